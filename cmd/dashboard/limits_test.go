@@ -180,23 +180,23 @@ func limitGroups() []limitGroup {
 			{"Part of a log that is sent at once", "{logstream.logChunk size}"},
 		}},
 		{"Watching", []limit{
-			{"Namespaces of one resource that are watched one by one", "{informer.maxLeases}"},
+			{"Namespaces of one resource that are watched one by one", "{informer.MaxLeases}"},
 			{
 				"Access reviews of single namespaces",
-				"{informer.reviewSpacing rate} a second for permitted namespaces, and as many for denied " +
+				"{reconcile.reviewSpacing rate} a second for permitted namespaces, and as many for denied " +
 					"namespaces",
 			},
 			{
 				"Time between two access reviews of a namespace",
-				"{authz.ReviewEvery} if permitted, {informer.deniedEvery} if denied; with very many " +
-					"namespaces {informer.maxReviewInterval}",
+				"{authz.ReviewEvery} if permitted, {reconcile.deniedEvery} if denied; with very many " +
+					"namespaces {reconcile.maxReviewInterval}",
 			},
 			{"Namespaces that are reviewed one by one for a user", "{authz.MaxReviewedNamespaces}"},
 			{"Cached decisions about users", "{authz.maxDecisions}"},
 			{"Access reviews at the same time", "{authz.allReviews}; of one user {authz.userReviews}"},
 			{
 				"Time until a resource that does not fit into memory is retried",
-				"{informer.estimateDelay}, or {informer.relistDelay} (see below)",
+				"{reconcile.estimateDelay}, or {informer.relistDelay} (see below)",
 			},
 		}},
 	}

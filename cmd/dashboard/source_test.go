@@ -29,7 +29,7 @@ func sourceFolders() map[string]string {
 	return map[string]string{
 		"watch": "internal/watch", "status": "internal/watch/status", "resource": "internal/watch/resource",
 		"catalog": "internal/watch/catalog", "query": "internal/watch/query",
-		"informer": "internal/watch/informer", "pool": "internal/watch/informer/pool", "ranking": "internal/watch/ranking",
+		"informer": "internal/watch/informer", "pool": "internal/watch/informer/pool", "reconcile": "internal/watch/informer/reconcile", "ranking": "internal/watch/ranking",
 		"stream": "internal/watch/stream", "authz": "internal/watch/authz",
 		"health": "internal/watch/health", "relations": "internal/relations",
 		"limit": "internal/limit", "web": "internal/web", "listen": "internal/web/listen",

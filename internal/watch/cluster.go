@@ -23,6 +23,7 @@ import (
 	"glasshouse/internal/watch/informer"
 	"glasshouse/internal/watch/informer/budget"
 	"glasshouse/internal/watch/informer/pool"
+	"glasshouse/internal/watch/informer/reconcile"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/signal"
 	"glasshouse/internal/watch/status"
@@ -146,21 +147,23 @@ func (c *Cluster) newInformer(
 	scope listwatch.Scope, resource *resource.Resource,
 ) (i *informer.Informer, run func(context.Context)) {
 	deps := informer.Options{
-		Client: c.client, Reviews: c.reviews, Budget: c.pool.Budget, Linger: c.pool.Linger, Ring: c.ring, DefaultNamespace: c.defaultNamespace, Log: c.log,
+		Client: c.client, Budget: c.pool.Budget, Ring: c.ring, Log: c.log,
 		PrinterColumns: func(ctx context.Context) informer.PrinterColumns { return c.readPrinterColumns(ctx, resource) },
 		Masked:         scope.GuestMasked || c.redactionRules.AppliesTo(resource.Group, resource.Resource),
-		Served:         func(ctx context.Context) informer.Definition { return c.served(ctx, scope) },
-		RefreshSoon:    c.catalog.RefreshSoon,
-		Namespaces:     c.namespaces,
 		StateChanged:   c.changed.Broadcast,
 		ObjectChanged:  func() {},
 	}
 	if scope.Metadata {
 		deps.ObjectChanged = c.catalog.RefreshSoon
 	}
-	i = informer.New(scope, resource, deps)
+	i = informer.New(scope, deps)
 	stream.NewSharedInformer(i)
-	return i, i.Run
+	return i, reconcile.New(i, resource, reconcile.Options{
+		Client: c.client, Reviews: c.reviews, Linger: c.pool.Linger, DefaultNamespace: c.defaultNamespace,
+		Served:      func(ctx context.Context) reconcile.Definition { return c.served(ctx, scope) },
+		RefreshSoon: c.catalog.RefreshSoon,
+		Namespaces:  c.namespaces,
+	}).Run
 }
 
 func (c *Cluster) onDiscovery() {

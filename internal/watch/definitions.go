@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"glasshouse/internal/watch/informer"
+	"glasshouse/internal/watch/informer/reconcile"
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/status"
@@ -106,10 +107,10 @@ func (f *Follower) Next(ctx context.Context, interrupt <-chan struct{}, deadline
 	}
 }
 
-func (c *Cluster) served(ctx context.Context, scope listwatch.Scope) informer.Definition {
+func (c *Cluster) served(ctx context.Context, scope listwatch.Scope) reconcile.Definition {
 	resources, groupErrors, err := c.catalog.All()
 	if err != nil {
-		return informer.Definition{}
+		return reconcile.Definition{}
 	}
 	gvr := scope.Resource
 	at := slices.IndexFunc(resources, func(r resource.Resource) bool { return r.GVR() == gvr })
@@ -121,9 +122,9 @@ func (c *Cluster) served(ctx context.Context, scope listwatch.Scope) informer.De
 		unread := slices.ContainsFunc(groupErrors, func(g resource.GroupError) bool {
 			return g.Group == gvr.Group && g.Version == gvr.Version
 		})
-		return informer.Definition{Known: !unread}
+		return reconcile.Definition{Known: !unread}
 	}
-	now := informer.Definition{Known: true, Resource: &resources[at]}
+	now := reconcile.Definition{Known: true, Resource: &resources[at]}
 	definitions := c.find(definitionScopes()[0])
 	if definitions == nil {
 		return now

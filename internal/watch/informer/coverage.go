@@ -61,7 +61,7 @@ func (i *Informer) dropCoverage(matches func(namespace string) bool) (isRequeste
 			isRequested = isRequested || i.leases[ns] != nil && i.leases[ns].refs > 0
 		}
 	}
-	if len(dropped) > maxLeases {
+	if len(dropped) > MaxLeases {
 		clear(dropped)
 		dropped[""] = now
 	}

@@ -30,9 +30,9 @@ const (
 	pollInterval = 30 * time.Second
 	// columnsTimeout limits the request for the CRD that defines the columns.
 	columnsTimeout = 2 * time.Second
-	// notWatchable is the first sentence of the reason why a resource is polled (listed repeatedly), although its API
+	// NotWatchable is the first sentence of the reason why a resource is polled (listed repeatedly), although its API
 	// supports watches.
-	notWatchable = "It can be listed, but not watched. "
+	NotWatchable = "It can be listed, but not watched. "
 )
 
 // feed is one list and watch of an informer, for all namespaces or for one. client-go's Reflector stores the results
@@ -74,27 +74,6 @@ func (i *Informer) prepareFeed(ctx context.Context, f *feed, status status.Statu
 		defer close(f.stopped)
 		f.run(ctx)
 	}, nil
-}
-
-// swapFeeds replaces stopped feeds (lists and watches) with prepared ones, which have not started yet. The rows of
-// the stopped feeds stay in memory. All feeds are replaced under one lock. Otherwise readers could mistake a part of
-// the rows for all of them, or get an error.
-func (i *Informer) swapFeeds(stopped map[*feed]bool, prepared map[*feed]func()) {
-	i.mu.Lock()
-	for f := range stopped {
-		f.state.finish()
-		f.state.LastEvent = f.lastChangeTime()
-		delete(i.feeds, f.namespace)
-		i.endedStats.add(&f.state.feedStats)
-	}
-	for f := range prepared {
-		i.feeds[f.namespace] = f
-		delete(i.denied, f.namespace)
-	}
-	i.mu.Unlock()
-	for f := range stopped {
-		f.reserved.Release()
-	}
 }
 
 func (f *feed) run(ctx context.Context) {
@@ -158,7 +137,7 @@ func (f *feed) poll(ctx context.Context) {
 	}
 	reason := f.pollReason
 	if refusal := f.watchRefusal(); refusal != "" {
-		reason = notWatchable + refusal
+		reason = NotWatchable + refusal
 	}
 	if objects, err := f.listAll(ctx); err == nil {
 		f.replace(objects, fmt.Sprintf("%s The resource is listed every %s.", reason, pollInterval))
@@ -249,6 +228,28 @@ func (f *feed) readColumns(ctx context.Context) {
 	columns := f.options.PrinterColumns(ctx)
 	f.source.SetDates(columns.Dates)
 	f.source.SetPaths(columns.Paths)
+}
+
+func (f *feed) replaceableBytes() int64 {
+	if f.namespace == "" {
+		state, _ := f.Weight()
+		return int64(state)
+	}
+	return int64(f.WeightIn(f.covers))
+}
+
+// measure counts a part of a list that has arrived. It cancels the list if it does not fit into memory.
+func (f *feed) measure(objects int, bytes int64) {
+	refusal := f.reserved.Measure(objects, bytes)
+	if refusal == "" {
+		return
+	}
+	f.mu.Lock()
+	f.state.markStopping(time.Now())
+	f.state.oversizedReason = refusal
+	f.mu.Unlock()
+	f.stop()
+	f.RequestReconcile()
 }
 
 // trackedWatch is a watch that calls the function ended when it is stopped. The Reflector stops every watch after its

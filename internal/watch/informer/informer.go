@@ -24,7 +24,6 @@ import (
 	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/listwatch"
 	"glasshouse/internal/watch/redact"
-	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/status"
 )
 
@@ -33,13 +32,6 @@ type (
 	// Entry is an object in the journal, with its Key.
 	Entry = journal.Entry[string, *listwatch.Object]
 )
-
-// Definition is what discovery currently reports about a resource.
-type Definition struct {
-	Known    bool               // False means that discovery failed, so that the other fields are unknown.
-	Resource *resource.Resource // The resource; nil if the cluster does not serve it.
-	Identity string             // UID of the CRD, or empty; it differs after the CRD is recreated.
-}
 
 // PrinterColumns describes the columns in the CustomResourceDefinition of a resource, by column name. Its maps are
 // nil if the resource has no CustomResourceDefinition, or if the program is not permitted to read it.
@@ -55,23 +47,13 @@ type PrinterColumns struct {
 
 // Options are the settings of an informer, and the functions with which it reads other data of the cluster.
 type Options struct {
-	Client  *listwatch.Client
-	Reviews *authz.Reviewer
-	Budget  *budget.Budget
-	Linger  time.Duration // How long a namespace without readers keeps its own watch.
-	Ring    Ring
+	Client *listwatch.Client
+	Budget *budget.Budget
+	Ring   Ring
 	// PrinterColumns reads what the CRD specifies about the resource's columns. It is called before each list. If
 	// values of the resource are masked, it is also called before each watch.
 	PrinterColumns func(context.Context) PrinterColumns
 	Masked         bool
-	Served         func(context.Context) Definition
-	// RefreshSoon requests a discovery, because the served resources have possibly changed. It must not block.
-	RefreshSoon func()
-	// Namespaces returns the last known namespaces of the cluster. The list of namespaces is kept current until the
-	// caller calls release.
-	Namespaces func(ctx context.Context) (names []string, release func())
-	// DefaultNamespace is the namespace of the kubeconfig's context, or empty.
-	DefaultNamespace string
 	// StateChanged is called when the informer's state has changed, and ObjectChanged is called when an object has
 	// changed. Both must not block.
 	StateChanged, ObjectChanged func()
@@ -100,7 +82,6 @@ type Informer struct {
 
 	options           Options
 	Scope             listwatch.Scope // What the informer watches; its namespace is empty.
-	resource          *resource.Resource
 	epoch             uint64
 	reconcileRequests chan struct{}
 	Account           *budget.Account // The memory of the informer.
@@ -127,11 +108,11 @@ type Informer struct {
 	endedStats feedStats
 }
 
-// New returns an informer that does not list or watch anything yet. Pool.Acquire starts the informers of a Pool.
-func New(scope listwatch.Scope, resource *resource.Resource, deps Options) *Informer {
+// New returns an informer that does not list or watch anything yet. A reconciler starts its feeds.
+func New(scope listwatch.Scope, deps Options) *Informer {
 	deps.Log = deps.Log.With("resource", scope.Resource.GroupResource().String())
 	i := &Informer{
-		options: deps, Scope: scope, epoch: newEpoch(), resource: resource,
+		options: deps, Scope: scope, epoch: newEpoch(),
 		masks: redact.NewMemory(), Began: time.Now(), reconcileRequests: make(chan struct{}, 1),
 		Status: status.Status{State: status.Syncing, Since: time.Now()},
 		feeds:  make(map[string]*feed), denied: make(map[string]status.Status), leases: make(map[string]*namespaceLease),

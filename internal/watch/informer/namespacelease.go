@@ -9,9 +9,9 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// maxLeases is the maximum number of namespaces of one resource that are watched one by one because readers request
+// MaxLeases is the maximum number of namespaces of one resource that are watched one by one because readers request
 // them. Without this limit, clients could request any number.
-const maxLeases = 500
+const MaxLeases = 500
 
 // namespaceLease counts the readers that request one namespace. While a namespace has a lease, it can have a watch of
 // its own.
@@ -42,7 +42,7 @@ func (i *Informer) AcquireLeases(namespaces []string, isNamed bool) (release fun
 		}
 		return nil, status.Invalidf("Too many namespaces",
 			"%d namespaces of %s are in use, and no more can be watched one by one; "+
-				"request fewer of them with ns.", maxLeases, i.Scope.Resource.GroupResource())
+				"request fewer of them with ns.", MaxLeases, i.Scope.Resource.GroupResource())
 	}
 	for _, ns := range namespaces {
 		if i.leases[ns] == nil {
@@ -58,11 +58,11 @@ func (i *Informer) AcquireLeases(namespaces []string, isNamed bool) (release fun
 }
 
 // releaseLeases undoes one call of AcquireLeases. While one watch covers all namespaces, it deletes leases without
-// readers at once. Otherwise, expireLeases deletes them later.
+// readers at once. Otherwise, ExpireLeases deletes them later.
 func (i *Informer) releaseLeases(namespaces []string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if len(i.leases) > maxLeases {
+	if len(i.leases) > MaxLeases {
 		i.RequestReconcile()
 	}
 	for _, ns := range namespaces {
@@ -80,7 +80,7 @@ func (i *Informer) releaseLeases(namespaces []string) {
 // leases without readers, longest idle first, except those of the requested namespaces. If deleting would not free
 // enough room, it deletes none.
 func (i *Informer) makeLeaseRoomLocked(added int, requested []string) bool {
-	excess := len(i.leases) + added - maxLeases
+	excess := len(i.leases) + added - MaxLeases
 	if excess <= 0 {
 		return true
 	}
@@ -104,7 +104,9 @@ func (i *Informer) makeLeaseRoomLocked(added int, requested []string) bool {
 	return true
 }
 
-func (i *Informer) expireLeases(idleTime time.Duration) {
+// ExpireLeases deletes the leases that have had no readers for the given time.
+func (s *Feeds) ExpireLeases(idleTime time.Duration) {
+	i := s.informer
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for ns, a := range i.leases {
@@ -114,15 +116,16 @@ func (i *Informer) expireLeases(idleTime time.Duration) {
 	}
 }
 
-// splitLeases divides the namespaces with leases into those that can be watched now, at most maxLeases, and those
-// that must wait. There can be more than maxLeases, because leases are not limited while one watch covers all
+// SplitLeases divides the namespaces with leases into those that can be watched now, at most MaxLeases, and those
+// that must wait. There can be more than MaxLeases, because leases are not limited while one watch covers all
 // namespaces. Namespaces with a watch of their own are first, then those with the earliest requests. Namespaces
 // without readers are last.
-func (i *Informer) splitLeases() (admitted, waiting []string) {
+func (s *Feeds) SplitLeases() (admitted, waiting []string) {
+	i := s.informer
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	admitted = slices.Collect(maps.Keys(i.leases))
-	if len(admitted) <= maxLeases {
+	if len(admitted) <= MaxLeases {
 		return admitted, nil
 	}
 	rank := func(ns string) int {
@@ -139,5 +142,5 @@ func (i *Informer) splitLeases() (admitted, waiting []string) {
 			cmp.Compare(rank(a), rank(b)), i.leases[a].requestedAt.Compare(i.leases[b].requestedAt), cmp.Compare(a, b),
 		)
 	})
-	return admitted[:maxLeases], admitted[maxLeases:]
+	return admitted[:MaxLeases], admitted[MaxLeases:]
 }

@@ -1,13 +1,13 @@
-package informer
+package reconcile
 
 import (
 	"context"
 	"hash/fnv"
 	"io"
+	"maps"
 	"time"
 
 	"glasshouse/internal/watch/authz"
-	"glasshouse/internal/watch/status"
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -28,9 +28,6 @@ const (
 	// is shorter than reviewSpacing.
 	maxReviewInterval    = 45 * time.Second
 	maxConcurrentReviews = 8
-	// reconcileMinimum is the minimum time that the reconciler waits before it runs again because an access review is
-	// due.
-	reconcileMinimum = time.Second
 )
 
 // namespaceAccess is the last known permission of this program to list and watch one namespace.
@@ -43,39 +40,81 @@ type namespaceAccess struct {
 	nextReview    time.Time
 }
 
+// accessTable contains the permissions of this program by namespace, as last reviewed. The key "" means all namespaces
+// together.
+type accessTable struct {
+	reviews     *authz.Reviewer
+	client      *listwatch.Client
+	scope       listwatch.Scope
+	byNamespace map[string]namespaceAccess
+	counted     accessCounts
+	nextReview  time.Time
+}
+
+func (t *accessTable) has(namespace string) bool {
+	_, known := t.byNamespace[namespace]
+	return known
+}
+
+// refuse records that the API server refused a list, with its reason.
+func (t *accessTable) refuse(namespace, reason string) {
+	t.byNamespace[namespace] = namespaceAccess{
+		authz.Permissions{Reason: reason}, true, time.Now().Add(t.reviewInterval(namespace, false)),
+	}
+}
+
+func (t *accessTable) forget(matches func(namespace string) bool) {
+	maps.DeleteFunc(t.byNamespace, func(ns string, _ namespaceAccess) bool { return matches(ns) })
+}
+
 // evaluate requests access reviews for the namespaces whose review is due. It returns the permissions of those
-// namespaces that this program is permitted to list. If a review fails, the previous decision stays. A namespace
-// without a previous decision counts as permitted, so that its list is tried.
-func (s *reconciler) evaluate(ctx context.Context, namespaces []string) map[string]authz.Permissions {
+// namespaces that this program is permitted to list, and the reasons why others are denied. If a review fails, the
+// previous decision stays. A namespace without a previous decision counts as permitted, so that its list is tried.
+func (t *accessTable) evaluate(
+	ctx context.Context, namespaces []string,
+) (allowed map[string]authz.Permissions, denied map[string]string) {
 	access := make([]namespaceAccess, len(namespaces))
 	var due []int
 	var reviews errgroup.Group
 	reviews.SetLimit(maxConcurrentReviews)
 	for n, ns := range namespaces {
-		known, ok := s.access[ns]
+		known, ok := t.byNamespace[ns]
 		access[n] = known
 		if ok && time.Now().Before(known.nextReview) {
 			continue
 		}
 		due = append(due, n)
 		reviews.Go(func() error {
-			access[n] = s.review(ctx, ns, known, !ok)
+			access[n] = t.review(ctx, ns, known, !ok)
 			return nil
 		})
 	}
 	_ = reviews.Wait()
 	for n, ns := range namespaces {
-		s.access[ns] = access[n]
+		t.byNamespace[ns] = access[n]
 	}
-	s.updateCounts(countAccess(s.access))
+	t.updateCounts(countAccess(t.byNamespace)) // The intervals depend on the counts.
 	for _, n := range due {
-		wait := s.reviewInterval(namespaces[n], access[n].List)
+		wait := t.reviewInterval(namespaces[n], access[n].List)
 		if namespaces[n] != "" {
 			wait = reviewDelay(namespaces[n], wait)
 		}
 		access[n].nextReview = time.Now().Add(wait)
 	}
-	return s.apply(namespaces, access)
+	allowed, denied = make(map[string]authz.Permissions), make(map[string]string)
+	for n, ns := range namespaces {
+		v := access[n]
+		t.byNamespace[ns] = v
+		if v.nextReview.Before(t.nextReview) {
+			t.nextReview = v.nextReview
+		}
+		if v.List {
+			allowed[ns] = v.Permissions
+		} else {
+			denied[ns] = v.Reason
+		}
+	}
+	return allowed, denied
 }
 
 // reviewInterval returns the time between two access reviews of a namespace. allowed means that this program is
@@ -84,15 +123,15 @@ func (s *reconciler) evaluate(ctx context.Context, namespaces []string) map[stri
 //
 // If the RBAC rules are complete, one review covers all resources. Only the permitted namespaces of this informer are
 // then counted. Otherwise, those of all informers are counted.
-func (s *reconciler) reviewInterval(namespace string, allowed bool) time.Duration {
-	minimum, count := deniedEvery, s.options.Reviews.Denied.Load()
+func (t *accessTable) reviewInterval(namespace string, allowed bool) time.Duration {
+	minimum, count := deniedEvery, t.reviews.Denied.Load()
 	switch {
 	case namespace == "":
 		return authz.ReviewEvery
-	case allowed && s.options.Reviews.AreRulesIncomplete():
-		minimum, count = authz.ReviewEvery, s.options.Reviews.Allowed.Load()
+	case allowed && t.reviews.AreRulesIncomplete():
+		minimum, count = authz.ReviewEvery, t.reviews.Allowed.Load()
 	case allowed:
-		minimum, count = authz.ReviewEvery, s.counted.allowed
+		minimum, count = authz.ReviewEvery, t.counted.allowed
 	}
 	return min(max(minimum, time.Duration(count)*reviewSpacing), maxReviewInterval)
 }
@@ -114,12 +153,12 @@ func reviewDelay(namespace string, every time.Duration) time.Duration {
 
 // review requests an access review for a namespace, and returns the new permissions. known contains the previous
 // permissions. isFirst means that there are none.
-func (s *reconciler) review(
+func (t *accessTable) review(
 	ctx context.Context, namespace string, known namespaceAccess, isFirst bool,
 ) namespaceAccess {
 	v := known
-	reviewed, err := s.options.Reviews.Review(
-		ctx, listwatch.Scope{Resource: s.Scope.Resource, Namespace: namespace}, known.Permissions,
+	reviewed, err := t.reviews.Review(
+		ctx, listwatch.Scope{Resource: t.scope.Resource, Namespace: namespace}, known.Permissions,
 	)
 	switch {
 	case err == nil && reviewed.List && known.isListRefused:
@@ -132,31 +171,11 @@ func (s *reconciler) review(
 		v.List, v.Watch = true, true
 	}
 	if v.List && v.isListRefused {
-		v.List = !s.refusesList(ctx, namespace)
+		// Any other error does not count, because the feed (the list and watch) reports it later.
+		v.List = !tryList(ctx, t.client, t.scope, namespace).IsRefused()
 		v.isListRefused = !v.List
 	}
 	return v
-}
-
-func (s *reconciler) apply(namespaces []string, access []namespaceAccess) map[string]authz.Permissions {
-	allowed := make(map[string]authz.Permissions)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for n, ns := range namespaces {
-		v := access[n]
-		s.access[ns] = v
-		if v.nextReview.Before(s.nextReview) {
-			s.nextReview = v.nextReview
-		}
-		switch {
-		case v.List:
-			allowed[ns] = v.Permissions
-		case s.denied[ns].State == "" || s.denied[ns].Reason != v.Reason:
-			s.denied[ns] = status.Status{State: status.Forbidden, Since: time.Now(), Reason: v.Reason}
-			s.isStatusChanged = true
-		}
-	}
-	return allowed
 }
 
 type accessCounts struct{ allowed, denied int64 }
@@ -176,8 +195,8 @@ func countAccess(access map[string]namespaceAccess) (counts accessCounts) {
 
 // updateCounts updates the totals of permitted and denied namespaces over all informers, which the reviewer stores.
 // counts are the new numbers of this informer.
-func (s *reconciler) updateCounts(counts accessCounts) {
-	s.options.Reviews.Allowed.Add(counts.allowed - s.counted.allowed)
-	s.options.Reviews.Denied.Add(counts.denied - s.counted.denied)
-	s.counted = counts
+func (t *accessTable) updateCounts(counts accessCounts) {
+	t.reviews.Allowed.Add(counts.allowed - t.counted.allowed)
+	t.reviews.Denied.Add(counts.denied - t.counted.denied)
+	t.counted = counts
 }

@@ -1,14 +1,12 @@
-package informer
+package reconcile
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"glasshouse/internal/watch/informer/budget"
-	"glasshouse/internal/watch/status"
 )
 
 const (
@@ -35,28 +33,22 @@ type estimate struct {
 // and with advice for a smaller request.
 //
 // Namespaces that are not listed yet, but have got an estimate that fits, count as used memory.
-func (s *reconciler) fits(ctx context.Context, namespace string) bool {
-	if s.Account.Limit() == 0 {
-		return true
-	}
-	s.mu.Lock()
-	isWatched := s.feeds[namespace] != nil || namespace != "" && (s.coverage.covered[""] || s.coverage.covered[namespace])
-	s.mu.Unlock()
-	if isWatched {
+func (s *Reconciler) fits(ctx context.Context, namespace string) bool {
+	if s.informer.Account.Limit() == 0 || s.feeds.IsWatched(namespace) {
 		return true
 	}
 	if cached := s.estimates[namespace]; time.Now().Before(cached.until) {
-		s.setFailed(namespace, cached.refusal)
+		s.feeds.Fail(namespace, cached.refusal)
 		return false
 	}
-	probe := s.probe(ctx, namespace)
+	probe := s.probes.probe(ctx, namespace)
 	return probe != nil && s.estimateFits(namespace, probe)
 }
 
 // estimateFits estimates the memory for a namespace from probe, the first page of its list. It reports whether that
 // memory fits into the budget. If the request for the page failed, it returns true, because the complete list will
 // then report the error or its own size.
-func (s *reconciler) estimateFits(namespace string, probe *sizeProbe) bool {
+func (s *Reconciler) estimateFits(namespace string, probe *sizeProbe) bool {
 	if probe.err != nil {
 		s.estimates[namespace] = estimate{}
 		return true
@@ -64,50 +56,27 @@ func (s *reconciler) estimateFits(namespace string, probe *sizeProbe) bool {
 	replaced := int64(0)
 	// The list of all namespaces replaces the objects of single namespaces, so their memory becomes free.
 	if namespace == "" {
-		state, _ := s.Weight()
-		replaced = int64(state) + s.masks.Weight()
+		replaced = s.informer.Stats().CacheBytes
 	}
 	bytes := int64(float64(budget.WeightOf(probe.objects, probe.bytes)) * changeMargin)
 	additional := max(0, bytes-replaced)
-	free, fits := s.Account.MakeRoom(additional)
+	free, fits := s.informer.Account.MakeRoom(additional)
 	if fits {
-		// Released when the namespace has been listed; see prepare.
-		s.estimates[namespace] = estimate{reserved: s.Account.Reserve(additional)}
+		// Released when the namespace has been listed; see takeReservation.
+		s.estimates[namespace] = estimate{reserved: s.informer.Account.Reserve(additional)}
 		return true
 	}
 	free += replaced
 	refusal := fmt.Sprintf("The %d objects need about %s, and %s of the %s for watched objects are free: %s.",
-		probe.objects, budget.FormatBytesUp(bytes), budget.FormatBytes(max(0, free)), budget.FormatBytes(s.Account.Limit()),
-		s.advice(namespace))
+		probe.objects, budget.FormatBytesUp(bytes), budget.FormatBytes(max(0, free)),
+		budget.FormatBytes(s.informer.Account.Limit()), s.advice(namespace))
 	s.estimates[namespace] = estimate{refusal: refusal, until: time.Now().Add(estimateDelay)}
-	s.setFailed(namespace, refusal)
+	s.feeds.Fail(namespace, refusal)
 	return false
 }
 
-func (f *feed) replaceableBytes() int64 {
-	if f.namespace == "" {
-		state, _ := f.Weight()
-		return int64(state)
-	}
-	return int64(f.WeightIn(f.covers))
-}
-
-// measure counts a part of a list that has arrived. It cancels the list if it does not fit into memory.
-func (f *feed) measure(objects int, bytes int64) {
-	refusal := f.reserved.Measure(objects, bytes)
-	if refusal == "" {
-		return
-	}
-	f.mu.Lock()
-	f.state.markStopping(time.Now())
-	f.state.oversizedReason = refusal
-	f.mu.Unlock()
-	f.stop()
-	f.RequestReconcile()
-}
-
-func (s *reconciler) advice(namespace string) string {
-	if s.Scope.Fields != "" {
+func (s *Reconciler) advice(namespace string) string {
+	if s.scope.Fields != "" {
 		return "use a narrower field selector, or increase --memory-limit"
 	}
 	if s.resource.Namespaced && namespace == "" {
@@ -116,56 +85,36 @@ func (s *reconciler) advice(namespace string) string {
 	return "use a field selector, or increase --memory-limit"
 }
 
-func (s *reconciler) setFailed(namespace, reason string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	previous, since := s.denied[namespace], time.Now()
-	if previous.State == status.Failed {
-		since = previous.Since
-	}
-	if previous.State != status.Failed || previous.Reason != reason {
-		s.denied[namespace] = status.Status{State: status.Failed, Since: since, Reason: reason}
-		s.isStatusChanged = true
-	}
+// takeReservation returns the memory that an estimate has reserved for the list of a namespace.
+func (s *Reconciler) takeReservation(namespace string) *budget.Reservation {
+	reserved := s.estimates[namespace].reserved
+	delete(s.estimates, namespace)
+	return cmp.Or(reserved, s.informer.Account.Reserve(0))
 }
 
 // dropOversized stops the feeds (lists and watches) whose list did not fit into memory, and removes their rows.
-func (s *reconciler) dropOversized() {
-	s.mu.Lock()
-	reasons := make(map[string]string)
-	for ns, f := range s.feeds {
-		if f.state.oversizedReason != "" {
-			reasons[ns] = f.state.oversizedReason
-		}
-	}
-	s.mu.Unlock()
-	for ns, reason := range reasons {
+func (s *Reconciler) dropOversized() {
+	for ns, reason := range s.feeds.Oversized() {
 		refusal := reason + ": " + s.advice(ns) + "."
-		s.setFailed(ns, refusal) // Set the status first, so that no other status is reported in between.
-		s.endFeeds(func(f *feed) bool { return f.namespace == ns })
-		if evicted, _ := s.evict(func(other string) bool { return other == ns || ns == "" }); evicted {
-			s.resetReaders()
-		}
+		s.feeds.DropOversized(ns, refusal)
 		s.estimates[ns] = estimate{refusal: refusal, until: time.Now().Add(relistDelay)}
 	}
 }
 
 // enforceBudget stops all feeds (lists and watches) of the informer if it has grown too large for the memory budget.
 // It reports whether it has stopped them.
-func (s *reconciler) enforceBudget() bool {
-	if !s.Account.IsExceeded() {
+func (s *Reconciler) enforceBudget() bool {
+	if !s.informer.Account.IsExceeded() {
 		return false
 	}
-	s.mu.Lock()
-	watched := slices.Collect(maps.Keys(s.feeds))
-	s.mu.Unlock()
+	watched := s.feeds.Namespaces()
 	prefix := fmt.Sprintf("The resource has grown to %s, and the limit for all watched objects is %s: ",
-		budget.FormatBytesUp(s.Account.Load()), budget.FormatBytes(s.Account.Limit()))
+		budget.FormatBytesUp(s.informer.Account.Load()), budget.FormatBytes(s.informer.Account.Limit()))
 	refusalOf := func(ns string) string { return prefix + s.advice(ns) + "." }
 	for _, ns := range watched {
-		s.setFailed(ns, refusalOf(ns))
+		s.feeds.Fail(ns, refusalOf(ns))
 	}
-	s.endFeeds(everyFeed)
+	s.feeds.End(always)
 	s.clearRows()
 	// Also refuse the watch of all namespaces together (""), because it needs at least as much memory.
 	for _, ns := range append(watched, "") {

@@ -1,9 +1,12 @@
-package informer
+package reconcile
 
 import (
 	"context"
 	"maps"
 	"sync"
+
+	"glasshouse/internal/watch/listwatch"
+	"glasshouse/internal/watch/status"
 )
 
 // maxConcurrentProbes limits how many size probes (requests for the first page of a list) of one resource run at the
@@ -14,6 +17,10 @@ const maxConcurrentProbes = 4
 // of a namespace's list and estimates the memory for the whole list. Probes run concurrently, because a slow response
 // must not delay other namespaces.
 type sizeProbes struct {
+	client  *listwatch.Client
+	scope   listwatch.Scope
+	arrived func() // Called when a response has arrived.
+
 	mu        sync.Mutex
 	probes    map[string]*sizeProbe
 	inFlight  int
@@ -31,13 +38,12 @@ type sizeProbe struct {
 // probe returns the estimated size of a namespace's list. For all namespaces (""), it waits for the response, because
 // no list can start before it. For a single namespace, it returns nil until the response has arrived. The response
 // then makes the reconciler run again, which calls probe again.
-func (s *reconciler) probe(ctx context.Context, namespace string) *sizeProbe {
-	scope := s.Scope
+func (p *sizeProbes) probe(ctx context.Context, namespace string) *sizeProbe {
+	scope := p.scope
 	scope.Namespace = namespace
-	p := &s.probes
 	if namespace == "" {
 		probe := &sizeProbe{}
-		probe.objects, probe.bytes, probe.err = s.options.Client.Estimate(ctx, scope)
+		probe.objects, probe.bytes, probe.err = p.client.Estimate(ctx, scope)
 		return probe
 	}
 	p.mu.Lock()
@@ -51,19 +57,16 @@ func (s *reconciler) probe(ctx context.Context, namespace string) *sizeProbe {
 	if probe != nil || p.inFlight == maxConcurrentProbes {
 		return nil
 	}
-	if p.probes == nil {
-		p.probes = make(map[string]*sizeProbe)
-	}
 	probe = &sizeProbe{}
 	p.probes[namespace] = probe
 	p.inFlight++
 	p.running.Go(func() {
-		objects, bytes, err := s.options.Client.Estimate(ctx, scope)
+		objects, bytes, err := p.client.Estimate(ctx, scope)
 		p.mu.Lock()
 		*probe = sizeProbe{objects: objects, bytes: bytes, err: err, arrived: true}
 		p.inFlight--
 		p.mu.Unlock()
-		s.RequestReconcile()
+		p.arrived()
 	})
 	return nil
 }
@@ -81,4 +84,14 @@ func (p *sizeProbes) drop(matches func(namespace string) bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	maps.DeleteFunc(p.probes, func(ns string, _ *sizeProbe) bool { return matches(ns) })
+}
+
+// tryList requests a short list of a namespace, or of all namespaces if namespace is "". It returns the state that a
+// feed would have after the response, which is Live if the list succeeds.
+func tryList(ctx context.Context, client *listwatch.Client, scope listwatch.Scope, namespace string) status.State {
+	scope.Namespace = namespace
+	if _, _, err := client.Estimate(ctx, scope); err != nil {
+		return status.StateOf(err, false)
+	}
+	return status.Live
 }

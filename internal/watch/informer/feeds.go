@@ -1,0 +1,322 @@
+package informer
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"glasshouse/internal/watch/informer/budget"
+	"glasshouse/internal/watch/status"
+)
+
+// columnsEvery is the minimum time between two lists of a namespace whose columns differ from those of another
+// namespace. During an upgrade, API servers of two versions can send different columns for as long as both serve
+// requests. Without a minimum, the namespaces would be listed all the time.
+const columnsEvery = 10 * time.Second
+
+// Feeds starts and stops the feeds of an informer, and sets the status of namespaces without a feed. A feed lists and
+// watches one namespace, or all namespaces (""). Only the goroutine of the reconciler uses the Feeds.
+type Feeds struct {
+	informer        *Informer
+	hasLeftoverRows bool
+	isStatusChanged bool
+	loggedState     status.State
+}
+
+// Plan describes the feeds (lists and watches) that an informer needs.
+type Plan struct {
+	// PollReasons contains each namespace that needs a feed; "" means one feed for all namespaces. The value is the
+	// reason why the namespace must be polled (listed repeatedly), or empty if it can be watched.
+	PollReasons map[string]string
+	// IsRevoked means that a permission was revoked for a namespace that now has a feed. A deleted namespace does not
+	// count.
+	IsRevoked bool
+	// Reserve returns the reservation for the list of a new feed.
+	Reserve func(namespace string) *budget.Reservation
+}
+
+// Feeds returns the control of the informer's feeds.
+func (i *Informer) Feeds() *Feeds { return &Feeds{informer: i} }
+
+// Requests returns the channel with the requests of RequestReconcile.
+func (s *Feeds) Requests() <-chan struct{} { return s.informer.reconcileRequests }
+
+// Report logs the status, and wakes readers, if Feeds has changed it since the last call.
+func (s *Feeds) Report() {
+	if s.isStatusChanged {
+		s.isStatusChanged = false
+		s.logStatus()
+		s.informer.notify()
+	}
+}
+
+// logStatus logs a new state with its reason if the informer has no feed (list and watch). Each feed logs its own
+// state.
+func (s *Feeds) logStatus() {
+	current := s.informer.CurrentState(nil).Status
+	if len(s.Namespaces()) > 0 {
+		s.loggedState = ""
+		return
+	}
+	if s.loggedState != current.State && current.State != status.Syncing {
+		s.informer.options.Log.Warn("the resource is not watched", "state", current.State, "reason", current.Reason)
+	}
+	s.loggedState = current.State
+}
+
+// Wait waits until all feeds have stopped, after their context has ended.
+func (s *Feeds) Wait() {
+	s.informer.mu.Lock()
+	feeds := slices.Collect(maps.Values(s.informer.feeds))
+	s.informer.mu.Unlock()
+	for _, f := range feeds {
+		<-f.stopped
+	}
+}
+
+// Namespaces returns the namespaces that have a feed. If it is one feed for all namespaces, the result is "".
+func (s *Feeds) Namespaces() []string {
+	s.informer.mu.Lock()
+	defer s.informer.mu.Unlock()
+	return slices.Collect(maps.Keys(s.informer.feeds))
+}
+
+// IsWatched reports whether a namespace has a feed, or has objects from an earlier list.
+func (s *Feeds) IsWatched(namespace string) bool {
+	s.informer.mu.Lock()
+	defer s.informer.mu.Unlock()
+	covered := s.informer.coverage.covered
+	return s.informer.feeds[namespace] != nil || namespace != "" && (covered[""] || covered[namespace])
+}
+
+// Apply starts the missing feeds of a plan, stops unwanted ones, and removes rows that no feed covers any more.
+func (s *Feeds) Apply(ctx context.Context, plan *Plan) {
+	stopped := s.stop(func(f *feed) bool {
+		pollReason, ok := plan.PollReasons[f.namespace]
+		return !ok || f.state.outdated && time.Since(f.state.listedAt) >= columnsEvery || f.pollReason != pollReason
+	})
+	prepared := make(map[*feed]func())
+	for ns := range plan.PollReasons {
+		s.prepare(ctx, ns, plan, stopped, prepared)
+	}
+	s.swap(stopped, prepared)
+	isUnwanted := func(ns string) bool { _, ok := plan.PollReasons[ns]; return !ok }
+	if isUnwanted("") && s.hasLeftoverRows {
+		s.hasLeftoverRows = false
+		// Evict removes the rows of unwanted namespaces. Its result isRequested is true if a reader requests one of
+		// these namespaces. The request then arrived while the feed (list and watch) of the namespace was being stopped.
+		if _, isRequested := s.informer.evict(isUnwanted); plan.IsRevoked || isRequested {
+			s.informer.resetReaders()
+		}
+	}
+	for _, run := range prepared {
+		go run()
+	}
+	s.isStatusChanged = s.isStatusChanged || len(prepared) > 0
+}
+
+// prepare creates the feed (list and watch) of a namespace if none is running. If the API server refused the
+// namespace before, the status of the refusal stays until the API server responds again. But if the new feed replaces
+// feeds with rows, its status is Syncing.
+func (s *Feeds) prepare(
+	ctx context.Context, namespace string, plan *Plan, stopped map[*feed]bool, prepared map[*feed]func(),
+) {
+	i := s.informer
+	i.mu.Lock()
+	running := i.feeds[namespace]
+	current, denied := i.denied[namespace]
+	if !denied || len(stopped) > 0 {
+		current = status.Status{State: status.Syncing, Since: time.Now()}
+	}
+	i.mu.Unlock()
+	if running != nil && !stopped[running] {
+		return
+	}
+	f := &feed{
+		Informer: i, namespace: namespace, pollReason: plan.PollReasons[namespace], reserved: plan.Reserve(namespace),
+	}
+	run, err := i.prepareFeed(ctx, f, current)
+	if err != nil {
+		f.reserved.Release()
+		s.SetStatus(status.Failed, err.Error())
+		return
+	}
+	prepared[f] = run
+}
+
+// swap replaces stopped feeds (lists and watches) with prepared ones, which have not started yet. The rows of the
+// stopped feeds stay in memory. All feeds are replaced under one lock. Otherwise readers could mistake a part of the
+// rows for all of them, or get an error.
+func (s *Feeds) swap(stopped map[*feed]bool, prepared map[*feed]func()) {
+	i := s.informer
+	i.mu.Lock()
+	for f := range stopped {
+		f.state.finish()
+		f.state.LastEvent = f.lastChangeTime()
+		delete(i.feeds, f.namespace)
+		i.endedStats.add(&f.state.feedStats)
+	}
+	for f := range prepared {
+		i.feeds[f.namespace] = f
+		delete(i.denied, f.namespace)
+	}
+	i.mu.Unlock()
+	for f := range stopped {
+		f.reserved.Release()
+	}
+}
+
+// stop stops the feeds (lists and watches) for which the function matches returns true, waits until they have
+// stopped, and returns them. They retain their last status, except Live, which becomes Syncing.
+func (s *Feeds) stop(matches func(*feed) bool) (stopped map[*feed]bool) {
+	stopped = make(map[*feed]bool)
+	s.informer.mu.Lock()
+	for _, f := range s.informer.feeds {
+		if matches(f) {
+			stopped[f] = true
+			f.state.markStopping(time.Now())
+		}
+	}
+	s.informer.mu.Unlock()
+	for f := range stopped {
+		f.stop()
+	}
+	for f := range stopped {
+		<-f.stopped
+	}
+	if len(stopped) > 0 {
+		s.isStatusChanged, s.hasLeftoverRows = true, true
+	}
+	return stopped
+}
+
+// End stops the feeds for which the function matches returns true, and waits until they have stopped. It reports
+// whether there were any.
+func (s *Feeds) End(matches func(namespace string) bool) bool {
+	stopped := s.stop(func(f *feed) bool { return matches(f.namespace) })
+	s.swap(stopped, nil)
+	return len(stopped) > 0
+}
+
+// Clear removes all rows. Later rows belong to a new epoch, in which older cursors (positions in the changes) are
+// invalid.
+func (s *Feeds) Clear() { s.informer.evictAll() }
+
+// Refused returns the statuses of the feeds that the API server has refused, by namespace.
+func (s *Feeds) Refused() map[string]status.Status {
+	refused := make(map[string]status.Status)
+	s.informer.mu.Lock()
+	defer s.informer.mu.Unlock()
+	for ns, f := range s.informer.feeds {
+		if status := f.state.status; f.state.hasOwnStatus && status.State.IsRefused() {
+			refused[ns] = status
+		}
+	}
+	return refused
+}
+
+// DropRefused stops the feeds that Refused has returned, and removes their rows and the history. Their namespaces keep
+// the status of the refusal.
+func (s *Feeds) DropRefused(refused map[string]status.Status) {
+	s.informer.mu.Lock()
+	maps.Copy(s.informer.denied, refused)
+	s.informer.mu.Unlock()
+	hadListed := false
+	s.swap(s.stop(func(f *feed) bool {
+		_, ok := refused[f.namespace]
+		hadListed = hadListed || ok && f.state.Lists > 0
+		return ok
+	}), nil)
+	_, all := refused[""]
+	if evicted, _ := s.informer.evict(func(ns string) bool { _, ok := refused[ns]; return ok || all }); evicted || hadListed {
+		s.informer.resetReaders()
+	}
+}
+
+// Oversized returns the reasons why lists were canceled because they did not fit into memory, by namespace.
+func (s *Feeds) Oversized() map[string]string {
+	reasons := make(map[string]string)
+	s.informer.mu.Lock()
+	defer s.informer.mu.Unlock()
+	for ns, f := range s.informer.feeds {
+		if f.state.oversizedReason != "" {
+			reasons[ns] = f.state.oversizedReason
+		}
+	}
+	return reasons
+}
+
+// DropOversized stops the feed of a namespace whose list did not fit into memory, and removes its rows.
+func (s *Feeds) DropOversized(namespace, reason string) {
+	s.Fail(namespace, reason) // Set the status first, so that no other status is reported in between.
+	s.End(func(ns string) bool { return ns == namespace })
+	if evicted, _ := s.informer.evict(func(ns string) bool { return ns == namespace || namespace == "" }); evicted {
+		s.informer.resetReaders()
+	}
+}
+
+// State returns the state that is reported while the informer has no feed.
+func (s *Feeds) State() status.State {
+	s.informer.mu.Lock()
+	defer s.informer.mu.Unlock()
+	return s.informer.Status.State
+}
+
+// SetStatus sets the status that is reported while the informer has no feed (list and watch). If the state stays the
+// same, it changes nothing.
+func (s *Feeds) SetStatus(state status.State, reason string) {
+	s.informer.mu.Lock()
+	defer s.informer.mu.Unlock()
+	if s.informer.Status.State != state {
+		s.informer.Status, s.isStatusChanged = status.Status{State: state, Since: time.Now(), Reason: reason}, true
+		clear(s.informer.denied)
+	}
+}
+
+// SetReconciled records whether all namespaces that can be watched are known, and were checked against the memory
+// limit.
+func (s *Feeds) SetReconciled(all bool) {
+	s.informer.mu.Lock()
+	defer s.informer.mu.Unlock()
+	if s.informer.unreconciled == all {
+		s.informer.unreconciled, s.isStatusChanged = !all, true
+	}
+}
+
+// Forbid sets the status of namespaces to Forbidden, with the given reasons. A namespace with this reason keeps its
+// status.
+func (s *Feeds) Forbid(reasons map[string]string) {
+	s.informer.mu.Lock()
+	defer s.informer.mu.Unlock()
+	for ns, reason := range reasons {
+		if denied := s.informer.denied[ns]; denied.State == "" || denied.Reason != reason {
+			s.deny(ns, status.Status{State: status.Forbidden, Since: time.Now(), Reason: reason})
+		}
+	}
+}
+
+// Fail sets the status of a namespace to Failed, with a reason.
+func (s *Feeds) Fail(namespace, reason string) {
+	s.informer.mu.Lock()
+	defer s.informer.mu.Unlock()
+	previous, since := s.informer.denied[namespace], time.Now()
+	if previous.State == status.Failed {
+		since = previous.Since
+	}
+	if previous.State != status.Failed || previous.Reason != reason {
+		s.deny(namespace, status.Status{State: status.Failed, Since: since, Reason: reason})
+	}
+}
+
+func (s *Feeds) deny(namespace string, current status.Status) {
+	s.informer.denied[namespace] = current
+	s.isStatusChanged = true
+}
+
+// Forget drops the statuses of namespaces without a feed for which the function matches returns true.
+func (s *Feeds) Forget(matches func(namespace string) bool) {
+	s.informer.mu.Lock()
+	defer s.informer.mu.Unlock()
+	maps.DeleteFunc(s.informer.denied, func(ns string, _ status.Status) bool { return matches(ns) })
+}

@@ -1,0 +1,292 @@
+// Package reconcile decides which feeds (lists and watches) an informer needs: one for all namespaces if that is
+// permitted and fits into memory, and otherwise one for each permitted namespace that fits.
+package reconcile
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/informer"
+	"glasshouse/internal/watch/listwatch"
+	"glasshouse/internal/watch/resource"
+	"glasshouse/internal/watch/status"
+)
+
+// reconcileMinimum is the minimum time that the reconciler waits before it runs again because an access review is due.
+const reconcileMinimum = time.Second
+
+// Definition is what discovery currently reports about a resource.
+type Definition struct {
+	Known    bool               // False means that discovery failed, so that the other fields are unknown.
+	Resource *resource.Resource // The resource; nil if the cluster does not serve it.
+	Identity string             // UID of the CRD, or empty; it differs after the CRD is recreated.
+}
+
+// Options are the settings of a Reconciler, and the functions with which it reads other data of the cluster.
+type Options struct {
+	Client  *listwatch.Client
+	Reviews *authz.Reviewer
+	Linger  time.Duration // How long a namespace without readers keeps its own watch.
+	Served  func(context.Context) Definition
+	// RefreshSoon requests a discovery, because the served resources have possibly changed. It must not block.
+	RefreshSoon func()
+	// Namespaces returns the last known namespaces of the cluster. The list of namespaces is kept current until the
+	// caller calls release.
+	Namespaces func(ctx context.Context) (names []string, release func())
+	// DefaultNamespace is the namespace of the kubeconfig's context, or empty.
+	DefaultNamespace string
+}
+
+// Reconciler starts and stops the feeds of an informer, to match permissions and memory. Only the goroutine of Run
+// uses it.
+type Reconciler struct {
+	options  Options
+	informer *informer.Informer
+	feeds    *informer.Feeds
+	scope    listwatch.Scope
+	resource *resource.Resource
+
+	access            accessTable
+	identity          string
+	nextAttempt       time.Time
+	releaseNamespaces func()
+	estimates         map[string]estimate
+	probes            sizeProbes
+}
+
+// New returns a Reconciler of the informer i, which must have no other one.
+func New(i *informer.Informer, resource *resource.Resource, options Options) *Reconciler {
+	return &Reconciler{
+		options: options, informer: i, feeds: i.Feeds(), scope: i.Scope, resource: resource,
+		estimates: make(map[string]estimate),
+		access: accessTable{
+			reviews: options.Reviews, client: options.Client, scope: i.Scope, byNamespace: make(map[string]namespaceAccess),
+		},
+		probes: sizeProbes{
+			client: options.Client, scope: i.Scope, arrived: i.RequestReconcile, probes: make(map[string]*sizeProbe),
+		},
+		releaseNamespaces: func() {},
+	}
+}
+
+// Run lists and watches everything that the program is permitted to, until ctx ends. Then it closes the journal.
+func (s *Reconciler) Run(ctx context.Context) {
+	defer s.informer.Close()
+	defer func() { s.releaseNamespaces() }()
+	defer s.access.updateCounts(accessCounts{})
+	defer s.probes.running.Wait()
+	defer s.feeds.Wait()
+	for ctx.Err() == nil {
+		s.reconcile(ctx)
+		s.informer.Trim()
+		s.feeds.Report()
+		select {
+		case <-ctx.Done():
+		case <-s.feeds.Requests():
+		case <-time.After(min(max(time.Until(s.access.nextReview), reconcileMinimum), authz.ReviewEvery)):
+		}
+	}
+}
+
+func always(string) bool { return true }
+
+// reconcile makes the feeds match permissions and memory.
+func (s *Reconciler) reconcile(ctx context.Context) {
+	s.access.nextReview = time.Now().Add(authz.ReviewEvery)
+	if !s.isServed(ctx) || !s.dropForbidden() || s.enforceBudget() {
+		return
+	}
+	s.dropOversized()
+	desired := s.desiredNamespaces(ctx)
+	if ctx.Err() != nil {
+		return
+	}
+	s.feeds.SetReconciled(!s.probes.takeMissing())
+	plan := informer.Plan{PollReasons: make(map[string]string, len(desired)), Reserve: s.takeReservation}
+	for ns, permissions := range desired {
+		plan.PollReasons[ns] = s.pollReasonFor(permissions)
+	}
+	for _, ns := range s.feeds.Namespaces() {
+		_, isDesired := desired[ns]
+		plan.IsRevoked = plan.IsRevoked || !isDesired && s.access.has(ns)
+	}
+	s.feeds.Apply(ctx, &plan)
+}
+
+// pollReasonFor returns the reason why the resource must be polled (listed repeatedly). It returns "" if the resource
+// can be watched. p contains the permissions of this program.
+func (s *Reconciler) pollReasonFor(p authz.Permissions) string {
+	switch {
+	case !s.resource.Can("watch"):
+		return "This API does not support watches."
+	case !p.Watch:
+		return informer.NotWatchable + "No RBAC rule allows it."
+	}
+	return ""
+}
+
+// isServed reports whether the cluster serves the resource. If not, isServed stops the feeds (lists and watches) and
+// removes the rows. It also removes the rows if the resource was defined again, such as by a recreated CRD.
+func (s *Reconciler) isServed(ctx context.Context) bool {
+	now := s.options.Served(ctx)
+	isAbsent := s.feeds.State() == status.Absent
+	switch {
+	case !now.Known:
+		return !isAbsent
+	case now.Resource == nil && !isAbsent && s.isStillListed(ctx):
+		return true // The API server still serves it: the result of discovery is wrong or too early.
+	case now.Resource == nil:
+		s.setAbsent(fmt.Sprintf("The cluster does not serve %s.", s.scope.Resource.GroupResource()))
+		s.nextAttempt = time.Time{}
+		return false
+	case now.Identity == s.identity && isAbsent && !s.isServedAgain(ctx):
+		return false
+	case now.Identity != s.identity && now.Identity != "" && s.identity != "",
+		now.Resource.Namespaced != s.resource.Namespaced:
+		s.feeds.End(always)
+		s.clearRows()
+	}
+	if isAbsent {
+		s.feeds.SetStatus(status.Syncing, "")
+	}
+	s.identity, s.resource = cmp.Or(now.Identity, s.identity), now.Resource
+	return true
+}
+
+// isServedAgain reports whether the API server serves the resource again, after it returned "not found" although
+// discovery lists the resource. It sends at most one request per authz.ReviewEvery, and returns false in between.
+func (s *Reconciler) isServedAgain(ctx context.Context) bool {
+	if time.Now().Before(s.nextAttempt) {
+		return false
+	}
+	s.nextAttempt = time.Now().Add(authz.ReviewEvery)
+	return tryList(ctx, s.options.Client, s.scope, "") != status.Absent
+}
+
+// isStillListed requests a short list of one watched namespace, and reports whether the API server still serves the
+// resource. Any error except "not found" counts as served. It returns false if nothing is watched.
+func (s *Reconciler) isStillListed(ctx context.Context) bool {
+	watched := s.feeds.Namespaces()
+	return len(watched) > 0 && tryList(ctx, s.options.Client, s.scope, watched[0]) != status.Absent
+}
+
+func (s *Reconciler) setAbsent(reason string) {
+	known := s.feeds.State() == status.Absent
+	// Set the status before the feeds stop, so that no other status is reported in between.
+	s.feeds.SetStatus(status.Absent, reason)
+	if s.feeds.End(always) || !known {
+		s.clearRows()
+	}
+}
+
+// clearRows removes all rows and memory estimates, because a new definition of the resource has different objects.
+func (s *Reconciler) clearRows() {
+	clear(s.estimates)
+	s.probes.drop(always)
+	s.feeds.Clear()
+}
+
+// dropForbidden stops the feeds (watches of one namespace, or of all) that the API server refused, and removes their
+// rows and the history. The reconciler starts such feeds again after some time.
+//
+// It returns false if the API server does not find the resource. A "not found" for a single namespace does not count.
+func (s *Reconciler) dropForbidden() bool {
+	refused := s.feeds.Refused()
+	if len(refused) == 0 {
+		return true
+	}
+	for _, current := range refused {
+		if current.State == status.Absent {
+			s.options.RefreshSoon()
+		}
+	}
+	if refused[""].State == status.Absent {
+		s.nextAttempt = time.Now().Add(authz.ReviewEvery)
+		s.setAbsent(fmt.Sprintf("The API server reports that %s is not found.", s.scope.Resource.GroupResource()))
+		return false
+	}
+	for ns, status := range refused {
+		s.access.refuse(ns, status.Reason)
+	}
+	s.feeds.DropRefused(refused)
+	return true
+}
+
+// evaluate reviews the permissions of the namespaces, and returns those of permitted ones.
+func (s *Reconciler) evaluate(ctx context.Context, namespaces []string) map[string]authz.Permissions {
+	allowed, denied := s.access.evaluate(ctx, namespaces)
+	s.feeds.Forbid(denied)
+	return allowed
+}
+
+// desiredNamespaces returns the namespaces that need a feed (their own list and watch), with the permissions for
+// each. The key "" means one feed for all namespaces.
+func (s *Reconciler) desiredNamespaces(ctx context.Context) map[string]authz.Permissions {
+	s.feeds.ExpireLeases(s.options.Linger)
+	all := s.evaluate(ctx, []string{""})
+	allowed := len(all) == 1
+	if allowed && s.fits(ctx, "") {
+		s.releaseNamespaces()
+		s.releaseNamespaces = func() {}
+		s.forgetExcept(nil)
+		return all
+	}
+	if !s.resource.Namespaced {
+		return nil
+	}
+	names, waiting := s.candidates(ctx, allowed)
+	s.forgetExcept(slices.Sorted(slices.Values(slices.Concat(names, waiting))))
+	for _, ns := range waiting {
+		s.feeds.Fail(ns, fmt.Sprintf("%d namespaces of %s are watched one by one, which is the maximum: "+
+			"this namespace is watched when another namespace is no longer used.",
+			informer.MaxLeases, s.scope.Resource.GroupResource()))
+	}
+	permitted := s.evaluate(ctx, names)
+	for _, ns := range slices.Sorted(maps.Keys(permitted)) {
+		if !s.fits(ctx, ns) {
+			delete(permitted, ns)
+		}
+	}
+	return permitted
+}
+
+// candidates returns the namespaces that can each get a feed (a list and watch): those that readers requested and all
+// known ones. waiting contains requested namespaces beyond the maximum number. If requestedOnly is true, only
+// requested namespaces are returned. This is used if all namespaces together are permitted, but do not fit into
+// memory.
+func (s *Reconciler) candidates(ctx context.Context, requestedOnly bool) (names, waiting []string) {
+	names, waiting = s.feeds.SplitLeases()
+	if !requestedOnly {
+		known, release := s.options.Namespaces(ctx)
+		s.releaseNamespaces()
+		s.releaseNamespaces = release
+		names = append(names, known...)
+		if s.options.DefaultNamespace != "" {
+			names = append(names, s.options.DefaultNamespace)
+		}
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	return names, slices.DeleteFunc(waiting, func(ns string) bool {
+		_, known := slices.BinarySearch(names, ns)
+		return known
+	})
+}
+
+// forgetExcept drops the permissions, estimates and size probes of some namespaces. It keeps those of the namespaces
+// in keep, which must be sorted, and those for all namespaces together ("").
+func (s *Reconciler) forgetExcept(keep []string) {
+	isOther := func(ns string) bool {
+		_, isKept := slices.BinarySearch(keep, ns)
+		return ns != "" && !isKept
+	}
+	s.access.forget(isOther)
+	maps.DeleteFunc(s.estimates, func(ns string, _ estimate) bool { return isOther(ns) })
+	s.probes.drop(isOther)
+	s.feeds.Forget(isOther)
+}
