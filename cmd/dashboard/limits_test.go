@@ -196,7 +196,7 @@ func limitGroups() []limitGroup {
 			{"Access reviews at the same time", "{authz.allReviews}; of one user {authz.userReviews}"},
 			{
 				"Time until a resource that does not fit into memory is retried",
-				"{reconcile.estimateDelay}, or {informer.relistDelay} (see below)",
+				"{reconcile.estimateDelay}, or {reconcile.relistDelay} (see below)",
 			},
 		}},
 	}

@@ -8,12 +8,15 @@ import (
 	"log/slog"
 	"net/http"
 	"regexp"
+	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"glasshouse/internal/watch/informer/budget"
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/status"
 	"glasshouse/internal/watch/stream"
@@ -570,6 +573,26 @@ func TestFittingRelistStopsNoWatch(t *testing.T) {
 	}
 }
 
+// isExceededWith reports whether the informer of an account must stop. Meanwhile, the account large has reserved 2 MiB.
+// Another goroutine releases them after a loop with the given number of steps.
+func isExceededWith(account, large *budget.Account, steps int) bool {
+	reserved := large.Reserve(2 << 20)
+	var started atomic.Bool
+	var ending sync.WaitGroup
+	ending.Go(func() {
+		for started.Store(true); steps > 0; steps-- {
+			started.Load()
+		}
+		reserved.Release()
+	})
+	for !started.Load() {
+		runtime.Gosched()
+	}
+	isExceeded := account.IsExceeded()
+	ending.Wait()
+	return isExceeded
+}
+
 // Invariant: I21.
 func TestOnlyLargestInformerStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -578,7 +601,7 @@ func TestOnlyLargestInformerStops(t *testing.T) {
 			subscribe(t, cluster, query.Query{Resource: ref}, "").settle()
 		}
 		for n := range 40_000 {
-			if cluster.Informer(pods).Faults().ExceedsBudgetWith(cluster.Informer(widgets).Informer, 2<<20, n%5000) {
+			if isExceededWith(cluster.Informer(pods).Account, cluster.Informer(widgets).Account, n%5000) {
 				t.Fatalf("attempt %d: the informer of another resource exceeds the budget", n)
 			}
 		}

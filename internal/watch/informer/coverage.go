@@ -33,6 +33,15 @@ func (i *Informer) entered() func(key string) event.Memo {
 	}
 }
 
+// hasListed reports whether the informer has listed a namespace before, so that its objects can be in memory. For all
+// namespaces (""), one listed namespace is enough.
+func (i *Informer) hasListed(namespace string) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	covered := i.coverage.covered
+	return covered[""] || covered[namespace] || namespace == "" && len(covered) > 0
+}
+
 // dropCoverage records that the rows of some namespaces were removed: those for which matches returns true.
 // isRequested reports whether a reader still requests one of these namespaces.
 func (i *Informer) dropCoverage(matches func(namespace string) bool) (isRequested bool) {

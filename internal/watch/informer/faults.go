@@ -1,9 +1,7 @@
 package informer
 
 import (
-	"runtime"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"glasshouse/internal/watch/event"
@@ -100,25 +98,4 @@ func (f Faults) OnFeedStop(observe func(status.State)) {
 			observe(f.informer.CurrentState(nil).Status.State)
 		}
 	}
-}
-
-// ExceedsBudgetWith reports whether the informer would stop because of the memory budget. Meanwhile, the parameter
-// large, another informer, has reserved the given number of bytes. Another goroutine releases them after a loop with
-// the given number of steps.
-func (f Faults) ExceedsBudgetWith(large *Informer, bytes int64, steps int) bool {
-	reserved := large.Account.Reserve(bytes)
-	var started atomic.Bool
-	var ending sync.WaitGroup
-	ending.Go(func() {
-		for started.Store(true); steps > 0; steps-- {
-			started.Load()
-		}
-		reserved.Release()
-	})
-	for !started.Load() {
-		runtime.Gosched()
-	}
-	exceeds := f.informer.Account.IsExceeded()
-	ending.Wait()
-	return exceeds
 }

@@ -9,19 +9,15 @@ import (
 	"time"
 
 	"glasshouse/internal/watch/informer/budget"
+	"glasshouse/internal/watch/informer/reflector"
+	"glasshouse/internal/watch/listwatch"
 	"glasshouse/internal/watch/signal"
 	"glasshouse/internal/watch/status"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
-	"k8s.io/apimachinery/pkg/util/wait"
 	apiwatch "k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/tools/cache"
-	"k8s.io/klog/v2"
-
-	"glasshouse/internal/watch/listwatch"
 )
 
 const (
@@ -39,8 +35,7 @@ const (
 // in the informer's journal. The field state contains how current the data is. It is changed before readers are
 // woken.
 type feed struct {
-	*Informer
-
+	informer     *Informer
 	namespace    string
 	pollReason   string
 	source       *listwatch.Source
@@ -61,7 +56,7 @@ func (i *Informer) prepareFeed(ctx context.Context, f *feed, status status.Statu
 	ctx, f.stop = context.WithCancel(ctx)
 	source, err := i.options.Client.Source(scope, listwatch.SourceOptions{
 		Stall: stallTimeout, Stalled: f.recordStall, Panicked: f.logPanic, Observe: f.observe, Masks: i.masks,
-		Established: f.recordContinued,
+		Established: func() { f.update((*feedState).continued) },
 		Failed:      func(err error) { f.recordStreamFailure(ctx, err) },
 	})
 	if err != nil {
@@ -82,51 +77,14 @@ func (f *feed) run(ctx context.Context) {
 	defer counting.Wait()
 	for ctx.Err() == nil {
 		if f.pollReason == "" {
-			f.reflect(ctx)
+			(&reflector.Reflector{
+				Name: f.informer.Scope.Resource.String(), Store: f, List: f.list, Watch: f.watch,
+				IsRefused: func() bool { return f.current().watchRefusal != "" },
+				Ended:     func() { f.recordEnded(ctx) },
+			}).Run(ctx)
 		}
 		f.poll(ctx)
 	}
-}
-
-// reflect runs client-go's Reflector, which lists and watches, until the context ends or the API server refuses the
-// watch.
-func (f *feed) reflect(feedCtx context.Context) {
-	ctx, stopReflector := context.WithCancel(feedCtx)
-	defer stopReflector()
-	logger := klog.Logger{}
-	var listing sync.Mutex // Locked during a list, because the Reflector can return before its list has ended.
-	lister := &cache.ListWatch{
-		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-			listing.Lock()
-			defer listing.Unlock()
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			return f.list(ctx, options)
-		},
-		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (apiwatch.Interface, error) {
-			w, err := f.watch(ctx, options)
-			if err == nil {
-				return &trackedWatch{Interface: w, ended: func() { f.recordEnded(feedCtx) }}, nil
-			}
-			if f.watchRefusal() != "" {
-				stopReflector()
-			}
-			return nil, err
-		},
-	}
-	reflector := cache.NewReflectorWithOptions(lister, nil, (*store)(f), cache.ReflectorOptions{
-		Name: f.Scope.Resource.String(), TypeDescription: f.Scope.Resource.String(),
-		Logger: &logger, Clock: contextClock{ctx: ctx},
-		// Wait at most 15 s between two attempts (10 s plus jitter). client-go would wait for up to a minute, in which
-		// users see stale data.
-		Backoff: &wait.Backoff{
-			Duration: 800 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 10, Cap: 10 * time.Second,
-		},
-	})
-	reflector.RunWithContext(klog.NewContext(ctx, logger))
-	listing.Lock() // Wait for the end of the last list: it must not change the reservation later.
-	defer listing.Unlock()
 }
 
 // poll lists the resource once, because it cannot be watched now, and then waits for pollInterval. The status of a
@@ -136,13 +94,13 @@ func (f *feed) poll(ctx context.Context) {
 		return
 	}
 	reason := f.pollReason
-	if refusal := f.watchRefusal(); refusal != "" {
+	if refusal := f.current().watchRefusal; refusal != "" {
 		reason = NotWatchable + refusal
 	}
 	if objects, err := f.listAll(ctx); err == nil {
 		f.replace(objects, fmt.Sprintf("%s The resource is listed every %s.", reason, pollInterval))
 	}
-	f.recordRefusal("")
+	f.update(func(s *feedState) bool { s.watchRefusal = ""; return false })
 	signal.Sleep(ctx, pollInterval)
 }
 
@@ -164,7 +122,7 @@ func (f *feed) list(ctx context.Context, options metav1.ListOptions) (*listwatch
 	if options.Continue == "" {
 		f.prepareList(ctx)
 	}
-	if options.ResourceVersion == "0" && f.hasListed() {
+	if options.ResourceVersion == "0" && f.informer.hasListed(f.namespace) {
 		// Request the newest version, because the cache of an API server can be older than the objects in memory.
 		options.ResourceVersion = ""
 	}
@@ -176,29 +134,21 @@ func (f *feed) list(ctx context.Context, options metav1.ListOptions) (*listwatch
 	return list, nil
 }
 
-// hasListed reports whether the informer has listed the feed's namespace before, so that its objects can be in
-// memory. If the feed is for all namespaces, one listed namespace is enough.
-func (f *feed) hasListed() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.coverage.covered[""] || f.coverage.covered[f.namespace] || f.namespace == "" && len(f.coverage.covered) > 0
-}
-
 func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (apiwatch.Interface, error) {
 	initial := options.SendInitialEvents != nil && *options.SendInitialEvents
 	if initial {
-		if f.usesPlainLists() {
+		if now := f.current(); now.stalled || now.usePlainOnce {
 			return nil, errors.New("streaming lists have failed before")
 		}
 		f.prepareList(ctx)
-	} else if f.options.Masked {
+	} else if f.informer.options.Masked {
 		// Read the columns before a watch, too: they determine which values are masked, and the CRD can have changed.
 		f.readColumns(ctx)
 	}
-	f.recordOpening()
+	f.update(func(s *feedState) bool { s.continues = false; return false })
 	stream, err := f.source.Watch(ctx, options)
 	if !initial && (apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err)) {
-		f.recordRefusal(status.ReasonOf(err))
+		f.update(func(s *feedState) bool { s.watchRefusal = status.ReasonOf(err); return false })
 		return nil, err
 	}
 	if err != nil {
@@ -216,52 +166,13 @@ func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (apiwatch.
 
 func (f *feed) prepareList(ctx context.Context) {
 	f.reserved.Begin()
-	f.mu.Lock()
-	f.state.listedCount = 0
-	f.mu.Unlock()
 	f.readColumns(ctx)
 }
 
 func (f *feed) readColumns(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, columnsTimeout)
 	defer cancel()
-	columns := f.options.PrinterColumns(ctx)
+	columns := f.informer.options.PrinterColumns(ctx)
 	f.source.SetDates(columns.Dates)
 	f.source.SetPaths(columns.Paths)
-}
-
-func (f *feed) replaceableBytes() int64 {
-	if f.namespace == "" {
-		state, _ := f.Weight()
-		return int64(state)
-	}
-	return int64(f.WeightIn(f.covers))
-}
-
-// measure counts a part of a list that has arrived. It cancels the list if it does not fit into memory.
-func (f *feed) measure(objects int, bytes int64) {
-	refusal := f.reserved.Measure(objects, bytes)
-	if refusal == "" {
-		return
-	}
-	f.mu.Lock()
-	f.state.markStopping(time.Now())
-	f.state.oversizedReason = refusal
-	f.mu.Unlock()
-	f.stop()
-	f.RequestReconcile()
-}
-
-// trackedWatch is a watch that calls the function ended when it is stopped. The Reflector stops every watch after its
-// last event.
-type trackedWatch struct {
-	apiwatch.Interface
-
-	once  sync.Once
-	ended func()
-}
-
-func (t *trackedWatch) Stop() {
-	t.Interface.Stop()
-	t.once.Do(t.ended)
 }

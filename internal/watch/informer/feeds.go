@@ -42,27 +42,22 @@ func (i *Informer) Feeds() *Feeds { return &Feeds{informer: i} }
 // Requests returns the channel with the requests of RequestReconcile.
 func (s *Feeds) Requests() <-chan struct{} { return s.informer.reconcileRequests }
 
-// Report logs the status, and wakes readers, if Feeds has changed it since the last call.
+// Report wakes readers if Feeds has changed the status since the last call. If the informer has no feed (list and
+// watch), it also logs a new state with its reason. Each feed logs its own state.
 func (s *Feeds) Report() {
-	if s.isStatusChanged {
-		s.isStatusChanged = false
-		s.logStatus()
-		s.informer.notify()
-	}
-}
-
-// logStatus logs a new state with its reason if the informer has no feed (list and watch). Each feed logs its own
-// state.
-func (s *Feeds) logStatus() {
-	current := s.informer.CurrentState(nil).Status
-	if len(s.Namespaces()) > 0 {
-		s.loggedState = ""
+	if !s.isStatusChanged {
 		return
 	}
-	if s.loggedState != current.State && current.State != status.Syncing {
+	s.isStatusChanged = false
+	current := s.informer.CurrentState(nil).Status
+	switch {
+	case len(s.Running()) > 0:
+		current.State = ""
+	case s.loggedState != current.State && current.State != status.Syncing:
 		s.informer.options.Log.Warn("the resource is not watched", "state", current.State, "reason", current.Reason)
 	}
 	s.loggedState = current.State
+	s.informer.notify()
 }
 
 // Wait waits until all feeds have stopped, after their context has ended.
@@ -75,11 +70,17 @@ func (s *Feeds) Wait() {
 	}
 }
 
-// Namespaces returns the namespaces that have a feed. If it is one feed for all namespaces, the result is "".
-func (s *Feeds) Namespaces() []string {
+// Running returns the statuses of all feeds by namespace; "" means one feed for all namespaces. The state is Forbidden
+// or Absent if the API server has refused the feed, and Failed if its list was canceled because it did not fit into
+// memory. It is empty in all other cases.
+func (s *Feeds) Running() map[string]status.Status {
 	s.informer.mu.Lock()
 	defer s.informer.mu.Unlock()
-	return slices.Collect(maps.Keys(s.informer.feeds))
+	running := make(map[string]status.Status, len(s.informer.feeds))
+	for ns, f := range s.informer.feeds {
+		running[ns] = f.state.refusal()
+	}
+	return running
 }
 
 // IsWatched reports whether a namespace has a feed, or has objects from an earlier list.
@@ -134,7 +135,7 @@ func (s *Feeds) prepare(
 		return
 	}
 	f := &feed{
-		Informer: i, namespace: namespace, pollReason: plan.PollReasons[namespace], reserved: plan.Reserve(namespace),
+		informer: i, namespace: namespace, pollReason: plan.PollReasons[namespace], reserved: plan.Reserve(namespace),
 	}
 	run, err := i.prepareFeed(ctx, f, current)
 	if err != nil {
@@ -191,10 +192,9 @@ func (s *Feeds) stop(matches func(*feed) bool) (stopped map[*feed]bool) {
 	return stopped
 }
 
-// End stops the feeds for which the function matches returns true, and waits until they have stopped. It reports
-// whether there were any.
-func (s *Feeds) End(matches func(namespace string) bool) bool {
-	stopped := s.stop(func(f *feed) bool { return matches(f.namespace) })
+// End stops all feeds, waits until they have stopped, and reports whether there were any.
+func (s *Feeds) End() bool {
+	stopped := s.stop(func(*feed) bool { return true })
 	s.swap(stopped, nil)
 	return len(stopped) > 0
 }
@@ -203,55 +203,24 @@ func (s *Feeds) End(matches func(namespace string) bool) bool {
 // invalid.
 func (s *Feeds) Clear() { s.informer.evictAll() }
 
-// Refused returns the statuses of the feeds that the API server has refused, by namespace.
-func (s *Feeds) Refused() map[string]status.Status {
-	refused := make(map[string]status.Status)
-	s.informer.mu.Lock()
-	defer s.informer.mu.Unlock()
-	for ns, f := range s.informer.feeds {
-		if status := f.state.status; f.state.hasOwnStatus && status.State.IsRefused() {
-			refused[ns] = status
-		}
+// Drop stops the feeds of namespaces that the API server has refused, or whose list did not fit into memory, and
+// removes their rows and the history. It first sets the given statuses of the namespaces, so that no other status is
+// reported in between.
+func (s *Feeds) Drop(denied map[string]status.Status) {
+	if len(denied) == 0 {
+		return
 	}
-	return refused
-}
-
-// DropRefused stops the feeds that Refused has returned, and removes their rows and the history. Their namespaces keep
-// the status of the refusal.
-func (s *Feeds) DropRefused(refused map[string]status.Status) {
 	s.informer.mu.Lock()
-	maps.Copy(s.informer.denied, refused)
+	maps.Copy(s.informer.denied, denied)
 	s.informer.mu.Unlock()
 	hadListed := false
 	s.swap(s.stop(func(f *feed) bool {
-		_, ok := refused[f.namespace]
-		hadListed = hadListed || ok && f.state.Lists > 0
+		current, ok := denied[f.namespace]
+		hadListed = hadListed || current.State.IsRefused() && f.state.Lists > 0
 		return ok
 	}), nil)
-	_, all := refused[""]
-	if evicted, _ := s.informer.evict(func(ns string) bool { _, ok := refused[ns]; return ok || all }); evicted || hadListed {
-		s.informer.resetReaders()
-	}
-}
-
-// Oversized returns the reasons why lists were canceled because they did not fit into memory, by namespace.
-func (s *Feeds) Oversized() map[string]string {
-	reasons := make(map[string]string)
-	s.informer.mu.Lock()
-	defer s.informer.mu.Unlock()
-	for ns, f := range s.informer.feeds {
-		if f.state.oversizedReason != "" {
-			reasons[ns] = f.state.oversizedReason
-		}
-	}
-	return reasons
-}
-
-// DropOversized stops the feed of a namespace whose list did not fit into memory, and removes its rows.
-func (s *Feeds) DropOversized(namespace, reason string) {
-	s.Fail(namespace, reason) // Set the status first, so that no other status is reported in between.
-	s.End(func(ns string) bool { return ns == namespace })
-	if evicted, _ := s.informer.evict(func(ns string) bool { return ns == namespace || namespace == "" }); evicted {
+	_, all := denied[""]
+	if evicted, _ := s.informer.evict(func(ns string) bool { _, ok := denied[ns]; return ok || all }); evicted || hadListed {
 		s.informer.resetReaders()
 	}
 }
@@ -284,34 +253,23 @@ func (s *Feeds) SetReconciled(all bool) {
 	}
 }
 
-// Forbid sets the status of namespaces to Forbidden, with the given reasons. A namespace with this reason keeps its
-// status.
-func (s *Feeds) Forbid(reasons map[string]string) {
+// Deny sets the state of namespaces without a feed, with the reason of each namespace. A namespace that is Failed
+// keeps its start time. Forbidden does not replace another state with the same reason.
+func (s *Feeds) Deny(state status.State, reasons map[string]string) {
 	s.informer.mu.Lock()
 	defer s.informer.mu.Unlock()
 	for ns, reason := range reasons {
-		if denied := s.informer.denied[ns]; denied.State == "" || denied.Reason != reason {
-			s.deny(ns, status.Status{State: status.Forbidden, Since: time.Now(), Reason: reason})
+		previous, since := s.informer.denied[ns], time.Now()
+		isKept := previous.State == state || previous.State != "" && state == status.Forbidden
+		if isKept && previous.Reason == reason {
+			continue
 		}
+		if state == status.Failed && previous.State == status.Failed {
+			since = previous.Since
+		}
+		s.informer.denied[ns] = status.Status{State: state, Since: since, Reason: reason}
+		s.isStatusChanged = true
 	}
-}
-
-// Fail sets the status of a namespace to Failed, with a reason.
-func (s *Feeds) Fail(namespace, reason string) {
-	s.informer.mu.Lock()
-	defer s.informer.mu.Unlock()
-	previous, since := s.informer.denied[namespace], time.Now()
-	if previous.State == status.Failed {
-		since = previous.Since
-	}
-	if previous.State != status.Failed || previous.Reason != reason {
-		s.deny(namespace, status.Status{State: status.Failed, Since: since, Reason: reason})
-	}
-}
-
-func (s *Feeds) deny(namespace string, current status.Status) {
-	s.informer.denied[namespace] = current
-	s.isStatusChanged = true
 }
 
 // Forget drops the statuses of namespaces without a feed for which the function matches returns true.

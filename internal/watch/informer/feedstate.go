@@ -35,7 +35,6 @@ type feedState struct {
 	stalled          bool // A streaming list stalled: use plain lists from now on.
 	usePlainOnce     bool // A streaming list failed: use a plain list once.
 	listedAt         time.Time
-	listedCount      int
 	reportedAt       time.Time
 	estimatedTotal   int
 	staleTimer       *time.Timer
@@ -65,11 +64,15 @@ func (r *feedStats) add(other *feedStats) {
 
 // finish stops the timer of a feed that has ended. If there is an interruption (a time without a watch), it ends now.
 func (s *feedState) finish() {
+	s.stopTimer()
+	s.endInterruption(time.Now())
+}
+
+func (s *feedState) stopTimer() {
 	if s.staleTimer != nil {
 		s.staleTimer.Stop()
 		s.staleTimer = nil
 	}
-	s.endInterruption(time.Now())
 }
 
 func (s *feedState) endInterruption(now time.Time) {
@@ -78,8 +81,6 @@ func (s *feedState) endInterruption(now time.Time) {
 		s.interruptionStart = time.Time{}
 	}
 }
-
-func (s *feedState) markContinued() { s.continues, s.interruptedSince = true, time.Time{} }
 
 // markStopping records that the feed (a list and watch) is being stopped. A Live status becomes Syncing, because the
 // next feed of the namespace begins with a list.
@@ -108,190 +109,218 @@ func (s *feedState) set(state status.State, since time.Time, reason string) bool
 		s.interruptionStart = since
 	}
 	s.status, s.hasOwnStatus = status.Status{State: state, Since: since, Reason: reason}, true
-	if s.staleTimer != nil {
-		s.staleTimer.Stop()
-		s.staleTimer = nil
-	}
+	s.stopTimer()
 	return changed
 }
 
-// observe records the progress of a list, and sends it to readers at intervals.
+// refusal returns the status for which the feed must be stopped, and its rows removed. The state is empty if there is no
+// reason for that.
+func (s *feedState) refusal() status.Status {
+	switch {
+	case s.hasOwnStatus && s.status.State.IsRefused():
+		return s.status
+	case s.oversizedReason != "":
+		return status.Status{State: status.Failed, Since: time.Now(), Reason: s.oversizedReason}
+	}
+	return status.Status{}
+}
+
+// opened records that a watch is open. initial means that the watch begins with a list. The feed then becomes Live when
+// that list has been read.
+//
+// If initial is false, the feed becomes Live as soon as it is known that the watch misses no changes. This is known
+// at once if the last list ended less than gracePeriod ago. Otherwise the API server can have discarded the events
+// since the resourceVersion from which the watch starts.
+func (s *feedState) opened(initial bool) (isLive, isChanged bool) {
+	s.open, s.listing = true, initial
+	if time.Since(s.listedAt) < gracePeriod {
+		s.markContinued()
+	}
+	isLive = s.synced && !initial && s.continues
+	return isLive, isLive && s.set(status.Live, time.Now(), "")
+}
+
+// continued records that the open watch misses no changes.
+func (s *feedState) continued() (isChanged bool) {
+	s.markContinued()
+	return s.open && !s.listing && s.synced && s.set(status.Live, time.Now(), "")
+}
+
+func (s *feedState) markContinued() { s.continues, s.interruptedSince = true, time.Time{} }
+
+// listed records that all objects of a list are in the journal. If the resource is polled, pollReason is the reason.
+// columnsMatch means that the cells of the list belong to the present columns.
+func (s *feedState) listed(at time.Time, columnsMatch bool, pollReason string) (isChanged bool) {
+	s.synced, s.outdated = columnsMatch, !columnsMatch
+	s.listing, s.usePlainOnce = false, false
+	if s.open {
+		s.markContinued()
+	}
+	s.listedAt = at
+	s.Lists++
+	if pollReason == "" {
+		return s.open && columnsMatch && s.set(status.Live, time.Now(), "")
+	}
+	isChanged = columnsMatch && s.set(status.Stale, time.Now(), pollReason)
+	// Set no start time, because Since would mean the first list, but the data is from the last list.
+	s.status.Since = time.Time{}
+	return isChanged
+}
+
+// failed records that a list, or the request for a watch, failed.
+func (s *feedState) failed(err error) (isChanged bool) {
+	state := status.StateOf(err, s.synced)
+	// Change synced together with the state. Otherwise readers could mistake rows that are not sent for an empty
+	// list.
+	s.synced = s.synced && !state.IsRefused()
+	since := time.Now()
+	if state == status.Stale && !s.interruptedSince.IsZero() {
+		since = s.interruptedSince
+	}
+	isChanged = s.set(state, since, status.ReasonOf(err))
+	s.status.IsInvalidRequest = apierrors.IsBadRequest(err) || apierrors.IsInvalid(err)
+	return isChanged
+}
+
+// ended records that the watch has ended. It returns the end of the last watch that worked.
+func (s *feedState) ended() (since time.Time) {
+	if s.interruptedSince.IsZero() {
+		s.interruptedSince = time.Now()
+	}
+	s.open, s.continues = false, false
+	s.Drops++
+	s.stopTimer()
+	return s.interruptedSince
+}
+
+// update changes the state of the feed. If the function change returns true, update logs the new status and wakes
+// readers.
+func (f *feed) update(change func(s *feedState) (isChanged bool)) {
+	f.informer.mu.Lock()
+	isChanged := change(&f.state)
+	current := f.state.status
+	f.informer.mu.Unlock()
+	if isChanged {
+		f.informer.options.Log.Info("the state of the resource has changed", "namespace", f.namespace,
+			"state", current.State, "reason", current.Reason)
+		f.informer.notify()
+	}
+}
+
+func (f *feed) current() feedState {
+	f.informer.mu.Lock()
+	defer f.informer.mu.Unlock()
+	return f.state
+}
+
+// observe is called with the number of objects and bytes of a list that have arrived so far. It sends the progress to
+// readers at intervals, and cancels a list that does not fit into memory.
 func (f *feed) observe(objects int, bytes int64) {
-	f.mu.Lock()
-	f.state.listedCount = objects
-	report := time.Since(f.state.reportedAt) >= progressInterval && f.state.status.State == status.Syncing
-	if report {
-		f.state.reportedAt = time.Now()
-		f.state.status.Count, f.state.status.Total = &objects, nil
-		if total := f.state.estimatedTotal; total >= objects {
-			f.state.status.Total = &total
+	isReported := false
+	f.update(func(s *feedState) bool {
+		isReported = time.Since(s.reportedAt) >= progressInterval && s.status.State == status.Syncing
+		if isReported {
+			s.reportedAt = time.Now()
+			s.status.Count, s.status.Total = &objects, nil
+			if total := s.estimatedTotal; total >= objects {
+				s.status.Total = &total
+			}
 		}
+		return false
+	})
+	if isReported {
+		f.informer.Wake()
 	}
-	f.mu.Unlock()
-	if report {
-		f.Wake()
+	if refusal := f.reserved.Measure(objects, bytes); refusal != "" {
+		f.update(func(s *feedState) bool {
+			s.markStopping(time.Now())
+			s.oversizedReason = refusal
+			return false
+		})
+		f.stop()
+		f.informer.RequestReconcile()
 	}
-	f.measure(objects, bytes)
+}
+
+func (f *feed) replaceableBytes() int64 {
+	if f.namespace == "" {
+		state, _ := f.informer.Weight()
+		return int64(state)
+	}
+	return int64(f.informer.WeightIn(f.covers))
 }
 
 // requestTotal requests the total number of objects from the API server if the first list takes longer than
 // totalDelay. Readers get the total with the progress of the list. No total is requested for a single namespace, with
 // a field selector, or for metadata only.
 func (f *feed) requestTotal(ctx context.Context) {
-	if f.namespace != "" || f.Scope.Fields != "" || f.Scope.Metadata {
+	if f.namespace != "" || f.informer.Scope.Fields != "" || f.informer.Scope.Metadata {
 		return
 	}
 	signal.Sleep(ctx, totalDelay)
-	f.mu.Lock()
-	waiting := f.state.status.State == status.Syncing
-	f.mu.Unlock()
-	if !waiting || ctx.Err() != nil {
+	if f.current().status.State != status.Syncing || ctx.Err() != nil {
 		return
 	}
-	count, err := f.options.Client.Count(ctx, f.Scope)
-	if err != nil {
-		return
+	if count, err := f.informer.options.Client.Count(ctx, f.informer.Scope); err == nil {
+		f.update(func(s *feedState) bool { s.estimatedTotal = count; return false })
 	}
-	f.mu.Lock()
-	f.state.estimatedTotal = count
-	f.mu.Unlock()
 }
 
 func (f *feed) logPanic(v any, stack []byte) {
-	f.options.Log.Error("panic while decoding a response of the API server", "panic", v, "stack", string(stack))
+	f.informer.options.Log.Error("panic while decoding a response of the API server", "panic", v, "stack", string(stack))
 }
 
 // recordStall records that a streaming list made no progress. All later lists are plain lists.
 func (f *feed) recordStall() {
-	f.mu.Lock()
-	f.state.stalled = true
-	f.mu.Unlock()
-	f.options.Log.Warn("the streaming list made no progress; using plain lists from now on", "after", stallTimeout)
+	f.update(func(s *feedState) bool { s.stalled = true; return false })
+	f.informer.options.Log.Warn("the streaming list made no progress; using plain lists from now on", "after", stallTimeout)
 }
 
 // recordStreamFailure records why a streaming list failed. A plain list follows, whose error is more precise.
 func (f *feed) recordStreamFailure(ctx context.Context, err error) {
-	f.mu.Lock()
-	f.state.usePlainOnce = true
-	f.mu.Unlock()
+	f.update(func(s *feedState) bool { s.usePlainOnce = true; return false })
 	f.recordFailure(ctx, err)
 }
 
-func (f *feed) usesPlainLists() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.state.stalled || f.state.usePlainOnce
-}
-
-// recordRefusal records why the API server refuses the watch; reason is empty if it does not.
-func (f *feed) recordRefusal(reason string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.state.watchRefusal = reason
-}
-
-func (f *feed) watchRefusal() string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.state.watchRefusal
-}
-
-func (f *feed) recordOpening() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.state.continues = false
-}
-
-// recordOpened records that a watch is open. initial means that the watch begins with a list. The feed then becomes
-// Live when that list has been read.
-//
-// If initial is false, the feed becomes Live as soon as it is known that the watch misses no changes. This is known
-// at once if the last list ended less than gracePeriod ago. Otherwise the API server can have discarded the events
-// since the resourceVersion from which the watch starts.
+// recordOpened records that a watch is open. initial means that the watch begins with a list.
 func (f *feed) recordOpened(initial bool) {
-	f.mu.Lock()
-	f.state.open, f.state.listing = true, initial
-	if time.Since(f.state.listedAt) < gracePeriod {
-		f.state.markContinued()
+	isLive := false
+	f.update(func(s *feedState) (isChanged bool) {
+		isLive, isChanged = s.opened(initial)
+		return isChanged
+	})
+	if !isLive {
+		f.informer.Wake()
 	}
-	live := f.state.synced && !initial && f.state.continues
-	changed := live && f.state.set(status.Live, time.Now(), "")
-	f.mu.Unlock()
-	f.announce(changed)
-	if !live {
-		f.Wake()
-	}
-}
-
-func (f *feed) recordContinued() {
-	f.mu.Lock()
-	f.state.markContinued()
-	changed := f.state.open && !f.state.listing && f.state.synced && f.state.set(status.Live, time.Now(), "")
-	f.mu.Unlock()
-	f.announce(changed)
 }
 
 // recordEnded records that the watch has ended. If no other watch continues within gracePeriod, the feed becomes
 // Stale. gracePeriod starts at the end of the last watch that missed no changes.
 func (f *feed) recordEnded(ctx context.Context) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.state.interruptedSince.IsZero() {
-		f.state.interruptedSince = time.Now()
-	}
-	at := f.state.interruptedSince
-	f.state.open, f.state.continues = false, false
-	f.state.Drops++
-	if f.state.staleTimer != nil {
-		f.state.staleTimer.Stop()
-		f.state.staleTimer = nil
-	}
+	f.informer.mu.Lock()
+	defer f.informer.mu.Unlock()
+	at := f.state.ended()
 	if f.state.status.State != status.Live || ctx.Err() != nil {
 		return
 	}
 	f.state.staleTimer = time.AfterFunc(gracePeriod-time.Since(at), func() {
-		f.mu.Lock()
-		stale := (!f.state.open || f.state.listing) && f.state.status.State == status.Live && ctx.Err() == nil
-		stale = stale && f.state.set(status.Stale, at, "The watch ended and has not been opened again yet.")
-		f.mu.Unlock()
-		f.announce(stale)
+		f.update(func(s *feedState) bool {
+			return (!s.open || s.listing) && s.status.State == status.Live && ctx.Err() == nil &&
+				s.set(status.Stale, at, "The watch ended and has not been opened again yet.")
+		})
 	})
 }
 
 // recordFailure records that a list, or the request for a watch, failed. The Reflector or the poll retries it. If the
-// API server forbids or does not know the resource, its rows are removed.
+// API server forbids or does not know the resource, the reconciler removes its rows, see Feeds.Drop.
 func (f *feed) recordFailure(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
 	}
-	f.mu.Lock()
-	state := status.StateOf(err, f.state.synced)
-	// Change synced together with the state. Otherwise readers could mistake rows that are not sent for an empty
-	// list.
-	f.state.synced = f.state.synced && !state.IsRefused()
-	since := time.Now()
-	if state == status.Stale && !f.state.interruptedSince.IsZero() {
-		since = f.state.interruptedSince
+	f.update(func(s *feedState) bool { return s.failed(err) })
+	if status.StateOf(err, false).IsRefused() {
+		f.informer.RequestReconcile()
 	}
-	changed := f.state.set(state, since, status.ReasonOf(err))
-	f.state.status.IsInvalidRequest = apierrors.IsBadRequest(err) || apierrors.IsInvalid(err)
-	f.mu.Unlock()
-	f.announce(changed)
-	if state.IsRefused() {
-		f.RequestReconcile() // The reconciler removes the rows, see dropForbidden.
-	}
-}
-
-func (f *feed) announce(changed bool) {
-	if !changed {
-		return
-	}
-	f.mu.Lock()
-	status := f.state.status
-	f.mu.Unlock()
-	f.options.Log.Info("the state of the resource has changed", "namespace", f.namespace, "state", status.State,
-		"reason", status.Reason)
-	f.notify()
 }
 
 func (i *Informer) notify() {

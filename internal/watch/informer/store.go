@@ -1,7 +1,6 @@
 package informer
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -30,6 +29,7 @@ func (f *feed) replace(objects []*listwatch.Object, pollReason string) {
 	if f.reserved.IsOversized {
 		return
 	}
+	i := f.informer
 	entries := make([]Entry, len(objects))
 	for n, o := range objects {
 		entries[n] = Entry{Key: Key(o.Namespace(), o.Name()), Value: o}
@@ -42,39 +42,24 @@ func (f *feed) replace(objects []*listwatch.Object, pollReason string) {
 	f.reserved.Release()
 	// For objects in namespaces that were not watched before, entered records that they became visible, but were not
 	// created.
-	f.ReplaceIn(f.covers, entries, f.entered(), event.Memo{})
+	i.ReplaceIn(f.covers, entries, i.entered(), event.Memo{})
 	if columnsChanged {
-		f.Forget()
+		i.Forget()
 	}
-	start := EpochStart{Cursor: f.Now(), at: time.Now()}
-	f.mu.Lock()
-	if columnsChanged {
-		f.epochStart = start
-	}
-	// The columns can differ now, because another namespace can have been listed since setColumns returned.
-	columnsMatch := len(columns) == 0 || listwatch.SameColumns(columns, f.columns)
-	f.state.synced, f.state.outdated = columnsMatch, !columnsMatch
-	f.state.listing, f.state.usePlainOnce = false, false
-	if f.state.open {
-		f.state.markContinued()
-	}
-	f.state.listedAt = start.at
-	f.state.Lists++
-	f.coverage.covered[f.namespace] = true
-	state := status.Live
-	if pollReason != "" {
-		state = status.Stale
-	}
-	// Set the state before f.mu is unlocked. Otherwise, a reader could get the new list with the old state.
-	statusChanged := (f.state.open || pollReason != "") && columnsMatch && f.state.set(state, time.Now(), pollReason)
-	if pollReason != "" {
-		// Set no start time, because Since would mean the first list, but the data is from the last list.
-		f.state.status.Since = time.Time{}
-	}
-	f.mu.Unlock()
-	f.announce(statusChanged)
-	f.Wake()
-	f.options.ObjectChanged()
+	start := EpochStart{Cursor: i.Now(), at: time.Now()}
+	// Set the state together with the coverage and the epoch. Otherwise, a reader could get the new list with the old
+	// state.
+	f.update(func(s *feedState) (isChanged bool) {
+		if columnsChanged {
+			i.epochStart = start
+		}
+		i.coverage.covered[f.namespace] = true
+		// The columns can differ now, because another namespace can have been listed since setColumns returned.
+		columnsMatch := len(columns) == 0 || listwatch.SameColumns(columns, i.columns)
+		return s.listed(start.at, columnsMatch, pollReason)
+	})
+	i.Wake()
+	i.options.ObjectChanged()
 }
 
 func (f *feed) covers(key string) bool { return f.namespace == "" || NamespaceOf(key) == f.namespace }
@@ -83,25 +68,55 @@ func (f *feed) covers(key string) bool { return f.namespace == "" || NamespaceOf
 // the previous columns. Readers must then restart from a new snapshot, and the reconciler lists the other feeds
 // again, because their cells in the journal belong to the old columns.
 func (f *feed) setColumns(columns []listwatch.Column) (changed bool) {
-	f.mu.Lock()
-	changed = len(columns) > 0 && !listwatch.SameColumns(columns, f.columns)
+	i := f.informer
+	i.mu.Lock()
+	changed = len(columns) > 0 && !listwatch.SameColumns(columns, i.columns)
 	if changed {
-		for _, sibling := range f.feeds {
-			sibling.state.synced, sibling.state.outdated = false, sibling != f && f.columns != nil
+		for _, sibling := range i.feeds {
+			sibling.state.synced, sibling.state.outdated = false, sibling != f && i.columns != nil
 			if state := sibling.state.status.State; state == status.Live || state == status.Stale {
 				sibling.state.status = status.Status{State: status.Syncing, Since: time.Now()}
 			}
 		}
-		f.columns = columns
+		i.columns = columns
+		i.version++
 	}
+	i.mu.Unlock()
 	if changed {
-		f.version++
-	}
-	f.mu.Unlock()
-	if changed {
-		f.RequestReconcile()
+		i.RequestReconcile()
 	}
 	return changed
+}
+
+// Replace stores the objects of a complete list.
+func (f *feed) Replace(objects []*listwatch.Object) { f.replace(objects, "") }
+
+// Set stores an object of a watch. Its managedFields describe the change and are not stored with the object.
+func (f *feed) Set(o *listwatch.Object, managed *listwatch.Managed) {
+	weight := 0
+	if managed != nil {
+		weight = managed.Size()
+	}
+	f.informer.SetWith(Key(o.Namespace(), o.Name()), o, event.Memo{Managed: managed}, weight)
+	f.recordChange()
+}
+
+// Delete removes an object that a watch reports as deleted.
+func (f *feed) Delete(o *listwatch.Object) {
+	f.informer.Delete(Key(o.Namespace(), o.Name()))
+	f.recordChange()
+}
+
+func (f *feed) recordChange() {
+	f.lastChangeAt.Store(time.Now().UnixNano())
+	f.informer.options.ObjectChanged()
+}
+
+func (f *feed) lastChangeTime() time.Time {
+	if at := f.lastChangeAt.Load(); at != 0 {
+		return time.Unix(0, at)
+	}
+	return time.Time{}
 }
 
 // evict removes the rows of all namespaces for which matches returns true. hadRows reports whether there were any
@@ -143,78 +158,6 @@ func (i *Informer) advanceVersion() {
 	i.version++
 	i.epochStart = EpochStart{Cursor: i.Now(), at: time.Now()}
 	clear(i.coverage.dropped)
-}
-
-// store adapts a feed (a list and watch) to the interface cache.Store, which client-go's Reflector fills with lists
-// and watch events.
-type store feed
-
-func (s *store) Add(obj any) error {
-	o, managed, err := objectFrom(obj)
-	if err != nil {
-		return err
-	}
-	weight := 0
-	if managed != nil {
-		weight = managed.Size()
-	}
-	f := (*feed)(s)
-	f.SetWith(Key(o.Namespace(), o.Name()), o, event.Memo{Managed: managed}, weight)
-	f.recordChange()
-	return nil
-}
-
-func (s *store) Update(obj any) error { return s.Add(obj) }
-
-func (s *store) Delete(obj any) error {
-	o, _, err := objectFrom(obj)
-	if err != nil {
-		return err
-	}
-	f := (*feed)(s)
-	f.Delete(Key(o.Namespace(), o.Name()))
-	f.recordChange()
-	return nil
-}
-
-func (f *feed) lastChangeTime() time.Time {
-	if at := f.lastChangeAt.Load(); at != 0 {
-		return time.Unix(0, at)
-	}
-	return time.Time{}
-}
-
-func (f *feed) recordChange() {
-	f.lastChangeAt.Store(time.Now().UnixNano())
-	f.options.ObjectChanged()
-}
-
-func (s *store) Replace(list []any, _ string) error {
-	objects := make([]*listwatch.Object, len(list))
-	for n, obj := range list {
-		o, _, err := objectFrom(obj)
-		if err != nil {
-			return err
-		}
-		objects[n] = o
-	}
-	(*feed)(s).replace(objects, "")
-	return nil
-}
-
-func (s *store) Resync() error { return nil }
-
-// objectFrom converts a value that the Reflector passes: an Object from a list, or a Version (an Object with
-// managedFields) from a watch. It also returns the managedFields of a Version. They describe the change and are not
-// stored with the object.
-func objectFrom(obj any) (*listwatch.Object, *listwatch.Managed, error) {
-	switch o := obj.(type) {
-	case *listwatch.Object:
-		return o, nil, nil
-	case *listwatch.Version:
-		return o.Object, o.Managed, nil
-	}
-	return nil, nil, fmt.Errorf("unexpected %T, want an Object", obj)
 }
 
 // CompareKeys orders journal keys ("namespace/name") by namespace, then by name. A comparison of complete keys as

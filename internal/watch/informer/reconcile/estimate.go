@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"glasshouse/internal/watch/informer/budget"
+	"glasshouse/internal/watch/status"
 )
 
 const (
@@ -38,7 +39,7 @@ func (s *Reconciler) fits(ctx context.Context, namespace string) bool {
 		return true
 	}
 	if cached := s.estimates[namespace]; time.Now().Before(cached.until) {
-		s.feeds.Fail(namespace, cached.refusal)
+		s.fail(namespace, cached.refusal)
 		return false
 	}
 	probe := s.probes.probe(ctx, namespace)
@@ -71,7 +72,7 @@ func (s *Reconciler) estimateFits(namespace string, probe *sizeProbe) bool {
 		probe.objects, budget.FormatBytesUp(bytes), budget.FormatBytes(max(0, free)),
 		budget.FormatBytes(s.informer.Account.Limit()), s.advice(namespace))
 	s.estimates[namespace] = estimate{refusal: refusal, until: time.Now().Add(estimateDelay)}
-	s.feeds.Fail(namespace, refusal)
+	s.fail(namespace, refusal)
 	return false
 }
 
@@ -92,12 +93,22 @@ func (s *Reconciler) takeReservation(namespace string) *budget.Reservation {
 	return cmp.Or(reserved, s.informer.Account.Reserve(0))
 }
 
+func (s *Reconciler) fail(namespace, reason string) {
+	s.feeds.Deny(status.Failed, map[string]string{namespace: reason})
+}
+
 // dropOversized stops the feeds (lists and watches) whose list did not fit into memory, and removes their rows.
 func (s *Reconciler) dropOversized() {
-	for ns, reason := range s.feeds.Oversized() {
-		refusal := reason + ": " + s.advice(ns) + "."
-		s.feeds.DropOversized(ns, refusal)
-		s.estimates[ns] = estimate{refusal: refusal, until: time.Now().Add(relistDelay)}
+	oversized := make(map[string]status.Status)
+	for ns, current := range s.feeds.Running() {
+		if current.State == status.Failed {
+			current.Reason += ": " + s.advice(ns) + "."
+			oversized[ns] = current
+		}
+	}
+	s.feeds.Drop(oversized)
+	for ns, current := range oversized {
+		s.estimates[ns] = estimate{refusal: current.Reason, until: time.Now().Add(relistDelay)}
 	}
 }
 
@@ -107,18 +118,19 @@ func (s *Reconciler) enforceBudget() bool {
 	if !s.informer.Account.IsExceeded() {
 		return false
 	}
-	watched := s.feeds.Namespaces()
 	prefix := fmt.Sprintf("The resource has grown to %s, and the limit for all watched objects is %s: ",
 		budget.FormatBytesUp(s.informer.Account.Load()), budget.FormatBytes(s.informer.Account.Limit()))
-	refusalOf := func(ns string) string { return prefix + s.advice(ns) + "." }
-	for _, ns := range watched {
-		s.feeds.Fail(ns, refusalOf(ns))
+	refusals := make(map[string]string)
+	for ns := range s.feeds.Running() {
+		refusals[ns] = prefix + s.advice(ns) + "."
 	}
-	s.feeds.End(always)
+	s.feeds.Deny(status.Failed, refusals)
+	s.feeds.End()
 	s.clearRows()
 	// Also refuse the watch of all namespaces together (""), because it needs at least as much memory.
-	for _, ns := range append(watched, "") {
-		s.estimates[ns] = estimate{refusal: refusalOf(ns), until: time.Now().Add(estimateDelay)}
+	refusals[""] = prefix + s.advice("") + "."
+	for ns, refusal := range refusals {
+		s.estimates[ns] = estimate{refusal: refusal, until: time.Now().Add(estimateDelay)}
 	}
 	return true
 }

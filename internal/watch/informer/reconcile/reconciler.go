@@ -111,7 +111,7 @@ func (s *Reconciler) reconcile(ctx context.Context) {
 	for ns, permissions := range desired {
 		plan.PollReasons[ns] = s.pollReasonFor(permissions)
 	}
-	for _, ns := range s.feeds.Namespaces() {
+	for ns := range s.feeds.Running() {
 		_, isDesired := desired[ns]
 		plan.IsRevoked = plan.IsRevoked || !isDesired && s.access.has(ns)
 	}
@@ -148,7 +148,7 @@ func (s *Reconciler) isServed(ctx context.Context) bool {
 		return false
 	case now.Identity != s.identity && now.Identity != "" && s.identity != "",
 		now.Resource.Namespaced != s.resource.Namespaced:
-		s.feeds.End(always)
+		s.feeds.End()
 		s.clearRows()
 	}
 	if isAbsent {
@@ -171,15 +171,17 @@ func (s *Reconciler) isServedAgain(ctx context.Context) bool {
 // isStillListed requests a short list of one watched namespace, and reports whether the API server still serves the
 // resource. Any error except "not found" counts as served. It returns false if nothing is watched.
 func (s *Reconciler) isStillListed(ctx context.Context) bool {
-	watched := s.feeds.Namespaces()
-	return len(watched) > 0 && tryList(ctx, s.options.Client, s.scope, watched[0]) != status.Absent
+	for ns := range s.feeds.Running() {
+		return tryList(ctx, s.options.Client, s.scope, ns) != status.Absent
+	}
+	return false
 }
 
 func (s *Reconciler) setAbsent(reason string) {
 	known := s.feeds.State() == status.Absent
 	// Set the status before the feeds stop, so that no other status is reported in between.
 	s.feeds.SetStatus(status.Absent, reason)
-	if s.feeds.End(always) || !known {
+	if s.feeds.End() || !known {
 		s.clearRows()
 	}
 }
@@ -196,11 +198,11 @@ func (s *Reconciler) clearRows() {
 //
 // It returns false if the API server does not find the resource. A "not found" for a single namespace does not count.
 func (s *Reconciler) dropForbidden() bool {
-	refused := s.feeds.Refused()
-	if len(refused) == 0 {
-		return true
-	}
-	for _, current := range refused {
+	refused := make(map[string]status.Status)
+	for ns, current := range s.feeds.Running() {
+		if current.State.IsRefused() {
+			refused[ns] = current
+		}
 		if current.State == status.Absent {
 			s.options.RefreshSoon()
 		}
@@ -210,17 +212,17 @@ func (s *Reconciler) dropForbidden() bool {
 		s.setAbsent(fmt.Sprintf("The API server reports that %s is not found.", s.scope.Resource.GroupResource()))
 		return false
 	}
-	for ns, status := range refused {
-		s.access.refuse(ns, status.Reason)
+	for ns, current := range refused {
+		s.access.refuse(ns, current.Reason)
 	}
-	s.feeds.DropRefused(refused)
+	s.feeds.Drop(refused)
 	return true
 }
 
 // evaluate reviews the permissions of the namespaces, and returns those of permitted ones.
 func (s *Reconciler) evaluate(ctx context.Context, namespaces []string) map[string]authz.Permissions {
 	allowed, denied := s.access.evaluate(ctx, namespaces)
-	s.feeds.Forbid(denied)
+	s.feeds.Deny(status.Forbidden, denied)
 	return allowed
 }
 
@@ -242,7 +244,7 @@ func (s *Reconciler) desiredNamespaces(ctx context.Context) map[string]authz.Per
 	names, waiting := s.candidates(ctx, allowed)
 	s.forgetExcept(slices.Sorted(slices.Values(slices.Concat(names, waiting))))
 	for _, ns := range waiting {
-		s.feeds.Fail(ns, fmt.Sprintf("%d namespaces of %s are watched one by one, which is the maximum: "+
+		s.fail(ns, fmt.Sprintf("%d namespaces of %s are watched one by one, which is the maximum: "+
 			"this namespace is watched when another namespace is no longer used.",
 			informer.MaxLeases, s.scope.Resource.GroupResource()))
 	}

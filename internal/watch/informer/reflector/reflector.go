@@ -1,0 +1,139 @@
+// Package reflector lists and watches a resource with client-go's Reflector, which retries errors.
+package reflector
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"glasshouse/internal/watch/listwatch"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	apiwatch "k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+)
+
+// Store receives the objects of lists and watches.
+type Store interface {
+	// Replace receives all objects of a list.
+	Replace(objects []*listwatch.Object)
+	// Set receives an added or changed object of a watch. Its managedFields, if any, describe the change.
+	Set(object *listwatch.Object, managed *listwatch.Managed)
+	Delete(object *listwatch.Object)
+}
+
+// Reflector sends one list request, or opens one watch, at a time.
+type Reflector struct {
+	Name  string
+	Store Store
+	List  func(context.Context, metav1.ListOptions) (*listwatch.List, error)
+	Watch func(context.Context, metav1.ListOptions) (apiwatch.Interface, error)
+	// IsRefused is called after an error of Watch. It reports whether the API server refuses to watch the resource.
+	IsRefused func() bool
+	// Ended is called after the last event of each watch.
+	Ended func()
+}
+
+// Run lists and watches until ctx ends, or the API server refuses the watch. No call of List is running when it
+// returns.
+func (r *Reflector) Run(ctx context.Context) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	logger := klog.Logger{}
+	var listing sync.Mutex // Locked during a list, because client-go's Reflector can return before its list has ended.
+	lister := &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			listing.Lock()
+			defer listing.Unlock()
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			return r.List(ctx, options)
+		},
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (apiwatch.Interface, error) {
+			w, err := r.Watch(ctx, options)
+			if err == nil {
+				return &trackedWatch{Interface: w, ended: sync.OnceFunc(r.Ended)}, nil
+			}
+			if r.IsRefused() {
+				stop()
+			}
+			return nil, err
+		},
+	}
+	reflector := cache.NewReflectorWithOptions(lister, nil, store{r.Store}, cache.ReflectorOptions{
+		Name: r.Name, TypeDescription: r.Name, Logger: &logger, Clock: contextClock{ctx: ctx},
+		// Wait at most 15 s between two attempts (10 s plus jitter). client-go would wait for up to a minute, in which
+		// users see stale data.
+		Backoff: &wait.Backoff{
+			Duration: 800 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 10, Cap: 10 * time.Second,
+		},
+	})
+	reflector.RunWithContext(klog.NewContext(ctx, logger))
+	listing.Lock()
+	defer listing.Unlock()
+}
+
+// trackedWatch is a watch that calls the function ended when it is stopped. client-go's Reflector stops every watch
+// after its last event.
+type trackedWatch struct {
+	apiwatch.Interface
+
+	ended func()
+}
+
+func (t *trackedWatch) Stop() {
+	t.Interface.Stop()
+	t.ended()
+}
+
+// store adapts a Store to the interface of client-go.
+type store struct{ target Store }
+
+func (s store) Add(obj any) error {
+	o, managed, err := objectFrom(obj)
+	if err == nil {
+		s.target.Set(o, managed)
+	}
+	return err
+}
+
+func (s store) Update(obj any) error { return s.Add(obj) }
+
+func (s store) Delete(obj any) error {
+	o, _, err := objectFrom(obj)
+	if err == nil {
+		s.target.Delete(o)
+	}
+	return err
+}
+
+func (s store) Replace(list []any, _ string) error {
+	objects := make([]*listwatch.Object, len(list))
+	for n, obj := range list {
+		var err error
+		if objects[n], _, err = objectFrom(obj); err != nil {
+			return err
+		}
+	}
+	s.target.Replace(objects)
+	return nil
+}
+
+func (s store) Resync() error { return nil }
+
+// objectFrom converts a value that client-go passes: an Object from a list, or a Version (an Object with
+// managedFields) from a watch. It also returns the managedFields of a Version.
+func objectFrom(obj any) (*listwatch.Object, *listwatch.Managed, error) {
+	switch o := obj.(type) {
+	case *listwatch.Object:
+		return o, nil, nil
+	case *listwatch.Version:
+		return o.Object, o.Managed, nil
+	}
+	return nil, nil, fmt.Errorf("unexpected %T, want an Object", obj)
+}
