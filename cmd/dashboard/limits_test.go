@@ -180,7 +180,7 @@ func limitGroups() []limitGroup {
 			{"Part of a log that is sent at once", "{logstream.logChunk size}"},
 		}},
 		{"Watching", []limit{
-			{"Namespaces of one resource that are watched one by one", "{informer.MaxLeases}"},
+			{"Namespaces of one resource that are watched one by one", "{lease.Max}"},
 			{
 				"Access reviews of single namespaces",
 				"{reconcile.reviewSpacing rate} a second for permitted namespaces, and as many for denied " +

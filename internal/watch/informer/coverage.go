@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"glasshouse/internal/watch/event"
+	"glasshouse/internal/watch/informer/lease"
 )
 
 // coverage records which namespaces an informer has listed. When a namespace is added, its objects become visible,
@@ -21,16 +22,16 @@ func newCoverage() coverage {
 	return coverage{covered: make(map[string]bool), dropped: make(map[string]uint64)}
 }
 
+func (c *coverage) includes(namespace string) bool { return c.covered[""] || c.covered[namespace] }
+
 // entered returns a function that returns the event.Memo (extra data of a change) for an added object with the given
 // key. The Memo has CoverageOnly if the object's namespace was not listed before: the object became visible, but was
 // not created.
 func (i *Informer) entered() func(key string) event.Memo {
 	i.mu.Lock()
-	covered := maps.Clone(i.coverage.covered)
+	before := coverage{covered: maps.Clone(i.coverage.covered)}
 	i.mu.Unlock()
-	return func(key string) event.Memo {
-		return event.Memo{CoverageOnly: !covered[""] && !covered[NamespaceOf(key)]}
-	}
+	return func(key string) event.Memo { return event.Memo{CoverageOnly: !before.includes(NamespaceOf(key))} }
 }
 
 // hasListed reports whether the informer has listed a namespace before, so that its objects can be in memory. For all
@@ -38,8 +39,7 @@ func (i *Informer) entered() func(key string) event.Memo {
 func (i *Informer) hasListed(namespace string) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	covered := i.coverage.covered
-	return covered[""] || covered[namespace] || namespace == "" && len(covered) > 0
+	return i.coverage.includes(namespace) || namespace == "" && len(i.coverage.covered) > 0
 }
 
 // dropCoverage records that the rows of some namespaces were removed: those for which matches returns true.
@@ -67,10 +67,10 @@ func (i *Informer) dropCoverage(matches func(namespace string) bool) (isRequeste
 		if matches(ns) {
 			delete(i.coverage.covered, ns)
 			dropped[ns] = now
-			isRequested = isRequested || i.leases[ns] != nil && i.leases[ns].refs > 0
+			isRequested = isRequested || i.leases.IsUsed(ns)
 		}
 	}
-	if len(dropped) > MaxLeases {
+	if len(dropped) > lease.Max {
 		clear(dropped)
 		dropped[""] = now
 	}

@@ -47,15 +47,13 @@ type feed struct {
 	state feedState
 }
 
-// prepareFeed initializes a feed without starting it. The returned function run lists and watches until f.stop is
-// called. status is the status of the feed until the API server has responded.
-func (i *Informer) prepareFeed(ctx context.Context, f *feed, status status.Status) (run func(), err error) {
-	scope := i.Scope
+// prepare initializes a feed without starting it. The returned function run lists and watches until f.stop is called.
+func (f *feed) prepare(ctx context.Context) (run func(), err error) {
+	scope := f.informer.Scope
 	scope.Namespace = f.namespace
-	f.stopped, f.state.status = make(chan struct{}), status
 	ctx, f.stop = context.WithCancel(ctx)
-	source, err := i.options.Client.Source(scope, listwatch.SourceOptions{
-		Stall: stallTimeout, Stalled: f.recordStall, Panicked: f.logPanic, Observe: f.observe, Masks: i.masks,
+	f.source, err = f.informer.options.Client.Source(scope, listwatch.SourceOptions{
+		Stall: stallTimeout, Stalled: f.recordStall, Panicked: f.logPanic, Observe: f.observe, Masks: f.informer.masks,
 		Established: func() { f.update((*feedState).continued) },
 		Failed:      func(err error) { f.recordStreamFailure(ctx, err) },
 	})
@@ -63,8 +61,7 @@ func (i *Informer) prepareFeed(ctx context.Context, f *feed, status status.Statu
 		f.stop()
 		return nil, err
 	}
-	f.source = source
-	f.reserved.Masks, f.reserved.Replaceable = source.DigestBytes, f.replaceableBytes
+	f.reserved.Masks, f.reserved.Replaceable = f.source.DigestBytes, f.replaceableBytes
 	return func() {
 		defer close(f.stopped)
 		f.run(ctx)

@@ -3,7 +3,7 @@ package informer
 import (
 	"context"
 	"maps"
-	"slices"
+	"sync"
 	"time"
 
 	"glasshouse/internal/watch/informer/budget"
@@ -19,6 +19,7 @@ const columnsEvery = 10 * time.Second
 // watches one namespace, or all namespaces (""). Only the goroutine of the reconciler uses the Feeds.
 type Feeds struct {
 	informer        *Informer
+	running         sync.WaitGroup
 	hasLeftoverRows bool
 	isStatusChanged bool
 	loggedState     status.State
@@ -32,6 +33,8 @@ type Plan struct {
 	// IsRevoked means that a permission was revoked for a namespace that now has a feed. A deleted namespace does not
 	// count.
 	IsRevoked bool
+	// IsComplete means that all namespaces that can be watched are known, and were checked against the memory budget.
+	IsComplete bool
 	// Reserve returns the reservation for the list of a new feed.
 	Reserve func(namespace string) *budget.Reservation
 }
@@ -61,14 +64,7 @@ func (s *Feeds) Report() {
 }
 
 // Wait waits until all feeds have stopped, after their context has ended.
-func (s *Feeds) Wait() {
-	s.informer.mu.Lock()
-	feeds := slices.Collect(maps.Values(s.informer.feeds))
-	s.informer.mu.Unlock()
-	for _, f := range feeds {
-		<-f.stopped
-	}
-}
+func (s *Feeds) Wait() { s.running.Wait() }
 
 // Running returns the statuses of all feeds by namespace; "" means one feed for all namespaces. The state is Forbidden
 // or Absent if the API server has refused the feed, and Failed if its list was canceled because it did not fit into
@@ -87,12 +83,30 @@ func (s *Feeds) Running() map[string]status.Status {
 func (s *Feeds) IsWatched(namespace string) bool {
 	s.informer.mu.Lock()
 	defer s.informer.mu.Unlock()
-	covered := s.informer.coverage.covered
-	return s.informer.feeds[namespace] != nil || namespace != "" && (covered[""] || covered[namespace])
+	return s.informer.feeds[namespace] != nil || namespace != "" && s.informer.coverage.includes(namespace)
+}
+
+// ExpireLeases deletes the leases of namespaces that have had no readers for the given time.
+func (s *Feeds) ExpireLeases(idleTime time.Duration) {
+	s.informer.mu.Lock()
+	defer s.informer.mu.Unlock()
+	s.informer.leases.Expire(idleTime)
+}
+
+// SplitLeases returns the namespaces with leases that can be watched now, and those that must wait.
+func (s *Feeds) SplitLeases() (admitted, waiting []string) {
+	s.informer.mu.Lock()
+	defer s.informer.mu.Unlock()
+	return s.informer.leases.Split(func(ns string) bool { return s.informer.feeds[ns] != nil })
 }
 
 // Apply starts the missing feeds of a plan, stops unwanted ones, and removes rows that no feed covers any more.
 func (s *Feeds) Apply(ctx context.Context, plan *Plan) {
+	s.informer.mu.Lock()
+	if s.informer.unreconciled == plan.IsComplete {
+		s.informer.unreconciled, s.isStatusChanged = !plan.IsComplete, true
+	}
+	s.informer.mu.Unlock()
 	stopped := s.stop(func(f *feed) bool {
 		pollReason, ok := plan.PollReasons[f.namespace]
 		return !ok || f.state.outdated && time.Since(f.state.listedAt) >= columnsEvery || f.pollReason != pollReason
@@ -112,7 +126,7 @@ func (s *Feeds) Apply(ctx context.Context, plan *Plan) {
 		}
 	}
 	for _, run := range prepared {
-		go run()
+		s.running.Go(run)
 	}
 	s.isStatusChanged = s.isStatusChanged || len(prepared) > 0
 }
@@ -127,17 +141,18 @@ func (s *Feeds) prepare(
 	i.mu.Lock()
 	running := i.feeds[namespace]
 	current, denied := i.denied[namespace]
-	if !denied || len(stopped) > 0 {
-		current = status.Status{State: status.Syncing, Since: time.Now()}
-	}
 	i.mu.Unlock()
 	if running != nil && !stopped[running] {
 		return
 	}
+	if !denied || len(stopped) > 0 {
+		current = status.Status{State: status.Syncing, Since: time.Now()}
+	}
 	f := &feed{
 		informer: i, namespace: namespace, pollReason: plan.PollReasons[namespace], reserved: plan.Reserve(namespace),
+		stopped: make(chan struct{}), state: feedState{status: current},
 	}
-	run, err := i.prepareFeed(ctx, f, current)
+	run, err := f.prepare(ctx)
 	if err != nil {
 		f.reserved.Release()
 		s.SetStatus(status.Failed, err.Error())
@@ -201,7 +216,14 @@ func (s *Feeds) End() bool {
 
 // Clear removes all rows. Later rows belong to a new epoch, in which older cursors (positions in the changes) are
 // invalid.
-func (s *Feeds) Clear() { s.informer.evictAll() }
+func (s *Feeds) Clear() {
+	i, all := s.informer, func(string) bool { return true }
+	i.advanceVersion()
+	i.deleteRows(all)
+	i.Forget()
+	i.dropCoverage(all)
+	i.Wake()
+}
 
 // Drop stops the feeds of namespaces that the API server has refused, or whose list did not fit into memory, and
 // removes their rows and the history. It first sets the given statuses of the namespaces, so that no other status is
@@ -225,13 +247,6 @@ func (s *Feeds) Drop(denied map[string]status.Status) {
 	}
 }
 
-// State returns the state that is reported while the informer has no feed.
-func (s *Feeds) State() status.State {
-	s.informer.mu.Lock()
-	defer s.informer.mu.Unlock()
-	return s.informer.Status.State
-}
-
 // SetStatus sets the status that is reported while the informer has no feed (list and watch). If the state stays the
 // same, it changes nothing.
 func (s *Feeds) SetStatus(state status.State, reason string) {
@@ -240,16 +255,6 @@ func (s *Feeds) SetStatus(state status.State, reason string) {
 	if s.informer.Status.State != state {
 		s.informer.Status, s.isStatusChanged = status.Status{State: state, Since: time.Now(), Reason: reason}, true
 		clear(s.informer.denied)
-	}
-}
-
-// SetReconciled records whether all namespaces that can be watched are known, and were checked against the memory
-// limit.
-func (s *Feeds) SetReconciled(all bool) {
-	s.informer.mu.Lock()
-	defer s.informer.mu.Unlock()
-	if s.informer.unreconciled == all {
-		s.informer.unreconciled, s.isStatusChanged = !all, true
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"glasshouse/internal/watch/authz"
 	"glasshouse/internal/watch/event"
 	"glasshouse/internal/watch/informer/budget"
+	"glasshouse/internal/watch/informer/lease"
 	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/listwatch"
 	"glasshouse/internal/watch/redact"
@@ -98,7 +99,7 @@ type Informer struct {
 	// unreconciled is true until all namespaces that can be watched are known, and were checked against the memory
 	// budget.
 	unreconciled bool
-	leases       map[string]*namespaceLease
+	leases       lease.Set
 	columns      []listwatch.Column
 	// version increases when the columns change, and when the history must not be sent any more. Readers then restart
 	// from a new snapshot.
@@ -115,7 +116,7 @@ func New(scope listwatch.Scope, deps Options) *Informer {
 		options: deps, Scope: scope, epoch: newEpoch(),
 		masks: redact.NewMemory(), Began: time.Now(), reconcileRequests: make(chan struct{}, 1),
 		Status: status.Status{State: status.Syncing, Since: time.Now()},
-		feeds:  make(map[string]*feed), denied: make(map[string]status.Status), leases: make(map[string]*namespaceLease),
+		feeds:  make(map[string]*feed), denied: make(map[string]status.Status), leases: make(lease.Set),
 		coverage: newCoverage(), unreconciled: true,
 	}
 	i.resourceJournal = journal.New[string, *listwatch.Object, event.Memo](journal.Options[string, *listwatch.Object]{
@@ -261,6 +262,37 @@ func (i *Informer) listableLocked() []string {
 	}
 	slices.Sort(namespaces)
 	return namespaces
+}
+
+// AcquireLeases requests that the given namespaces are watched: one by one if all namespaces cannot be watched
+// together. The caller must call release exactly once. After that, the namespaces stay watched for the linger time.
+//
+// isNamed means that the client named the namespaces. Otherwise, they are the known namespaces of the cluster. If
+// watching all namespaces together is forbidden, known namespaces are watched anyway and need no lease.
+func (i *Informer) AcquireLeases(namespaces []string, isNamed bool) (release func(), err error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	isNew := i.leases.Missing(namespaces) > 0
+	if current, isDenied := i.denied[""]; isDenied && isNew && !i.leases.MakeRoom(namespaces) {
+		if !isNamed && current.State == status.Forbidden {
+			return func() {}, nil
+		}
+		return nil, status.Invalidf("Too many namespaces",
+			"%d namespaces of %s are in use, and no more can be watched one by one; "+
+				"request fewer of them with ns.", lease.Max, i.Scope.Resource.GroupResource())
+	}
+	i.leases.Acquire(namespaces)
+	if isNew {
+		i.RequestReconcile()
+	}
+	return func() {
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		if len(i.leases) > lease.Max {
+			i.RequestReconcile()
+		}
+		i.leases.Release(namespaces, i.feeds[""] == nil)
+	}, nil
 }
 
 // Wait blocks until one of three things happens: the function until returns true, ctx ends, or the time in timeout

@@ -134,15 +134,6 @@ func (i *Informer) deleteRows(matches func(namespace string) bool) (hadRows bool
 	return i.Len() < before
 }
 
-func (i *Informer) evictAll() {
-	all := func(string) bool { return true }
-	i.advanceVersion()
-	i.deleteRows(all)
-	i.Forget()
-	i.dropCoverage(all)
-	i.Wake()
-}
-
 // resetReaders drops the history, because readers are no longer allowed to get some of it. All readers restart from a
 // new snapshot.
 func (i *Informer) resetReaders() {

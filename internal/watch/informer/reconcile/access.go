@@ -47,8 +47,9 @@ type accessTable struct {
 	client      *listwatch.Client
 	scope       listwatch.Scope
 	byNamespace map[string]namespaceAccess
-	counted     accessCounts
 	nextReview  time.Time
+
+	allowed, denied int64 // Numbers of namespaces.
 }
 
 func (t *accessTable) has(namespace string) bool {
@@ -74,37 +75,34 @@ func (t *accessTable) evaluate(
 	ctx context.Context, namespaces []string,
 ) (allowed map[string]authz.Permissions, denied map[string]string) {
 	access := make([]namespaceAccess, len(namespaces))
-	var due []int
 	var reviews errgroup.Group
 	reviews.SetLimit(maxConcurrentReviews)
 	for n, ns := range namespaces {
 		known, ok := t.byNamespace[ns]
 		access[n] = known
-		if ok && time.Now().Before(known.nextReview) {
-			continue
+		if !ok || !time.Now().Before(known.nextReview) {
+			reviews.Go(func() error {
+				access[n] = t.review(ctx, ns, known, !ok)
+				return nil
+			})
 		}
-		due = append(due, n)
-		reviews.Go(func() error {
-			access[n] = t.review(ctx, ns, known, !ok)
-			return nil
-		})
 	}
 	_ = reviews.Wait()
 	for n, ns := range namespaces {
 		t.byNamespace[ns] = access[n]
 	}
-	t.updateCounts(countAccess(t.byNamespace)) // The intervals depend on the counts.
-	for _, n := range due {
-		wait := t.reviewInterval(namespaces[n], access[n].List)
-		if namespaces[n] != "" {
-			wait = reviewDelay(namespaces[n], wait)
-		}
-		access[n].nextReview = time.Now().Add(wait)
-	}
+	t.count(t.byNamespace) // The intervals depend on the counts.
 	allowed, denied = make(map[string]authz.Permissions), make(map[string]string)
 	for n, ns := range namespaces {
 		v := access[n]
-		t.byNamespace[ns] = v
+		if v.nextReview.IsZero() {
+			wait := t.reviewInterval(ns, v.List)
+			if ns != "" {
+				wait = reviewDelay(ns, wait)
+			}
+			v.nextReview = time.Now().Add(wait)
+			t.byNamespace[ns] = v
+		}
 		if v.nextReview.Before(t.nextReview) {
 			t.nextReview = v.nextReview
 		}
@@ -131,7 +129,7 @@ func (t *accessTable) reviewInterval(namespace string, allowed bool) time.Durati
 	case allowed && t.reviews.AreRulesIncomplete():
 		minimum, count = authz.ReviewEvery, t.reviews.Allowed.Load()
 	case allowed:
-		minimum, count = authz.ReviewEvery, t.counted.allowed
+		minimum, count = authz.ReviewEvery, t.allowed
 	}
 	return min(max(minimum, time.Duration(count)*reviewSpacing), maxReviewInterval)
 }
@@ -151,12 +149,13 @@ func reviewDelay(namespace string, every time.Duration) time.Duration {
 	return wait
 }
 
-// review requests an access review for a namespace, and returns the new permissions. known contains the previous
-// permissions. isFirst means that there are none.
+// review requests an access review for a namespace, and returns the new permissions, without the time of the next
+// review. known contains the previous permissions. isFirst means that there are none.
 func (t *accessTable) review(
 	ctx context.Context, namespace string, known namespaceAccess, isFirst bool,
 ) namespaceAccess {
 	v := known
+	v.nextReview = time.Time{}
 	reviewed, err := t.reviews.Review(
 		ctx, listwatch.Scope{Resource: t.scope.Resource, Namespace: namespace}, known.Permissions,
 	)
@@ -178,25 +177,20 @@ func (t *accessTable) review(
 	return v
 }
 
-type accessCounts struct{ allowed, denied int64 }
-
-func countAccess(access map[string]namespaceAccess) (counts accessCounts) {
+// count updates the totals of permitted and denied namespaces over all informers, which the reviewer stores. access
+// contains the namespaces of this informer.
+func (t *accessTable) count(access map[string]namespaceAccess) {
+	var allowed, denied int64
 	for ns, v := range access {
 		switch {
 		case ns == "":
 		case v.List:
-			counts.allowed++
+			allowed++
 		default:
-			counts.denied++
+			denied++
 		}
 	}
-	return counts
-}
-
-// updateCounts updates the totals of permitted and denied namespaces over all informers, which the reviewer stores.
-// counts are the new numbers of this informer.
-func (t *accessTable) updateCounts(counts accessCounts) {
-	t.reviews.Allowed.Add(counts.allowed - t.counted.allowed)
-	t.reviews.Denied.Add(counts.denied - t.counted.denied)
-	t.counted = counts
+	t.reviews.Allowed.Add(allowed - t.allowed)
+	t.reviews.Denied.Add(denied - t.denied)
+	t.allowed, t.denied = allowed, denied
 }

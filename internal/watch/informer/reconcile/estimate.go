@@ -43,6 +43,7 @@ func (s *Reconciler) fits(ctx context.Context, namespace string) bool {
 		return false
 	}
 	probe := s.probes.probe(ctx, namespace)
+	s.isIncomplete = s.isIncomplete || probe == nil
 	return probe != nil && s.estimateFits(namespace, probe)
 }
 

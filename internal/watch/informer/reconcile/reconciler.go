@@ -12,6 +12,7 @@ import (
 
 	"glasshouse/internal/watch/authz"
 	"glasshouse/internal/watch/informer"
+	"glasshouse/internal/watch/informer/lease"
 	"glasshouse/internal/watch/listwatch"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/status"
@@ -53,9 +54,11 @@ type Reconciler struct {
 
 	access            accessTable
 	identity          string
+	isAbsent          bool // The API server does not serve the resource.
 	nextAttempt       time.Time
 	releaseNamespaces func()
 	estimates         map[string]estimate
+	isIncomplete      bool // The estimate of a namespace has not arrived yet.
 	probes            sizeProbes
 }
 
@@ -78,7 +81,7 @@ func New(i *informer.Informer, resource *resource.Resource, options Options) *Re
 func (s *Reconciler) Run(ctx context.Context) {
 	defer s.informer.Close()
 	defer func() { s.releaseNamespaces() }()
-	defer s.access.updateCounts(accessCounts{})
+	defer s.access.count(nil)
 	defer s.probes.running.Wait()
 	defer s.feeds.Wait()
 	for ctx.Err() == nil {
@@ -106,8 +109,9 @@ func (s *Reconciler) reconcile(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
-	s.feeds.SetReconciled(!s.probes.takeMissing())
-	plan := informer.Plan{PollReasons: make(map[string]string, len(desired)), Reserve: s.takeReservation}
+	plan := informer.Plan{
+		PollReasons: make(map[string]string, len(desired)), Reserve: s.takeReservation, IsComplete: !s.isIncomplete,
+	}
 	for ns, permissions := range desired {
 		plan.PollReasons[ns] = s.pollReasonFor(permissions)
 	}
@@ -134,24 +138,24 @@ func (s *Reconciler) pollReasonFor(p authz.Permissions) string {
 // removes the rows. It also removes the rows if the resource was defined again, such as by a recreated CRD.
 func (s *Reconciler) isServed(ctx context.Context) bool {
 	now := s.options.Served(ctx)
-	isAbsent := s.feeds.State() == status.Absent
 	switch {
 	case !now.Known:
-		return !isAbsent
-	case now.Resource == nil && !isAbsent && s.isStillListed(ctx):
+		return !s.isAbsent
+	case now.Resource == nil && !s.isAbsent && s.isStillListed(ctx):
 		return true // The API server still serves it: the result of discovery is wrong or too early.
 	case now.Resource == nil:
 		s.setAbsent(fmt.Sprintf("The cluster does not serve %s.", s.scope.Resource.GroupResource()))
 		s.nextAttempt = time.Time{}
 		return false
-	case now.Identity == s.identity && isAbsent && !s.isServedAgain(ctx):
+	case now.Identity == s.identity && s.isAbsent && !s.isServedAgain(ctx):
 		return false
 	case now.Identity != s.identity && now.Identity != "" && s.identity != "",
 		now.Resource.Namespaced != s.resource.Namespaced:
 		s.feeds.End()
 		s.clearRows()
 	}
-	if isAbsent {
+	if s.isAbsent {
+		s.isAbsent = false
 		s.feeds.SetStatus(status.Syncing, "")
 	}
 	s.identity, s.resource = cmp.Or(now.Identity, s.identity), now.Resource
@@ -178,12 +182,12 @@ func (s *Reconciler) isStillListed(ctx context.Context) bool {
 }
 
 func (s *Reconciler) setAbsent(reason string) {
-	known := s.feeds.State() == status.Absent
 	// Set the status before the feeds stop, so that no other status is reported in between.
 	s.feeds.SetStatus(status.Absent, reason)
-	if s.feeds.End() || !known {
+	if s.feeds.End() || !s.isAbsent {
 		s.clearRows()
 	}
+	s.isAbsent = true
 }
 
 // clearRows removes all rows and memory estimates, because a new definition of the resource has different objects.
@@ -219,18 +223,13 @@ func (s *Reconciler) dropForbidden() bool {
 	return true
 }
 
-// evaluate reviews the permissions of the namespaces, and returns those of permitted ones.
-func (s *Reconciler) evaluate(ctx context.Context, namespaces []string) map[string]authz.Permissions {
-	allowed, denied := s.access.evaluate(ctx, namespaces)
-	s.feeds.Deny(status.Forbidden, denied)
-	return allowed
-}
-
 // desiredNamespaces returns the namespaces that need a feed (their own list and watch), with the permissions for
 // each. The key "" means one feed for all namespaces.
 func (s *Reconciler) desiredNamespaces(ctx context.Context) map[string]authz.Permissions {
+	s.isIncomplete = false
 	s.feeds.ExpireLeases(s.options.Linger)
-	all := s.evaluate(ctx, []string{""})
+	all, denied := s.access.evaluate(ctx, []string{""})
+	s.feeds.Deny(status.Forbidden, denied)
 	allowed := len(all) == 1
 	if allowed && s.fits(ctx, "") {
 		s.releaseNamespaces()
@@ -246,9 +245,10 @@ func (s *Reconciler) desiredNamespaces(ctx context.Context) map[string]authz.Per
 	for _, ns := range waiting {
 		s.fail(ns, fmt.Sprintf("%d namespaces of %s are watched one by one, which is the maximum: "+
 			"this namespace is watched when another namespace is no longer used.",
-			informer.MaxLeases, s.scope.Resource.GroupResource()))
+			lease.Max, s.scope.Resource.GroupResource()))
 	}
-	permitted := s.evaluate(ctx, names)
+	permitted, denied := s.access.evaluate(ctx, names)
+	s.feeds.Deny(status.Forbidden, denied)
 	for _, ns := range slices.Sorted(maps.Keys(permitted)) {
 		if !s.fits(ctx, ns) {
 			delete(permitted, ns)

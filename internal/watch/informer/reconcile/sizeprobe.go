@@ -21,11 +21,10 @@ type sizeProbes struct {
 	scope   listwatch.Scope
 	arrived func() // Called when a response has arrived.
 
-	mu        sync.Mutex
-	probes    map[string]*sizeProbe
-	inFlight  int
-	isMissing bool
-	running   sync.WaitGroup
+	mu       sync.Mutex
+	probes   map[string]*sizeProbe
+	inFlight int
+	running  sync.WaitGroup
 }
 
 type sizeProbe struct {
@@ -53,7 +52,6 @@ func (p *sizeProbes) probe(ctx context.Context, namespace string) *sizeProbe {
 		delete(p.probes, namespace)
 		return probe
 	}
-	p.isMissing = true
 	if probe != nil || p.inFlight == maxConcurrentProbes {
 		return nil
 	}
@@ -69,15 +67,6 @@ func (p *sizeProbes) probe(ctx context.Context, namespace string) *sizeProbe {
 		p.arrived()
 	})
 	return nil
-}
-
-// takeMissing reports whether the method probe has returned nil (no estimate yet) since the last call of takeMissing.
-func (p *sizeProbes) takeMissing() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	isMissing := p.isMissing
-	p.isMissing = false
-	return isMissing
 }
 
 func (p *sizeProbes) drop(matches func(namespace string) bool) {

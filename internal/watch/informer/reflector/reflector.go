@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"glasshouse/internal/watch/listwatch"
+	"glasshouse/internal/watch/signal"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -15,6 +16,7 @@ import (
 	apiwatch "k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
 )
 
 // Store receives the objects of lists and watches.
@@ -136,4 +138,21 @@ func objectFrom(obj any) (*listwatch.Object, *listwatch.Managed, error) {
 		return o.Object, o.Managed, nil
 	}
 	return nil, nil, fmt.Errorf("unexpected %T, want an Object", obj)
+}
+
+// contextClock is the real clock, but waiting for it also ends when ctx ends. client-go's Reflector needs this,
+// because it does not check its context while it waits to retry a streaming list.
+type contextClock struct {
+	clock.RealClock
+
+	ctx context.Context //nolint:containedctx // clock.Clock has no context parameter.
+}
+
+func (c contextClock) After(duration time.Duration) <-chan time.Time {
+	fired := make(chan time.Time)
+	go func() {
+		defer close(fired)
+		signal.Sleep(c.ctx, duration)
+	}()
+	return fired
 }

@@ -1,0 +1,116 @@
+// Package lease counts the readers that request single namespaces of a resource.
+package lease
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Max is the maximum number of namespaces of one resource that are watched one by one because readers request them.
+// Without this limit, clients could request any number.
+const Max = 500
+
+// Set contains a lease for each requested namespace. While a namespace has a lease, it can have a watch of its own. A
+// Set is not safe for concurrent use.
+type Set map[string]*lease
+
+type lease struct {
+	readers     int
+	requestedAt time.Time
+	idleSince   time.Time
+}
+
+// Missing returns the number of the given namespaces without a lease.
+func (s Set) Missing(namespaces []string) (count int) {
+	for _, ns := range namespaces {
+		if s[ns] == nil {
+			count++
+		}
+	}
+	return count
+}
+
+// IsUsed reports whether a namespace has a lease with readers.
+func (s Set) IsUsed(namespace string) bool { return s[namespace] != nil && s[namespace].readers > 0 }
+
+// MakeRoom makes room for leases of the given namespaces, and reports whether there is room. It deletes leases without
+// readers, longest idle first, except those of the given namespaces. If deleting would not free enough room, it
+// deletes none.
+func (s Set) MakeRoom(namespaces []string) bool {
+	excess := len(s) + s.Missing(namespaces) - Max
+	if excess <= 0 {
+		return true
+	}
+	isRequested := make(map[string]bool, len(namespaces))
+	for _, ns := range namespaces {
+		isRequested[ns] = true
+	}
+	var idle []string
+	for ns := range s {
+		if !s.IsUsed(ns) && !isRequested[ns] {
+			idle = append(idle, ns)
+		}
+	}
+	if len(idle) < excess {
+		return false
+	}
+	slices.SortFunc(idle, func(a, b string) int { return s[a].idleSince.Compare(s[b].idleSince) })
+	for _, ns := range idle[:excess] {
+		delete(s, ns)
+	}
+	return true
+}
+
+// Acquire adds a reader to the lease of each of the namespaces.
+func (s Set) Acquire(namespaces []string) {
+	for _, ns := range namespaces {
+		if s[ns] == nil {
+			s[ns] = &lease{requestedAt: time.Now()}
+		}
+		s[ns].readers++
+	}
+}
+
+// Release undoes one call of Acquire. If isKept is true, leases without readers stay until Expire deletes them.
+func (s Set) Release(namespaces []string, isKept bool) {
+	for _, ns := range namespaces {
+		if s[ns].readers--; s[ns].readers > 0 {
+			continue
+		}
+		if s[ns].idleSince = time.Now(); !isKept {
+			delete(s, ns)
+		}
+	}
+}
+
+// Expire deletes the leases that have had no readers for the given time.
+func (s Set) Expire(idleTime time.Duration) {
+	maps.DeleteFunc(s, func(ns string, one *lease) bool {
+		return !s.IsUsed(ns) && time.Since(one.idleSince) >= idleTime
+	})
+}
+
+// Split divides the namespaces with leases into those that can be watched now, at most Max, and those that must wait.
+// There can be more than Max, because leases are not limited while one watch covers all namespaces. Namespaces with a
+// watch of their own are first, then those with the earliest requests. Namespaces without readers are last.
+func (s Set) Split(isWatched func(namespace string) bool) (admitted, waiting []string) {
+	admitted = slices.Collect(maps.Keys(s))
+	if len(admitted) <= Max {
+		return admitted, nil
+	}
+	rank := func(ns string) int {
+		switch {
+		case !s.IsUsed(ns):
+			return 2
+		case !isWatched(ns):
+			return 1
+		}
+		return 0
+	}
+	slices.SortFunc(admitted, func(a, b string) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), s[a].requestedAt.Compare(s[b].requestedAt), cmp.Compare(a, b))
+	})
+	return admitted[:Max], admitted[Max:]
+}
