@@ -31,9 +31,8 @@ const (
 	NotWatchable = "It can be listed, but not watched. "
 )
 
-// feed is one list and watch of an informer, for all namespaces or for one. client-go's Reflector stores the results
-// in the informer's journal. The field state contains how current the data is. It is changed before readers are
-// woken.
+// feed is one list and watch of an informer, for all namespaces or for one. client-go's Reflector stores the results in
+// the informer's journal. The field state contains how current the data is. It is changed before readers are woken.
 type feed struct {
 	informer     *Informer
 	namespace    string
@@ -53,7 +52,10 @@ func (f *feed) prepare(ctx context.Context) (run func(), err error) {
 	scope.Namespace = f.namespace
 	ctx, f.stop = context.WithCancel(ctx)
 	f.source, err = f.informer.options.Client.Source(scope, listwatch.SourceOptions{
-		Stall: stallTimeout, Stalled: f.recordStall, Panicked: f.logPanic, Observe: f.observe, Masks: f.informer.masks,
+		Stall: stallTimeout, Stalled: f.recordStall, Observe: f.observe, Masks: f.informer.masks,
+		Panicked: func(v any, stack []byte) {
+			f.informer.options.Log.Error("panic while decoding a response of the API server", "panic", v, "stack", string(stack))
+		},
 		Established: func() { f.update((*feedState).continued) },
 		Failed:      func(err error) { f.recordStreamFailure(ctx, err) },
 	})
@@ -117,7 +119,8 @@ func (f *feed) listAll(ctx context.Context) (objects []*listwatch.Object, err er
 
 func (f *feed) list(ctx context.Context, options metav1.ListOptions) (*listwatch.List, error) {
 	if options.Continue == "" {
-		f.prepareList(ctx)
+		f.reserved.Begin()
+		f.readColumns(ctx)
 	}
 	if options.ResourceVersion == "0" && f.informer.hasListed(f.namespace) {
 		// Request the newest version, because the cache of an API server can be older than the objects in memory.
@@ -137,9 +140,10 @@ func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (apiwatch.
 		if now := f.current(); now.stalled || now.usePlainOnce {
 			return nil, errors.New("streaming lists have failed before")
 		}
-		f.prepareList(ctx)
-	} else if f.informer.options.Masked {
-		// Read the columns before a watch, too: they determine which values are masked, and the CRD can have changed.
+		f.reserved.Begin()
+	}
+	if initial || f.informer.options.Masked {
+		// Read the columns before each watch, too: they determine which values are masked, and the CRD can have changed.
 		f.readColumns(ctx)
 	}
 	f.update(func(s *feedState) bool { s.continues = false; return false })
@@ -159,11 +163,6 @@ func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (apiwatch.
 	}
 	f.recordOpened(initial)
 	return stream, nil
-}
-
-func (f *feed) prepareList(ctx context.Context) {
-	f.reserved.Begin()
-	f.readColumns(ctx)
 }
 
 func (f *feed) readColumns(ctx context.Context) {

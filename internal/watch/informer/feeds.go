@@ -18,6 +18,7 @@ const columnsEvery = 10 * time.Second
 // Feeds starts and stops the feeds of an informer, and sets the status of namespaces without a feed. A feed lists and
 // watches one namespace, or all namespaces (""). Only the goroutine of the reconciler uses the Feeds.
 type Feeds struct {
+	Requests        <-chan struct{} // The calls of RequestReconcile.
 	informer        *Informer
 	running         sync.WaitGroup
 	hasLeftoverRows bool
@@ -40,10 +41,7 @@ type Plan struct {
 }
 
 // Feeds returns the control of the informer's feeds.
-func (i *Informer) Feeds() *Feeds { return &Feeds{informer: i} }
-
-// Requests returns the channel with the requests of RequestReconcile.
-func (s *Feeds) Requests() <-chan struct{} { return s.informer.reconcileRequests }
+func (i *Informer) Feeds() *Feeds { return &Feeds{Requests: i.reconcileRequests, informer: i} }
 
 // Report wakes readers if Feeds has changed the status since the last call. If the informer has no feed (list and
 // watch), it also logs a new state with its reason. Each feed logs its own state.
@@ -242,7 +240,8 @@ func (s *Feeds) Drop(denied map[string]status.Status) {
 		return ok
 	}), nil)
 	_, all := denied[""]
-	if evicted, _ := s.informer.evict(func(ns string) bool { _, ok := denied[ns]; return ok || all }); evicted || hadListed {
+	isDenied := func(ns string) bool { _, ok := denied[ns]; return ok || all }
+	if evicted, _ := s.informer.evict(isDenied); evicted || hadListed {
 		s.informer.resetReaders()
 	}
 }

@@ -113,8 +113,7 @@ func (s *feedState) set(state status.State, since time.Time, reason string) bool
 	return changed
 }
 
-// refusal returns the status for which the feed must be stopped, and its rows removed. The state is empty if there is no
-// reason for that.
+// refusal returns the status for which the feed must be stopped, and its rows removed. It is empty if there is none.
 func (s *feedState) refusal() status.Status {
 	switch {
 	case s.hasOwnStatus && s.status.State.IsRefused():
@@ -266,14 +265,12 @@ func (f *feed) requestTotal(ctx context.Context) {
 	}
 }
 
-func (f *feed) logPanic(v any, stack []byte) {
-	f.informer.options.Log.Error("panic while decoding a response of the API server", "panic", v, "stack", string(stack))
-}
-
 // recordStall records that a streaming list made no progress. All later lists are plain lists.
 func (f *feed) recordStall() {
 	f.update(func(s *feedState) bool { s.stalled = true; return false })
-	f.informer.options.Log.Warn("the streaming list made no progress; using plain lists from now on", "after", stallTimeout)
+	f.informer.options.Log.Warn(
+		"the streaming list made no progress; using plain lists from now on", "after", stallTimeout,
+	)
 }
 
 // recordStreamFailure records why a streaming list failed. A plain list follows, whose error is more precise.

@@ -90,7 +90,7 @@ func (s *Reconciler) Run(ctx context.Context) {
 		s.feeds.Report()
 		select {
 		case <-ctx.Done():
-		case <-s.feeds.Requests():
+		case <-s.feeds.Requests:
 		case <-time.After(min(max(time.Until(s.access.nextReview), reconcileMinimum), authz.ReviewEvery)):
 		}
 	}
