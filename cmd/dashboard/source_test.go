@@ -29,8 +29,10 @@ func sourceFolders() map[string]string {
 	return map[string]string{
 		"watch": "internal/watch", "status": "internal/watch/status", "resource": "internal/watch/resource",
 		"catalog": "internal/watch/catalog", "query": "internal/watch/query",
-		"informer": "internal/watch/informer", "pool": "internal/watch/informer/pool", "reconcile": "internal/watch/informer/reconcile", "ranking": "internal/watch/ranking",
-		"stream": "internal/watch/stream", "authz": "internal/watch/authz",
+		"informer": "internal/watch/informer", "lease": "internal/watch/informer/lease",
+		"pool": "internal/watch/informer/pool", "reconcile": "internal/watch/informer/reconcile",
+		"ranking": "internal/watch/ranking",
+		"stream":  "internal/watch/stream", "authz": "internal/watch/authz",
 		"health": "internal/watch/health", "relations": "internal/relations",
 		"limit": "internal/limit", "web": "internal/web", "listen": "internal/web/listen",
 		"request": "internal/web/request", "quota": "internal/web/quota",
