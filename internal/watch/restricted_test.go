@@ -409,7 +409,9 @@ func TestRestrictedReadersDoNotResumeAfterGap(t *testing.T) {
 				subscribe(t, cluster, query.Query{}, "").settle() // Keeps both namespaces watched.
 				c := &client{t: t, access: cluster.For(user("ann")), query: query.Query{Resource: pods}, view: view}
 				c.connect(time.Second)
-				cluster.Informer(pods).Faults().DeleteNamespaceRows("a", func() {})()
+				faults, restore := cluster.Informer(pods).Faults(), func() {}
+				faults.DeleteRows("a", func() { restore = faults.Uncover("a") })
+				restore()
 				c.wantConnect("reconnect after a gap", want)
 			})
 		})

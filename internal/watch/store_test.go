@@ -35,9 +35,11 @@ func TestReadWhileRowsAreDeleted(t *testing.T) {
 				subscribe(t, cluster, query.Query{}, "").settle()
 				next := startRead(t, cluster, kind)
 				got := make(chan message, 1)
-				cluster.Informer(pods).Faults().DeleteRows(func() {
+				faults := cluster.Informer(pods).Faults()
+				faults.DeleteRows("", func() {
 					go func() { got <- next() }()
 					awaitReader()
+					faults.Refuse()
 				})
 				if m := <-got; m.Type != "state" || m.State != "forbidden" || len(m.Rows) > 0 {
 					t.Errorf("got %+v about a hidden object, want the state forbidden", m)
@@ -91,7 +93,8 @@ func TestReadWhileNamespaceIsDeleted(t *testing.T) {
 		allowOnly(server, "a", "b")
 		subscribe(t, cluster, query.Query{}, "").settle()
 		got := make(chan *watch.Snapshot, 1)
-		restore := cluster.Informer(pods).Faults().DeleteNamespaceRows("b", func() {
+		faults, restore := cluster.Informer(pods).Faults(), func() {}
+		faults.DeleteRows("b", func() {
 			go func() {
 				s, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
 					t.Context(), query.Query{Resource: pods}, time.Minute,
@@ -102,6 +105,7 @@ func TestReadWhileNamespaceIsDeleted(t *testing.T) {
 				got <- s
 			}()
 			awaitReader()
+			restore = faults.Uncover("b")
 		})
 		if s := <-got; strings.Join(s.Status.Namespaces, " ") != "a" || len(s.Objects) != 1 {
 			t.Errorf("got %d rows of namespaces %s, want one of a", len(s.Objects), s.Status.Namespaces)

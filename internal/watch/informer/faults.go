@@ -16,24 +16,22 @@ type Faults struct{ informer *Informer }
 // Faults returns the Faults of the informer.
 func (i *Informer) Faults() Faults { return Faults{i} }
 
-// DeleteRows removes all rows, as the informer does when a permission was revoked. It calls whileLocked while the
-// journal is locked, before the readers are woken.
-func (f Faults) DeleteRows(whileLocked func()) {
-	refuse := sync.OnceFunc(func() {
-		whileLocked()
-		f.refuse()
-	})
-	f.informer.evict(func(string) bool { refuse(); return true })
+// DeleteRows removes the rows of a namespace, or of all namespaces (""), as the informer does when a permission was
+// revoked. It calls whileLocked while the journal is locked, before the rows are removed.
+func (f Faults) DeleteRows(namespace string, whileLocked func()) {
+	call := sync.OnceFunc(whileLocked)
+	f.informer.evict(func(ns string) bool { call(); return namespace == "" || ns == namespace })
 }
 
 // Forbid sets the state Forbidden, as the informer does when the API server has refused a list. It does not remove
 // the rows; the reconciler does this later.
 func (f Faults) Forbid() {
-	f.refuse()
+	f.Refuse()
 	f.informer.notify()
 }
 
-func (f Faults) refuse() {
+// Refuse is like Forbid, but does not wake readers.
+func (f Faults) Refuse() {
 	f.informer.mu.Lock()
 	defer f.informer.mu.Unlock()
 	for _, feed := range f.informer.feeds {
@@ -71,18 +69,6 @@ func (f Faults) Uncover(namespace string) (restore func()) {
 		defer f.informer.mu.Unlock()
 		f.informer.feeds[namespace] = feed
 	}
-}
-
-// DeleteNamespaceRows removes the rows of a namespace, as the informer does when a permission was revoked. It calls
-// whileLocked while the journal is locked, before the rows are removed. The namespace counts as not watched until
-// restore is called.
-func (f Faults) DeleteNamespaceRows(namespace string, whileLocked func()) (restore func()) {
-	uncover := sync.OnceFunc(func() {
-		whileLocked()
-		restore = f.Uncover(namespace)
-	})
-	f.informer.evict(func(ns string) bool { uncover(); return ns == namespace })
-	return restore
 }
 
 // OnFeedStop simulates that a watch opens at the moment when its feed (list and watch) is being stopped. For each

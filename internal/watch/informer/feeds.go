@@ -117,7 +117,7 @@ func (s *Feeds) Apply(ctx context.Context, plan *Plan) {
 	isUnwanted := func(ns string) bool { _, ok := plan.PollReasons[ns]; return !ok }
 	if isUnwanted("") && s.hasLeftoverRows {
 		s.hasLeftoverRows = false
-		// Evict removes the rows of unwanted namespaces. Its result isRequested is true if a reader requests one of
+		// evict removes the rows of unwanted namespaces. Its result isRequested is true if a reader requests one of
 		// these namespaces. The request then arrived while the feed (list and watch) of the namespace was being stopped.
 		if _, isRequested := s.informer.evict(isUnwanted); plan.IsRevoked || isRequested {
 			s.informer.resetReaders()

@@ -2,8 +2,8 @@
 // stores the objects and their changes in a journal.
 //
 // An Informer watches only what the program is permitted to watch: all namespaces, or each permitted namespace. Its
-// State describes how current the data is. All functions are safe for concurrent use. All goroutines have ended when
-// Pool.Run returns.
+// State describes how current the data is. All functions are safe for concurrent use, except those of Feeds, with
+// which a reconciler starts and stops the lists and watches. All goroutines have ended when Feeds.Wait returns.
 package informer
 
 import (
