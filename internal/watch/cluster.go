@@ -148,7 +148,7 @@ func (c *Cluster) newInformer(
 ) (i *informer.Informer, run func(context.Context)) {
 	deps := informer.Options{
 		Client: c.client, Budget: c.pool.Budget, Ring: c.ring, Log: c.log,
-		PrinterColumns: func(ctx context.Context) informer.PrinterColumns { return c.readPrinterColumns(ctx, resource) },
+		PrinterColumns: func(ctx context.Context) listwatch.PrinterColumns { return c.readPrinterColumns(ctx, resource) },
 		Masked:         scope.GuestMasked || c.redactionRules.AppliesTo(resource.Group, resource.Resource),
 		StateChanged:   c.changed.Broadcast,
 		ObjectChanged:  func() {},

@@ -6,21 +6,20 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"glasshouse/internal/watch/informer"
 	"glasshouse/internal/watch/listwatch"
 	"glasshouse/internal/watch/resource"
 )
 
-func (c *Cluster) readPrinterColumns(ctx context.Context, resource *resource.Resource) informer.PrinterColumns {
+func (c *Cluster) readPrinterColumns(ctx context.Context, resource *resource.Resource) listwatch.PrinterColumns {
 	if resource.Group == "" {
-		return informer.PrinterColumns{}
+		return listwatch.PrinterColumns{}
 	}
 	definitions := schema.GroupVersionResource{
 		Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions",
 	}
 	text, err := c.get(ctx, definitions, "", resource.Resource+"."+resource.Group)
 	if err != nil {
-		return informer.PrinterColumns{}
+		return listwatch.PrinterColumns{}
 	}
 	var crd struct {
 		Spec struct {
@@ -35,9 +34,9 @@ func (c *Cluster) readPrinterColumns(ctx context.Context, resource *resource.Res
 		} `json:"spec"`
 	}
 	if err := json.Unmarshal(text, &crd); err != nil {
-		return informer.PrinterColumns{}
+		return listwatch.PrinterColumns{}
 	}
-	columns := informer.PrinterColumns{Dates: make(map[string]string), Paths: make(map[string]string)}
+	columns := listwatch.PrinterColumns{Dates: make(map[string]string), Paths: make(map[string]string)}
 	for _, version := range crd.Spec.Versions {
 		if version.Name != resource.Version {
 			continue

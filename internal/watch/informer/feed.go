@@ -168,7 +168,5 @@ func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (apiwatch.
 func (f *feed) readColumns(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, columnsTimeout)
 	defer cancel()
-	columns := f.informer.options.PrinterColumns(ctx)
-	f.source.SetDates(columns.Dates)
-	f.source.SetPaths(columns.Paths)
+	f.source.SetPrinterColumns(f.informer.options.PrinterColumns(ctx))
 }

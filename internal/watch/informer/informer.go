@@ -34,18 +34,6 @@ type (
 	Entry = journal.Entry[string, *listwatch.Object]
 )
 
-// PrinterColumns describes the columns in the CustomResourceDefinition of a resource, by column name. Its maps are
-// nil if the resource has no CustomResourceDefinition, or if the program is not permitted to read it.
-type PrinterColumns struct {
-	// Dates contains the paths (see listwatch.SimplePath) to the times that columns of type date show. The API server
-	// sends their cells as an age ("33h"), which becomes outdated. If no path is known, the time is computed from the
-	// age.
-	Dates map[string]string
-	// Paths contains the JSONPaths of all columns. They show which cells can contain a masked value, so that these
-	// cells are masked, too.
-	Paths map[string]string
-}
-
 // Options are the settings of an informer, and the functions with which it reads other data of the cluster.
 type Options struct {
 	Client *listwatch.Client
@@ -53,7 +41,7 @@ type Options struct {
 	Ring   Ring
 	// PrinterColumns reads what the CRD specifies about the resource's columns. It is called before each list. If
 	// values of the resource are masked, it is also called before each watch.
-	PrinterColumns func(context.Context) PrinterColumns
+	PrinterColumns func(context.Context) listwatch.PrinterColumns
 	Masked         bool
 	// StateChanged is called when the informer's state has changed, and ObjectChanged is called when an object has
 	// changed. Both must not block.

@@ -194,7 +194,7 @@ func find(c *jsonscan.Cursor, path []string) (found []string) {
 	return found
 }
 
-// SimplePath converts a JSONPath of plain member names into the path for Source.SetDates. It returns false for other
+// SimplePath converts a JSONPath of plain member names into the dotted path for PrinterColumns.Dates. It returns false for other
 // JSONPaths.
 func SimplePath(jsonPath string) (string, bool) {
 	path := strings.TrimPrefix(strings.TrimSuffix(strings.TrimPrefix(jsonPath, "{"), "}"), ".")

@@ -22,10 +22,9 @@ var seed = maphash.MakeSeed() //nolint:gochecknoglobals // The hashes of all dec
 
 // decoder converts API responses for one resource into Objects. Only one list or watch at a time can use it.
 type decoder struct {
-	resource schema.GroupResource
-	dates    map[string]string
-	paths    map[string]string
-	redactor *redact.Redactor
+	resource       schema.GroupResource
+	printerColumns PrinterColumns
+	redactor       *redact.Redactor
 
 	columns      atomic.Pointer[[]Column] // Columns of the newest list; the pointer is nil before the first list.
 	codec        *codec

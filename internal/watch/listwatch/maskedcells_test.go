@@ -136,7 +136,7 @@ func TestCellsOfMaskedValues(t *testing.T) {
 			})
 			for _, watched := range []bool{false, true} {
 				s := newMaskingSource(t, server, test.ref, false, test.rule)
-				s.SetPaths(test.paths)
+				s.SetPrinterColumns(listwatch.PrinterColumns{Paths: test.paths})
 				var o *listwatch.Object
 				if watched {
 					o = objectOf(t, nextEvent(t, openWatch(t, s, metav1.ListOptions{ResourceVersion: "1"})))

@@ -147,11 +147,19 @@ func (s *Source) Columns() []Column { return s.decoder.currentColumns() }
 // SourceOptions.Masks.
 func (s *Source) DigestBytes() int64 { return s.decoder.redactor.DigestBytes() }
 
-// SetDates sets the paths of date columns for later lists and watches, by column name. SimplePath returns such paths.
-func (s *Source) SetDates(dates map[string]string) { s.decoder.dates = dates }
+// PrinterColumns describes the columns in the CustomResourceDefinition of a resource, by column name. Its maps are
+// nil if the resource has no CustomResourceDefinition, or if the program is not permitted to read it.
+type PrinterColumns struct {
+	// Dates contains the paths (see SimplePath) to the times that columns of type date show. The API server sends their
+	// cells as an age ("33h"), which becomes outdated. If no path is known, the time is computed from the age.
+	Dates map[string]string
+	// Paths contains the JSONPaths of all columns. They show which cells can contain a masked value, so that these
+	// cells are masked, too.
+	Paths map[string]string
+}
 
-// SetPaths sets the JSONPaths of a CRD's columns for later lists and watches, by column name; nil means unknown.
-func (s *Source) SetPaths(paths map[string]string) { s.decoder.paths = paths }
+// SetPrinterColumns sets the columns of later lists and watches.
+func (s *Source) SetPrinterColumns(columns PrinterColumns) { s.decoder.printerColumns = columns }
 
 // responseTimeout limits the time to the start of a list response. kube-apiserver needs up to one minute
 // (--request-timeout).

@@ -258,7 +258,7 @@ func TestCells(t *testing.T) {
 					},
 				} {
 					s := newSource(t, server, test.ref, listwatch.SourceOptions{})
-					s.SetDates(test.dates)
+					s.SetPrinterColumns(listwatch.PrinterColumns{Dates: test.dates})
 					o := read(s)
 					if got := string(o.Cells()); got != test.want {
 						t.Errorf("%s: got cells %s, want %s", sourceName, got, test.want)

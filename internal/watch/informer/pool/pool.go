@@ -106,9 +106,7 @@ func (p *Pool) Acquire(
 		e = p.startLocked(scope, resource)
 	}
 	e.refs++
-	if scope.Fields != "" {
-		e.refsByOwner[by]++
-	}
+	e.refsByOwner[by]++
 	if e.idleTimer != nil {
 		e.idleTimer.Stop()
 		e.idleTimer = nil
@@ -123,7 +121,10 @@ func (p *Pool) checkQuotaLocked(by informer.Owner) error {
 		return nil
 	}
 	own, guests := 0, 0
-	for _, e := range p.entries {
+	for scope, e := range p.entries {
+		if scope.Fields == "" {
+			continue
+		}
 		if e.refsByOwner[by] > 0 {
 			own++
 		}
@@ -188,10 +189,7 @@ func (p *Pool) evictLocked(matches func(*entry) bool) *entry {
 func (p *Pool) startLocked(scope listwatch.Scope, resource *resource.Resource) *entry {
 	i, run := p.start(scope, resource)
 	ctx, stop := context.WithCancel(p.ctx)
-	e := &entry{informer: i, stop: stop}
-	if scope.Fields != "" {
-		e.refsByOwner = make(map[informer.Owner]int)
-	}
+	e := &entry{informer: i, refsByOwner: make(map[informer.Owner]int), stop: stop}
 	p.entries[scope] = e
 	p.running.Go(func() { run(ctx) })
 	return e
@@ -201,10 +199,8 @@ func (p *Pool) release(scope listwatch.Scope, e *entry, by informer.Owner) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e.refs--
-	if scope.Fields != "" {
-		if e.refsByOwner[by]--; e.refsByOwner[by] == 0 {
-			delete(e.refsByOwner, by)
-		}
+	if e.refsByOwner[by]--; e.refsByOwner[by] == 0 {
+		delete(e.refsByOwner, by)
 	}
 	if e.refs > 0 || p.entries[scope] != e {
 		return
