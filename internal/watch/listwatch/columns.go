@@ -194,8 +194,8 @@ func find(c *jsonscan.Cursor, path []string) (found []string) {
 	return found
 }
 
-// SimplePath converts a JSONPath of plain member names into the dotted path for PrinterColumns.Dates. It returns false for other
-// JSONPaths.
+// SimplePath converts a JSONPath of plain member names into the dotted path for PrinterColumns.Dates. It returns false
+// for other JSONPaths.
 func SimplePath(jsonPath string) (string, bool) {
 	path := strings.TrimPrefix(strings.TrimSuffix(strings.TrimPrefix(jsonPath, "{"), "}"), ".")
 	names := strings.Split(path, ".")
