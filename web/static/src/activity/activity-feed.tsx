@@ -357,9 +357,7 @@ export interface FooterState {
   readonly filtered: boolean;
   readonly resource: string;
   readonly since: string;
-  /**
-   * null if the feed shows only one list. The field known is false until the server has sent the watched resources.
-   */
+  /** null if the feed shows only one list. known is true once the server has sent the watched resources. */
   readonly kinds: { readonly known: boolean; readonly shown: number; readonly omitted: readonly string[] } | null;
 }
 

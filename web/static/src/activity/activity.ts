@@ -1,4 +1,4 @@
-// The activity line below a list shows the newest change. It expands to the activity feed, which is loaded on demand.
+// The activity line below a list shows the newest change. It expands to the activity feed.
 
 import { formatAges, clockTime } from "../text/age.ts";
 import type { ActivityFeed } from "./activity-feed.tsx";

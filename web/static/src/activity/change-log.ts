@@ -158,8 +158,7 @@ function matcher(filter: string, includeMinor: boolean): (h: LogEntry) => boolea
   return (h) => (includeMinor || !h.isMinor) && terms.every((t) => h.searchText.includes(t));
 }
 
-// Returns the rank by which the changed fields of an update are sorted: single values, then list elements, maps and
-// lists, and last timestamps.
+// The sort rank of a changed field: single values first, then list elements, then maps and lists, then timestamps.
 function displayRank(f: Field): number {
   if (/[a-z]Time$/.test(f.pathText)) return 8;
   if (f.after.type === "value" && typeof f.after.value === "object") return 4;

@@ -64,14 +64,14 @@ export class Timeline {
       : { step, fields: matchingFields, isMinor: matchingFields.every((f) => f.isVolatile) };
   }
 
-  // Leaves out values that are masked before and after the gap. A masked text can contain a counter, which starts
-  // again when the server restarts. Different counters therefore prove no change.
+  // Leaves out values that are masked before and after the gap, because they prove no change.
   private shownGapOf(step: HistoryStep, matches: (haystack: string) => boolean): ShownStep | null {
     let fields = this.fields.get(step);
     if (fields === undefined)
       this.fields.set(
         step,
         (fields = fieldsOf(step.before, step.change).filter(
+          // A masked text can contain a counter, which restarts with the server.
           (f) => ![f.before, f.after].every((v) => v.type === "value" && isMasked(v.value)),
         )),
       );

@@ -44,8 +44,7 @@ const yieldInterval = 2048; // lines between two pauses
 
 type Section = readonly [fromA: number, toA: number, fromB: number, toB: number, deep: number];
 
-// Returns, for each right line, the index of the equal left line, or -1. Lines that are unique in both texts divide
-// the texts into sections.
+// Returns, for each right line, the index of the equal left line, or -1.
 function* matchLines(left: readonly string[], right: readonly string[]): Generator<undefined, Int32Array> {
   const numbers = new Map<string, number>();
   const a = yield* lineNumbers(left, numbers);
@@ -59,6 +58,7 @@ function* matchLines(left: readonly string[], right: readonly string[]): Generat
     while (fromA < toA && fromB < toB && a[fromA] === b[fromB]) out[fromB++] = fromA++;
     while (fromA < toA && fromB < toB && a[toA - 1] === b[toB - 1]) out[--toB] = --toA;
     if (fromA === toA || fromB === toB) continue;
+    // Lines that are unique in both texts divide the section into smaller ones.
     const anchorPairs =
       toA - fromA + toB - fromB <= maxDirectLines || depth === maxDepth
         ? []
@@ -124,8 +124,7 @@ function* anchors(
   return out.reverse();
 }
 
-// Maps each line to its position, or to -1 if the line is not unique. The array contains numbers from lineNumbers
-// instead of texts.
+// Maps each number from lineNumbers to its position, or to -1 if it occurs more than once.
 function* uniquePositions(lines: Int32Array, from: number, to: number): Generator<undefined, Map<number, number>> {
   const out = new Map<number, number>();
   for (let i = from; i < to; i++) {

@@ -150,8 +150,7 @@ class DiffDrawing {
     return button;
   }
 
-  // Returns the selected text, including collapsed lines. In the side-by-side layout, the text is from one side: the
-  // one where the selection began.
+  // Returns the selected text, including collapsed lines.
   private selected(): string | null {
     const selection = getSelection();
     if (selection === null || selection.isCollapsed || selection.rangeCount === 0) return null;
@@ -159,6 +158,7 @@ class DiffDrawing {
     if (!this.element.contains(range.commonAncestorContainer)) return null;
     const split = this.options.layout === "split";
     const first = lineOf(range.startContainer);
+    // In the side-by-side layout, copy only the side where the selection began.
     const side = first?.parentElement?.lastElementChild === first ? 1 : 0;
     const out: string[] = [];
     for (const e of this.element.querySelectorAll(".line, .fold")) {

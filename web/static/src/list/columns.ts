@@ -1,6 +1,4 @@
-// The header and the column widths of the table. A column is as wide as its longest cell, measured in characters,
-// because cells use a monospaced font. Widths never shrink, so that columns do not move when rows are added or
-// removed.
+// The header and the column widths of the table. Widths never shrink, so that columns do not move.
 
 import { h } from "../ui/dom.ts";
 import type { TableShape } from "./row.ts";
@@ -19,8 +17,8 @@ export interface TableHead {
 }
 
 /**
- * Draws the table header. If the columns have not changed, the header's elements are kept, so that a column that was
- * selected with the keyboard stays selected.
+ * Draws the table header. Unchanged columns keep their elements, so that a column selected with the keyboard stays
+ * selected.
  */
 export function drawHead(head: TableHead, shape: TableShape, sort: Sort | null): void {
   const columns = JSON.stringify([shape.namespace, shape.columns]);
@@ -51,6 +49,7 @@ function sortState(column: string, sort: Sort | null): string {
 
 /** The column widths of one table, computed from all entries (rows) that were measured so far. */
 export class ColumnWidths {
+  // The width of each column in characters, because cells use a monospaced font.
   private readonly chars: number[];
 
   constructor(private readonly shape: TableShape) {

@@ -1,5 +1,4 @@
-// The content of the popover that opens from the cluster's name. It lists the contexts of the kubeconfig, and the
-// user chooses the active one.
+// The content of the popover where the user selects the active context of the kubeconfig.
 
 import type { TargetedKeyboardEvent } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";

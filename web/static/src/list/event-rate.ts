@@ -1,5 +1,4 @@
-// Measures the rate of events. The page shows a sparkline of the last 10 seconds, and the average of the last 5
-// seconds.
+// Measures the rate of events, for a sparkline of 10 seconds and an average over 5 seconds.
 
 const sampleCount = 10;
 const blocks = "▁▂▃▄▅▆▇█";
@@ -8,11 +7,9 @@ export class EventRate {
   private readonly counts: number[] = [];
   private previousTotal = 0;
 
-  /**
-   * Records the total number of events so far. It must be called once per second. A total that is lower than the
-   * previous one counts as zero new events.
-   */
+  /** Records the total number of events so far. It must be called once per second. */
   tick(total: number): void {
+    // A total that is lower than the previous one counts as zero new events.
     this.counts.push(Math.max(0, total - this.previousTotal));
     this.previousTotal = total;
     if (this.counts.length > sampleCount) this.counts.shift();
@@ -20,7 +17,7 @@ export class EventRate {
 
   /** The sparkline as text, with the newest second at the end. */
   get sparkline(): string {
-    // Scale to at least 8 events per second, so that a single event does not draw a bar of full height.
+    // Scale to at least 8 events per second, so that a single event does not fill the height.
     const maxCount = Math.max(8, ...this.counts);
     return this.counts
       .map((n) => (n === 0 ? "▁" : (blocks[Math.ceil((n / maxCount) * (blocks.length - 1))] ?? "█")))

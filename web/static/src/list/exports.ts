@@ -1,16 +1,11 @@
-// Creates the links that export a list. An export contains the rows that the page shows, with the same columns,
-// filter and order, or the complete objects. exportsOf in internal/web/page/list.go creates the same links on the
-// server.
+// Creates the links that export a list. exportsOf in internal/web/page/list.go creates the same links on the server.
 
 import { withBase } from "../net/base-path.ts";
 import { setText } from "../ui/dom.ts";
 import type { View } from "../model/view.ts";
 import type { Column } from "../net/wire.ts";
 
-/**
- * Returns the URL that exports a view. Requested columns that the table does not have are omitted, if the columns of
- * the table are known.
- */
+/** Returns the URL that exports a view. Requested columns that the table does not have are omitted. */
 export function exportHref(view: View, columns: readonly Column[], content: string, format: string): string {
   const query = new URLSearchParams();
   for (const ns of view.ns) query.append("ns", ns);
@@ -19,8 +14,10 @@ export function exportHref(view: View, columns: readonly Column[], content: stri
   if (view.sort !== null) query.set("sort", (view.sort.descending ? "-" : "") + view.sort.column);
   query.set("format", format);
   query.set("view", content);
+  // An export of rows has the columns of the page; other exports contain complete objects.
   if (content === "rows") {
     const names = new Set(["namespace", ...columns.map((c) => c.name.toLowerCase())]);
+    // Before the columns of the table are known, keep all requested columns.
     const allColumns = columns.length === 0 || view.cols.join() === "wide";
     const cols = allColumns ? view.cols : view.cols.filter((c) => names.has(c));
     for (const c of cols.length === 0 ? ["usual"] : cols) query.append("cols", c);

@@ -1,6 +1,4 @@
-// The namespace chooser, a popover in which the user selects one or more namespaces. While it is open, it subscribes
-// to the cluster's namespaces. If the user is not permitted to list them, it offers the namespaces seen so far, and
-// accepts typed names.
+// The namespace chooser, a popover in which the user selects one or more namespaces.
 
 import type { TargetedKeyboardEvent } from "preact";
 import { useRef, useState } from "preact/hooks";
@@ -17,8 +15,7 @@ import { useNamespaces } from "./use-namespaces.ts";
 const maxRows = 200; // maximum number of namespaces that are drawn
 
 /**
- * Returns the namespaces that match the typed text. Commas separate alternatives; a namespace matches if its name
- * contains all words of one alternative. Selected namespaces are first, then recently used ones, then the others.
+ * Returns the namespaces that match the typed text: selected ones first, then recently used ones, then the others.
  */
 export function matchingNamespaces(
   knownNamespaces: Iterable<string>,
@@ -28,6 +25,7 @@ export function matchingNamespaces(
 ): string[] {
   const all = new Set([...chosen, ...knownNamespaces]);
   const rank = (ns: string): number => (chosen.includes(ns) ? 0 : recent.includes(ns) ? 1 + recent.indexOf(ns) : 100);
+  // Commas separate alternatives; a namespace must contain all words of one of them.
   const alternatives = typed
     .toLowerCase()
     .split(",")
@@ -55,8 +53,7 @@ function NamespaceChooser({ live, page, done }: NamespaceChooserProps) {
   const redraw = useRedraw();
   const [typedText, setTyped] = useState("");
   const [initiallyChosen] = useState(page.view.ns);
-  // The recently used namespaces at the time when the chooser opened. This order does not change while it is open, so
-  // that no line moves when the user selects it.
+  // Recently used namespaces. Their order stays the same while the chooser is open, so that no line moves.
   const [recent] = useState(() => storedList("namespaces"));
   const [shared] = useState(() => sharedNamespaces(page.view.ref));
   const hasChanged = useRef(false);
@@ -68,6 +65,7 @@ function NamespaceChooser({ live, page, done }: NamespaceChooserProps) {
   const availableNames = shared === null ? names : shared.length === 0 ? null : shared;
   const { ns } = page.view;
   const typed = typedText.trim();
+  // If the viewer is not permitted to list namespaces, offer those seen so far.
   const found = matchingNamespaces([...(availableNames ?? page.names()), ...ns], initiallyChosen, recent, typed);
   const shown = found.slice(0, maxRows);
 
@@ -83,12 +81,12 @@ function NamespaceChooser({ live, page, done }: NamespaceChooserProps) {
     choose(selected);
     done();
   };
-  // Handles the Enter key in the text box. It selects the typed names if they are namespaces of the cluster. If the
-  // namespaces of the cluster are unknown, valid names are enough. Otherwise, it selects the first match.
+  // Handles the Enter key in the text box: selects the typed names, or otherwise the first match.
   const submitText = (): void => {
     const typedNames = namespaces(typedText);
     const [first] = shown;
     const known = availableNames === null ? null : new Set(availableNames);
+    // If the cluster's namespaces are unknown, valid names are enough.
     const canSelect = (name: string): boolean =>
       known === null
         ? isNamespaceName(name) && (first === undefined || typedNames.length > 1 || first === name)

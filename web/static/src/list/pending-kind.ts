@@ -1,28 +1,24 @@
-// Decides when the error page for an unknown resource reloads itself after the resource has appeared in the cluster.
-// The reload can fail again, because it can reach a replica of the server that does not know the resource yet.
-// Therefore, each delay is twice as long as the previous one. The delay is stored in the browser's history entry,
-// which survives the reload.
+// Decides when the error page for an unknown resource reloads itself after the resource has appeared.
 
 import type { ListedKind } from "../net/kinds.ts";
 
 const minDelay = 5000; // ms; the shortest delay between two reloads
 const maxDelay = 300_000;
 
+// Stored in the browser's history entry, which survives the reload.
 interface ReloadState {
   readonly at: number;
   /** The minimum delay in ms between this reload and the next one. */
   readonly delay: number;
 }
 
-/**
- * Returns the time to wait before the next reload (wait), and the minimum delay after that reload (delay), both in
- * ms. The parameter state is the state that was stored in the browser's history entry.
- */
+/** Returns the time to wait before the next reload, and the minimum delay after it, both in ms. */
 export function nextReload(state: unknown, now: number): { readonly wait: number; readonly delay: number } {
   const last = parseReloadState(state);
   const elapsed = last === null ? NaN : now - last.at;
-  // If there was no reload yet, or the last one was long ago, reload immediately and start with the shortest delay.
+  // After the first error or a long pause, reload immediately and start with the shortest delay.
   if (last === null || !(elapsed >= 0 && elapsed < 2 * last.delay)) return { wait: 0, delay: minDelay };
+  // Double the delay, because the reload can reach a replica that lacks the resource.
   return { wait: Math.max(0, last.delay - elapsed), delay: Math.min(maxDelay, 2 * last.delay) };
 }
 

@@ -1,8 +1,4 @@
-// The resource picker, the list of resources at the left of the page. It takes over the HTML that the server
-// rendered, and updates it from the server's list of resources.
-// The server's list is in display order, and names the section of each resource. Each resource keeps its HTML element
-// as long as it is listed, so that keyboard focus and collapsed groups are kept. Pinned resources are listed a second
-// time at the top.
+// The resource picker, the list of resources at the left of the page. It updates the server-rendered HTML.
 
 import { withBase } from "../net/base-path.ts";
 import { arrangeChildren, h, setText } from "../ui/dom.ts";
@@ -18,15 +14,13 @@ export class Picker implements KindListener {
   private readonly kinds = new Map<string, Kind>();
   private list: readonly ListedKind[] = [];
   private problems: ReadonlyMap<string, string> = new Map();
-  // Number of objects by resource ref. null until the server has sent counts; until then, the counts in the
-  // server-rendered HTML are used.
+  // Number of objects by resource ref. null until the server has sent counts.
   private counts: ReadonlyMap<string, number> | null = null;
   private readonly feed: KindFeed;
   private selected = "";
   /** Is called when the set of resources that the server watches has changed. */
   onWatched: () => void = () => {};
-  // The number of objects of the selected resource, as the table shows it. It can be newer than the server's count.
-  // null if unknown.
+  // The count of the selected resource in the table, which can be newer than the server's. null if unknown.
   private selectedCount: number | null = null;
   private readonly noMatchElement = h("p", { class: "picker-none", role: "status" });
 
@@ -96,10 +90,7 @@ export class Picker implements KindListener {
     return storedList("pins");
   }
 
-  /**
-   * Pins a resource, or unpins it. By default, it is the resource with the keyboard focus, or otherwise the resource
-   * that the page shows.
-   */
+  /** Pins or unpins a resource: by default the one with the keyboard focus, otherwise the one that the page shows. */
   pin(
     ref = document.activeElement?.closest<HTMLElement>("#picker-groups a[data-ref]")?.dataset["ref"] ?? this.selected,
   ): void {
@@ -151,15 +142,13 @@ export class Picker implements KindListener {
     return this.links().filter((a) => !a.closest("[hidden]"));
   }
 
-  // Returns the link of the resource that best matches the filter text. If several match equally well, it returns the
-  // first one.
+  // Returns the link of the first resource that best matches the filter text.
   private bestMatch(): HTMLAnchorElement | undefined {
     const terms = this.terms();
     const rank = (a: HTMLAnchorElement): number => {
       const ref = a.dataset["ref"] ?? "";
       const known = this.list.find((k) => k.ref === ref) ?? this.kinds.get(ref);
-      // The server-rendered HTML does not mark which words are short names, such as "po". A resource that is known
-      // only from that HTML therefore ranks last.
+      // Resources from the server-rendered HTML rank last, because it does not mark short names such as "po".
       return known === undefined ? 3 : matchRank({ short: (a.dataset["words"] ?? "").split(" "), ...known }, terms);
     };
     return this.matching()
@@ -175,12 +164,12 @@ export class Picker implements KindListener {
   }
 
   /**
-   * Returns the resources that the server watches, which are the resources with a count. Pinned resources are first,
-   * the others in display order. Returns null if the counts are unknown.
+   * Returns the watched resources, pinned ones first, the others in display order. null if the counts are unknown.
    */
   watchedKinds(): readonly Kind[] | null {
     const { counts } = this;
     if (counts === null) return null;
+    // The server sends counts only for the resources that it watches.
     const refs = [...this.pins(), ...this.list.map((k) => k.ref), ...counts.keys()];
     return [...new Set(refs)]
       .filter((ref) => counts.has(ref))
@@ -200,6 +189,7 @@ export class Picker implements KindListener {
       const linkRef = a.dataset["ref"] ?? "";
       if (ref !== undefined && linkRef !== ref) continue;
       const count = (linkRef === this.selected ? this.selectedCount : null) ?? this.counts?.get(linkRef) ?? null;
+      // Without counts from the server, keep those in the server-rendered HTML.
       if (count !== null || this.counts !== null)
         setText(a.children[1] as Element, count === null ? "" : formatInteger(count));
     }
@@ -217,6 +207,7 @@ export class Picker implements KindListener {
     if (this.list.length === 0) return; // keep the server-rendered HTML
     const pins = this.pins();
     const sections = new Map<string, ListedKind[]>();
+    // Pinned resources are listed a second time at the top.
     const pinnedKinds = pins.map((ref) => this.list.find((k) => k.ref === ref)).filter((k) => k !== undefined);
     if (pinnedKinds.length > 0) sections.set(pinned, pinnedKinds);
     for (const k of this.list) {
@@ -225,6 +216,7 @@ export class Picker implements KindListener {
       else list.push(k);
     }
     for (const group of this.problems.keys()) if (!sections.has(group)) sections.set(group, []);
+    // Listed resources keep their HTML elements, which preserves focus and collapsed groups.
     const old = new Map(
       [...this.groups.children].map((e) => [(e as HTMLElement).dataset["group"] ?? "", e as HTMLElement]),
     );
@@ -275,8 +267,7 @@ export class Picker implements KindListener {
     const li = old ?? h("li", {}, a);
     const name = plural(k);
     setText(a.children[0] as Element, name);
-    // Two API groups can contain the same kind, such as Event. Show the group after the kind, but not the group
-    // "core".
+    // Two API groups can contain the same kind, such as Event. Show the group, except "core".
     const isAmbiguous = k.group !== "core" && this.list.some((other) => other !== k && other.kind === k.kind);
     if (isAmbiguous) (a.children[0] as HTMLElement).dataset["of"] = k.group;
     a.dataset["words"] = `${name.toLowerCase()} ${k.searchText}`;

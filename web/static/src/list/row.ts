@@ -1,6 +1,5 @@
-// Creates the HTML elements of table rows. templates/row.templ creates the same HTML on the server, and tests compare
-// both with testdata/rows.html. A row element is created empty. It is filled for each row, and for each new version
-// of a row, that it shows.
+// Creates the HTML elements of table rows. templates/row.templ creates the same HTML, and tests compare both with
+// testdata/rows.html.
 
 import { formatAges } from "../text/age.ts";
 import { h, setText } from "../ui/dom.ts";

@@ -1,6 +1,4 @@
-// The table of rows. Only rows in or near the viewport have HTML elements. All rows have the same height, and
-// elements are reused while the user scrolls. The table is drawn at most once per animation frame.
-// While the mouse pointer is over the table, no row moves. A deleted row stays visible for a moment, struck through.
+// The table of rows. Only rows in or near the viewport have HTML elements, which are reused during scrolling.
 
 import { clockTime } from "../text/age.ts";
 import { drawHead, markSort, ColumnWidths, type TableHead } from "./columns.ts";
@@ -77,6 +75,7 @@ export class Table {
     };
     scroller.addEventListener("scroll", scrolled, { passive: true });
     new ResizeObserver(() => this.schedule()).observe(scroller);
+    // No row moves while the mouse pointer is over the table.
     tbody.addEventListener("pointerover", (e) => this.setFrozen(e.pointerType === "mouse"), { passive: true });
     // Remove the mark of a new row after its animation. Otherwise, the animation would repeat when the row moves.
     tbody.addEventListener("animationend", (e) => (e.target as Element).removeAttribute("data-added"));
@@ -104,7 +103,7 @@ export class Table {
     this.widths.apply(this.head);
     this.table.classList.add("virtual");
     this.measure();
-    // No rows are drawn yet. The empty space below gets the height of all rows, so that the scroll position is kept.
+    // Give the empty space the height of all rows, so that the scroll position is kept.
     this.above.style.height = "0";
     this.below.style.height = `${rows.length * this.rowHeight}px`;
     this.tbody.replaceChildren(this.above, this.below);
@@ -113,7 +112,7 @@ export class Table {
     this.version = -1;
   }
 
-  // Freezes or unfreezes the order of the rows. While it is frozen, rows do not move, and changes of the order wait.
+  // While the order is frozen, no row moves. Changes of the order wait.
   private setFrozen(on: boolean): void {
     if (this.rows === null || this.rows.isFrozen === on || (on && this.rows.length === 0)) return;
     this.rows.setFrozen(on);
@@ -157,15 +156,13 @@ export class Table {
     if (this.frame === 0) this.frame = requestAnimationFrame(() => this.draw());
   }
 
-  /**
-   * Is called after rows have possibly changed. It draws the visible rows in the next animation frame. If the table
-   * was drawn a moment ago, it waits and draws several changes together.
-   */
+  /** Is called after rows have possibly changed. It schedules a drawing of the visible rows. */
   changed(): void {
     const { rows } = this;
     if (rows === null || this.frame !== 0 || this.timer !== 0) return;
     if (rows.version === this.version && ![...this.drawn.values()].some((d) => rows.get(d.entry.key) !== d.entry))
       return;
+    // If the table was drawn a moment ago, draw several changes together later.
     const wait = this.lastDrawnAt + updateInterval - performance.now();
     if (wait <= 0) return this.schedule();
     this.timer = setTimeout(() => {
@@ -216,10 +213,7 @@ export class Table {
     this.revealActiveRow();
   }
 
-  /**
-   * Activates the row that is `by` rows after the row of the object `from`. If `by` is 0, that is the row of the
-   * object itself. `onRow` is called with the activated row when it is loaded, or with null if there is no such row.
-   */
+  /** Activates the row that is `by` rows after `from`. `onRow` gets the loaded row, or null if none exists. */
   step(from: ObjectName, by: number, onRow: (row: Entry | null) => void): void {
     this.pendingStep = { from, by, onRow, isRequested: false };
     this.continueStep();
@@ -247,8 +241,7 @@ export class Table {
   }
 
   /**
-   * Selects the column that is `by` columns after the selected one. Returns its name. The next "sort" command sorts
-   * by the selected column.
+   * Selects the column that is `by` columns after the selected one, for the next "sort" command. Returns its name.
    */
   chooseColumn(by: number): string {
     const buttons = [...this.head.thead.querySelectorAll("[data-sort]")];
@@ -329,23 +322,22 @@ export class Table {
     );
     const window = positions.filter((e) => e !== undefined);
     if (widths.measure(window)) widths.apply(this.head);
-    // The active row can be set by its index before the row is loaded. Once it is loaded, store its key.
+    // A row can become active before it is loaded. Store its key once it is loaded.
     if (this.active === null && this.activeIndex >= 0) this.active = positions[this.activeIndex - first]?.key ?? null;
+    // Draw the effect of a user action before setFrozen below freezes the order.
     this.placeRows(this.withDeletedRows(window, rows), first + before, shape, rows);
     this.above.style.height = `${(first + before) * rowHeight}px`;
     this.below.style.height = `${Math.max(0, length - first - before - window.length) * rowHeight}px`;
     this.scroller.toggleAttribute("data-loading", window.length < positions.length);
     this.redrawAll = false;
-    // When rows move under a pointer that does not move, the browser sends no event. Therefore, check here whether
-    // the pointer is over the rows. Check only after the drawing, because an effect of a user action must be drawn
-    // before the order is frozen.
+    // When rows move under a still pointer, the browser sends no event, so check the pointer here.
     this.setFrozen(this.pointer !== null && this.tbody.contains(document.elementFromPoint(...this.pointer)));
     const activeRow = this.active === null ? undefined : this.drawn.get(this.active);
     if (activeRow === undefined) this.table.removeAttribute("aria-activedescendant");
     else this.table.setAttribute("aria-activedescendant", activeRow.tr.id);
   }
 
-  // Adds the rows that were deleted a moment ago to the given visible rows. Each deleted row is at its last position.
+  // Adds the recently deleted rows to the visible rows, each at its last position.
   private withDeletedRows(window: Entry[], rows: RowSource): readonly Entry[] {
     const now = performance.now();
     for (const [key, l] of this.deletedRows)
@@ -378,8 +370,7 @@ export class Table {
       freeRows.push(d.tr);
       this.drawn.delete(key);
     }
-    // If no drawn row stays visible, sort the free row elements in document order, so that they are reused from top
-    // to bottom. Otherwise, move them below the rows that stay.
+    // Reuse free row elements from top to bottom, or move them below the rows that stay.
     if (this.drawn.size === 0)
       freeRows.sort((a, b) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1));
     else this.below.before(...freeRows);

@@ -34,8 +34,8 @@ export function encodeColumns(all: readonly ColumnChoice[]): string[] {
 }
 
 /**
- * Returns a message about columns in the URL that do not exist, otherwise null. Keep it equal to unknownColumnsNote
- * in web/templates/listtext.go.
+ * Returns a message about unknown columns in the URL, or null. unknownColumnsNote in web/templates/listtext.go
+ * returns the same text.
  */
 export function unknownColumnsText(
   columns: readonly Column[],

@@ -74,8 +74,7 @@ export class Feed implements Handler {
     );
   }
 
-  // Switches to loading only the rows near the viewport. If hasRows is true, the old rows stay until the new ones
-  // arrive.
+  // Switches to the rows near the viewport. If hasRows is true, old rows stay until new ones arrive.
   private toWindow(hasRows: boolean): void {
     this.windowed = true;
     this.checkGeneration++;
@@ -263,8 +262,7 @@ export class Feed implements Handler {
     if (hex(sum) !== expectedDigest) this.rejectRows("the digest of the cached rows differs from the server's");
   }
 
-  // Caches the search text of all rows before the first filter. It works in short slices, so that the page stays
-  // responsive.
+  // Caches the search text of all rows in short slices, so that the page stays responsive.
   private prepareFilter(rows: Rows, entries: readonly Entry[], from: number): void {
     if (rows !== this.rows) return;
     const end = performance.now() + sliceDuration;

@@ -30,10 +30,7 @@ const noValue: Value = { type: "none" };
 const unknownValue: Value = { type: "unknown" };
 const toValue = (value: unknown): Value => (value === undefined ? noValue : { type: "value", value });
 
-/**
- * Returns the changed fields in the order of the patch. A value that is replaced as a whole is split into the fields
- * that differ. The parameter before is the complete object, or null if unknown.
- */
+/** Returns the changed fields in the order of the patch. before is null if the object is unknown. */
 export function fieldsOf(
   before: JsonObject | null,
   { patch, by, authors, was: previousValues }: PatchedChange,
@@ -63,6 +60,7 @@ export function fieldsOf(
         isVolatile: isVolatile(p),
         by: owners,
       });
+    // Split a value that is replaced as a whole into the fields that differ.
     splitValue(path, previous, after, addField);
     // A list was only reordered, so no single field differs. Return the list itself.
     if (fields.length === countBefore) addField(path, previous, after);

@@ -1,4 +1,4 @@
-// Guests are viewers of a share link. The page hides what the link does not share, but only the server enforces it.
+// Guests are viewers of a share link. Only the server enforces what the link shares.
 
 import { clockTime } from "../text/age.ts";
 import { withBase } from "../net/base-path.ts";

@@ -1,5 +1,4 @@
-// The history of one object. Each change is stored as a patch of the previous version, so previous values are known
-// exactly.
+// The history of one object. Each change is a patch, so the previous values are known exactly.
 
 import { immutableJSONPatch } from "immutable-json-patch";
 import { valueAt } from "./paths.ts";
@@ -29,10 +28,11 @@ export class History {
   private readonly bytes = new WeakMap<HistoryStep, number>();
 
   /**
-   * Applies a snapshot: the object before the given changes, and these changes. Earlier steps stay, because a
-   * restarted server does not know them. Returns false if a patch does not apply.
+   * Applies a snapshot: the object before the given changes, and these changes. Returns false if a patch does not
+   * apply.
    */
   applySnapshot(object: JsonObject | null, since: string, changes: readonly Change[]): boolean {
+    // Keep earlier steps, because a restarted server does not know them.
     if (!(Date.parse(since) > Date.parse(this.since))) {
       this.steps = [];
       this.since = since;

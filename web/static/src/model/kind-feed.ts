@@ -98,6 +98,5 @@ export class KindFeed implements Handler {
   }
 }
 
-// Returns the difference in ms between the browser's clock and its monotonic timer. The difference changes if a user
-// sets the clock, or if the machine sleeps.
+// Returns browser clock minus monotonic timer in ms, which changes if the clock is set or the machine sleeps.
 const clockOffsetNow = (): number => Date.now() - performance.now();

@@ -8,12 +8,13 @@ export function namespacesLabel(ns: readonly string[]): string {
 }
 
 /**
- * Returns a message about selected namespaces that do not exist, otherwise null. For outdated data, the parameter
- * when is a text such as "at 14:03". Keep the message equal to missingNamespacesNote in web/templates/listtext.go.
+ * Returns a message about selected namespaces that do not exist, or null. missingNamespacesNote in
+ * web/templates/listtext.go returns the same text.
  */
 export function missingNamespacesText(
   ns: readonly string[],
   namespaces: RowSource | null,
+  // A text such as "at 14:03" if the data is outdated.
   when: string | null,
 ): string | null {
   const missing =

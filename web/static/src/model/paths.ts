@@ -62,7 +62,7 @@ export function pathText(path: readonly string[], root: unknown): string {
       const key = isObject(element) ? keyOfList(list) : undefined;
       text += `[${key === undefined ? segment : String((element as Readonly<Record<string, unknown>>)[key])}]`;
     } else {
-      // If the object is unknown, a number can be a list index or a map key. Numbers are in brackets in both cases.
+      // Numbers are in brackets, because in an unknown object they can be list indexes or map keys.
       text += /^[A-Za-z_][\w-]*$/.test(segment) ? `${text === "" ? "" : "."}${segment}` : `[${segment}]`;
     }
     value = valueAt(value, [segment]);

@@ -1,4 +1,4 @@
-// The rows of a table. Rows sorts a complete list in the browser; WindowRows loads only the rows near the viewport.
+// The rows of a table. Rows sorts a complete list; WindowRows loads only the rows near the viewport.
 
 import type { Cell, ChangeAuthor, Column, Row } from "../net/wire.ts";
 import type { Rank } from "./sort.ts";

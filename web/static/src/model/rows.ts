@@ -1,5 +1,4 @@
-// The rows of one subscription, filtered and sorted in the browser. Changes are merged into the sorted list once per
-// animation frame.
+// The rows of one subscription, filtered and sorted in the browser. Changes are merged once per animation frame.
 
 import { FrozenOrder } from "./frozen-order.ts";
 import { compareRanks, naturalKey, rank, type Rank, type Sort } from "./sort.ts";
@@ -30,7 +29,7 @@ export class Rows implements RowSource {
   private newEntries: Entry[] = [];
   private pendingWorkLevel: (typeof pendingWork)[number] = "no";
   private isInDefaultOrder = false; // whether byKey is sorted by namespace and name
-  // About the arriving rows: whether they are sorted by namespace and name so far, and the last row that has arrived.
+  // Whether the rows that arrived so far are sorted by namespace and name, and the last of them.
   private incomingOrder: { isInDefaultOrder: boolean; last: Entry | null } = { isInDefaultOrder: true, last: null };
   private frozenOrder: FrozenOrder | null = null;
   private severityCache: { readonly of: readonly Column[]; readonly list: readonly SeverityColumn[] } = {

@@ -99,8 +99,7 @@ function parseState(text: string): Severity | null {
   return containsAny(warningWords) ? "warn" : null;
 }
 
-// The parameter text is a ratio such as "1/2", the status of a condition, or a number. A number is compared with the
-// parameter desired.
+// Accepts a ratio such as "1/2", a condition status, or a number that is compared with desired.
 function readySeverity(text: string, desired: string): Severity | null {
   if (text === "False") return "bad";
   if (text === "Unknown") return "warn";

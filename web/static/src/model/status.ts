@@ -11,8 +11,7 @@ export interface SubscriptionInfo {
   readonly since: number; // ms; when the connection changed to its current state
   readonly closeReason: string; // from the server; empty if it gave none
   readonly state: State | null; // null until the server sends one over this connection
-  // The start of the stale period, if the data was already stale when the connection was lost. It is "" if the start
-  // is unknown. If the data was not stale, it is null.
+  // When the data became stale, before the connection was lost: "" if unknown, null if it was not stale.
   readonly stale: string | null;
   readonly isComplete: boolean; // whether a complete snapshot has arrived, and no newer one is expected
   readonly arriving: number; // rows received of an incomplete snapshot
@@ -167,8 +166,7 @@ export function noteFor(
   switch (info.state?.state) {
     case "forbidden": {
       const title = `Forbidden: you can't list ${resource}`;
-      // Offer the permitted namespaces only if the user has selected some namespaces. Without a selection, the server
-      // already shows all permitted ones.
+      // Without a selection of namespaces, the server already shows all permitted ones.
       if (hasChosenNamespaces)
         return make(
           title,

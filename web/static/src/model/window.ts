@@ -1,4 +1,4 @@
-// A window is the loaded part of a list that is too long for the page. The server sorts and filters the list.
+// A window is the loaded part of a long list. The server sorts and filters the list.
 
 import { FrozenOrder } from "./frozen-order.ts";
 import { changedEntry, entryOf, keyOf, commonAuthor, type Entry, type RowSource } from "./row-source.ts";
@@ -143,8 +143,7 @@ export class WindowRows implements RowSource {
       const before = old.get(e.key);
       return before !== undefined && before.uid === e.uid && before.rv === e.rv ? before : e;
     });
-    // After many changes, the server sends the same window again, and the order stays frozen. New columns or another
-    // offset end the freeze.
+    // After many changes, the server sends the same window again. The order then stays frozen.
     if (m.columns !== null || m.offset !== this.offset) this.frozen = null;
     this.offset = this.requestedOffset = m.offset;
     this.updateCounts(m);

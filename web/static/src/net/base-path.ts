@@ -1,5 +1,4 @@
-// Adds the path prefix of --base-path to the URLs of routes. The server writes the prefix into the HTML of the page.
-// Every URL of a route must be created by withBase.
+// Every URL of a route must be created by withBase, which adds the path prefix of --base-path.
 
 // Returns the html element. In tests, it can be undefined, because there is no complete document.
 const documentRoot = (): HTMLElement | undefined =>
@@ -10,5 +9,6 @@ export const isKiosk = (): boolean => documentRoot()?.dataset["kiosk"] !== undef
 
 /** Returns the URL path of a route, including the prefix of --base-path. */
 export function withBase(route: string): string {
+  // The server writes the prefix into the HTML of the page.
   return `${documentRoot()?.dataset["base"] ?? ""}${route}`;
 }

@@ -1,5 +1,4 @@
-// Reads and switches the contexts of the server's kubeconfig. The server shows the cluster of one context at a time,
-// and all viewers see that cluster. The list of contexts is read again each time a viewer opens it.
+// Reads and switches the contexts of the server's kubeconfig. All viewers see the cluster of the active context.
 
 import { withBase } from "./base-path.ts";
 import { problemOf } from "./problem.ts";
@@ -14,9 +13,7 @@ export interface Context {
 export class Contexts {
   present = "";
   all: readonly Context[] = [];
-  /**
-   * Why the contexts could not be read, or why the server could not switch to the chosen one. Empty after a success.
-   */
+  /** Why reading the contexts or switching to the chosen one failed. Empty after a success. */
   error = "";
   /** The name of the context that the server is switching to now. Empty if it is not switching. */
   switchingTo = "";

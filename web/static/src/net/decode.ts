@@ -1,5 +1,4 @@
-// Decodes and checks the messages of the server. All other code relies on the types in wire.ts, and does not handle
-// invalid messages.
+// Decodes and checks the messages of the server, so that other code need not handle invalid messages.
 
 import { readBuild, readCounts, readKinds, readProblems } from "./kinds.ts";
 import {
@@ -39,9 +38,8 @@ export interface Decoded {
 class MalformedError extends Error {}
 
 /**
- * Decodes one message, or an array of messages. viewOf returns the view of a subscription, or null if there is no
- * such subscription. Messages for unknown subscriptions are dropped without a check. Messages of an unknown type are
- * dropped, because a newer server can send more types.
+ * Decodes one message, or an array of messages. viewOf returns null for an unknown subscription, whose messages are
+ * dropped.
  */
 export function decode(text: string, viewOf: (id: number) => SubscriptionSpec["view"] | null): Decoded {
   let frame: unknown;
@@ -67,15 +65,15 @@ export function decode(text: string, viewOf: (id: number) => SubscriptionSpec["v
   return { messages, faults };
 }
 
-// Matches JSON integers of 16 or more digits. As JavaScript numbers, they can lose digits. Messages with such
-// integers are decoded with a reviver function, which is slow. It returns a bigint if the browser provides the source
-// text of the number.
+// Matches JSON integers of 16 or more digits, which can lose digits as JavaScript numbers.
 const longInteger = /[:[,]\s*-?\d{16,}\s*[,}\]]/;
 
 export function parse(text: string): unknown {
   if (!longInteger.test(text)) return JSON.parse(text);
+  // This reviver function is slow, so it is used only for long integers.
   return JSON.parse(text, function (this: unknown, _key: string, value: unknown, context?: { source?: string }) {
     const source = context?.source;
+    // Some browsers do not provide the source text of a number.
     if (typeof value !== "number" || Number.isSafeInteger(value) || source === undefined || !/^-?\d+$/.test(source))
       return value;
     return BigInt(source);
@@ -257,7 +255,7 @@ function windowEvent(v: unknown): WindowEvent {
   }
 }
 
-// Decodes the reason why a row was removed from a window (the loaded part of a list). An unknown reason is ignored.
+// Decodes the reason why a row was removed from a window. An unknown reason is ignored.
 function decodeRemovalReason(v: unknown): { why?: "gone" | "filtered" | "moved" } {
   const known = (["gone", "filtered", "moved"] as const).find((w) => w === v);
   return known === undefined ? {} : { why: known };
@@ -399,8 +397,7 @@ function column(v: unknown): Column {
   };
 }
 
-// Decodes rows that the server sends column by column. The server sends the string "name" or "created" instead of a
-// column whose cells equal the names or the creation times of the rows.
+// Decodes rows that the server sends column by column.
 function table(v: unknown): Row[] {
   const t = tree(v, "table");
   const names = list(t["name"], "name");
@@ -411,6 +408,7 @@ function table(v: unknown): Row[] {
     return column;
   };
   const [ns, rv, created] = [columnOf("ns"), columnOf("rv"), columnOf("created")];
+  // "name" and "created" represent cells that equal the names or creation times of the rows.
   const columns = list(t["cells"], "cells").map((c) =>
     c === "name" ? names : c === "created" ? created : checkLength(list(c, "a column"), "a column"),
   );
@@ -461,8 +459,7 @@ function decodeAuthor(v: unknown): { by?: ChangeAuthor } {
   return { by: decodeFieldManager(tree(v, "by")) };
 }
 
-// Decodes the author of a change. In messages of the view "table" (a complete list), an author is an array without
-// field names.
+// Decodes the author of a change in the view "table", an array without field names.
 function decodeTableAuthor(v: unknown): { by?: ChangeAuthor } {
   if (isAbsent(v)) return {};
   const [manager, operation, subresource, time] = list(v, "by");

@@ -1,7 +1,4 @@
-// Computes the digest of a set of rows, by which the page verifies that it has the same rows as the server. The
-// server computes the same digest; test/digest.json tests both. The digest is the sum of one hash per row, modulo
-// 2^32. Each hash is the 32-bit FNV-1a of the UTF-8 text "namespace/name/resourceVersion", finished with the mix
-// function of MurmurHash3. The order of the rows does not matter.
+// Computes the digest by which the page verifies that it has the server's rows. test/digest.json tests both sides.
 
 const basis = 0x811c9dc5;
 const prime = 0x01000193;
@@ -16,9 +13,11 @@ export interface DigestRow {
 
 /** Returns the sum of the hashes of the entries `from` (inclusive) to `to` (exclusive). */
 export function digest(entries: readonly DigestRow[], from = 0, to = entries.length): number {
+  // The sum modulo 2^32 does not depend on the order of the rows.
   let sum = 0;
   for (let i = from; i < to; i++) {
     const e = entries[i] as DigestRow;
+    // The 32-bit FNV-1a of "namespace/name/resourceVersion", finished with the mix function of MurmurHash3.
     let hash = hashText(basis, e.ns);
     hash = Math.imul(hash ^ slash, prime);
     hash = hashText(hash, e.name);
@@ -31,8 +30,7 @@ export function digest(entries: readonly DigestRow[], from = 0, to = entries.len
 /** Formats a digest as 8 hex digits, as in the messages of the server. */
 export const hex = (sum: number): string => (sum >>> 0).toString(16).padStart(8, "0");
 
-// Mixes the bits of a row's hash. Without it, the differences between similar rows could cancel each other out in the
-// sum.
+// Without mixing, the differences between similar rows could cancel each other out in the sum.
 function mix(hash: number): number {
   let h = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);

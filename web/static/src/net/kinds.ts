@@ -21,10 +21,7 @@ export interface ListedKind extends Kind {
   readonly namespaces: number;
 }
 
-/**
- * Returns the plural of a kind for headings, such as "Pods" or "NetworkPolicies". Plural in web/templates/format.go
- * does the same in Go.
- */
+/** Returns the plural of a kind, such as "NetworkPolicies". Plural in web/templates/format.go does the same in Go. */
 export function plural({ kind, resource }: Kind): string {
   for (const [cut, put] of [
     ["", "s"],
@@ -38,10 +35,7 @@ export function plural({ kind, resource }: Kind): string {
   return resource;
 }
 
-/**
- * Ranks how well search terms match a resource; 0 is the best. 0: a term is a short name. 1: a term is the kind or
- * the plural name. 2: a term is a prefix of a name. 3: no term is any of these.
- */
+/** Ranks how well search terms match a resource, from 0 (best) to 3 (no match). */
 export function matchRank(
   { kind, resource, short }: Pick<ListedKind, "kind" | "resource" | "short">,
   terms: readonly string[],

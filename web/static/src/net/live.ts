@@ -1,11 +1,4 @@
 // The one WebSocket of the browser tab, which carries all its subscriptions.
-//
-// A subscription's handler receives its messages in order. After a lost connection, each subscription resumes from
-// its last cursor, which is its position in the server's history. The server then sends the missed changes, or a
-// reset and a new snapshot. Handler.restart() is called if an incomplete snapshot will not be completed.
-// If the server gives a reason and a delay when it closes the connection, the page shows the reason and waits for the
-// delay. Three close codes prevent a retry: the user is logged out, the share link has ended, or the server now shows
-// another cluster.
 
 import { decode, type DecodeFault } from "./decode.ts";
 import type { Message, SubscriptionSpec } from "./wire.ts";
@@ -13,7 +6,9 @@ import type { Message, SubscriptionSpec } from "./wire.ts";
 export type Connection = "connecting" | "open" | "lost";
 
 export interface Handler {
+  /** The messages arrive in order. */
   message(m: Exclude<Message, { type: "heartbeat" | "pong" | "part" }>): void;
+  /** Is called if an incomplete snapshot will not be completed. */
   restart(): void;
   /** Reports the progress of a long message: receivedBytes of its totalBytes have arrived. */
   part?(receivedBytes: number, totalBytes: number): void;
@@ -22,10 +17,7 @@ export interface Handler {
 export interface Subscription {
   /** Discards the current data and requests a new snapshot. why is the reason that the page shows. */
   resync(why: string): void;
-  /**
-   * Requests the rows at another offset, or around an object. It is only for the view "window", a part of a sorted
-   * list.
-   */
+  /** Requests other rows of a window (a part of a sorted list), by offset or around an object. */
   move(offset: number, around?: { readonly ns: string; readonly name: string }): void;
   /** Ends the wait for a retry, and retries immediately. */
   retryNow(): void;
@@ -41,14 +33,14 @@ export interface LiveHost {
   cancel(timer: unknown): void;
   report(what: string): void;
   /**
-   * Is called when the server reports that the user is logged out, or that the share link has ended. If the viewer
-   * still has access, the implementation calls again() to reconnect.
+   * Is called when the login or the share link has ended. If access remains, the implementation calls again() to
+   * reconnect.
    */
   accessEnded(again: () => void): void;
   clusterSwitched(): void;
 }
 
-const [loggedOut, shareEnded, otherCluster] = [4401, 4403, 4409]; // WebSocket close codes
+const [loggedOut, shareEnded, otherCluster] = [4401, 4403, 4409]; // WebSocket close codes that prevent a retry
 const maxSilence = 35_000; // ms without a message after which the connection counts as lost
 const minRetryDelay = 500;
 const maxRetryDelay = 20_000;
@@ -120,8 +112,7 @@ export class Live {
   }
 
   /**
-   * Retries immediately, for example when the network is back or the tab becomes visible. A delay that the server
-   * requested is never shortened.
+   * Retries immediately, for example when the network is back. A delay that the server requested is never shortened.
    */
   retryNow(): void {
     if (this.waitsForServerDelay) return;
@@ -201,6 +192,7 @@ export class Live {
       ...log,
       view,
       ...(watched === true ? { watched } : {}),
+      // From the cursor, the server sends the missed changes, or resets with a new snapshot.
       ...(sub.cursor !== null ? { cursor: sub.cursor } : {}),
     });
   }
@@ -233,8 +225,7 @@ export class Live {
     if (m.type === "pong") return this.onPong(m.id);
     const sub = this.subs.get(m.id);
     if (sub === undefined) return;
-    // The server sends a long message in parts. If another message of this subscription arrives before the last part,
-    // the server has aborted the long message. Its parts are discarded.
+    // If another message precedes the last part, the server has aborted the long message. Discard its parts.
     if (m.type !== "part") sub.partialMessage = "";
     switch (m.type) {
       case "part": {
@@ -246,8 +237,7 @@ export class Live {
       }
       case "heartbeat":
       case "digest":
-        // The page missed a message, because its cursor differs from the server's. Subscribe again from its own
-        // cursor to get the missed changes.
+        // The page missed a message. Subscribe again from its own cursor to get the missed changes.
         if (sub.cursor !== null && m.cursor !== "" && m.cursor !== sub.cursor) {
           this.host.report(`behind the server: ${sub.spec.resource}`);
           this.send(sub);
@@ -317,8 +307,7 @@ export class Live {
     }
     sub.cursor = null;
     this.forget(sub);
-    // Register the subscription under a new id now, not only when it is sent. If the page reconnects in the meantime,
-    // the subscription is then sent too.
+    // Register the new id now, so that a reconnect in the meantime also sends the subscription.
     sub.id = this.nextId++;
     this.subs.set(sub.id, sub);
     const wait = Math.min(maxRetryDelay, sub.resyncs++ === 0 ? 0 : minRetryDelay * 2 ** sub.resyncs);
@@ -362,11 +351,9 @@ export class Live {
     });
   }
 
-  // Detects a dead connection. After a laptop has slept, or on a network that drops packets, the browser fires no
-  // close event.
+  // Detects a dead connection. After sleep or packet loss, the browser fires no close event.
   private check(): void {
-    // Older servers send no heartbeats for the list of resources (view "resources"). If it is the only subscription,
-    // do not require messages.
+    // Older servers send no heartbeats for the view "resources", so do not require messages for it alone.
     const waiting =
       this.connection !== "open" || [...this.subs.values()].some((s) => !s.ended && s.spec.view !== "resources");
     if (this.socket !== null && waiting && this.host.now() - this.lastReceivedAt > maxSilence)
@@ -381,13 +368,13 @@ export class Live {
   }
 }
 
-// Parses the close reason of a server that is stopping or overloaded: a delay and a message. The server chooses a
-// different delay for each client, so that they do not all reconnect at the same time.
+// Parses the delay and the message in the close reason of a server that is stopping or overloaded.
 function parseCloseReason({ code, reason }: Pick<CloseEvent, "code" | "reason">): {
   words: string;
   wait: number | null;
 } {
   const match = code === 1001 || code === 1013 ? /^retry after (\d+) ms: (.*)$/s.exec(reason) : null;
   if (match === null) return { words: reason, wait: null };
+  // The delay differs by client, so that not all clients reconnect at the same time.
   return { words: match[2] ?? "", wait: Math.min(maxRequestedDelay, Number(match[1])) };
 }

@@ -1,5 +1,4 @@
-// Lets the user log in again. Without a valid login, the server answers every page request with a login page, which
-// then leads back to the requested page. Therefore, a reload is enough.
+// Lets the user log in again. A reload leads to the login page, and then back to the requested page.
 
 import { withBase } from "./base-path.ts";
 

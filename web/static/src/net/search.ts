@@ -1,5 +1,4 @@
-// Searches for objects in all resources that the server watches. The request is sent after a pause in typing. A
-// request whose result is no longer needed is canceled.
+// Searches for objects in all resources that the server watches. A new request cancels the previous one.
 
 import { withBase } from "./base-path.ts";
 

@@ -64,10 +64,7 @@ export type RowEvent =
     }
   | { readonly op: "delete"; readonly ns: string; readonly name: string; readonly by?: ChangeAuthor };
 
-/**
- * A change of the rows in a window, which is the loaded part of a sorted list. at is the index of the row in the
- * window, after all earlier events have been applied.
- */
+/** A change in a window, the loaded part of a list. `at` is the row's index after all earlier events. */
 export type WindowEvent =
   | { readonly op: "insert"; readonly at: number; readonly row: Row; readonly by?: ChangeAuthor }
   | {
@@ -78,10 +75,7 @@ export type WindowEvent =
       readonly cells: ReadonlyMap<number, Cell>;
       readonly by?: ChangeAuthor;
     }
-  /**
-   * `why` is the reason for which the row itself left the window. Without it, other rows pushed the row out of the
-   * window. `now` contains the changed data of a row that still exists outside the window.
-   */
+  /** Without `why`, other rows pushed the row out. `now` is the changed data of a row outside the window. */
   | {
       readonly op: "remove";
       readonly at: number;
@@ -89,12 +83,11 @@ export type WindowEvent =
       readonly now?: { readonly rv: string; readonly cells: ReadonlyMap<number, Cell>; readonly by?: ChangeAuthor };
     };
 
-/**
- * Numbers of rows. total counts all rows with the requested namespaces and labels. matching counts the rows that
- * match the text filter q. failing and waiting count the rows with the severity error and warning.
- */
+/** Numbers of rows. failing and waiting count the rows with the severity error and warning. */
 export interface Counts {
+  /** All rows with the requested namespaces and labels. */
   readonly total: number;
+  /** The rows that match the text filter q. */
   readonly matching: number;
   readonly failing: number;
   readonly waiting: number;
@@ -106,9 +99,7 @@ export interface ChangeSummary {
   readonly newest: NewestChange | null;
 }
 
-/**
- * The newest change of a row that the viewer may see. For an update, before and cells contain the old and new cells.
- */
+/** The newest change that the viewer may see. For an update, before and cells are the old and new cells. */
 export interface NewestChange {
   readonly op: "add" | "update" | "delete";
   readonly ns: string;
@@ -162,8 +153,7 @@ export interface State {
   readonly since: string;
   readonly reason: string;
   /**
-   * While the list is loading, the number of objects that have arrived (count) and the approximate number of all
-   * objects (total). null if unknown.
+   * While loading, count is the number of arrived objects, and total the approximate number of all. null if unknown.
    */
   readonly count: number | null;
   readonly total: number | null;
@@ -245,12 +235,9 @@ export type Message =
     }
   | ({ readonly id: number; readonly type: "state" } & State)
   | { readonly id: number; readonly type: "reset"; readonly reason: string }
-  /**
-   * A chunk of a long message. told: number of bytes sent so far, including this chunk. of: number of bytes in the
-   * complete message.
-   */
+  /** A chunk of a long message, with the number of bytes sent so far, and in total. */
   | { readonly id: number; readonly type: "part"; readonly told: number; readonly of: number; readonly text: string }
-  /** A chunk of a log, which can end within a line. waiting reports that the API server has not responded yet. */
+  /** A chunk of a log, which can end within a line. waiting: the API server has not responded yet. */
   | { readonly id: number; readonly type: "log"; readonly text: string; readonly waiting: boolean }
   | { readonly id: number; readonly type: "log-end" }
   | { readonly id: number; readonly type: "heartbeat"; readonly cursor: string }
@@ -276,10 +263,7 @@ export interface SubscriptionSpec {
   readonly sort?: string;
   readonly offset?: number;
   readonly count?: number;
-  /**
-   * Only for the view "log". It is read again for each subscribe request, because a log resumes after the last
-   * received line.
-   */
+  /** Only for the view "log". Each subscribe request reads it again, because a log resumes after its last line. */
   readonly log?: LogSpec;
 }
 

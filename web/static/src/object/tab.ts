@@ -45,8 +45,7 @@ export interface TabDefinition {
   /** Reports whether the panel shows this tab for objects of a resource. */
   readonly appliesTo: (kind: Kind) => boolean;
   /**
-   * Loads the code of the tab. The caller creates the tab only while it is selected, because the constructor
-   * registers listeners.
+   * Loads the code of the tab. The caller creates only selected tabs, because the constructor registers listeners.
    */
   readonly load: () => Promise<new (host: TabHost) => Tab>;
 }

@@ -1,5 +1,4 @@
-// Parses palette commands that start with a colon, as in k9s and vim. A command is a resource with a namespace and
-// filters, such as ":po shop", or a special word, such as ":help".
+// Parses palette commands that start with a colon, such as ":po shop" or ":help", as in k9s.
 
 export interface ColonCommand {
   /** The name of a resource, or a special word. */

@@ -1,5 +1,4 @@
-// Defines commands, the actions that a key or the palette starts. Keyboard handling, palette and help use the same
-// list of commands, so that they are always consistent.
+// Commands are the actions of keys and the palette. Keyboard, palette and help share one list.
 
 import { isCharacterKey } from "../ui/single-key.ts";
 

@@ -8,8 +8,7 @@ export const isApple = /Mac|iP(hone|ad)/.test(navigator.platform);
 export function listenToKeys(commands: () => readonly Command[]): void {
   document.addEventListener("keydown", (e) => {
     if (e.defaultPrevented || e.isComposing) return;
-    // While a dialog or popover is open, it handles all keys itself, except those of commands that work everywhere
-    // (scope "ever").
+    // An open dialog or popover handles all keys, except those of commands with the scope "ever".
     const dialogIsOpen = document.querySelector("dialog[open], :popover-open:not([popover=manual])") !== null;
     const isAltGraph = e.getModifierState("AltGraph"); // some keyboards need AltGr to type [ and ]
     const plain = isAltGraph || (!e.ctrlKey && !e.metaKey && !e.altKey);

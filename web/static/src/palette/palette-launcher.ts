@@ -1,5 +1,4 @@
-// Opens the command palette. Its code is loaded on demand: when the pointer enters its button, or when the user
-// presses Ctrl or Cmd. Text that the user types while it loads is kept.
+// Opens the command palette. Its code is loaded on demand, and text typed meanwhile is kept.
 
 import type { PaletteHost, Palette } from "./palette.tsx";
 import { showToast } from "../ui/toast.ts";

@@ -21,7 +21,7 @@ export interface PaletteItem {
   readonly keys: readonly string[];
   /** The URL of the result, which can be opened in another browser tab. null for an action on this page. */
   readonly href: string | null;
-  /** The text that the Tab key puts into the search box. If it is empty, the Tab key uses the label. */
+  /** The text that the Tab key puts into the search box. If empty, the key uses the label. */
   readonly fill: string;
   readonly act:
     | { readonly view: View }
@@ -40,7 +40,7 @@ export interface SearchContext {
   readonly contexts: readonly (Context & { readonly choose: () => void })[] | null;
   /** The view of the list page. null on other pages. */
   readonly view: View | null;
-  /** All rows of the list page. null if the page has only some of them, or is not a list page. */
+  /** All rows of the list page. null on other pages, or if the page has only some rows. */
   readonly rows: Rows | null;
   /** The total number of rows if the page has only some of them. Otherwise null. */
   readonly windowTotal: number | null;
@@ -82,8 +82,7 @@ export class PaletteSearch {
       ...this.contexts(text, context).slice(0, 4),
       ...onThisPage.items,
       ...elsewhere.map((r): PaletteItem => objectItem(r.ref, r, "Other resources", [], r.kind)),
-      // Resources that match only approximately are last. For example, "store" approximately matches CustomResources.
-      // The user more likely means an object such as "storefront".
+      // Approximate matches are last: for "store", the user more likely means an object than CustomResources.
       ...kindItems(
         ranked.filter((k) => !exactMatches.includes(k)),
         context,
@@ -233,11 +232,11 @@ export class PaletteSearch {
   }
 }
 
-// Reports whether the list on the page includes an object that the server's search found. If the page has only some
-// rows and the list has a label selector, it returns false, because search results contain no labels.
+// Reports whether the page's list includes an object that the server's search found.
 function isOnPage(r: SearchResult, { view, rows, windowTotal }: SearchContext): boolean {
   if (view?.ref !== r.ref) return false;
   if (rows !== null) return rows.get(keyOf(r.ns, r.name)) !== undefined;
+  // Search results contain no labels, so a label selector cannot be checked.
   return windowTotal !== null && view.labels === "" && (view.ns.length === 0 || view.ns.includes(r.ns));
 }
 
@@ -295,8 +294,7 @@ function kindItems(kinds: readonly ListedKind[], context: SearchContext, sorted 
   });
 }
 
-// Returns the start and end of the part of the label that matches the typed text. The result is empty if the text
-// matches only another name of the resource.
+// Returns the range of the label that matches the typed text. Empty if only another name matches.
 function matchRange(label: string, typed: string): number[] {
   const at = typed === "" ? -1 : label.toLowerCase().indexOf(typed.toLowerCase());
   return at < 0 ? [] : [at, at + typed.length];

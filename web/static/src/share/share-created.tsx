@@ -94,7 +94,7 @@ export function CreatedLink({ created: { url, persistent, link }, now, another, 
   );
 }
 
-// Shows the QR code of a text. The code is an SVG path of some thousand squares, which is drawn without Preact.
+// The QR code is an SVG path of some thousand squares, which is drawn without Preact.
 function QrCode({ text }: { text: string }) {
   const element = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {

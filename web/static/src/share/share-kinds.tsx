@@ -110,8 +110,7 @@ interface CheckboxListProps {
 // A list of checkboxes, with a filter above it.
 function CheckboxList({ title, lines, chosen, onChange, onType, children }: CheckboxListProps) {
   const [typed, setTyped] = useState("");
-  // The lines that were selected at the start are first. This does not change, so that no line moves when the user
-  // selects it.
+  // Initially selected lines stay first, so that no line moves when the user selects it.
   const [first] = useState(() => new Set(chosen));
   const [focused, setFocused] = useState("");
   const list = useRef<HTMLUListElement>(null);

@@ -1,7 +1,7 @@
-// The script of the page that opens a share link. The secret token is in the fragment (the part after "#") of the
-// URL. The script first removes the token from the URL and from the browser's history.
+// The script of the page that opens a share link. It first removes the secret token from the URL.
 
 const token = location.hash.slice(1);
+// The secret token in the fragment must not stay in the browser's history.
 history.replaceState(null, "", location.pathname + location.search);
 
 const base = document.documentElement.dataset["base"] ?? "";
@@ -45,8 +45,7 @@ function withKiosk(to: string): string {
 const start = (): void =>
   void open().catch(() => showState("failed", "Glasshouse cannot be reached from this browser."));
 elementOf("again").addEventListener("click", start);
-// If the user opens another share link in this browser tab, only the fragment of the URL changes. The browser then
-// loads no page, so reload it.
+// Opening another share link in this tab changes only the fragment, and loads no page.
 addEventListener("hashchange", () => location.reload());
 document.documentElement.dataset["started"] = "";
 start();

@@ -1,5 +1,4 @@
-// The list of existing share links in the share dialog. It is read from the server every 3 s. The user can revoke
-// each link.
+// The list of existing share links in the share dialog. The user can revoke each link.
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { clockTime } from "../text/age.ts";
@@ -103,7 +102,7 @@ export function ShareLinks({ now }: { now: () => number }) {
   const list = useRef<HTMLUListElement>(null);
   const revokedIndex = useRef(-1); // index of the link that has just been revoked
   useLayoutEffect(() => () => reader.close(), []);
-  // Moves the keyboard focus to the link after a revoked one, or to the tab if there is no link left.
+  // Moves the keyboard focus from a revoked link to the next one, or to the tab if none is left.
   useLayoutEffect(() => {
     if (revokedIndex.current < 0) return;
     const next = list.current?.children[Math.min(revokedIndex.current, reader.links.length - 1)];

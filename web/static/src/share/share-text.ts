@@ -1,5 +1,4 @@
-// Defines what a share link can include and how long it is valid, and creates texts about links. A share link is a
-// read-only URL for guests.
+// Defines the scope and the duration of share links, read-only URLs for guests, and creates texts about them.
 
 import { humanDuration } from "../text/age.ts";
 import { readParts, type SharedPart } from "../model/guest.ts";
@@ -163,8 +162,7 @@ export function visibilityText(parts: readonly SharedPart[], open: boolean): str
     : `Viewers see ${description}, and nothing else.`;
 }
 
-// Describes the shared part p briefly if it belongs to the part main, such as the log of a shared pod. Otherwise, it
-// returns null.
+// Returns a brief text if p belongs to main, such as the log of a shared pod; otherwise null.
 function companionText(main: SharedPart, p: SharedPart): string | null {
   const same = JSON.stringify({ ...p, resource: "" }) === JSON.stringify({ ...main, resource: "" });
   if (p.resource === logs && same) return main.name === "" ? "their logs" : "its log";
@@ -268,10 +266,7 @@ export function linkText(l: Link, now: number): string {
 export const isLoopback = (host: string): boolean =>
   host === "localhost" || host.endsWith(".localhost") || host === "[::1]" || /^127(\.\d+){3}$/.test(host);
 
-/**
- * Returns the URL that opens a link in kiosk mode (for wall displays). The parameter is inserted before the "#",
- * because the secret token follows it.
- */
+/** Returns the link's URL in kiosk mode, with the parameter before the "#" and the secret token. */
 export function kioskUrl(url: string): string {
   const at = url.indexOf("#");
   return at < 0 ? url : `${url.slice(0, at)}?kiosk=1${url.slice(at)}`;

@@ -1,4 +1,4 @@
-// The share dialog. The user selects what to share and for how long, gets the new link, and manages existing links.
+// The share dialog, in which the user selects what to share, gets the link, and manages existing links.
 
 import type { TargetedKeyboardEvent } from "preact";
 import { useState } from "preact/hooks";

@@ -1,5 +1,4 @@
-// The status page. Every 2 s, it reads the watch status: what the server watches, and how current it is. A row keeps
-// its HTML element as long as its watch exists, so that the keyboard focus is kept. The server renders the first rows.
+// The status page. Every 2 s, it reads what the server watches, and how current the data is.
 
 import { formatAges, clockTime } from "../text/age.ts";
 import { withBase } from "../net/base-path.ts";
@@ -67,6 +66,7 @@ export class StatusPage {
     this.isDrawn = true;
     mount(
       this.body,
+      // A row with the same key keeps its HTML element, and so the keyboard focus.
       watchStatus.scopes.map((s) => <ScopeRow key={s.key} scope={s} />),
       this.state,
     );

@@ -1,6 +1,5 @@
-// Decodes and formats the watch status (what the server watches), which /api/v1/status returns.
-// internal/web/page/status.go creates the same texts on the server. Tests compare both with
-// internal/web/testdata/ledger.json. If a text contains a timestamp, the page shows it as an age.
+// Decodes and formats the watch status. internal/web/page/status.go creates the same texts; tests compare both with
+// internal/web/testdata/ledger.json.
 
 import { formatInteger } from "../text/format.ts";
 
@@ -62,6 +61,7 @@ const unknownText = "–";
 function cells(c: Fields): string[] {
   const listed = c["state"] === "live" || c["state"] === "stale";
   const [objects, cache, lists] = [number(c["objects"]), number(c["cacheBytes"]), number(c["lists"])];
+  // The page shows timestamps in these texts as ages.
   const last = timestampText(c["lastEvent"]);
   // Before the first list request has succeeded, nothing was counted, so the number is unknown.
   const since = (n: number): string => (lists > 0 ? formatInteger(n) : unknownText);

@@ -1,5 +1,5 @@
-// Shows the code points of characters that are invisible or change the writing direction. Otherwise, a text could
-// resemble another one. web/templates/invisible.go does the same in Go.
+// Shows the code points of invisible or direction-changing characters, so that no text imitates another.
+// web/templates/invisible.go does the same.
 
 const invisible = new RegExp(
   "[\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e" +

@@ -1,9 +1,6 @@
 const maxEdits = 600; // the time that Myers' algorithm needs grows with the square of the edits
 
-/**
- * Returns, for each entry of next, the index of the same entry in before, or -1. If more than maxEdits entries
- * differ, only entries with equal indexes are compared.
- */
+/** Returns, for each entry of next, the index of the same entry in before, or -1. */
 export function alignLists<T>(
   before: ArrayLike<T>,
   next: ArrayLike<T>,
@@ -23,9 +20,9 @@ export function alignLists<T>(
   const m = endB - head;
   if (n === 0 || m === 0) return out;
 
-  // The algorithm is from E. Myers, "An O(ND) Difference Algorithm and Its Variations". For each diagonal k, the
-  // array furthest contains the highest index that d edits can reach.
+  // The algorithm is from E. Myers, "An O(ND) Difference Algorithm and Its Variations".
   const limit = Math.min(n + m, maxEdits);
+  // For each diagonal k, the highest index that d edits can reach.
   const furthest = new Int32Array(2 * limit + 3);
   const trace: Int32Array[] = [];
   const at = (k: number): number => k + limit + 1;
@@ -40,6 +37,7 @@ export function alignLists<T>(
       if (x >= n && x - k >= m) return backtrack(out, trace, head, n, m);
     }
   }
+  // More than maxEdits entries differ, so compare only entries with equal indexes.
   for (let i = head; i < Math.min(endA, endB); i++) if (same(before[i], next[i])) out[i] = i;
   return out;
 }

@@ -1,11 +1,9 @@
-// Detects that the server now serves another build of this page, and shows a notice. A hidden page reloads itself if
-// the user loses nothing by that. It does so only once per build, because a caching proxy could return the old page.
+// Detects that the server serves another build of this page. A hidden page then reloads itself if possible.
 
 import { withBase } from "../net/base-path.ts";
 import { h, setText } from "./dom.ts";
 
-// ms until a hidden page reloads itself. A random delay of up to the same length is added, so that not all pages
-// reload at the same time.
+// ms until a hidden page reloads itself. A random addition spreads the reloads of many pages.
 const hiddenDelay = 60_000;
 const requestTimeout = 30_000; // ms
 
@@ -56,6 +54,7 @@ export class BuildMonitor {
     const { generation } = this;
     const isServed = this.host.canReload() && (await this.host.isServed(this.otherBuild));
     if (generation !== this.generation) return;
+    // Reload only once per build, because a caching proxy could return the old page.
     if (!isServed || !this.host.canReload()) this.visibilityChanged();
     else if (this.host.recordReload(this.otherBuild)) this.host.reload();
   }

@@ -1,4 +1,4 @@
-// All highlights fade in the same few steps, because a smooth fade would make a busy page draw all the time.
+// Highlights fade in a few common steps, because a smooth fade would redraw a busy page all the time.
 
 const reduced = matchMedia("(prefers-reduced-motion: reduce)");
 const fadeInterval = 250; // ms between two steps

@@ -1,7 +1,6 @@
 // Kiosk mode is for a wall display without a user. It keeps the screen on, and retries refused requests.
 
-// ms between two checks. A random time of up to the same length is added, so that not all displays send requests at
-// the same time.
+// ms between two checks. A random addition spreads the requests of many displays.
 const checkInterval = 60_000;
 
 export interface Retryable {

@@ -1,5 +1,4 @@
-// Stores the scroll position of a list in the browser's history entry. The back button then shows the same rows
-// again.
+// Stores the scroll position in the browser's history entry, so that the back button shows the same rows.
 
 // ms after the last scroll event. Browsers reject scripts that write the history too often.
 const saveDelay = 150;

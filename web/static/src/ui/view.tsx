@@ -123,8 +123,7 @@ const TextWithInvisible = memo(({ text }: { text: string }) => (
   </>
 ));
 
-// Preact calls this hook for each new element and text. Attributes cannot contain elements, so they get code points
-// as text.
+// Preact calls this hook for each new element and text. Attributes get code points as text.
 options.vnode = (vnode: VNode<{ title?: unknown; "aria-label"?: unknown }>) => {
   const { type, props }: { type: unknown; props: unknown } = vnode;
   if (typeof props === "string") {

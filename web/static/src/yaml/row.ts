@@ -1,5 +1,4 @@
-// Each line has an element, even outside the viewport. Users can therefore select all lines, and the browser's own
-// search finds them. The browser skips the layout of invisible blocks, and of the rest of very long lines.
+// Each line has an element, even outside the viewport, so that users can select and search all lines.
 
 import { h } from "../ui/dom.ts";
 import { formatInteger } from "../text/format.ts";
@@ -36,14 +35,15 @@ export function newRow(line: Line): Row {
   return { line, element, block: null, index: -1, folded: false, hidden: false, found: null };
 }
 
-// Creates an element with a single text node, because textNodes reads only the first child. Invisible characters are
-// already escaped by the YAML writer.
+// Creates an element with a single text node, because textNodes reads only the first child.
 function textElement(name: string, text: string): HTMLElement {
   const element = h("div", { class: name });
+  // The YAML writer has already escaped invisible characters.
   element.textContent = text;
   return element;
 }
 
+/** Returns a group of lines. The browser skips the layout of blocks outside the viewport. */
 export const newBlock = (): Block => ({ element: h("div", { class: "block" }), rows: [], shown: -1 });
 
 /** Returns the maximum width of a line, in columns of the monospaced font. */

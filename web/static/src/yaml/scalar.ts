@@ -1,5 +1,4 @@
-// Formats keys and scalars as YAML. js-yaml quotes every string that a YAML 1.1 or YAML 1.2 parser would not parse as
-// a string.
+// Formats keys and scalars as YAML. js-yaml quotes every string that YAML 1.1 or 1.2 would parse as another type.
 
 import { hasInvisible } from "../text/invisible-chars.ts";
 import { defineScalarTag, dump, DUMP_SCHEMA, NOT_RESOLVED, type Schema } from "js-yaml";
@@ -12,13 +11,13 @@ export interface Scalar {
   readonly type: ScalarType;
 }
 
-// Extends the js-yaml schema in two ways. It accepts bigint values, because decode.ts uses them for integers beyond
-// 2^53. It quotes strings that only kubectl parses as a number or as the end of a document.
+// Extends the js-yaml schema with bigint values, and with quotes for strings that only kubectl misreads.
 function schema(): Schema {
   const ambiguous = defineScalarTag("misread", {
     implicit: true,
     implicitFirstChars: [..."-+.0123456789"],
     identify: () => false,
+    // kubectl parses these strings as a number or as the end of a document.
     resolve: (text) => (/^(?:[-+]?0[xob]|[-+.\d].*_|---|\.\.\.)/i.test(text) ? text : NOT_RESOLVED),
   });
   const int = DUMP_SCHEMA.tags.find((t) => t.tagName === "tag:yaml.org,2002:int");
@@ -27,6 +26,7 @@ function schema(): Schema {
     ambiguous,
     defineScalarTag(int.tagName, {
       ...int,
+      // decode.ts uses bigint for integers beyond 2^53.
       identify: (v) => typeof v === "bigint" || int.identify(v),
       represent: (v) => String(v),
     }),
@@ -52,8 +52,7 @@ export function scalar(value: unknown): Scalar {
   return { first, rest, type };
 }
 
-// Matches characters that change the writing direction. They are escaped, because they could reorder the text next to
-// them on the screen.
+// Matches characters that change the writing direction, and so could reorder the text next to them.
 const directional = /[\u202a-\u202e\u2066-\u2069]/;
 const needsEscapes = (text: string): boolean => directional.test(text) || (!text.includes("\n") && hasInvisible(text));
 const quote = (text: string): string =>
@@ -63,8 +62,7 @@ const quote = (text: string): string =>
     return n > 0xffff ? `\\U${n.toString(16).padStart(8, "0")}` : `\\u${n.toString(16).padStart(4, "0")}`;
   });
 
-// Matches strings that become a block scalar: several lines, no special characters and no leading spaces. For a
-// string of 1 MB, this test is faster than js-yaml.
+// Matches strings that become a block scalar. For a string of 1 MB, js-yaml would be slower.
 const blockPattern = /^(?=\S)(?=.*\n)[\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]*$/s;
 
 function blockScalar(text: string): Scalar {
@@ -98,8 +96,7 @@ export const keyLines = (key: string): string[] =>
         .slice(0, -1)
         .map((l, i) => (i === 0 ? l : l.slice(2)));
 
-// Formats a value with js-yaml as an element of a list. The second element (0) prevents the end marker that js-yaml
-// adds after empty lines.
+// Formats a value with js-yaml. The second element, 0, prevents an end marker after empty lines.
 const dumpValue = (value: unknown): string[] =>
   dump([value, 0], {
     ...options,
@@ -126,8 +123,7 @@ export function compareKeys(a: string, b: string): number {
   if (letters === 2) return x - y;
   const m = digitsEnd(a, at);
   const n = digitsEnd(b, at);
-  // After a nonzero digit, a 0 is part of the number, not a leading zero. The number with more digits is then
-  // larger.
+  // After a nonzero digit, a 0 is no leading zero, so the number with more digits is larger.
   const isWithinNumber = (x === 48 || y === 48) && /[1-9]\d*$/.test(a.slice(0, at));
   const difference = isWithinNumber || m === n ? m - n : Number(a.slice(at, m)) - Number(b.slice(at, n));
   return difference || m - n || x - y;

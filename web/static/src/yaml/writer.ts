@@ -1,5 +1,4 @@
-// Formats an object as YAML in the same way as kubectl. The lines of each map and list are cached, so that an update
-// formats only the changed parts.
+// Formats an object as YAML in the same way as kubectl. The lines of unchanged maps and lists are cached.
 
 import { compareKeys, keyLines, keyText, scalar, type ScalarType } from "./scalar.ts";
 import type { JsonObject } from "../net/wire.ts";
@@ -41,10 +40,7 @@ export class YamlWriter {
   private cachedLength = 0; // total number of characters of the cached texts
   private readonly keys = new Map<string, string | null>();
 
-  /**
-   * Returns all lines of an object. Between parts of the work, it awaits pauseIfDue. If that returns false, it
-   * returns null.
-   */
+  /** Returns all lines of an object, or null if pauseIfDue returns false between parts of the work. */
   async write(object: JsonObject, pauseIfDue: () => Promise<boolean> | true): Promise<readonly Line[] | null> {
     for (const [part, indent] of this.uncachedParts(object, 0, [])) {
       if (typeof part === "string") this.text(part, indent);
@@ -59,8 +55,7 @@ export class YamlWriter {
     return isTree(value) ? this.lines(value, 0) : createLines(value, 2);
   }
 
-  // Appends each part whose lines are not cached to the parameter out, with its indentation. A nested part precedes
-  // the part that contains it.
+  // Appends each part without cached lines to out. A nested part precedes the part that contains it.
   private uncachedParts(value: unknown, indent: number, out: [Part, number][]): [Part, number][] {
     if (typeof value === "string" && value.length >= minCachedLength) out.push([value, indent]);
     if (!isTree(value)) return out;

@@ -1,5 +1,4 @@
-// Facts are the named values in the overview of an object. All functions here are pure, and accept objects of any
-// shape.
+// Facts are the named values in the overview of an object. The pure functions here accept objects of any shape.
 
 /** The color of a fact. good: healthy. warn: not healthy yet. bad: failed. quiet: absent or disabled on purpose. */
 export type FactTone = "good" | "warn" | "bad" | "quiet";

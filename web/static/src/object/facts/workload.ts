@@ -154,8 +154,7 @@ const statusCount = (o: unknown, member: string): number | null =>
   number(valueAt(o, "status", member)) ?? (hasStatus(o) && valueAt(o, "status", member) === undefined ? 0 : null);
 
 function replicaFacts(o: unknown, counts: readonly (readonly [string, string])[]): (Fact | null)[] {
-  // The API server always stores this value, by default 1. If the value is missing, the object is incomplete, and the
-  // desired count is unknown.
+  // The API server always stores spec.replicas. If it is missing, the object is incomplete.
   const desired = number(valueAt(o, "spec", "replicas"));
   return [
     fact("Desired", desired === null ? absentPiece("unknown") : String(desired)),

@@ -38,8 +38,7 @@ export class Bar {
   private containers: readonly Container[] = [];
   showsTimes = preferences.get("log-times") !== null;
   isWrapped = preferences.get("log-wrap") !== null;
-  // The number of matches for screen readers. It changes only after an action of the user, because new matches arrive
-  // all the time.
+  // The number of matches for screen readers, updated only after user actions because matches arrive all the time.
   private announcement = "";
   private copyLabel = "Copy";
   private timer: ReturnType<typeof setTimeout> | undefined;

@@ -7,8 +7,7 @@ export interface Container {
   readonly state: string;
   readonly phase: "running" | "waiting" | "ended" | "";
   /**
-   * The container ID and the restart count, which differ after each restart. The ID is empty until the runtime
-   * assigns it.
+   * The container ID and the restart count, to distinguish restarts. The ID is empty until the runtime assigns it.
    */
   readonly id: string;
   readonly restarts: number;

@@ -79,8 +79,8 @@ export class Overlap {
           this.skipCount--;
           return false;
         }
-        // The server should repeat the lines that have the last known time. It repeated none of them, so the log was
-        // possibly truncated or rotated.
+        // The server should repeat the lines with the last known time. Without them, the log was possibly truncated
+        // or rotated.
         if (this.skipCount > 0 && this.skipCount === this.equalCount) gap = true;
         this.isChecking = false;
       }

@@ -62,10 +62,7 @@ export class Search {
     return [...bufferedLine.text.matchAll(pattern)].map((m) => ({ start: m.index, end: m.index + m[0].length }));
   }
 
-  /**
-   * Selects the next match (by = 1) or the previous one (by = -1). Without a selected match, it starts at the line
-   * `from`.
-   */
+  /** Selects the next match (by = 1) or the previous one (by = -1). Without a selected match, it starts at `from`. */
   step(by: 1 | -1, from: number): MatchPosition | null {
     if (this.matchingLines.length === 0) return (this.current = null);
     const { current } = this;

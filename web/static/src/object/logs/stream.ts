@@ -17,8 +17,7 @@ export interface LogRequest {
 
 export type LogState =
   /**
-   * Nothing has arrived yet. isSlow reports that the API server takes long. since is the time of the interruption, or
-   * null for a new log.
+   * Nothing has arrived yet. isSlow: the API server takes long. since: time of the interruption; null for a new log.
    */
   | { readonly at: "asking"; readonly isSlow: boolean; readonly since: number | null }
   /** The API server has responded. Lines arrive as the container writes them. */

@@ -160,8 +160,7 @@ export class LogViewport {
     this.updateSize();
     if (this.followsEnd) element.scrollTop = heights.total;
     this.placeRows();
-    // Wrapped lines are measured after the drawing. Their heights can change which lines are visible. If so, draw
-    // once more, which is enough.
+    // Heights of wrapped lines are known only after the drawing. If they changed, one more drawing is enough.
     if (this.wrap && this.measure()) {
       this.updateSize();
       if (this.followsEnd) element.scrollTop = heights.total;

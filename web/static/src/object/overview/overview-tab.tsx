@@ -63,7 +63,7 @@ export class OverviewTab implements Tab {
     const { element, host, object } = this;
     if (object === null) return unmount(element);
     this.hasUnresolvedLinks = false;
-    // On the object's own page, headings are at level 2. In the panel, they are at level 3, below the panel's title.
+    // In the panel, headings are at level 3, below the panel's title. Otherwise, they are at level 2.
     const headingLevel = element.closest(".panel") === null ? 2 : undefined;
     mount(
       element,

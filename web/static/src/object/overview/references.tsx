@@ -1,5 +1,4 @@
-// Shows the objects that refer to this object, and those that it refers to. The search starts only on request,
-// because the server must search other resources.
+// Shows the references to and from this object, on request, because the server must search other resources.
 
 import type { TargetedMouseEvent } from "preact";
 import { clockTime } from "../../text/age.ts";

@@ -80,10 +80,7 @@ export function readingOrder(ids: readonly string[], layout: GraphLayout): strin
   return [...ids].sort((a, b) => Math.round(at(a).x) - Math.round(at(b).x) || at(a).y - at(b).y);
 }
 
-/**
- * Returns the card that an arrow key moves the focus to, or null if there is none. Left and right follow a line. Up
- * and down stay in the column.
- */
+/** Returns the card to which an arrow key moves the focus, or null. Left and right follow a line. */
 export function neighborOf(id: string, key: string, layout: GraphLayout, links: readonly GraphLink[]): string | null {
   const here = layout.nodes.get(id);
   if (here === undefined) return null;
@@ -91,6 +88,7 @@ export function neighborOf(id: string, key: string, layout: GraphLayout, links: 
   const nearest = (ids: readonly string[]): string | null => [...ids].sort((a, b) => y(a) - y(b))[0] ?? null;
   if (key === "ArrowRight") return nearest(links.filter((l) => l.from === id).map((l) => l.to));
   if (key === "ArrowLeft") return nearest(links.filter((l) => l.to === id).map((l) => l.from));
+  // Up and down stay in the column.
   const down = key === "ArrowDown";
   if (!down && key !== "ArrowUp") return null;
   return nearest(

@@ -122,7 +122,7 @@ export class GraphView {
     this.labels.replaceChildren();
   }
 
-  // If the parameter target is a line, highlights that line. If it is a card, highlights all lines of the card.
+  // Highlights the line that is the target, or all lines of the card that is the target.
   private highlightLinks(target: EventTarget | null, on: boolean): void {
     const id = idOf(target);
     const group = target instanceof Element ? target.closest("[data-edge]") : null;

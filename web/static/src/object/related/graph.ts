@@ -5,10 +5,7 @@ export type NodeState = (typeof states)[number];
 
 export interface GraphNode {
   readonly id: string;
-  /**
-   * The ref (group/version/plural) of the resource. Empty if the cluster does not serve the kind, or if the share
-   * link excludes it.
-   */
+  /** The ref (group/version/plural) of the resource. Empty if the kind is not served or not shared. */
   readonly ref: string;
   readonly kind: string;
   readonly ns: string;

@@ -1,5 +1,4 @@
-// Computes a graph layout in a web worker, because that can take several hundred milliseconds. The page and the
-// worker both load this file.
+// Computes a graph layout in a web worker, because it can take several hundred milliseconds.
 
 import type { GraphLayout, Point } from "./graph-layout.ts";
 
@@ -15,6 +14,7 @@ const exactRankLimit = 60;
 
 export function layout(order: LayoutRequest, signal: AbortSignal): Promise<GraphLayout> {
   return new Promise((resolve, reject) => {
+    // The page and the worker both load this file.
     const worker = new Worker(import.meta.url, { type: "module" });
     const terminate = (): void => worker.terminate();
     signal.addEventListener("abort", () => {

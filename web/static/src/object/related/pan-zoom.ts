@@ -67,10 +67,7 @@ export class PanZoom {
     this.applyTransform();
   }
 
-  /**
-   * Scales the drawing to fit. Unless showAll is true, the scale stays legible, and a large drawing is centered on
-   * the given point.
-   */
+  /** Scales the drawing to fit. Unless showAll is true, it stays legible and is centered on the point. */
   fit(center: Point, showAll = false): void {
     const { clientWidth, clientHeight } = this.element;
     if (clientWidth === 0) {

@@ -1,5 +1,4 @@
-// Colors the visible lines by the CSS Custom Highlight API. Unlike an HTML element for each token, this preserves
-// selections and the matches of the browser's own search.
+// Colors lines by the CSS Custom Highlight API, which preserves selections and the browser's own search.
 
 import type { Hit, Search } from "./search.ts";
 import { range } from "./search.ts";
@@ -45,8 +44,7 @@ function highlightSyntax({ line, element }: Row, ranges: Record<Name, AbstractRa
 
 function highlightMatches(row: Row, current: Hit | null, ranges: Record<Name, AbstractRange[]>): void {
   const found = row.found ?? [];
-  // Mark at most 1,000 matches per line, because people could not distinguish more. Each match has two numbers in the
-  // array found.
+  // Two numbers per match: mark at most 1,000 matches, because people could not distinguish more.
   for (let i = 0; i < found.length && i < 2000; i += 2) {
     const r = range(row, found[i] ?? 0, found[i + 1] ?? 0);
     if (r !== null) ranges[current?.row === row && current.at === found[i] ? "current" : "found"].push(r);

@@ -1,5 +1,5 @@
-// A YAML text that follows changes of the object. Unchanged lines keep their HTML elements, which preserves
-// selections, folded lines and the scroll position.
+// A live YAML text. Unchanged lines keep their HTML elements, which preserves selections, folded lines and the scroll
+// position.
 
 import { alignLists } from "../../text/list-diff.ts";
 import { h } from "../../ui/dom.ts";
@@ -45,10 +45,7 @@ export class LiveText {
     return line === null || line === undefined ? undefined : this.rowOf.get(line);
   }
 
-  /**
-   * Marks changed lines with the tooltip, unless it is null. Between parts of the work, it awaits pauseIfDue, and
-   * stops if that returns false. The screen changes only when all rows are ready.
-   */
+  /** Marks changed lines with the tooltip, unless it is null. It draws nothing if pauseIfDue returns false. */
   async show(lines: readonly Line[], tooltip: string | null, pauseIfDue: () => Promise<boolean> | true): Promise<void> {
     const from = alignLists(
       this.rows.map((r) => r.line),
@@ -74,6 +71,7 @@ export class LiveText {
         for (let at = start; at < i; at += blockSize)
           this.fill(this.block(), next.slice(at, Math.min(i, at + blockSize)));
     }
+    // Change the screen only when all rows are ready.
     this.keepScrollPosition(() => this.replaceRows(next, lines, tooltip));
   }
 

@@ -44,10 +44,7 @@ export class Search {
     return { row, at: starts.findLast((s) => s <= at) ?? (starts[0] as number) };
   }
 
-  /**
-   * Selects the next match (by = 1) or the previous one (by = -1). Without a selected match, it starts at the row
-   * `from`.
-   */
+  /** Selects the next match (by = 1) or the previous one (by = -1). Without a selected match, it starts at `from`. */
   step(by: 1 | -1, from: number): Hit | null {
     const { current, rows } = this;
     if (this.count === 0) return (this.current = null);

@@ -74,8 +74,7 @@ export class TextInput {
     e.preventDefault();
   }
 
-  // Moves the active line as in a tree view. "out" (left arrow) folds the line first, then moves to its parent. "in"
-  // (right arrow) unfolds the line first, then moves to its first child.
+  // Moves the active line as in a tree view. "out" folds the line first, "in" unfolds it first.
   private move(to: "down" | "up" | "in" | "out"): void {
     const at = this.active !== null && this.isVisible(this.active) ? this.active : null;
     if (at === null) return this.activate(this.firstVisibleRow());

@@ -91,8 +91,7 @@ export class YamlTab implements Tab {
       this.slicer.begin();
       if (w.object === this.drawnObject) continue;
       const event = w.last === this.drawnChange ? null : w.last;
-      // If several changes arrived, first draw the version before the newest one. Only the lines of the newest change
-      // are then marked.
+      // If several changes arrived, draw the others first, so that only the newest change is marked.
       if (this.drawnObject !== null && event !== null && event.before !== null && event.before !== this.drawnObject)
         await this.drawObject(event.before, null);
       await this.drawObject(w.object, this.drawnObject === null ? null : changeText(event, this.host.now()));
