@@ -96,7 +96,7 @@ func (e *Event) Manager() string {
 	return by.Manager
 }
 
-// A Table contains rows as arrays, one for each field.
+// A Table contains rows column by column: one array for each field.
 type Table struct {
 	NS, Name, RV []string
 	Created      []json.RawMessage
@@ -107,7 +107,8 @@ type Table struct {
 // rows returns rows without UIDs, because the table view sends no UIDs.
 func (t *Table) rows() ([]Row, error) {
 	if len(t.NS) != len(t.Name) || len(t.RV) != len(t.Name) {
-		return nil, fmt.Errorf("table has %d names, %d namespaces, %d versions", len(t.Name), len(t.NS), len(t.RV))
+		return nil, fmt.Errorf("table has different numbers of names (%d), namespaces (%d) and versions (%d)",
+			len(t.Name), len(t.NS), len(t.RV))
 	}
 	rows := make([]Row, len(t.Name))
 	for i, name := range t.Name {

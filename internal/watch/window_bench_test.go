@@ -141,7 +141,7 @@ func BenchmarkFirstView(b *testing.B) {
 	})
 }
 
-// BenchmarkFirstRows measures a snapshot of the 100 rows in the HTML of a page, and of all rows.
+// BenchmarkFirstRows measures two snapshots: one of all rows, and one of the 100 rows that the HTML of a page contains.
 func BenchmarkFirstRows(b *testing.B) {
 	_, cluster := newBenchCluster(b)
 	for _, test := range []struct{ name, sort, text string }{

@@ -206,7 +206,7 @@ func (b *Boundary) protect(next http.Handler) (http.Handler, error) {
 	if b != nil {
 		for _, origin := range b.origins {
 			if err := protection.AddTrustedOrigin(origin); err != nil {
-				return nil, fmt.Errorf("trust %s: %w", origin, err)
+				return nil, fmt.Errorf("allow the origin %s: %w", origin, err)
 			}
 		}
 	}

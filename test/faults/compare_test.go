@@ -57,11 +57,11 @@ func (w *testbed) compareObject(name string, viewers []*viewer.Viewer) error {
 	return nil
 }
 
-// changesConverge waits until the changes at each viewer transform the rows in before into the present rows.
-func (w *testbed) changesConverge(timeout time.Duration, before map[string]viewer.Row, viewers ...*viewer.Viewer) {
+// changesConverge waits until the changes at each viewer transform the earlier rows into the present ones.
+func (w *testbed) changesConverge(timeout time.Duration, earlier map[string]viewer.Row, viewers ...*viewer.Viewer) {
 	w.t.Helper()
 	eventually(w.t, timeout, "the viewers' changes result in the list of the API server", func() error {
-		return w.compareChanges(before, viewers)
+		return w.compareChanges(earlier, viewers)
 	})
 	// All viewers must get the same changes in the same order.
 	for i, v := range viewers {

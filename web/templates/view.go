@@ -89,7 +89,7 @@ type Query struct {
 	Columns    []string // in lower case; empty: default columns; "wide": all
 }
 
-// Column is one column of the API server's Table. Columns of List has the order of the Table.
+// Column is one column of the API server's Table. List.Columns keeps the order of the Table.
 type Column struct {
 	Name     string
 	Priority int

@@ -115,7 +115,7 @@ func hasKey(nodes []node, partner []int, names []string) bool {
 
 // longestIncreasing returns the longest sequence of pairs whose indices ascend in both arrays, in O(n log n) time.
 func longestIncreasing(toA []int) []pair {
-	// before[j] is the previous pair in the longest sequence that ends with the pair of bs[j].
+	// before[j] is the index before j in the longest sequence that ends at j.
 	before := make([]int, len(toA))
 	// ends[n] is the last pair of the sequence of n+1 pairs whose last index in a is smallest.
 	var ends []int

@@ -93,7 +93,8 @@ func (d *decoder) setColumns(definitions []byte) error {
 		// column.
 		columns[i].Description, _, _ = strings.Cut(columns[i].Description, ". ")
 	}
-	return d.useColumns(markPaths(markRelative(columns, d.resource.String(), d.printerColumns.Dates), d.printerColumns.Paths))
+	columns = markRelative(columns, d.resource.String(), d.printerColumns.Dates)
+	return d.useColumns(markPaths(columns, d.printerColumns.Paths))
 }
 
 // useColumns stores the columns. During a watch, other columns cause an error, because stored objects have the

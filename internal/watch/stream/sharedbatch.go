@@ -30,8 +30,8 @@ type sharedBatches struct {
 	newest [maxSharedBatches]sharedBatchKey
 	next   int
 
-	// boundaries has one entry for each filter of restricted readers. All other readers share that of the zero
-	// FilterID.
+	// boundaries has one entry for each filter of restricted readers, and one with the zero FilterID for all other
+	// readers.
 	boundaries map[query.FilterID]batchBoundary
 }
 

@@ -164,7 +164,7 @@ function refusalNote(
       true,
     );
   if (title === "Container is waiting")
-    return make("The container has not started", "The log appears here once it has started.", true);
+    return make("The container has not started", "The log appears here when the container starts.", true);
   if (title === "No log" && situation.previous)
     return make("No previous log", "The container has not been restarted, or its old log has been removed.", false);
   return make(title, retries ? "Retrying automatically." : "", true);
