@@ -9,22 +9,20 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// Faults brings an informer into states that otherwise only rare races produce. It is for tests of packages that use
-// informers.
+// Faults brings an informer into states that otherwise only races produce. It is for tests of other packages.
 type Faults struct{ informer *Informer }
 
 // Faults returns the Faults of the informer.
 func (i *Informer) Faults() Faults { return Faults{i} }
 
-// DeleteRows removes the rows of a namespace, or of all namespaces (""), as the informer does when a permission was
-// revoked. It calls whileLocked while the journal is locked, before the rows are removed.
+// DeleteRows removes rows as after a revoked permission; "" means all namespaces. It calls whileLocked while the
+// journal is locked.
 func (f Faults) DeleteRows(namespace string, whileLocked func()) {
 	call := sync.OnceFunc(whileLocked)
 	f.informer.evict(func(ns string) bool { call(); return namespace == "" || ns == namespace })
 }
 
-// Forbid sets the state Forbidden, as the informer does when the API server has refused a list. It does not remove
-// the rows; the reconciler does this later.
+// Forbid simulates that the API server refused a list. The rows stay until the reconciler removes them.
 func (f Faults) Forbid() {
 	f.Refuse()
 	f.informer.notify()
@@ -40,8 +38,7 @@ func (f Faults) Refuse() {
 	}
 }
 
-// SetColumns replaces the columns with a single one, as a list with new columns does before its rows are stored. It
-// calls whileLocked while the journal is locked, before the readers are woken.
+// SetColumns simulates a list with one new column. It calls whileLocked while the journal is locked.
 func (f Faults) SetColumns(column string, whileLocked func()) {
 	f.informer.mu.Lock()
 	feed := f.informer.feeds[""]
@@ -57,8 +54,7 @@ func (f Faults) SetColumns(column string, whileLocked func()) {
 // ResetReaders makes all readers restart from a snapshot, as the informer does when a permission was revoked.
 func (f Faults) ResetReaders() { f.informer.resetReaders() }
 
-// Uncover simulates the moment after the permission for a namespace was revoked: its feed (list and watch) has ended,
-// but its rows are still in the journal. restore adds the feed again.
+// Uncover removes the feed of a namespace but not its rows, as after a revoked permission. restore undoes this.
 func (f Faults) Uncover(namespace string) (restore func()) {
 	f.informer.mu.Lock()
 	defer f.informer.mu.Unlock()
@@ -71,9 +67,8 @@ func (f Faults) Uncover(namespace string) (restore func()) {
 	}
 }
 
-// OnFeedStop simulates that a watch opens at the moment when its feed (list and watch) is being stopped. For each
-// stopped feed, it then calls observe with the state of the informer.
-func (f Faults) OnFeedStop(observe func(status.State)) {
+// OnFeedStop simulates that a watch opens while its feed stops. observer then gets the informer's state.
+func (f Faults) OnFeedStop(observer func(status.State)) {
 	f.informer.mu.Lock()
 	defer f.informer.mu.Unlock()
 	for _, feed := range f.informer.feeds {
@@ -81,7 +76,7 @@ func (f Faults) OnFeedStop(observe func(status.State)) {
 		feed.stop = func() {
 			stop()
 			feed.recordOpened(false)
-			observe(f.informer.CurrentState(nil).Status.State)
+			observer(f.informer.CurrentState(nil).Status.State)
 		}
 	}
 }

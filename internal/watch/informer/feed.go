@@ -31,8 +31,7 @@ const (
 	NotWatchable = "It can be listed, but not watched. "
 )
 
-// feed is one list and watch of an informer, for all namespaces or for one. client-go's Reflector stores the results in
-// the informer's journal. The field state contains how current the data is. It is changed before readers are woken.
+// feed lists and watches one namespace, or all (""), and stores the results in the informer's journal.
 type feed struct {
 	informer     *Informer
 	namespace    string
@@ -43,10 +42,11 @@ type feed struct {
 	lastChangeAt atomic.Int64
 	reserved     *budget.Reservation
 
+	// state is changed before readers are woken.
 	state feedState
 }
 
-// prepare initializes a feed without starting it. The returned function run lists and watches until f.stop is called.
+// prepare initializes a feed without starting it. run lists and watches until f.stop is called.
 func (f *feed) prepare(ctx context.Context) (run func(), err error) {
 	scope := f.informer.Scope
 	scope.Namespace = f.namespace
@@ -86,8 +86,7 @@ func (f *feed) run(ctx context.Context) {
 	}
 }
 
-// poll lists the resource once, because it cannot be watched now, and then waits for pollInterval. The status of a
-// polled resource is never Live.
+// poll lists a resource that cannot be watched, then waits for pollInterval. Its status is never Live.
 func (f *feed) poll(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
@@ -135,33 +134,32 @@ func (f *feed) list(ctx context.Context, options metav1.ListOptions) (*listwatch
 }
 
 func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (apiwatch.Interface, error) {
-	initial := options.SendInitialEvents != nil && *options.SendInitialEvents
-	if initial {
+	startsWithList := options.SendInitialEvents != nil && *options.SendInitialEvents
+	if startsWithList {
 		if now := f.current(); now.stalled || now.usePlainOnce {
 			return nil, errors.New("streaming lists have failed before")
 		}
 		f.reserved.Begin()
 	}
-	if initial || f.informer.options.Masked {
+	if startsWithList || f.informer.options.Masked {
 		// Read the columns before each watch, too: they determine which values are masked, and the CRD can have changed.
 		f.readColumns(ctx)
 	}
 	f.update(func(s *feedState) bool { s.continues = false; return false })
 	stream, err := f.source.Watch(ctx, options)
-	if !initial && (apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err)) {
+	if !startsWithList && (apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err)) {
 		f.update(func(s *feedState) bool { s.watchRefusal = status.ReasonOf(err); return false })
 		return nil, err
 	}
 	if err != nil {
-		// Always report the error of a watch. If a streaming list fails, client-go usually requests a plain list,
-		// whose error is more precise. Report the error of the streaming list only if client-go will retry the
-		// streaming list instead.
-		if !initial || utilnet.IsConnectionRefused(err) || apierrors.IsTooManyRequests(err) {
+		// After a failed streaming list, client-go requests a plain list, whose error is more precise, except after
+		// these errors.
+		if !startsWithList || utilnet.IsConnectionRefused(err) || apierrors.IsTooManyRequests(err) {
 			f.recordFailure(ctx, err)
 		}
 		return nil, err
 	}
-	f.recordOpened(initial)
+	f.recordOpened(startsWithList)
 	return stream, nil
 }
 

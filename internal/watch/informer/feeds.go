@@ -10,13 +10,11 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// columnsEvery is the minimum time between two lists of a namespace whose columns differ from those of another
-// namespace. During an upgrade, API servers of two versions can send different columns for as long as both serve
-// requests. Without a minimum, the namespaces would be listed all the time.
+// columnsEvery is the minimum time between relists for changed columns. During an upgrade, API servers can send
+// different ones.
 const columnsEvery = 10 * time.Second
 
-// Feeds starts and stops the feeds of an informer, and sets the status of namespaces without a feed. A feed lists and
-// watches one namespace, or all namespaces (""). Only the goroutine of the reconciler uses the Feeds.
+// Feeds starts and stops the feeds (lists and watches) of an informer. Only the reconciler's goroutine uses it.
 type Feeds struct {
 	Requests        <-chan struct{} // The calls of RequestReconcile.
 	informer        *Informer
@@ -28,11 +26,9 @@ type Feeds struct {
 
 // Plan describes the feeds (lists and watches) that an informer needs.
 type Plan struct {
-	// PollReasons contains each namespace that needs a feed; "" means one feed for all namespaces. The value is the
-	// reason why the namespace must be polled (listed repeatedly), or empty if it can be watched.
+	// PollReasons contains the namespaces that need a feed; "" means all. The value is empty if watching is possible.
 	PollReasons map[string]string
-	// IsRevoked means that a permission was revoked for a namespace that now has a feed. A deleted namespace does not
-	// count.
+	// IsRevoked means that a permission for a namespace with a feed was revoked. Deleted namespaces do not count.
 	IsRevoked bool
 	// IsComplete means that all namespaces that can be watched are known, and were checked against the memory budget.
 	IsComplete bool
@@ -43,8 +39,7 @@ type Plan struct {
 // Feeds returns the control of the informer's feeds.
 func (i *Informer) Feeds() *Feeds { return &Feeds{Requests: i.reconcileRequests, informer: i} }
 
-// Report wakes readers if Feeds has changed the status since the last call. If the informer has no feed (list and
-// watch), it also logs a new state with its reason. Each feed logs its own state.
+// Report wakes readers if the status has changed. Without any feed, it also logs a new state.
 func (s *Feeds) Report() {
 	if !s.isStatusChanged {
 		return
@@ -64,9 +59,8 @@ func (s *Feeds) Report() {
 // Wait waits until all feeds have stopped, after their context has ended.
 func (s *Feeds) Wait() { s.running.Wait() }
 
-// Running returns the statuses of all feeds by namespace; "" means one feed for all namespaces. The state is Forbidden
-// or Absent if the API server has refused the feed, and Failed if its list was canceled because it did not fit into
-// memory. It is empty in all other cases.
+// Running returns a status for each feed by namespace. The status is empty unless the API server or the memory budget
+// refused the feed.
 func (s *Feeds) Running() map[string]status.Status {
 	s.informer.mu.Lock()
 	defer s.informer.mu.Unlock()
@@ -117,8 +111,7 @@ func (s *Feeds) Apply(ctx context.Context, plan *Plan) {
 	isUnwanted := func(ns string) bool { _, ok := plan.PollReasons[ns]; return !ok }
 	if isUnwanted("") && s.hasLeftoverRows {
 		s.hasLeftoverRows = false
-		// evict removes the rows of unwanted namespaces. Its result isRequested is true if a reader requests one of
-		// these namespaces. The request then arrived while the feed (list and watch) of the namespace was being stopped.
+		// A reader can have requested an unwanted namespace while its feed was being stopped.
 		if _, isRequested := s.informer.evict(isUnwanted); plan.IsRevoked || isRequested {
 			s.informer.resetReaders()
 		}
@@ -129,9 +122,8 @@ func (s *Feeds) Apply(ctx context.Context, plan *Plan) {
 	s.isStatusChanged = s.isStatusChanged || len(prepared) > 0
 }
 
-// prepare creates the feed (list and watch) of a namespace if none is running. If the API server refused the
-// namespace before, the status of the refusal stays until the API server responds again. But if the new feed replaces
-// feeds with rows, its status is Syncing.
+// prepare creates a namespace's feed if none is running. After a refusal, the status stays until the API server
+// responds.
 func (s *Feeds) prepare(
 	ctx context.Context, namespace string, plan *Plan, stopped map[*feed]bool, prepared map[*feed]func(),
 ) {
@@ -143,6 +135,7 @@ func (s *Feeds) prepare(
 	if running != nil && !stopped[running] {
 		return
 	}
+	// A feed that replaces others is Syncing, even after a refusal.
 	if !denied || len(stopped) > 0 {
 		current = status.Status{State: status.Syncing, Since: time.Now()}
 	}
@@ -159,9 +152,8 @@ func (s *Feeds) prepare(
 	prepared[f] = run
 }
 
-// swap replaces stopped feeds (lists and watches) with prepared ones, which have not started yet. The rows of the
-// stopped feeds stay in memory. All feeds are replaced under one lock. Otherwise readers could mistake a part of the
-// rows for all of them, or get an error.
+// swap replaces stopped feeds with prepared ones under one lock. Otherwise, readers could mistake some rows for all
+// rows.
 func (s *Feeds) swap(stopped map[*feed]bool, prepared map[*feed]func()) {
 	i := s.informer
 	i.mu.Lock()
@@ -181,13 +173,12 @@ func (s *Feeds) swap(stopped map[*feed]bool, prepared map[*feed]func()) {
 	}
 }
 
-// stop stops the feeds (lists and watches) for which the function matches returns true, waits until they have
-// stopped, and returns them. They retain their last status, except Live, which becomes Syncing.
-func (s *Feeds) stop(matches func(*feed) bool) (stopped map[*feed]bool) {
+// stop stops the feeds that match filter, and waits for their end. A Live status becomes Syncing.
+func (s *Feeds) stop(filter func(*feed) bool) (stopped map[*feed]bool) {
 	stopped = make(map[*feed]bool)
 	s.informer.mu.Lock()
 	for _, f := range s.informer.feeds {
-		if matches(f) {
+		if filter(f) {
 			stopped[f] = true
 			f.state.markStopping(time.Now())
 		}
@@ -212,8 +203,7 @@ func (s *Feeds) End() bool {
 	return len(stopped) > 0
 }
 
-// Clear removes all rows. Later rows belong to a new epoch, in which older cursors (positions in the changes) are
-// invalid.
+// Clear removes all rows and starts a new epoch, in which older cursors are invalid.
 func (s *Feeds) Clear() {
 	i, all := s.informer, func(string) bool { return true }
 	i.advanceVersion()
@@ -223,14 +213,13 @@ func (s *Feeds) Clear() {
 	i.Wake()
 }
 
-// Drop stops the feeds of namespaces that the API server has refused, or whose list did not fit into memory, and
-// removes their rows and the history. It first sets the given statuses of the namespaces, so that no other status is
-// reported in between.
+// Drop stops the feeds of the denied namespaces, and removes their rows and the history.
 func (s *Feeds) Drop(denied map[string]status.Status) {
 	if len(denied) == 0 {
 		return
 	}
 	s.informer.mu.Lock()
+	// Set the statuses before the feeds stop, so that no other status is reported in between.
 	maps.Copy(s.informer.denied, denied)
 	s.informer.mu.Unlock()
 	hadListed := false
@@ -246,8 +235,7 @@ func (s *Feeds) Drop(denied map[string]status.Status) {
 	}
 }
 
-// SetStatus sets the status that is reported while the informer has no feed (list and watch). If the state stays the
-// same, it changes nothing.
+// SetStatus sets the status of an informer without feeds. It changes nothing if the state stays the same.
 func (s *Feeds) SetStatus(state status.State, reason string) {
 	s.informer.mu.Lock()
 	defer s.informer.mu.Unlock()
@@ -257,13 +245,13 @@ func (s *Feeds) SetStatus(state status.State, reason string) {
 	}
 }
 
-// Deny sets the state of namespaces without a feed, with the reason of each namespace. A namespace that is Failed
-// keeps its start time. Forbidden does not replace another state with the same reason.
+// Deny sets the state of namespaces without a feed. reasons contains the reason for each of them.
 func (s *Feeds) Deny(state status.State, reasons map[string]string) {
 	s.informer.mu.Lock()
 	defer s.informer.mu.Unlock()
 	for ns, reason := range reasons {
 		previous, since := s.informer.denied[ns], time.Now()
+		// Forbidden does not replace another state with the same reason.
 		isKept := previous.State == state || previous.State != "" && state == status.Forbidden
 		if isKept && previous.Reason == reason {
 			continue
@@ -276,9 +264,9 @@ func (s *Feeds) Deny(state status.State, reasons map[string]string) {
 	}
 }
 
-// Forget drops the statuses of namespaces without a feed for which the function matches returns true.
-func (s *Feeds) Forget(matches func(namespace string) bool) {
+// Forget drops the statuses of namespaces that match filter and have no feed.
+func (s *Feeds) Forget(filter func(namespace string) bool) {
 	s.informer.mu.Lock()
 	defer s.informer.mu.Unlock()
-	maps.DeleteFunc(s.informer.denied, func(ns string, _ status.Status) bool { return matches(ns) })
+	maps.DeleteFunc(s.informer.denied, func(ns string, _ status.Status) bool { return filter(ns) })
 }

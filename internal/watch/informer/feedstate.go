@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// gracePeriod is how long a watch can be interrupted before the resource is reported as stale. API servers end each
-	// watch after some minutes, and the next one opens within milliseconds.
+	// gracePeriod is how long a watch can be interrupted before it counts as stale. API servers regularly end
+	// watches.
 	gracePeriod      = time.Second
 	progressInterval = 100 * time.Millisecond
 	// totalDelay is the time after which a running first list requests the total number of objects.
@@ -28,7 +28,7 @@ type feedState struct {
 	open             bool
 	listing          bool      // The open watch is still sending its initial list.
 	continues        bool      // It is known that the watch misses no changes since the previous watch or list.
-	interruptedSince time.Time // End of the last watch that worked; zero before the first watch, and while a watch works.
+	interruptedSince time.Time // End of the last watch that worked; zero before the first watch and while one works.
 	watchRefusal     string
 	oversizedReason  string
 	outdated         bool // The columns have changed since the list, so the resource must be listed again.
@@ -41,8 +41,7 @@ type feedState struct {
 	feedStats
 }
 
-// feedStats contains statistics for the status page: those of one feed (a list and watch), or the sums of all feeds
-// that have ended.
+// feedStats contains statistics of one feed, or the sums of all ended feeds, for the status page.
 type feedStats struct {
 	Lists             int
 	Drops             int
@@ -62,7 +61,7 @@ func (r *feedStats) add(other *feedStats) {
 	}
 }
 
-// finish stops the timer of a feed that has ended. If there is an interruption (a time without a watch), it ends now.
+// finish ends the timer and the interruption, if any, of a feed that has ended.
 func (s *feedState) finish() {
 	s.stopTimer()
 	s.endInterruption(time.Now())
@@ -82,8 +81,8 @@ func (s *feedState) endInterruption(now time.Time) {
 	}
 }
 
-// markStopping records that the feed (a list and watch) is being stopped. A Live status becomes Syncing, because the
-// next feed of the namespace begins with a list.
+// markStopping records that the feed is being stopped. Live becomes Syncing, because the next feed begins with a
+// list.
 func (s *feedState) markStopping(now time.Time) {
 	s.isStopping = true
 	if s.status.State == status.Live {
@@ -91,29 +90,28 @@ func (s *feedState) markStopping(now time.Time) {
 	}
 }
 
-// set changes the status. It reports whether the state or its reason has changed, so that readers must be informed.
-// since is the start time of the state. If the state does not change, its old start time stays.
-func (s *feedState) set(state status.State, since time.Time, reason string) bool {
+// set changes the status, and reports whether readers must be informed. An unchanged state keeps its old start time.
+func (s *feedState) set(state status.State, start time.Time, reason string) bool {
 	if s.isStopping && state == status.Live {
 		return false
 	}
 	changed := s.status.State != state || s.status.Reason != reason
 	if s.status.State == state {
-		since = s.status.Since
+		start = s.status.Since
 	}
 	switch {
 	case state == status.Live:
-		s.endInterruption(since)
+		s.endInterruption(start)
 	case s.status.State == status.Live:
 		s.Interruptions++
-		s.interruptionStart = since
+		s.interruptionStart = start
 	}
-	s.status, s.hasOwnStatus = status.Status{State: state, Since: since, Reason: reason}, true
+	s.status, s.hasOwnStatus = status.Status{State: state, Since: start, Reason: reason}, true
 	s.stopTimer()
 	return changed
 }
 
-// refusal returns the status for which the feed must be stopped, and its rows removed. It is empty if there is none.
+// refusal returns the status for which the feed must be stopped, or an empty status.
 func (s *feedState) refusal() status.Status {
 	switch {
 	case s.hasOwnStatus && s.status.State.IsRefused():
@@ -124,18 +122,14 @@ func (s *feedState) refusal() status.Status {
 	return status.Status{}
 }
 
-// opened records that a watch is open. initial means that the watch begins with a list. The feed then becomes Live when
-// that list has been read.
-//
-// If initial is false, the feed becomes Live as soon as it is known that the watch misses no changes. This is known
-// at once if the last list ended less than gracePeriod ago. Otherwise the API server can have discarded the events
-// since the resourceVersion from which the watch starts.
-func (s *feedState) opened(initial bool) (isLive, isChanged bool) {
-	s.open, s.listing = true, initial
+// opened records that a watch is open. The feed is Live at once only if the watch misses no changes.
+func (s *feedState) opened(startsWithList bool) (isLive, isChanged bool) {
+	s.open, s.listing = true, startsWithList
+	// After a longer time, the API server can have discarded events since the list's resourceVersion.
 	if time.Since(s.listedAt) < gracePeriod {
 		s.markContinued()
 	}
-	isLive = s.synced && !initial && s.continues
+	isLive = s.synced && !startsWithList && s.continues
 	return isLive, isLive && s.set(status.Live, time.Now(), "")
 }
 
@@ -147,8 +141,7 @@ func (s *feedState) continued() (isChanged bool) {
 
 func (s *feedState) markContinued() { s.continues, s.interruptedSince = true, time.Time{} }
 
-// listed records that all objects of a list are in the journal. If the resource is polled, pollReason is the reason.
-// columnsMatch means that the cells of the list belong to the present columns.
+// listed records that a list is complete. columnsMatch means that its cells belong to the present columns.
 func (s *feedState) listed(at time.Time, columnsMatch bool, pollReason string) (isChanged bool) {
 	s.synced, s.outdated = columnsMatch, !columnsMatch
 	s.listing, s.usePlainOnce = false, false
@@ -192,8 +185,7 @@ func (s *feedState) ended() (since time.Time) {
 	return s.interruptedSince
 }
 
-// update changes the state of the feed. If the function change returns true, update logs the new status and wakes
-// readers.
+// update changes the state of the feed. If change returns true, update logs it and wakes readers.
 func (f *feed) update(change func(s *feedState) (isChanged bool)) {
 	f.informer.mu.Lock()
 	isChanged := change(&f.state)
@@ -212,8 +204,7 @@ func (f *feed) current() feedState {
 	return f.state
 }
 
-// observe is called with the number of objects and bytes of a list that have arrived so far. It sends the progress to
-// readers at intervals, and cancels a list that does not fit into memory.
+// observe is called while a list arrives. It reports progress, and cancels a list that does not fit into memory.
 func (f *feed) observe(objects int, bytes int64) {
 	isReported := false
 	f.update(func(s *feedState) bool {
@@ -249,9 +240,8 @@ func (f *feed) replaceableBytes() int64 {
 	return int64(f.informer.WeightIn(f.covers))
 }
 
-// requestTotal requests the total number of objects from the API server if the first list takes longer than
-// totalDelay. Readers get the total with the progress of the list. No total is requested for a single namespace, with
-// a field selector, or for metadata only.
+// requestTotal requests the number of objects, for the progress display, if the first list takes longer than
+// totalDelay.
 func (f *feed) requestTotal(ctx context.Context) {
 	if f.namespace != "" || f.informer.Scope.Fields != "" || f.informer.Scope.Metadata {
 		return
@@ -279,11 +269,10 @@ func (f *feed) recordStreamFailure(ctx context.Context, err error) {
 	f.recordFailure(ctx, err)
 }
 
-// recordOpened records that a watch is open. initial means that the watch begins with a list.
-func (f *feed) recordOpened(initial bool) {
+func (f *feed) recordOpened(startsWithList bool) {
 	isLive := false
 	f.update(func(s *feedState) (isChanged bool) {
-		isLive, isChanged = s.opened(initial)
+		isLive, isChanged = s.opened(startsWithList)
 		return isChanged
 	})
 	if !isLive {
@@ -291,8 +280,7 @@ func (f *feed) recordOpened(initial bool) {
 	}
 }
 
-// recordEnded records that the watch has ended. If no other watch continues within gracePeriod, the feed becomes
-// Stale. gracePeriod starts at the end of the last watch that missed no changes.
+// recordEnded records that the watch has ended. The feed becomes Stale if no other watch opens within gracePeriod.
 func (f *feed) recordEnded(ctx context.Context) {
 	f.informer.mu.Lock()
 	defer f.informer.mu.Unlock()
@@ -300,6 +288,7 @@ func (f *feed) recordEnded(ctx context.Context) {
 	if f.state.status.State != status.Live || ctx.Err() != nil {
 		return
 	}
+	// gracePeriod starts when the last watch ended that missed no changes.
 	f.state.staleTimer = time.AfterFunc(gracePeriod-time.Since(at), func() {
 		f.update(func(s *feedState) bool {
 			return (!s.open || s.listing) && s.status.State == status.Live && ctx.Err() == nil &&
@@ -308,13 +297,13 @@ func (f *feed) recordEnded(ctx context.Context) {
 	})
 }
 
-// recordFailure records that a list, or the request for a watch, failed. The Reflector or the poll retries it. If the
-// API server forbids or does not know the resource, the reconciler removes its rows, see Feeds.Drop.
+// recordFailure records a failed list or watch request, which the Reflector or poll retries.
 func (f *feed) recordFailure(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
 	}
 	f.update(func(s *feedState) bool { return s.failed(err) })
+	// The reconciler removes the rows of a refused resource; see Feeds.Drop.
 	if status.StateOf(err, false).IsRefused() {
 		f.informer.RequestReconcile()
 	}

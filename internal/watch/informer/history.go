@@ -8,9 +8,8 @@ import (
 	"glasshouse/internal/watch/journal"
 )
 
-// EpochStart is the position in the changes, and the time, at which an epoch starts. A new epoch starts when the
-// columns change, a permission is revoked, or the resource is not served for some time. Changes of earlier epochs are
-// not sent to readers.
+// EpochStart is where an epoch of the changes starts, such as after a revoked permission. Earlier changes are never
+// sent.
 type EpochStart struct {
 	Cursor journal.Cursor
 	at     time.Time
@@ -23,23 +22,21 @@ func (i *Informer) CurrentEpochStart() EpochStart {
 	return i.epochStart
 }
 
-// retained returns the number of changes in the history. The result since is the time after which the history
-// contains every change that can be sent to readers.
-func (i *Informer) retained() (changes int, since time.Time) {
-	changes, since = i.Retained()
-	if start := i.CurrentEpochStart().at; start.After(since) {
-		since = start
+// retained returns the number of changes in the history, and the time since which the history is complete.
+func (i *Informer) retained() (changes int, historyStart time.Time) {
+	changes, historyStart = i.Retained()
+	if start := i.CurrentEpochStart().at; start.After(historyStart) {
+		historyStart = start
 	}
-	return changes, since
+	return changes, historyStart
 }
 
-// CompleteSince returns the time since which the history contains every change in the given namespaces. An empty list
-// of namespaces means all. The time is never before the last list, because a list shows only the result of the
-// changes before it.
+// CompleteSince returns the time since which the history contains all changes. An empty list of namespaces means all.
 func (i *Informer) CompleteSince(namespaces []string) time.Time {
 	_, since := i.retained()
 	i.mu.Lock()
 	defer i.mu.Unlock()
+	// A list shows only the result of the changes before it.
 	for ns, f := range i.feeds {
 		isRequested := ns == "" || len(namespaces) == 0 || slices.Contains(namespaces, ns)
 		if isRequested && f.state.listedAt.After(since) {
@@ -57,12 +54,11 @@ func (i *Informer) RetainsAfter(offset uint64) bool {
 // HistoryAge returns the maximum age of a change in the history.
 func (i *Informer) HistoryAge() time.Duration { return i.options.Ring.Age }
 
-// LimitedTo returns a copy of r with defaults for zero fields. budget is the memory budget of all informers in bytes.
-// The history gets at most an eighth of it, so that there is room for the histories of several resources. A budget of
-// 0 does not limit the size.
+// LimitedTo returns r with defaults for zero fields, limited to an eighth of the budget in bytes.
 func (r Ring) LimitedTo(budget int64) Ring {
 	r.Bytes, r.Age = cmp.Or(r.Bytes, ringBytes), cmp.Or(r.Age, ringAge)
 	if budget > 0 {
+		// The histories of other resources need room, too.
 		r.Bytes = int(min(int64(r.Bytes), budget/8))
 	}
 	return r

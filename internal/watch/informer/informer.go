@@ -1,9 +1,8 @@
-// Package informer keeps resources live in memory. An Informer lists and watches one resource, or a part of it, and
-// stores the objects and their changes in a journal.
+// Package informer keeps resources live in memory. An Informer lists and watches one resource, or a part of it, in
+// all namespaces or in each permitted one. It stores objects and changes in a journal.
 //
-// An Informer watches only what the program is permitted to watch: all namespaces, or each permitted namespace. Its
-// State describes how current the data is. All functions are safe for concurrent use, except those of Feeds, with
-// which a reconciler starts and stops the lists and watches. All goroutines have ended when Feeds.Wait returns.
+// All functions are safe for concurrent use, except those of Feeds, which only a reconciler calls. All goroutines
+// have ended when Feeds.Wait returns.
 package informer
 
 import (
@@ -39,33 +38,30 @@ type Options struct {
 	Client *listwatch.Client
 	Budget *budget.Budget
 	Ring   Ring
-	// PrinterColumns reads what the CRD specifies about the resource's columns. It is called before each list. If
-	// values of the resource are masked, it is also called before each watch.
+	// PrinterColumns reads the columns that the CRD defines, before each list, and before each watch if Masked is
+	// set.
 	PrinterColumns func(context.Context) listwatch.PrinterColumns
 	Masked         bool
-	// StateChanged is called when the informer's state has changed, and ObjectChanged is called when an object has
-	// changed. Both must not block.
+	// StateChanged and ObjectChanged are called after changes of the informer's state and of an object. They must not
+	// block.
 	StateChanged, ObjectChanged func()
 	Log                         *slog.Logger
 }
 
-// An Extension is data that readers derive from the journal of an informer and share. It lives as long as the informer.
+// An Extension is data that readers derive from the journal and share while the informer lives.
 type Extension interface {
 	// Weight returns the memory of the extension in bytes. It counts towards the memory budget.
 	Weight() int64
 }
 
-// Owner is the user or the share link whose quota includes an informer or a ranking (a sorted list of rows). Hash
-// identifies the user or the link. The zero Owner is the program itself, or a caller without a login. It has no
-// quota.
+// Owner is the user or share link whose quota counts informers and rankings. The zero Owner has no quota.
 type Owner struct {
+	// Hash is zero for the program itself, and for a caller without a login.
 	Hash    authz.UserHash
 	IsGuest bool
 }
 
-// Informer lists and watches one resource, or a part of it, and keeps the objects and their changes in one journal.
-// It has one feed (a list and watch) for all namespaces if that is permitted, and otherwise one for each permitted
-// namespace.
+// Informer lists and watches one resource, or a part of it, and stores objects and changes in a journal.
 type Informer struct {
 	*resourceJournal
 
@@ -75,13 +71,14 @@ type Informer struct {
 	reconcileRequests chan struct{}
 	Account           *budget.Account // The memory of the informer.
 	Extension         Extension
-	masks             *redact.Memory // Data about masked values, shared by all lists and watches, and kept when one ends.
+	masks             *redact.Memory // Data about masked values, shared by all feeds.
 	Began             time.Time
 	Readers           atomic.Int64
 	Resets            atomic.Int64 // Number of times that a reader had to restart from a snapshot.
 
 	mu     sync.Mutex
 	Status status.Status // Status of each namespace that is neither in feeds nor in denied.
+	// feeds contains one feed for all namespaces (""), or one for each permitted namespace.
 	feeds  map[string]*feed
 	denied map[string]status.Status
 	// unreconciled is true until all namespaces that can be watched are known, and were checked against the memory
@@ -89,8 +86,8 @@ type Informer struct {
 	unreconciled bool
 	leases       lease.Set
 	columns      []listwatch.Column
-	// version increases when the columns change, and when the history must not be sent any more. Readers then restart
-	// from a new snapshot.
+	// version increases when columns change or the history must not be sent any more. Readers then restart from a
+	// snapshot.
 	version    int
 	epochStart EpochStart
 	coverage   coverage
@@ -137,8 +134,7 @@ func newEpoch() uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// EpochOf returns the number that identifies an epoch (a part of the changes that can be sent) in cursors. The
-// parameter version increases when earlier changes must not be sent any more. A cursor of another epoch is invalid.
+// EpochOf returns the number that identifies an epoch in cursors. A cursor of another epoch is invalid.
 func (i *Informer) EpochOf(version int) uint64 {
 	return i.epoch + uint64(version) //nolint:gosec // A version is never negative.
 }
@@ -160,12 +156,11 @@ type State struct {
 	HasNoRows bool // No rows can be shown. The status contains the reason.
 }
 
-// IsUnchanged reports whether rows can be sent: it compares the state before they were read, which is p, with the
-// state after that, which is later. If the states differ, the cells can belong to other columns, or some rows were
-// being removed.
-func (p *State) IsUnchanged(later State) bool {
-	return p.Version == later.Version && p.HasNoRows == later.HasNoRows && p.Synced == later.Synced &&
-		slices.Equal(p.Status.Namespaces, later.Status.Namespaces)
+// IsUnchanged reports whether rows that were read between the states p and laterState can be sent.
+func (p *State) IsUnchanged(laterState State) bool {
+	// If the states differ, cells can belong to other columns, or rows were being removed.
+	return p.Version == laterState.Version && p.HasNoRows == laterState.HasNoRows && p.Synced == laterState.Synced &&
+		slices.Equal(p.Status.Namespaces, laterState.Status.Namespaces)
 }
 
 // CurrentState returns the state of the informer for the given namespaces. An empty list means all namespaces.
@@ -183,16 +178,14 @@ func (i *Informer) CurrentState(namespaces []string) State {
 	return now
 }
 
-// statusLocked merges the statuses of the given namespaces into one. An empty list means all namespaces. It leaves
-// out namespaces that cannot be listed, so that the rows of the others are still shown. synced reports whether the
-// lists of all these others are complete. The caller must have locked i.mu.
+// statusLocked merges the statuses of namespaces; an empty list means all. The caller must have locked i.mu.
 func (i *Informer) statusLocked(namespaces []string) (current status.Status, synced bool) {
 	if f := i.feeds[""]; f != nil {
 		return f.state.status, f.state.synced
 	}
 	all := len(namespaces) == 0
 	if all {
-		if i.denied[""].State == status.Failed { // The watch of all namespaces together does not fit into the memory budget.
+		if i.denied[""].State == status.Failed { // All namespaces together do not fit into memory.
 			return i.denied[""], false
 		}
 		namespaces = i.listableLocked()
@@ -210,6 +203,7 @@ func (i *Informer) statusLocked(namespaces []string) (current status.Status, syn
 		case "":
 			return i.Status, false
 		case status.Forbidden, status.Absent, status.Failed:
+			// Leave the namespace out, so that the rows of the others are still shown.
 			if now.State == status.Failed && len(namespaces) > 1 {
 				now.Reason = ns + ": " + now.Reason
 			}
@@ -239,8 +233,7 @@ func (i *Informer) statusLocked(namespaces []string) (current status.Status, syn
 	return current, synced
 }
 
-// listableLocked returns the namespaces that the program is permitted to list. Each has a feed (a list and watch), or
-// does not fit into memory.
+// listableLocked returns the namespaces that the program may list, including those that do not fit into memory.
 func (i *Informer) listableLocked() []string {
 	namespaces := slices.Collect(maps.Keys(i.feeds))
 	for ns, current := range i.denied {
@@ -252,16 +245,14 @@ func (i *Informer) listableLocked() []string {
 	return namespaces
 }
 
-// AcquireLeases requests that the given namespaces are watched: one by one if all namespaces cannot be watched
-// together. The caller must call release exactly once. After that, the namespaces stay watched for the linger time.
-//
-// isNamed means that the client named the namespaces. Otherwise, they are the known namespaces of the cluster. If
-// watching all namespaces together is forbidden, known namespaces are watched anyway and need no lease.
+// AcquireLeases requests watches of the given namespaces until the linger time after release, which must be called
+// exactly once. isNamed means that the client named the namespaces.
 func (i *Informer) AcquireLeases(namespaces []string, isNamed bool) (release func(), err error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	isNew := i.leases.Missing(namespaces) > 0
 	if current, isDenied := i.denied[""]; isDenied && isNew && !i.leases.MakeRoom(namespaces) {
+		// Known namespaces are watched anyway, and need no lease.
 		if !isNamed && current.State == status.Forbidden {
 			return func() {}, nil
 		}
@@ -283,12 +274,12 @@ func (i *Informer) AcquireLeases(namespaces []string, isNamed bool) (release fun
 	}, nil
 }
 
-// Wait blocks until one of three things happens: the function until returns true, ctx ends, or the time in timeout
-// has passed. It calls the function at the start, and after each change of the journal.
-func (i *Informer) Wait(ctx context.Context, timeout time.Duration, until func() bool) {
+// Wait blocks until condition returns true, ctx ends, or timeout has passed. Each change of the journal causes a
+// check.
+func (i *Informer) Wait(ctx context.Context, timeout time.Duration, condition func() bool) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	for cursor := i.Now(); !until(); {
+	for cursor := i.Now(); !condition(); {
 		_, next, err := i.Next(ctx, cursor, 1)
 		if errors.Is(err, journal.ErrGone) {
 			next = i.Now()

@@ -16,15 +16,13 @@ func Key(namespace, name string) string { return namespace + "/" + name }
 // NamespaceOf returns the namespace in a journal key ("namespace/name").
 func NamespaceOf(key string) string { return key[:strings.IndexByte(key, '/')] }
 
-// unchanged reports whether two versions of an object are equal for readers. It does not compare only the
-// resourceVersion: some APIs do not set it, and text or table cells can change without a new one.
+// unchanged reports whether two versions are equal for readers. Comparing resourceVersions is not enough: some APIs
+// do not set them.
 func unchanged(before, after *listwatch.Object) bool {
 	return before.ResourceVersion() == after.ResourceVersion() && before.SameText(after) && before.SameCells(after)
 }
 
-// replace replaces the rows of the feed's namespace by the objects of a complete list. If the resource is polled,
-// pollReason is the reason, and the state becomes Stale. If it is watched, pollReason is empty, and the state becomes
-// Live as soon as the watch is open.
+// replace stores a complete list. If the resource is polled, pollReason is the reason, and the state becomes Stale.
 func (f *feed) replace(objects []*listwatch.Object, pollReason string) {
 	if f.reserved.IsOversized {
 		return
@@ -47,8 +45,7 @@ func (f *feed) replace(objects []*listwatch.Object, pollReason string) {
 		i.Forget()
 	}
 	start := EpochStart{Cursor: i.Now(), at: time.Now()}
-	// Set the state together with the coverage and the epoch. Otherwise, a reader could get the new list with the old
-	// state.
+	// Set the state under the lock of coverage and epoch. Otherwise, readers could get an old state.
 	f.update(func(s *feedState) (isChanged bool) {
 		if columnsChanged {
 			i.epochStart = start
@@ -64,14 +61,13 @@ func (f *feed) replace(objects []*listwatch.Object, pollReason string) {
 
 func (f *feed) covers(key string) bool { return f.namespace == "" || NamespaceOf(key) == f.namespace }
 
-// setColumns makes the columns of a new list the columns of the informer. changed reports whether they differ from
-// the previous columns. Readers must then restart from a new snapshot, and the reconciler lists the other feeds
-// again, because their cells in the journal belong to the old columns.
+// setColumns sets the columns of the informer. If they changed, readers restart, and the other feeds list again.
 func (f *feed) setColumns(columns []listwatch.Column) (changed bool) {
 	i := f.informer
 	i.mu.Lock()
 	changed = len(columns) > 0 && !listwatch.SameColumns(columns, i.columns)
 	if changed {
+		// The cells of other feeds in the journal belong to the old columns.
 		for _, sibling := range i.feeds {
 			sibling.state.synced, sibling.state.outdated = false, sibling != f && i.columns != nil
 			if state := sibling.state.status.State; state == status.Live || state == status.Stale {
@@ -119,23 +115,21 @@ func (f *feed) lastChangeTime() time.Time {
 	return time.Time{}
 }
 
-// evict removes the rows of all namespaces for which matches returns true. hadRows reports whether there were any
-// rows. isRequested reports whether a reader still requests one of these namespaces.
-func (i *Informer) evict(matches func(namespace string) bool) (hadRows, isRequested bool) {
-	return i.deleteRows(matches), i.dropCoverage(matches)
+// evict removes the rows of the namespaces that match filter. isRequested means that a reader still requests one.
+func (i *Informer) evict(filter func(namespace string) bool) (hadRows, isRequested bool) {
+	return i.deleteRows(filter), i.dropCoverage(filter)
 }
 
-func (i *Informer) deleteRows(matches func(namespace string) bool) (hadRows bool) {
-	i.masks.Forget(matches)
+func (i *Informer) deleteRows(filter func(namespace string) bool) (hadRows bool) {
+	i.masks.Forget(filter)
 	before := i.Len()
 	if before > 0 {
-		i.ReplaceIn(func(key string) bool { return matches(NamespaceOf(key)) }, nil, nil, event.Memo{CoverageOnly: true})
+		i.ReplaceIn(func(key string) bool { return filter(NamespaceOf(key)) }, nil, nil, event.Memo{CoverageOnly: true})
 	}
 	return i.Len() < before
 }
 
-// resetReaders drops the history, because readers are no longer allowed to get some of it. All readers restart from a
-// new snapshot.
+// resetReaders drops the history, which readers may no longer get. All readers restart from a new snapshot.
 func (i *Informer) resetReaders() {
 	i.advanceVersion()
 	i.Forget()
@@ -151,8 +145,7 @@ func (i *Informer) advanceVersion() {
 	clear(i.coverage.dropped)
 }
 
-// CompareKeys orders journal keys ("namespace/name") by namespace, then by name. A comparison of complete keys as
-// text would give another order: names can contain '-' and '.', which are less than '/'.
+// CompareKeys orders journal keys by namespace, then by name. Text order would differ: '-' and '.' are less than '/'.
 func CompareKeys(a, b string) int {
 	namespaceA, nameA, _ := strings.Cut(a, "/")
 	namespaceB, nameB, _ := strings.Cut(b, "/")

@@ -1,5 +1,5 @@
-// Package budget limits the memory of all informers together. Each informer has an Account, which measures its memory.
-// A Reservation counts the objects of a list that are not in the journal yet.
+// Package budget limits the memory of all informers together. Each informer has an Account, which measures its
+// memory. A Reservation counts the objects of a list that are not in the journal yet.
 //
 // All functions are safe for concurrent use, except those of a Reservation. They call a Pool and the functions of
 // Usage without a lock.
@@ -18,8 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// MinMemory is the smallest valid memory limit of the program in bytes, apart from 0, which means no limit. It is twice
-// programMemory, the memory that the program needs before it watches anything.
+// MinMemory is the smallest valid memory limit in bytes, except 0 (no limit). It is twice programMemory.
 const MinMemory = 96 << 20
 
 // programMemory is the memory, in bytes, that the program needs in addition to the watched objects.
@@ -31,12 +30,12 @@ const reserveStep = 64 << 10
 
 const unmeasured = -1
 
-// Of returns the part of a memory limit that is for watched objects, in bytes. The rest is for the program itself, the
-// garbage collector and responses. A limit of 0 means no limit, and the result is then also 0.
+// Of returns the part of a memory limit that is for watched objects, in bytes. 0 means no limit.
 func Of(limit int64) int64 {
 	if limit == 0 {
 		return 0
 	}
+	// The other half is for the garbage collector and responses.
 	return (limit - programMemory) / 2
 }
 
@@ -53,9 +52,8 @@ func New(limit int64, pool Pool) *Budget { return &Budget{Limit: limit, pool: po
 type Pool interface {
 	// Accounts returns the accounts of all informers. The value is true if an informer is idle: it has no readers.
 	Accounts() map[*Account]bool
-	// EvictIdle stops the informer that has been idle for the longest time, and returns its account. It never stops
-	// the informer of the account except. It returns nil if there is no other idle informer.
-	EvictIdle(except *Account) *Account
+	// EvictIdle stops the longest idle informer, except that of requester. It returns the stopped account, or nil.
+	EvictIdle(requester *Account) *Account
 }
 
 // Usage measures the memory of one informer.
@@ -85,12 +83,8 @@ func (a *Account) Limit() int64 { return a.budget.Limit }
 // Load returns the memory that the informer uses or has reserved, in bytes. The history does not count.
 func (a *Account) Load() int64 { return a.usage.Objects() + a.reserved.Load() }
 
-// MakeRoom frees memory until the given number of bytes fits into the budget. It first drops histories of recent
-// changes, the largest first. Then it stops informers without readers, longest idle first, but never the one that
-// needs the memory: the owner of a. If all of this would not free enough memory, it frees nothing.
-//
-// attainable is the number of bytes that are free if all of this is dropped. fits reports whether the given number of
-// bytes fits into the budget.
+// MakeRoom drops histories, then stops other idle informers, until bytes fit into the budget. It frees nothing if
+// that is not enough. attainable is the maximum number of bytes that it can free.
 func (a *Account) MakeRoom(bytes int64) (attainable int64, fits bool) {
 	b := a.budget
 	if b.Limit == 0 {
@@ -136,8 +130,8 @@ func (b *Budget) dropHistories(bytes int64) {
 	}
 }
 
-func (b *Budget) evict(except *Account) bool {
-	evicted := b.pool.EvictIdle(except)
+func (b *Budget) evict(requester *Account) bool {
+	evicted := b.pool.EvictIdle(requester)
 	if evicted == nil {
 		return false
 	}
@@ -145,30 +139,26 @@ func (b *Budget) evict(except *Account) bool {
 	return true
 }
 
-// IsExceeded reports whether the informer must stop because all informers together exceed the budget. It must stop if
-// no other informer is larger, and if dropping histories and idle informers would not be enough.
+// IsExceeded reports whether the informer must stop: no other one is larger, and MakeRoom cannot free enough.
 func (a *Account) IsExceeded() bool {
 	own, isLargest := a.Load(), true
 	for other := range a.budget.pool.Accounts() {
 		isLargest = isLargest && (other == a || other.Load() <= own)
 	}
-	// Call MakeRoom only after the comparison of sizes: if a larger informer has stopped in the meantime, there is
-	// enough room now.
+	// Call MakeRoom last: a larger informer can have stopped during the comparison, which frees memory.
 	_, fits := a.MakeRoom(0)
 	return isLargest && !fits
 }
 
-// Reservation is the memory that a list reserves in an account until it is complete. Only one goroutine may use it at
-// a time.
+// Reservation is the memory that one list reserves until it is complete. Only one goroutine may use it.
 type Reservation struct {
-	// Masks returns the bytes that the list has added to the data about masked values. Replaceable returns the size
-	// of the objects that the list replaces.
+	// Masks returns the bytes that the list added for masked values. Replaceable returns those of the replaced
+	// objects.
 	Masks, Replaceable func() int64
 	IsOversized        bool // The list does not fit, and must be canceled.
 
 	account *Account
-	// bytes is the memory that is reserved for the list. It does not include what was in memory before the list:
-	// objects, and data about masked values.
+	// bytes is the memory reserved for the list, without memory that was in use before it.
 	bytes    int64
 	replaced int64 // Size of the objects that the list replaces; unmeasured (-1) until it is computed.
 	masks    int64 // The part of bytes that is already in use, for data about masked values in this list.
@@ -180,8 +170,7 @@ func (a *Account) Reserve(bytes int64) *Reservation {
 	return &Reservation{account: a, bytes: bytes}
 }
 
-// Release releases the reserved memory. It is called when the objects of the list are in the journal, or will not
-// arrive.
+// Release releases the reserved memory once the objects are in the journal, or will not arrive.
 func (r *Reservation) Release() {
 	r.account.reserved.Add(r.masks - r.bytes)
 	r.bytes, r.masks = 0, 0
@@ -190,12 +179,8 @@ func (r *Reservation) Release() {
 // Begin records that a new list begins.
 func (r *Reservation) Begin() { r.replaced = unmeasured }
 
-// Measure is called with the number of objects and bytes of a list that have arrived so far. It sets IsOversized, and
-// returns the reason, if they exceed both the reserved and the free memory. The reserved memory can be too low: the
-// API server does not report the length of a list with a field selector, and a relist can have any size.
-//
-// While a list arrives, its objects are in memory together with the objects that they replace. Only the larger of the
-// two sizes counts, because otherwise no resource could use more than half of the budget.
+// Measure reserves more memory if the objects that have arrived exceed the reservation. If too little is free, it
+// sets IsOversized and returns the reason.
 func (r *Reservation) Measure(objects int, bytes int64) (refusal string) {
 	if r.account.Limit() == 0 || r.IsOversized {
 		return ""
@@ -210,6 +195,8 @@ func (r *Reservation) Measure(objects int, bytes int64) (refusal string) {
 	if r.replaced == unmeasured {
 		r.replaced = r.Replaceable()
 	}
+	// Count only the larger one of the list and the replaced objects. Otherwise, half of the budget would stay
+	// unused.
 	excess := total - r.replaced - r.bytes
 	if excess <= 0 {
 		return ""

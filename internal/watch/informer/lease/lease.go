@@ -8,12 +8,10 @@ import (
 	"time"
 )
 
-// Max is the maximum number of namespaces of one resource that are watched one by one because readers request them.
-// Without this limit, clients could request any number.
+// Max limits how many namespaces of one resource are watched one by one, because clients can request any number.
 const Max = 500
 
-// Set contains a lease for each requested namespace. While a namespace has a lease, it can have a watch of its own. A
-// Set is not safe for concurrent use.
+// Set contains a lease for each requested namespace. It is not safe for concurrent use.
 type Set map[string]*lease
 
 type lease struct {
@@ -35,9 +33,7 @@ func (s Set) Missing(namespaces []string) (count int) {
 // IsUsed reports whether a namespace has a lease with readers.
 func (s Set) IsUsed(namespace string) bool { return s[namespace] != nil && s[namespace].readers > 0 }
 
-// MakeRoom makes room for leases of the given namespaces, and reports whether there is room. It deletes leases without
-// readers, longest idle first, except those of the given namespaces. If deleting would not free enough room, it
-// deletes none.
+// MakeRoom reports whether leases for the namespaces fit. It deletes the longest idle leases, if that is enough.
 func (s Set) MakeRoom(namespaces []string) bool {
 	excess := len(s) + s.Missing(namespaces) - Max
 	if excess <= 0 {
@@ -92,11 +88,11 @@ func (s Set) Expire(idleTime time.Duration) {
 	})
 }
 
-// Split divides the namespaces with leases into those that can be watched now, at most Max, and those that must wait.
-// There can be more than Max, because leases are not limited while one watch covers all namespaces. Namespaces with a
-// watch of their own are first, then those with the earliest requests. Namespaces without readers are last.
+// Split divides the requested namespaces into at most Max that can be watched, and those that must wait. Watched
+// namespaces are first, then the earliest requests, then namespaces without readers.
 func (s Set) Split(isWatched func(namespace string) bool) (admitted, waiting []string) {
 	admitted = slices.Collect(maps.Keys(s))
+	// Leases are not limited while one watch covers all namespaces.
 	if len(admitted) <= Max {
 		return admitted, nil
 	}

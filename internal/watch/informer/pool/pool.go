@@ -1,5 +1,5 @@
-// Package pool runs one informer for each scope (a resource or a part of it) that has readers, within a memory budget.
-// All functions are safe for concurrent use. All goroutines have ended when Pool.Run returns.
+// Package pool runs one informer for each scope (a resource or a part of it) that has readers, within a memory
+// budget. All functions are safe for concurrent use. All goroutines have ended when Pool.Run returns.
 package pool
 
 import (
@@ -18,18 +18,16 @@ import (
 // Maximum numbers of informers with a field selector. They are limited because clients can invent any number of field
 // selectors.
 const (
-	// maxFieldScopes is the maximum number of informers for all users and share links together. userFieldScopes is the
-	// maximum for one user.
+	// maxFieldScopes limits all users and share links together. userFieldScopes limits one user.
 	maxFieldScopes, userFieldScopes = 20, 10
 	// linkFieldScopes is the maximum number of informers for one share link. guestFieldScopes is the maximum for all
 	// share links together.
 	linkFieldScopes, guestFieldScopes = 5, 10
 )
 
-// Pool runs one informer for each scope that has readers. A scope is a resource, optionally with a field selector.
-// All readers of a scope share its informer (its list and watch). The informer stays in use for the linger time after
-// its last reader has left.
+// Pool runs one informer for each scope: a resource, optionally with a field selector. All readers share it.
 type Pool struct {
+	// Linger is how long an informer without readers keeps running.
 	Linger time.Duration
 	Budget *budget.Budget // The memory of all informers.
 	start  Start
@@ -43,8 +41,7 @@ type Pool struct {
 // Start creates an informer. The function run keeps it live until ctx ends.
 type Start func(listwatch.Scope, *resource.Resource) (i *informer.Informer, run func(ctx context.Context))
 
-// entry is a running informer with the number of its references. Each call of Acquire adds a reference, which the
-// release function removes.
+// entry is a running informer with the number of its references. Each unreleased call of Acquire is one.
 type entry struct {
 	informer    *informer.Informer
 	refs        int
@@ -54,16 +51,14 @@ type entry struct {
 	stop        context.CancelFunc
 }
 
-// New returns a pool of informers. linger is how long an informer without readers keeps running. limit is the maximum
-// memory of all informers in bytes; 0 means no limit.
-func New(linger time.Duration, limit int64, start Start) *Pool {
-	p := &Pool{Linger: linger, start: start, entries: make(map[listwatch.Scope]*entry)}
+// New returns a pool. limit is the maximum memory of all informers in bytes; 0 means no limit.
+func New(lingerTime time.Duration, limit int64, start Start) *Pool {
+	p := &Pool{Linger: lingerTime, start: start, entries: make(map[listwatch.Scope]*entry)}
 	p.Budget = budget.New(limit, p)
 	return p
 }
 
-// Run permits the pool to start informers until ctx ends. Then it stops all informers, and returns when they have
-// ended.
+// Run permits the pool to start informers until ctx ends. Then it stops all informers, and waits for them.
 func (p *Pool) Run(ctx context.Context) {
 	p.mu.Lock()
 	p.ctx = ctx
@@ -79,17 +74,16 @@ func (p *Pool) Run(ctx context.Context) {
 	p.running.Wait()
 }
 
-// Acquire returns the informer of a scope (a resource or a part of it), and starts it if needed. The informer keeps
-// running at least until the returned function release is called. Only the first call of release has an effect. The
-// parameter by is the owner: an informer with a field selector counts towards the quota of this owner.
+// Acquire returns the informer of a scope, and starts it if needed. The informer runs at least until release is
+// called. With a field selector, it counts towards the quota of owner.
 func (p *Pool) Acquire(
-	scope listwatch.Scope, resource *resource.Resource, by informer.Owner,
+	scope listwatch.Scope, resource *resource.Resource, owner informer.Owner,
 ) (i *informer.Informer, release func(), err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e := p.entries[scope]
-	if scope.Fields != "" && (e == nil || e.refsByOwner[by] == 0) {
-		if err := p.checkQuotaLocked(by); err != nil {
+	if scope.Fields != "" && (e == nil || e.refsByOwner[owner] == 0) {
+		if err := p.checkQuotaLocked(owner); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -106,18 +100,18 @@ func (p *Pool) Acquire(
 		e = p.startLocked(scope, resource)
 	}
 	e.refs++
-	e.refsByOwner[by]++
+	e.refsByOwner[owner]++
 	if e.idleTimer != nil {
 		e.idleTimer.Stop()
 		e.idleTimer = nil
 	}
-	return e.informer, sync.OnceFunc(func() { p.release(scope, e, by) }), nil
+	return e.informer, sync.OnceFunc(func() { p.release(scope, e, owner) }), nil
 }
 
-// checkQuotaLocked returns an error if the given owner has used up the quota of informers with a field selector. The
-// caller must have locked p.mu.
-func (p *Pool) checkQuotaLocked(by informer.Owner) error {
-	if by == (informer.Owner{}) {
+// checkQuotaLocked returns an error if owner has used up its quota of field selectors. The caller must have locked
+// p.mu.
+func (p *Pool) checkQuotaLocked(owner informer.Owner) error {
+	if owner == (informer.Owner{}) {
 		return nil
 	}
 	own, guests := 0, 0
@@ -125,7 +119,7 @@ func (p *Pool) checkQuotaLocked(by informer.Owner) error {
 		if scope.Fields == "" {
 			continue
 		}
-		if e.refsByOwner[by] > 0 {
+		if e.refsByOwner[owner] > 0 {
 			own++
 		}
 		for other := range e.refsByOwner {
@@ -136,11 +130,11 @@ func (p *Pool) checkQuotaLocked(by informer.Owner) error {
 		}
 	}
 	switch {
-	case by.IsGuest && own >= linkFieldScopes:
+	case owner.IsGuest && own >= linkFieldScopes:
 		return errTooManyFields(fmt.Sprintf("the viewers of this link have %d in use", linkFieldScopes))
-	case by.IsGuest && guests >= guestFieldScopes:
+	case owner.IsGuest && guests >= guestFieldScopes:
 		return errTooManyFields(fmt.Sprintf("the viewers of all links have %d in use", guestFieldScopes))
-	case !by.IsGuest && own >= userFieldScopes:
+	case !owner.IsGuest && own >= userFieldScopes:
 		return errTooManyFields(fmt.Sprintf("you have %d in use", userFieldScopes))
 	}
 	return nil
@@ -154,8 +148,8 @@ func errTooManyFields(reason string) error {
 	}
 }
 
-// makeFieldScopeRoomLocked reports whether one more informer with a field selector can start. If maxFieldScopes is
-// reached, it first stops the informer with a field selector that has had no readers for the longest time.
+// makeFieldScopeRoomLocked reports whether another informer with a field selector can start. If needed, it stops the
+// longest idle one.
 func (p *Pool) makeFieldScopeRoomLocked() bool {
 	used := 0
 	for scope := range p.entries {
@@ -169,13 +163,12 @@ func (p *Pool) makeFieldScopeRoomLocked() bool {
 	return p.evictLocked(func(e *entry) bool { return e.informer.Scope.Fields != "" }) != nil
 }
 
-// evictLocked stops one of the informers for which the function matches returns true: the one that has had no readers
-// for the longest time.
-// It returns this informer, or nil if all of them have readers. The caller must have locked p.mu.
-func (p *Pool) evictLocked(matches func(*entry) bool) *entry {
+// evictLocked stops the longest idle informer that matches filter, and returns it, or nil. The caller must have
+// locked p.mu.
+func (p *Pool) evictLocked(filter func(*entry) bool) *entry {
 	var oldest *entry
 	for _, e := range p.entries {
-		if e.refs == 0 && matches(e) && (oldest == nil || e.idleSince.Before(oldest.idleSince)) {
+		if e.refs == 0 && filter(e) && (oldest == nil || e.idleSince.Before(oldest.idleSince)) {
 			oldest = e
 		}
 	}
@@ -195,12 +188,12 @@ func (p *Pool) startLocked(scope listwatch.Scope, resource *resource.Resource) *
 	return e
 }
 
-func (p *Pool) release(scope listwatch.Scope, e *entry, by informer.Owner) {
+func (p *Pool) release(scope listwatch.Scope, e *entry, owner informer.Owner) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e.refs--
-	if e.refsByOwner[by]--; e.refsByOwner[by] == 0 {
-		delete(e.refsByOwner, by)
+	if e.refsByOwner[owner]--; e.refsByOwner[owner] == 0 {
+		delete(e.refsByOwner, owner)
 	}
 	if e.refs > 0 || p.entries[scope] != e {
 		return
@@ -223,8 +216,7 @@ func (p *Pool) removeLocked(scope listwatch.Scope, e *entry) {
 	delete(p.entries, scope)
 }
 
-// Find returns the running informer of a scope, or nil if there is none. Unlike Acquire, it does not keep the
-// informer running.
+// Find returns the running informer of a scope, or nil. Unlike Acquire, it does not keep the informer running.
 func (p *Pool) Find(scope listwatch.Scope) *informer.Informer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -263,11 +255,11 @@ func (p *Pool) Accounts() map[*budget.Account]bool {
 	return accounts
 }
 
-// EvictIdle stops an informer to free memory, for the budget: the one that has had no readers for the longest time.
-func (p *Pool) EvictIdle(except *budget.Account) *budget.Account {
+// EvictIdle stops the longest idle informer, except that of requester, to free memory for the budget.
+func (p *Pool) EvictIdle(requester *budget.Account) *budget.Account {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if e := p.evictLocked(func(e *entry) bool { return e.informer.Account != except }); e != nil {
+	if e := p.evictLocked(func(e *entry) bool { return e.informer.Account != requester }); e != nil {
 		return e.informer.Account
 	}
 	return nil

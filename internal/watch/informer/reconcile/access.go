@@ -16,16 +16,13 @@ import (
 )
 
 const (
-	// deniedEvery is the minimum time between two access reviews of a namespace that this program is not permitted to
-	// list. It is longer than authz.ReviewEvery, because there can be hundreds of such namespaces.
+	// deniedEvery is the minimum time between access reviews of one denied namespace. There can be hundreds of them.
 	deniedEvery = 30 * time.Second
-	// reviewSpacing is the average time between two access reviews of different namespaces. Permitted and denied
-	// namespaces are reviewed separately. With more namespaces, each one is therefore reviewed less often, but at
-	// least every maxReviewInterval.
+	// reviewSpacing is the average time between reviews of different namespaces. Each of many namespaces is therefore
+	// reviewed less often.
 	reviewSpacing = 10 * time.Millisecond
-	// maxReviewInterval is the maximum time between two access reviews of one namespace. A new permission is
-	// therefore effective within a minute, even with thousands of namespaces. With so many, the time between reviews
-	// is shorter than reviewSpacing.
+	// maxReviewInterval is the maximum time between reviews of one namespace. New permissions are therefore effective
+	// within a minute.
 	maxReviewInterval    = 45 * time.Second
 	maxConcurrentReviews = 8
 )
@@ -34,14 +31,12 @@ const (
 type namespaceAccess struct {
 	authz.Permissions
 
-	// isListRefused means that the API server refused a list although an access review allows it. A short list is
-	// then tried first, before the namespace is listed and watched again.
+	// isListRefused means that the API server refused a list although the access review allows it.
 	isListRefused bool
 	nextReview    time.Time
 }
 
-// accessTable contains the permissions of this program by namespace, as last reviewed. The key "" means all namespaces
-// together.
+// accessTable contains the last reviewed permissions of this program by namespace. "" means all namespaces together.
 type accessTable struct {
 	reviews     *authz.Reviewer
 	client      *listwatch.Client
@@ -64,13 +59,12 @@ func (t *accessTable) refuse(namespace, reason string) {
 	}
 }
 
-func (t *accessTable) forget(matches func(namespace string) bool) {
-	maps.DeleteFunc(t.byNamespace, func(ns string, _ namespaceAccess) bool { return matches(ns) })
+func (t *accessTable) forget(filter func(namespace string) bool) {
+	maps.DeleteFunc(t.byNamespace, func(ns string, _ namespaceAccess) bool { return filter(ns) })
 }
 
-// evaluate requests access reviews for the namespaces whose review is due. It returns the permissions of those
-// namespaces that this program is permitted to list, and the reasons why others are denied. If a review fails, the
-// previous decision stays. A namespace without a previous decision counts as permitted, so that its list is tried.
+// evaluate reviews the due namespaces. It returns the permissions of allowed namespaces, and the reasons why others
+// are denied.
 func (t *accessTable) evaluate(
 	ctx context.Context, namespaces []string,
 ) (allowed map[string]authz.Permissions, denied map[string]string) {
@@ -115,60 +109,55 @@ func (t *accessTable) evaluate(
 	return allowed, denied
 }
 
-// reviewInterval returns the time between two access reviews of a namespace. allowed means that this program is
-// permitted to list it. The interval is constant for the list of all namespaces (""). Otherwise, it grows with the
-// number of reviewed namespaces, up to maxReviewInterval.
-//
-// If the RBAC rules are complete, one review covers all resources. Only the permitted namespaces of this informer are
-// then counted. Otherwise, those of all informers are counted.
-func (t *accessTable) reviewInterval(namespace string, allowed bool) time.Duration {
+// reviewInterval returns the time between two access reviews of a namespace. It grows with the number of reviewed
+// namespaces.
+func (t *accessTable) reviewInterval(namespace string, canList bool) time.Duration {
 	minimum, count := deniedEvery, t.reviews.Denied.Load()
 	switch {
 	case namespace == "":
 		return authz.ReviewEvery
-	case allowed && t.reviews.AreRulesIncomplete():
+	// Incomplete RBAC rules need a review for each resource, so the namespaces of all informers count.
+	case canList && t.reviews.AreRulesIncomplete():
 		minimum, count = authz.ReviewEvery, t.reviews.Allowed.Load()
-	case allowed:
+	case canList:
 		minimum, count = authz.ReviewEvery, t.allowed
 	}
 	return min(max(minimum, time.Duration(count)*reviewSpacing), maxReviewInterval)
 }
 
-// reviewDelay returns the time until the next access review of a namespace. every is the interval between its
-// reviews. Each namespace has a fixed point within the interval, which follows from a hash of its name. This spreads
-// the reviews over time. The point is the same for all resources, so that one review of the RBAC rules in a namespace
-// covers all of them.
-func reviewDelay(namespace string, every time.Duration) time.Duration {
+// reviewDelay returns the time until a namespace's next review. A hash of its name spreads the reviews over the
+// interval.
+func reviewDelay(namespace string, interval time.Duration) time.Duration {
+	// All resources get the same time, so that one review of RBAC rules covers them.
 	hash := fnv.New64a()
 	_, _ = io.WriteString(hash, namespace)
-	phase := int64(hash.Sum64() % uint64(every))
-	wait := time.Duration(phase - time.Now().UnixNano()%int64(every))
+	phase := int64(hash.Sum64() % uint64(interval))
+	wait := time.Duration(phase - time.Now().UnixNano()%int64(interval))
 	if wait <= 0 {
-		wait += every
+		wait += interval
 	}
 	return wait
 }
 
-// review requests an access review for a namespace, and returns the new permissions, without the time of the next
-// review. known contains the previous permissions. isFirst means that there are none.
+// review requests an access review, and returns the new permissions without the time of the next review.
 func (t *accessTable) review(
-	ctx context.Context, namespace string, known namespaceAccess, isFirst bool,
+	ctx context.Context, namespace string, previous namespaceAccess, isFirst bool,
 ) namespaceAccess {
-	v := known
+	v := previous
 	v.nextReview = time.Time{}
 	reviewed, err := t.reviews.Review(
-		ctx, listwatch.Scope{Resource: t.scope.Resource, Namespace: namespace}, known.Permissions,
+		ctx, listwatch.Scope{Resource: t.scope.Resource, Namespace: namespace}, previous.Permissions,
 	)
 	switch {
-	case err == nil && reviewed.List && known.isListRefused:
+	case err == nil && reviewed.List && previous.isListRefused:
 		v.List, v.Watch = true, reviewed.Watch
 	case err == nil:
 		v.Permissions, v.isListRefused = reviewed, false
-	// Access reviews are not permitted or not served, or there is no previous decision. Allow the list, so that the
-	// API server decides.
+	// Without a decision, or without usable access reviews, allow the list, so that the API server decides.
 	case isFirst || apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err):
 		v.List, v.Watch = true, true
 	}
+	// Try a short list before the namespace is listed and watched again.
 	if v.List && v.isListRefused {
 		// Any other error does not count, because the feed (the list and watch) reports it later.
 		v.List = !tryList(ctx, t.client, t.scope, namespace).IsRefused()
@@ -177,8 +166,8 @@ func (t *accessTable) review(
 	return v
 }
 
-// count updates the totals of permitted and denied namespaces over all informers, which the reviewer stores. access
-// contains the namespaces of this informer.
+// count updates the reviewer's totals of permitted and denied namespaces. access contains the namespaces of this
+// informer.
 func (t *accessTable) count(access map[string]namespaceAccess) {
 	var allowed, denied int64
 	for ns, v := range access {

@@ -11,29 +11,22 @@ import (
 )
 
 const (
-	// estimateDelay is the delay before a new memory estimate, if the last estimate exceeded the free memory. During
-	// the delay, the resource is not watched.
+	// estimateDelay is the delay before a new memory estimate, if the last one exceeded the free memory.
 	estimateDelay = time.Minute
-	// relistDelay is the delay before a new list, if the last list was canceled because it exceeded the free memory.
-	// It is longer than estimateDelay, because a canceled list has read many objects in vain.
+	// relistDelay is the delay after a canceled list. It is long, because that list read many objects in vain.
 	relistDelay = 5 * time.Minute
 	// changeMargin is the factor by which a memory estimate is increased, because later changes can add objects.
 	changeMargin = 1.1
 )
 
-// estimate is the memory that the watch of a namespace needs, or the reason why the watch does not fit into the
-// budget. The namespace "" means all namespaces.
+// estimate is the memory that a namespace's watch needs, or the reason why it does not fit.
 type estimate struct {
 	reserved *budget.Reservation // Needed memory, without that of objects that are already in memory.
 	refusal  string              // Empty if the watch fits into memory.
 	until    time.Time
 }
 
-// fits reports whether a namespace ("" means all) can be watched within the memory budget. It returns false until the
-// data for an estimate has arrived. If the namespace does not fit, fits sets its status to Failed, with the reason
-// and with advice for a smaller request.
-//
-// Namespaces that are not listed yet, but have got an estimate that fits, count as used memory.
+// fits reports whether a namespace fits into the memory budget. It returns false until an estimate has arrived.
 func (s *Reconciler) fits(ctx context.Context, namespace string) bool {
 	if s.informer.Account.Limit() == 0 || s.feeds.IsWatched(namespace) {
 		return true
@@ -47,10 +40,9 @@ func (s *Reconciler) fits(ctx context.Context, namespace string) bool {
 	return probe != nil && s.estimateFits(namespace, probe)
 }
 
-// estimateFits estimates the memory for a namespace from probe, the first page of its list. It reports whether that
-// memory fits into the budget. If the request for the page failed, it returns true, because the complete list will
-// then report the error or its own size.
+// estimateFits estimates a namespace's memory from the first page of its list, and reports whether it fits.
 func (s *Reconciler) estimateFits(namespace string, probe *sizeProbe) bool {
+	// The complete list will report the error or its own size.
 	if probe.err != nil {
 		s.estimates[namespace] = estimate{}
 		return true
@@ -113,8 +105,7 @@ func (s *Reconciler) dropOversized() {
 	}
 }
 
-// enforceBudget stops all feeds (lists and watches) of the informer if it has grown too large for the memory budget.
-// It reports whether it has stopped them.
+// enforceBudget stops all feeds if the informer exceeds the memory budget, and reports whether it has stopped them.
 func (s *Reconciler) enforceBudget() bool {
 	if !s.informer.Account.IsExceeded() {
 		return false

@@ -18,7 +18,7 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// reconcileMinimum is the minimum time that the reconciler waits before it runs again because an access review is due.
+// reconcileMinimum is the minimum time until the reconciler runs again because an access review is due.
 const reconcileMinimum = time.Second
 
 // Definition is what discovery currently reports about a resource.
@@ -36,15 +36,13 @@ type Options struct {
 	Served  func(context.Context) Definition
 	// RefreshSoon requests a discovery, because the served resources have possibly changed. It must not block.
 	RefreshSoon func()
-	// Namespaces returns the last known namespaces of the cluster. The list of namespaces is kept current until the
-	// caller calls release.
+	// Namespaces returns the last known namespaces. Their list is kept current until release is called.
 	Namespaces func(ctx context.Context) (names []string, release func())
 	// DefaultNamespace is the namespace of the kubeconfig's context, or empty.
 	DefaultNamespace string
 }
 
-// Reconciler starts and stops the feeds of an informer, to match permissions and memory. Only the goroutine of Run
-// uses it.
+// Reconciler matches the feeds of an informer to permissions and memory. Only the goroutine of Run uses it.
 type Reconciler struct {
 	options  Options
 	informer *informer.Informer
@@ -122,8 +120,7 @@ func (s *Reconciler) reconcile(ctx context.Context) {
 	s.feeds.Apply(ctx, &plan)
 }
 
-// pollReasonFor returns the reason why the resource must be polled (listed repeatedly). It returns "" if the resource
-// can be watched. p contains the permissions of this program.
+// pollReasonFor returns why the resource must be polled (listed repeatedly), or "" if it can be watched.
 func (s *Reconciler) pollReasonFor(p authz.Permissions) string {
 	switch {
 	case !s.resource.Can("watch"):
@@ -134,8 +131,7 @@ func (s *Reconciler) pollReasonFor(p authz.Permissions) string {
 	return ""
 }
 
-// isServed reports whether the cluster serves the resource. If not, isServed stops the feeds (lists and watches) and
-// removes the rows. It also removes the rows if the resource was defined again, such as by a recreated CRD.
+// isServed reports whether the cluster serves the resource. If not, it stops the feeds and removes the rows.
 func (s *Reconciler) isServed(ctx context.Context) bool {
 	now := s.options.Served(ctx)
 	switch {
@@ -149,6 +145,7 @@ func (s *Reconciler) isServed(ctx context.Context) bool {
 		return false
 	case now.Identity == s.identity && s.isAbsent && !s.isServedAgain(ctx):
 		return false
+	// The resource was defined again, such as by a recreated CRD.
 	case now.Identity != s.identity && now.Identity != "" && s.identity != "",
 		now.Resource.Namespaced != s.resource.Namespaced:
 		s.feeds.End()
@@ -162,8 +159,8 @@ func (s *Reconciler) isServed(ctx context.Context) bool {
 	return true
 }
 
-// isServedAgain reports whether the API server serves the resource again, after it returned "not found" although
-// discovery lists the resource. It sends at most one request per authz.ReviewEvery, and returns false in between.
+// isServedAgain reports whether an absent resource is served again. It sends at most one request per
+// authz.ReviewEvery.
 func (s *Reconciler) isServedAgain(ctx context.Context) bool {
 	if time.Now().Before(s.nextAttempt) {
 		return false
@@ -172,8 +169,8 @@ func (s *Reconciler) isServedAgain(ctx context.Context) bool {
 	return tryList(ctx, s.options.Client, s.scope, "") != status.Absent
 }
 
-// isStillListed requests a short list of one watched namespace, and reports whether the API server still serves the
-// resource. Any error except "not found" counts as served. It returns false if nothing is watched.
+// isStillListed reports whether the API server still serves a watched resource. Any error except "not found" counts
+// as served.
 func (s *Reconciler) isStillListed(ctx context.Context) bool {
 	for ns := range s.feeds.Running() {
 		return tryList(ctx, s.options.Client, s.scope, ns) != status.Absent
@@ -197,10 +194,7 @@ func (s *Reconciler) clearRows() {
 	s.feeds.Clear()
 }
 
-// dropForbidden stops the feeds (watches of one namespace, or of all) that the API server refused, and removes their
-// rows and the history. The reconciler starts such feeds again after some time.
-//
-// It returns false if the API server does not find the resource. A "not found" for a single namespace does not count.
+// dropForbidden stops the refused feeds and removes their rows. It returns false if the resource itself is not found.
 func (s *Reconciler) dropForbidden() bool {
 	refused := make(map[string]status.Status)
 	for ns, current := range s.feeds.Running() {
@@ -223,8 +217,7 @@ func (s *Reconciler) dropForbidden() bool {
 	return true
 }
 
-// desiredNamespaces returns the namespaces that need a feed (their own list and watch), with the permissions for
-// each. The key "" means one feed for all namespaces.
+// desiredNamespaces returns the namespaces that need a feed, with permissions. "" means one feed for all namespaces.
 func (s *Reconciler) desiredNamespaces(ctx context.Context) map[string]authz.Permissions {
 	s.isIncomplete = false
 	s.feeds.ExpireLeases(s.options.Linger)
@@ -240,6 +233,7 @@ func (s *Reconciler) desiredNamespaces(ctx context.Context) map[string]authz.Per
 	if !s.resource.Namespaced {
 		return nil
 	}
+	// If all namespaces are allowed, but do not fit into memory, watch only requested ones.
 	names, waiting := s.candidates(ctx, allowed)
 	s.forgetExcept(slices.Sorted(slices.Values(slices.Concat(names, waiting))))
 	for _, ns := range waiting {
@@ -257,10 +251,8 @@ func (s *Reconciler) desiredNamespaces(ctx context.Context) map[string]authz.Per
 	return permitted
 }
 
-// candidates returns the namespaces that can each get a feed (a list and watch): those that readers requested and all
-// known ones. waiting contains requested namespaces beyond the maximum number. If requestedOnly is true, only
-// requested namespaces are returned. This is used if all namespaces together are permitted, but do not fit into
-// memory.
+// candidates returns the namespaces that can get a feed: requested and known ones. waiting contains requested
+// namespaces beyond the maximum.
 func (s *Reconciler) candidates(ctx context.Context, requestedOnly bool) (names, waiting []string) {
 	names, waiting = s.feeds.SplitLeases()
 	if !requestedOnly {
@@ -280,11 +272,11 @@ func (s *Reconciler) candidates(ctx context.Context, requestedOnly bool) (names,
 	})
 }
 
-// forgetExcept drops the permissions, estimates and size probes of some namespaces. It keeps those of the namespaces
-// in keep, which must be sorted, and those for all namespaces together ("").
-func (s *Reconciler) forgetExcept(keep []string) {
+// forgetExcept drops permissions, estimates and probes, except those of the given namespaces and of all together
+// ("").
+func (s *Reconciler) forgetExcept(sortedNamespaces []string) {
 	isOther := func(ns string) bool {
-		_, isKept := slices.BinarySearch(keep, ns)
+		_, isKept := slices.BinarySearch(sortedNamespaces, ns)
 		return ns != "" && !isKept
 	}
 	s.access.forget(isOther)

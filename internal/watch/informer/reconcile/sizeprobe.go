@@ -9,13 +9,11 @@ import (
 	"glasshouse/internal/watch/status"
 )
 
-// maxConcurrentProbes limits how many size probes (requests for the first page of a list) of one resource run at the
-// same time, because each page stays in memory until its size is known.
+// maxConcurrentProbes limits the size probes of one resource, because each first page of a list stays in memory.
 const maxConcurrentProbes = 4
 
-// sizeProbes contains the size probes of one resource, one for each namespace. A size probe requests the first page
-// of a namespace's list and estimates the memory for the whole list. Probes run concurrently, because a slow response
-// must not delay other namespaces.
+// sizeProbes estimates lists from their first pages. Probes run concurrently, because a slow response must not delay
+// other namespaces.
 type sizeProbes struct {
 	client  *listwatch.Client
 	scope   listwatch.Scope
@@ -34,12 +32,11 @@ type sizeProbe struct {
 	arrived bool
 }
 
-// probe returns the estimated size of a namespace's list. For all namespaces (""), it waits for the response, because
-// no list can start before it. For a single namespace, it returns nil until the response has arrived. The response
-// then makes the reconciler run again, which calls probe again.
+// probe returns the estimated size of a namespace's list, or nil until the response has arrived.
 func (p *sizeProbes) probe(ctx context.Context, namespace string) *sizeProbe {
 	scope := p.scope
 	scope.Namespace = namespace
+	// No list can start before this response, so wait for it.
 	if namespace == "" {
 		probe := &sizeProbe{}
 		probe.objects, probe.bytes, probe.err = p.client.Estimate(ctx, scope)
@@ -69,14 +66,13 @@ func (p *sizeProbes) probe(ctx context.Context, namespace string) *sizeProbe {
 	return nil
 }
 
-func (p *sizeProbes) drop(matches func(namespace string) bool) {
+func (p *sizeProbes) drop(filter func(namespace string) bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	maps.DeleteFunc(p.probes, func(ns string, _ *sizeProbe) bool { return matches(ns) })
+	maps.DeleteFunc(p.probes, func(ns string, _ *sizeProbe) bool { return filter(ns) })
 }
 
-// tryList requests a short list of a namespace, or of all namespaces if namespace is "". It returns the state that a
-// feed would have after the response, which is Live if the list succeeds.
+// tryList requests a short list, and returns the state that a feed would have after the response.
 func tryList(ctx context.Context, client *listwatch.Client, scope listwatch.Scope, namespace string) status.State {
 	scope.Namespace = namespace
 	if _, _, err := client.Estimate(ctx, scope); err != nil {

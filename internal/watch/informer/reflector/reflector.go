@@ -40,8 +40,7 @@ type Reflector struct {
 	Ended func()
 }
 
-// Run lists and watches until ctx ends, or the API server refuses the watch. No call of List is running when it
-// returns.
+// Run lists and watches until ctx ends, or the API server refuses the watch. No List is running then.
 func (r *Reflector) Run(ctx context.Context) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -69,8 +68,7 @@ func (r *Reflector) Run(ctx context.Context) {
 	}
 	reflector := cache.NewReflectorWithOptions(lister, nil, store{r.Store}, cache.ReflectorOptions{
 		Name: r.Name, TypeDescription: r.Name, Logger: &logger, Clock: contextClock{ctx: ctx},
-		// Wait at most 15 s between two attempts (10 s plus jitter). client-go would wait for up to a minute, in which
-		// users see stale data.
+		// Wait at most 15 s (10 s plus jitter). client-go would show stale data for up to a minute.
 		Backoff: &wait.Backoff{
 			Duration: 800 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 10, Cap: 10 * time.Second,
 		},
@@ -80,8 +78,7 @@ func (r *Reflector) Run(ctx context.Context) {
 	defer listing.Unlock()
 }
 
-// trackedWatch is a watch that calls the function ended when it is stopped. client-go's Reflector stops every watch
-// after its last event.
+// trackedWatch calls ended when it is stopped. client-go's Reflector stops every watch after its last event.
 type trackedWatch struct {
 	apiwatch.Interface
 
@@ -128,8 +125,7 @@ func (s store) Replace(list []any, _ string) error {
 
 func (s store) Resync() error { return nil }
 
-// objectFrom converts a value that client-go passes: an Object from a list, or a Version (an Object with
-// managedFields) from a watch. It also returns the managedFields of a Version.
+// objectFrom converts a value from client-go: an Object of a list, or a Version (with managedFields) of a watch.
 func objectFrom(obj any) (*listwatch.Object, *listwatch.Managed, error) {
 	switch o := obj.(type) {
 	case *listwatch.Object:
@@ -140,8 +136,8 @@ func objectFrom(obj any) (*listwatch.Object, *listwatch.Managed, error) {
 	return nil, nil, fmt.Errorf("unexpected %T, want an Object", obj)
 }
 
-// contextClock is the real clock, but waiting for it also ends when ctx ends. client-go's Reflector needs this,
-// because it does not check its context while it waits to retry a streaming list.
+// contextClock ends waits when ctx ends. client-go's Reflector ignores its context while it waits to retry a
+// streaming list.
 type contextClock struct {
 	clock.RealClock
 
