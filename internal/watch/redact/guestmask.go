@@ -8,7 +8,7 @@ type GuestMask struct{ rules []Rule }
 
 // NewGuestMask returns the GuestMask of a resource. group is "" for the core group.
 func NewGuestMask(group, resource string) *GuestMask {
-	return &GuestMask{rules: append(builtInRules(), GuestRules()...).forResource(group, resource)}
+	return &GuestMask{rules: GuestRules().forResource(group, resource)}
 }
 
 // GuestRules returns the rules that apply to guests (viewers of a share link), in addition to builtInRules.

@@ -113,7 +113,7 @@ func New(rules Rules, group, resource string) *Redactor {
 // Redactor returns a Redactor that uses this Memory and lists the given namespace; "" means all. builtInRules also
 // apply.
 func (m *Memory) Redactor(rules Rules, group, resource, namespace string) *Redactor {
-	return &Redactor{Memory: m, namespace: namespace, rules: append(builtInRules(), rules...).forResource(group, resource)}
+	return &Redactor{Memory: m, namespace: namespace, rules: rules.forResource(group, resource)}
 }
 
 // Redacted is an object after redaction.

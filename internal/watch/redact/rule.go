@@ -216,8 +216,9 @@ func nameAt(text string) string {
 	return text[:end]
 }
 
+// forResource returns the rules that apply to the resource, with those of builtInRules.
 func (rules Rules) forResource(group, resource string) (matching []Rule) {
-	for _, r := range rules {
+	for _, r := range append(builtInRules(), rules...) {
 		if (r.group == "*" || r.group == group) && (r.resource == "*" || r.resource == resource) &&
 			r.except != resource {
 			matching = append(matching, r)
