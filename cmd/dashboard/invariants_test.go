@@ -46,9 +46,9 @@ func invariantsDocument(t *testing.T) string {
 	text := strings.Builder{}
 	text.WriteString(strings.ReplaceAll(`# Invariants
 
-This page lists what must always be true, and the tests that verify it. "make generate" creates the list from those
-comments of tests that begin with "Invariant:". Most tests of "cmd/dashboard" need a cluster, which "make test" starts.
-Items such as S08 are requirements of [security.md](security.md). [limits.md](limits.md) lists what the program does not do.
+This page lists what must always be true, and the tests that verify it. "make generate" creates the list from the
+comments "Invariant:" above tests. Most tests of "cmd/dashboard" need a cluster, which "make test" starts. Items such as
+S08 are requirements of [security.md](security.md). [limits.md](limits.md) lists what the program does not do.
 
 `, `"`, "`"))
 	ids := slices.SortedFunc(maps.Keys(all), func(a, b string) int {
