@@ -122,6 +122,9 @@ func (c *Client) receive(frame []byte) error {
 		return err
 	}
 	for _, m := range messages {
+		if c.options.OnMessage != nil {
+			c.options.OnMessage(m)
+		}
 		c.queue = append(c.queue, m)
 		if m.ID == 0 {
 			continue

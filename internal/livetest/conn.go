@@ -29,6 +29,8 @@ type Options struct {
 	// OnFault receives a description of each inconsistent message. If OnFault is nil, a Client maintains only
 	// subscriptions made with Subscribe.
 	OnFault func(fault string)
+	// OnMessage receives each message of a Client before Read returns it. It also receives chunks.
+	OnMessage func(m *Message)
 }
 
 // RefusedError is the error of Dial if the server refuses the connection.

@@ -45,6 +45,9 @@ func (s *site) openAs(options livetest.Options) *tab {
 func (s *site) dialAs(options livetest.Options) (*tab, error) {
 	s.t.Helper()
 	options.ReadLimit, options.Patch = 1<<20, applyPatch
+	if options.OnMessage == nil {
+		options.OnMessage = func(m *livetest.Message) { wantValid(s.t, "ServerMessage", m.Raw) }
+	}
 	c, err := livetest.DialTab(s.t.Context(), s.t, "ws://"+s.addr, options)
 	return &tab{c, s.t}, err
 }
