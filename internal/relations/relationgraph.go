@@ -23,7 +23,8 @@ const (
 	maxKinds, maxReads = 16, 60
 	// maxOwnerDepth limits the length of a chain of owners, and maxChains the number of chains from selected pods.
 	maxOwnerDepth, maxChains = 10, 10
-	// listWait is the maximum wait for the first list of a kind. readWait is the limit for all reads together.
+	// listWait is the maximum wait for the first list of a kind. readWait is the limit for all reads together,
+	// including the read of the object itself.
 	listWait, readWait = 3 * time.Second, 5 * time.Second
 	// parallel is the maximum number of simultaneous reads. Each can need several MiB until its references are known.
 	parallel = 2
@@ -80,11 +81,13 @@ type Searched struct {
 
 // Of returns the graph of an object's relations. ref identifies its resource, such as "core/v1/pods".
 func Of(ctx context.Context, access *watch.Access, ref, namespace, name string) (*Graph, error) {
-	resource, err := access.Resource(ctx, ref)
+	readCtx, cancel := context.WithTimeout(ctx, readWait)
+	defer cancel()
+	resource, err := access.Resource(readCtx, ref)
 	if err != nil {
 		return nil, err
 	}
-	text, err := access.Object(ctx, ref, namespace, name)
+	text, err := access.Object(readCtx, ref, namespace, name)
 	if err != nil {
 		return nil, err
 	}
@@ -94,8 +97,6 @@ func Of(ctx context.Context, access *watch.Access, ref, namespace, name string) 
 	}
 	object := objectrefs.Of(text)
 	object.Group, object.Kind, object.Namespace, object.Name = resource.Group, resource.Kind, namespace, name
-	readCtx, cancel := context.WithTimeout(ctx, readWait)
-	defer cancel()
 	f := &finder{
 		access: access, resource: resource, kind: nameOf(resource), object: object, known: known,
 		nodes: make(map[string]int), edges: make(map[Edge]bool), groups: make(map[group]int), labels: make(labelSets),

@@ -1,6 +1,7 @@
 package relations_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -9,7 +10,10 @@ import (
 	"time"
 
 	"glasshouse/internal/relations"
+	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/status"
 )
 
 const pod = pods + "/a/p"
@@ -290,6 +294,67 @@ func TestGraphIsCompleteAfterFiveSeconds(t *testing.T) {
 		}
 		if s := searched(t, g, services); s.State != "syncing" {
 			t.Errorf("the services are %+v, want syncing", s)
+		}
+	})
+}
+
+// The limit of 5 s includes the read of the object itself. The error states that the API server is the cause.
+func TestReadOfTheObjectEndsAfterFiveSeconds(t *testing.T) {
+	inCluster(t, kinds(), func(c *testCluster) {
+		t := c.t
+		c.add(object{pod, "", ""})
+		ref, namespace, name := splitPath(pod)
+		c.server.Hang("/api/v1/namespaces/" + namespace + "/pods/" + name)
+		start := time.Now()
+		_, err := relations.Of(t.Context(), c.access, ref, namespace, name)
+		if took := time.Since(start); took != 5*time.Second {
+			t.Errorf("it took %s, want 5 s", took)
+		}
+		problem, ok := errors.AsType[*status.Problem](err)
+		if !ok || problem.Cause != status.Unavailable {
+			t.Errorf("got %v, want the cause Unavailable", err)
+		}
+	})
+}
+
+// The limit also includes the check of the permission.
+func TestPermissionCheckEndsAfterFiveSeconds(t *testing.T) {
+	inCluster(t, kinds(), func(c *testCluster) {
+		t := c.t
+		c.add(object{pod, "", ""})
+		ref, namespace, name := splitPath(pod)
+		c.server.Hang(apitest.UserReviewsPath)
+		start := time.Now()
+		user := c.cluster.For(watch.Viewer{User: &authz.User{Name: "ann"}})
+		_, err := relations.Of(t.Context(), user, ref, namespace, name)
+		if took := time.Since(start); took != 5*time.Second {
+			t.Errorf("it took %s, want 5 s", took)
+		}
+		problem, ok := errors.AsType[*status.Problem](err)
+		if !ok || problem.Cause != status.Unavailable {
+			t.Errorf("got %v, want the cause Unavailable", err)
+		}
+	})
+}
+
+// A slow read of the object leaves less time for the related objects.
+func TestSlowReadOfTheObjectCountsTowardTheLimit(t *testing.T) {
+	inCluster(t, kinds(), func(c *testCluster) {
+		t := c.t
+		c.add(object{pod, "", ""})
+		ref, namespace, name := splitPath(pod)
+		c.server.Handle("/api/v1/namespaces/"+namespace+"/pods/"+name, func(w http.ResponseWriter, _ *http.Request) {
+			<-time.After(4 * time.Second)
+			_, _ = fmt.Fprintf(w, `{"kind":"Pod","apiVersion":"v1","metadata":{"namespace":%q,"name":%q,"uid":"u"},`+
+				`"spec":{"volumes":[{"configMap":{"name":"c"}}]}}`, namespace, name)
+		})
+		c.server.Hang("/api/v1/namespaces/" + namespace + "/configmaps/c")
+		start := time.Now()
+		if _, err := relations.Of(t.Context(), c.access, ref, namespace, name); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(start); took != 5*time.Second {
+			t.Errorf("it took %s, want 5 s", took)
 		}
 	})
 }
