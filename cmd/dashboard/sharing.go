@@ -120,16 +120,17 @@ func newShareCommand() *cobra.Command {
 	return command
 }
 
-// exactArgs is like cobra.ExactArgs, but its error is a usageError.
+// exactArgs is like cobra.ExactArgs for 0 or 1 arguments, but its error is a usageError.
 func exactArgs(n int) cobra.PositionalArgs {
 	return func(command *cobra.Command, args []string) error {
-		if len(args) != n {
-			return &usageError{
-				fmt.Errorf("share %s needs %d arguments, got %q; see dashboard share %s --help",
-					command.Name(), n, args, command.Name()),
-			}
+		if len(args) == n {
+			return nil
 		}
-		return nil
+		needed := map[int]string{0: "no arguments", 1: "1 argument"}[n]
+		return &usageError{
+			fmt.Errorf("share %s needs %s, got %q; see dashboard share %s --help",
+				command.Name(), needed, args, command.Name()),
+		}
 	}
 }
 

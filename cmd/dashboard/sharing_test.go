@@ -162,8 +162,8 @@ func TestShareUsageErrors(t *testing.T) {
 		}, "--about applies only to events": {
 			"share", "create", "--resource", "core/v1/pods", "--about",
 			"pod.core/p",
-		}, "share revoke needs 1 arguments": {"share", "revoke"},
-		"share list needs 0 arguments": {"share", "list", "x"}, `--server "localhost:8080" is not the URL`: {
+		}, "share revoke needs 1 argument, got": {"share", "revoke"},
+		"share list needs no arguments, got": {"share", "list", "x"}, `--server "localhost:8080" is not the URL`: {
 			"share", "list", "--server", "localhost:8080",
 		},
 		"unencrypted": {

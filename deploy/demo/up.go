@@ -34,7 +34,9 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		"`port` of the API server if it is free (default 6443, or the last one)",
 	)
 	flags.DurationVar(
-		&opts.Compaction, "etcd-compaction", 5*time.Minute, "how long etcd keeps old revisions; 0 means forever",
+		&opts.Compaction, "etcd-compaction", 5*time.Minute,
+		"interval at which the API server deletes old revisions from etcd; watches that resume from a deleted "+
+			"revision fail; 0 keeps all revisions",
 	)
 	flags.BoolVar(&opts.Audit, "audit", false, "write an audit log, one line for each request")
 	err := flags.Parse(args)
