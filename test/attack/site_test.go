@@ -98,15 +98,23 @@ func (s *site) hasEnded() bool {
 
 func (s *site) waitReady() {
 	s.Helper()
+	transport := s.transport("127.0.0.1")
+	transport.DisableKeepAlives = true // The tests count the connections of the program.
+	client := &http.Client{Transport: transport, Timeout: 30 * time.Second}
 	s.check(eventually(30*time.Second, func() error {
-		a, err := exchange(s.Context(), "127.0.0.1", s.address, get("/readyz"))
-		if s.isTLS() {
-			return nil // Readiness is unknown, because the function exchange does not support TLS.
+		r, err := http.NewRequestWithContext(s.Context(), http.MethodGet, s.program.URL+"/readyz", nil)
+		if err != nil {
+			return err
 		}
-		if err == nil && a.status != http.StatusOK {
-			err = fmt.Errorf("GET /readyz: got status %d, want 200", a.status)
+		a, err := client.Do(r)
+		if err != nil {
+			return err
 		}
-		return err
+		defer func() { _ = a.Body.Close() }()
+		if a.StatusCode != http.StatusOK {
+			return fmt.Errorf("GET /readyz: got status %d, want 200", a.StatusCode)
+		}
+		return nil
 	}))
 }
 

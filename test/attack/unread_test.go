@@ -169,7 +169,7 @@ func TestUnreadResponsesStayWithinTheMemoryLimit(t *testing.T) {
 	})
 }
 
-func TestUnreadExportsDoNotBlockOtherGuests(t *testing.T) {
+func TestUnreadExportsDoNotBlockOtherAddresses(t *testing.T) {
 	runOnEach(t, func(p *probe) {
 		s := p.open()
 		guest := s.shareContent()
@@ -188,7 +188,7 @@ func TestUnreadExportsDoNotBlockOtherGuests(t *testing.T) {
 		line, err := bufio.NewReader(conn).ReadString('\n')
 		elapsed := time.Since(start)
 		s.require(err == nil && strings.Contains(line, " 200 ") && elapsed <= time.Second,
-			"two unread exports of a link: another guest's export",
+			"two unread exports of a guest: an export of the same guest from another address",
 			"first byte within 1 s", "%.12q after %v", line, elapsed.Round(time.Millisecond))
 	})
 }

@@ -236,9 +236,12 @@ func floodSubscriptions(a *attack) error {
 	}
 }
 
+// sendManyHeaders sends requests with almost the largest header that the server accepts: 90 fields with 30 KiB. The
+// limits are 100 fields and 32 KiB.
 func sendManyHeaders(a *attack) error {
 	go func() { _, _ = io.Copy(io.Discard, a.conn) }()
-	request := "GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + strings.Repeat("X-Many: a\r\n", 5000) + "\r\n"
+	request := "GET /healthz HTTP/1.1\r\nHost: localhost\r\n" +
+		strings.Repeat("X-Many: "+strings.Repeat("a", 330)+"\r\n", 90) + "\r\n"
 	for {
 		if err := a.write(request); err != nil {
 			return err

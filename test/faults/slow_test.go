@@ -47,6 +47,12 @@ func TestReaderThatNeverReads(t *testing.T) {
 		slowest = max(slowest, w.converges(5*time.Second, rows...), w.objectConverges(5*time.Second, "it", objects...))
 	}
 	t.Logf("the other readers got each of 30 changes of 0.9 MB within %v", slowest)
+	// Unread messages delay others by at most 500 ms (docs/reference.md). The rest is for the API server's own work on
+	// busy processors. Without this limit, others could wait 10 s for the end of a blocked write.
+	const maxDelay = 2 * time.Second
+	if slowest > maxDelay {
+		t.Errorf("a change arrived after %v, want %v at most", slowest, maxDelay)
+	}
 	eventually(t, 15*time.Second, "the sockets are closed", func() error {
 		if n := must(w.program.Sockets(t.Context()))(t); n > sockets+1 {
 			return fmt.Errorf("got %d sockets, %d before", n, sockets)
