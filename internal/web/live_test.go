@@ -214,8 +214,10 @@ func TestInvalidMessagesAreAnsweredWithErrors(t *testing.T) {
 		},
 		{"no resource", `{"op":"subscribe","id":1}`, 1, "Unknown resource", ""},
 		{"unknown view", `{"op":"subscribe","id":1,` + pods + `,"view":"colors"}`, 1, "Unknown view", "colors"},
-		{"invalid label selector",
-			`{"op":"subscribe","id":1,` + pods + `,"labels":"a=b=c"}`, 1, "Invalid label selector", "a=b=c"},
+		{
+			"invalid label selector",
+			`{"op":"subscribe","id":1,` + pods + `,"labels":"a=b=c"}`, 1, "Invalid label selector", "a=b=c",
+		},
 		{
 			"invalid field selector", `{"op":"subscribe","id":1,` + pods + `,"fields":"a~b"}`, 1,
 			"Invalid field selector", "a~b",

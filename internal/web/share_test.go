@@ -532,8 +532,10 @@ func TestSharesRequireOwnOrigin(t *testing.T) {
 	shared := s.openShare(s.createShare(shareRequestA))
 	for name, headers := range map[string][]string{
 		"foreign Origin": {"Origin: http://evil.test"}, "Origin null": {"Origin: null"},
-		"cross-site navigation": {s.origin(), "Sec-Fetch-Site: cross-site",
-			"Sec-Fetch-Mode: navigate"}, "same-site request": {
+		"cross-site navigation": {
+			s.origin(), "Sec-Fetch-Site: cross-site",
+			"Sec-Fetch-Mode: navigate",
+		}, "same-site request": {
 			s.origin(), "Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: cors",
 		},
 	} {

@@ -39,8 +39,10 @@ func TestSnapshotHasTheSelectedColumns(t *testing.T) {
 			"selected columns", "format=csv&cols=made+by&cols=name&sort=-Size",
 			"Name,Made By\nthree,z\none,x\ntwo,y\n",
 		},
-		{"selected columns with the namespace", "format=csv&cols=size&cols=namespace&q=two",
-			"Namespace,Name,Size\na,two,9\n"},
+		{
+			"selected columns with the namespace", "format=csv&cols=size&cols=namespace&q=two",
+			"Namespace,Name,Size\na,two,9\n",
+		},
 		{
 			"rows", "format=ndjson&cols=made+by&q=two",
 			`{"ns":"a","name":"two","uid":"a/two","rv":"RV","cells":["two","y"]}` + "\n",

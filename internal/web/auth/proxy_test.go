@@ -180,13 +180,17 @@ func TestProxyIdentityExpires(t *testing.T) {
 func TestNewRejectsInsecureProxyOptions(t *testing.T) {
 	for name, o := range map[string]auth.ProxyOptions{
 		"no peers or secret": {UserHeader: "X-User", GroupsHeader: "X-Groups"},
-		"short secret": {Secret: []byte("0123456789abcde"), UserHeader: "X-User",
-			GroupsHeader: "X-Groups"},
+		"short secret": {
+			Secret: []byte("0123456789abcde"), UserHeader: "X-User",
+			GroupsHeader: "X-Groups",
+		},
 		"no user header":                  {Secret: []byte(secret), GroupsHeader: "X-Groups"},
 		"no groups header":                {Secret: []byte(secret), UserHeader: "X-User"},
 		"same header for user and groups": {Secret: []byte(secret), UserHeader: "X-User", GroupsHeader: "x-user"},
-		"header of the secret": {Secret: []byte(secret), UserHeader: "x-glasshouse-proxy-secret",
-			GroupsHeader: "X-Groups"},
+		"header of the secret": {
+			Secret: []byte(secret), UserHeader: "x-glasshouse-proxy-secret",
+			GroupsHeader: "X-Groups",
+		},
 		"underscores":            {Secret: []byte(secret), UserHeader: "X_User", GroupsHeader: "X-Groups"},
 		"space in a header name": {Secret: []byte(secret), UserHeader: "X User", GroupsHeader: "X-Groups"},
 	} {
