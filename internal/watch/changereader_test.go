@@ -12,6 +12,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/event"
 	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/query"
 )
@@ -21,6 +22,7 @@ type sink struct {
 	versions  map[string]map[string]string // The resourceVersion of each object ("namespace/name"), by resource.
 	positions map[string]string
 	log       []string
+	cache     event.Cache
 	mu        sync.Mutex
 }
 
@@ -38,11 +40,13 @@ func (s *sink) follow(ctx context.Context, cluster *watch.Cluster, ref string) e
 		if err != nil {
 			return err
 		}
-		s.process(ref, batch)
+		if err := s.process(ref, batch); err != nil {
+			return err
+		}
 	}
 }
 
-func (s *sink) process(ref string, batch watch.ChangeBatch) {
+func (s *sink) process(ref string, batch watch.ChangeBatch) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	known := s.versions[ref]
@@ -62,15 +66,27 @@ func (s *sink) process(ref string, batch watch.ChangeBatch) {
 		}
 	}
 	for _, c := range batch.Changes {
-		if c.Op == journal.Delete {
-			delete(known, c.Key)
-			s.log = append(s.log, "delete "+ref+" "+c.Key)
-			continue
+		line := map[journal.Op]string{journal.Add: "add ", journal.Update: "update ", journal.Delete: "delete "}[c.Op] +
+			ref + " " + c.Key
+		author, err := event.AuthorOf(c, &s.cache)
+		switch {
+		case err != nil:
+			return err
+		case author != nil:
+			line += " by " + author.Manager
 		}
-		known[c.Key] = c.New.ResourceVersion()
-		s.log = append(s.log, map[journal.Op]string{journal.Add: "add ", journal.Update: "update "}[c.Op]+ref+" "+c.Key)
+		switch {
+		case c.Op != journal.Delete:
+			known[c.Key] = c.New.ResourceVersion()
+		case c.Memo.CoverageOnly:
+			continue // The object still exists, but its namespace is not watched any more.
+		default:
+			delete(known, c.Key)
+		}
+		s.log = append(s.log, line)
 	}
 	s.positions[ref] = batch.Position
+	return nil
 }
 
 func TestSinkContinuesAtItsPosition(t *testing.T) {
@@ -103,7 +119,8 @@ func TestSinkContinuesAtItsPosition(t *testing.T) {
 			}
 			s.log = nil
 		}
-		during(func() { server.Set(pods, pod("a", "p", "Running")) }, "add "+pods+" a/p")
+		during(func() { server.Set(pods, managedBy(pod("a", "p", "Running"), 1, "helm", labels)) },
+			"add "+pods+" a/p by helm")
 		server.Set(pods, pod("a", "p", "Failed"))
 		server.Delete(pods, "a", "p")
 		during(func() { server.Set(maps, pod("a", "m", "")) },

@@ -119,9 +119,9 @@ func operations(patch []byte) (n int) {
 // authorAge is the maximum age of the author's managedFields entry. It exceeds 0, because times are in whole seconds.
 const authorAge = 2 * time.Second
 
-// NewestAuthor returns the author in the newest managedFields entry, or nil if it is too old. guess is true if
+// newestAuthor returns the author in the newest managedFields entry, or nil if it is too old. guess is true if
 // several entries have the newest time, or if the change did not update it.
-func NewestAuthor(c *Change) (a *fieldmanager.Author, guess bool) {
+func newestAuthor(c *Change) (a *fieldmanager.Author, guess bool) {
 	if c.Memo.Managed == nil {
 		return nil, false
 	}
@@ -166,15 +166,28 @@ func sameManager(a, b *fieldmanager.Author) bool {
 	return a.Manager == b.Manager && a.Operation == b.Operation && a.Subresource == b.Subresource
 }
 
-// rowAuthor returns the author of an update, or nil. Comparing two versions is expensive, so NewestAuthor is tried
+// rowAuthor returns the author of an update, or nil. Comparing two versions is expensive, so newestAuthor is tried
 // first.
 func rowAuthor(c *Change, cache *Cache) (*fieldmanager.Author, error) {
 	if c.Memo.Folded != nil {
 		return c.Memo.Folded.author(cache)
 	}
-	by, guess := NewestAuthor(c)
+	by, guess := newestAuthor(c)
 	if !guess {
 		return by, nil
+	}
+	return AuthorOf(c, cache)
+}
+
+// AuthorOf returns the author of an add or an update. It returns nil if the author is unknown, and for a delete, because
+// managedFields do not record deletions. The zero Cache can be used.
+func AuthorOf(c *Change, cache *Cache) (*fieldmanager.Author, error) {
+	switch {
+	case c.Memo.CoverageOnly || c.Op == journal.Delete:
+		return nil, nil //nolint:nilnil // The author is unknown.
+	case c.Op == journal.Add:
+		author, _ := newestAuthor(c)
+		return author, nil
 	}
 	d, err := DeltaOf(c, cache)
 	if err != nil {

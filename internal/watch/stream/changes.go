@@ -149,8 +149,14 @@ func (v *changes) encode(c *event.Change, cache *event.Cache) ([]byte, error) {
 			encoded = append(append(encoded, `,"was":`...), delta.OldValues...)
 		}
 	}
-	if by, _ := event.NewestAuthor(c); c.Op == journal.Add && by != nil {
-		encoded = event.AppendMember(encoded, "by", by)
+	if c.Op == journal.Add {
+		author, err := event.AuthorOf(c, cache)
+		if err != nil {
+			return nil, err
+		}
+		if author != nil {
+			encoded = event.AppendMember(encoded, "by", author)
+		}
 	}
 	if c.Op == journal.Add && v.client.options.Key != "" {
 		text, err := o.JSON()
