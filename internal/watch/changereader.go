@@ -36,8 +36,8 @@ type ChangeBatch struct {
 	Changes []*event.Change
 	// Status is how current the data is. A batch without objects and changes reports a new status.
 	Status status.Status
-	// Position identifies the state after this batch. ReadChanges can continue there while the Cluster runs. After a restart
-	// of the program, ReadChanges starts with a snapshot.
+	// Position identifies the state after this batch. ReadChanges can continue there while the Cluster runs. After a
+	// restart of the program, ReadChanges starts with a snapshot.
 	Position string
 }
 

@@ -277,7 +277,8 @@ func (c *schemaTab) receiveViews(b *bubble) {
 	b.api.SetColumns(podsRef, `[{"name":"Name","type":"string","format":"name","description":"The name.","priority":1},`+
 		`{"name":"Status","type":"date"}]`)
 	b.api.Set(podsRef, managedPod("web-1", "Pending"))
-	c.Send(`[{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["a"],"labels":"","fields":"","view":"rows","every":1},
+	c.Send(`[{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["a"],"labels":"","fields":"","view":"rows",
+		"every":1},
 		{"op":"subscribe","id":3,"resource":"core/v1/pods","ns":["a"],"name":"web-1","view":"object"},
 		{"op":"subscribe","id":4,"resource":"core/v1/pods","ns":["a"],"name":"web-1","view":"changes"},
 		{"op":"subscribe","id":5,"view":"resources"}]`)
@@ -349,7 +350,8 @@ func (c *schemaTab) receiveLogs(b *bubble) {
 		<-time.After(20 * time.Second)
 		_, _ = w.Write([]byte("one\n"))
 	})
-	c.Send(logSubscription(30, `,"container":"app","tail":10,"since":"10m","previous":false,"timestamps":true,"follow":true`))
+	c.Send(logSubscription(30,
+		`,"container":"app","tail":10,"since":"10m","previous":false,"timestamps":true,"follow":true`))
 	c.Until(30, "log")
 	c.Until(30, "heartbeat")
 	c.Until(30, "log-end")

@@ -179,7 +179,7 @@ func rowAuthor(c *Change, cache *Cache) (*fieldmanager.Author, error) {
 	return AuthorOf(c, cache)
 }
 
-// AuthorOf returns the author of an add or an update. It returns nil if the author is unknown, and for a delete, because
+// AuthorOf returns the author of an add or an update, or nil if the author is unknown. A delete has no author, because
 // managedFields do not record deletions. The zero Cache can be used.
 func AuthorOf(c *Change, cache *Cache) (*fieldmanager.Author, error) {
 	switch {
