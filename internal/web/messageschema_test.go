@@ -408,7 +408,7 @@ func TestClientMessagesMatchTheSchemas(t *testing.T) {
 
 		for _, text := range []string{
 			`{"op":"subscribe","id":1,"resource":"core/v1/pods","colour":"red"}`,
-			`{"op":"subscribe","id":1,"resource":"core/v1/pods","view":"colours"}`,
+			`{"op":"subscribe","id":1,"resource":"core/v1/pods","view":"colors"}`,
 			`{"op":"subscribe","id":1,"resource":"core/v1/pods","every":1001}`,
 			`{"op":"subscribe","id":1,"resource":"core/v1/pods","watched":"yes"}`,
 			`{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":"a"}`,
