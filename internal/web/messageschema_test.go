@@ -407,7 +407,7 @@ func TestClientMessagesMatchTheSchemas(t *testing.T) {
 		wantSameNames(b.t, "openapi.json, ClientMessage", documented, known)
 
 		for _, text := range []string{
-			`{"op":"subscribe","id":1,"resource":"core/v1/pods","colour":"red"}`,
+			`{"op":"subscribe","id":1,"resource":"core/v1/pods","color":"red"}`,
 			`{"op":"subscribe","id":1,"resource":"core/v1/pods","view":"colors"}`,
 			`{"op":"subscribe","id":1,"resource":"core/v1/pods","every":1001}`,
 			`{"op":"subscribe","id":1,"resource":"core/v1/pods","watched":"yes"}`,
