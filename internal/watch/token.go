@@ -51,7 +51,7 @@ func NotLoggedIn(format string, args ...any) *status.Problem {
 	return &status.Problem{Cause: status.Unauthenticated, Title: "Not logged in", Detail: fmt.Sprintf(format, args...)}
 }
 
-// errTokenReview returns the error for an unreviewed token. Unknown callers can read its Problem, but not the wrapped
+// errTokenReview returns the error for an not reviewed token. Unknown callers can read its Problem, but not the wrapped
 // error.
 func errTokenReview(err error, token string) error {
 	p := &status.Problem{
