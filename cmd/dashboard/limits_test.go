@@ -148,7 +148,7 @@ func limitGroups() []limitGroup {
 			{"Label selector, field selector or text filter", "{query.maxSelector size}"},
 			{"Requirements and values of a label selector; words of a text filter", "{query.maxTerms}"},
 			{"Name of an object", "253 characters"},
-			{"Search", "{watch.maxSearch size}; {api.maxSearchLimit} results"},
+			{"Search", "{search.maxSearch size}; {api.maxSearchLimit} results"},
 			{
 				"Field selectors in use",
 				"{pool.maxFieldScopes}; of one user {pool.userFieldScopes}, of one link {pool.linkFieldScopes}, " +

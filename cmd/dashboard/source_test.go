@@ -28,11 +28,12 @@ type source struct {
 func sourceFolders() map[string]string {
 	return map[string]string{
 		"watch": "internal/watch", "status": "internal/watch/status", "resource": "internal/watch/resource",
-		"catalog": "internal/watch/catalog", "query": "internal/watch/query",
+		"catalog": "internal/watch/catalog", "query": "internal/watch/query", "search": "internal/watch/search",
 		"informer": "internal/watch/informer", "lease": "internal/watch/informer/lease",
 		"pool": "internal/watch/informer/pool", "reconcile": "internal/watch/informer/reconcile",
-		"ranking": "internal/watch/ranking",
-		"stream":  "internal/watch/stream", "authz": "internal/watch/authz",
+		"permit": "internal/watch/permit", "podlog": "internal/watch/podlog",
+		"namespaces": "internal/watch/namespaces", "ranking": "internal/watch/ranking",
+		"stream": "internal/watch/stream", "authz": "internal/watch/authz",
 		"health": "internal/watch/health", "relations": "internal/relations",
 		"limit": "internal/limit", "web": "internal/web", "listen": "internal/web/listen",
 		"request": "internal/web/request", "quota": "internal/web/quota",
@@ -273,6 +274,7 @@ func (s *source) addProblem(t *testing.T, all map[string]*problem, in string, no
 	case *ast.CallExpr:
 		status := map[string]int{
 			"BadRequest": http.StatusBadRequest, "Invalidf": http.StatusBadRequest, "Unknownf": http.StatusNotFound,
+			"Refusedf": http.StatusForbidden, "Unavailablef": http.StatusServiceUnavailable,
 		}
 		if code := status[nameOf(node.Fun)]; code != 0 && len(node.Args) > 1 {
 			add(node.Args[0], code, node.Args[1:]...)

@@ -49,7 +49,7 @@ func newCluster(t *testing.T, uses, others int) (*apitest.Server, *watch.Cluster
 	return server, startCluster(t, server)
 }
 
-// A graph uses a processor (see WithScanLimiter) while it is computed, but not during requests.
+// A graph uses a processor (see watch.ReadOptions.ScanLimiter) while it is computed, but not during requests.
 func TestProcessorIsLeasedWhileComputing(t *testing.T) {
 	const uses = 6
 	synctest.Test(t, func(t *testing.T) {
@@ -68,11 +68,12 @@ func TestProcessorIsLeasedWhileComputing(t *testing.T) {
 				w.WriteHeader(http.StatusNotFound)
 			})
 		}
-		access := cluster.For(watch.Viewer{Program: true}).WithScanLimiter(func(context.Context) (release func(), err error) {
+		limiter := func(context.Context) (release func(), err error) {
 			leases.Add(1)
 			inUse.Add(1)
 			return func() { inUse.Add(-1) }, nil
-		})
+		}
+		access := cluster.For(watch.Viewer{Program: true}).With(watch.ReadOptions{ScanLimiter: limiter})
 		if _, err := access.Snapshot(t.Context(), query.Query{Resource: pods}, time.Minute); err != nil {
 			t.Fatal(err)
 		}
@@ -107,11 +108,12 @@ func TestRowsOfAGraphAreReported(t *testing.T) {
 		server.Set(configMaps, apitest.Item{Namespace: "a", Name: "c"})
 		var reported, heapGrowth atomic.Int64
 		var before int64
-		access := cluster.For(watch.Viewer{Program: true}).
-			WithGrow(func(bytes int64) { reported.Add(bytes) }).
-			WithScanLimiter(func(context.Context) (release func(), err error) {
+		access := cluster.For(watch.Viewer{Program: true}).With(watch.ReadOptions{
+			Grow: func(bytes int64) { reported.Add(bytes) },
+			ScanLimiter: func(context.Context) (func(), error) {
 				return func() { heapGrowth.Store(max(heapGrowth.Load(), heap()-before)) }, nil
-			})
+			},
+		})
 		snapshot, err := access.Snapshot(t.Context(), query.Query{Resource: pods}, time.Minute)
 		if err != nil {
 			t.Fatal(err)
@@ -194,12 +196,12 @@ func TestGraphErrors(t *testing.T) {
 				t := c.t
 				c.add(object{path: "core/v1/namespaces/_/x"}) // No kinds are searched, which would need a processor.
 				uses := 0
-				access := c.access.WithScanLimiter(func(context.Context) (func(), error) {
+				access := c.access.With(watch.ReadOptions{ScanLimiter: func(context.Context) (func(), error) {
 					if uses++; uses == n+1 {
 						return nil, errBusy
 					}
 					return func() {}, nil
-				})
+				}})
 				if g, err := relations.Of(t.Context(), access, namespaces, "", "x"); !errors.Is(err, errBusy) || g != nil {
 					t.Errorf("after %d uses: got %v, %v, want %v", n, g, err, errBusy)
 				}
@@ -212,12 +214,12 @@ func TestGraphErrors(t *testing.T) {
 			c.add(object{path: namespaces + "/_/x"})
 			ctx, cancel := context.WithCancel(t.Context())
 			uses := 0
-			access := c.access.WithScanLimiter(func(context.Context) (func(), error) {
+			access := c.access.With(watch.ReadOptions{ScanLimiter: func(context.Context) (func(), error) {
 				if uses++; uses == 3 {
 					cancel()
 				}
 				return func() {}, nil
-			})
+			}})
 			if _, err := relations.Of(ctx, access, namespaces, "", "x"); !errors.Is(err, context.Canceled) || uses != 3 {
 				t.Errorf("after %d uses: got %v, want %v", uses, err, context.Canceled)
 			}

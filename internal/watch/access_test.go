@@ -36,11 +36,11 @@ func TestSubscriptionsWaitForScanLimiter(t *testing.T) {
 				server.Set(pods, pod("a", "p", "Running"))
 				scans, running := 0, 0
 				access := cluster.For(watch.Viewer{Program: true}).
-					WithScanLimiter(func(context.Context) (release func(), err error) {
+					With(watch.ReadOptions{ScanLimiter: func(context.Context) (func(), error) {
 						scans++
 						running++
 						return func() { running-- }, nil
-					})
+					}})
 				test.query.Resource = pods
 				if test.view == stream.Windowed {
 					window, err := query.NewWindow("", 0, 10)
@@ -80,11 +80,12 @@ func TestReadsWaitForScanLimiter(t *testing.T) {
 		server.Set(pods, pod("a", "p", "Running"))
 		scans, running := 0, 0
 		var refused error
-		access := cluster.For(watch.Viewer{Program: true}).WithScanLimiter(func(context.Context) (release func(), err error) {
+		limiter := func(context.Context) (release func(), err error) {
 			scans++
 			running++
 			return func() { running-- }, refused
-		})
+		}
+		access := cluster.For(watch.Viewer{Program: true}).With(watch.ReadOptions{ScanLimiter: limiter})
 		read := func() (all []error) {
 			_, err := access.Snapshot(t.Context(), query.Query{Resource: pods}, 0)
 			_, found := access.Search(t.Context(), "p", 1, func(_, _ *resource.Resource) int { return 0 })

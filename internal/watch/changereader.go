@@ -45,23 +45,14 @@ type ChangeBatch struct {
 // too old, the first batch is a snapshot.
 func (a *Access) ReadChanges(ctx context.Context, q query.Query, position string) (*ChangeReader, error) {
 	// A ChangeReader does not recheck permissions.
-	if !a.viewer.Program || a.viewer.Scope != nil {
-		return nil, &status.Problem{
-			Cause: status.Refused, Title: "Forbidden", Detail: "Only the program itself can read all changes.",
-		}
+	if !a.checker.Viewer.Program || a.checker.Viewer.Scope != nil {
+		return nil, status.Refusedf("Forbidden", "Only the program itself can read all changes.")
 	}
-	resource, err := a.Resource(ctx, q.Resource)
+	opened, err := a.open(ctx, &q, authz.VerbWatch, authz.TTLOpen())
 	if err != nil {
 		return nil, err
 	}
-	filter, err := a.check(ctx, &q, resource, authz.VerbWatch, authz.TTLOpen())
-	if err != nil {
-		return nil, err
-	}
-	opened, err := a.open(&q, resource, filter) //nolint:contextcheck // An informer outlives its readers.
-	if err != nil {
-		return nil, err
-	}
+	filter := opened.filter
 	opened.informer.Readers.Add(1)
 	r := &ChangeReader{opened: opened, needsSnapshot: true}
 	var epoch, offset uint64

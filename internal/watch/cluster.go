@@ -3,42 +3,41 @@
 // A Cluster runs one informer for each resource that has readers. Each reader has its own position in the journal of
 // changes. Readers get data only through Cluster.For, which checks permissions.
 //
-// Everything is safe for concurrent use, except a Subscription and a Follower.
+// Everything is safe for concurrent use, except a Subscription, a ChangeReader and a Follower.
 package watch
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	"glasshouse/internal/flight"
 	"glasshouse/internal/watch/authz"
 	"glasshouse/internal/watch/catalog"
 	"glasshouse/internal/watch/cursor"
+	"glasshouse/internal/watch/definitions"
 	"glasshouse/internal/watch/event"
 	"glasshouse/internal/watch/informer"
 	"glasshouse/internal/watch/informer/budget"
 	"glasshouse/internal/watch/informer/pool"
 	"glasshouse/internal/watch/informer/reconcile"
+	"glasshouse/internal/watch/listwatch"
+	"glasshouse/internal/watch/namespaces"
+	"glasshouse/internal/watch/permit"
+	"glasshouse/internal/watch/query"
+	"glasshouse/internal/watch/redact"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/signal"
-	"glasshouse/internal/watch/status"
 	"glasshouse/internal/watch/stream"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	authentication "k8s.io/client-go/kubernetes/typed/authentication/v1"
 	authorization "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	"k8s.io/client-go/rest"
-
-	"glasshouse/internal/watch/listwatch"
-	"glasshouse/internal/watch/redact"
 )
 
 // discoveryTimeout is the default of Options.RequestTimeout.
@@ -78,16 +77,13 @@ type Cluster struct {
 	pool             *pool.Pool
 	log              *slog.Logger
 	cursors          cursor.Key
-	// changed wakes waiters after a change of the list of resources, or of a resource's state.
-	changed        *signal.Signal
-	buffers        sync.Pool
-	encodedCache   event.Cache
-	redactionRules redactionRules
+	definitions      *definitions.Definitions
+	buffers          sync.Pool
+	encodedCache     event.Cache
+	redactionRules   redactionRules
 
-	guard authz.Guard
-	// namespaceExistence caches for each namespace whether it exists. The value is an error if it does not.
-	namespaceExistence *flight.Cache[string, error]
-	lastNamespaces     atomic.Pointer[[]string] // The newest list; nil before the first one. Read-only.
+	permit     permit.Deps
+	namespaces *namespaces.Namespaces
 }
 
 // New returns a Cluster for the API server in config. It sends no request, and fails if config is invalid.
@@ -121,13 +117,20 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 		client: listwatch.NewClient(config, options.Redact), reviews: authz.NewReviewer(authorizer),
 		tokens:  authenticator.TokenReviews(),
 		timeout: timeout, defaultNamespace: options.Namespace, pinned: options.Pinned,
-		log: options.Log, cursors: cursor.NewKey(), changed: signal.New(),
+		log: options.Log, cursors: cursor.NewKey(),
 		ring: options.Ring.LimitedTo(limit), redactionRules: redactionRules{Rules: options.Redact},
-		guard:              authz.NewGuard(authorizer.SubjectAccessReviews()),
-		namespaceExistence: flight.New[string, error](maxCachedNamespaces, existenceMaxAge),
 	}
 	c.pool = pool.New(options.Linger, limit, c.newInformer)
 	c.catalog = catalog.New(discoverer, config.Host, c.onDiscovery, options.Log)
+	c.definitions = &definitions.Definitions{Catalog: c.catalog, Pool: c.pool, Changed: signal.New()}
+	c.namespaces = namespaces.New(c.pool, options.Namespace, func(ctx context.Context, namespace string) error {
+		_, err := c.get(ctx, resource.Namespaces().GVR(), "", namespace)
+		return err
+	})
+	c.permit = permit.Deps{
+		Guard: authz.NewGuard(authorizer.SubjectAccessReviews()), Reviews: c.reviews, Redact: options.Redact,
+		Find: c.catalog.Find, Namespaces: c.namespaces.Known,
+	}
 	return c, nil
 }
 
@@ -150,7 +153,7 @@ func (c *Cluster) newInformer(
 		Client: c.client, Budget: c.pool.Budget, Ring: c.ring, Log: c.log,
 		PrinterColumns: func(ctx context.Context) listwatch.PrinterColumns { return c.readPrinterColumns(ctx, resource) },
 		Masked:         scope.GuestMasked || c.redactionRules.AppliesTo(resource.Group, resource.Resource),
-		StateChanged:   c.changed.Broadcast,
+		StateChanged:   c.definitions.Changed.Broadcast,
 		ObjectChanged:  func() {},
 	}
 	if scope.Metadata {
@@ -160,16 +163,16 @@ func (c *Cluster) newInformer(
 	stream.NewSharedInformer(i)
 	return i, reconcile.New(i, resource, reconcile.Options{
 		Client: c.client, Reviews: c.reviews, Linger: c.pool.Linger, DefaultNamespace: c.defaultNamespace,
-		Served:      func(ctx context.Context) reconcile.Definition { return c.served(ctx, scope) },
+		Served:      func(ctx context.Context) reconcile.Definition { return c.definitions.Served(ctx, scope) },
 		RefreshSoon: c.catalog.RefreshSoon,
-		Namespaces:  c.namespaces,
+		Namespaces:  c.namespaces.List,
 	}).Run
 }
 
 func (c *Cluster) onDiscovery() {
 	c.warnOfUnservedRules()
 	c.pool.RequestReconcile()
-	c.changed.Broadcast()
+	c.definitions.Changed.Broadcast()
 }
 
 func (c *Cluster) get(
@@ -180,23 +183,100 @@ func (c *Cluster) get(
 	return c.client.Get(ctx, resource, namespace, name)
 }
 
-// problemOf converts an API server's error about the object into a *status.Problem. It returns context.Canceled
-// unchanged.
-func problemOf(err error, object string) error {
-	p := &status.Problem{
-		Cause: status.Unavailable, Title: "The API server does not answer",
-		Detail:       fmt.Sprintf("%s: %s", object, status.ReasonOf(err)),
-		PublicDetail: object + " cannot be read now.",
+func (c *Cluster) readPrinterColumns(ctx context.Context, resource *resource.Resource) listwatch.PrinterColumns {
+	if resource.Group == "" {
+		return listwatch.PrinterColumns{}
 	}
-	switch {
-	case errors.Is(err, context.Canceled):
-		return err
-	case apierrors.IsForbidden(err):
-		p.Cause, p.Title, p.PublicDetail = status.Refused, "Forbidden", "This program is not allowed to read "+object+"."
-	case apierrors.IsUnauthorized(err):
-		p.Title = "API server rejected the credentials"
-	case apierrors.IsNotFound(err):
-		p.Cause, p.Title, p.PublicDetail = status.Unknown, "Not found", object+" does not exist."
+	text, err := c.get(ctx, definitions.Scopes()[0].Resource, "", resource.Resource+"."+resource.Group)
+	if err != nil {
+		return listwatch.PrinterColumns{}
 	}
-	return p
+	return listwatch.ParsePrinterColumns(text, resource.Version)
+}
+
+// ReviewToken returns the user of a token (see authz.ReviewToken).
+func (c *Cluster) ReviewToken(ctx context.Context, token string, audiences []string) (*authz.User, error) {
+	return authz.ReviewToken(ctx, c.tokens, token, audiences)
+}
+
+func (c *Cluster) find(scope listwatch.Scope) *stream.SharedInformer {
+	return stream.Shared(c.pool.Find(scope))
+}
+
+func (c *Cluster) sharedInformers() []*stream.SharedInformer {
+	all := c.pool.Informers()
+	informers := make([]*stream.SharedInformer, len(all))
+	for n, i := range all {
+		informers[n] = stream.Shared(i)
+	}
+	return informers
+}
+
+func resourcesOf(informers []*stream.SharedInformer) []*resource.Resource {
+	resources := make([]*resource.Resource, len(informers))
+	for n, i := range informers {
+		resources[n] = stream.ResourceOf(i)
+	}
+	return resources
+}
+
+// pinnedFirstRetry and pinnedLastRetry are the minimum and maximum time between attempts to watch a pinned resource.
+const (
+	pinnedFirstRetry = 2 * time.Second
+	pinnedLastRetry  = 30 * time.Second
+)
+
+// keepWatched watches a pinned resource (--watch) until ctx ends, as soon as the cluster serves it.
+func (c *Cluster) keepWatched(ctx context.Context, ref string) {
+	var loggedError string
+	for wait := pinnedFirstRetry; ctx.Err() == nil; wait = min(2*wait, pinnedLastRetry) {
+		access, all := c.For(Viewer{Program: true}), &query.Query{Resource: ref}
+		open, err := access.open(ctx, all, authz.VerbList, authz.TTLRequest())
+		if err == nil {
+			<-ctx.Done()
+			open.release()
+			return
+		}
+		if loggedError != err.Error() && ctx.Err() == nil {
+			loggedError = err.Error()
+			c.log.WarnContext(ctx, "cannot watch the resource yet; retrying", "resource", ref, "error", err)
+		}
+		release, err := c.definitions.Watch() //nolint:contextcheck // An informer outlives the request that starts it.
+		c.definitions.AwaitServed(ctx, ref, wait)
+		if err == nil {
+			release()
+		}
+	}
+}
+
+// redactionRules are the rules of --redact, by which sensitive values are masked before they are cached.
+type redactionRules struct {
+	redact.Rules
+
+	mu     sync.Mutex
+	warned map[string]bool
+}
+
+// warnOfUnservedRules logs a warning for each --redact rule whose resource is not served: its name may be misspelled.
+func (c *Cluster) warnOfUnservedRules() {
+	resources, groupErrors, err := c.catalog.All()
+	if err != nil || len(groupErrors) > 0 {
+		return
+	}
+	served := make(map[string]bool, len(resources))
+	for n := range resources {
+		group, _, _ := strings.Cut(resources[n].Ref(), "/")
+		served[group+"/"+resources[n].Resource] = true
+	}
+	c.redactionRules.mu.Lock()
+	defer c.redactionRules.mu.Unlock()
+	for _, kind := range c.redactionRules.Resources() {
+		if !served[kind] && !c.redactionRules.warned[kind] {
+			if c.redactionRules.warned == nil {
+				c.redactionRules.warned = make(map[string]bool)
+			}
+			c.redactionRules.warned[kind] = true
+			c.log.Warn("--redact has a rule for a resource that the cluster does not serve", "kind", kind)
+		}
+	}
 }

@@ -153,7 +153,7 @@ func TestFanOutIsSpread(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server, cluster := serveCluster(t)
 				server.Set(pods, pod("a", "p", "begin"))
-				access := cluster.For(watch.Viewer{Program: true}).WithFanOut(func() int { return size })
+				access := cluster.For(watch.Viewer{Program: true}).With(watch.ReadOptions{FanOut: func() int { return size }})
 				var mu sync.Mutex
 				at := make(map[time.Time]int)
 				all := make([]*reader, 64)

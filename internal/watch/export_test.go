@@ -16,7 +16,7 @@ func (c *Cluster) Informer(ref string) *stream.SharedInformer {
 // Reader returns the reader of the subscription, without the checks of permissions.
 func (s *Subscription) Reader() *stream.Reader { return s.reader }
 
-func (c *Cluster) CachedNamespaces() int { return c.namespaceExistence.Len() }
+func (c *Cluster) CachedNamespaces() int { return c.namespaces.Existence.Len() }
 
 // CachedValues returns the cache of encoded values, and its size in bytes as counted by the cache itself.
 func (c *Cluster) CachedValues() (values []any, accounted int) { return c.encodedCache.Values() }

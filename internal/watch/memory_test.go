@@ -173,7 +173,7 @@ func TestMaxMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, longPod("0", "Running"))
-		access := cluster.For(watch.Viewer{Program: true}).WithMaxMessages(2)
+		access := cluster.For(watch.Viewer{Program: true}).With(watch.ReadOptions{MaxMessages: 2})
 		var messages atomic.Int64
 		proceed := make(chan struct{})
 		var reading sync.WaitGroup
@@ -241,18 +241,19 @@ func TestMemoryIsReservedFirst(t *testing.T) {
 				server.Set(pods, pod("a", "p", "Running"))
 				budget := limit.NewBudget(64 << 20)
 				var reserved, early int
-				access := cluster.For(watch.Viewer{Program: true}).
-					WithReserve(func(ctx context.Context, bytes int64) (*limit.Reservation, error) {
+				access := cluster.For(watch.Viewer{Program: true}).With(watch.ReadOptions{
+					Reserve: func(ctx context.Context, bytes int64) (*limit.Reservation, error) {
 						reserved++
 						return budget.Reserve(ctx, limit.Caller{Key: "a"}, bytes, idleResponse{})
-					}).
-					WithScanLimiter(func(context.Context) (release func(), err error) {
+					},
+					ScanLimiter: func(context.Context) (release func(), err error) {
 						// The view Windowed is an exception: its scan sorts all rows once for all readers.
 						if reserved == 0 && test.view != stream.Windowed {
 							early++
 						}
 						return func() {}, nil
-					})
+					},
+				})
 				test.query.Resource = pods
 				sub, err := access.Subscribe(t.Context(), test.query, test.view, "")
 				if err != nil {
@@ -302,9 +303,9 @@ func TestEventsReserveMemory(t *testing.T) {
 				server.Set(pods, pod("a", "p", "Running"))
 				budget := limit.NewBudget(64 << 20)
 				access := cluster.For(watch.Viewer{Program: true}).
-					WithReserve(func(ctx context.Context, bytes int64) (*limit.Reservation, error) {
+					With(watch.ReadOptions{Reserve: func(ctx context.Context, bytes int64) (*limit.Reservation, error) {
 						return budget.Reserve(ctx, limit.Caller{Key: "a"}, bytes, idleResponse{})
-					})
+					}})
 				test.query.Resource = pods
 				sub, err := access.Subscribe(t.Context(), test.query, test.view, "")
 				if err != nil {
@@ -354,10 +355,10 @@ func TestSnapshotReportsMemory(t *testing.T) {
 				}
 				server.Set(pods, items...)
 				var reported, maxReported int64
-				access := cluster.For(test.viewer).WithGrow(func(bytes int64) {
+				access := cluster.For(test.viewer).With(watch.ReadOptions{Grow: func(bytes int64) {
 					reported += bytes
 					maxReported = max(maxReported, reported)
-				})
+				}})
 				test.query.Resource = pods
 				read := func() *watch.Snapshot {
 					reported, maxReported = 0, 0

@@ -3,7 +3,7 @@ package watch
 import (
 	"context"
 	"errors"
-	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -11,122 +11,123 @@ import (
 	"glasshouse/internal/watch/authz"
 	"glasshouse/internal/watch/informer"
 	"glasshouse/internal/watch/listwatch"
+	"glasshouse/internal/watch/permit"
+	"glasshouse/internal/watch/podlog"
 	"glasshouse/internal/watch/query"
+	"glasshouse/internal/watch/redact"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/status"
+	"glasshouse/internal/watch/stream"
 )
+
+// An objectReader reads one object for a viewer who is permitted to read it.
+type objectReader struct {
+	access          *Access
+	resource        *resource.Resource
+	namespace, name string
+	permitted       *query.Filter // What the object must match; set by authorize.
+}
 
 // Object returns one object as masked JSON: from the cache while that is Live, and otherwise from the API server.
 func (a *Access) Object(ctx context.Context, ref, namespace, name string) ([]byte, error) {
-	resource, permitted, err := a.readable(ctx, ref, namespace, name)
+	o, err := a.readable(ctx, ref, namespace, name)
 	if err != nil {
 		return nil, err
 	}
-	return a.readObject(ctx, resource, permitted, namespace, name)
+	return o.read(ctx)
 }
 
-// readable returns the resource, and the filter that the object must match, if the viewer may read the object.
-func (a *Access) readable(ctx context.Context, ref, namespace, name string) (*resource.Resource, *query.Filter, error) {
+// readable returns a reader of the object if the viewer may read the object.
+func (a *Access) readable(ctx context.Context, ref, namespace, name string) (*objectReader, error) {
 	resource, err := a.Resource(ctx, ref)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if resource.Namespaced != (namespace != "") {
-		return nil, nil, status.Invalidf(
-			"Invalid object reference",
+		return nil, status.Invalidf("Invalid object reference",
 			"Namespaced resources need a namespace, others need _ instead; %s %s.",
-			resource.Ref(), map[bool]string{true: "is namespaced", false: "is not namespaced"}[resource.Namespaced],
-		)
+			resource.Ref(), map[bool]string{true: "is namespaced", false: "is not namespaced"}[resource.Namespaced])
 	}
 	if namespace != "" {
 		if err := query.CheckNamespace(namespace); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	if err := query.CheckName(name); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	permitted, err := a.authorizeGet(ctx, resource, authz.VerbGet, namespace, name, authz.TTLRequest())
-	return resource, permitted, err
+	o := &objectReader{access: a, resource: resource, namespace: namespace, name: name}
+	return o, o.authorize(ctx, authz.VerbGet, authz.TTLRequest())
 }
 
-// authorizeGet checks that the viewer may get the object or its log. It returns the filter for the object.
-func (a *Access) authorizeGet(
-	ctx context.Context, r *resource.Resource, verb authz.Verb, namespace, name string, ttl authz.DecisionTTL,
-) (*query.Filter, error) {
-	f := &query.Filter{Name: name}
-	if namespace != "" {
-		f.Namespaces = []string{namespace}
-	}
-	if err := a.restrict(ctx, r, f, verb, ttl); err != nil || f.Selector == nil && !f.NeedsRow() {
-		return f, err
+// authorize checks that the viewer may get the object or its log, and sets permitted.
+func (o *objectReader) authorize(ctx context.Context, verb authz.Verb, ttl authz.DecisionTTL) error {
+	a, f := o.access, &query.Filter{Name: o.name, Namespaces: o.namespaces()}
+	o.permitted = f
+	if err := a.checker.Restrict(ctx, o.resource, f, verb, ttl); err != nil || !o.isConditional() {
+		return err
 	}
 	// The share link has conditions on labels or words of rows, so this object's row must match.
-	q := query.Query{Resource: r.Ref(), Namespaces: f.Namespaces, Name: name}
+	q := query.Query{Resource: o.resource.Ref(), Namespaces: f.Namespaces, Name: o.name}
 	snapshot, err := a.Snapshot(ctx, q, staleReadTimeout)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	f.Columns = snapshot.Columns
 	switch {
 	case !snapshot.Synced:
-		return nil, notKnownYet(r)
+		return notKnownYet(o.resource)
 	case !slices.ContainsFunc(snapshot.Objects, f.Match):
-		return nil, notShared()
+		return permit.NotShared()
 	}
-	return f, nil
+	return nil
+}
+
+// isConditional reports whether the share link has conditions on labels or words of rows.
+func (o *objectReader) isConditional() bool {
+	return o.permitted.Selector != nil || o.permitted.NeedsRow()
+}
+
+func (o *objectReader) namespaces() []string {
+	if o.namespace == "" {
+		return nil
+	}
+	return []string{o.namespace}
 }
 
 // notKnownYet returns the error for a share link whose conditions need the list of objects, which is not available.
 func notKnownYet(r *resource.Resource) *status.Problem {
-	return &status.Problem{
-		Cause: status.Unavailable,
-		Title: "Not known yet",
-		Detail: fmt.Sprintf(
-			"The list of %s is not available now, so it is not known whether the link includes this one; "+
-				"retry in a moment.",
-			r.Resource,
-		),
-	}
+	return status.Unavailablef("Not known yet", "The list of %s is not available now, so it is not known whether "+
+		"the link includes this one; retry in a moment.", r.Resource)
 }
 
-// readObject reads an object and masks it for the viewer. This version must match the filter in permitted, too.
-func (a *Access) readObject(
-	ctx context.Context, resource *resource.Resource, permitted *query.Filter, namespace, name string,
-) ([]byte, error) {
-	o, current := a.cachedObject(resource, namespace, name)
-	live := o != nil && current.State == status.Live
+// read reads the object and masks it for the viewer. This version must match permitted, too.
+func (o *objectReader) read(ctx context.Context) ([]byte, error) {
+	a := o.access
+	cached, current := o.cached()
+	live := cached != nil && current.State == status.Live
 	switch {
-	case live && !permitted.Match(o):
-		return nil, notShared()
+	case live && !o.permitted.Match(cached):
+		return nil, permit.NotShared()
 	case live:
-		a.recordObject(resource, permitted, authz.VerbList, namespace, name)
-		text, err := o.JSON()
-		return a.maskText(resource, text, err)
-	case permitted.NeedsRow():
-		return nil, notKnownYet(resource)
-	case !resource.Can("get"):
-		return nil, status.Invalidf(
-			"Not readable",
-			"%s cannot be read one by one: the API serves only %s.",
-			resource.Ref(), strings.Join(resource.Verbs, ", "),
-		)
-	case !a.cluster.reviews.Allows(ctx, authz.VerbGet, resource, namespace, name, authz.TTLRequest()):
-		return nil, errForbidden(
-			resource, authz.VerbGet,
-			&query.Filter{Namespaces: slices.DeleteFunc([]string{namespace}, func(ns string) bool { return ns == "" })},
-		)
+		return o.respond(authz.VerbList, cached.JSON)
+	case o.permitted.NeedsRow():
+		return nil, notKnownYet(o.resource)
+	case !o.resource.Can("get"):
+		return nil, status.Invalidf("Not readable", "%s cannot be read one by one: the API serves only %s.",
+			o.resource.Ref(), strings.Join(o.resource.Verbs, ", "))
+	case !a.cluster.reviews.Allows(ctx, authz.VerbGet, o.resource, o.namespace, o.name, authz.TTLRequest()):
+		return nil, permit.Forbidden(o.resource, authz.VerbGet, &query.Filter{Namespaces: o.namespaces()})
 	}
-	text, err := a.cluster.get(ctx, resource.GVR(), namespace, name)
+	text, err := a.cluster.get(ctx, o.resource.GVR(), o.namespace, o.name)
 	if err != nil {
-		return nil, problemOf(err, strings.TrimPrefix(namespace+"/"+name, "/"))
+		return nil, status.FromRequest(err, strings.TrimPrefix(o.namespace+"/"+o.name, "/"))
 	}
 	// An object from the API server has no row, so only labels are compared.
-	if permitted.Selector != nil && !permitted.Selector.Matches(query.Labels(listwatch.LabelsOf(text))) {
-		return nil, notShared()
+	if o.permitted.Selector != nil && !o.permitted.Selector.Matches(query.Labels(listwatch.LabelsOf(text))) {
+		return nil, permit.NotShared()
 	}
-	a.recordObject(resource, permitted, authz.VerbGet, namespace, name)
-	return a.maskText(resource, text, nil)
+	return o.respond(authz.VerbGet, func() ([]byte, error) { return text, nil })
 }
 
 // staleReadTimeout is how long a read waits for the API server if the cache has only a stale version.
@@ -136,12 +137,12 @@ const staleReadTimeout = 2 * time.Second
 func (a *Access) LastKnown(
 	ctx context.Context, ref, namespace, name string,
 ) (text []byte, current status.Status, err error) {
-	resource, permitted, err := a.readable(ctx, ref, namespace, name)
+	o, err := a.readable(ctx, ref, namespace, name)
 	if err != nil {
 		return nil, status.Status{}, err
 	}
-	cached, current := a.cachedObject(resource, namespace, name)
-	if current.State != status.Stale || cached == nil || !permitted.Match(cached) {
+	cached, current := o.cached()
+	if current.State != status.Stale || cached == nil || !o.permitted.Match(cached) {
 		cached = nil
 	}
 	readCtx := ctx
@@ -150,26 +151,88 @@ func (a *Access) LastKnown(
 		readCtx, cancel = context.WithTimeout(ctx, staleReadTimeout)
 		defer cancel()
 	}
-	text, err = a.readObject(readCtx, resource, permitted, namespace, name)
+	text, err = o.read(readCtx)
 	if p := new(status.Problem); cached != nil && errors.As(err, &p) && p.Cause == status.Unavailable {
-		a.recordObject(resource, permitted, authz.VerbList, namespace, name)
-		text, err = cached.JSON()
-		text, err = a.maskText(resource, text, err)
+		text, err = o.respond(authz.VerbList, cached.JSON)
 		return text, current, err
 	}
 	return text, status.Status{State: status.Live}, err
 }
 
-func (a *Access) cachedObject(resource *resource.Resource, namespace, name string) (*listwatch.Object, status.Status) {
-	var namespaces []string
-	if namespace != "" {
-		namespaces = []string{namespace}
-	}
-	i := a.cluster.find(a.scope(resource, ""))
+func (o *objectReader) cached() (*listwatch.Object, status.Status) {
+	i := o.access.cluster.find(o.access.checker.Viewer.InformerScope(o.resource, ""))
 	if i == nil {
 		return nil, status.Status{}
 	}
-	status := i.CurrentState(namespaces).Status
-	o, _, _ := i.Get(informer.Key(namespace, name))
-	return o, status
+	status := i.CurrentState(o.namespaces()).Status
+	cached, _, _ := i.Get(informer.Key(o.namespace, o.name))
+	return cached, status
+}
+
+// respond records an object that the program read by verb: list for the cache, get for the API server. It returns
+// the text, in which sensitive values are masked if the viewer is a guest.
+func (o *objectReader) respond(verb authz.Verb, read func() ([]byte, error)) ([]byte, error) {
+	a, r, permitted := o.access, o.resource, o.permitted
+	a.checker.RecordObject(r, permitted, verb, o.namespace, o.name, func() bool {
+		cached, current := o.cached()
+		return cached == nil || current.State != status.Live || permitted.Match(cached)
+	})
+	text, err := read()
+	a.Grow(max(0, int64(len(text))-stream.LargestText))
+	if err != nil || !a.checker.Viewer.IsMasked() {
+		return text, err
+	}
+	return redact.NewGuestMask(r.Group, r.Resource).Object(nil, text)
+}
+
+// LogOptions are the options for reading a container's log.
+type LogOptions = listwatch.LogOptions
+
+// Logs opens the log of one container of a pod. With options.Follow, Logs can block until ctx ends, because the API
+// server does not respond before the first line exists.
+func (a *Access) Logs(ctx context.Context, namespace, pod string, options LogOptions) (io.ReadCloser, error) {
+	if err := query.CheckNamespace(namespace); err != nil {
+		return nil, err
+	}
+	if err := query.CheckName(pod); err != nil {
+		return nil, err
+	}
+	if options.Container != "" {
+		if err := query.CheckName(options.Container); err != nil {
+			return nil, err
+		}
+	}
+	if err := a.authorizeLog(ctx, namespace, pod, authz.TTLOpen()); err != nil {
+		return nil, err
+	}
+	request := podlog.Request{
+		Namespace: namespace, Pod: pod, Options: options,
+		Client: a.cluster.client, Reviews: a.cluster.reviews, Timeout: a.cluster.timeout,
+		Object: func(ctx context.Context) ([]byte, error) { return a.Object(ctx, "core/v1/pods", namespace, pod) },
+	}
+	if a.checker.Viewer.User != nil || a.checker.Viewer.Scope != nil {
+		request.Recheck = func(ctx context.Context) error {
+			return a.authorizeLog(ctx, namespace, pod, authz.TTLRecheck())
+		}
+	}
+	return request.Open(ctx)
+}
+
+// authorizeLog returns an error if the viewer may not read the log of a pod.
+func (a *Access) authorizeLog(ctx context.Context, namespace, pod string, ttl authz.DecisionTTL) error {
+	pods := &resource.Resource{
+		Version: "v1", Resource: "pods", Namespaced: true, Verbs: []string{"get", "list", "watch"},
+	}
+	o := &objectReader{access: a, resource: pods, namespace: namespace, name: pod}
+	if err := o.authorize(ctx, authz.VerbLog, ttl); err != nil || !o.isConditional() {
+		return err
+	}
+	if err := a.checker.Viewer.Scope.Restrict(pods, o.permitted, authz.VerbGet); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, staleReadTimeout)
+	defer cancel()
+	// The present version of the pod must match the share link, too.
+	_, err := o.read(ctx)
+	return err
 }

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"glasshouse/internal/watch/permit"
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
 
@@ -58,17 +59,17 @@ func reads() map[string]func(ctx context.Context, access *watch.Access) error {
 
 func revalidationOf(
 	t *testing.T, access *watch.Access, read func(context.Context, *watch.Access) error,
-) *watch.Revalidation {
+) *permit.Revalidation {
 	t.Helper()
-	g := &watch.Revalidation{}
+	g := &permit.Revalidation{}
 	t.Cleanup(g.Close)
-	if err := read(t.Context(), access.WithRevalidation(g)); err != nil {
+	if err := read(t.Context(), access.With(watch.ReadOptions{Revalidation: g})); err != nil {
 		t.Fatal(err)
 	}
 	return g
 }
 
-func revokedWithin(t *testing.T, g *watch.Revalidation, duration time.Duration) (bool, time.Duration) {
+func revokedWithin(t *testing.T, g *permit.Revalidation, duration time.Duration) (bool, time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), duration)
 	defer cancel()

@@ -13,11 +13,11 @@ import (
 	"glasshouse/internal/watch/stream"
 )
 
-// Item is one object of a Snapshot.
-type Item = listwatch.Object
-
-// Column is one column of a Snapshot's table.
-type Column = listwatch.Column
+// Item is one object of a Snapshot. Column is one column of its table.
+type (
+	Item   = listwatch.Object
+	Column = listwatch.Column
+)
 
 // A Snapshot is the complete result of a query at one cursor (a position in the resource's history of changes).
 type Snapshot struct {
@@ -35,23 +35,15 @@ type Snapshot struct {
 
 // Snapshot reads the result of a query. It waits for the informer's first list, but at most for wait.
 func (a *Access) Snapshot(ctx context.Context, q query.Query, wait time.Duration) (*Snapshot, error) {
-	resource, err := a.Resource(ctx, q.Resource)
+	open, err := a.open(ctx, &q, authz.VerbList, authz.TTLRequest())
 	if err != nil {
 		return nil, err
 	}
-	filter, err := a.check(ctx, &q, resource, authz.VerbList, authz.TTLRequest())
-	if err != nil {
-		return nil, err
-	}
-	open, err := a.open(&q, resource, filter) //nolint:contextcheck // An informer outlives the reader that starts it.
-	if err != nil {
-		return nil, err
-	}
-	defer a.releaseAfterResponse(open)
-	informer := open.informer
+	defer a.checker.ReleaseAfterResponse(open.release)
+	resource, filter, informer := open.resource, open.filter, open.informer
 	began := time.Now()
 	informer.Wait(ctx, wait, func() bool { return informer.VisibleState(filter).Status.State != status.Syncing })
-	listing, total, now, err := a.first(ctx, open, &q, began)
+	listing, total, now, err := open.first(ctx, began)
 	if err != nil {
 		return nil, err
 	}
@@ -59,16 +51,17 @@ func (a *Access) Snapshot(ctx context.Context, q query.Query, wait time.Duration
 		Resource: resource, Columns: now.Columns, Status: now.Status, Synced: now.Synced, IsPartial: filter.IsPartial,
 	}
 	if !now.Synced && now.Status.State == status.Failed && now.Status.IsInvalidRequest && q.Fields != "" {
-		return nil, status.Invalidf(
-			"Invalid field selector", "The API server rejects %q for %s: %s", q.Fields, q.Resource, now.Status.Reason,
-		)
+		return nil, status.Invalidf("Invalid field selector",
+			"The API server rejects %q for %s: %s", q.Fields, q.Resource, now.Status.Reason)
 	}
 	if !now.Synced {
 		return snapshot, ctx.Err()
 	}
-	a.recordRows(open, now.Version)
+	// The version changes when this program loses a permission.
+	isCurrent := func() bool { return informer.CurrentState(nil).Version == now.Version }
+	a.checker.RecordRows(resource, filter, isCurrent)
 	snapshot.Objects, snapshot.Total = listing.Objects, total
-	if mask := a.guestMask(resource); mask != nil {
+	if mask := a.checker.Viewer.GuestMask(resource); mask != nil {
 		a.Grow(maskedMemory * int64(len(listing.Objects)))
 		snapshot.Objects = make([]*Item, len(listing.Objects))
 		for n, o := range listing.Objects {
@@ -76,29 +69,28 @@ func (a *Access) Snapshot(ctx context.Context, q query.Query, wait time.Duration
 		}
 	}
 	if len(snapshot.Objects) == total {
-		snapshot.Cursor = a.cursor(&q, filter, informer, now.Version, listing.Cursor.Offset)
+		snapshot.Cursor = open.cursor(now.Version, listing.Cursor.Offset)
 	}
 	if total == 0 {
-		err = a.checkNamespaces(ctx, filter.Named)
+		err = open.checkNamespaces(ctx)
 	}
 	return snapshot, err
 }
 
 // first waits for the scan limiter, and reads the result. It repeats an access review that is too old.
-func (a *Access) first(
-	ctx context.Context, open *openedQuery, q *query.Query, reviewedAt time.Time,
-) (*stream.Listing, int, informer.State, error) {
+func (o *openedQuery) first(ctx context.Context, reviewedAt time.Time) (*stream.Listing, int, informer.State, error) {
+	a := o.access
 	check := func() error {
 		if time.Since(reviewedAt) <= authz.TTLRecheck().Allowed {
 			return nil
 		}
 		reviewedAt = time.Now()
-		return a.restrict(ctx, open.resource, open.filter, authz.VerbList, authz.TTLRequest())
+		return a.checker.Restrict(ctx, o.resource, o.filter, authz.VerbList, authz.TTLRequest())
 	}
 	if err := check(); err != nil {
 		return nil, 0, informer.State{}, err
 	}
-	release, err := a.acquireScan(ctx)
+	release, err := a.AcquireProcessor(ctx)
 	if err != nil {
 		return nil, 0, informer.State{}, err
 	}
@@ -106,9 +98,9 @@ func (a *Access) first(
 	if err := check(); err != nil {
 		return nil, 0, informer.State{}, err
 	}
-	scan := scanMemory(q, open.filter, int64(open.informer.Len()))
+	scan := scanMemory(o.query, o.filter, int64(o.informer.Len()))
 	a.Grow(scan)
-	found, total, now := open.informer.First(open.filter, q)
+	found, total, now := o.informer.First(o.filter, o.query)
 	// Replace the estimate by the memory that is used. If scan is 0, readers share the list.
 	if scan > 0 {
 		a.Grow(stream.ListedMemory*int64(cap(found.Objects)) - scan)

@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"glasshouse/internal/watch/authz"
-	"glasshouse/internal/watch/informer"
 	"glasshouse/internal/watch/listwatch"
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
@@ -78,11 +76,11 @@ func (a *Access) Subscribe(ctx context.Context, q query.Query, view stream.View,
 func (s *Subscription) checkPermissions(
 	ctx context.Context, ttl authz.DecisionTTL,
 ) (f *query.Filter, refusal string, err error) {
-	f, err = s.access.check(ctx, &s.query, s.resource, authz.VerbWatch, ttl)
+	f, err = s.access.checker.Filter(ctx, &s.query, s.resource, authz.VerbWatch, ttl)
 	if p, ok := errors.AsType[*status.Problem](err); ok && p.Cause == status.Refused && f != nil {
 		refusal, err = p.Detail, nil
 	}
-	if err == nil && s.access.viewer.User != nil {
+	if err == nil && s.access.checker.Viewer.User != nil {
 		s.recheckAt = time.Now().Add(authz.RecheckEvery)
 	}
 	return f, refusal, err
@@ -92,9 +90,9 @@ func (s *Subscription) checkPermissions(
 func (s *Subscription) openReader(f *query.Filter, refusal string) error {
 	if refusal != "" {
 		forbidden := s.access.cluster.newForbiddenInformer(s.resource, refusal)
-		s.attachReader(&openedQuery{s.resource, f, forbidden, forbidden.Close})
+		s.attachReader(&openedQuery{s.access, &s.query, s.resource, f, forbidden, forbidden.Close})
 	} else {
-		opened, err := s.access.open(&s.query, s.resource, f)
+		opened, err := s.access.acquire(&s.query, s.resource, f)
 		if err != nil {
 			return err
 		}
@@ -105,7 +103,7 @@ func (s *Subscription) openReader(f *query.Filter, refusal string) error {
 }
 
 func (s *Subscription) attachReader(opened *openedQuery) {
-	s.reader, s.release = s.access.newReader(&s.query, s.view, opened), opened.release
+	s.reader, s.release = opened.newReader(s.view), opened.release
 }
 
 // newForbiddenInformer returns an informer that watches nothing and reports the state Forbidden with the reason.
@@ -217,22 +215,4 @@ func (s *Subscription) Close() {
 	if s.reader != nil {
 		s.closeReader()
 	}
-}
-
-func (a *Access) newReader(q *query.Query, v stream.View, opened *openedQuery) *stream.Reader {
-	options := stream.Options{
-		Informer: opened.informer, Filter: opened.filter, View: v, GuestMask: a.guestMask(opened.resource),
-		Cipher:   a.cursorCipher(q, opened.filter, opened.informer),
-		Check:    func(ctx context.Context) error { return a.checkNamespaces(ctx, opened.filter.Named) },
-		EndError: stream.ErrClosed, AcquireScan: a.acquireScan, Every: q.Every, FanOut: a.fanOut,
-		Buffers: &a.cluster.buffers, Slots: a.slots, Reserve: a.reserve, Cache: &a.cluster.encodedCache,
-		Window: q.Window, Owner: a.viewer.owner(),
-	}
-	if q.Watched {
-		options.EndError = notWatched(opened.resource)
-	}
-	if q.Name != "" && opened.resource.Namespaced == (len(q.Namespaces) == 1) {
-		options.Key = informer.Key(strings.Join(q.Namespaces, ""), q.Name)
-	}
-	return stream.New(&options)
 }

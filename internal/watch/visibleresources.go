@@ -5,9 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/definitions"
 	"glasshouse/internal/watch/listwatch"
-	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/status"
 	"glasshouse/internal/watch/stream"
@@ -31,13 +30,13 @@ func (a *Access) Resources(ctx context.Context, wait time.Duration) ([]ResourceS
 	}
 	var statuses []ResourceStatus
 	for n := range resources {
-		if !a.viewer.canDiscover(&resources[n]) {
+		if !a.checker.Viewer.CanDiscover(&resources[n]) {
 			continue
 		}
 		statuses = append(statuses, ResourceStatus{Resource: resources[n]})
 	}
 	a.addStatuses(ctx, statuses)
-	if a.viewer.Scope != nil {
+	if a.checker.Viewer.Scope != nil {
 		groupErrors = nil
 	}
 	return statuses, groupErrors, nil
@@ -54,34 +53,12 @@ func (a *Access) addStatuses(ctx context.Context, statuses []ResourceStatus) {
 				append(resources, &statuses[n].Resource)
 		}
 	}
-	for n, all := range a.canSeeAll(ctx, resources) {
+	for n, all := range a.checker.CanSeeAll(ctx, resources) {
 		if all {
 			now := informers[n].CurrentState(nil)
 			watched[n].Status, watched[n].Count = &now.Status, objectCount(informers[n])
 		}
 	}
-}
-
-// statusReviewTimeout is the time limit for the access reviews of all resources together.
-const statusReviewTimeout = 2 * time.Second
-
-// canSeeAll reports for each resource whether the viewer may see all objects. A failed or late review means false.
-func (a *Access) canSeeAll(ctx context.Context, resources []*resource.Resource) []bool {
-	if a.viewer.User == nil || a.viewer.Scope != nil {
-		return slices.Repeat([]bool{a.viewer.Program && a.viewer.Scope == nil}, len(resources))
-	}
-	ctx, cancel := context.WithTimeout(ctx, statusReviewTimeout)
-	defer cancel()
-	// Ignore the error, because the result of a failed review is false.
-	all, _ := checkEach(ctx, resources, func(ctx context.Context, r *resource.Resource) (bool, error) {
-		return a.cluster.guard.Allowed(ctx, a.subject, authz.VerbWatch, r, "", "", authz.TTLRequest())
-	})
-	for n, r := range resources {
-		if all[n] {
-			a.recordFilter(r, &query.Filter{}, authz.VerbWatch)
-		}
-	}
-	return all
 }
 
 func objectCount(i *stream.SharedInformer) *int {
@@ -93,13 +70,19 @@ func objectCount(i *stream.SharedInformer) *int {
 	return &count
 }
 
+// A Follower waits for changes of the list of resources. Only one goroutine can use it, and must call Close.
+type Follower = definitions.Follower
+
+// Follow returns a Follower, with which the caller waits for changes of the list of resources.
+func (a *Access) Follow() *Follower { return a.cluster.definitions.Follow() }
+
 // Counts returns the number of objects of each watched resource, by ref, if the viewer may see all of them.
 func (a *Access) Counts(ctx context.Context) map[string]int {
 	informers := slices.DeleteFunc(a.cluster.sharedInformers(), func(i *stream.SharedInformer) bool {
 		return i.Scope != (listwatch.Scope{Resource: i.Scope.Resource})
 	})
 	counts := make(map[string]int)
-	for n, all := range a.canSeeAll(ctx, resourcesOf(informers)) {
+	for n, all := range a.checker.CanSeeAll(ctx, resourcesOf(informers)) {
 		if count := objectCount(informers[n]); count != nil && all {
 			counts[stream.ResourceOf(informers[n]).Ref()] = *count
 		}
@@ -109,9 +92,5 @@ func (a *Access) Counts(ctx context.Context) map[string]int {
 
 // Resource returns the resource with a ref, such as "apps/v1/deployments".
 func (a *Access) Resource(ctx context.Context, ref string) (*resource.Resource, error) {
-	if a.viewer.Scope != nil &&
-		!slices.ContainsFunc(a.viewer.Scope.Parts, func(p Part) bool { return p.Resource == ref }) {
-		return nil, notShared() // The error must not reveal whether the resource exists.
-	}
-	return a.cluster.catalog.Find(ctx, ref)
+	return a.checker.Resource(ctx, ref)
 }

@@ -58,14 +58,14 @@ func (c *Cluster) WatchStatus() WatchStatus {
 
 // WatchStatus returns the watch status of the resources of which the viewer may see all objects.
 func (a *Access) WatchStatus(ctx context.Context) WatchStatus {
-	if a.viewer.Program && a.viewer.Scope == nil {
+	if a.checker.Viewer.Program && a.checker.Viewer.Scope == nil {
 		return a.cluster.WatchStatus()
 	}
 	status := WatchStatus{Entries: []WatchStatusEntry{}}
 	informers := slices.DeleteFunc(
 		a.cluster.sharedInformers(), func(i *stream.SharedInformer) bool { return i.Scope.Fields != "" },
 	)
-	for n, all := range a.canSeeAll(ctx, resourcesOf(informers)) {
+	for n, all := range a.checker.CanSeeAll(ctx, resourcesOf(informers)) {
 		if all {
 			status.add(informers[n])
 		}

@@ -1,9 +1,20 @@
 package authz
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
+
+	"glasshouse/internal/watch/status"
+
+	authentication "k8s.io/api/authentication/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	authenticationclient "k8s.io/client-go/kubernetes/typed/authentication/v1"
 )
 
 // A User is the subject of access reviews, with every field that an authorizer of the API server can use.
@@ -26,3 +37,50 @@ func (u *User) Key() string {
 
 // Same reports whether two users have equal fields, and therefore equal permissions.
 func (u *User) Same(other *User) bool { return u.Key() == other.Key() }
+
+// ReviewToken sends a TokenReview, and returns the user of the token. Without audiences, the token must be valid for
+// the API server. The error contains a *Problem, but never the token.
+func ReviewToken(
+	ctx context.Context, client authenticationclient.TokenReviewInterface, token string, audiences []string,
+) (*User, error) {
+	ctx, cancel := context.WithTimeout(ctx, ReviewTimeout)
+	defer cancel()
+	review, err := client.Create(ctx, &authentication.TokenReview{
+		Spec: authentication.TokenReviewSpec{Token: token, Audiences: audiences},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		return nil, errTokenReview(err, token)
+	}
+	reviewed := review.Status
+	if !reviewed.Authenticated || reviewed.User.Username == "" || reviewed.User.Username == "system:anonymous" {
+		return nil, status.NotLoggedIn("The API server does not accept the token: it may have expired, or be for another " +
+			"cluster or audience.")
+	}
+	// An API server that does not support audiences returns none; the token is then refused.
+	if len(audiences) > 0 &&
+		!slices.ContainsFunc(reviewed.Audiences, func(audience string) bool { return slices.Contains(audiences, audience) }) {
+		return nil, status.NotLoggedIn("The token is for another audience than that of this program.")
+	}
+	user := &User{Name: reviewed.User.Username, UID: reviewed.User.UID, Groups: reviewed.User.Groups}
+	if len(reviewed.User.Extra) > 0 {
+		user.Extra = make(map[string][]string, len(reviewed.User.Extra))
+	}
+	for name, values := range reviewed.User.Extra {
+		user.Extra[name] = values
+	}
+	return user, nil
+}
+
+// errTokenReview returns the error for a failed review. Unknown callers can read only its Problem.
+func errTokenReview(err error, token string) error {
+	p := status.Unavailablef("Login cannot be checked",
+		"The API server could not review the token; try again in a moment.")
+	if apierrors.IsForbidden(err) {
+		p.Detail = "This program is not allowed to review tokens: it needs the permission to create tokenreviews, " +
+			"for example through the ClusterRole system:auth-delegator."
+	}
+	if token != "" && strings.Contains(err.Error(), token) {
+		err = errors.New("the error of the API server contains the token")
+	}
+	return fmt.Errorf("review a token: %w: %w", p, err)
+}

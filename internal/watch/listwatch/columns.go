@@ -1,6 +1,7 @@
 package listwatch
 
 import (
+	"encoding/json"
 	"regexp"
 	"slices"
 	"strconv"
@@ -203,4 +204,41 @@ func SimplePath(jsonPath string) (string, bool) {
 		return name == "" || strings.ContainsAny(name, `[]()'"*?@\ `)
 	})
 	return path, simple
+}
+
+// ParsePrinterColumns returns the columns of one version of the resource that a CustomResourceDefinition defines. It
+// returns none if crdText is invalid.
+func ParsePrinterColumns(crdText []byte, version string) PrinterColumns {
+	var crd struct {
+		Spec struct {
+			Versions []struct {
+				Name    string `json:"name"`
+				Columns []struct {
+					Name     string `json:"name"`
+					Type     string `json:"type"`
+					JSONPath string `json:"jsonPath"`
+				} `json:"additionalPrinterColumns"`
+			} `json:"versions"`
+		} `json:"spec"`
+	}
+	if err := json.Unmarshal(crdText, &crd); err != nil {
+		return PrinterColumns{}
+	}
+	columns := PrinterColumns{Dates: make(map[string]string), Paths: make(map[string]string)}
+	for _, v := range crd.Spec.Versions {
+		if v.Name != version {
+			continue
+		}
+		for _, column := range v.Columns {
+			if path, isSimple := SimplePath(column.JSONPath); column.Type == "date" && isSimple {
+				columns.Dates[column.Name] = path
+			}
+			path := column.JSONPath
+			if _, isDuplicate := columns.Paths[column.Name]; isDuplicate {
+				path = "" // Two columns have this name, so the path is ambiguous.
+			}
+			columns.Paths[column.Name] = path
+		}
+	}
+	return columns
 }

@@ -45,19 +45,15 @@ type Filter struct {
 func NewFilter(q *Query, r *resource.Resource) (*Filter, error) {
 	f := &Filter{Name: q.Name, words: cellsort.Words(q.Text)}
 	if !r.Can("list") {
-		return nil, status.Invalidf(
-			"Not listable", "%s cannot be listed: the API serves only %s.", r.Ref(), strings.Join(r.Verbs, ", "),
-		)
+		return nil, status.Invalidf("Not listable",
+			"%s cannot be listed: the API serves only %s.", r.Ref(), strings.Join(r.Verbs, ", "))
 	}
 	if len(q.Namespaces) > 0 && !r.Namespaced {
 		return nil, status.Invalidf("Not namespaced", "%s are not namespaced: omit ns.", r.Resource)
 	}
 	if len(q.Namespaces) > maxNamespaces {
-		return nil, status.Invalidf(
-			"Too many namespaces",
-			"%d namespaces are selected; select at most %d, or all by omitting ns.",
-			len(q.Namespaces), maxNamespaces,
-		)
+		return nil, status.Invalidf("Too many namespaces",
+			"%d namespaces are selected; select at most %d, or all by omitting ns.", len(q.Namespaces), maxNamespaces)
 	}
 	for _, ns := range q.Namespaces {
 		if err := CheckNamespace(ns); err != nil {
@@ -73,9 +69,8 @@ func NewFilter(q *Query, r *resource.Resource) (*Filter, error) {
 		return nil, status.Invalidf("Selector too long", "A selector or filter may have at most %d bytes.", maxSelector)
 	}
 	if len(f.words) > maxTerms {
-		return nil, status.Invalidf(
-			"Selector too complex", "A text filter may have at most %d words; this one has %d.", maxTerms, len(f.words),
-		)
+		return nil, status.Invalidf("Selector too complex",
+			"A text filter may have at most %d words; this one has %d.", maxTerms, len(f.words))
 	}
 	if strings.ContainsFunc(q.Labels+q.Fields, unicode.IsControl) {
 		return nil, status.Invalidf("Invalid selector", "A selector contains a control character, which is not allowed.")
@@ -90,11 +85,9 @@ func NewFilter(q *Query, r *resource.Resource) (*Filter, error) {
 			)
 		}
 		if countTerms(parsed) > maxTerms {
-			return nil, status.Invalidf(
-				"Selector too complex",
+			return nil, status.Invalidf("Selector too complex",
 				"A label selector may have at most %d requirements and values together; this one has %d.",
-				maxTerms, countTerms(parsed),
-			)
+				maxTerms, countTerms(parsed))
 		}
 		f.Selector = NewSelector(parsed)
 	}

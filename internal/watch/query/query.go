@@ -46,11 +46,9 @@ func CheckNamespace(ns string) error {
 // CheckName returns a Problem for a name longer than 253 bytes, or not exactly one segment of a URL path.
 func CheckName(name string) error {
 	if problems := content.IsPathSegmentName(name); len(problems) > 0 || len(name) > 253 {
-		return status.Invalidf(
-			"Invalid name",
+		return status.Invalidf("Invalid name",
 			"%.100q is not a valid object name: names have at most 253 characters, no / or %%, and are not . or ..",
-			name,
-		)
+			name)
 	}
 	return nil
 }

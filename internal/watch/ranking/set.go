@@ -51,20 +51,15 @@ func (s *Set) Open(
 		return r, release, nil
 	}
 	if _, fits := i.Account.MakeRoom(int64(i.Len()) * rowWeight); !fits {
-		return nil, nil, &status.Problem{
-			Cause: status.Unavailable, Title: "Too many sort orders",
-			Detail: "There is no memory for the rows in another order; filter the rows, or increase --memory-limit.",
-		}
+		return nil, nil, status.Unavailablef("Too many sort orders",
+			"There is no memory for the rows in another order; filter the rows, or increase --memory-limit.")
 	}
 	if r, release = s.acquire(viewer, id, func() *Ranking {
 		return New(i, f, state.Columns, order)
 	}); r == nil {
-		return nil, nil, &status.Problem{
-			Cause: status.Unavailable, Title: "Too many sort orders",
-			Detail: fmt.Sprintf("The rows of one resource are kept in %d orders for you, "+
-				"in %d for the viewers of all links, or in %d in total, one for each filter and sort; "+
-				"close one, or use the filter and sort of others.", maxRankings, maxGuestRankings, maxAllRankings),
-		}
+		return nil, nil, status.Unavailablef("Too many sort orders", "The rows of one resource are kept in "+
+			"%d orders for you, in %d for the viewers of all links, or in %d in total, one for each filter and sort; "+
+			"close one, or use the filter and sort of others.", maxRankings, maxGuestRankings, maxAllRankings)
 	}
 	return r, release, nil
 }

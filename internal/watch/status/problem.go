@@ -1,6 +1,12 @@
 package status
 
-import "fmt"
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
 
 // Problem is an error in a request or in the cluster's response, with a text on how to correct it.
 type Problem struct { //nolint:errname // Named after the problem document of RFC 9457.
@@ -34,4 +40,39 @@ func Invalidf(title, format string, args ...any) *Problem {
 // Unknownf returns a Problem with the cause Unknown and a formatted detail.
 func Unknownf(title, format string, args ...any) *Problem {
 	return &Problem{Cause: Unknown, Title: title, Detail: fmt.Sprintf(format, args...)}
+}
+
+// Refusedf returns a Problem with the cause Refused and a formatted detail.
+func Refusedf(title, format string, args ...any) *Problem {
+	return &Problem{Cause: Refused, Title: title, Detail: fmt.Sprintf(format, args...)}
+}
+
+// Unavailablef returns a Problem with the cause Unavailable and a formatted detail.
+func Unavailablef(title, format string, args ...any) *Problem {
+	return &Problem{Cause: Unavailable, Title: title, Detail: fmt.Sprintf(format, args...)}
+}
+
+// NotLoggedIn returns the Problem for a request whose user is unknown.
+func NotLoggedIn(format string, args ...any) *Problem {
+	return &Problem{Cause: Unauthenticated, Title: "Not logged in", Detail: fmt.Sprintf(format, args...)}
+}
+
+// FromRequest converts the error of a request for an object into a *Problem. It returns context.Canceled unchanged.
+func FromRequest(err error, object string) error {
+	p := &Problem{
+		Cause: Unavailable, Title: "The API server does not answer",
+		Detail:       fmt.Sprintf("%s: %s", object, ReasonOf(err)),
+		PublicDetail: object + " cannot be read now.",
+	}
+	switch {
+	case errors.Is(err, context.Canceled):
+		return err
+	case apierrors.IsForbidden(err):
+		p.Cause, p.Title, p.PublicDetail = Refused, "Forbidden", "This program is not allowed to read "+object+"."
+	case apierrors.IsUnauthorized(err):
+		p.Title = "API server rejected the credentials"
+	case apierrors.IsNotFound(err):
+		p.Cause, p.Title, p.PublicDetail = Unknown, "Not found", object+" does not exist."
+	}
+	return p
 }

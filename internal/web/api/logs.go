@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/status"
 	"glasshouse/internal/web/auth"
 	"glasshouse/internal/web/listen"
 	"glasshouse/internal/web/logstream"
@@ -57,7 +58,7 @@ func (s *Logs) Serve(w http.ResponseWriter, r *http.Request) error {
 			if request.GuestOf(r) != nil {
 				return request.ShareEnded()
 			}
-			return watch.NotLoggedIn("Your login has ended; log in again.")
+			return status.NotLoggedIn("Your login has ended; log in again.")
 		}
 		return err
 	}

@@ -129,7 +129,7 @@ func strip(r *http.Request, p *proxy) {
 // identifyBearer returns the user of a bearer token. An invalid token is an error even with a valid session cookie.
 func (a *Authority) identifyBearer(ctx context.Context, headers []string) (Identity, error) {
 	if a.tokens == nil {
-		return Identity{}, watch.NotLoggedIn("This server accepts no bearer tokens; log in on the page.")
+		return Identity{}, status.NotLoggedIn("This server accepts no bearer tokens; log in on the page.")
 	}
 	token, err := tokenOf(headers)
 	if err != nil {
@@ -182,7 +182,7 @@ func (a *Authority) recheck(ctx context.Context, l *login) error {
 	}
 	review, err := a.reviewToken(ctx, l.token)
 	if err == nil && !l.user.Same(review.user) {
-		err = watch.NotLoggedIn("Your identity in the cluster has changed since you logged in; log in again.")
+		err = status.NotLoggedIn("Your identity in the cluster has changed since you logged in; log in again.")
 	}
 	switch p := new(status.Problem); {
 	case err == nil:

@@ -19,7 +19,6 @@ import (
 
 	"go.uber.org/goleak"
 
-	"glasshouse/internal/watch"
 	"glasshouse/internal/web/auth"
 )
 
@@ -48,7 +47,7 @@ func (s *apiServer) reviewToken(_ context.Context, token string, audiences []str
 			Cause: status.Unavailable, Title: "Login cannot be checked", Detail: "away",
 		})
 	case user == nil:
-		return nil, watch.NotLoggedIn("not accepted")
+		return nil, status.NotLoggedIn("not accepted")
 	}
 	return user, nil
 }

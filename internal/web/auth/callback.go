@@ -57,10 +57,8 @@ func (a *Authority) HandleCallback(w http.ResponseWriter, r *http.Request) (retu
 func (a *Authority) publicError(ctx context.Context, err error) error {
 	p, ok := errors.AsType[*status.Problem](err)
 	if !ok {
-		p = &status.Problem{
-			Cause: status.Unavailable, Title: "Login cannot be checked",
-			Detail: "The OpenID provider is not available; try again in a moment.",
-		}
+		p = status.Unavailablef("Login cannot be checked",
+			"The OpenID provider is not available; try again in a moment.")
 	}
 	if p.Error() != err.Error() && ctx.Err() == nil {
 		a.log.WarnContext(ctx, "a login at the OpenID provider failed", "error", err)

@@ -13,8 +13,6 @@ import (
 	"glasshouse/internal/watch/status"
 
 	"golang.org/x/oauth2"
-
-	"glasshouse/internal/watch"
 )
 
 // maxUsedStates is how many used login states are remembered. The server accepts each state only once.
@@ -58,7 +56,7 @@ func (s *loginStates) encrypt(w loginState) string {
 
 // decrypt decrypts the login state from a cookie. It refuses a state that was used before.
 func (s *loginStates) decrypt(encrypted string) (w loginState, err error) {
-	errInvalid := watch.NotLoggedIn("This login took too long, or was used before; log in again.")
+	errInvalid := status.NotLoggedIn("This login took too long, or was used before; log in again.")
 	raw, err := base64.RawURLEncoding.DecodeString(encrypted)
 	if err != nil {
 		return loginState{}, errInvalid
@@ -76,10 +74,8 @@ func (s *loginStates) decrypt(encrypted string) (w loginState, err error) {
 		maps.DeleteFunc(s.used, func(_ string, expires time.Time) bool { return !time.Now().Before(expires) })
 	}
 	if len(s.used) >= maxUsedStates {
-		return loginState{}, &status.Problem{
-			Cause: status.Unavailable, Title: "Login cannot be checked",
-			Detail: "Too many logins within minutes; try again later.",
-		}
+		return loginState{}, status.Unavailablef("Login cannot be checked",
+			"Too many logins within minutes; try again later.")
 	}
 	s.used[w.State] = w.Expires
 	return w, nil

@@ -16,11 +16,10 @@ import (
 	"time"
 
 	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/status"
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
-
-	"glasshouse/internal/watch"
 )
 
 const (
@@ -141,10 +140,10 @@ func (p *provider) finish(ctx context.Context, encrypted string, query url.Value
 		}
 	}()
 	if subtle.ConstantTimeCompare([]byte(w.State), []byte(query.Get("state"))) != 1 {
-		return nil, loginState{}, watch.NotLoggedIn("This browser did not start this login; log in again.")
+		return nil, loginState{}, status.NotLoggedIn("This browser did not start this login; log in again.")
 	}
 	if query.Get("error") != "" {
-		return nil, w, watch.NotLoggedIn("The provider refused the login: %.60q.", query.Get("error"))
+		return nil, w, status.NotLoggedIn("The provider refused the login: %.60q.", query.Get("error"))
 	}
 	ctx = oidc.ClientContext(ctx, p.client)
 	discovered, err := p.discover(ctx)
@@ -160,10 +159,10 @@ func (p *provider) finish(ctx context.Context, encrypted string, query url.Value
 	token, err := discovered.Verifier(&oidc.Config{ClientID: p.ClientID}).Verify(ctx, raw)
 	if err != nil {
 		return nil, w, fmt.Errorf("%w: %w",
-			watch.NotLoggedIn("The ID token of the provider could not be verified; log in again."), err)
+			status.NotLoggedIn("The ID token of the provider could not be verified; log in again."), err)
 	}
 	if subtle.ConstantTimeCompare([]byte(token.Nonce), []byte(w.Nonce)) != 1 {
-		return nil, w, watch.NotLoggedIn("The ID token of the provider is for another login; log in again.")
+		return nil, w, status.NotLoggedIn("The ID token of the provider is for another login; log in again.")
 	}
 	user, err := p.userOf(token)
 	if err != nil {
@@ -177,7 +176,7 @@ func exchangeError(err error) error {
 	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok &&
 		refused.Response.StatusCode < http.StatusInternalServerError {
 		return fmt.Errorf("%w: the OpenID provider responds with status %d and error %.60q",
-			watch.NotLoggedIn("The provider does not accept this login; log in again."), refused.Response.StatusCode,
+			status.NotLoggedIn("The provider does not accept this login; log in again."), refused.Response.StatusCode,
 			refused.ErrorCode)
 	} else if ok {
 		return fmt.Errorf("the OpenID provider responds with status %d", refused.Response.StatusCode)
@@ -188,14 +187,14 @@ func exchangeError(err error) error {
 func (p *provider) userOf(token *oidc.IDToken) (*authz.User, error) {
 	var claims map[string]json.RawMessage
 	if err := token.Claims(&claims); err != nil {
-		return nil, fmt.Errorf("%w: %w", watch.NotLoggedIn("The ID token of the provider cannot be read."), err)
+		return nil, fmt.Errorf("%w: %w", status.NotLoggedIn("The ID token of the provider cannot be read."), err)
 	}
 	user := &authz.User{Groups: []string{}}
 	if err := json.Unmarshal(claims[p.UsernameClaim], &user.Name); err != nil || user.Name == "" {
-		return nil, watch.NotLoggedIn("The ID token has no user name in the claim %.60q.", p.UsernameClaim)
+		return nil, status.NotLoggedIn("The ID token has no user name in the claim %.60q.", p.UsernameClaim)
 	}
 	if verified, present := claims["email_verified"]; present && p.UsernameClaim == "email" && string(verified) != "true" {
-		return nil, watch.NotLoggedIn("The provider has not verified the email address.")
+		return nil, status.NotLoggedIn("The provider has not verified the email address.")
 	}
 	user.Name = p.UsernamePrefix + user.Name
 	if text, hasGroups := claims[p.GroupsClaim]; hasGroups && p.GroupsClaim != "" {
@@ -203,7 +202,7 @@ func (p *provider) userOf(token *oidc.IDToken) (*authz.User, error) {
 		if json.Unmarshal(text, &group) == nil {
 			user.Groups = []string{group}
 		} else if err := json.Unmarshal(text, &user.Groups); err != nil {
-			return nil, watch.NotLoggedIn("The claim %.60q must be a string or an array of strings.", p.GroupsClaim)
+			return nil, status.NotLoggedIn("The claim %.60q must be a string or an array of strings.", p.GroupsClaim)
 		}
 	}
 	for i := range user.Groups {

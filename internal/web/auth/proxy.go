@@ -15,6 +15,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/status"
 )
 
 const (
@@ -99,17 +100,17 @@ func (p *proxy) identify(r *http.Request) (Identity, error) {
 	}
 	for name := range r.Header {
 		if p.ownsHeader(name) && name != p.userHeader && name != p.groupsHeader && name != SecretHeader {
-			return Identity{}, watch.NotLoggedIn("The header %.60q is another spelling of an identity header of "+
+			return Identity{}, status.NotLoggedIn("The header %.60q is another spelling of an identity header of "+
 				"the proxy; the proxy must remove it.", name)
 		}
 	}
 	users := r.Header.Values(p.userHeader)
 	if len(users) != 1 {
-		return Identity{}, watch.NotLoggedIn("The proxy sent the header %s %d times; it must send it once.",
+		return Identity{}, status.NotLoggedIn("The proxy sent the header %s %d times; it must send it once.",
 			p.userHeader, len(users))
 	}
 	if len(r.Header.Values(p.groupsHeader)) > 1 {
-		return Identity{}, watch.NotLoggedIn(
+		return Identity{}, status.NotLoggedIn(
 			"The proxy sent the header %s more than once; it must separate groups by commas.", p.groupsHeader)
 	}
 	user := &authz.User{Name: users[0], Groups: []string{}}
@@ -132,17 +133,17 @@ func (p *proxy) trust(r *http.Request) error {
 		if err != nil || !slices.ContainsFunc(p.peers, func(prefix netip.Prefix) bool {
 			return prefix.Contains(peer.Addr().Unmap().WithZone(""))
 		}) {
-			return watch.NotLoggedIn("This server accepts requests only from its proxy; open the URL of the proxy.")
+			return status.NotLoggedIn("This server accepts requests only from its proxy; open the URL of the proxy.")
 		}
 	}
 	if p.secret != nil {
 		secrets := r.Header.Values(SecretHeader)
 		if len(secrets) != 1 {
-			return watch.NotLoggedIn("This server accepts requests only from its proxy; open the URL of the proxy.")
+			return status.NotLoggedIn("This server accepts requests only from its proxy; open the URL of the proxy.")
 		}
 		sum := hash(sha256.Sum256([]byte(secrets[0])))
 		if subtle.ConstantTimeCompare(sum[:], p.secret[:]) != 1 {
-			return watch.NotLoggedIn("This server accepts requests only from its proxy; open the URL of the proxy.")
+			return status.NotLoggedIn("This server accepts requests only from its proxy; open the URL of the proxy.")
 		}
 	}
 	return nil
@@ -151,14 +152,14 @@ func (p *proxy) trust(r *http.Request) error {
 // checkUser refuses malformed names and "system:" names, which Kubernetes reserves.
 func checkUser(user *authz.User) error {
 	if strings.TrimSpace(user.Name) == "" || user.Name != strings.TrimSpace(user.Name) {
-		return watch.NotLoggedIn("The user name is empty, or has spaces around it.")
+		return status.NotLoggedIn("The user name is empty, or has spaces around it.")
 	}
 	for _, name := range append([]string{user.Name}, user.Groups...) {
 		if strings.HasPrefix(strings.ToLower(name), "system:") {
-			return watch.NotLoggedIn("%.60q is a reserved name, which only the cluster may assign.", name)
+			return status.NotLoggedIn("%.60q is a reserved name, which only the cluster may assign.", name)
 		}
 		if !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-			return watch.NotLoggedIn("%.60q is not a valid name of a user or group.", name)
+			return status.NotLoggedIn("%.60q is not a valid name of a user or group.", name)
 		}
 	}
 	return nil

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/status"
 )
 
 const (
@@ -42,9 +42,9 @@ func (s *sessions) find(r *http.Request) (*login, error) {
 		}
 	}
 	if len(cookies) > 0 {
-		return nil, watch.NotLoggedIn("Your login has ended; log in again.")
+		return nil, status.NotLoggedIn("Your login has ended; log in again.")
 	}
-	return nil, watch.NotLoggedIn("Log in to view the cluster.")
+	return nil, status.NotLoggedIn("Log in to view the cluster.")
 }
 
 func (s *sessions) begin(l *login) (id string) {

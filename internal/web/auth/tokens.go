@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
-	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/status"
 )
 
 const (
@@ -108,7 +108,7 @@ func (t *tokens) runReview(ctx context.Context, key hash, token string, r *pendi
 	}
 	review := &tokenReview{user: user, expires: expiryOf(token, startedAt), startedAt: startedAt}
 	if !time.Now().Before(review.expires) {
-		r.err = watch.NotLoggedIn("The token has expired.")
+		r.err = status.NotLoggedIn("The token has expired.")
 		return
 	}
 	r.result, r.err = review, nil
@@ -144,11 +144,11 @@ func (t *tokens) keyOf(token string) hash {
 
 func tokenOf(headers []string) (string, error) {
 	if len(headers) != 1 {
-		return "", watch.NotLoggedIn("There are %d Authorization headers; send one.", len(headers))
+		return "", status.NotLoggedIn("There are %d Authorization headers; send one.", len(headers))
 	}
 	scheme, token, _ := strings.Cut(headers[0], " ")
 	if !strings.EqualFold(scheme, "Bearer") {
-		return "", watch.NotLoggedIn("The Authorization header must be Bearer and a token.")
+		return "", status.NotLoggedIn("The Authorization header must be Bearer and a token.")
 	}
 	return checkToken(token)
 }
@@ -158,12 +158,12 @@ func checkToken(token string) (string, error) {
 	token = strings.TrimSpace(token)
 	switch {
 	case token == "":
-		return "", watch.NotLoggedIn("The token is missing; create one with kubectl create token.")
+		return "", status.NotLoggedIn("The token is missing; create one with kubectl create token.")
 	case len(token) > maxToken:
-		return "", watch.NotLoggedIn("The token has %d bytes, more than the maximum of %d.", len(token),
+		return "", status.NotLoggedIn("The token has %d bytes, more than the maximum of %d.", len(token),
 			maxToken)
 	case strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return "", watch.NotLoggedIn("The token contains characters that no token has; copy it again.")
+		return "", status.NotLoggedIn("The token contains characters that no token has; copy it again.")
 	}
 	return token, nil
 }

@@ -83,15 +83,14 @@ func (s *Sockets) Serve(w http.ResponseWriter, r *http.Request) error {
 		return nil //nolint:nilerr // Accept has already sent an error response.
 	}
 	quotas, builds := s.deps.Limits.ForSocket(r), s.deps.Limits.Processors(r)
+	options := s.deps.Reader.Options(r)
 	// When a thousand tabs reconnect at once, their subscriptions wait for a processor. This wait has no timeout.
-	acquireProcessor := func(ctx context.Context) (release func(), err error) {
+	options.ScanLimiter = func(ctx context.Context) (release func(), err error) {
 		lease, err := s.deps.Limits.Limiter.Acquire(ctx, 1, builds...)
 		return lease.Release, err
 	}
-	access := s.deps.Reader.Access(r).
-		WithScanLimiter(acquireProcessor).
-		WithMaxMessages(maxConcurrentMessages).
-		WithFanOut(func() int { return s.deps.Limits.FanOutSize(quotas) })
+	options.MaxMessages = maxConcurrentMessages
+	options.FanOut = func() int { return s.deps.Limits.FanOutSize(quotas) }
 	l := &session{
 		conn: connection{
 			ws: conn, netConn: netConn, sockets: s, caller: s.deps.Limits.CallerOf(r),
@@ -102,7 +101,8 @@ func (s *Sockets) Serve(w http.ResponseWriter, r *http.Request) error {
 		quotas: quotas, subscriptionQuotas: quota.ForSubscription(quotas), limiters: s.deps.Limits.MessageLimiters(r),
 		subscriptions: make(map[int]*openSubscription),
 	}
-	l.access = access.WithReserve(l.conn.reserve)
+	options.Reserve = l.conn.reserve
+	l.access = l.cluster.Cluster.For(l.identity.Viewer).With(options)
 	// Serve the WebSocket in another goroutine. The handler can then return, which frees the memory of the request.
 	go func() {
 		defer s.running.Done()

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/permit"
 	"glasshouse/internal/web/auth"
 )
 
@@ -20,7 +20,7 @@ func AbortOnRevoke(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		identityCtx, done := IdentityOf(r).Context(r.Context())
 		defer done()
-		revalidation := &watch.Revalidation{}
+		revalidation := &permit.Revalidation{}
 		defer revalidation.Close()
 		var rechecking sync.WaitGroup
 		defer rechecking.Wait()
@@ -50,7 +50,7 @@ func isAborted(ctx context.Context) bool {
 }
 
 // RevalidationOf returns the permissions that a response depends on. It is nil for routes without AbortOnRevoke.
-func RevalidationOf(r *http.Request) *watch.Revalidation {
-	revalidation, _ := r.Context().Value(revalidationKey{}).(*watch.Revalidation)
+func RevalidationOf(r *http.Request) *permit.Revalidation {
+	revalidation, _ := r.Context().Value(revalidationKey{}).(*permit.Revalidation)
 	return revalidation
 }

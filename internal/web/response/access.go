@@ -14,14 +14,18 @@ type Reader struct{ Limits *quota.Limits }
 
 // Access returns the cluster data that the sender of a request is permitted to read.
 func (d *Reader) Access(r *http.Request) *watch.Access {
-	access := request.ClusterOf(r).Cluster.For(request.IdentityOf(r).Viewer)
+	return request.ClusterOf(r).Cluster.For(request.IdentityOf(r).Viewer).With(d.Options(r))
+}
+
+// Options returns the limits of the reads for a request.
+func (d *Reader) Options(r *http.Request) watch.ReadOptions {
 	acquire := func(ctx context.Context) (release func(), err error) {
 		if err := Of(r).reserve(ctx); err != nil {
 			return nil, err
 		}
 		return d.acquireProcessor(ctx, r)
 	}
-	return access.WithRevalidation(request.RevalidationOf(r)).WithScanLimiter(acquire).WithGrow(Of(r).Grow)
+	return watch.ReadOptions{Revalidation: request.RevalidationOf(r), ScanLimiter: acquire, Grow: Of(r).Grow}
 }
 
 // acquireProcessor waits until a processor is available (see quota.Limits.Processors). Call done after the work.

@@ -99,15 +99,11 @@ func (s *Store) Create(ctx context.Context, newShare Share, actor Actor) (Share,
 	s.mu.Unlock()
 	switch {
 	case owned >= maxCreatorShares:
-		return Share{}, "", &status.Problem{
-			Cause: status.Invalid, Title: "Too many links",
-			Detail: "You have 100 links, which is the maximum; revoke one first.",
-		}
+		return Share{}, "", status.Invalidf("Too many links",
+			"You have 100 links, which is the maximum; revoke one first.")
 	case full:
-		return Share{}, "", &status.Problem{
-			Cause: status.Unavailable, Title: "Too many links",
-			Detail: "There are 1000 links, which is the maximum of all users together; revoke one first.",
-		}
+		return Share{}, "", status.Unavailablef("Too many links",
+			"There are 1000 links, which is the maximum of all users together; revoke one first.")
 	}
 	if err := s.save(ctx); err != nil {
 		s.end(l)

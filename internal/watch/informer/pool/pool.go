@@ -92,10 +92,8 @@ func (p *Pool) Acquire(
 	}
 	if e == nil {
 		if p.ctx == nil {
-			return nil, nil, &status.Problem{
-				Cause: status.Unavailable, Title: "Not running",
-				Detail: "The program is starting or stopping; retry in a moment.",
-			}
+			return nil, nil, status.Unavailablef("Not running",
+				"The program is starting or stopping; retry in a moment.")
 		}
 		e = p.startLocked(scope, resource)
 	}
@@ -141,11 +139,8 @@ func (p *Pool) checkQuotaLocked(owner informer.Owner) error {
 }
 
 func errTooManyFields(reason string) error {
-	return &status.Problem{
-		Cause: status.Unavailable, Title: "Too many field selectors",
-		Detail: "Each field selector needs its own watch, and " + reason + "; close a view with a field selector, " +
-			"or filter with q or labels.",
-	}
+	return status.Unavailablef("Too many field selectors", "Each field selector needs its own watch, and %s; "+
+		"close a view with a field selector, or filter with q or labels.", reason)
 }
 
 // makeFieldScopeRoomLocked reports whether another informer with a field selector can start. If needed, it stops the

@@ -1,4 +1,4 @@
-package watch
+package permit
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	"glasshouse/internal/watch/query"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/signal"
-	"glasshouse/internal/watch/status"
 )
 
 // revalidateEvery is the delay before the first recheck, and the interval of rechecks without a request to the API
@@ -30,13 +29,6 @@ type recheck struct {
 	isValid func(context.Context) bool
 	every   time.Duration
 	next    time.Time
-}
-
-// WithRevalidation returns a copy of the Access that records in g the permissions on which a response depends.
-func (a *Access) WithRevalidation(g *Revalidation) *Access {
-	derived := *a
-	derived.revalidation = g
-	return &derived
 }
 
 // Revoked waits until a permission is revoked or cannot be rechecked. It returns false when ctx ends.
@@ -66,7 +58,7 @@ func (g *Revalidation) wait() time.Duration {
 func (g *Revalidation) recheckDue(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, authz.RecheckTimeout)
 	defer cancel()
-	valid, _ := checkEach(ctx, g.due(), func(ctx context.Context, check *recheck) (bool, error) {
+	valid, _ := CheckEach(ctx, g.due(), func(ctx context.Context, check *recheck) (bool, error) {
 		return check.isValid(ctx), nil
 	})
 	return !slices.Contains(valid, false)
@@ -85,7 +77,11 @@ func (g *Revalidation) due() (due []*recheck) {
 	return due
 }
 
+// add records a permission. A nil Revalidation records nothing.
 func (g *Revalidation) add(every time.Duration, isValid func(context.Context) bool) {
+	if g == nil {
+		return
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.rechecks = append(g.rechecks, &recheck{isValid: isValid, every: every})
@@ -108,57 +104,46 @@ func (g *Revalidation) Close() {
 	}
 }
 
-// releaseAfterResponse releases an informer after the response was sent, or at once if the access has no
-// Revalidation.
-func (a *Access) releaseAfterResponse(opened *openedQuery) {
-	if a.revalidation == nil {
-		opened.release()
+// ReleaseAfterResponse calls release after the response was sent, or at once if the Checker has no Revalidation.
+func (c *Checker) ReleaseAfterResponse(release func()) {
+	if c.Revalidation == nil {
+		release()
 		return
 	}
-	a.revalidation.addRelease(opened.release)
+	c.Revalidation.addRelease(release)
 }
 
-// recordFilter records that the response depends on the user's permission for verb in all namespaces of the filter f.
-func (a *Access) recordFilter(r *resource.Resource, f *query.Filter, verb authz.Verb) {
-	if a.revalidation == nil || a.viewer.User == nil {
+// Record records that the response depends on the user's permission for verb in all namespaces of the filter f.
+func (c *Checker) Record(r *resource.Resource, f *query.Filter, verb authz.Verb) {
+	if c.Viewer.User == nil {
 		return
 	}
 	namespaces, name := f.Namespaces, f.Name
-	a.revalidation.add(authz.RecheckEvery, func(ctx context.Context) bool {
+	c.Revalidation.add(authz.RecheckEvery, func(ctx context.Context) bool {
 		current := &query.Filter{Namespaces: namespaces, Name: name}
-		err := a.restrictToUser(ctx, r, current, verb, authz.TTLRecheck())
+		err := c.restrictToUser(ctx, r, current, verb, authz.TTLRecheck())
 		// An empty list means all namespaces. A permission for only some of them makes the list longer.
 		return err == nil && len(current.Namespaces) == len(namespaces)
 	})
 }
 
-// recordRows records that the response has rows of a version. The version changes when this program loses a
-// permission.
-func (a *Access) recordRows(opened *openedQuery, version int) {
-	if a.revalidation == nil {
-		return
-	}
-	a.recordFilter(opened.resource, opened.filter, authz.VerbList)
-	a.revalidation.add(
-		revalidateEvery, func(context.Context) bool { return opened.informer.CurrentState(nil).Version == version },
-	)
+// RecordRows records that the response has rows of the filter f. isCurrent must return false after this program has
+// lost a permission.
+func (c *Checker) RecordRows(r *resource.Resource, f *query.Filter, isCurrent func() bool) {
+	c.Record(r, f, authz.VerbList)
+	c.Revalidation.add(revalidateEvery, func(context.Context) bool { return isCurrent() })
 }
 
-// recordObject records an object that the program read by verb: list for the cache, get for the API server.
-func (a *Access) recordObject(r *resource.Resource, f *query.Filter, verb authz.Verb, namespace, name string) {
-	if a.revalidation == nil {
-		return
-	}
-	a.recordFilter(r, f, authz.VerbGet)
-	a.revalidation.add(authz.RecheckEvery, func(ctx context.Context) bool {
-		return a.cluster.reviews.Allows(ctx, verb, r, namespace, name, authz.TTLRecheck())
+// RecordObject records an object that the program read by verb: list for the cache, get for the API server. A link
+// that selects objects by labels or words shares the object only while isShared returns true.
+func (c *Checker) RecordObject(
+	r *resource.Resource, f *query.Filter, verb authz.Verb, namespace, name string, isShared func() bool,
+) {
+	c.Record(r, f, authz.VerbGet)
+	c.Revalidation.add(authz.RecheckEvery, func(ctx context.Context) bool {
+		return c.deps.Reviews.Allows(ctx, verb, r, namespace, name, authz.TTLRecheck())
 	})
-	if f.Selector == nil && !f.NeedsRow() {
-		return
+	if f.Selector != nil || f.NeedsRow() {
+		c.Revalidation.add(revalidateEvery, func(context.Context) bool { return isShared() })
 	}
-	// The share link selects objects by labels or words. It shares the object only while the object matches.
-	a.revalidation.add(revalidateEvery, func(context.Context) bool {
-		o, current := a.cachedObject(r, namespace, name)
-		return o == nil || current.State != status.Live || f.Match(o)
-	})
 }

@@ -1,4 +1,4 @@
-package watch
+package permit
 
 import (
 	"crypto/sha256"
@@ -8,6 +8,7 @@ import (
 
 	"glasshouse/internal/watch/authz"
 	"glasshouse/internal/watch/informer"
+	"glasshouse/internal/watch/listwatch"
 	"glasshouse/internal/watch/resource"
 	"glasshouse/internal/watch/status"
 )
@@ -47,16 +48,16 @@ func (v *Viewer) Key() string {
 	return strconv.FormatBool(v.Program) + user + string(scope)
 }
 
-// owner returns the owner to whose quotas the viewer's informers and rankings (sorted lists of rows) count.
-func (v *Viewer) owner() informer.Owner {
+// Owner returns the owner to whose quotas the viewer's informers and rankings (sorted lists of rows) count.
+func (v *Viewer) Owner() informer.Owner {
 	if v.User == nil && v.Scope == nil {
 		return informer.Owner{}
 	}
 	return informer.Owner{Hash: sha256.Sum256([]byte(v.Key())), IsGuest: v.Scope != nil}
 }
 
-// canDiscover reports whether the viewer may know the resource. Logged-in users may know all, as with the API server.
-func (v *Viewer) canDiscover(r *resource.Resource) bool {
+// CanDiscover reports whether the viewer may know the resource. Logged-in users may know all, as with the API server.
+func (v *Viewer) CanDiscover(r *resource.Resource) bool {
 	if v.Scope != nil {
 		return slices.ContainsFunc(v.Scope.Parts, func(p Part) bool { return p.Resource == r.Ref() })
 	}
@@ -72,5 +73,24 @@ func (v *Viewer) PublicDetail(p *status.Problem) string {
 	return p.Detail
 }
 
-// PublicDetail returns the detail of a problem that the viewer of this access is allowed to read.
-func (a *Access) PublicDetail(p *status.Problem) string { return a.viewer.PublicDetail(p) }
+// IsMasked reports whether values are masked: a share link never shares values of ConfigMaps or of environment
+// variables.
+func (v *Viewer) IsMasked() bool { return v.Scope != nil }
+
+// InformerScope returns the scope of the informer from which the viewer reads the resource.
+func (v *Viewer) InformerScope(r *resource.Resource, fields string) listwatch.Scope {
+	return listwatch.Scope{
+		Resource: r.GVR(),
+		Fields:   fields,
+		// Cells of custom resources can show any value, so guests get a masked cache.
+		GuestMasked: v.IsMasked() && !listwatch.IsBuiltIn(r.Group),
+	}
+}
+
+// GuestMask returns the mask that hides sensitive values of the resource from guests, or nil for other viewers.
+func (v *Viewer) GuestMask(r *resource.Resource) *listwatch.GuestMask {
+	if !v.IsMasked() {
+		return nil
+	}
+	return listwatch.NewGuestMask(r.Group, r.Resource)
+}

@@ -1,4 +1,4 @@
-package watch
+package permit
 
 import (
 	"context"
@@ -14,65 +14,58 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// restrict restricts a filter to the viewer's permissions. An error with cause Refused must not reveal whether
+// Restrict restricts a filter to the viewer's permissions. An error with cause Refused must not reveal whether
 // forbidden objects exist.
-func (a *Access) restrict(
+func (c *Checker) Restrict(
 	ctx context.Context, r *resource.Resource, f *query.Filter, verb authz.Verb, ttl authz.DecisionTTL,
 ) error {
-	if f.IsGuest = a.viewer.Scope != nil; f.IsGuest {
-		if err := a.viewer.Scope.restrict(r, f, verb); err != nil {
+	if f.IsGuest = c.Viewer.Scope != nil; f.IsGuest {
+		if err := c.Viewer.Scope.Restrict(r, f, verb); err != nil {
 			return err
 		}
 	}
 	switch {
-	case a.viewer.User != nil:
-		return a.restrictToUser(ctx, r, f, verb, ttl)
-	case a.viewer.Program:
+	case c.Viewer.User != nil:
+		return c.restrictToUser(ctx, r, f, verb, ttl)
+	case c.Viewer.Program:
 		return nil
 	}
-	return &status.Problem{Cause: status.Refused, Title: "Forbidden", Detail: "You are not logged in."}
+	return status.Refusedf("Forbidden", "You are not logged in.")
 }
 
 // restrictToUser restricts a filter to the user's permissions. It waits at most authz.RecheckEvery for access
 // reviews.
-func (a *Access) restrictToUser(
+func (c *Checker) restrictToUser(
 	ctx context.Context, r *resource.Resource, f *query.Filter, verb authz.Verb, ttl authz.DecisionTTL,
 ) error {
 	ctx, cancel := context.WithTimeout(ctx, authz.RecheckEvery)
 	defer cancel()
-	all, err := a.cluster.guard.Allowed(ctx, a.subject, verb, r, "", f.Name, ttl)
+	all, err := c.deps.Guard.Allowed(ctx, c.subject, verb, r, "", f.Name, ttl)
 	switch {
 	case err != nil:
-		return errAuthzUnavailable(err)
+		return Unavailable(err)
 	case all:
-		return a.restrictByName(ctx, r, f, verb, ttl)
+		return c.restrictByName(ctx, r, f, verb, ttl)
 	case !r.Namespaced:
-		return errForbidden(r, verb, f)
+		return Forbidden(r, verb, f)
 	}
 	namespaces := f.Namespaces
 	if len(namespaces) == 0 {
-		known, err := a.cluster.knownNamespaces(ctx)
+		known, err := c.deps.Namespaces(ctx)
 		if err != nil {
 			return err
 		}
 		if len(known) > authz.MaxReviewedNamespaces {
-			return &status.Problem{
-				Cause: status.Refused,
-				Title: "Forbidden",
-				Detail: fmt.Sprintf(
-					"You cannot %s %s in all namespaces, and there are more than %d namespaces. "+
-						"Select namespaces with ns.",
-					authz.VerbList, r.Resource, authz.MaxReviewedNamespaces,
-				),
-			}
+			return status.Refusedf("Forbidden", "You cannot %s %s in all namespaces, and there are more than %d "+
+				"namespaces. Select namespaces with ns.", authz.VerbList, r.Resource, authz.MaxReviewedNamespaces)
 		}
 		namespaces = known
 	}
-	allowed, err := checkEach(ctx, namespaces, func(ctx context.Context, ns string) (bool, error) {
-		return a.cluster.guard.Allowed(ctx, a.subject, verb, r, ns, f.Name, ttl)
+	allowed, err := CheckEach(ctx, namespaces, func(ctx context.Context, ns string) (bool, error) {
+		return c.deps.Guard.Allowed(ctx, c.subject, verb, r, ns, f.Name, ttl)
 	})
 	if err != nil {
-		return errAuthzUnavailable(err)
+		return Unavailable(err)
 	}
 	permitted := make([]string, 0, len(namespaces))
 	for n, ns := range namespaces {
@@ -81,7 +74,7 @@ func (a *Access) restrictToUser(
 		}
 	}
 	if len(permitted) == 0 {
-		return errForbidden(r, verb, f)
+		return Forbidden(r, verb, f)
 	}
 	f.RestrictToNamespaces(permitted, len(permitted) == len(namespaces))
 	return nil
@@ -89,22 +82,22 @@ func (a *Access) restrictToUser(
 
 // restrictByName marks a subscription to a named object as restricted, because its informer also watches hidden
 // objects.
-func (a *Access) restrictByName(
+func (c *Checker) restrictByName(
 	ctx context.Context, r *resource.Resource, f *query.Filter, verb authz.Verb, ttl authz.DecisionTTL,
 ) error {
 	if f.Name == "" || verb != authz.VerbWatch {
 		return nil
 	}
-	all, err := a.cluster.guard.Allowed(ctx, a.subject, verb, r, "", "", ttl)
+	all, err := c.deps.Guard.Allowed(ctx, c.subject, verb, r, "", "", ttl)
 	if err != nil {
-		return errAuthzUnavailable(err)
+		return Unavailable(err)
 	}
 	f.IsRestricted = f.IsRestricted || !all
 	return nil
 }
 
-// checkEach calls check for all items concurrently, and stops after an error. The results are in the order of items.
-func checkEach[T any](ctx context.Context, items []T, check func(context.Context, T) (bool, error)) ([]bool, error) {
+// CheckEach calls check for all items concurrently, and stops after an error. The results are in the order of items.
+func CheckEach[T any](ctx context.Context, items []T, check func(context.Context, T) (bool, error)) ([]bool, error) {
 	allowed := make([]bool, len(items))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(authz.QueryReviews)
@@ -117,7 +110,8 @@ func checkEach[T any](ctx context.Context, items []T, check func(context.Context
 	return allowed, group.Wait()
 }
 
-func errAuthzUnavailable(err error) error {
+// Unavailable returns the error for a failed access review. It returns context.Canceled unchanged.
+func Unavailable(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -128,7 +122,8 @@ func errAuthzUnavailable(err error) error {
 	}
 }
 
-func errForbidden(r *resource.Resource, verb authz.Verb, f *query.Filter) error {
+// Forbidden returns the error for an action that the user may not do on any object of the filter f.
+func Forbidden(r *resource.Resource, verb authz.Verb, f *query.Filter) error {
 	attributes := verb.Attributes(r, "", "")[0]
 	target := r.GVR().GroupResource().String()
 	if attributes.Subresource != "" {
@@ -143,21 +138,18 @@ func errForbidden(r *resource.Resource, verb authz.Verb, f *query.Filter) error 
 	case r.Namespaced:
 		scopeText = "in all namespaces, nor in any known namespace"
 	}
-	return &status.Problem{
-		Cause: status.Refused, Title: "Forbidden",
-		Detail: fmt.Sprintf("You cannot %s %s %s.", attributes.Verb, target, scopeText),
-	}
+	return status.Refusedf("Forbidden", "You cannot %s %s %s.", attributes.Verb, target, scopeText)
 }
 
-// restrict restricts the filter f to what the share link shares. It returns a *Problem if nothing remains.
-func (s *Scope) restrict(r *resource.Resource, f *query.Filter, verb authz.Verb) error {
+// Restrict restricts the filter f to what the share link shares. It returns a *Problem if nothing remains.
+func (s *Scope) Restrict(r *resource.Resource, f *query.Filter, verb authz.Verb) error {
 	ref := r.Ref()
 	if verb == authz.VerbLog {
 		ref += "/log"
 	}
 	at := slices.IndexFunc(s.Parts, func(p Part) bool { return p.Resource == ref })
 	if at < 0 {
-		return notShared()
+		return NotShared()
 	}
 	p := &s.Parts[at]
 	linkQuery := query.Query{Namespaces: p.Namespaces, Labels: p.Labels, Name: p.Name, Text: p.Text}
@@ -166,11 +158,12 @@ func (s *Scope) restrict(r *resource.Resource, f *query.Filter, verb authz.Verb)
 		return fmt.Errorf("parse the scope of the link: %w", err)
 	}
 	if !f.RestrictToLink(linkFilter, p.Regarding) {
-		return notShared()
+		return NotShared()
 	}
 	return nil
 }
 
-func notShared() error {
-	return &status.Problem{Cause: status.Refused, Title: "Forbidden", Detail: "This is not shared with you."}
+// NotShared returns the error for anything that the share link does not include.
+func NotShared() error {
+	return status.Refusedf("Forbidden", "This is not shared with you.")
 }

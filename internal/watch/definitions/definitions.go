@@ -1,0 +1,156 @@
+// Package definitions follows the definitions of resources: CustomResourceDefinitions and APIServices.
+package definitions
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"glasshouse/internal/watch/catalog"
+	"glasshouse/internal/watch/informer"
+	"glasshouse/internal/watch/informer/pool"
+	"glasshouse/internal/watch/informer/reconcile"
+	"glasshouse/internal/watch/listwatch"
+	"glasshouse/internal/watch/resource"
+	"glasshouse/internal/watch/signal"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Definitions watches the definitions of resources while a caller needs it.
+type Definitions struct {
+	Catalog *catalog.Catalog
+	Pool    *pool.Pool
+	// Changed wakes waiters after a change of the list of resources, or of a resource's state.
+	Changed *signal.Signal
+}
+
+// Scopes returns the scopes of CustomResourceDefinitions and APIServices. Only metadata is watched, because
+// complete objects are large.
+func Scopes() []listwatch.Scope {
+	crds := schema.GroupVersionResource{
+		Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions",
+	}
+	services := schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
+	return []listwatch.Scope{{Resource: crds, Metadata: true}, {Resource: services, Metadata: true}}
+}
+
+// Watch watches the definitions of resources until release is called. Each change starts a discovery.
+func (d *Definitions) Watch() (release func(), err error) {
+	var releases []func()
+	release = func() {
+		for _, releaseScope := range releases {
+			releaseScope()
+		}
+	}
+	for _, scope := range Scopes() {
+		resource := &resource.Resource{
+			Group: scope.Resource.Group, Version: scope.Resource.Version, Resource: scope.Resource.Resource,
+			Verbs: []string{"list", "watch"},
+		}
+		_, releaseScope, err := d.Pool.Acquire(scope, resource, informer.Owner{})
+		if err != nil {
+			release()
+			return nil, err
+		}
+		releases = append(releases, releaseScope)
+	}
+	return release, nil
+}
+
+// Served returns what discovery currently reports about the resource of a scope.
+func (d *Definitions) Served(ctx context.Context, scope listwatch.Scope) reconcile.Definition {
+	resources, groupErrors, err := d.Catalog.All()
+	if err != nil {
+		return reconcile.Definition{}
+	}
+	gvr := scope.Resource
+	at := slices.IndexFunc(resources, func(r resource.Resource) bool { return r.GVR() == gvr })
+	if at < 0 {
+		// An API server without definitions will not serve them later. Only scopes of definitions have Metadata set.
+		if !scope.Metadata {
+			d.Catalog.RefreshIfOld(ctx, 0) // Request a discovery, because the resource can be served again later.
+		}
+		unread := slices.ContainsFunc(groupErrors, func(g resource.GroupError) bool {
+			return g.Group == gvr.Group && g.Version == gvr.Version
+		})
+		return reconcile.Definition{Known: !unread}
+	}
+	now := reconcile.Definition{Known: true, Resource: &resources[at]}
+	definitions := d.Pool.Find(Scopes()[0])
+	if definitions == nil {
+		return now
+	}
+	if o, ok, _ := definitions.Get(informer.Key("", gvr.GroupResource().String())); ok {
+		now.Identity = o.UID()
+	}
+	return now
+}
+
+// AwaitServed waits at most timeout until discovery finds a resource. The caller must watch the
+// CustomResourceDefinitions meanwhile.
+func (d *Definitions) AwaitServed(ctx context.Context, ref string, timeout time.Duration) {
+	timedOut, before := time.After(timeout), d.Catalog.Knows(ref)
+	for {
+		changed := d.Changed.Next()
+		// If discovery knew the resource before, wait for the complete timeout.
+		if !before && d.Catalog.Knows(ref) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-timedOut:
+			return
+		case <-changed:
+		}
+	}
+}
+
+// A Follower waits for changes of the list of resources. Only one goroutine can use it, and must call Close.
+type Follower struct {
+	definitions *Definitions
+	release     func()
+	changed     <-chan struct{}
+}
+
+// Follow returns a Follower, with which the caller waits for changes of the list of resources.
+func (d *Definitions) Follow() *Follower {
+	f := &Follower{definitions: d, changed: d.Changed.Next()}
+	// If the program may not watch definitions, discovery runs at intervals.
+	d.Catalog.Follow()
+	f.watch()
+	return f
+}
+
+// watch starts to watch the definitions of resources. It does nothing before Cluster.Run, so Next calls it
+// repeatedly.
+func (f *Follower) watch() {
+	if f.release == nil {
+		f.release, _ = f.definitions.Watch()
+	}
+}
+
+// Close ends the Follower. If no other Follower is open, the definitions of resources are no longer watched.
+func (f *Follower) Close() {
+	f.definitions.Catalog.Unfollow()
+	if f.release != nil {
+		f.release()
+	}
+}
+
+// Next waits until resources or their state may have changed. It returns false at the interrupt or the deadline.
+func (f *Follower) Next(ctx context.Context, interrupt <-chan struct{}, deadline time.Time) (bool, error) {
+	f.watch() //nolint:contextcheck // An informer outlives the request that starts it.
+	select {
+	case <-ctx.Done():
+		return false, ctx.Err()
+	case <-f.changed:
+		f.changed = f.definitions.Changed.Next()
+		return true, nil
+	case <-interrupt:
+		return false, nil
+	case <-time.After(time.Until(deadline)):
+		return false, nil
+	}
+}

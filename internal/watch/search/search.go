@@ -1,0 +1,151 @@
+// Package search finds watched objects by parts of their namespaces and names.
+package search
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"glasshouse/internal/watch/authz"
+	"glasshouse/internal/watch/informer"
+	"glasshouse/internal/watch/listwatch"
+	"glasshouse/internal/watch/permit"
+	"glasshouse/internal/watch/query"
+	"glasshouse/internal/watch/resource"
+	"glasshouse/internal/watch/status"
+	"glasshouse/internal/watch/stream"
+)
+
+// maxSearch is the maximum length of a search text in bytes. Namespace and name together have at most 316.
+const maxSearch = 320
+
+// Words returns the words of a search text in lower case.
+func Words(text string) ([]string, error) {
+	words := slices.Compact(slices.Sorted(strings.FieldsSeq(strings.ToLower(text))))
+	if len(words) == 0 {
+		return nil, status.Invalidf("Empty search",
+			"The search text q is empty; write parts of a namespace or name, such as q=shop web.")
+	}
+	if len(text) > maxSearch {
+		return nil, status.Invalidf("Selector too long", "A search may have at most %d bytes.", maxSearch)
+	}
+	return words, nil
+}
+
+// A Target is a resource to search, with a filter for the objects that the viewer is allowed to see.
+type Target struct {
+	Informer       *stream.SharedInformer // Nil if no informer runs, or if the viewer may not see the resource.
+	Filter         *query.Filter
+	IsReviewFailed bool
+	resource       *resource.Resource
+}
+
+// Plan runs an access review for each resource, and returns the targets even if some reviews fail.
+func Plan(
+	ctx context.Context, checker *permit.Checker, resources []resource.Resource,
+	find func(*resource.Resource) *stream.SharedInformer,
+) ([]*Target, error) {
+	ctx, cancel := context.WithTimeout(ctx, permit.ReviewsTimeout)
+	defer cancel()
+	all := make([]*Target, len(resources))
+	for n := range resources {
+		all[n] = &Target{Informer: find(&resources[n]), Filter: &query.Filter{}, resource: &resources[n]}
+	}
+	_, err := permit.CheckEach(ctx, all, func(ctx context.Context, t *Target) (bool, error) {
+		err := checker.Restrict(
+			ctx, t.resource, t.Filter, authz.VerbWatch,
+			authz.DecisionTTL{Allowed: authz.TTLRequest().Allowed, Denied: authz.TTLRecheck().Denied},
+		)
+		if p, ok := errors.AsType[*status.Problem](err); ok && p.Cause != status.Unavailable {
+			t.Informer = nil
+			return false, nil
+		}
+		t.IsReviewFailed = err != nil
+		return err == nil, err
+	})
+	return all, err
+}
+
+// matchKey reports whether a key contains all words. rank is 0 for the name, 1 for its start, else 2.
+func matchKey(key string, words []string) (rank int, ok bool) {
+	key = strings.TrimPrefix(strings.ToLower(key), "/")
+	for _, word := range words {
+		if !strings.Contains(key, word) {
+			return 0, false
+		}
+	}
+	rank = 2
+	for _, word := range words {
+		name := key[strings.IndexByte(key, '/')+1:]
+		if strings.Contains(word, "/") {
+			name = key
+		}
+		switch {
+		case name == word:
+			return 0, true
+		case strings.HasPrefix(name, word):
+			rank = 1
+		}
+	}
+	return rank, true
+}
+
+// A Candidate is an object that matches.
+type Candidate struct {
+	ResourceIndex int
+	Object        *listwatch.Object
+	rank          int
+	key           string
+}
+
+func (c Candidate) compare(other Candidate) int {
+	return cmp.Or(
+		cmp.Compare(c.rank, other.rank), cmp.Compare(c.ResourceIndex, other.ResourceIndex),
+		informer.CompareKeys(c.key, other.key),
+	)
+}
+
+// A Shortlist keeps the best candidates of a search: fewer than 2*Limit, because it trims them only now and then.
+type Shortlist struct {
+	Limit      int
+	Total      int // The number of all matches, including those beyond the limit.
+	candidates []Candidate
+	// isTrimmed means that candidates was sorted and cut to Limit. New candidates that sort after these are ignored.
+	isTrimmed bool
+}
+
+// Scan adds the matching objects in covered namespaces; empty means all. It returns the number of visible objects.
+func (l *Shortlist) Scan(index int, i *stream.SharedInformer, f *query.Filter, covered, words []string) (visible int) {
+	entries, _ := i.Snapshot()
+	all := f.MatchesAll()
+	for _, e := range entries {
+		// After a lost permission, the informer soon removes objects of other namespaces.
+		_, isCovered := slices.BinarySearch(covered, informer.NamespaceOf(e.Key))
+		if !isCovered && len(covered) > 0 || !all && !f.Match(e.Value) {
+			continue
+		}
+		visible++
+		if rank, ok := matchKey(e.Key, words); ok {
+			l.add(Candidate{ResourceIndex: index, Object: e.Value, rank: rank, key: e.Key})
+		}
+	}
+	return visible
+}
+
+func (l *Shortlist) add(c Candidate) {
+	l.Total++
+	if l.isTrimmed && c.compare(l.candidates[l.Limit-1]) > 0 {
+		return
+	}
+	if l.candidates = append(l.candidates, c); len(l.candidates) >= 2*l.Limit {
+		l.candidates, l.isTrimmed = l.Sorted(), true
+	}
+}
+
+// Sorted returns the best candidates, in order.
+func (l *Shortlist) Sorted() []Candidate {
+	slices.SortFunc(l.candidates, Candidate.compare)
+	return l.candidates[:min(l.Limit, len(l.candidates))]
+}
