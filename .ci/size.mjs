@@ -19,7 +19,10 @@ function groups(files) {
 }
 
 const isProgram = (file) => /^(cmd|internal|web)\/|^[^/]+\.go$/.test(file);
-const isSource = (file) => file.endsWith(".go") && !/_test\.go$|_templ\.go$/.test(file) && isProgram(file);
+// The fake API server and the WebSocket client of tests are not part of the program.
+const isTestHelper = (file) => /^internal\/(livetest|watch\/apitest)\//.test(file);
+const isSource = (file) =>
+  file.endsWith(".go") && !/_test\.go$|_templ\.go$/.test(file) && isProgram(file) && !isTestHelper(file);
 const go = tracked.filter(isSource);
 const script = tracked.filter((file) => /^web\/static\/src\/.*\.tsx?$/.test(file));
 const packages = [...groups(go)].map(([folder, files]) => ({ folder, lines: sum(files.map(lines)) }));
@@ -78,8 +81,8 @@ const rows = [
   { row: "files in one folder, without tests", value: fullest.files, limit: 25, goal: 25, where: fullest.folder },
   { row: "import cycles in TypeScript", value: cycles().length, limit: 0, goal: 0 },
   { row: "lines of the median Go file", value: median(go.map(lines)), limit: 110, goal: 110 },
-  { row: "lines of the largest Go file", value: longestFile.lines, limit: 375, goal: 350, where: longestFile.file },
-  { row: "methods of one Go type", value: methods.count, limit: 45, goal: 25, where: methods.name },
+  { row: "lines of the largest Go file", value: longestFile.lines, limit: 350, goal: 350, where: longestFile.file },
+  { row: "methods of one Go type", value: methods.count, limit: 30, goal: 25, where: methods.name },
   {
     row: "exported declarations of internal/watch",
     limit: 30,
