@@ -1,4 +1,4 @@
-module glasshouse
+module github.com/glasshouse-project/glasshouse
 
 go 1.26.0
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"glasshouse/web"
+	"github.com/glasshouse-project/glasshouse/web"
 )
 
 func TestAssetURLs(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"glasshouse/internal/web/auth"
+	"github.com/glasshouse-project/glasshouse/internal/web/auth"
 )
 
 type authSettings struct {

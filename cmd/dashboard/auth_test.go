@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"glasshouse/internal/web/auth"
+	"github.com/glasshouse-project/glasshouse/internal/web/auth"
 )
 
 func writeSecretFile(t *testing.T, text string) string {

@@ -14,7 +14,7 @@ import (
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
 
-	"glasshouse/internal/livetest"
+	"github.com/glasshouse-project/glasshouse/internal/livetest"
 )
 
 func applyPatch(object, patch []byte) ([]byte, error) {

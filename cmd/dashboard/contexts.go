@@ -16,9 +16,9 @@ import (
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/web"
-	"glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/web"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
 )
 
 const loginTimeout = 30 * time.Second

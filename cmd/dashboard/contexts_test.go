@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"glasshouse/internal/livetest"
-	"glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/livetest"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
 )
 
 type fakeAPIServer struct {

@@ -15,12 +15,12 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 
 	"github.com/spf13/pflag"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/web/metrics"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/web/metrics"
 )
 
 var update = flag.Bool("update", false, "write the generated parts of docs/reference.md")

@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"glasshouse/internal/watch/authz"
-	"glasshouse/internal/watch/query"
-	"glasshouse/internal/watch/status"
-	"glasshouse/internal/watch/stream"
+	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 
 	"golang.org/x/sync/errgroup"
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -32,7 +32,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
 )
 
 type parity struct {

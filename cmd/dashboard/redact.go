@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"glasshouse/internal/watch/redact"
+	"github.com/glasshouse-project/glasshouse/internal/watch/redact"
 )
 
 type redactSettings struct {

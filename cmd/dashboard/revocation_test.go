@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"glasshouse/internal/watch/signal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/signal"
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"

@@ -19,11 +19,11 @@ import (
 	_ "k8s.io/client-go/plugin/pkg/client/auth" // Registers login plugins of cloud providers.
 	"k8s.io/klog/v2"
 
-	"glasshouse/internal/logsample"
-	"glasshouse/internal/sanitize"
-	"glasshouse/internal/watch"
-	"glasshouse/internal/web"
-	"glasshouse/internal/web/auth"
+	"github.com/glasshouse-project/glasshouse/internal/logsample"
+	"github.com/glasshouse-project/glasshouse/internal/sanitize"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/web"
+	"github.com/glasshouse-project/glasshouse/internal/web/auth"
 )
 
 type settings struct {

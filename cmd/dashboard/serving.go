@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"glasshouse/internal/web"
-	"glasshouse/internal/web/listen"
-	"glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/web"
+	"github.com/glasshouse-project/glasshouse/internal/web/listen"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
 )
 
 // addressRisk describes the risk of a wide range of trusted proxies that send client addresses, but not user names.

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"glasshouse/internal/livetest"
+	"github.com/glasshouse-project/glasshouse/internal/livetest"
 
 	"k8s.io/client-go/tools/clientcmd"
 )

@@ -19,10 +19,10 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/duration"
 
-	"glasshouse/internal/sanitize"
-	"glasshouse/internal/watch"
-	"glasshouse/internal/web/auth"
-	"glasshouse/internal/web/share"
+	"github.com/glasshouse-project/glasshouse/internal/sanitize"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/web/auth"
+	"github.com/glasshouse-project/glasshouse/internal/web/share"
 )
 
 type sharingSettings struct {

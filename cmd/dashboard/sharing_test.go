@@ -22,7 +22,7 @@ import (
 	"testing"
 	"time"
 
-	"glasshouse/internal/web/share"
+	"github.com/glasshouse-project/glasshouse/internal/web/share"
 )
 
 // The output contains no terminal control characters. The subcommand "create" prints only the link.

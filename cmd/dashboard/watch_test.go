@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"glasshouse/internal/watch/informer/budget"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer/budget"
 )
 
 // Without the flag --memory-limit, the limit of the container applies, but never less than the minimum.

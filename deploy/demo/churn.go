@@ -8,7 +8,7 @@ import (
 	"io"
 	"time"
 
-	"glasshouse/deploy/demo/internal/cluster"
+	"github.com/glasshouse-project/glasshouse/deploy/demo/internal/cluster"
 )
 
 func churn(ctx context.Context, args []string, stdout, stderr io.Writer) error {

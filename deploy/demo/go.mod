@@ -1,4 +1,4 @@
-module glasshouse/deploy/demo
+module github.com/glasshouse-project/glasshouse/deploy/demo
 
 go 1.26.0
 

@@ -11,8 +11,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"glasshouse/deploy/demo/internal/cluster"
-	"glasshouse/deploy/demo/internal/parts"
+	"github.com/glasshouse-project/glasshouse/deploy/demo/internal/cluster"
+	"github.com/glasshouse-project/glasshouse/deploy/demo/internal/parts"
 )
 
 const usage = `demo runs a real Kubernetes control plane on this machine, with the workload of a company.

@@ -6,7 +6,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"glasshouse/deploy/demo/internal/cluster"
+	"github.com/glasshouse-project/glasshouse/deploy/demo/internal/cluster"
 )
 
 // withSignals returns a context that the first SIGINT or SIGTERM cancels, with a cluster.SignalError as the cause.

@@ -9,7 +9,7 @@ import (
 	"os"
 	"time"
 
-	"glasshouse/deploy/demo/internal/cluster"
+	"github.com/glasshouse-project/glasshouse/deploy/demo/internal/cluster"
 )
 
 func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {

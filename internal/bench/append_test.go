@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"glasshouse/internal/watch/journal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
 )
 
 // benchAppend measures one write to a journal (a bounded history of changes) while 1000 readers wait, one, or none.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
 )
 
 const (

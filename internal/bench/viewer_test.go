@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"glasshouse/internal/livetest"
+	"github.com/glasshouse-project/glasshouse/internal/livetest"
 
 	"k8s.io/client-go/rest"
 )

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"glasshouse/internal/flight"
+	"github.com/glasshouse-project/glasshouse/internal/flight"
 )
 
 func newerThan(maxAge time.Duration) func(error, time.Time) bool {

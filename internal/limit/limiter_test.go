@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"glasshouse/internal/limit"
+	"github.com/glasshouse-project/glasshouse/internal/limit"
 )
 
 func TestTryAcquire(t *testing.T) {

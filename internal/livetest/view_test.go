@@ -13,7 +13,7 @@ import (
 	"github.com/coder/websocket"
 	jsonpatch "github.com/evanphx/json-patch/v5"
 
-	"glasshouse/internal/livetest"
+	"github.com/glasshouse-project/glasshouse/internal/livetest"
 )
 
 func serve(t *testing.T, send func(conn *websocket.Conn, r *http.Request) error) *httptest.Server {

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"glasshouse/internal/logsample"
+	"github.com/glasshouse-project/glasshouse/internal/logsample"
 )
 
 type logBuffer struct {

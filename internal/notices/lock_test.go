@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"glasshouse/internal/notices"
+	"github.com/glasshouse-project/glasshouse/internal/notices"
 )
 
 const threePackages = `{"packages": {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"glasshouse/internal/notices"
+	"github.com/glasshouse-project/glasshouse/internal/notices"
 )
 
 const isc = `Copyright 2026 A. U. Thor

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"glasshouse"
-	"glasshouse/internal/notices"
+	"github.com/glasshouse-project/glasshouse"
+	"github.com/glasshouse-project/glasshouse/internal/notices"
 )
 
 const root = "../.."

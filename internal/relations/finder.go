@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"unique"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/watch/objectrefs"
-	"glasshouse/internal/watch/resource"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 )
 
 type finder struct {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"glasshouse/internal/relations"
+	"github.com/glasshouse-project/glasshouse/internal/relations"
 )
 
 // folded returns the nodes that represent several objects, each as "namespace kind count".

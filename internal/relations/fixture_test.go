@@ -13,9 +13,9 @@ import (
 	"go.uber.org/goleak"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
-	"glasshouse/internal/relations"
-	"glasshouse/internal/watch"
-	"glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/relations"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
 )
 
 func TestMain(m *testing.M) {

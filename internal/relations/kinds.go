@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/watch/resource"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 )
 
 // likelyKinds returns the kinds (as group/resource) whose objects are likely to be related to an object of a

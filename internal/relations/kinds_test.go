@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"glasshouse/internal/relations"
-	"glasshouse/internal/watch/apitest"
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/relations"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
 // workloads returns one object of each kind with a pod template, and a pod. All have the same pod spec.

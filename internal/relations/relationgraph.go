@@ -9,9 +9,9 @@ import (
 	"context"
 	"time"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/watch/objectrefs"
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
 const (

@@ -9,12 +9,12 @@ import (
 	"strings"
 	"sync"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/watch/jsonscan"
-	"glasshouse/internal/watch/objectrefs"
-	"glasshouse/internal/watch/query"
-	"glasshouse/internal/watch/resource"
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
 type list struct {

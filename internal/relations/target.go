@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"sync"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/watch/objectrefs"
-	"glasshouse/internal/watch/resource"
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
 type target struct {

@@ -3,7 +3,7 @@ package relations
 import (
 	"context"
 
-	"glasshouse/internal/watch/objectrefs"
+	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
 )
 
 func (f *finder) addOwners(ctx context.Context) {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"glasshouse/internal/relations"
+	"github.com/glasshouse-project/glasshouse/internal/relations"
 )
 
 // Invariant: I27.

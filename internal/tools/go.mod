@@ -1,4 +1,4 @@
-module glasshouse/internal/tools
+module github.com/glasshouse-project/glasshouse/internal/tools
 
 go 1.26.0
 

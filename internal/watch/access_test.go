@@ -7,10 +7,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/watch/query"
-	"glasshouse/internal/watch/resource"
-	"glasshouse/internal/watch/stream"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
+	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 )
 
 // A subscription calls the ScanLimiter before each scan of all rows.

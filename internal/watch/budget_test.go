@@ -16,15 +16,15 @@ import (
 	"testing/synctest"
 	"time"
 
-	"glasshouse/internal/watch/informer/budget"
-	"glasshouse/internal/watch/query"
-	"glasshouse/internal/watch/status"
-	"glasshouse/internal/watch/stream"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer/budget"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
 )
 
 const (

@@ -12,9 +12,9 @@ import (
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/watch/query"
-	"glasshouse/internal/watch/stream"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 )
 
 // After many changes, a slow reader gets one event with a patch for its copy of the object.

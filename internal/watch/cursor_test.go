@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
 // After an interruption, offsets restart from zero. Older cursors are invalid, even if offsets have become as high

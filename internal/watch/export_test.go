@@ -1,9 +1,9 @@
 package watch
 
 import (
-	"glasshouse/internal/watch/listwatch"
-	"glasshouse/internal/watch/resource"
-	"glasshouse/internal/watch/stream"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
+	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 )
 
 // Informer returns the informer of the resource ref. Its method Faults produces states that otherwise need rare

@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"glasshouse/internal/watch/apitest"
-	"glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
 // Some aggregated APIs answer a list in an unknown namespace with 404 Not Found. Other namespaces stay live.

@@ -12,13 +12,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"glasshouse/internal/watch/query"
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 
 	authorization "k8s.io/api/authorization/v1"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
 )
 
 // reviewCounter counts the access reviews in progress. It answers only those for the user ann.

@@ -15,16 +15,16 @@ import (
 	"testing/synctest"
 	"time"
 
-	"glasshouse/internal/watch/authz"
-	"glasshouse/internal/watch/query"
-	"glasshouse/internal/watch/resource"
-	"glasshouse/internal/watch/status"
-	"glasshouse/internal/watch/stream"
+	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 
 	authorization "k8s.io/api/authorization/v1"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
 )
 
 // grants are permissions such as "ann list pods a". The namespace "*" means each namespace and all together.

@@ -13,18 +13,18 @@ import (
 	"testing/synctest"
 	"time"
 
-	"glasshouse/internal/watch/authz"
-	"glasshouse/internal/watch/event"
-	"glasshouse/internal/watch/listwatch"
-	"glasshouse/internal/watch/query"
-	"glasshouse/internal/watch/status"
-	"glasshouse/internal/watch/stream"
+	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/event"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
 	authorization "k8s.io/api/authorization/v1"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
 )
 
 // sharedWith returns a guest (a viewer of a share link). The creator of the link is the program itself.

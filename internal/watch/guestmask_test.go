@@ -10,11 +10,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/watch/apitest"
-	"glasshouse/internal/watch/authz"
-	"glasshouse/internal/watch/query"
-	"glasshouse/internal/watch/stream"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 )
 
 func copyAnnotation(value string) string {

@@ -5,10 +5,10 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/watch/apitest"
-	"glasshouse/internal/watch/query"
-	"glasshouse/internal/watch/stream"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 )
 
 func scheduledPod(phase, rest string) apitest.Item {

@@ -13,16 +13,16 @@ import (
 	"testing/synctest"
 	"time"
 
-	"glasshouse/internal/livetest"
-	"glasshouse/internal/watch/query"
-	"glasshouse/internal/watch/status"
-	"glasshouse/internal/watch/stream"
+	"github.com/glasshouse-project/glasshouse/internal/livetest"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 
 	"go.uber.org/goleak"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
 )
 
 func TestMain(m *testing.M) {

@@ -9,10 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/watch/apitest"
-	"glasshouse/internal/watch/query"
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
 // Without the permission to list namespaces, known ones stay watched while reviews permit it. Reviews also drop

@@ -8,13 +8,13 @@ import (
 	"sync"
 	"time"
 
-	"glasshouse/internal/watch/authz"
-	"glasshouse/internal/watch/cursor"
-	"glasshouse/internal/watch/informer"
-	"glasshouse/internal/watch/query"
-	"glasshouse/internal/watch/resource"
-	"glasshouse/internal/watch/status"
-	"glasshouse/internal/watch/stream"
+	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cursor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 )
 
 // openedQuery is a query whose permissions were checked. Its informer runs until the function release is called.

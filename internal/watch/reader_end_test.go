@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
 // Invariant: I5.

@@ -18,15 +18,15 @@ import (
 	"testing/synctest"
 	"time"
 
-	"glasshouse/internal/watch/informer"
-	"glasshouse/internal/watch/query"
-	"glasshouse/internal/watch/resource"
-	"glasshouse/internal/watch/stream"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
+	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 
 	authorization "k8s.io/api/authorization/v1"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
 )
 
 // restrictedViewers may see the object a/p, but not all objects of its resource.

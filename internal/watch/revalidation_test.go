@@ -9,14 +9,14 @@ import (
 	"testing/synctest"
 	"time"
 
-	"glasshouse/internal/watch/permit"
-	"glasshouse/internal/watch/query"
-	"glasshouse/internal/watch/resource"
+	"github.com/glasshouse-project/glasshouse/internal/watch/permit"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 
 	authorization "k8s.io/api/authorization/v1"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
 )
 
 func reads() map[string]func(ctx context.Context, access *watch.Access) error {

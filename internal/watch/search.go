@@ -5,11 +5,11 @@ import (
 	"slices"
 	"time"
 
-	"glasshouse/internal/watch/authz"
-	"glasshouse/internal/watch/resource"
-	"glasshouse/internal/watch/search"
-	"glasshouse/internal/watch/status"
-	"glasshouse/internal/watch/stream"
+	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
+	"github.com/glasshouse-project/glasshouse/internal/watch/search"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 )
 
 // SearchResult is the result of Access.Search.

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
 // Readers share the encoded text of their changes only if they have the same filter.

@@ -11,9 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/watch/apitest"
-	"glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
 // newEstimatedCluster watches 30 namespaces separately. The function respond handles size probes: requests for a

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"time"
 
-	"glasshouse/internal/watch/definitions"
-	"glasshouse/internal/watch/listwatch"
-	"glasshouse/internal/watch/resource"
-	"glasshouse/internal/watch/status"
-	"glasshouse/internal/watch/stream"
+	"github.com/glasshouse-project/glasshouse/internal/watch/definitions"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 )
 
 // ResourceStatus is a resource that discovery found, with the status of its watch.

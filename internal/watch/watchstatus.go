@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"glasshouse/internal/watch/status"
-	"glasshouse/internal/watch/stream"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 )
 
 // A WatchStatus describes everything that is watched: how current the data is, and how much memory it uses.

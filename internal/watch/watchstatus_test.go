@@ -9,9 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/watch/query"
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
 // Reading the watch status does not prolong a watch.

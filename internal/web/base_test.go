@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"glasshouse/internal/web"
+	"github.com/glasshouse-project/glasshouse/internal/web"
 )
 
 func urlsIn(body string) []string {

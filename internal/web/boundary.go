@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
 )
 
 // contentSecurityPolicy allows only files of this server. It forbids inline scripts, inline styles and frames.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"glasshouse/internal/web"
+	"github.com/glasshouse-project/glasshouse/internal/web"
 )
 
 func newServerWithoutCluster(t *testing.T, options web.Options) *web.Server {

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"glasshouse/internal/web"
+	"github.com/glasshouse-project/glasshouse/internal/web"
 )
 
 // rawResponses sends text, and returns all status codes and the first body. ok means that the server disconnects.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"glasshouse/internal/livetest"
-	"glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/livetest"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
 )
 
 // A long message is sent in chunks, split between characters, if the client supports chunks.

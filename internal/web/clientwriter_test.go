@@ -19,10 +19,10 @@ import (
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 
-	"glasshouse/internal/watch/apitest"
-	"glasshouse/internal/web"
-	"glasshouse/internal/web/listen"
-	"glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/web"
+	"github.com/glasshouse-project/glasshouse/internal/web/listen"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
 )
 
 // resettingClient is an HTTP/2 client that sends requests and resets their streams.

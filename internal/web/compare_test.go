@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
 )
 
 // The compare page contains every object that can be read.

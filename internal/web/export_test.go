@@ -4,9 +4,9 @@ import (
 	"context"
 	"net/http"
 
-	"glasshouse/internal/web/quota"
-	"glasshouse/internal/web/request"
-	"glasshouse/internal/web/response"
+	"github.com/glasshouse-project/glasshouse/internal/web/quota"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/web/response"
 )
 
 // HandlerWith returns the handler of all routes plus a test route that needs no login.

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
 )
 
 // A subscription to the resource picker uses little more memory than a subscription to rows.

@@ -13,10 +13,10 @@ import (
 
 	"github.com/coder/websocket"
 
-	"glasshouse/internal/livetest"
-	"glasshouse/internal/watch/apitest"
-	"glasshouse/internal/web"
-	"glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/livetest"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/web"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
 )
 
 // newFuzzServer returns a server whose cluster has one pod, and the log of the server.

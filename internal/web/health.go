@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"strings"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
 )
 
 // healthz responds with "ok" as long as the process handles requests. It is the liveness probe.

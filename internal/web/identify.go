@@ -3,11 +3,11 @@ package web
 import (
 	"net/http"
 
-	"glasshouse/internal/web/auth"
-	"glasshouse/internal/web/listen"
-	"glasshouse/internal/web/quota"
-	"glasshouse/internal/web/request"
-	"glasshouse/internal/web/share"
+	"github.com/glasshouse-project/glasshouse/internal/web/auth"
+	"github.com/glasshouse-project/glasshouse/internal/web/listen"
+	"github.com/glasshouse-project/glasshouse/internal/web/quota"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/web/share"
 )
 
 // identify determines the sender of a request. A guest cookie overrides all other credentials, so that users see what

@@ -24,9 +24,9 @@ import (
 
 	"github.com/coder/websocket"
 
-	"glasshouse/internal/livetest"
-	"glasshouse/internal/web"
-	"glasshouse/internal/web/listen"
+	"github.com/glasshouse-project/glasshouse/internal/livetest"
+	"github.com/glasshouse-project/glasshouse/internal/web"
+	"github.com/glasshouse-project/glasshouse/internal/web/listen"
 )
 
 // newCertificate returns a self-signed certificate for loopback addresses and its private key, in PEM.

@@ -17,7 +17,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"glasshouse/internal/web"
+	"github.com/glasshouse-project/glasshouse/internal/web"
 )
 
 // Every route refuses an oversized request before any other work.

@@ -18,12 +18,12 @@ import (
 
 	"github.com/coder/websocket"
 
-	"glasshouse/internal/livetest"
-	"glasshouse/internal/watch"
-	"glasshouse/internal/watch/apitest"
-	"glasshouse/internal/web"
-	"glasshouse/internal/web/auth"
-	"glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/livetest"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/web"
+	"github.com/glasshouse-project/glasshouse/internal/web/auth"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
 )
 
 // memoryListener has in-memory connections without buffers. A client that does not read blocks the server's write at

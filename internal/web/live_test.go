@@ -16,9 +16,9 @@ import (
 	"github.com/coder/websocket"
 	jsonpatch "github.com/evanphx/json-patch/v5"
 
-	"glasshouse/internal/livetest"
-	"glasshouse/internal/watch/apitest"
-	"glasshouse/internal/web/quota"
+	"github.com/glasshouse-project/glasshouse/internal/livetest"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/web/quota"
 )
 
 // tab is a test client that opens a WebSocket like a page in a browser tab.

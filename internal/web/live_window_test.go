@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"glasshouse/internal/livetest"
-	"glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/livetest"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
 )
 
 // nextWindowMessage returns the next window message or error of the subscription with this id. It skips other

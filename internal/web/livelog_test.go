@@ -14,8 +14,8 @@ import (
 
 	"github.com/coder/websocket"
 
-	"glasshouse/internal/livetest"
-	"glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/livetest"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
 )
 
 // logSubscription returns a message that subscribes to a log. members is appended inside the JSON object.

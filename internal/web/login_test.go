@@ -22,11 +22,11 @@ import (
 	authentication "k8s.io/api/authentication/v1"
 	authorization "k8s.io/api/authorization/v1"
 
-	"glasshouse/internal/livetest"
-	"glasshouse/internal/watch/apitest"
-	"glasshouse/internal/web"
-	"glasshouse/internal/web/auth"
-	"glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/livetest"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/web"
+	"github.com/glasshouse-project/glasshouse/internal/web/auth"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
 )
 
 const validToken, invalidToken = "good-7d1f0c.token", "bad-93e2aa.token"

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
 )
 
 const (

@@ -12,10 +12,10 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/web/listen"
-	"glasshouse/internal/web/metrics"
-	"glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/web/listen"
+	"github.com/glasshouse-project/glasshouse/internal/web/metrics"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
 )
 
 // MetricsHandler serves /metrics, /healthz, /readyz and, if profiles is true, /debug/pprof. A heap profile contains

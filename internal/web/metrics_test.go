@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"glasshouse/internal/web"
+	"github.com/glasshouse-project/glasshouse/internal/web"
 )
 
 // The metrics listener serves metrics about the currently watched resources. The listener for pages serves neither

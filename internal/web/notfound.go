@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
 
 	"github.com/go-chi/chi/v5"
 )

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"glasshouse"
+	"github.com/glasshouse-project/glasshouse"
 )
 
 // notices serves the licenses of third-party software. The embedded text is not copied for each request.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"glasshouse"
-	"glasshouse/internal/web/auth"
+	"github.com/glasshouse-project/glasshouse"
+	"github.com/glasshouse-project/glasshouse/internal/web/auth"
 )
 
 func TestNoticesAreServedWithoutLogin(t *testing.T) {

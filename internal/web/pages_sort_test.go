@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
 )
 
 // The server sorts rows like the page's script. web/test/model/sort.test.ts uses the same test cases.

@@ -10,9 +10,9 @@ import (
 	authentication "k8s.io/api/authentication/v1"
 	authorization "k8s.io/api/authorization/v1"
 
-	"glasshouse/internal/livetest"
-	"glasshouse/internal/watch/apitest"
-	"glasshouse/internal/web/auth"
+	"github.com/glasshouse-project/glasshouse/internal/livetest"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/web/auth"
 )
 
 // openAsUser opens a WebSocket with the bearer token of the user name.

@@ -16,7 +16,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
-	"glasshouse/internal/web"
+	"github.com/glasshouse-project/glasshouse/internal/web"
 )
 
 // readPackage returns the source code of a package, without its test files.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"glasshouse/internal/watch/apitest"
-	"glasshouse/internal/watch/informer/budget"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer/budget"
 )
 
 type relatedGraph struct {

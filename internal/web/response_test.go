@@ -15,9 +15,9 @@ import (
 
 	"github.com/a-h/templ"
 
-	"glasshouse/internal/limit"
-	"glasshouse/internal/watch/apitest"
-	"glasshouse/internal/web"
+	"github.com/glasshouse-project/glasshouse/internal/limit"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/web"
 )
 
 // slowClient is a ResponseWriter whose writes block until the test allows reading.

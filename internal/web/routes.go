@@ -3,10 +3,10 @@ package web
 import (
 	"net/http"
 
-	"glasshouse/internal/web/api"
-	"glasshouse/internal/web/page"
-	"glasshouse/internal/web/request"
-	"glasshouse/internal/web/response"
+	"github.com/glasshouse-project/glasshouse/internal/web/api"
+	"github.com/glasshouse-project/glasshouse/internal/web/page"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/web/response"
 )
 
 type route struct {

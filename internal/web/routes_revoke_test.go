@@ -13,8 +13,8 @@ import (
 	authentication "k8s.io/api/authentication/v1"
 	authorization "k8s.io/api/authorization/v1"
 
-	"glasshouse/internal/watch/apitest"
-	"glasshouse/internal/web/auth"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/web/auth"
 )
 
 // slowReader reads at most bytesPerSecond bytes per second from a connection; 0 means no limit.

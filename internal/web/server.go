@@ -20,16 +20,16 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/klauspost/compress/gzhttp"
 
-	"glasshouse/internal/web/auth"
-	"glasshouse/internal/web/listen"
-	"glasshouse/internal/web/live"
-	"glasshouse/internal/web/page"
-	"glasshouse/internal/web/picker"
-	"glasshouse/internal/web/quota"
-	"glasshouse/internal/web/request"
-	"glasshouse/internal/web/response"
-	"glasshouse/internal/web/share"
-	"glasshouse/web"
+	"github.com/glasshouse-project/glasshouse/internal/web/auth"
+	"github.com/glasshouse-project/glasshouse/internal/web/listen"
+	"github.com/glasshouse-project/glasshouse/internal/web/live"
+	"github.com/glasshouse-project/glasshouse/internal/web/page"
+	"github.com/glasshouse-project/glasshouse/internal/web/picker"
+	"github.com/glasshouse-project/glasshouse/internal/web/quota"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/web/response"
+	"github.com/glasshouse-project/glasshouse/internal/web/share"
+	"github.com/glasshouse-project/glasshouse/web"
 )
 
 const (

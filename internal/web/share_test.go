@@ -25,11 +25,11 @@ import (
 	authentication "k8s.io/api/authentication/v1"
 	authorization "k8s.io/api/authorization/v1"
 
-	"glasshouse/internal/watch/apitest"
-	"glasshouse/internal/web"
-	"glasshouse/internal/web/auth"
-	"glasshouse/internal/web/request"
-	"glasshouse/internal/web/share"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/web"
+	"github.com/glasshouse-project/glasshouse/internal/web/auth"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/web/share"
 )
 
 // shareRequestA is the body of a request to share the pods of namespace "a".

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
 )
 
 // A snapshot has the requested columns in the order of the table, and its rows in the requested sort order.

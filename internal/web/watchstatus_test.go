@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
 // The watch status lists the watched resources, as JSON and as an HTML page.

@@ -13,7 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"glasshouse/test/faults/cluster"
+	"github.com/glasshouse-project/glasshouse/test/faults/cluster"
 )
 
 const configMaps = "core/v1/configmaps"

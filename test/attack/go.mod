@@ -1,15 +1,15 @@
-module glasshouse/test/attack
+module github.com/glasshouse-project/glasshouse/test/attack
 
 go 1.26.0
 
 replace (
-	glasshouse => ../..
-	glasshouse/test/faults => ../faults
+	github.com/glasshouse-project/glasshouse => ../..
+	github.com/glasshouse-project/glasshouse/test/faults => ../faults
 )
 
 require (
-	glasshouse v0.0.0
-	glasshouse/test/faults v0.0.0
+	github.com/glasshouse-project/glasshouse v0.0.0
+	github.com/glasshouse-project/glasshouse/test/faults v0.0.0
 	golang.org/x/net v0.59.0
 	k8s.io/api v0.37.2
 	k8s.io/apimachinery v0.37.2

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"glasshouse/internal/livetest"
+	"github.com/glasshouse-project/glasshouse/internal/livetest"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"

@@ -15,7 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"glasshouse/test/faults/program"
+	"github.com/glasshouse-project/glasshouse/test/faults/program"
 )
 
 // memoryLimit is the value of --memory-limit, and the limit of the program's cgroup.

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"glasshouse/internal/livetest"
+	"github.com/glasshouse-project/glasshouse/internal/livetest"
 )
 
 const resumedSuffix = " resumed"

@@ -11,7 +11,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"glasshouse/test/deploy/variant"
+	"github.com/glasshouse-project/glasshouse/test/deploy/variant"
 )
 
 const root = "../.."

@@ -1,11 +1,11 @@
-module glasshouse/test/deploy
+module github.com/glasshouse-project/glasshouse/test/deploy
 
 go 1.26.0
 
-replace glasshouse => ../..
+replace github.com/glasshouse-project/glasshouse => ../..
 
 require (
-	glasshouse v0.0.0
+	github.com/glasshouse-project/glasshouse v0.0.0
 	golang.org/x/sync v0.24.0
 	helm.sh/helm/v4 v4.3.1
 	k8s.io/api v0.37.2

@@ -16,7 +16,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"glasshouse/test/deploy/variant"
+	"github.com/glasshouse-project/glasshouse/test/deploy/variant"
 )
 
 // permission allows one verb on one resource. An empty namespace means all namespaces.

@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"glasshouse/test/deploy/variant"
+	"github.com/glasshouse-project/glasshouse/test/deploy/variant"
 )
 
 // The Pod Security Standard "restricted" accepts the dashboard's pod. It rejects the pod if any required setting is

@@ -28,7 +28,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
 
-	"glasshouse/test/deploy/variant"
+	"github.com/glasshouse-project/glasshouse/test/deploy/variant"
 )
 
 type program struct {

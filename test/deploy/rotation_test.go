@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd/api"
 
-	"glasshouse/test/deploy/variant"
+	"github.com/glasshouse-project/glasshouse/test/deploy/variant"
 )
 
 // After the kubelet replaces the token file, the dashboard uses the new token before the old one becomes invalid.

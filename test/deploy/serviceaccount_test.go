@@ -19,8 +19,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd/api"
 
-	"glasshouse/internal/livetest"
-	"glasshouse/test/deploy/variant"
+	"github.com/glasshouse-project/glasshouse/internal/livetest"
+	"github.com/glasshouse-project/glasshouse/test/deploy/variant"
 )
 
 // The service account permits all functions, but no Secrets. The dashboard sends only GET requests and self-reviews.

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"glasshouse/test/faults/link"
-	"glasshouse/test/faults/viewer"
+	"github.com/glasshouse-project/glasshouse/test/faults/link"
+	"github.com/glasshouse-project/glasshouse/test/faults/viewer"
 )
 
 // Some servers never send the bookmark that ends a streaming list. The program uses a plain list within 30 s.

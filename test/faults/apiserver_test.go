@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"glasshouse/test/faults/cluster"
-	"glasshouse/test/faults/link"
+	"github.com/glasshouse-project/glasshouse/test/faults/cluster"
+	"github.com/glasshouse-project/glasshouse/test/faults/link"
 )
 
 // A restarted API server responds with 410 to old watches. The program relists, but sends clients only the changes.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"glasshouse/test/faults/link"
-	"glasshouse/test/faults/viewer"
+	"github.com/glasshouse-project/glasshouse/test/faults/link"
+	"github.com/glasshouse-project/glasshouse/test/faults/viewer"
 )
 
 // A client gets only the changes that it missed, or a new snapshot if some were dropped.

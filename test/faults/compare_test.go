@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"glasshouse/test/faults/viewer"
+	"github.com/glasshouse-project/glasshouse/test/faults/viewer"
 )
 
 // converges waits until the rows of the viewers equal a list from etcd. It fails the test after the timeout.

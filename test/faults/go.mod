@@ -1,15 +1,15 @@
-module glasshouse/test/faults
+module github.com/glasshouse-project/glasshouse/test/faults
 
 go 1.26.0
 
-replace glasshouse => ../..
+replace github.com/glasshouse-project/glasshouse => ../..
 
 require (
 	github.com/Shopify/toxiproxy/v2 v2.5.0
 	github.com/coder/websocket v1.8.15
 	github.com/evanphx/json-patch/v5 v5.9.11
+	github.com/glasshouse-project/glasshouse v0.0.0
 	github.com/rs/zerolog v1.29.0
-	glasshouse v0.0.0
 	k8s.io/api v0.37.2
 	k8s.io/apimachinery v0.37.2
 	k8s.io/client-go v0.37.2

@@ -13,10 +13,10 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"glasshouse/test/faults/cluster"
-	"glasshouse/test/faults/link"
-	"glasshouse/test/faults/program"
-	"glasshouse/test/faults/viewer"
+	"github.com/glasshouse-project/glasshouse/test/faults/cluster"
+	"github.com/glasshouse-project/glasshouse/test/faults/link"
+	"github.com/glasshouse-project/glasshouse/test/faults/program"
+	"github.com/glasshouse-project/glasshouse/test/faults/viewer"
 )
 
 const (

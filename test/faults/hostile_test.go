@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"glasshouse/internal/livetest"
+	"github.com/glasshouse-project/glasshouse/internal/livetest"
 )
 
 // Hostile connections at most double the p99 latency of another viewer, or increase it by 50 ms.

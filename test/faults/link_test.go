@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"glasshouse/test/faults/link"
+	"github.com/glasshouse-project/glasshouse/test/faults/link"
 )
 
 // A watch that is cut resumes from its last resourceVersion, without a relist.

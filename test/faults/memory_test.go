@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"glasshouse/test/faults/program"
+	"github.com/glasshouse-project/glasshouse/test/faults/program"
 )
 
 type sample struct {

@@ -13,9 +13,9 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"glasshouse/test/faults/cluster"
-	"glasshouse/test/faults/link"
-	"glasshouse/test/faults/viewer"
+	"github.com/glasshouse-project/glasshouse/test/faults/cluster"
+	"github.com/glasshouse-project/glasshouse/test/faults/link"
+	"github.com/glasshouse-project/glasshouse/test/faults/viewer"
 )
 
 // After a revocation, the program must remove rows itself, because the API server can continue a watch for minutes.

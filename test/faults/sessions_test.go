@@ -10,8 +10,8 @@ import (
 
 	"github.com/coder/websocket"
 
-	"glasshouse/internal/livetest"
-	"glasshouse/test/faults/viewer"
+	"github.com/glasshouse-project/glasshouse/internal/livetest"
+	"github.com/glasshouse-project/glasshouse/test/faults/viewer"
 )
 
 // tolerance is for the goroutines and sockets of the measurement itself and of a reopened watch.

@@ -13,9 +13,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"glasshouse/internal/livetest"
-	"glasshouse/test/faults/cluster"
-	"glasshouse/test/faults/viewer"
+	"github.com/glasshouse-project/glasshouse/internal/livetest"
+	"github.com/glasshouse-project/glasshouse/test/faults/cluster"
+	"github.com/glasshouse-project/glasshouse/test/faults/viewer"
 )
 
 // Clients that never read do not delay others, and the program closes their connections.

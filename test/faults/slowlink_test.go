@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"glasshouse/test/faults/viewer"
+	"github.com/glasshouse-project/glasshouse/test/faults/viewer"
 )
 
 // The program must write each message within 10 s. Chunks allow half a minute for this large object.

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"glasshouse/test/faults/cluster"
-	"glasshouse/test/faults/link"
-	"glasshouse/test/faults/viewer"
+	"github.com/glasshouse-project/glasshouse/test/faults/cluster"
+	"github.com/glasshouse-project/glasshouse/test/faults/link"
+	"github.com/glasshouse-project/glasshouse/test/faults/viewer"
 )
 
 const (

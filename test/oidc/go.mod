@@ -1,12 +1,12 @@
-module glasshouse/test/oidc
+module github.com/glasshouse-project/glasshouse/test/oidc
 
 go 1.26.0
 
-replace glasshouse => ../..
+replace github.com/glasshouse-project/glasshouse => ../..
 
 require (
 	github.com/dexidp/dex v0.0.0-20240807174518-43956db7fd75
-	glasshouse v0.0.0
+	github.com/glasshouse-project/glasshouse v0.0.0
 	golang.org/x/crypto v0.57.0
 	k8s.io/api v0.37.2
 	k8s.io/apimachinery v0.37.2

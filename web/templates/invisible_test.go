@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode"
 
-	"glasshouse/web/templates"
+	"github.com/glasshouse-project/glasshouse/web/templates"
 )
 
 // The page isolates invisible and direction-changing characters. web/test/text/invisible-chars.test.ts tests the same

@@ -11,7 +11,7 @@ import (
 
 	"github.com/a-h/templ"
 
-	"glasshouse/web/templates"
+	"github.com/glasshouse-project/glasshouse/web/templates"
 )
 
 func render(t *testing.T, page templ.Component) string {

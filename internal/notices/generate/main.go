@@ -7,7 +7,7 @@ import (
 	"os"
 	"os/signal"
 
-	"glasshouse/internal/notices"
+	"github.com/glasshouse-project/glasshouse/internal/notices"
 )
 
 func main() {

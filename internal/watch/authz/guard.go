@@ -7,14 +7,14 @@ import (
 	"fmt"
 	"time"
 
-	"glasshouse/internal/flight"
-	"glasshouse/internal/watch/resource"
+	"github.com/glasshouse-project/glasshouse/internal/flight"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 
 	authorization "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 
-	"glasshouse/internal/limit"
+	"github.com/glasshouse-project/glasshouse/internal/limit"
 )
 
 const (

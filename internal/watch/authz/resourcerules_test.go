@@ -5,7 +5,7 @@ import (
 
 	authorization "k8s.io/api/authorization/v1"
 
-	"glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
 )
 
 // As in the API server, a rule with object names or for a subresource does not allow a list.

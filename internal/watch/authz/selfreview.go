@@ -7,15 +7,15 @@ import (
 	"sync/atomic"
 	"time"
 
-	"glasshouse/internal/flight"
-	"glasshouse/internal/watch/resource"
-	"glasshouse/internal/watch/signal"
+	"github.com/glasshouse-project/glasshouse/internal/flight"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
+	"github.com/glasshouse-project/glasshouse/internal/watch/signal"
 
 	authorization "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
 
-	"glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 )
 
 const (

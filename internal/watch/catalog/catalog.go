@@ -14,9 +14,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"glasshouse/internal/watch/resource"
-	"glasshouse/internal/watch/signal"
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
+	"github.com/glasshouse-project/glasshouse/internal/watch/signal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 
 	"k8s.io/client-go/discovery"
 )

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
 // A Rank is the sort key of a cell. The zero Rank means an unknown value.

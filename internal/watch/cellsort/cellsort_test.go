@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"glasshouse/internal/watch/cellsort"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cellsort"
 )
 
 // Cells have the same order as on the web page: web/test/model/sort.test.ts uses the same cases.

@@ -6,13 +6,13 @@ import (
 	"slices"
 	"time"
 
-	"glasshouse/internal/watch/catalog"
-	"glasshouse/internal/watch/informer"
-	"glasshouse/internal/watch/informer/pool"
-	"glasshouse/internal/watch/informer/reconcile"
-	"glasshouse/internal/watch/listwatch"
-	"glasshouse/internal/watch/resource"
-	"glasshouse/internal/watch/signal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/catalog"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer/pool"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer/reconcile"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
+	"github.com/glasshouse-project/glasshouse/internal/watch/signal"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"glasshouse/internal/watch/diff"
+	"github.com/glasshouse-project/glasshouse/internal/watch/diff"
 )
 
 func decode(t *testing.T, text []byte) any {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/wI2L/jsondiff"
 
-	"glasshouse/internal/watch/diff"
+	"github.com/glasshouse-project/glasshouse/internal/watch/diff"
 )
 
 func fixture(tb testing.TB, name string) string {

@@ -10,7 +10,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
 // An Op is one operation of a decoded patch. Value is empty if Op is "remove".

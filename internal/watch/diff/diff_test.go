@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"glasshouse/internal/watch/diff"
-	"glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/diff"
+	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
 func TestPatch(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"testing"
 
-	"glasshouse/internal/watch/diff"
+	"github.com/glasshouse-project/glasshouse/internal/watch/diff"
 )
 
 // Invariant: I3. A patch changes the old object exactly into the new one. Its operations have the authors that a real

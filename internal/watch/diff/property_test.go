@@ -11,7 +11,7 @@ import (
 	jsonpatch "github.com/evanphx/json-patch/v5"
 	"github.com/wI2L/jsondiff"
 
-	"glasshouse/internal/watch/diff"
+	"github.com/glasshouse-project/glasshouse/internal/watch/diff"
 )
 
 func check(t *testing.T, before, after []byte) []byte {

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"unicode/utf8"
 
-	"glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
 // document validates a JSON document, and splits its first levels into nodes. It reuses parts that are equal in

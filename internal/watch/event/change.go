@@ -6,8 +6,8 @@ import (
 	"sync"
 	"weak"
 
-	"glasshouse/internal/watch/journal"
-	"glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 )
 
 // Change is one add, update or delete of an object.

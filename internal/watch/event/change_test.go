@@ -3,7 +3,7 @@ package event_test
 import (
 	"testing"
 
-	"glasshouse/internal/watch/event"
+	"github.com/glasshouse-project/glasshouse/internal/watch/event"
 )
 
 // If the computation panics, only the first caller of Get gets the panic. Later ones get an error.

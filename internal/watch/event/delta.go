@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"glasshouse/internal/watch/diff"
-	"glasshouse/internal/watch/fieldmanager"
-	"glasshouse/internal/watch/journal"
-	"glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/diff"
+	"github.com/glasshouse-project/glasshouse/internal/watch/fieldmanager"
+	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
 // Delta is the difference between the two versions of an updated object, with the authors of the change.

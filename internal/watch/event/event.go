@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"time"
 
-	"glasshouse/internal/watch/fieldmanager"
-	"glasshouse/internal/watch/journal"
-	"glasshouse/internal/watch/jsonscan"
-	"glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/fieldmanager"
+	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 )
 
 // Row returns a change as a JSON event for subscriptions to the view "rows". All readers share the text.

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"glasshouse/internal/watch/journal"
-	"glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 )
 
 // Fold merges the changes of each object into one change, with the managedFields of the newest one.

@@ -3,9 +3,9 @@ package event
 import (
 	"bytes"
 
-	"glasshouse/internal/watch/health"
-	"glasshouse/internal/watch/journal"
-	"glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health"
+	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 )
 
 // healthText is the JSON member `,"health":{..}` of an event. It is empty if an update did not change the health.

@@ -1,8 +1,8 @@
 package event
 
 import (
-	"glasshouse/internal/watch/journal"
-	"glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 )
 
 // Masked returns a change with sensitive values masked for viewers of a share link.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"glasshouse/internal/watch/fieldmanager"
+	"github.com/glasshouse-project/glasshouse/internal/watch/fieldmanager"
 )
 
 func manager(name string, second int, fields string) string {

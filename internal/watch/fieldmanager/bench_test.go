@@ -3,8 +3,8 @@ package fieldmanager_test
 import (
 	"testing"
 
-	"glasshouse/internal/watch/diff"
-	"glasshouse/internal/watch/fieldmanager"
+	"github.com/glasshouse-project/glasshouse/internal/watch/diff"
+	"github.com/glasshouse-project/glasshouse/internal/watch/fieldmanager"
 )
 
 func BenchmarkPodStatus(b *testing.B) {

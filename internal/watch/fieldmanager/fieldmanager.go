@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
 // Author is one entry of managedFields without the list of owned fields. Time is in whole seconds.

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"glasshouse/internal/watch/diff"
-	"glasshouse/internal/watch/fieldmanager"
-	"glasshouse/internal/watch/redact"
+	"github.com/glasshouse-project/glasshouse/internal/watch/diff"
+	"github.com/glasshouse-project/glasshouse/internal/watch/fieldmanager"
+	"github.com/glasshouse-project/glasshouse/internal/watch/redact"
 )
 
 type version struct{ text, managed []byte }

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
 type step struct {

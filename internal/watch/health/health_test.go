@@ -14,7 +14,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"glasshouse/internal/watch/health"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health"
 )
 
 type fixture struct {

@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/json"
 
-	"glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
 // node is a decoded JSON object. Its methods return the zero value for a missing member or an unexpected type.

@@ -4,8 +4,8 @@ import (
 	"maps"
 	"slices"
 
-	"glasshouse/internal/watch/event"
-	"glasshouse/internal/watch/informer/lease"
+	"github.com/glasshouse-project/glasshouse/internal/watch/event"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer/lease"
 )
 
 // coverage records which namespaces have been listed. The informer's lock guards all fields.

@@ -4,9 +4,9 @@ import (
 	"sync"
 	"time"
 
-	"glasshouse/internal/watch/event"
-	"glasshouse/internal/watch/listwatch"
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/event"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
 // Faults brings an informer into states that otherwise only races produce. It is for tests of other packages.

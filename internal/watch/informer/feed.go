@@ -8,11 +8,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"glasshouse/internal/watch/informer/budget"
-	"glasshouse/internal/watch/informer/reflector"
-	"glasshouse/internal/watch/listwatch"
-	"glasshouse/internal/watch/signal"
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer/budget"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer/reflector"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/signal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"

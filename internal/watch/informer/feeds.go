@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"glasshouse/internal/watch/informer/budget"
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer/budget"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
 // columnsEvery is the minimum time between relists for changed columns. During an upgrade, API servers can send

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"glasshouse/internal/watch/signal"
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/signal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"glasshouse/internal/watch/journal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
 )
 
 // EpochStart is where an epoch of the changes starts, such as after a revoked permission. Earlier changes are never

@@ -17,14 +17,14 @@ import (
 	"sync/atomic"
 	"time"
 
-	"glasshouse/internal/watch/authz"
-	"glasshouse/internal/watch/event"
-	"glasshouse/internal/watch/informer/budget"
-	"glasshouse/internal/watch/informer/lease"
-	"glasshouse/internal/watch/journal"
-	"glasshouse/internal/watch/listwatch"
-	"glasshouse/internal/watch/redact"
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/event"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer/budget"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer/lease"
+	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/redact"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
 type (

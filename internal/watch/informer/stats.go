@@ -3,7 +3,7 @@ package informer
 import (
 	"time"
 
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
 // Stats are the sizes of an informer's data, and statistics about its feeds (lists and watches).

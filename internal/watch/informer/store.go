@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"glasshouse/internal/watch/event"
-	"glasshouse/internal/watch/listwatch"
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/event"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
 // Key returns the journal key of an object: "namespace/name".

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"glasshouse/internal/watch/journal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
 )
 
 func TestHistory(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"glasshouse/internal/watch/journal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
 func TestObjectSkipsUnreadMembers(t *testing.T) {

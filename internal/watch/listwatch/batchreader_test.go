@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 )
 
 // frames is an io.Reader. Read waits for the first HTTP/2 frame and returns all that have arrived.

@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"testing"
 
-	"glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 )
 
 var podSpecificText = regexp.MustCompile(

@@ -10,7 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/duration"
 
-	"glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
 // Column is one column of the Table that the API server prints for a resource.

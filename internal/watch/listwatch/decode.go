@@ -12,9 +12,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"glasshouse/internal/watch/fieldmanager"
-	"glasshouse/internal/watch/jsonscan"
-	"glasshouse/internal/watch/redact"
+	"github.com/glasshouse-project/glasshouse/internal/watch/fieldmanager"
+	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/redact"
 )
 
 // seed is the seed of text hashes. It is random, so an attacker cannot construct texts with the same hash.

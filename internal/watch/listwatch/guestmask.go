@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"hash/maphash"
 
-	"glasshouse/internal/watch/redact"
+	"github.com/glasshouse-project/glasshouse/internal/watch/redact"
 )
 
 // GuestMask makes masked copies of a resource's Objects for guests. Only one goroutine at a time can use it.

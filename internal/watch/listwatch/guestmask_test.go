@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 )
 
 // Invariant: I14.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
 // list reads a Table or a plain list by rows. It calls observe with the number of rows so far.

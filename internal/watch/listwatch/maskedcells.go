@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"glasshouse/internal/watch/redact"
+	"github.com/glasshouse-project/glasshouse/internal/watch/redact"
 )
 
 const maskedCell = `"(masked)"`

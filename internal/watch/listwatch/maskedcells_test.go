@@ -7,9 +7,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"glasshouse/internal/watch/apitest"
-	"glasshouse/internal/watch/listwatch"
-	"glasshouse/internal/watch/redact"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/redact"
 )
 
 func newMaskingSource(

@@ -16,8 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
-	"glasshouse/internal/watch/cellsort"
-	"glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cellsort"
+	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
 // Object is one object of the cluster: the values for tables and selectors, and the compressed redacted JSON text.

@@ -3,7 +3,7 @@ package listwatch
 import (
 	"time"
 
-	"glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
 // AppendRow appends the object to dst as the JSON of a table row for the browser, with the members

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
 // rowFunc handles one row, and must move the cursor past its object. cells is nil without Tables.

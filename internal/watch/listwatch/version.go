@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"glasshouse/internal/watch/fieldmanager"
+	"github.com/glasshouse-project/glasshouse/internal/watch/fieldmanager"
 )
 
 // Version is an Object from a watch event with its managedFields, which are needed to find a change's author.

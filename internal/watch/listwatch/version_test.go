@@ -11,9 +11,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apiwatch "k8s.io/apimachinery/pkg/watch"
 
-	"glasshouse/internal/watch/apitest"
-	"glasshouse/internal/watch/fieldmanager"
-	"glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/watch/fieldmanager"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 )
 
 func versionOf(t *testing.T, e apiwatch.Event) *listwatch.Version {

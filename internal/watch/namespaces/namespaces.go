@@ -8,16 +8,16 @@ import (
 	"sync/atomic"
 	"time"
 
-	"glasshouse/internal/flight"
-	"glasshouse/internal/watch/authz"
-	"glasshouse/internal/watch/informer"
-	"glasshouse/internal/watch/informer/pool"
-	"glasshouse/internal/watch/listwatch"
-	"glasshouse/internal/watch/permit"
-	"glasshouse/internal/watch/query"
-	"glasshouse/internal/watch/resource"
-	"glasshouse/internal/watch/status"
-	"glasshouse/internal/watch/stream"
+	"github.com/glasshouse-project/glasshouse/internal/flight"
+	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer/pool"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/permit"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 )
 
 const (

@@ -3,7 +3,7 @@
 package objectrefs
 
 import (
-	"glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
 // Ref is a reference from one Kubernetes object to another.

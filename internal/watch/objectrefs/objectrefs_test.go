@@ -12,7 +12,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"glasshouse/internal/watch/objectrefs"
+	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
 )
 
 func fixture(tb testing.TB, path string) (object []byte, want []string) {

@@ -3,7 +3,7 @@ package objectrefs
 import (
 	"strings"
 
-	"glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
 // members does nothing if the JSON text is not an object.

@@ -3,7 +3,7 @@ package objectrefs
 import (
 	"bytes"
 
-	"glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
 type walker struct {

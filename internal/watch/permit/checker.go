@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"glasshouse/internal/watch/authz"
-	"glasshouse/internal/watch/query"
-	"glasshouse/internal/watch/redact"
-	"glasshouse/internal/watch/resource"
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/redact"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 
 	"k8s.io/apimachinery/pkg/fields"
 )

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strconv"
 
-	"glasshouse/internal/watch/authz"
-	"glasshouse/internal/watch/informer"
-	"glasshouse/internal/watch/listwatch"
-	"glasshouse/internal/watch/resource"
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
 // A Viewer is the person or program with whose permissions objects are read. The zero Viewer sees nothing.

@@ -12,11 +12,11 @@ import (
 	"sync"
 	"time"
 
-	"glasshouse/internal/watch/authz"
-	"glasshouse/internal/watch/listwatch"
-	"glasshouse/internal/watch/permit"
-	"glasshouse/internal/watch/signal"
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/permit"
+	"github.com/glasshouse-project/glasshouse/internal/watch/signal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )

@@ -6,7 +6,7 @@ import (
 
 	apilabels "k8s.io/apimachinery/pkg/labels"
 
-	"glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
 // The JSON text of labels gives the same result as the decoded labels.

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 
-	"glasshouse/internal/watch/listwatch"
-	"glasshouse/internal/watch/resource"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 )
 
 // parseRegarding parses the name of a regarded object, such as "pod.core/web-1". An empty group means any group.

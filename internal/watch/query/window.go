@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
 const (

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strconv"
 
-	"glasshouse/internal/watch/event"
-	"glasshouse/internal/watch/informer"
-	"glasshouse/internal/watch/journal"
-	"glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/event"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
+	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 )
 
 // Diff is the difference between two pages for the same range of rows.

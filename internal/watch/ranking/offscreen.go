@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"time"
 
-	"glasshouse/internal/watch/event"
-	"glasshouse/internal/watch/journal"
-	"glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/event"
+	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
 // OffscreenEvery is the minimum time between two messages that only summarize changes of the sorted list.

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"sync"
 
-	"glasshouse/internal/watch/event"
-	"glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/event"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
 // rowCounts are numbers of rows. Total counts rows with and without the words of the query.

@@ -8,15 +8,15 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"glasshouse/internal/watch/cellsort"
-	"glasshouse/internal/watch/event"
-	"glasshouse/internal/watch/informer"
-	"glasshouse/internal/watch/journal"
-	"glasshouse/internal/watch/listwatch"
-	"glasshouse/internal/watch/query"
-	"glasshouse/internal/watch/severity"
-	"glasshouse/internal/watch/sortedlist"
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cellsort"
+	"github.com/glasshouse-project/glasshouse/internal/watch/event"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
+	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/severity"
+	"github.com/glasshouse-project/glasshouse/internal/watch/sortedlist"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
 const (

@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"glasshouse/internal/watch/informer"
-	"glasshouse/internal/watch/query"
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"glasshouse/internal/watch/redact"
+	"github.com/glasshouse-project/glasshouse/internal/watch/redact"
 )
 
 func BenchmarkObject(b *testing.B) {

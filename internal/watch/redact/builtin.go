@@ -1,6 +1,6 @@
 package redact
 
-import "glasshouse/internal/watch/jsonscan"
+import "github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 
 // builtInRules returns the rules that always apply, for Secrets and Helm releases, which contain a chart's values.
 func builtInRules() Rules {

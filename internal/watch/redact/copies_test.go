@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"glasshouse/internal/watch/redact"
+	"github.com/glasshouse-project/glasshouse/internal/watch/redact"
 )
 
 func compressed(t *testing.T, text string, newWriter func(io.Writer) io.WriteCloser) string {

@@ -1,6 +1,6 @@
 package redact
 
-import "glasshouse/internal/watch/jsonscan"
+import "github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 
 // GuestMask masks objects for guests (viewers of a share link): Secrets, ConfigMaps, environment variables, and
 // annotations that can contain copies.

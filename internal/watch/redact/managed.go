@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strings"
 
-	"glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
 // revealsMasked reports whether managedFields contain a masked value. They identify some list elements by value

@@ -15,7 +15,7 @@ import (
 	"maps"
 	"sync"
 
-	"glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
 // LastApplied is the annotation in which kubectl's client-side apply stores a copy of the object.

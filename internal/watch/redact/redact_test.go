@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"glasshouse/internal/watch/redact"
+	"github.com/glasshouse-project/glasshouse/internal/watch/redact"
 )
 
 const canary = "c4n4ry"

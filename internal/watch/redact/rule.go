@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode"
 
-	"glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
 // Rule selects values to mask, by a resource and by a path in its objects.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"glasshouse/internal/watch/redact"
+	"github.com/glasshouse-project/glasshouse/internal/watch/redact"
 )
 
 func rulesOf(tb testing.TB, texts ...string) (rules redact.Rules) {

@@ -3,7 +3,7 @@ package redact
 import (
 	"strings"
 
-	"glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"glasshouse/internal/watch/redact"
+	"github.com/glasshouse-project/glasshouse/internal/watch/redact"
 )
 
 func harmless() map[string]string {

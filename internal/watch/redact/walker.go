@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strconv"
 
-	"glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
 // walker redacts one object in one pass, and records each rule's progress for the values on the path.

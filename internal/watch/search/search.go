@@ -8,14 +8,14 @@ import (
 	"slices"
 	"strings"
 
-	"glasshouse/internal/watch/authz"
-	"glasshouse/internal/watch/informer"
-	"glasshouse/internal/watch/listwatch"
-	"glasshouse/internal/watch/permit"
-	"glasshouse/internal/watch/query"
-	"glasshouse/internal/watch/resource"
-	"glasshouse/internal/watch/status"
-	"glasshouse/internal/watch/stream"
+	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/permit"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 )
 
 // maxSearch is the maximum length of a search text in bytes. Namespace and name together have at most 316.

@@ -4,9 +4,9 @@ package severity
 import (
 	"strings"
 
-	"glasshouse/internal/watch/cellsort"
-	"glasshouse/internal/watch/jsonscan"
-	"glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cellsort"
+	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 )
 
 // Severity is how much attention a table cell needs. The page highlights the cell accordingly.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"glasshouse/internal/watch/listwatch"
-	"glasshouse/internal/watch/severity"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/severity"
 )
 
 // web/test/model/severity.test.ts tests the page with the same file.

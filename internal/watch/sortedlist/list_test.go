@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"testing"
 
-	"glasshouse/internal/watch/sortedlist"
+	"github.com/glasshouse-project/glasshouse/internal/watch/sortedlist"
 )
 
 // member is compared only by rank; its version shows which of two equal members the list contains.

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"time"
 
-	"glasshouse/internal/watch/event"
-	"glasshouse/internal/watch/journal"
-	"glasshouse/internal/watch/jsonscan"
-	"glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/event"
+	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 )
 
 const (

@@ -3,9 +3,9 @@ package stream
 import (
 	"context"
 
-	"glasshouse/internal/watch/event"
-	"glasshouse/internal/watch/journal"
-	"glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/event"
+	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
 // changeSource waits for the next changes of a client, and reads those that go into one message.

@@ -3,8 +3,8 @@ package stream
 import (
 	"context"
 
-	"glasshouse/internal/watch/query"
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
 // client is the state of one client: its request, what it has received, and the message that is being built.

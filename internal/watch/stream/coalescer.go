@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"time"
 
-	"glasshouse/internal/watch/signal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/signal"
 )
 
 // coalescer decides how long a reader pauses between two messages. After a late message, the next pause is longer.

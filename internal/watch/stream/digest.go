@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
 // digestEvery is the interval of digests, which are hashes by which clients verify their rows.

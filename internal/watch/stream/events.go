@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"context"
 
-	"glasshouse/internal/watch/event"
-	"glasshouse/internal/watch/journal"
-	"glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/event"
+	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 )
 
 // events contains what all views except Windowed have in common: they send changes as events.

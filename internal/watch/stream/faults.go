@@ -6,8 +6,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
-	"glasshouse/internal/watch/journal"
-	"glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
 // For tests of other packages: these functions bring readers into states that otherwise only rare races produce.

@@ -7,12 +7,12 @@ import (
 	"time"
 	"weak"
 
-	"glasshouse/internal/watch/informer"
-	"glasshouse/internal/watch/journal"
-	"glasshouse/internal/watch/listwatch"
-	"glasshouse/internal/watch/query"
-	"glasshouse/internal/watch/ranking"
-	"glasshouse/internal/watch/sortedlist"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
+	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/ranking"
+	"github.com/glasshouse-project/glasshouse/internal/watch/sortedlist"
 )
 
 // Listing is a list of an informer's objects at one moment. Readers that start together share one Listing.

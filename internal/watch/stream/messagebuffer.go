@@ -5,7 +5,7 @@ import (
 	"context"
 	"sync"
 
-	"glasshouse/internal/limit"
+	"github.com/glasshouse-project/glasshouse/internal/limit"
 )
 
 const (

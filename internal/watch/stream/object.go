@@ -3,7 +3,7 @@ package stream
 import (
 	"context"
 
-	"glasshouse/internal/watch/event"
+	"github.com/glasshouse-project/glasshouse/internal/watch/event"
 )
 
 // object is the view Object: the text of one object, and then patches of it.

@@ -5,11 +5,11 @@ import (
 	"sync"
 	"time"
 
-	"glasshouse/internal/watch/cursor"
-	"glasshouse/internal/watch/event"
-	"glasshouse/internal/watch/informer"
-	"glasshouse/internal/watch/listwatch"
-	"glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cursor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/event"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
 // A ScanLimiter waits until the caller may keep a processor busy. The caller must then call leave exactly once.

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"time"
 
-	"glasshouse/internal/watch/cursor"
-	"glasshouse/internal/watch/journal"
-	"glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cursor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
 // position contains what a reader has read and sent.

@@ -11,11 +11,11 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"glasshouse/internal/watch/informer"
-	"glasshouse/internal/watch/journal"
-	"glasshouse/internal/watch/jsonscan"
-	"glasshouse/internal/watch/query"
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
+	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
 const (

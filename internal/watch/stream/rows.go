@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"glasshouse/internal/watch/informer"
-	"glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 )
 
 // ListedMemory is the memory for one row in a list of pointers, in bytes, without the list's unused capacity.

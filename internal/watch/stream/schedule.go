@@ -3,7 +3,7 @@ package stream
 import (
 	"time"
 
-	"glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
 // schedule has the times at which a reader acts even if nothing changes. A zero time means never.

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"glasshouse/internal/watch/event"
-	"glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/event"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
 // sharedBatchKey identifies one encoded batch of changes, which readers with the same view and filter share.

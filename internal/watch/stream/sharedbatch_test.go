@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
 // Readers end their batches at a shared offset. A reader that is already there gets a new offset.

@@ -1,9 +1,9 @@
 package stream
 
 import (
-	"glasshouse/internal/watch/informer"
-	"glasshouse/internal/watch/ranking"
-	"glasshouse/internal/watch/resource"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
+	"github.com/glasshouse-project/glasshouse/internal/watch/ranking"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 )
 
 // SharedInformer is an informer with results that several readers need, such as lists of rows. Each is computed once.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"glasshouse/internal/watch/jsonscan"
-	"glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 )
 
 // chunkRows is the maximum number of rows in one message of the view Table.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"glasshouse/internal/watch/event"
+	"github.com/glasshouse-project/glasshouse/internal/watch/event"
 )
 
 // View is the form in which a Subscription sends objects: as rows, as JSON texts, or as changes.

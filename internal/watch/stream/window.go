@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"glasshouse/internal/watch/informer"
-	"glasshouse/internal/watch/journal"
-	"glasshouse/internal/watch/query"
-	"glasshouse/internal/watch/ranking"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
+	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/ranking"
 )
 
 // window is the view Windowed: first a page of a ranking, and then the changes of this page.

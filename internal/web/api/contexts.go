@@ -3,8 +3,8 @@ package api
 import (
 	"net/http"
 
-	"glasshouse/internal/web/request"
-	"glasshouse/internal/web/response"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/web/response"
 )
 
 type contextsDocument struct {

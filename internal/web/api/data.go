@@ -4,8 +4,8 @@ package api
 import (
 	"net/http"
 
-	"glasshouse/internal/web/picker"
-	"glasshouse/internal/web/response"
+	"github.com/glasshouse-project/glasshouse/internal/web/picker"
+	"github.com/glasshouse-project/glasshouse/internal/web/response"
 )
 
 // Data serves the data of the active cluster.

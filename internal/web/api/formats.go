@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/web/response"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/web/response"
 )
 
 func writeItem(out *bufio.Writer, o *watch.Item, t *table) error {

@@ -7,14 +7,14 @@ import (
 	"strconv"
 	"time"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/watch/status"
-	"glasshouse/internal/web/auth"
-	"glasshouse/internal/web/listen"
-	"glasshouse/internal/web/logstream"
-	"glasshouse/internal/web/quota"
-	"glasshouse/internal/web/request"
-	"glasshouse/internal/web/response"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/web/auth"
+	"github.com/glasshouse-project/glasshouse/internal/web/listen"
+	"github.com/glasshouse-project/glasshouse/internal/web/logstream"
+	"github.com/glasshouse-project/glasshouse/internal/web/quota"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/web/response"
 )
 
 // Logs streams the logs of containers.

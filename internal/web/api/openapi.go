@@ -4,7 +4,7 @@ import (
 	_ "embed"
 	"net/http"
 
-	"glasshouse/internal/web/response"
+	"github.com/glasshouse-project/glasshouse/internal/web/response"
 )
 
 // openapiDocument is the OpenAPI document that describes the routes. A test checks that it matches the routes.

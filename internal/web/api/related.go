@@ -3,9 +3,9 @@ package api
 import (
 	"net/http"
 
-	"glasshouse/internal/relations"
-	"glasshouse/internal/web/request"
-	"glasshouse/internal/web/response"
+	"github.com/glasshouse-project/glasshouse/internal/relations"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/web/response"
 )
 
 // Related responds with the graph of the objects that are related to one object.

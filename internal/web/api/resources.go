@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"net/http"
 
-	"glasshouse/internal/web/picker"
-	"glasshouse/internal/web/response"
+	"github.com/glasshouse-project/glasshouse/internal/web/picker"
+	"github.com/glasshouse-project/glasshouse/internal/web/response"
 )
 
 // Resources responds with all resources found by API discovery, in the order of the page's resource picker.

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"net/http"
 
-	"glasshouse/internal/watch/status"
-	"glasshouse/internal/web/request"
-	"glasshouse/internal/web/response"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/web/response"
 )
 
 const (

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/watch/status"
-	"glasshouse/internal/web/request"
-	"glasshouse/internal/web/response"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/web/response"
 )
 
 const (

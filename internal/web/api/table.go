@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
 )
 
 // table is the content of a snapshot response: either rows with the selected columns, or complete objects.

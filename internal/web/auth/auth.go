@@ -13,13 +13,13 @@ import (
 	"net/http"
 	"time"
 
-	"glasshouse/internal/watch/authz"
-	"glasshouse/internal/watch/signal"
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/signal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 
 	"golang.org/x/sync/errgroup"
 
-	"glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
 )
 
 // Values of Options.Mode. They define how an Authority identifies users.

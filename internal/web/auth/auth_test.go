@@ -14,12 +14,12 @@ import (
 	"testing"
 	"time"
 
-	"glasshouse/internal/watch/authz"
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 
 	"go.uber.org/goleak"
 
-	"glasshouse/internal/web/auth"
+	"github.com/glasshouse-project/glasshouse/internal/web/auth"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

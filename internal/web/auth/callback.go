@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"strings"
 
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
 // stateCookie contains an unfinished login. It is SameSite=Lax: after a redirect, browsers send no SameSite=Strict

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
 )
 
 // ErrEnded is the cancellation cause of a context from Identity.Context, if the login has ended or the identity has

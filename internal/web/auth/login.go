@@ -4,7 +4,7 @@ import (
 	"crypto/sha256"
 	"time"
 
-	"glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 
 	"golang.org/x/oauth2"
 )

@@ -22,9 +22,9 @@ import (
 	"testing"
 	"time"
 
-	"glasshouse/internal/watch/authz"
-	"glasshouse/internal/watch/status"
-	"glasshouse/internal/web/auth"
+	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/web/auth"
 )
 
 // issuer is a fake OpenID provider whose responses a test can change.

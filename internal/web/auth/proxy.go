@@ -13,9 +13,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/watch/authz"
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
 const (

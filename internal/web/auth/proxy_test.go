@@ -8,9 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"glasshouse/internal/watch/authz"
-	"glasshouse/internal/watch/status"
-	"glasshouse/internal/web/auth"
+	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/web/auth"
 )
 
 const secret = "0123456789abcdef-secret"

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
 const (

@@ -13,9 +13,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"glasshouse/internal/watch/authz"
-	"glasshouse/internal/watch/status"
-	"glasshouse/internal/web/auth"
+	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/web/auth"
 )
 
 // A session cookie contains only 256 random bits. It is SameSite=Strict. If the login used TLS, it is also Secure.

@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
-	"glasshouse/internal/watch/authz"
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
 const (

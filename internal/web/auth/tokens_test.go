@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"glasshouse/internal/watch/authz"
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
 // A text that cannot be a token is refused without a review by the API server.

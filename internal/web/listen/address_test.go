@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"testing"
 
-	"glasshouse/internal/web/listen"
+	"github.com/glasshouse-project/glasshouse/internal/web/listen"
 )
 
 func addressKey(t *testing.T, ip string) string {

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"glasshouse/internal/watch/stream"
+	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 
 	"golang.org/x/time/rate"
 )

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"glasshouse/internal/limit"
+	"github.com/glasshouse-project/glasshouse/internal/limit"
 )
 
 const (

@@ -8,9 +8,9 @@ import (
 
 	"github.com/coder/websocket"
 
-	"glasshouse/internal/limit"
-	"glasshouse/internal/watch/stream"
-	"glasshouse/internal/web/listen"
+	"github.com/glasshouse-project/glasshouse/internal/limit"
+	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
+	"github.com/glasshouse-project/glasshouse/internal/web/listen"
 )
 
 // connection is the WebSocket of a session (one browser tab). All subscriptions of the session write to it.

@@ -7,12 +7,12 @@ import (
 	"net/http"
 	"sync"
 
-	"glasshouse/internal/watch/jsonscan"
-	"glasshouse/internal/watch/signal"
-	"glasshouse/internal/watch/status"
-	"glasshouse/internal/watch/stream"
-	"glasshouse/internal/web/logstream"
-	"glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/signal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
+	"github.com/glasshouse-project/glasshouse/internal/web/logstream"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
 )
 
 const viewLog = "log"

@@ -12,11 +12,11 @@ import (
 	"strings"
 	"time"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/watch/query"
-	"glasshouse/internal/watch/stream"
-	"glasshouse/internal/web/logstream"
-	"glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
+	"github.com/glasshouse-project/glasshouse/internal/web/logstream"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
 )
 
 // Changes are collected, and sent together once per interval. A client can request an interval of up to maxEvery

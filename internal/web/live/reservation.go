@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"glasshouse/internal/limit"
-	"glasshouse/internal/web/response"
+	"github.com/glasshouse-project/glasshouse/internal/limit"
+	"github.com/glasshouse-project/glasshouse/internal/web/response"
 )
 
 func (c *connection) reserve(ctx context.Context, bytes int64) (*limit.Reservation, error) {

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"glasshouse/internal/web/listen"
+	"github.com/glasshouse-project/glasshouse/internal/web/listen"
 )
 
 // A reserved message is behind if the client reads fewer bytes per second than required.

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/watch/stream"
-	"glasshouse/internal/web/picker"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
+	"github.com/glasshouse-project/glasshouse/internal/web/picker"
 )
 
 const viewResources = "resources"

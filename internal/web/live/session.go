@@ -13,11 +13,11 @@ import (
 	"github.com/coder/websocket"
 	"golang.org/x/time/rate"
 
-	"glasshouse/internal/limit"
-	"glasshouse/internal/watch"
-	"glasshouse/internal/web/auth"
-	"glasshouse/internal/web/request"
-	"glasshouse/internal/web/share"
+	"github.com/glasshouse-project/glasshouse/internal/limit"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/web/auth"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/web/share"
 )
 
 // session is one WebSocket of a browser tab. Each subscription sends from its own goroutine.

@@ -13,12 +13,12 @@ import (
 
 	"github.com/coder/websocket"
 
-	"glasshouse/internal/watch/stream"
-	"glasshouse/internal/web/listen"
-	"glasshouse/internal/web/picker"
-	"glasshouse/internal/web/quota"
-	"glasshouse/internal/web/request"
-	"glasshouse/internal/web/response"
+	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
+	"github.com/glasshouse-project/glasshouse/internal/web/listen"
+	"github.com/glasshouse-project/glasshouse/internal/web/picker"
+	"github.com/glasshouse-project/glasshouse/internal/web/quota"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/web/response"
 )
 
 const (

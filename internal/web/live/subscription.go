@@ -5,11 +5,11 @@ import (
 	"errors"
 	"strings"
 
-	"glasshouse/internal/limit"
-	"glasshouse/internal/watch/query"
-	"glasshouse/internal/watch/stream"
-	"glasshouse/internal/web/quota"
-	"glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/limit"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
+	"github.com/glasshouse-project/glasshouse/internal/web/quota"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
 )
 
 type openSubscription struct {

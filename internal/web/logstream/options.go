@@ -3,8 +3,8 @@ package logstream
 import (
 	"time"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
 )
 
 // CheckTail returns a problem if the number of last lines is not valid. The problem quotes text.

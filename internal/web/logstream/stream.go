@@ -10,8 +10,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
 )
 
 const (

@@ -3,7 +3,7 @@ package metrics
 import (
 	"sync"
 
-	"glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
 )
 
 // scopeID identifies one scope (a watched resource with its filter). Several scopes can have the same metric labels.

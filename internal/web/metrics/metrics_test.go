@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	dto "github.com/prometheus/client_model/go"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/web/metrics"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/web/metrics"
 )
 
 // fullStatus returns an entry of the watch status in which every number is set.

@@ -5,11 +5,11 @@ import (
 	"net/url"
 	"strings"
 
-	"glasshouse/internal/watch/query"
-	"glasshouse/internal/watch/status"
-	"glasshouse/internal/web/request"
-	"glasshouse/internal/web/response"
-	"glasshouse/web/templates"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/web/response"
+	"github.com/glasshouse-project/glasshouse/web/templates"
 )
 
 // Compare serves the page that compares two objects. If one cannot be read, the page shows the problem.

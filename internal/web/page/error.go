@@ -3,9 +3,9 @@ package page
 import (
 	"net/http"
 
-	"glasshouse/internal/web/request"
-	"glasshouse/internal/web/response"
-	"glasshouse/web/templates"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/web/response"
+	"github.com/glasshouse-project/glasshouse/web/templates"
 )
 
 // WriteError renders the HTML page for a failed request. Unidentified senders see nothing of the cluster.

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/web/request"
-	"glasshouse/internal/web/share"
-	"glasshouse/web/templates"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/web/share"
+	"github.com/glasshouse-project/glasshouse/web/templates"
 )
 
 // guestLayout returns the template data that only viewers of a share link see.

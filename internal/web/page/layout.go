@@ -10,14 +10,14 @@ import (
 	"strings"
 	"time"
 
-	"glasshouse/internal/watch/query"
-	"glasshouse/internal/watch/status"
-	"glasshouse/internal/web/auth"
-	"glasshouse/internal/web/picker"
-	"glasshouse/internal/web/request"
-	"glasshouse/internal/web/response"
-	"glasshouse/web"
-	"glasshouse/web/templates"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/web/auth"
+	"github.com/glasshouse-project/glasshouse/internal/web/picker"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/web/response"
+	"github.com/glasshouse-project/glasshouse/web"
+	"github.com/glasshouse-project/glasshouse/web/templates"
 )
 
 // Site contains what all HTML pages have in common.

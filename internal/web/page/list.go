@@ -9,12 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/watch/cellsort"
-	"glasshouse/internal/watch/severity"
-	"glasshouse/internal/web/request"
-	"glasshouse/internal/web/response"
-	"glasshouse/web/templates"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cellsort"
+	"github.com/glasshouse-project/glasshouse/internal/watch/severity"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/web/response"
+	"github.com/glasshouse-project/glasshouse/web/templates"
 )
 
 const (

@@ -6,9 +6,9 @@ import (
 	"net/url"
 	"time"
 
-	"glasshouse/internal/web/request"
-	"glasshouse/internal/web/response"
-	"glasshouse/web/templates"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/web/response"
+	"github.com/glasshouse-project/glasshouse/web/templates"
 )
 
 // Object renders the page of one object.

@@ -4,12 +4,12 @@ import (
 	"net/http"
 	"time"
 
-	"glasshouse/internal/web/auth"
-	"glasshouse/internal/web/listen"
-	"glasshouse/internal/web/request"
-	"glasshouse/internal/web/response"
-	"glasshouse/internal/web/share"
-	"glasshouse/web/templates"
+	"github.com/glasshouse-project/glasshouse/internal/web/auth"
+	"github.com/glasshouse-project/glasshouse/internal/web/listen"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/web/response"
+	"github.com/glasshouse-project/glasshouse/internal/web/share"
+	"github.com/glasshouse-project/glasshouse/web/templates"
 )
 
 // maxToken is the maximum length of the token in a share link, in bytes. A longer token is refused.

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/watch/status"
-	"glasshouse/internal/web/response"
-	"glasshouse/web/templates"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/web/response"
+	"github.com/glasshouse-project/glasshouse/web/templates"
 )
 
 // Status renders the page with the watch status: all watched resources and their states.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"glasshouse/internal/watch"
-	"glasshouse/web/templates"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/web/templates"
 )
 
 // The server formats the watch status like the page's script. web/test/status/watch-status.test.tsx uses the same

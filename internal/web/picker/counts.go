@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"glasshouse/internal/watch/signal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/signal"
 )
 
 // countInterval is the minimum time before the objects of the watched resources are counted again.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"sync"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
 )
 
 // Feed builds the resource list and the object counts. All sessions with the same Viewer.Key share one Feed.

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/watch/resource"
-	"glasshouse/internal/watch/status"
-	"glasshouse/web/templates"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/web/templates"
 )
 
 // DiscoveryWait is how long a request for the list of resources waits for a new result of API discovery.

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"glasshouse/internal/web/picker"
+	"github.com/glasshouse-project/glasshouse/internal/web/picker"
 )
 
 // latest returns the version and the text of the latest document.

@@ -11,9 +11,9 @@ import (
 	"runtime"
 	"sync/atomic"
 
-	"glasshouse/internal/limit"
-	"glasshouse/internal/web/listen"
-	"glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/limit"
+	"github.com/glasshouse-project/glasshouse/internal/web/listen"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
 )
 
 const (

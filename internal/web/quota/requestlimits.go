@@ -8,9 +8,9 @@ import (
 	"net/http"
 	"time"
 
-	"glasshouse/internal/limit"
-	"glasshouse/internal/web/listen"
-	"glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/limit"
+	"github.com/glasshouse-project/glasshouse/internal/web/listen"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
 )
 
 // LimitRequest is middleware that refuses oversized requests, and requests of an IP address that has reached its

@@ -7,11 +7,11 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"glasshouse/internal/limit"
-	"glasshouse/internal/web/auth"
-	"glasshouse/internal/web/listen"
-	"glasshouse/internal/web/request"
-	"glasshouse/internal/web/share"
+	"github.com/glasshouse-project/glasshouse/internal/limit"
+	"github.com/glasshouse-project/glasshouse/internal/web/auth"
+	"github.com/glasshouse-project/glasshouse/internal/web/listen"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/web/share"
 )
 
 // MessageLimiters returns the rate limiters for messages of a new WebSocket: its own, and that of its IP address.

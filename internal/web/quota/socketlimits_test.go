@@ -6,13 +6,13 @@ import (
 	"net/http"
 	"testing"
 
-	"glasshouse/internal/limit"
-	"glasshouse/internal/watch"
-	"glasshouse/internal/watch/authz"
-	"glasshouse/internal/web/auth"
-	"glasshouse/internal/web/quota"
-	"glasshouse/internal/web/request"
-	"glasshouse/internal/web/share"
+	"github.com/glasshouse-project/glasshouse/internal/limit"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/web/auth"
+	"github.com/glasshouse-project/glasshouse/internal/web/quota"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/web/share"
 )
 
 func fromUser(name string) *http.Request {

@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"glasshouse/web/templates"
+	"github.com/glasshouse-project/glasshouse/web/templates"
 )
 
 // A BasePath is the path prefix of all routes (--base-path), such as "/glasshouse", or empty.

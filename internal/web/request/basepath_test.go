@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
 )
 
 func TestNewBasePathRejectsInvalidPaths(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"sync/atomic"
 
-	"glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
 )
 
 // ClusterInfo is a cluster with the details that pages show.

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"net/http"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
 // Problem is the error document of a failed request (RFC 9457).

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"glasshouse/internal/watch/permit"
-	"glasshouse/internal/web/auth"
+	"github.com/glasshouse-project/glasshouse/internal/watch/permit"
+	"github.com/glasshouse-project/glasshouse/internal/web/auth"
 )
 
 var errRevoked = errors.New("a permission that the response depends on was revoked")

@@ -4,9 +4,9 @@ import (
 	"context"
 	"net/http"
 
-	"glasshouse/internal/web/auth"
-	"glasshouse/internal/web/listen"
-	"glasshouse/internal/web/share"
+	"github.com/glasshouse-project/glasshouse/internal/web/auth"
+	"github.com/glasshouse-project/glasshouse/internal/web/listen"
+	"github.com/glasshouse-project/glasshouse/internal/web/share"
 )
 
 // Sender identifies who sent a request. If the sender is unknown, Err is the reason.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"net/http"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/web/quota"
-	"glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/web/quota"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
 )
 
 // Reader reads cluster data for responses, within the limits of the server.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
 )
 
 // CellTexts returns the cells of a row as plain text.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"net/http"
 
-	"glasshouse/internal/limit"
-	"glasshouse/internal/watch/stream"
-	"glasshouse/internal/web/listen"
-	"glasshouse/internal/web/quota"
-	"glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/limit"
+	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
+	"github.com/glasshouse-project/glasshouse/internal/web/listen"
+	"github.com/glasshouse-project/glasshouse/internal/web/quota"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
 )
 
 // The memory of one response, in bytes.

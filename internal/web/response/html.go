@@ -6,8 +6,8 @@ import (
 
 	"github.com/a-h/templ"
 
-	"glasshouse/internal/web/request"
-	"glasshouse/web/templates"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/web/templates"
 )
 
 type pageBuffer struct {

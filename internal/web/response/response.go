@@ -9,10 +9,10 @@ import (
 	"sync"
 	"time"
 
-	"glasshouse/internal/limit"
-	"glasshouse/internal/watch/stream"
-	"glasshouse/internal/web/listen"
-	"glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/limit"
+	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
+	"github.com/glasshouse-project/glasshouse/internal/web/listen"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
 )
 
 const (

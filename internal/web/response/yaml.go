@@ -8,7 +8,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"glasshouse/internal/limit"
+	"github.com/glasshouse-project/glasshouse/internal/limit"
 )
 
 // Large texts are converted one at a time: one with 30,000 short strings needed 80 times its own size.

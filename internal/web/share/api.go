@@ -3,7 +3,7 @@ package share
 import (
 	"time"
 
-	"glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
 )
 
 // Request is the request body that creates a share link.

@@ -10,11 +10,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
 
 	"golang.org/x/time/rate"
 
-	"glasshouse/internal/sanitize"
+	"github.com/glasshouse-project/glasshouse/internal/sanitize"
 )
 
 // guestLineInterval and guestLineBurst limit the audit log lines per share link. All invalid tokens share one limit.

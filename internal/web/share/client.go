@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"glasshouse/internal/sanitize"
+	"github.com/glasshouse-project/glasshouse/internal/sanitize"
 )
 
 const (

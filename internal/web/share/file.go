@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
 const fileName = "shares.json"

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"glasshouse/internal/web/share"
+	"github.com/glasshouse-project/glasshouse/internal/web/share"
 )
 
 // A second program waits for a limited time, and then returns an error that describes what to do.

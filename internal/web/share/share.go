@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
 )
 
 // CookieName is the name of the guest cookie without the port; see auth.CookieNameFor.

@@ -18,13 +18,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"glasshouse/internal/watch/authz"
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 
 	"go.uber.org/goleak"
 
-	"glasshouse/internal/watch"
-	"glasshouse/internal/web/share"
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/web/share"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

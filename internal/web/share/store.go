@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"glasshouse/internal/watch/authz"
-	"glasshouse/internal/watch/signal"
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/signal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
 const (

@@ -19,7 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"glasshouse/test/faults/viewer"
+	"github.com/glasshouse-project/glasshouse/test/faults/viewer"
 )
 
 // Cluster contains clients and files of the demo cluster.

@@ -11,7 +11,7 @@ import (
 	"github.com/coder/websocket"
 	jsonpatch "github.com/evanphx/json-patch/v5"
 
-	"glasshouse/internal/livetest"
+	"github.com/glasshouse-project/glasshouse/internal/livetest"
 )
 
 type (

@@ -9,7 +9,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"glasshouse/test/faults/viewer"
+	"github.com/glasshouse-project/glasshouse/test/faults/viewer"
 )
 
 func receive(t *testing.T, want viewer.Want, frames ...string) *viewer.Viewer {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"glasshouse/internal/livetest"
+	"github.com/glasshouse-project/glasshouse/internal/livetest"
 )
 
 // window returns the rows that a window (a part of the sorted list) must contain.

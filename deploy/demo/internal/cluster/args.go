@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"glasshouse/deploy/demo/internal/identity"
+	"github.com/glasshouse-project/glasshouse/deploy/demo/internal/identity"
 )
 
 type plan struct {

@@ -11,9 +11,9 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"glasshouse/deploy/demo/internal/churn"
-	"glasshouse/deploy/demo/internal/identity"
-	"glasshouse/deploy/demo/internal/seed"
+	"github.com/glasshouse-project/glasshouse/deploy/demo/internal/churn"
+	"github.com/glasshouse-project/glasshouse/deploy/demo/internal/identity"
+	"github.com/glasshouse-project/glasshouse/deploy/demo/internal/seed"
 )
 
 // Churn changes pods in the namespace big, at a rate in changes per second. It returns the number of changes.

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"glasshouse/deploy/demo/internal/identity"
-	"glasshouse/deploy/demo/internal/parts"
+	"github.com/glasshouse-project/glasshouse/deploy/demo/internal/identity"
+	"github.com/glasshouse-project/glasshouse/deploy/demo/internal/parts"
 )
 
 // commands is the content of commands.json, with which tests restart a killed part, such as etcd.

@@ -9,7 +9,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"glasshouse/deploy/demo/internal/seed"
+	"github.com/glasshouse-project/glasshouse/deploy/demo/internal/seed"
 )
 
 const limitedNamespace = "shop"

@@ -7,7 +7,7 @@ import (
 	"net"
 	"os"
 
-	"glasshouse/deploy/demo/internal/identity"
+	"github.com/glasshouse-project/glasshouse/deploy/demo/internal/identity"
 )
 
 type ports struct {

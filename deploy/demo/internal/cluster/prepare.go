@@ -5,8 +5,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"glasshouse/deploy/demo/internal/identity"
-	"glasshouse/deploy/demo/internal/kubelet"
+	"github.com/glasshouse-project/glasshouse/deploy/demo/internal/identity"
+	"github.com/glasshouse-project/glasshouse/deploy/demo/internal/kubelet"
 )
 
 func prepare(dataDir dir, opts Options) (plan, identity.Tokens, error) {

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
 
-	"glasshouse/deploy/demo/internal/kubelet"
-	"glasshouse/deploy/demo/internal/life"
+	"github.com/glasshouse-project/glasshouse/deploy/demo/internal/kubelet"
+	"github.com/glasshouse-project/glasshouse/deploy/demo/internal/life"
 )
 
 func (p plan) keepRunning(ctx context.Context, config *rest.Config, progress progress) error {

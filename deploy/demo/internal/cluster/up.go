@@ -12,10 +12,10 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
-	"glasshouse/deploy/demo/internal/identity"
-	"glasshouse/deploy/demo/internal/parts"
-	"glasshouse/deploy/demo/internal/proc"
-	"glasshouse/deploy/demo/internal/seed"
+	"github.com/glasshouse-project/glasshouse/deploy/demo/internal/identity"
+	"github.com/glasshouse-project/glasshouse/deploy/demo/internal/parts"
+	"github.com/glasshouse-project/glasshouse/deploy/demo/internal/proc"
+	"github.com/glasshouse-project/glasshouse/deploy/demo/internal/seed"
 )
 
 const (

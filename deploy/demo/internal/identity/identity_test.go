@@ -9,7 +9,7 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd"
 
-	"glasshouse/deploy/demo/internal/identity"
+	"github.com/glasshouse-project/glasshouse/deploy/demo/internal/identity"
 )
 
 func TestTokensAreKept(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/yaml"
 
-	"glasshouse/deploy/demo/internal/kubelet"
+	"github.com/glasshouse-project/glasshouse/deploy/demo/internal/kubelet"
 )
 
 func TestConfig(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"glasshouse/deploy/demo/internal/kubelet"
+	"github.com/glasshouse-project/glasshouse/deploy/demo/internal/kubelet"
 )
 
 func TestGrow(t *testing.T) {

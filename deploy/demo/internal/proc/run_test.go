@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"glasshouse/deploy/demo/internal/proc"
+	"github.com/glasshouse-project/glasshouse/deploy/demo/internal/proc"
 )
 
 func shellSpec(t *testing.T, script string) proc.Spec {

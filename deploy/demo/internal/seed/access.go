@@ -10,7 +10,7 @@ import (
 	rbacv1ac "k8s.io/client-go/applyconfigurations/rbac/v1"
 	"k8s.io/client-go/kubernetes"
 
-	"glasshouse/deploy/demo/internal/identity"
+	"github.com/glasshouse-project/glasshouse/deploy/demo/internal/identity"
 )
 
 // Access grants the ClusterRole "view" to the user "viewer", and all reads in the namespace to "limited".

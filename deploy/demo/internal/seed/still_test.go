@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/fake"
 
-	"glasshouse/deploy/demo/internal/seed"
+	"github.com/glasshouse-project/glasshouse/deploy/demo/internal/seed"
 )
 
 func TestWrittenPodsRun(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"glasshouse/deploy/demo/internal/seed"
+	"github.com/glasshouse-project/glasshouse/deploy/demo/internal/seed"
 )
 
 func load(t *testing.T) []seed.Item {

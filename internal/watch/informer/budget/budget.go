@@ -13,7 +13,7 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"glasshouse/internal/watch/journal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 )

@@ -8,11 +8,11 @@ import (
 	"sync"
 	"time"
 
-	"glasshouse/internal/watch/informer"
-	"glasshouse/internal/watch/informer/budget"
-	"glasshouse/internal/watch/listwatch"
-	"glasshouse/internal/watch/resource"
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer/budget"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
 // Maximum numbers of informers with a field selector. They are limited because clients can invent any number of field

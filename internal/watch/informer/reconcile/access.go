@@ -7,12 +7,12 @@ import (
 	"maps"
 	"time"
 
-	"glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 )
 
 const (

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"glasshouse/internal/watch/informer/budget"
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer/budget"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
 const (

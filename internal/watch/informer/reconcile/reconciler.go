@@ -10,12 +10,12 @@ import (
 	"slices"
 	"time"
 
-	"glasshouse/internal/watch/authz"
-	"glasshouse/internal/watch/informer"
-	"glasshouse/internal/watch/informer/lease"
-	"glasshouse/internal/watch/listwatch"
-	"glasshouse/internal/watch/resource"
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer/lease"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
 // reconcileMinimum is the minimum time until the reconciler runs again because an access review is due.

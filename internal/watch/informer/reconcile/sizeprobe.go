@@ -5,8 +5,8 @@ import (
 	"maps"
 	"sync"
 
-	"glasshouse/internal/watch/listwatch"
-	"glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
 // maxConcurrentProbes limits the size probes of one resource, because each first page of a list stays in memory.

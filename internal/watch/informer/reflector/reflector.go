@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"glasshouse/internal/watch/listwatch"
-	"glasshouse/internal/watch/signal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/signal"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
