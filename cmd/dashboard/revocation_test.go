@@ -25,7 +25,7 @@ import (
 // Invariant: I18.
 func TestRevokedPermissionsStopUpdatesIn15Seconds(t *testing.T) {
 	const limit, concurrent = 15 * time.Second, 10
-	// The environment variable LOST sets the number of revoked permissions.
+	// The number of permissions to revoke, unless the environment variable LOST sets another one.
 	count := 4
 	if s := os.Getenv("LOST"); s != "" {
 		count, _ = strconv.Atoi(s)

@@ -76,8 +76,8 @@ func guest() watch.Viewer {
 	return watch.Viewer{Program: true, Scope: scope}
 }
 
-// readEverything returns all texts that a viewer receives while an object gets each value, and the Object view's
-// patches.
+// readEverything changes an object to each of the values. It returns all texts that a viewer receives, and separately
+// the patches of the view Object.
 func readEverything(t *testing.T, viewer watch.Viewer, ref string, values ...string) (all string, patches []string) {
 	t.Helper()
 	server, cluster := serveCluster(t)

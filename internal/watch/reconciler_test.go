@@ -201,7 +201,8 @@ func TestNamespacesAppearTogether(t *testing.T) {
 	})
 }
 
-// Readers of several namespaces get one short status for each change, with the namespaces whose rows are known.
+// A reader of several namespaces gets one short status for all of them. The status lists the namespaces whose rows are
+// complete.
 func TestStatusOfSeveralNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

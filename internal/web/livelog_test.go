@@ -376,7 +376,7 @@ func TestEndlessLogDoesNotBlockOtherMessages(t *testing.T) {
 func TestLogLimitCoversSocketsAndHTTP(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.api.Handle(upstream, func(w http.ResponseWriter, r *http.Request) {
-			// Without this response header of an empty log, the server would wait 2 s.
+			// Flush sends the header of an empty log. Otherwise, the server waits 2 s for a line.
 			w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // The ResponseWriter is always a Flusher.
 			<-r.Context().Done()
 		})

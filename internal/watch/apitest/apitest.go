@@ -158,7 +158,8 @@ func (s *Server) kindLocked(ref string) *kind {
 	panic("apitest: no kind " + ref)
 }
 
-// Requests returns the received request lines that contain the text in part, such as "GET /api/v1/pods?limit=1".
+// Requests returns the received request lines that contain the given text. An example of a line is
+// "GET /api/v1/pods?limit=1".
 func (s *Server) Requests(part string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

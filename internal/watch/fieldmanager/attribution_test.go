@@ -41,7 +41,7 @@ func TestAttribution(t *testing.T) {
 		name     string
 		managers []string
 		patch    string
-		want     string // The expected authors, newest first, each as "manager: operation indices".
+		want     string // The expected authors, newest first, such as "helm: 0 2" for the operations 0 and 2.
 	}{
 		{
 			"owned member",

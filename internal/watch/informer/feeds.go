@@ -36,7 +36,7 @@ type Plan struct {
 	Reserve func(namespace string) *budget.Reservation
 }
 
-// Feeds returns the control of the informer's feeds.
+// Feeds returns the methods with which the reconciler starts and stops the informer's feeds.
 func (i *Informer) Feeds() *Feeds { return &Feeds{Requests: i.reconcileRequests, informer: i} }
 
 // Report wakes readers if the status has changed. Without any feed, it also logs a new state.

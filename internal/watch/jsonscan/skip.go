@@ -131,7 +131,7 @@ func (c *Cursor) skipString() (escaped bool, err error) {
 // first.
 func countPlain(b uint64) int {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
-	// The subtraction sets the high bit of matching bytes. Borrows affect only later bytes.
+	// Each subtraction sets the high bit of the bytes that it searches for. A borrow can only change later bytes.
 	found := ((b - ones*0x20) | (b ^ ones*'"' - ones) | (b ^ ones*'\\' - ones)) & ^b & high
 	return bits.TrailingZeros64(found) / 8
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
-// maxMatched is the maximum number of label sets whose result one Selector caches, for objects that change at the
-// moment.
+// maxMatched is the maximum number of label sets whose result one Selector caches.
 const maxMatched = 200
 
 // Selector is a label selector that caches its result for each label set. It is not safe for concurrent use.

@@ -18,7 +18,7 @@ type coalescer struct {
 }
 
 const (
-	// latencyFactor is the ratio of a pause to the delay of the message before it.
+	// After a late message, the reader pauses for latencyFactor times the delay of this message.
 	latencyFactor = 3
 	// maxDelay is the maximum length of a pause that follows a late message.
 	maxDelay = 50 * time.Millisecond

@@ -143,7 +143,7 @@ export class WindowRows implements RowSource {
       const before = old.get(e.key);
       return before !== undefined && before.uid === e.uid && before.rv === e.rv ? before : e;
     });
-    // After many changes, the server sends the same window again. The order then stays frozen.
+    // A message without columns and with the same offset is the same window after many changes: its order stays frozen.
     if (m.columns !== null || m.offset !== this.offset) this.frozen = null;
     this.offset = this.requestedOffset = m.offset;
     this.updateCounts(m);

@@ -96,7 +96,7 @@ export const keyLines = (key: string): string[] =>
         .slice(0, -1)
         .map((l, i) => (i === 0 ? l : l.slice(2)));
 
-// Formats a value with js-yaml. The second element, 0, prevents an end marker after empty lines.
+// Formats a value with js-yaml, as the first element of a list. The second element prevents an end marker ("...").
 const dumpValue = (value: unknown): string[] =>
   dump([value, 0], {
     ...options,
