@@ -333,7 +333,7 @@ func TestReferenceHasTheLimits(t *testing.T) {
 			"logstream", "DefaultTail, maxTail = 500, 5000",
 			"| `tail` | `500` | The number of newest lines at the start, at most 5,000. |",
 		},
-		{"logstream", "logOpenWait = 2 * time.Second", "if a followed log has no lines, the response starts after 2 s"},
+		{"logstream", "logOpenWait = 2 * time.Second", "with `follow=true`, the response starts after 2 s"},
 		{"logstream", "logOpenWait = 2 * time.Second", "of a followed log arrives after 2 s at the latest"},
 		{"logstream", "logChunk = 64 << 10", "at most 64 KiB, split anywhere between characters"},
 		{"../logsample", "MaxPerPeriod = 10", "at most 10 times a minute"},
@@ -343,7 +343,7 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		},
 		{
 			"../relations", "listWait, readWait = 3 * time.Second, 5 * time.Second",
-			"up to 3 s for their first lists; the request takes up to 5 s",
+			"up to 3 s for the first lists of these resources. All reads for one response together take up to 5 s",
 		},
 		{"../watch/stream", "CompressFrom = 1 << 10", "frames of 1 KiB and more"},
 		{"../watch/query", "len(name) > 253", "| Name of an object | 253 characters |"},
