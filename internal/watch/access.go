@@ -9,11 +9,13 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 )
 
-// These types describe the viewer of a cluster, and what a share link shares.
 type (
+	// Viewer is the person or program whose permissions apply to a read.
 	Viewer = permit.Viewer
-	Scope  = permit.Scope
-	Part   = permit.Part
+	// Scope is what a share link shares.
+	Scope = permit.Scope
+	// Part is one of the queries in a Scope.
+	Part = permit.Part
 )
 
 // Access reads the cluster with the permissions of one Viewer.

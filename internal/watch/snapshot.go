@@ -13,9 +13,10 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 )
 
-// Item is one object of a Snapshot. Column is one column of its table.
 type (
-	Item   = listwatch.Object
+	// Item is one object of a Snapshot.
+	Item = listwatch.Object
+	// Column is one column of a Snapshot.
 	Column = listwatch.Column
 )
 
