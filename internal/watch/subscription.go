@@ -90,6 +90,7 @@ func (s *Subscription) checkPermissions(
 func (s *Subscription) openReader(f *query.Filter, refusal string) error {
 	if refusal != "" {
 		forbidden := s.access.cluster.newForbiddenInformer(s.resource, refusal)
+		f.IsGuest = false // Guests may read this reason: it is not from the API server.
 		s.attachReader(&openedQuery{s.access, &s.query, s.resource, f, forbidden, forbidden.Close})
 	} else {
 		opened, err := s.access.acquire(&s.query, s.resource, f)
