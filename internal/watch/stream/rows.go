@@ -60,9 +60,10 @@ func (v *rows) list(ctx context.Context) (listing *Listing, now informer.State, 
 		return nil
 	}
 	if v.client.filter.MatchesAll() {
-		return listing, now, read()
+		err = read()
+	} else {
+		err = v.client.scan(ctx, read)
 	}
-	err = v.client.scan(ctx, read)
 	return listing, now, err
 }
 
