@@ -76,7 +76,7 @@ func TestSearchIsLimitedToTheNamespace(t *testing.T) {
 		t := c.t
 		c.server.Refuse(pods, "", http.StatusForbidden, "only in a")
 		c.server.Refuse(pods, "a", 0, "only in a")
-		// With a list of namespaces, the program would find a by itself.
+		// With a list of namespaces, the program would watch the namespace a without a request.
 		c.server.Refuse(namespaces, "", http.StatusForbidden, "no namespaces for you")
 		c.add(object{path: configMaps + "/a/x"},
 			object{pod, "", `"spec":{"volumes":[{"configMap":{"name":"x"}}]}`})
