@@ -98,7 +98,7 @@ func limitGroups() []limitGroup {
 		}},
 		{"Share links", []limit{
 			{"Links", "{share.maxShares}, of one creator {share.maxCreatorShares}"},
-			{"Lifetime of a link", "{api.minShareLifetime} to {api.maxShareLifetime}; default {api.defaultShareLifetime}"},
+			{"Lifetime of a link", "{share.MinLifetime} to {share.MaxLifetime}; default {share.DefaultLifetime}"},
 			{"One link", "{api.maxParts} parts; a note of {api.maxNote} bytes"},
 			{
 				"Audit lines about clients without a login",

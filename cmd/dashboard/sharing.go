@@ -105,7 +105,7 @@ func newShareCommand() *cobra.Command {
 	flags.StringVar(&s.about, "about", "",
 		"For events only: the object that they must be about, such as deployment.apps/web or pod.core/web-1. "+
 			"--labels and --name then apply to the other resources only.")
-	flags.DurationVar(&s.lifetime, "for", 24*time.Hour, "How long the link is valid, at most 720h.")
+	flags.DurationVar(&s.lifetime, "for", share.DefaultLifetime, "How long the link is valid, from 1m to 720h.")
 	flags.StringVar(&s.note, "note", "", "A note about the purpose of the link.")
 	list := &cobra.Command{
 		Use: "list", Short: "List the links",
@@ -179,6 +179,12 @@ func (s *shareSettings) create(command *cobra.Command) error {
 		return &usageError{
 			errors.New("--about applies only to events; to share events, add --resource, such as --resource " +
 				"core/v1/pods,core/v1/events"),
+		}
+	}
+	if s.lifetime < share.MinLifetime || s.lifetime > share.MaxLifetime {
+		return &usageError{
+			fmt.Errorf("--for must be between %dm and %dh, got %s",
+				share.MinLifetime/time.Minute, share.MaxLifetime/time.Hour, s.lifetime),
 		}
 	}
 	seconds := int64(s.lifetime / time.Second)

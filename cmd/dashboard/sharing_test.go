@@ -195,6 +195,38 @@ func TestShareUsageErrors(t *testing.T) {
 	}
 }
 
+// A lifetime that the server would refuse is reported before any request is sent.
+// Invariant: I30.
+func TestShareChecksTheLifetime(t *testing.T) {
+	clearEnvironment(t)
+	requests := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		requests++
+		w.WriteHeader(http.StatusCreated)
+		_, _ = io.WriteString(w, `{"url":"http://h/share#t","persistent":true}`)
+	}))
+	defer server.Close()
+	for lifetime, want := range map[string]string{
+		"20s": "got 20s", "0s": "got 0s", "-1h": "got -1h0m0s", "720h1s": "got 720h0m1s", "59.9s": "got 59.9s",
+		"1m": "", "24h": "", "720h": "",
+	} {
+		t.Run(lifetime, func(t *testing.T) {
+			var stdout, stderr console
+			requests = 0
+			code := run(t.Context(), []string{
+				"share", "create", "--server", server.URL, "--resource", "core/v1/pods", "--for", lifetime,
+			}, &stdout, &stderr)
+			if want != "" {
+				want = "dashboard: --for must be between 1m and 720h, " + want
+			}
+			if isRefused := want != ""; isRefused != (code == 2) || isRefused == (requests == 1) ||
+				!strings.Contains(stderr.String(), want) {
+				t.Errorf("got exit code %d, %d requests, stderr %q; want the error %q", code, requests, stderr.String(), want)
+			}
+		})
+	}
+}
+
 // A token is sent only over TLS or to a loopback address.
 // Invariant: I30.
 func TestShareSendsTheTokenOnlyOverTLS(t *testing.T) {

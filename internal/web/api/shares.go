@@ -19,13 +19,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/web/share"
 )
 
-const (
-	// Maximum number of parts of a share link, and maximum length of its note in bytes.
-	maxParts, maxNote = 100, 1000
-	// minShareLifetime and maxShareLifetime limit how long a share link is valid. defaultShareLifetime applies if the
-	// request specifies no time.
-	minShareLifetime, defaultShareLifetime, maxShareLifetime = time.Minute, 24 * time.Hour, 30 * 24 * time.Hour
-)
+// Maximum number of parts of a share link, and maximum length of its note in bytes.
+const maxParts, maxNote = 100, 1000
 
 // Shares serves the share links of users.
 type Shares struct {
@@ -81,12 +76,12 @@ func shareLifetime(wanted *share.Request) (time.Duration, error) {
 		strings.ContainsFunc(wanted.Note, unicode.IsControl) {
 		return 0, request.BadRequest("Invalid note", "A note must be one line of at most %d bytes.", maxNote)
 	}
-	lifetime := defaultShareLifetime
+	lifetime := share.DefaultLifetime
 	if wanted.Seconds != nil {
-		if *wanted.Seconds < int64(minShareLifetime/time.Second) || *wanted.Seconds > int64(maxShareLifetime/time.Second) {
+		if *wanted.Seconds < int64(share.MinLifetime/time.Second) || *wanted.Seconds > int64(share.MaxLifetime/time.Second) {
 			return 0, request.BadRequest("Invalid time",
 				"The value of seconds is %d, but must be from %d to %d. The default is %d.", *wanted.Seconds,
-				minShareLifetime/time.Second, maxShareLifetime/time.Second, defaultShareLifetime/time.Second)
+				share.MinLifetime/time.Second, share.MaxLifetime/time.Second, share.DefaultLifetime/time.Second)
 		}
 		lifetime = time.Duration(*wanted.Seconds) * time.Second
 	}

@@ -6,6 +6,13 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch"
 )
 
+// Limits of the time for which a share link is valid.
+const (
+	MinLifetime     = time.Minute
+	DefaultLifetime = 24 * time.Hour // Applies if a request specifies no time.
+	MaxLifetime     = 30 * 24 * time.Hour
+)
+
 // Request is the request body that creates a share link.
 type Request struct {
 	Parts   []watch.Part `json:"parts"`
