@@ -261,6 +261,16 @@ func TestPagesShowStaleDataWhileUnavailable(t *testing.T) {
 	}
 }
 
+// The page for a namespace that does not exist links to the list of namespaces.
+func TestPageOfUnknownNamespaceLinksToNamespaces(t *testing.T) {
+	s := newSite(t)
+	const link = `<a href="/r/core/v1/namespaces">View namespaces</a>`
+	a := s.get("/r/"+podsRef+"?ns=nowhere", "Accept: text/html")
+	if a.status != http.StatusNotFound || !strings.Contains(a.body, link) {
+		t.Errorf("got status %d, want 404 and %s in\n%s", a.status, link, a.body)
+	}
+}
+
 // If a page does not show all requested namespaces, the page states that, even without JavaScript.
 func TestPageNotesUncoveredNamespaces(t *testing.T) {
 	s := newSite(t)

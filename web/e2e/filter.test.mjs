@@ -115,6 +115,16 @@ await test("filters", { timeout: 120_000 }, async (t) => {
     await page.locator("#coverage-note").waitFor({ state: "hidden" });
   });
 
+  await t.test("a missing namespace links to the list of namespaces", async (t) => {
+    // The server answers a missing namespace with the status 404, which Chromium logs.
+    const page = await newPage(t, browser, { allow: [/status of 404/] });
+    const answer = await page.goto(`${list}?ns=${ns}-never`);
+    assert.equal(answer.status(), 404);
+    await page.locator('#note[data-note*="view-namespaces"] a', { hasText: "View namespaces" }).click();
+    await page.locator("#heading", { hasText: "Namespaces" }).waitFor();
+    await page.locator('#status[data-state="live"]').waitFor();
+  });
+
   await t.test("an unknown column is named on every page", async (t) => {
     const few = await Dashboard.start(t, { flags: ["--page-rows", "2"] });
     const words =

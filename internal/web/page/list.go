@@ -60,6 +60,10 @@ func (s *Site) List(w http.ResponseWriter, r *http.Request) error {
 				{Text: "Clear filters", Href: page.Href},
 			},
 		}
+		// Guests can rarely list namespaces. static/src/model/status.ts suggests the same.
+		if p.Title == "Unknown namespace" && request.GuestOf(r) == nil {
+			page.Problem.Next = []templates.Link{{Text: "View namespaces", Href: "/r/core/v1/namespaces"}}
+		}
 	} else if err := fillList(&page, snapshot); err != nil {
 		return err
 	}

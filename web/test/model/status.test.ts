@@ -272,6 +272,15 @@ void test("an empty stale table reports since when, and what was known then", ()
     assert.deepEqual(noteFor(k, "pods", total, isFiltered, now), want);
 });
 
+void test("an unknown namespace links to the namespaces, but not for guests", () => {
+  const problem = { title: "Unknown namespace", status: 404, detail: 'Namespace "nope" does not exist.' };
+  const unknown: SubscriptionInfo = { ...liveInfo, isComplete: false, state: null, problem };
+  const note = (isGuest: boolean): unknown => noteFor(unknown, "pods", 0, true, 0, true, true, isGuest);
+  const { title, detail } = problem;
+  assert.deepEqual(note(false), { title, detail, next: "", act: "view-namespaces" });
+  assert.deepEqual(note(true), { title, detail, next: "Change the filters, or", act: "show-all" });
+});
+
 void test("data was last current when it became stale, or else when the connection was lost", () => {
   const at = (hour: number): string => new Date(2026, 0, 2, hour).toISOString();
   const now = new Date(2026, 0, 2, 12).getTime();

@@ -136,7 +136,7 @@ export interface Note {
   readonly title: string;
   readonly detail: string;
   readonly next: string;
-  readonly act: "show-all" | "show-allowed" | "retry" | null;
+  readonly act: "show-all" | "show-allowed" | "view-namespaces" | "retry" | null;
 }
 
 /** A guest (viewer of a share link) cannot request access, so the note does not suggest it. */
@@ -156,6 +156,8 @@ export function noteFor(
     next,
     act,
   });
+  if (info.problem?.title === "Unknown namespace" && !isGuest)
+    return make(info.problem.title, info.problem.detail, "", "view-namespaces");
   if (info.problem !== null)
     return make(
       info.problem.title || "The request failed",

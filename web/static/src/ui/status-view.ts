@@ -32,14 +32,11 @@ export function drawNote(element: HTMLElement, n: Note | null, ref: string, reso
   const parts: Node[] = [h("h2", {}, n.title)];
   if (n.detail !== "") parts.push(h("p", {}, n.detail));
   if (n.next !== "") parts.push(h("p", {}, n.next));
-  const showAllLabel =
-    n.act === "show-all"
-      ? "Clear filters"
-      : n.act === "show-allowed"
-        ? `Show ${resource} in all namespaces that you can list`
-        : "";
-  if (showAllLabel !== "")
-    parts.push(h("p", {}, h("a", { href: formatView(defaultView(ref)), "data-ref": ref }, showAllLabel)));
+  const link = (label: string, to: string): Node =>
+    h("p", {}, h("a", { href: formatView(defaultView(to)), "data-ref": to }, label));
+  if (n.act === "show-all") parts.push(link("Clear filters", ref));
+  if (n.act === "show-allowed") parts.push(link(`Show ${resource} in all namespaces that you can list`, ref));
+  if (n.act === "view-namespaces") parts.push(link("View namespaces", "core/v1/namespaces"));
   if (n.act === "retry") {
     const b = h("button", { type: "button" }, "Try again");
     b.addEventListener("click", retry);
