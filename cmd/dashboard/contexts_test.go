@@ -213,7 +213,7 @@ func wantSwitchedClose(t *testing.T, tab *livetest.Tab) {
 
 // After a switch, all watches and sockets of the previous cluster end.
 // Invariant: I24.
-func TestSwitchContext(t *testing.T) {
+func TestContextSwitchEndsWatchesAndSockets(t *testing.T) {
 	clearEnvironment(t)
 	one, two := newFakeAPIServer(t, "pod-of-one"), newFakeAPIServer(t, "pod-of-two")
 	p := startProgram(t, "--kubeconfig", writeKubeconfig(t, map[string]string{"one": one.URL, "two": two.URL}))

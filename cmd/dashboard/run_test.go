@@ -56,7 +56,7 @@ func unreachableKubeconfig(t *testing.T) string {
 	return file
 }
 
-func TestUsageErrors(t *testing.T) {
+func TestUsageErrorsPrintOneLine(t *testing.T) {
 	home := clearEnvironment(t)
 	broken := filepath.Join(home, "broken")
 	if err := os.WriteFile(broken, []byte("{clusters: ["), 0o600); err != nil {
@@ -237,7 +237,7 @@ func TestVersionAndHelpGoToStdout(t *testing.T) {
 }
 
 // The program starts even if its API server does not respond. It exits with code 0 when canceled.
-func TestStartAndStop(t *testing.T) {
+func TestStartsAndStopsWithoutAPIServer(t *testing.T) {
 	clearEnvironment(t)
 	for _, test := range []struct{ format, metrics, want string }{
 		{"text", "", `msg=serving url=http://127\.0\.0\.1:\d+/ cluster=nowhere server=http://127\.0\.0\.1:1\n`},

@@ -10,7 +10,7 @@ import (
 )
 
 // Without the flag --memory-limit, the limit of the container applies, but never less than the minimum.
-func TestMemoryLimit(t *testing.T) {
+func TestMemoryLimitFollowsTheContainer(t *testing.T) {
 	t.Setenv("GOMEMLIMIT", "off") // Otherwise, this test would limit its own process.
 	for _, c := range []struct {
 		name, flag string

@@ -156,7 +156,7 @@ func (w *testbed) clear() {
 // Objects of 1 MB are listed, watched and sent like smaller ones.
 //
 // Invariant: I44.
-func TestLargeObjects(t *testing.T) {
+func TestLargeObjectsConverge(t *testing.T) {
 	const count, size = 300, 1_000_000
 	w := open(t, options{})
 	t.Cleanup(w.clear) // Other tests would list these large objects.

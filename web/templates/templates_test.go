@@ -115,7 +115,7 @@ func TestRowsMatchTheScript(t *testing.T) {
 	}
 }
 
-func TestListPage(t *testing.T) {
+func TestListPageShowsItsState(t *testing.T) {
 	zero := 0
 	for _, test := range []struct {
 		name     string
@@ -618,7 +618,7 @@ func TestGuestStatusPageHasNoRows(t *testing.T) {
 }
 
 // In kiosk mode, links to pages have the kiosk parameter, but links to the API do not.
-func TestKioskLinks(t *testing.T) {
+func TestKioskModeStaysInPageLinks(t *testing.T) {
 	page := podList()
 	page.Next = "/r/core/v1/pods?from=100"
 	page.Exports = []templates.Export{{Href: "/api/v1/snapshot/core/v1/pods?format=csv"}}
