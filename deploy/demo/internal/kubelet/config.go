@@ -23,7 +23,7 @@ type Options struct {
 func Config(opts Options) ([]byte, error) {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, header, opts.Logs, opts.Previous, opts.Forward)
-	names := []string{"node", "well", "ill"}
+	names := []string{"node", "healthy", "failing"}
 	if opts.Restarts {
 		names = append(names, "crash")
 	}
