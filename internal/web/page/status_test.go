@@ -17,7 +17,7 @@ import (
 // Invariant: I31.
 func TestStatusPageMatchesTheScript(t *testing.T) {
 	type memoryCase struct {
-		Ledger watch.WatchStatus `json:"ledger"`
+		Status watch.WatchStatus `json:"status"`
 		Memory string            `json:"held"`
 	}
 	var want struct {
@@ -27,20 +27,20 @@ func TestStatusPageMatchesTheScript(t *testing.T) {
 		Rows   [][]string
 		Totals []memoryCase
 	}
-	text, err := os.ReadFile("../testdata/ledger.json")
+	text, err := os.ReadFile("../testdata/watchstatus.json")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := json.Unmarshal(text, &want); err != nil ||
-		len(want.Rows) != len(want.Ledger.Entries) {
-		t.Fatalf("got %d rows for %d scopes, error %v", len(want.Rows), len(want.Ledger.Entries), err)
+		len(want.Rows) != len(want.Status.Entries) {
+		t.Fatalf("got %d rows for %d scopes, error %v", len(want.Rows), len(want.Status.Entries), err)
 	}
 	for _, total := range append(want.Totals, want.memoryCase) {
-		if got := formatStatus(templates.Layout{}, total.Ledger, want.Now).Memory; got != total.Memory {
+		if got := formatStatus(templates.Layout{}, total.Status, want.Now).Memory; got != total.Memory {
 			t.Errorf("memory: got %q, want %q", got, total.Memory)
 		}
 	}
-	page := formatStatus(templates.Layout{}, want.Ledger, want.Now)
+	page := formatStatus(templates.Layout{}, want.Status, want.Now)
 	for i, s := range page.Scopes {
 		got := []string{s.Href, s.Resource, s.Group, s.Scope, s.Status.Text, s.Reason}
 		for _, cell := range s.Cells {

@@ -11,10 +11,10 @@ import { mount, ViewState } from "../../static/src/ui/view.tsx";
 
 // The Go tests read the same file, so that server and page show the same texts.
 interface ExpectedText {
-  ledger: unknown;
+  status: unknown;
   held: string;
 }
-const want = JSON.parse(readFileSync("../internal/web/testdata/ledger.json", "utf8")) as ExpectedText & {
+const want = JSON.parse(readFileSync("../internal/web/testdata/watchstatus.json", "utf8")) as ExpectedText & {
   now: string;
   rows: string[][];
   totals: ExpectedText[];
@@ -23,7 +23,7 @@ const now = Date.parse(want.now);
 const textOf = (wireText: string): string => formatAges(wireText, now);
 
 void test("each scope is formatted", () => {
-  const rows = readWatchStatus(want.ledger)?.scopes.map((s) => [
+  const rows = readWatchStatus(want.status)?.scopes.map((s) => [
     s.href,
     s.resource,
     s.group,
@@ -36,11 +36,11 @@ void test("each scope is formatted", () => {
 });
 
 void test("the memory use is formatted", () => {
-  for (const total of [want, ...want.totals]) assert.equal(readWatchStatus(total.ledger)?.memoryText, total.held);
+  for (const total of [want, ...want.totals]) assert.equal(readWatchStatus(total.status)?.memoryText, total.held);
 });
 
 void test("each scope has its own row", () => {
-  const keys = readWatchStatus(want.ledger)?.scopes.map((s) => s.key) ?? [];
+  const keys = readWatchStatus(want.status)?.scopes.map((s) => s.key) ?? [];
   assert.equal(new Set(keys).size, want.rows.length);
 });
 

@@ -1,5 +1,5 @@
 // Decodes and formats the watch status. internal/web/page/status.go creates the same texts; tests compare both with
-// internal/web/testdata/ledger.json.
+// internal/web/testdata/watchstatus.json.
 
 import { formatInteger } from "../text/format.ts";
 
