@@ -431,7 +431,7 @@ func TestHiddenChangesCauseNoMessages(t *testing.T) {
 	const ref = "core/v1/configmaps"
 	own, foreign := target{ref, w.ownNamespace, plantedName}, target{ref, w.otherNamespace, plantedName}
 	requests := []string{
-		"/", "/status", "/api/v1/status", "/api/v1/resources", "/api/v1/search?q=planted", "/api/v1/search?q=stir",
+		"/", "/status", "/api/v1/status", "/api/v1/resources", "/api/v1/search?q=planted", "/api/v1/search?q=hidden",
 		"/readyz",
 	}
 	for _, list := range routeRequests() {
@@ -466,7 +466,7 @@ func TestHiddenChangesCauseNoMessages(t *testing.T) {
 			if busy {
 				for m := range 10 {
 					w.plant(t, w.otherNamespace, plantedName, fmt.Sprint(round, m))
-					w.plant(t, w.otherNamespace, fmt.Sprintf("stir-%d-%d", round, m), "")
+					w.plant(t, w.otherNamespace, fmt.Sprintf("hidden-%d-%d", round, m), "")
 				}
 			}
 			before := make(map[int]int)
@@ -487,7 +487,7 @@ func TestHiddenChangesCauseNoMessages(t *testing.T) {
 		}
 		for id := range messages {
 			for n := range messages[id] {
-				if busy && strings.Contains(messages[id][n], "stir-") {
+				if busy && strings.Contains(messages[id][n], "hidden-") {
 					t.Errorf("subscription %d received a message about an object of another user: %s", id, messages[id][n])
 				}
 				messages[id][n] = own.mask(messages[id][n])

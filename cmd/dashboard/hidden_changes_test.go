@@ -335,18 +335,18 @@ func (w *prober) waitForValue(t *testing.T, ns, name, value string) {
 // changeHidden changes objects that no observer can read, and waits until the program has received the changes.
 func (w *prober) changeHidden(t *testing.T, part string, n int) {
 	t.Helper()
-	value := fmt.Sprint("stir-", n)
+	value := fmt.Sprint("hidden-", n)
 	if n%20 == 0 {
 		w.api.namespace(t)
 	}
 	for _, ns := range []string{w.otherNamespace, part} {
-		w.plant(t, ns, "stir", value)
+		w.plant(t, ns, "hidden", value)
 		w.plant(t, ns, value, "")
 		if err := w.api.core.ConfigMaps(ns).Delete(t.Context(), value, metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		w.plant(t, ns, "stir", value+"-end")
-		w.waitForValue(t, ns, "stir", value+"-end")
+		w.plant(t, ns, "hidden", value+"-end")
+		w.waitForValue(t, ns, "hidden", value+"-end")
 	}
 	w.plant(t, w.otherNamespace, plantedName, value)
 	w.waitForValue(t, w.otherNamespace, plantedName, value)

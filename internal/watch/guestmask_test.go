@@ -115,11 +115,11 @@ func readEverything(t *testing.T, viewer watch.Viewer, ref string, values ...str
 		t.Fatal(err)
 	}
 	object := query.Query{Namespaces: []string{"a"}, Name: "it"}
-	type reading struct {
+	type subscription struct {
 		view stream.View
 		sub  *watch.Subscription
 	}
-	var readings []reading
+	var subscriptions []subscription
 	for _, r := range []struct {
 		view stream.View
 		q    query.Query
@@ -137,10 +137,10 @@ func readEverything(t *testing.T, viewer watch.Viewer, ref string, values ...str
 			t.Fatal(err)
 		}
 		defer sub.Close()
-		readings = append(readings, reading{r.view, sub})
+		subscriptions = append(subscriptions, subscription{r.view, sub})
 	}
 	readSubscriptions := func() {
-		for _, r := range readings {
+		for _, r := range subscriptions {
 			for {
 				m, err := r.sub.Next(t.Context())
 				if err != nil {
@@ -197,7 +197,7 @@ func readEverything(t *testing.T, viewer watch.Viewer, ref string, values ...str
 		t.Fatal(err)
 	}
 	defer lateSub.Close()
-	readings = append(readings, reading{stream.Changes, lateSub})
+	subscriptions = append(subscriptions, subscription{stream.Changes, lateSub})
 	server.Delete(ref, "a", "it")
 	readSubscriptions()
 	set(values[0])
