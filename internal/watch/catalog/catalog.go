@@ -23,7 +23,7 @@ import (
 
 const (
 	// discoveryMaxAge is the maximum age of the resource list. A caller that requests an older list triggers a new
-	// discovery.
+	// discovery. Without readers, nothing is requested from the API server.
 	discoveryMaxAge = 10 * time.Second
 	// followInterval is the interval of discoveries while Follow is in use. A new resource appears within 10 s.
 	followInterval       = 9 * time.Second
@@ -33,7 +33,8 @@ const (
 	// at once.
 	refreshesAfterChange  = 4
 	changeRefreshInterval = 400 * time.Millisecond
-	// maxQuickChanges is the number of rapid changes that each start a discovery at once. Then churnInterval applies.
+	// maxQuickChanges is the number of rapid changes that each start a discovery at once. Then churnInterval applies,
+	// because every change costs a discovery: the metadata of a CRD does not show whether its conditions changed.
 	maxQuickChanges = 10
 	// churnQuietTime is the time without changes after which the count of rapid changes starts at zero.
 	churnQuietTime        = 10 * time.Second

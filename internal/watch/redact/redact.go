@@ -21,7 +21,8 @@ import (
 // LastApplied is the annotation in which kubectl's client-side apply stores a copy of the object.
 const LastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// Memory stores a keyed hash of each masked value of one resource. Masks reveal only how often their values changed.
+// Memory stores a keyed hash of each masked value of one resource. Masks reveal only how often their values changed:
+// the sequence of values A, B, A gives three different masks. A Memory is safe for concurrent use.
 type Memory struct {
 	key [32]byte // random, so that the hashes are useless without this Memory
 
