@@ -16,20 +16,32 @@ function random() {
   return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
 }
 
-const files = execFileSync("git", ["ls-files", "*.go", "*.ts", "*.mjs"], { encoding: "utf8" })
-  .split("\n")
-  .filter((file) => file && !file.endsWith("_templ.go"));
+const patterns = [
+  ...["*.go", "*.ts", "*.tsx", "*.mjs", "*.templ", "*.css", ".ci", "deploy"],
+  ...[":!*_templ.go", ":!web/static/dist", ":!*.json", ":!*.md"],
+];
+const files = execFileSync("git", ["ls-files", ...patterns], { encoding: "utf8" })
+  .trim()
+  .split("\n");
 const comments = [];
 for (const file of files) {
+  const isSlash = /\.(go|tsx?|mjs|templ|css)$/.test(file);
+  const [start, next, trailing] = isSlash
+    ? [/^\s*\/\/ /, /^\s*\/\//, /^(.*\S.*?)\s\/[/*] (?!nolint)./]
+    : [/^\s*# /, /^\s*#/, /^(.*\S.*?)\s# ./];
   const lines = readFileSync(file, "utf8").split("\n");
   for (let from = 0; from < lines.length; from++) {
-    if (!/^\s*\/\/ /.test(lines[from])) {
-      const [, code, trailing] = /^(.*\S.*?)\s\/\/ (?!nolint)(.+)$/.exec(lines[from]) ?? [];
-      if (trailing && !/["'`:]$/.test(code)) comments.push({ file, line: from + 1, text: lines[from].trim() });
+    let to = from;
+    if (/^\s*\{*\/\*/.test(lines[from])) {
+      while (to < lines.length && !lines[to].includes("*/")) to++;
+      to++;
+    } else if (start.test(lines[from])) {
+      while (next.test(lines[to] ?? "")) to++;
+    } else {
+      const code = trailing.exec(lines[from])?.[1] ?? ":";
+      if (!/["'`:]$/.test(code)) comments.push({ file, line: from + 1, text: lines[from].trim() });
       continue;
     }
-    let to = from;
-    while (/^\s*\/\//.test(lines[to] ?? "")) to++;
     const text = [...lines.slice(from, to), lines[to] ?? ""].map((line) => line.trim()).join("\n");
     comments.push({ file, line: from + 1, text });
     from = to;
