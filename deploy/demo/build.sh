@@ -1,12 +1,12 @@
 #!/bin/sh
-# Builds the demo into the file OUT, and does nothing where nothing has changed since: `deploy/demo/build.sh OUT`.
-# The first build compiles Kubernetes (five minutes on two cores); a later one links 165 MB (some seconds).
+# Builds the demo cluster program into the file OUT, unless OUT is up to date: `deploy/demo/build.sh OUT`.
+# The first build compiles Kubernetes (five minutes on two cores). Later builds take some seconds.
 set -eu
 out=${1:?usage: build.sh OUT}
 case $out in /*) ;; *) out=$PWD/$out ;; esac
 cd "$(dirname "$0")"
 
-# kubectl and client-go parse the server's version, so it has to be a real one; it is set here and nowhere else.
+# kubectl and client-go parse the server's version, so it must be a valid one. Only this line sets it.
 kubernetes=v1.36.3
 version=k8s.io/component-base/version
 ldflags="-s -w -X $version.gitVersion=$kubernetes -X $version.gitMajor=1 -X $version.gitMinor=36"

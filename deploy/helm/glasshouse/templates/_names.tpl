@@ -2,7 +2,8 @@
 {{ default .Chart.Name .Values.nameOverride | trunc 50 | trimSuffix "-" }}
 {{- end }}
 
-{{/* The release's name, with the chart's where that is not in it. What is added to it here fits within 63 characters. */}}
+{{/* The name of the release, followed by the name of the chart unless it already contains that. It is cut to 50
+characters: the names of objects add a suffix, and may have 63. */}}
 {{- define "glasshouse.fullname" -}}
 {{- $name := include "glasshouse.name" . -}}
 {{- $full := ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) -}}
@@ -21,7 +22,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end }}
 
-{{/* What a namespaced object begins with, but its name. */}}
+{{/* The metadata of a namespaced object, without its name. */}}
 {{- define "glasshouse.in" -}}
 namespace: {{ .Release.Namespace }}
 labels:
