@@ -511,8 +511,8 @@ func ListPage(l List) templ.Component {
 	})
 }
 
-// namespaceInput renders the choice of namespaces in the header: an input that belongs to the form of filters, and with
-// script a button that opens the list of all namespaces.
+// namespaceInput renders the namespace selection in the header: a text box that belongs to the filter form, and for
+// pages with script a button that opens the namespace chooser.
 func namespaceInput(l List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -44,7 +44,7 @@ void test("a stored reload state is recognized", () => {
   ]);
 });
 
-/** Starts the error page for example.com/v1/widgets. The list contains the API versions of the resource. */
+/** Opens the error page for example.com/v1/widgets. The cluster serves widgets in the given API versions. */
 function start(...versions: string[]) {
   openPage("/r/example.com/v1/widgets");
   let idle = true;

@@ -20,7 +20,7 @@ export interface ShownStep {
   readonly isMinor: boolean;
 }
 
-/** Consecutive minor steps, newest first, or one other step. */
+/** Either consecutive minor steps, newest first, or one step that is not minor. */
 export type StepGroup = readonly [ShownStep, ...ShownStep[]];
 
 export class Timeline {

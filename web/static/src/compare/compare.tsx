@@ -164,7 +164,7 @@ export class ComparePage {
     if (!this.busy) void this.drawPending();
   }
 
-  // Of several inputs that arrive during a drawing, only the newest is drawn next.
+  // If several inputs arrive during a drawing, only the newest one is drawn afterwards.
   private async drawPending(): Promise<void> {
     this.busy = true;
     try {

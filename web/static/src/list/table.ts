@@ -156,7 +156,7 @@ export class Table {
     if (this.frame === 0) this.frame = requestAnimationFrame(() => this.draw());
   }
 
-  /** Is called after rows have possibly changed. It schedules a drawing of the visible rows. */
+  /** Must be called when rows may have changed. It schedules a drawing of the visible rows. */
   changed(): void {
     const { rows } = this;
     if (rows === null || this.frame !== 0 || this.timer !== 0) return;

@@ -21,7 +21,7 @@ export class FrozenOrder {
     if (existed && exists && hasMoved && !this.added.has(key)) this.moved.add(key);
   }
 
-  /** Returns a text such as "2 moved, 1 new". The parameter totalGrowth includes rows that are not loaded. */
+  /** Returns a text such as "2 moved, 1 new". totalGrowth is by how many rows the list grew, loaded or not. */
   pendingText(totalGrowth = this.added.size - this.removed.size): string {
     const notLoaded = totalGrowth - this.added.size + this.removed.size;
     const parts = [

@@ -44,13 +44,13 @@ export function readParts(value: unknown): SharedPart[] {
     }));
 }
 
-/** Also true for viewers who are not guests. */
+/** Reports whether the share link includes a resource. It is true for viewers who are not guests. */
 export function isShared(resource: string): boolean {
   const parts = sharedParts();
   return parts === null || parts.some((p) => p.resource === resource);
 }
 
-/** Returns an empty list for all namespaces, and null if the viewer is not a guest. */
+/** Returns the namespaces of the share link; empty: all namespaces; null: the viewer is not a guest. */
 export const sharedNamespaces = (ref: string): readonly string[] | null =>
   sharedParts()?.find((p) => p.resource === ref)?.namespaces ?? null;
 

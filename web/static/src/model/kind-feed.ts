@@ -63,7 +63,7 @@ export class KindFeed implements Handler {
       this.listener.kindsCounted(new Map(kinds.flatMap((k) => (k.count === null ? [] : [[k.ref, k.count]]))));
   }
 
-  /** Sends a request now. Checks every 10 s whether the WebSocket lacks data or the clock has jumped. */
+  /** Requests the resources now, and later every 10 s if the WebSocket sends no data or the clock has jumped. */
   async poll(first = true): Promise<void> {
     if (
       first ||

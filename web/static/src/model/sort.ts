@@ -83,7 +83,7 @@ export function naturalKey(text: string): string {
   return text.toLowerCase().replace(/\d+/g, (digits) => digits.padStart(12, "0"));
 }
 
-/** Numbers are before text. Unknown values are last, even in descending order. */
+/** Numbers sort before text. Unknown values (null) are last, even in descending order. */
 export function compareRanks(a: Rank, b: Rank, descending: boolean): number {
   if (a === b) return 0;
   if (a === null) return 1;

@@ -119,7 +119,7 @@ export function objectHref(ref: string, o: ObjectName, tab = "", log?: LogSelect
 
 export const pageHref = (v: View): string => (v.open === null ? formatView(v) : objectHref(v.ref, v.open, v.tab));
 
-/** The user selects the second object on the compare page. */
+/** Returns the URL of the compare page with one object. The user selects the other object there. */
 export const compareHref = (ref: string, o: ObjectName): string =>
   withBase(`/compare${queryText(new URLSearchParams({ a: `${ref}/${o.ns === "" ? "_" : o.ns}/${o.name}` }))}`);
 

@@ -42,7 +42,7 @@ const tabs = [
 type TabId = (typeof tabs)[number]["id"];
 
 function Share({ host, close }: { host: ShareHost; close: () => void }) {
-  // Each selection of a tab has another number, so that the tab starts again.
+  // The number changes with each selection of a tab, so that Preact renders the tab from the start.
   const [{ tab, number }, setTab] = useState<{ tab: TabId; number: number }>({ tab: "new", number: 0 });
   const [created, setCreated] = useState<NewLink | null>(null);
   const show = (id: TabId): void => {

@@ -24,10 +24,7 @@ export type LogState =
   | { readonly at: "reading" }
   /** If since is null, the log has ended. Otherwise, reading stopped at that time, and the log possibly continues. */
   | { readonly at: "ended"; readonly since: number | null }
-  /**
-   * The log cannot be read, or was interrupted at the time since. again reports that the stream retries
-   * automatically.
-   */
+  /** The log cannot be read since the time in since. If again is true, the stream retries automatically. */
   | { readonly at: "refused"; readonly problem: Problem; readonly again: boolean; readonly since: number };
 
 export interface Reader {
