@@ -78,7 +78,7 @@ func measureAppends(t *testing.T, readers, rate int) appends {
 	durations := make(appends, 0, n)
 	write := func(i int) {
 		start := time.Now()
-		j.Set(i%1000, i)
+		j.Set(i%1000, i, struct{}{}, 0)
 		durations = append(durations, float64(time.Since(start).Nanoseconds())/1000)
 	}
 	if rate == unpaced {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/watch/event"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
@@ -204,7 +205,7 @@ func BenchmarkOneChange(b *testing.B) {
 			before := processorTime(b)
 			for i := 0; b.Loop(); i++ {
 				o := versions[i%2]
-				cluster.Informer(pods).Set(informer.Key(o.Namespace(), o.Name()), o)
+				cluster.Informer(pods).Set(informer.Key(o.Namespace(), o.Name()), o, event.Memo{}, 0)
 				for {
 					m, err := sub.Next(b.Context())
 					if err != nil {

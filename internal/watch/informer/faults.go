@@ -47,7 +47,7 @@ func (f Faults) SetColumns(column string, whileLocked func()) {
 		whileLocked()
 		feed.setColumns([]listwatch.Column{{Name: column}})
 	})
-	f.informer.ReplaceIn(func(string) bool { setColumns(); return false }, nil, nil, event.Memo{})
+	f.informer.Replace(func(string) bool { setColumns(); return false }, nil, nil, event.Memo{})
 	f.informer.Wake()
 }
 

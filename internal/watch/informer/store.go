@@ -35,12 +35,12 @@ func (f *feed) replace(objects []*listwatch.Object, pollReason string) {
 	slices.SortFunc(entries, func(a, b Entry) int { return CompareKeys(a.Key, b.Key) })
 	columns := f.source.Columns()
 	columnsChanged := f.setColumns(columns)
-	// Release the reservation before ReplaceIn. Otherwise the objects would be counted twice and would seem not to fit
+	// Release the reservation before Replace. Otherwise the objects would be counted twice and would seem not to fit
 	// into memory.
 	f.reserved.Release()
 	// For objects in namespaces that were not watched before, entered records that they became visible, but were not
 	// created.
-	i.ReplaceIn(f.covers, entries, i.entered(), event.Memo{})
+	i.Replace(f.covers, entries, i.entered(), event.Memo{})
 	if columnsChanged {
 		i.Forget()
 	}
@@ -93,7 +93,7 @@ func (f *feed) Set(o *listwatch.Object, managed *listwatch.Managed) {
 	if managed != nil {
 		weight = managed.Size()
 	}
-	f.informer.SetWith(Key(o.Namespace(), o.Name()), o, event.Memo{Managed: managed}, weight)
+	f.informer.Set(Key(o.Namespace(), o.Name()), o, event.Memo{Managed: managed}, weight)
 	f.recordChange()
 }
 
@@ -124,7 +124,7 @@ func (i *Informer) deleteRows(filter func(namespace string) bool) (hadRows bool)
 	i.masks.Forget(filter)
 	before := i.Len()
 	if before > 0 {
-		i.ReplaceIn(func(key string) bool { return filter(NamespaceOf(key)) }, nil, nil, event.Memo{CoverageOnly: true})
+		i.Replace(func(key string) bool { return filter(NamespaceOf(key)) }, nil, nil, event.Memo{CoverageOnly: true})
 	}
 	return i.Len() < before
 }

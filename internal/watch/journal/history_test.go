@@ -62,9 +62,9 @@ func TestHistory(t *testing.T) {
 	})
 }
 
-// The memory limit of the history includes each Memo, which is the additional data of a change that SetWith gets.
+// The memory limit of the history includes each Memo, which is the additional data of a change that Set gets.
 // Invariant: I3.
-func TestSetWith(t *testing.T) {
+func TestSetWithMemo(t *testing.T) {
 	j := journal.New[string, object, *string](journal.Options[string, object]{
 		Same:      func(before, after object) bool { return before == after },
 		Continues: continues,
@@ -76,7 +76,7 @@ func TestSetWith(t *testing.T) {
 	set := func(value object, note string, weight int) {
 		memo := new(note)
 		runtime.AddCleanup(memo, func(note string) { freed <- note }, note)
-		j.SetWith("a", value, memo, weight)
+		j.Set("a", value, memo, weight)
 	}
 	set(object{1, 1}, "add", 300)
 	_, before := j.Weight()

@@ -98,15 +98,9 @@ func New[K comparable, V, M any](options Options[K, V]) *Journal[K, V, M] {
 	return j
 }
 
-// Set sets the value of a key.
-func (j *Journal[K, V, M]) Set(key K, value V) {
-	var none M
-	j.SetWith(key, value, none, 0)
-}
-
-// SetWith sets the value of a key, and the resulting change's Memo of weight bytes. If Options.Same returns true for
-// the old and the new value, there is no change.
-func (j *Journal[K, V, M]) SetWith(key K, value V, memo M, weight int) {
+// Set sets the value of a key, and the resulting change's Memo of weight bytes. If Options.Same returns true for the
+// old and the new value, there is no change.
+func (j *Journal[K, V, M]) Set(key K, value V, memo M, weight int) {
 	j.write(func(now time.Time) { j.setLocked(key, value, memo, weight, now) })
 }
 
@@ -116,16 +110,10 @@ func (j *Journal[K, V, M]) Delete(key K) {
 	j.write(func(now time.Time) { j.deleteLocked(key, none, now) })
 }
 
-// Replace replaces all keys and values. Changes are only the differences: first deletes, then adds and updates in the
-// order of next. The first call on an empty journal creates no changes.
-func (j *Journal[K, V, M]) Replace(next []Entry[K, V]) {
-	var none M
-	j.ReplaceIn(func(K) bool { return true }, next, func(K) M { return none }, none)
-}
-
-// ReplaceIn is like Replace, but only for keys for which includes returns true; next must not contain others. addMemo
-// and deleteMemo give the initial Memo of adds and deletes.
-func (j *Journal[K, V, M]) ReplaceIn(includes func(K) bool, next []Entry[K, V], addMemo func(K) M, deleteMemo M) {
+// Replace replaces the keys for which includes returns true, and their values; next must not contain other keys.
+// Changes are only the differences: first deletes, then adds and updates in the order of next. The first call on an
+// empty journal creates no changes. addMemo and deleteMemo give the initial Memo of adds and deletes.
+func (j *Journal[K, V, M]) Replace(includes func(K) bool, next []Entry[K, V], addMemo func(K) M, deleteMemo M) {
 	var none M
 	j.write(func(now time.Time) {
 		if j.nextTail.offset == 0 {
@@ -175,12 +163,7 @@ func (j *Journal[K, V, M]) Trim() {
 	now := time.Now()
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.trimLocked(now)
-	j.publishLocked()
-}
-
-func (j *Journal[K, V, M]) trimLocked(now time.Time) {
-	j.ring.trim(j.options.MaxBytes, now.Add(-j.options.MaxAge))
+	j.publishLocked(now)
 }
 
 // Wake makes waiting readers return without changes, so that they can check data outside the journal.
@@ -198,14 +181,15 @@ func (j *Journal[K, V, M]) write(change func(now time.Time)) {
 	j.mu.Lock()
 	if !j.nextTail.closed {
 		change(now)
-		j.trimLocked(now)
-		j.publishLocked()
+		j.publishLocked(now)
 	}
 	j.mu.Unlock()
 	j.waiters.wake()
 }
 
-func (j *Journal[K, V, M]) publishLocked() {
+// publishLocked trims the history, and publishes it for readers.
+func (j *Journal[K, V, M]) publishLocked(now time.Time) {
+	j.ring.trim(j.options.MaxBytes, now.Add(-j.options.MaxAge))
 	next := j.nextTail
 	next.slots, next.count = j.ring.slots, j.ring.count
 	j.tail.Store(&next)
@@ -279,30 +263,14 @@ func (j *Journal[K, V, M]) NextWithin(
 		if moved || err != nil {
 			return changes, next, err
 		}
-		if err := j.sleep(ctx, timer, cursor); err != nil {
+		isMoved := func() bool { return j.tail.Load().moved(cursor) }
+		if err := j.waiters.wait(ctx, timer, isMoved); err != nil {
 			return nil, cursor, err
 		}
 	}
 }
 
 func noTimer() <-chan time.Time { return nil }
-
-// sleep waits for the next write, the timer or the end of ctx. An existing change ends sleep at once.
-func (j *Journal[K, V, M]) sleep(ctx context.Context, timer func() <-chan time.Time, cursor Cursor) error {
-	woken := j.waiters.wait()
-	defer j.waiters.done()
-	if j.tail.Load().moved(cursor) {
-		return nil
-	}
-	select {
-	case <-woken:
-		return nil
-	case <-timer():
-		return ErrNoChange
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
 
 // Get returns the present value of a key, whether the key exists, and the cursor after the newest change.
 func (j *Journal[K, V, M]) Get(key K) (V, bool, Cursor) {

@@ -22,22 +22,35 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // object is a value in a journal. Values with the same id are versions of one object.
 type object struct{ id, version int }
 
+// testJournal is a journal without memos. Its Set and Replace have shorter parameters.
+type testJournal struct {
+	*journal.Journal[string, object, struct{}]
+}
+
+func (j *testJournal) Set(key string, value object) { j.Journal.Set(key, value, struct{}{}, 0) }
+
+// Replace replaces all keys and values.
+func (j *testJournal) Replace(next []testEntry) {
+	j.Journal.Replace(
+		func(string) bool { return true }, next, func(string) struct{} { return struct{}{} }, struct{}{},
+	)
+}
+
 type (
-	testJournal = journal.Journal[string, object, struct{}]
-	testChange  = journal.Change[string, object, struct{}]
-	testEntry   = journal.Entry[string, object]
+	testChange = journal.Change[string, object, struct{}]
+	testEntry  = journal.Entry[string, object]
 )
 
 func continues(before, after object) bool { return before.id == after.id }
 
 func newJournal(maxBytes int) *testJournal {
-	return journal.New[string, object, struct{}](journal.Options[string, object]{
+	return &testJournal{journal.New[string, object, struct{}](journal.Options[string, object]{
 		Same:      func(before, after object) bool { return before == after },
 		Continues: continues,
 		Size:      func(object) int { return 100 },
 		MaxBytes:  maxBytes,
 		MaxAge:    time.Hour,
-	})
+	})}
 }
 
 func ringWeight(j *testJournal) int {

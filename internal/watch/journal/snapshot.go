@@ -1,7 +1,5 @@
 package journal
 
-import "math"
-
 // keysPerLock is the number of keys that Snapshot copies before it releases the lock for a moment.
 const keysPerLock = 2048
 
@@ -22,7 +20,7 @@ func (j *Journal[K, V, M]) snapshot() ([]Entry[K, V], Cursor, bool) {
 	start := j.nextTail.offset
 	entries := make([]Entry[K, V], 0, len(j.state))
 	// The map can change during this iteration, which can miss added keys (Go specification, "For statements with
-	// range clause"). catchUpLocked corrects this.
+	// range clause"). catchUp corrects this.
 	state := j.state
 	for key, value := range state {
 		entries = append(entries, Entry[K, V]{key, value})
@@ -31,28 +29,15 @@ func (j *Journal[K, V, M]) snapshot() ([]Entry[K, V], Cursor, bool) {
 			j.mu.RLock()
 		}
 	}
-	changed, ok := j.changedLocked(start)
+	changed, ok := j.tail.Load().keysAfter(start)
 	if !ok {
 		return nil, Cursor{}, false
 	}
-	return j.catchUpLocked(entries, changed), j.Now(), true
+	return catchUp(entries, changed, j.state), j.Now(), true
 }
 
-// changedLocked returns the keys that have changed since an offset, or false if the history lacks some of these
-// changes.
-func (j *Journal[K, V, M]) changedLocked(offset uint64) (map[K]struct{}, bool) {
-	changed := make(map[K]struct{})
-	if offset == j.nextTail.offset {
-		return changed, true
-	}
-	changes, _, _, err := j.tail.Load().read(At(offset), math.MaxInt)
-	for _, change := range changes {
-		changed[change.Key] = struct{}{}
-	}
-	return changed, err == nil
-}
-
-func (j *Journal[K, V, M]) catchUpLocked(entries []Entry[K, V], changed map[K]struct{}) []Entry[K, V] {
+// catchUp replaces the entries of the changed keys by their present values. It reuses the array of entries.
+func catchUp[K comparable, V any](entries []Entry[K, V], changed map[K]struct{}, present map[K]V) []Entry[K, V] {
 	if len(changed) == 0 {
 		return entries
 	}
@@ -63,7 +48,7 @@ func (j *Journal[K, V, M]) catchUpLocked(entries []Entry[K, V], changed map[K]st
 		}
 	}
 	for key := range changed {
-		if value, ok := j.state[key]; ok {
+		if value, ok := present[key]; ok {
 			updated = append(updated, Entry[K, V]{key, value})
 		}
 	}

@@ -1,5 +1,7 @@
 package journal
 
+import "math"
+
 // tail is the history that readers see. Each write publishes a new tail. Published fields never change, but slots
 // can.
 type tail[K comparable, V, M any] struct {
@@ -46,6 +48,19 @@ func (t *tail[K, V, M]) after(offset uint64, limit int) []*Change[K, V, M] {
 		changes[i] = change
 	}
 	return changes
+}
+
+// keysAfter returns the keys that have changed after an offset. ok is false if the history lacks some of these changes.
+func (t *tail[K, V, M]) keysAfter(offset uint64) (keys map[K]struct{}, ok bool) {
+	keys = make(map[K]struct{})
+	if offset == t.offset {
+		return keys, true
+	}
+	changes, _, _, err := t.read(At(offset), math.MaxInt)
+	for _, change := range changes {
+		keys[change.Key] = struct{}{}
+	}
+	return keys, err == nil
 }
 
 // moved reports whether Next must return to a reader with this cursor.

@@ -1,7 +1,12 @@
 package journal
 
-import "sync/atomic"
+import (
+	"context"
+	"sync/atomic"
+	"time"
+)
 
+// waiters are the readers that wait for the next write.
 type waiters struct {
 	count  atomic.Int64
 	waking atomic.Bool                   // a goroutine has started and will soon wake the readers
@@ -13,13 +18,23 @@ func (b *waiters) init() {
 	b.signal.Store(&signal)
 }
 
-// wait registers a waiting reader. The reader must then check the tail again, and finally call done.
-func (b *waiters) wait() (woken <-chan struct{}) {
+// wait waits for the next wake, the timer or the end of ctx. If isMoved returns true, wait returns at once.
+func (b *waiters) wait(ctx context.Context, timer func() <-chan time.Time, isMoved func() bool) error {
 	b.count.Add(1)
-	return *b.signal.Load()
+	defer b.count.Add(-1)
+	woken := *b.signal.Load()
+	if isMoved() { // A write before the registration above has woken only earlier waiters.
+		return nil
+	}
+	select {
+	case <-woken:
+		return nil
+	case <-timer():
+		return ErrNoChange
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
-
-func (b *waiters) done() { b.count.Add(-1) }
 
 // wake wakes all waiting readers in constant time. The caller must publish the new tail first.
 func (b *waiters) wake() {
