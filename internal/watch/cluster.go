@@ -23,6 +23,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/budget"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/pool"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/reconcile"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/namespaces"
 	"github.com/glasshouse-project/glasshouse/internal/watch/permit"
@@ -30,7 +31,6 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/redact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/signal"
-	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -160,7 +160,7 @@ func (c *Cluster) newInformer(
 		deps.ObjectChanged = c.catalog.RefreshSoon
 	}
 	i = informer.New(scope, deps)
-	stream.NewSharedInformer(i)
+	shared.Extend(i)
 	return i, reconcile.New(i, resource, reconcile.Options{
 		Client: c.client, Reviews: c.reviews, Linger: c.pool.Linger, DefaultNamespace: c.defaultNamespace,
 		Served:      func(ctx context.Context) reconcile.Definition { return c.definitions.Served(ctx, scope) },
@@ -199,23 +199,23 @@ func (c *Cluster) ReviewToken(ctx context.Context, token string, audiences []str
 	return authz.ReviewToken(ctx, c.tokens, token, audiences)
 }
 
-func (c *Cluster) find(scope listwatch.Scope) *stream.SharedInformer {
-	return stream.Shared(c.pool.Find(scope))
+func (c *Cluster) find(scope listwatch.Scope) *shared.Informer {
+	return shared.Of(c.pool.Find(scope))
 }
 
-func (c *Cluster) sharedInformers() []*stream.SharedInformer {
+func (c *Cluster) sharedInformers() []*shared.Informer {
 	all := c.pool.Informers()
-	informers := make([]*stream.SharedInformer, len(all))
+	informers := make([]*shared.Informer, len(all))
 	for n, i := range all {
-		informers[n] = stream.Shared(i)
+		informers[n] = shared.Of(i)
 	}
 	return informers
 }
 
-func resourcesOf(informers []*stream.SharedInformer) []*resource.Resource {
+func resourcesOf(informers []*shared.Informer) []*resource.Resource {
 	resources := make([]*resource.Resource, len(informers))
 	for n, i := range informers {
-		resources[n] = stream.ResourceOf(i)
+		resources[n] = i.Resource()
 	}
 	return resources
 }

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
@@ -8,7 +9,7 @@ import (
 
 // Informer returns the informer of the resource ref. Its method Faults produces states that otherwise need rare
 // races.
-func (c *Cluster) Informer(ref string) *stream.SharedInformer {
+func (c *Cluster) Informer(ref string) *shared.Informer {
 	resources, _, _ := c.catalog.All()
 	return c.find(listwatch.Scope{Resource: resources[resource.Index(resources, ref)].GVR()})
 }

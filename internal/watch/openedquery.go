@@ -11,6 +11,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cursor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
@@ -23,7 +24,7 @@ type openedQuery struct {
 	query    *query.Query
 	resource *resource.Resource
 	filter   *query.Filter
-	informer *stream.SharedInformer
+	informer *shared.Informer
 	release  func()
 }
 
@@ -69,7 +70,7 @@ func (a *Access) acquire(q *query.Query, resource *resource.Resource, filter *qu
 		return nil, err
 	}
 	releaseAll := sync.OnceFunc(func() { releaseLeases(); release() })
-	return &openedQuery{a, q, resource, filter, stream.Shared(informer), releaseAll}, nil
+	return &openedQuery{a, q, resource, filter, shared.Of(informer), releaseAll}, nil
 }
 
 func notWatched(r *resource.Resource) *status.Problem {

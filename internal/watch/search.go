@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/search"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
-	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 )
 
 // SearchResult is the result of Access.Search.
@@ -39,7 +39,7 @@ func (a *Access) Search(
 	if err != nil {
 		return nil, err
 	}
-	find := func(r *resource.Resource) *stream.SharedInformer {
+	find := func(r *resource.Resource) *shared.Informer {
 		return a.cluster.find(a.checker.Viewer.InformerScope(r, ""))
 	}
 	watched := slices.DeleteFunc(slices.Clone(resources), func(r resource.Resource) bool { return find(&r) == nil })

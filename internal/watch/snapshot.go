@@ -6,11 +6,11 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
-	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 )
 
 type (
@@ -79,7 +79,7 @@ func (a *Access) Snapshot(ctx context.Context, q query.Query, wait time.Duration
 }
 
 // first waits for the scan limiter, and reads the result. It repeats an access review that is too old.
-func (o *openedQuery) first(ctx context.Context, reviewedAt time.Time) (*stream.Listing, int, informer.State, error) {
+func (o *openedQuery) first(ctx context.Context, reviewedAt time.Time) (*shared.Listing, int, informer.State, error) {
 	a := o.access
 	check := func() error {
 		if time.Since(reviewedAt) <= authz.TTLRecheck().Allowed {
@@ -104,7 +104,7 @@ func (o *openedQuery) first(ctx context.Context, reviewedAt time.Time) (*stream.
 	found, total, now := o.informer.First(o.filter, o.query)
 	// Replace the estimate by the memory that is used. If scan is 0, readers share the list.
 	if scan > 0 {
-		a.Grow(stream.ListedMemory*int64(cap(found.Objects)) - scan)
+		a.Grow(shared.ListedMemory*int64(cap(found.Objects)) - scan)
 	}
 	return found, total, now, nil
 }
@@ -123,7 +123,7 @@ func scanMemory(q *query.Query, f *query.Filter, rows int64) int64 {
 // Estimates of the memory for one row of a list, in bytes.
 const (
 	// scannedMemory is for a list that grows by doubling. rankedMemory is for a sorted copy of the list.
-	scannedMemory, rankedMemory = 3 * stream.ListedMemory, 56
+	scannedMemory, rankedMemory = 3 * shared.ListedMemory, 56
 	// maskedMemory is the additional memory for a row that is masked for a guest. 104 bytes were measured.
 	maskedMemory = 104
 )

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
@@ -108,10 +109,10 @@ func (s *Subscription) attachReader(opened *openedQuery) {
 }
 
 // newForbiddenInformer returns an informer that watches nothing and reports the state Forbidden with the reason.
-func (c *Cluster) newForbiddenInformer(resource *resource.Resource, reason string) *stream.SharedInformer {
+func (c *Cluster) newForbiddenInformer(resource *resource.Resource, reason string) *shared.Informer {
 	i, _ := c.newInformer(listwatch.Scope{Resource: resource.GVR()}, resource)
 	i.Status = status.Status{State: status.Forbidden, Since: time.Now(), Reason: reason}
-	return stream.Shared(i)
+	return shared.Of(i)
 }
 
 // Next returns the next message as JSON members, without braces and id. The message is valid until the next call.

@@ -220,7 +220,7 @@ func TestWindowWaitsForRankingLock(t *testing.T) {
 				server, cluster, _ := newGuardedCluster(t)
 				sub := openAs(t, cluster.For(viewer), query.Query{Resource: pods}, stream.Windowed)
 				awaitText(t, sub, `"rows"`)
-				release := sub.Reader().LockRanking()
+				release := sub.Reader().LockRanking(t.Context())
 				server.Set(pods, pod("a", "p", "Failed"))
 				if viewer.Program {
 					ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)

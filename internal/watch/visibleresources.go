@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/definitions"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
-	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 )
 
 // ResourceStatus is a resource that discovery found, with the status of its watch.
@@ -45,7 +45,7 @@ func (a *Access) Resources(ctx context.Context, wait time.Duration) ([]ResourceS
 // addStatuses sets the status and count of each watched resource of which the viewer is allowed to see all objects.
 func (a *Access) addStatuses(ctx context.Context, statuses []ResourceStatus) {
 	var watched []*ResourceStatus
-	var informers []*stream.SharedInformer
+	var informers []*shared.Informer
 	var resources []*resource.Resource
 	for n := range statuses {
 		if i := a.cluster.find(listwatch.Scope{Resource: statuses[n].GVR()}); i != nil {
@@ -61,7 +61,7 @@ func (a *Access) addStatuses(ctx context.Context, statuses []ResourceStatus) {
 	}
 }
 
-func objectCount(i *stream.SharedInformer) *int {
+func objectCount(i *shared.Informer) *int {
 	now := i.CurrentState(nil)
 	if !now.Synced || now.Status.State.IsRefused() {
 		return nil
@@ -78,13 +78,13 @@ func (a *Access) Follow() *Follower { return a.cluster.definitions.Follow() }
 
 // Counts returns the number of objects of each watched resource, by ref, if the viewer may see all of them.
 func (a *Access) Counts(ctx context.Context) map[string]int {
-	informers := slices.DeleteFunc(a.cluster.sharedInformers(), func(i *stream.SharedInformer) bool {
+	informers := slices.DeleteFunc(a.cluster.sharedInformers(), func(i *shared.Informer) bool {
 		return i.Scope != (listwatch.Scope{Resource: i.Scope.Resource})
 	})
 	counts := make(map[string]int)
 	for n, all := range a.checker.CanSeeAll(ctx, resourcesOf(informers)) {
 		if count := objectCount(informers[n]); count != nil && all {
-			counts[stream.ResourceOf(informers[n]).Ref()] = *count
+			counts[informers[n].Resource().Ref()] = *count
 		}
 	}
 	return counts

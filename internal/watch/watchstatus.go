@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
-	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 )
 
 // A WatchStatus describes everything that is watched: how current the data is, and how much memory it uses.
@@ -63,7 +63,7 @@ func (a *Access) WatchStatus(ctx context.Context) WatchStatus {
 	}
 	status := WatchStatus{Entries: []WatchStatusEntry{}}
 	informers := slices.DeleteFunc(
-		a.cluster.sharedInformers(), func(i *stream.SharedInformer) bool { return i.Scope.Fields != "" },
+		a.cluster.sharedInformers(), func(i *shared.Informer) bool { return i.Scope.Fields != "" },
 	)
 	for n, all := range a.checker.CanSeeAll(ctx, resourcesOf(informers)) {
 		if all {
@@ -74,7 +74,7 @@ func (a *Access) WatchStatus(ctx context.Context) WatchStatus {
 	return status
 }
 
-func (l *WatchStatus) add(i *stream.SharedInformer) {
+func (l *WatchStatus) add(i *shared.Informer) {
 	c := watchStatusEntry(i)
 	l.UsedBytes += c.CacheBytes + c.OrderBytes + c.RingBytes
 	l.Entries = append(l.Entries, c)
@@ -91,10 +91,10 @@ func (l *WatchStatus) sort() {
 	})
 }
 
-func watchStatusEntry(i *stream.SharedInformer) WatchStatusEntry {
+func watchStatusEntry(i *shared.Informer) WatchStatusEntry {
 	now := i.Stats()
 	return WatchStatusEntry{
-		Resource: stream.ResourceOf(i).Ref(), Fields: i.Scope.Fields, Metadata: i.Scope.Metadata,
+		Resource: i.Resource().Ref(), Fields: i.Scope.Fields, Metadata: i.Scope.Metadata,
 		Shared: i.Scope.GuestMasked, Status: now.Status,
 		Objects: now.Objects, CacheBytes: now.CacheBytes, OrderBytes: i.Rankings.Weight(),
 		RingBytes: now.HistoryBytes, RingChanges: now.HistoryChanges, RingSince: now.HistorySince,

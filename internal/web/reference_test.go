@@ -350,7 +350,7 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"../watch/stream", "chunk = 128 << 10", "in messages of about 128 KiB"},
 		{"../watch/stream", "chunk = 128 << 10", "a message ends after about 128 KiB"},
 		{"../watch/stream", "chunkRows = 2000", "A message has at most 2,000 rows and about 128 KiB"},
-		{"../watch/stream", "digestEvery = time.Minute", "every 60 s in the views"},
+		{"../watch/informer/shared", "digestEvery = time.Minute", "every 60 s in the views"},
 		{"../watch/stream", "maxHistoryChanges = 200", "at most 200 and about 1 MiB"},
 		{"../watch/stream", "maxHistoryBytes = 1 << 20", "at most 200 and about 1 MiB"},
 		{"../watch/catalog", "followInterval = 9 * time.Second", "the delay is at most 10 s."},

@@ -12,12 +12,12 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/pool"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/permit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
-	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 )
 
 const (
@@ -57,7 +57,7 @@ func (n *Namespaces) List(ctx context.Context) (names []string, release func()) 
 		return nil, func() {}
 	}
 	i.Wait(ctx, listWait, func() bool { return i.CurrentState(nil).Status.State != status.Syncing })
-	if listing, now := stream.Shared(i).Objects(&query.Filter{}, 0); now.Synced {
+	if listing, now := shared.Of(i).Objects(&query.Filter{}, 0); now.Synced {
 		for _, o := range listing.Objects {
 			names = append(names, o.Name())
 		}

@@ -10,12 +10,12 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/permit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
-	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 )
 
 // maxSearch is the maximum length of a search text in bytes. Namespace and name together have at most 316.
@@ -36,7 +36,7 @@ func Words(text string) ([]string, error) {
 
 // A Target is a resource to search, with a filter for the objects that the viewer is allowed to see.
 type Target struct {
-	Informer       *stream.SharedInformer // Nil if no informer runs, or if the viewer may not see the resource.
+	Informer       *shared.Informer // Nil if no informer runs, or if the viewer may not see the resource.
 	Filter         *query.Filter
 	IsReviewFailed bool
 	resource       *resource.Resource
@@ -45,7 +45,7 @@ type Target struct {
 // Plan runs an access review for each resource, and returns the targets even if some reviews fail.
 func Plan(
 	ctx context.Context, checker *permit.Checker, resources []resource.Resource,
-	find func(*resource.Resource) *stream.SharedInformer,
+	find func(*resource.Resource) *shared.Informer,
 ) ([]*Target, error) {
 	ctx, cancel := context.WithTimeout(ctx, permit.ReviewsTimeout)
 	defer cancel()
@@ -117,7 +117,7 @@ type Shortlist struct {
 }
 
 // Scan adds the matching objects in covered namespaces; empty means all. It returns the number of visible objects.
-func (l *Shortlist) Scan(index int, i *stream.SharedInformer, f *query.Filter, covered, words []string) (visible int) {
+func (l *Shortlist) Scan(index int, i *shared.Informer, f *query.Filter, covered, words []string) (visible int) {
 	entries, _ := i.Snapshot()
 	all := f.MatchesAll()
 	for _, e := range entries {

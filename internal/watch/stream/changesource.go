@@ -8,6 +8,9 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
+// boundaryMaxAge is the maximum age of a boundary (an offset at which several readers end their batches).
+const boundaryMaxAge = maxDelay / 2
+
 // changeSource waits for the next changes of a client, and reads those that go into one message.
 type changeSource struct{ client *client }
 
@@ -46,8 +49,8 @@ func (s changeSource) boundary() uint64 {
 	if c.filter.IsRestricted {
 		id = c.id()
 	}
-	return c.informer.sharedBatches.boundary(
-		id, c.position.cursor.Offset, func() uint64 { return c.informer.Now().Offset },
+	return c.informer.Batches.Boundary(
+		id, c.position.cursor.Offset, boundaryMaxAge, func() uint64 { return c.informer.Now().Offset },
 	)
 }
 

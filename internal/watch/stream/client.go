@@ -3,13 +3,14 @@ package stream
 import (
 	"context"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
 // client is the state of one client: its request, what it has received, and the message that is being built.
 type client struct {
-	informer   *SharedInformer
+	informer   *shared.Informer
 	filter     *query.Filter
 	filterID   query.FilterID // Set by the first call of the method id.
 	options    Options
@@ -52,4 +53,4 @@ func (c *client) id() query.FilterID {
 }
 
 // scheduleDigest sets the time of the next digest (a hash of the rows).
-func (c *client) scheduleDigest() { c.schedule.digestAt = c.informer.nextDigest(c.id()) }
+func (c *client) scheduleDigest() { c.schedule.digestAt = c.informer.NextDigest(c.id()) }

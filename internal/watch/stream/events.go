@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/event"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 )
@@ -50,10 +51,11 @@ func (e *events) texts(changes []*event.Change) ([][]byte, error) {
 	if !c.options.View.hasRows() || len(changes) == 1 {
 		return e.encodeAll(changes)
 	}
-	key := sharedBatchKey{
-		c.options.View, c.id(), c.position.version, changes[0].Offset, changes[len(changes)-1].Offset,
+	key := shared.BatchKey{
+		View: string(c.options.View), Filter: c.id(), Version: c.position.version,
+		From: changes[0].Offset, To: changes[len(changes)-1].Offset,
 	}
-	text, err := c.informer.sharedBatches.text(key, func() (*[]byte, error) {
+	text, err := c.informer.Batches.Text(key, func() (*[]byte, error) {
 		texts, err := e.encodeAll(changes)
 		text := bytes.Join(texts, []byte{','})
 		return &text, err
@@ -138,9 +140,10 @@ func (e *events) cursorMessage() ([]byte, error) { //nolint:unparam // window.cu
 	return append(e.client.message("events"), `,"events":[]`...), nil
 }
 
-func (e *events) digest(ctx context.Context) (d *digest, err error) {
-	err = e.client.scan(ctx, func() error {
-		d = e.client.informer.digest(ctx, e.client.filter, e.client.position.cursor.Offset)
+func (e *events) digest(ctx context.Context) (d *shared.Digest, err error) {
+	c := e.client
+	err = c.scan(ctx, func() error {
+		d = c.informer.Digest(ctx, c.filter, c.id(), c.position.cursor.Offset)
 		if d == nil {
 			return ctx.Err()
 		}

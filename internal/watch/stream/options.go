@@ -8,6 +8,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/cursor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/event"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
@@ -17,7 +18,7 @@ type ScanLimiter func(ctx context.Context) (leave func(), err error)
 
 // Options are the settings of a reader.
 type Options struct {
-	Informer    *SharedInformer
+	Informer    *shared.Informer
 	Filter      *query.Filter
 	View        View
 	GuestMask   *listwatch.GuestMask        // Masks values in objects' texts for viewers of a share link; nil for others.

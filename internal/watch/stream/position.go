@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cursor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
@@ -14,7 +15,7 @@ import (
 // A restricted reader may not see all objects. Nothing that it receives may depend on hidden changes, not even the
 // time of a message.
 type position struct {
-	informer    *SharedInformer
+	informer    *shared.Informer
 	filter      *query.Filter
 	everyChange bool // The client gets each change separately. Otherwise, the pending changes of an object are combined.
 	cipher      cursor.Cipher

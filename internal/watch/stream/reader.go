@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
@@ -37,8 +38,8 @@ type Reader struct {
 	view   view
 
 	needsSnapshot bool
-	started       bool    // The client has data, because it received a snapshot or has resumed from a cursor.
-	digest        *digest // The next digest (a hash of the rows). It is sent after the changes that it includes.
+	started       bool           // The client has data, because it received a snapshot or has resumed from a cursor.
+	digest        *shared.Digest // The next digest (a hash of the rows). It is sent after the changes that it includes.
 	resetMessage  []byte
 }
 
@@ -164,8 +165,8 @@ func (r *Reader) advance(ctx context.Context) ([]byte, error) {
 		return nil, r.computeDigest(ctx)
 	case r.digest == nil:
 		return r.finishWait(r.view.read(ctx, math.MaxUint64))
-	case r.digest.offset > c.position.cursor.Offset:
-		return r.finishWait(r.view.read(ctx, r.digest.offset))
+	case r.digest.Offset > c.position.cursor.Offset:
+		return r.finishWait(r.view.read(ctx, r.digest.Offset))
 	}
 	return r.digestMessage()
 }
@@ -237,7 +238,7 @@ func (r *Reader) digestMessage() ([]byte, error) {
 	d := r.digest
 	r.digest = nil
 	r.client.scheduleDigest()
-	return fmt.Appendf(r.client.message("digest"), `,"count":%d,"digest":%q`, d.count, d.text()), nil
+	return fmt.Appendf(r.client.message("digest"), `,"count":%d,"digest":%q`, d.Count, d.Text()), nil
 }
 
 // finishWait returns the message, or what follows from the error of a wait, such as a heartbeat.

@@ -6,11 +6,9 @@ import (
 	"fmt"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 )
-
-// ListedMemory is the memory for one row in a list of pointers, in bytes, without the list's unused capacity.
-const ListedMemory = 8
 
 // rows is the view Rows or Table. These two views differ only in how they encode rows.
 type rows struct {
@@ -27,7 +25,7 @@ func (v *rows) begin(ctx context.Context) ([]byte, error) {
 	c := v.client
 	var memory int64
 	if !c.filter.MatchesAll() {
-		memory = ListedMemory * int64(c.informer.Len()) // This reader needs a filtered list of its own.
+		memory = shared.ListedMemory * int64(c.informer.Len()) // This reader needs a filtered list of its own.
 	}
 	if !c.buffer.acquire(partMemory + memory) {
 		return nil, nil
@@ -53,7 +51,7 @@ func (v *rows) begin(ctx context.Context) ([]byte, error) {
 }
 
 // list returns all objects that the filter matches. If it matches all objects of the resource, readers share one list.
-func (v *rows) list(ctx context.Context) (listing *Listing, now informer.State, err error) {
+func (v *rows) list(ctx context.Context) (listing *shared.Listing, now informer.State, err error) {
 	read := func() error {
 		// The list can lack the newest changes (at most 1000, the value of batch). They follow as events.
 		listing, now = v.client.informer.Objects(v.client.filter, batch)
@@ -70,7 +68,7 @@ func (v *rows) list(ctx context.Context) (listing *Listing, now informer.State, 
 // rowList contains the rows of a snapshot that are not sent yet.
 type rowList struct {
 	client     *client
-	listing    *Listing // Keeps the listing in memory, because other readers have only a weak pointer to it.
+	listing    *shared.Listing // Keeps the listing in memory, because other readers have only a weak pointer to it.
 	rows       []*listwatch.Object
 	columns    []listwatch.Column
 	isFirst    bool // The next part is the first one, which also contains the columns.

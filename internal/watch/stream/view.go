@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/event"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
 )
 
 // View is the form in which a Subscription sends objects: as rows, as JSON texts, or as changes.
@@ -37,7 +38,7 @@ type view interface {
 	// cursorMessage returns a message without changes, which only sends the client's new cursor.
 	cursorMessage() ([]byte, error)
 	// digest returns a hash of the client's rows, at its position or a later journal offset.
-	digest(ctx context.Context) (*digest, error)
+	digest(ctx context.Context) (*shared.Digest, error)
 	close()
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/ranking"
@@ -227,10 +228,10 @@ func (w *window) message(messageType string) ([]byte, error) {
 }
 
 // digest returns a hash of the rows that were sent, which are not all rows that the filter matches.
-func (w *window) digest(context.Context) (*digest, error) {
-	d := &digest{offset: w.client.position.cursor.Offset}
+func (w *window) digest(context.Context) (*shared.Digest, error) {
+	d := &shared.Digest{Offset: w.client.position.cursor.Offset}
 	for _, row := range w.sentPage.Rows {
-		d.add(informer.Key(row.Object.Namespace(), row.Object.Name()), row.Object.ResourceVersion())
+		d.Add(informer.Key(row.Object.Namespace(), row.Object.Name()), row.Object.ResourceVersion())
 	}
 	return d, nil
 }

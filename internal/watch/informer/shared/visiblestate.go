@@ -1,4 +1,4 @@
-package stream
+package shared
 
 import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
@@ -8,7 +8,7 @@ import (
 
 // VisibleState returns the informer's state for a filter's namespaces, without what the viewer is not permitted to
 // see.
-func (i *SharedInformer) VisibleState(f *query.Filter) informer.State {
+func (i *Informer) VisibleState(f *query.Filter) informer.State {
 	now := i.CurrentState(f.Namespaces)
 	if f.IsPartial && now.Status.Namespaces == nil && !now.Status.State.IsRefused() {
 		now.Status.Namespaces = f.Namespaces

@@ -1,4 +1,4 @@
-package stream
+package shared
 
 import (
 	"cmp"
@@ -15,10 +15,13 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/sortedlist"
 )
 
+// ListedMemory is the memory for one row in a list of pointers, in bytes, without the list's unused capacity.
+const ListedMemory = 8
+
 // Listing is a list of an informer's objects at one moment. Readers that start together share one Listing.
 type Listing struct {
 	Objects   []*listwatch.Object
-	Cursor    journal.Cursor
+	Cursor    journal.Cursor // The position of the list in the changes.
 	createdAt time.Time
 }
 
@@ -49,7 +52,7 @@ func (l *listings) store(newest *Listing) {
 }
 
 // sharedListing returns a listing that can lack at most maxMissing changes. The history still contains these changes.
-func (i *SharedInformer) sharedListing(maxMissing uint64) *Listing {
+func (i *Informer) sharedListing(maxMissing uint64) *Listing {
 	retained, _ := i.Retained()
 	// Use half of the history, because the oldest changes can be dropped while the list is sent.
 	maxMissing = min(maxMissing, uint64(retained+1)/2) //nolint:gosec // The result is not negative.
@@ -65,8 +68,9 @@ func (i *SharedInformer) sharedListing(maxMissing uint64) *Listing {
 	return l
 }
 
-// Objects returns the objects that the filter matches. The listing can lack the newest changes, at most maxMissing.
-func (i *SharedInformer) Objects(f *query.Filter, maxMissing uint64) (*Listing, informer.State) {
+// Objects returns the objects that the filter matches, by namespace and name, and sets the filter's columns. The
+// listing can lack the newest changes, at most maxMissing.
+func (i *Informer) Objects(f *query.Filter, maxMissing uint64) (*Listing, informer.State) {
 	for {
 		now := i.VisibleState(f)
 		f.Columns = now.Columns
@@ -88,8 +92,9 @@ func (i *SharedInformer) Objects(f *query.Filter, maxMissing uint64) (*Listing, 
 	}
 }
 
-// First returns the query's range of the objects that the filter matches. An unknown column in Sort is ignored.
-func (i *SharedInformer) First(f *query.Filter, q *query.Query) (first *Listing, total int, state informer.State) {
+// First returns the query's range of the objects that the filter matches, and their total number. It sets the filter's
+// columns. An unknown column in Sort is ignored.
+func (i *Informer) First(f *query.Filter, q *query.Query) (first *Listing, total int, state informer.State) {
 	if q.Sort == "" && q.Limit == 0 {
 		first, state = i.Objects(f, 0)
 		return first, len(first.Objects), state

@@ -1,4 +1,4 @@
-package stream
+package shared_test
 
 import (
 	"runtime"
@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
@@ -14,7 +15,7 @@ import (
 // Invariant: I4.
 func TestBatchBoundariesAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		batches := new(sharedBatches)
+		batches := new(shared.Batches)
 		const a = 100
 		for _, test := range []struct {
 			after           time.Duration
@@ -28,7 +29,10 @@ func TestBatchBoundariesAreShared(t *testing.T) {
 			{0, 90, a + 12, a + 11},
 		} {
 			<-time.After(test.after)
-			if got := batches.boundary(query.FilterID{}, test.from, func() uint64 { return test.now }); got != test.want {
+			got := batches.Boundary(
+				query.FilterID{}, test.from, 25*time.Millisecond, func() uint64 { return test.now },
+			)
+			if got != test.want {
 				t.Errorf("after %s: boundary from %d, now %d: got %d, want %d",
 					test.after, test.from, test.now, got, test.want)
 			}
@@ -39,12 +43,12 @@ func TestBatchBoundariesAreShared(t *testing.T) {
 // Batches that differ in view, filter, columns or offsets are encoded separately.
 // Invariant: I4.
 func TestBatchesAreEncodedOnce(t *testing.T) {
-	batches := new(sharedBatches)
+	batches := new(shared.Batches)
 	written := 0
 	var texts []*[]byte
-	request := func(view View, filter byte, version int, from, to uint64) string {
-		key := sharedBatchKey{view, query.FilterID{filter}, version, from, to}
-		got, err := batches.text(key, func() (*[]byte, error) {
+	request := func(view string, filter byte, version int, from, to uint64) string {
+		key := shared.BatchKey{View: view, Filter: query.FilterID{filter}, Version: version, From: from, To: to}
+		got, err := batches.Text(key, func() (*[]byte, error) {
 			written++
 			text := []byte(strconv.Itoa(written))
 			return &text, nil
@@ -57,8 +61,8 @@ func TestBatchesAreEncodedOnce(t *testing.T) {
 	}
 	for range 2 {
 		for n, got := range []string{
-			request(Rows, 1, 1, 1, 5), request(Table, 1, 1, 1, 5), request(Rows, 2, 1, 1, 5),
-			request(Rows, 1, 2, 1, 5), request(Rows, 1, 1, 2, 5), request(Rows, 1, 1, 1, 6),
+			request("rows", 1, 1, 1, 5), request("table", 1, 1, 1, 5), request("rows", 2, 1, 1, 5),
+			request("rows", 1, 2, 1, 5), request("rows", 1, 1, 2, 5), request("rows", 1, 1, 1, 6),
 		} {
 			if want := strconv.Itoa(n + 1); got != want {
 				t.Errorf("batch %d: got the text of batch %s", n+1, got)
@@ -66,13 +70,13 @@ func TestBatchesAreEncodedOnce(t *testing.T) {
 		}
 	}
 	runtime.GC()
-	if before := written; request(Rows, 1, 1, 1, 5) != "1" || written != before {
+	if before := written; request("rows", 1, 1, 1, 5) != "1" || written != before {
 		t.Error("a batch in use is encoded again")
 	}
 	for n := range uint64(1000) {
-		request(Rows, 1, 1, n, n+10)
+		request("rows", 1, 1, n, n+10)
 	}
-	if before := written; request(Rows, 1, 1, 1, 5) != strconv.Itoa(before+1) {
+	if before := written; request("rows", 1, 1, 1, 5) != strconv.Itoa(before+1) {
 		t.Error("an old batch is still cached")
 	}
 	runtime.KeepAlive(texts)

@@ -1,17 +1,19 @@
-package stream
+package shared_test
 
 import (
 	"encoding/json"
 	"fmt"
 	"os"
 	"testing"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
 )
 
 // The program and the web page compute the same digests of rows. The tests of both read digest.json.
 // Invariant: I8. Digests at a cursor verify that client and server have equal rows, for any filter, with messages in
 // flight.
 func TestDigestCases(t *testing.T) {
-	text, err := os.ReadFile("../../../web/test/digest.json")
+	text, err := os.ReadFile("../../../../web/test/digest.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,12 +29,12 @@ func TestDigestCases(t *testing.T) {
 		t.Fatalf("got %d test cases, error %v", len(file.Cases), err)
 	}
 	for _, c := range file.Cases {
-		var got digest
+		var got shared.Digest
 		for _, row := range c.Rows {
-			got.add(row.NS+"/"+row.Name, row.RV)
+			got.Add(row.NS+"/"+row.Name, row.RV)
 		}
-		if got.count != c.Count || got.text() != c.Digest {
-			t.Errorf("%s: got %d, %s; want %d, %s", c.Name, got.count, got.text(), c.Count, c.Digest)
+		if got.Count != c.Count || got.Text() != c.Digest {
+			t.Errorf("%s: got %d, %s; want %d, %s", c.Name, got.Count, got.Text(), c.Count, c.Digest)
 		}
 	}
 }
@@ -43,11 +45,11 @@ func TestDigestChangesWithEachVersion(t *testing.T) {
 	for i := range 40 {
 		for j := range i {
 			a, b := fmt.Sprintf("shop/web-%d", i), fmt.Sprintf("shop/web-%d", j)
-			var before, after digest
-			before.add(a, "811")
-			before.add(b, "812")
-			after.add(a, "813")
-			after.add(b, "814")
+			var before, after shared.Digest
+			before.Add(a, "811")
+			before.Add(b, "812")
+			after.Add(a, "813")
+			after.Add(b, "814")
 			if before == after {
 				t.Errorf("%s and %s: the digest did not change after both were updated", a, b)
 			}

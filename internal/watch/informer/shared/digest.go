@@ -1,4 +1,4 @@
-package stream
+package shared
 
 import (
 	"context"
@@ -16,24 +16,25 @@ import (
 // digestEvery is the interval of digests, which are hashes by which clients verify their rows.
 const digestEvery = time.Minute
 
-// digest contains the number of rows, and the sum of mix(32-bit FNV-1a of "namespace/name/resourceVersion") modulo
-// 2^32.
-type digest struct {
-	offset uint64
-	count  int
+// Digest is a hash of rows: the sum of mix(32-bit FNV-1a of "namespace/name/resourceVersion") modulo 2^32.
+type Digest struct {
+	Offset uint64 // The journal offset at which the rows were read.
+	Count  int    // The number of rows.
 	sum    uint32
 }
 
-func (d *digest) add(key, version string) {
+// Add adds a row with the key "namespace/name" and the resourceVersion. The order of rows does not matter.
+func (d *Digest) Add(key, version string) {
 	h := fnv.New32a()
 	_, _ = io.WriteString(h, key)
 	_, _ = io.WriteString(h, "/")
 	_, _ = io.WriteString(h, version)
 	d.sum += mix(h.Sum32())
-	d.count++
+	d.Count++
 }
 
-func (d *digest) text() string { return fmt.Sprintf("%08x", d.sum) }
+// Text returns the hash as 8 hex digits.
+func (d *Digest) Text() string { return fmt.Sprintf("%08x", d.sum) }
 
 // mix is fmix32 of MurmurHash3 (github.com/aappleby/smhasher). Without mix, similar FNV-1a hashes can cancel out in a
 // sum.
@@ -50,7 +51,7 @@ type digests struct {
 }
 
 type digestEntry struct {
-	*digest
+	*Digest
 
 	startedAt time.Time
 	ended     chan struct{}
@@ -69,7 +70,7 @@ func (t *digestEntry) done() bool {
 func (d *digests) join(id query.FilterID, offset uint64) (t *digestEntry, isLeader bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if t = d.newest[id]; t != nil && (!t.done() || t.offset >= offset) {
+	if t = d.newest[id]; t != nil && (!t.done() || t.Offset >= offset) {
 		return t, false
 	}
 	maps.DeleteFunc(
@@ -84,49 +85,50 @@ func (d *digests) join(id query.FilterID, offset uint64) (t *digestEntry, isLead
 }
 
 // compute calls count, and wakes the readers that wait for the digest. After a panic, it removes the entry.
-func (d *digests) compute(id query.FilterID, t *digestEntry, count func() *digest) {
+func (d *digests) compute(id query.FilterID, t *digestEntry, count func() *Digest) {
 	defer close(t.ended)
 	defer func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		if t.digest == nil && d.newest[id] == t {
+		if t.Digest == nil && d.newest[id] == t {
 			delete(d.newest, id)
 		}
 	}()
-	t.digest = count()
+	t.Digest = count()
 }
 
-// digest returns the digest of the filter's rows, at the offset or later. It returns nil after a failure.
-func (i *SharedInformer) digest(ctx context.Context, f *query.Filter, offset uint64) *digest {
+// Digest returns the digest of the filter's rows, at the journal offset or later. id is the ID of the filter. Digest
+// returns nil if ctx ends, or if the computation by another caller panics.
+func (i *Informer) Digest(ctx context.Context, f *query.Filter, id query.FilterID, offset uint64) *Digest {
 	for {
-		t, isLeader := i.digests.join(f.ID(), offset)
+		t, isLeader := i.digests.join(id, offset)
 		if isLeader {
-			i.digests.compute(f.ID(), t, func() *digest { return i.computeDigest(f) })
+			i.digests.compute(id, t, func() *Digest { return i.computeDigest(f) })
 		}
 		select {
 		case <-t.ended:
 		case <-ctx.Done():
 			return nil
 		}
-		if t.digest == nil || t.offset >= offset {
-			return t.digest
+		if t.Digest == nil || t.Offset >= offset {
+			return t.Digest
 		}
 	}
 }
 
-func (i *SharedInformer) computeDigest(f *query.Filter) *digest {
+func (i *Informer) computeDigest(f *query.Filter) *Digest {
 	entries, cursor := i.Snapshot()
-	d := &digest{offset: cursor.Offset}
+	d := &Digest{Offset: cursor.Offset}
 	for n := range entries {
 		if f.Match(entries[n].Value) {
-			d.add(entries[n].Key, entries[n].Value.ResourceVersion())
+			d.Add(entries[n].Key, entries[n].Value.ResourceVersion())
 		}
 	}
 	return d
 }
 
-// nextDigest returns when the next digest is due. Times differ between filters, because each digest scans all rows.
-func (i *SharedInformer) nextDigest(id query.FilterID) time.Time {
+// NextDigest returns when the next digest is due. Times differ between filters, because each digest scans all rows.
+func (i *Informer) NextDigest(id query.FilterID) time.Time {
 	phase := time.Duration(binary.BigEndian.Uint16(id[:])) * digestEvery >> 16
 	return i.Began.Add(phase + (time.Since(i.Began) - phase + digestEvery).Truncate(digestEvery))
 }

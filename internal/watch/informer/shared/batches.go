@@ -1,0 +1,79 @@
+package shared
+
+import (
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/event"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+)
+
+// BatchKey identifies one encoded batch of changes, which readers with the same view and filter share.
+type BatchKey struct {
+	View     string
+	Filter   query.FilterID
+	Version  int    // The informer's version (of columns and permissions) at which the batch is encoded.
+	From, To uint64 // The journal offsets of the first and the last change.
+}
+
+// maxBatches is the number of newest batches whose texts can be shared.
+const maxBatches = 32
+
+// Batches encodes each batch of changes once for all its readers. A text is freed when no reader sends it.
+type Batches struct {
+	mu     sync.Mutex
+	texts  map[BatchKey]*event.WeakLazy[[]byte]
+	newest [maxBatches]BatchKey
+	next   int
+
+	// boundaries has one entry for each filter of restricted readers, and one with the zero FilterID for all other
+	// readers.
+	boundaries map[query.FilterID]batchBoundary
+}
+
+// batchBoundary is a journal offset at which several readers end their batches, so that they send identical ones.
+type batchBoundary struct {
+	offset    uint64
+	createdAt time.Time
+}
+
+// Boundary returns the journal offset at which readers with the same ID end their batches: the result of an earlier
+// call, unless it is older than maxAge or not after batchStart, and otherwise the newest offset.
+func (b *Batches) Boundary(
+	id query.FilterID, batchStart uint64, maxAge time.Duration, newestOffset func() uint64,
+) uint64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if m, ok := b.boundaries[id]; ok && m.offset > batchStart && time.Since(m.createdAt) <= maxAge {
+		return m.offset
+	}
+	maps.DeleteFunc(
+		b.boundaries, func(_ query.FilterID, m batchBoundary) bool { return time.Since(m.createdAt) > maxAge },
+	)
+	if b.boundaries == nil {
+		b.boundaries = make(map[query.FilterID]batchBoundary)
+	}
+	m := batchBoundary{newestOffset(), time.Now()}
+	b.boundaries[id] = m
+	return m.offset
+}
+
+// Text returns the encoded events of a batch. Only the first caller encodes them; an error of encode is not shared. The
+// text is shared only while a reader keeps the pointer.
+func (b *Batches) Text(key BatchKey, encode func() (*[]byte, error)) (*[]byte, error) {
+	b.mu.Lock()
+	text := b.texts[key]
+	if text == nil {
+		if b.texts == nil {
+			b.texts = make(map[BatchKey]*event.WeakLazy[[]byte], maxBatches)
+		}
+		delete(b.texts, b.newest[b.next])
+		text = new(event.WeakLazy[[]byte])
+		b.texts[key], b.newest[b.next] = text, key
+		b.next = (b.next + 1) % maxBatches
+	}
+	b.mu.Unlock()
+	events, _, err := text.Get(encode)
+	return events, err
+}
