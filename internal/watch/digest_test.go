@@ -179,26 +179,55 @@ func TestDigestsAreSpread(t *testing.T) {
 	})
 }
 
-// If the computation of a digest panics, waiting readers are woken, and the next one computes the digest again.
+// If the computation of a digest panics, waiting readers are woken, and one of them computes the digest again.
 // Invariant: I6.
 func TestDigestPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
 		subscribe(t, cluster, query.Query{}, "").settle()
-		other := make(chan any, 1)
-		broken := cluster.Informer(pods).FaultyDigest(t.Context(), func() {
+		type result struct {
+			count    int
+			panicked any
+			computed bool
+		}
+		other := make(chan result, 1)
+		i := cluster.Informer(pods)
+		_, broken := i.FaultyDigest(t.Context(), 0, func() {
 			go func() {
-				other <- cluster.Informer(pods).FaultyDigest(t.Context(), func() { t.Error("the digest is computed twice") })
+				var r result
+				r.count, r.panicked = i.FaultyDigest(t.Context(), 0, func() { r.computed = true })
+				other <- r
 			}()
-			<-time.After(time.Second)
+			synctest.Wait()
+			panic("broken")
 		})
-		if got := <-other; broken != "broken" || got != nil {
-			t.Errorf("concurrent digests: got panic %v in the first caller and %v in the waiting one, want broken and nil",
+		if got := <-other; broken != "broken" || got != (result{1, nil, true}) {
+			t.Errorf("concurrent digests: got panic %v in the first caller and %+v in the waiting one, want a digest of one row",
 				broken, got)
 		}
-		if again := cluster.Informer(pods).FaultyDigest(t.Context(), func() {}); again != "broken" {
-			t.Errorf("next digest: got %v, want it to be computed again", again)
+	})
+}
+
+// A digest that started before the reader's cursor is not shared with this reader.
+// Invariant: I8.
+func TestDigestIncludesCursor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		subscribe(t, cluster, query.Query{}, "").settle()
+		i, later := cluster.Informer(pods), make(chan int, 1)
+		before, _ := i.FaultyDigest(t.Context(), 0, func() {
+			server.Set(pods, pod("a", "q", "Running"))
+			synctest.Wait()
+			go func() {
+				count, _ := i.FaultyDigest(t.Context(), i.Now().Offset, func() {})
+				later <- count
+			}()
+			synctest.Wait() // Wait until the reader waits for the digest in progress.
+		})
+		if after := <-later; before != 1 || after != 2 {
+			t.Errorf("got digests of %d rows, and of %d rows after one more was added; want 1 and 2", before, after)
 		}
 	})
 }

@@ -246,7 +246,7 @@ func TestDigestSurvivesItsContext(t *testing.T) {
 		_, cluster, _ := newGuardedCluster(t)
 		sub := openAs(t, cluster.For(watch.Viewer{Program: true}), query.Query{Resource: pods}, stream.Rows)
 		awaitText(t, sub, `"digest"`)
-		release := sub.Reader().BlockDigest()
+		release := sub.Reader().BlockDigest(t.Context())
 		ctx, cancel := context.WithTimeout(t.Context(), 61*time.Second)
 		defer cancel()
 		for ctx.Err() == nil {

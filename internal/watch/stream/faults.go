@@ -27,6 +27,6 @@ func (r *Reader) LockRanking(ctx context.Context) (release func()) {
 }
 
 // BlockDigest starts the reader's next digest, whose computation does not end before release is called.
-func (r *Reader) BlockDigest() (release func()) {
-	return r.client.informer.BlockDigest(r.client.filter)
+func (r *Reader) BlockDigest(ctx context.Context) (release func()) {
+	return r.client.informer.BlockDigest(ctx, r.client.filter)
 }

@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
-	"maps"
-	"sync"
 	"time"
 
+	"github.com/glasshouse-project/glasshouse/internal/flight"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
@@ -44,74 +43,22 @@ func mix(h uint32) uint32 {
 	return h ^ h>>16
 }
 
-// digests caches the newest digest of each filter, so that readers with the same filter compute it only once.
-type digests struct {
-	mu     sync.Mutex
-	newest map[query.FilterID]*digestEntry
-}
+// maxDigests limits the cached digests of one informer.
+const maxDigests = 64
 
-type digestEntry struct {
-	*Digest
-
-	startedAt time.Time
-	ended     chan struct{}
-}
-
-func (t *digestEntry) done() bool {
-	select {
-	case <-t.ended:
-		return true
-	default:
-		return false
-	}
-}
-
-// join returns a recent entry, or a new one with isLeader true. A leader must compute the digest.
-func (d *digests) join(id query.FilterID, offset uint64) (t *digestEntry, isLeader bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if t = d.newest[id]; t != nil && (!t.done() || t.Offset >= offset) {
-		return t, false
-	}
-	maps.DeleteFunc(
-		d.newest, func(_ query.FilterID, t *digestEntry) bool { return t.done() && time.Since(t.startedAt) > maxSharedAge },
-	)
-	if d.newest == nil {
-		d.newest = make(map[query.FilterID]*digestEntry)
-	}
-	t = &digestEntry{startedAt: time.Now(), ended: make(chan struct{})}
-	d.newest[id] = t
-	return t, true
-}
-
-// compute calls count, and wakes the readers that wait for the digest. After a panic, it removes the entry.
-func (d *digests) compute(id query.FilterID, t *digestEntry, count func() *Digest) {
-	defer close(t.ended)
-	defer func() {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		if t.Digest == nil && d.newest[id] == t {
-			delete(d.newest, id)
-		}
-	}()
-	t.Digest = count()
+func newDigests() *flight.Cache[query.FilterID, *Digest] {
+	return flight.New[query.FilterID, *Digest](maxDigests, digestEvery)
 }
 
 // Digest returns the digest of the filter's rows, at the journal offset or later. id is the ID of the filter. Digest
-// returns nil if ctx ends, or if the computation by another caller panics.
+// returns nil if ctx ends. Concurrent callers with the same ID share one scan of the rows.
 func (i *Informer) Digest(ctx context.Context, f *query.Filter, id query.FilterID, offset uint64) *Digest {
+	isFresh := func(d *Digest, _ time.Time) bool { return d.Offset >= offset }
 	for {
-		t, isLeader := i.digests.join(id, offset)
-		if isLeader {
-			i.digests.compute(id, t, func() *Digest { return i.computeDigest(f) })
-		}
-		select {
-		case <-t.ended:
-		case <-ctx.Done():
-			return nil
-		}
-		if t.Digest == nil || t.Offset >= offset {
-			return t.Digest
+		d, ok := i.digests.Get(ctx, id, isFresh, func(context.Context) *Digest { return i.computeDigest(f) })
+		// A shared scan can have started before the offset.
+		if !ok || d.Offset >= offset {
+			return d
 		}
 	}
 }

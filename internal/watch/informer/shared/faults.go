@@ -2,6 +2,7 @@ package shared
 
 import (
 	"context"
+	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -16,29 +17,42 @@ func (i *Informer) DropUnused() {
 	i.Rankings.DropUnused()
 }
 
-type panickingSelector struct {
+type faultySelector struct {
 	labels.Selector
 
-	beforePanic func()
+	fault func()
 }
 
-func (panickingSelector) String() string { return "panicking" }
+func (faultySelector) String() string { return "faulty" }
 
-func (p panickingSelector) Matches(labels.Labels) bool {
-	p.beforePanic()
-	panic("broken")
+func (s faultySelector) Matches(labels.Labels) bool {
+	s.fault()
+	return true
 }
 
-// FaultyDigest computes a digest that calls beforePanic, and then panics. It returns the value of the panic.
-func (i *Informer) FaultyDigest(ctx context.Context, beforePanic func()) (panicked any) {
+// FaultyDigest returns the number of rows of a digest, at the offset or later, or the value of a panic in fault. If no
+// other digest is shared, it calls fault for each object.
+func (i *Informer) FaultyDigest(ctx context.Context, offset uint64, fault func()) (count int, panicked any) {
 	defer func() { panicked = recover() }()
-	f := &query.Filter{Selector: query.NewSelector(panickingSelector{labels.Everything(), beforePanic})}
-	i.Digest(ctx, f, f.ID(), 0)
-	return nil
+	f := &query.Filter{Selector: query.NewSelector(faultySelector{labels.Everything(), fault})}
+	return i.Digest(ctx, f, f.ID(), offset).Count, nil
 }
 
 // BlockDigest starts the next digest of a filter, whose computation does not end before release is called.
-func (i *Informer) BlockDigest(f *query.Filter) (release func()) {
-	t, _ := i.digests.join(f.ID(), i.Now().Offset+1)
-	return func() { i.digests.compute(f.ID(), t, func() *Digest { return i.computeDigest(f) }) }
+func (i *Informer) BlockDigest(ctx context.Context, f *query.Filter) (release func()) {
+	started, released, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	isFresh := func(*Digest, time.Time) bool { return false }
+	go func() {
+		defer close(ended)
+		i.digests.Get(ctx, f.ID(), isFresh, func(context.Context) *Digest {
+			close(started)
+			<-released
+			return i.computeDigest(f)
+		})
+	}()
+	<-started
+	return func() {
+		close(released)
+		<-ended
+	}
 }

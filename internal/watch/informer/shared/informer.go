@@ -5,7 +5,9 @@
 package shared
 
 import (
+	"github.com/glasshouse-project/glasshouse/internal/flight"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/ranking"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 )
@@ -17,11 +19,11 @@ type Informer struct {
 	Rankings ranking.Set
 	Batches  Batches
 	listings listings
-	digests  digests
+	digests  *flight.Cache[query.FilterID, *Digest]
 }
 
 // Extend extends an informer by the results that its readers share. Of returns the extended informer.
-func Extend(i *informer.Informer) { i.Extension = &Informer{Informer: i} }
+func Extend(i *informer.Informer) { i.Extension = &Informer{Informer: i, digests: newDigests()} }
 
 // Of returns the Informer that extends i. It returns nil if i is nil or not extended.
 func Of(i *informer.Informer) *Informer {
