@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/messages"
 	"github.com/glasshouse-project/glasshouse/internal/watch/permit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
@@ -32,7 +33,7 @@ type ReadOptions struct {
 	// subscription in its own goroutine: a message counts until the next call of Subscription.Next.
 	MaxMessages int
 	// Reserve is called before a subscription builds a long message.
-	Reserve stream.Reserve
+	Reserve messages.Reserve
 	// ScanLimiter is called before each scan of all rows of a resource.
 	ScanLimiter stream.ScanLimiter
 	// Grow is called when a response needs more memory than was estimated. If it needs less, bytes is negative.

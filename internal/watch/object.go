@@ -11,13 +11,13 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/messages"
 	"github.com/glasshouse-project/glasshouse/internal/watch/permit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/podlog"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/redact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
-	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 )
 
 // An objectReader reads one object for a viewer who is permitted to read it.
@@ -178,7 +178,7 @@ func (o *objectReader) respond(verb authz.Verb, read func() ([]byte, error)) ([]
 		return cached == nil || current.State != status.Live || permitted.Match(cached)
 	})
 	text, err := read()
-	a.Grow(max(0, int64(len(text))-stream.LargestText))
+	a.Grow(max(0, int64(len(text))-messages.LargestText))
 	if err != nil || !a.checker.Viewer.IsMasked() {
 		return text, err
 	}

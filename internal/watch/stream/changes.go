@@ -9,6 +9,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/messages"
 )
 
 const (
@@ -40,7 +41,7 @@ func (v *changes) begin(ctx context.Context) ([]byte, error) {
 		}
 	}
 	// Reserve memory before the events are built, because they can have up to maxHistoryBytes.
-	if !c.buffer.acquire(objectMemory) {
+	if !c.buffer.Acquire(messages.ObjectMemory) {
 		return nil, nil
 	}
 	earliest := c.position.earliest()

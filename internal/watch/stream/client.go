@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
+	"github.com/glasshouse-project/glasshouse/internal/watch/messages"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
@@ -18,13 +19,13 @@ type client struct {
 	position   position
 	schedule   schedule
 	coalescer  coalescer
-	buffer     messageBuffer
+	buffer     messages.Buffer
 	unsent     *rowList // The rows of the snapshot that are not sent yet; nil for none.
 }
 
 // message returns the start of a message: its type and the client's cursor.
 func (c *client) message(messageType string) []byte {
-	text := append(c.buffer.borrow(), `"type":"`...)
+	text := append(c.buffer.Borrow(), `"type":"`...)
 	text = append(append(text, messageType...), `","cursor":"`...)
 	return append(c.position.appendCursor(text, messageType == "heartbeat" || messageType == "digest"), '"')
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/messages"
 )
 
 // events contains what all views except Windowed have in common: they send changes as events.
@@ -18,7 +19,7 @@ type events struct {
 
 func (e *events) read(ctx context.Context, lastOffset uint64) ([]byte, error) {
 	changes, next, err := changeSource{e.client}.next(ctx, lastOffset)
-	if err != nil || !e.client.buffer.acquire(e.memory(changes)) {
+	if err != nil || !e.client.buffer.Acquire(e.memory(changes)) {
 		return nil, err
 	}
 	// Advance the cursor even if no message follows. Otherwise, these changes would be read again.
@@ -63,7 +64,7 @@ func (e *events) texts(changes []*event.Change) ([][]byte, error) {
 	if err != nil || len(*text) == 0 {
 		return nil, err
 	}
-	c.buffer.shared = text
+	c.buffer.KeepShared(text)
 	return [][]byte{*text}, nil
 }
 
@@ -82,7 +83,7 @@ func (e *events) encodeAll(changes []*event.Change) ([][]byte, error) {
 		if text != nil {
 			texts = append(texts, text)
 		}
-		if size += len(text); everyChange && size > chunk {
+		if size += len(text); everyChange && size > messages.PartBytes {
 			e.client.position.cursor = journal.At(c.Offset)
 			break
 		}
@@ -112,7 +113,7 @@ func (e *events) event(c *event.Change) ([]byte, error) {
 func (e *events) memory(changes []*event.Change) (bytes int64) {
 	options := &e.client.options
 	if options.View == Object && len(changes) > 0 {
-		bytes = compressorMemory
+		bytes = messages.CompressorMemory
 	}
 	for _, c := range changes {
 		switch {

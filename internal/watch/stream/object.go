@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/event"
+	"github.com/glasshouse-project/glasshouse/internal/watch/messages"
 )
 
 // object is the view Object: the text of one object, and then patches of it.
@@ -15,7 +16,7 @@ func (v *object) begin(context.Context) ([]byte, error) {
 	now := c.informer.VisibleState(c.filter)
 	o, ok, cursor := c.informer.Get(c.options.Key)
 	if !now.Status.Same(c.sentStatus) || !now.IsUnchanged(c.informer.VisibleState(c.filter)) ||
-		!c.buffer.acquire(objectMemory) {
+		!c.buffer.Acquire(messages.ObjectMemory) {
 		return nil, nil
 	}
 	c.position.cursor, c.position.version, c.filter.Columns = cursor, now.Version, now.Columns
@@ -25,8 +26,8 @@ func (v *object) begin(context.Context) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		// The memory for a text of up to LargestText bytes is already reserved.
-		c.buffer.reservation.Grow(2 * max(0, int64(len(text))-LargestText))
+		// The memory for a text of up to messages.LargestText bytes is already reserved.
+		c.buffer.Grow(2 * max(0, int64(len(text))-messages.LargestText))
 		message = event.AppendHealth(append(append(message, `,"object":`...), text...), text)
 	}
 	return append(message, `,"last":true`...), nil

@@ -10,6 +10,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/messages"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
@@ -34,6 +35,6 @@ type Options struct {
 	Buffers     *sync.Pool
 	// Slots limits the messages that all readers of one WebSocket have in memory. Nil means no limit.
 	Slots   chan struct{}
-	Reserve Reserve
+	Reserve messages.Reserve
 	Cache   *event.Cache
 }

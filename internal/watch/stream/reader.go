@@ -15,6 +15,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/messages"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
@@ -23,8 +24,6 @@ const (
 	// Heartbeat is the maximum time between two messages. After this time, a Subscription sends a heartbeat message.
 	Heartbeat = 15 * time.Second
 	batch     = 1000
-	// chunk is the approximate size, in bytes, of the rows in one message of a snapshot.
-	chunk = 128 << 10
 )
 
 // ErrClosed means that the resource is no longer watched because the program is stopping, or that the Subscription is
@@ -56,7 +55,7 @@ func New(options *Options) *Reader {
 		coalescer: coalescer{
 			every: options.Every, fanOut: options.FanOut, slot: rand.N(fanOutSlots), //nolint:gosec // No secret.
 		},
-		buffer: messageBuffer{pool: options.Buffers, slots: options.Slots, reserve: options.Reserve},
+		buffer: messages.Buffer{Pool: options.Buffers, Slots: options.Slots, Reserve: options.Reserve},
 	}}
 	r.view = newView(&r.client)
 	return r
@@ -65,7 +64,7 @@ func New(options *Options) *Reader {
 // Close ends the reader. It does not release the informer.
 func (r *Reader) Close() {
 	r.client.schedule.timer.Stop()
-	r.client.buffer.release()
+	r.client.buffer.Release()
 	r.view.close()
 	r.client.informer.Readers.Add(-1)
 }
@@ -109,7 +108,7 @@ func (r *Reader) Next(ctx context.Context, deadline time.Time) ([]byte, error) {
 	c := &r.client
 	c.schedule.recheckAt = deadline
 	c.coalescer.recordSent()
-	c.buffer.ctx = ctx //nolint:fatcontext // This replaces the context of the previous call.
+	c.buffer.SetContext(ctx)
 	if r.Filter.IsRestricted {
 		// Start the timer before waiting. Otherwise, the time of the next heartbeat could reveal a hidden change.
 		c.schedule.start()
@@ -117,7 +116,7 @@ func (r *Reader) Next(ctx context.Context, deadline time.Time) ([]byte, error) {
 	for {
 		// Keep the memory until the last part of a snapshot is sent, because the list of rows still uses it.
 		if c.unsent == nil {
-			c.buffer.release()
+			c.buffer.Release()
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -130,7 +129,7 @@ func (r *Reader) Next(ctx context.Context, deadline time.Time) ([]byte, error) {
 			c.schedule.waitingSince = time.Time{}
 		}
 		if message != nil || err != nil {
-			c.buffer.store(message, c.options.View.IsPlain(message))
+			c.buffer.Store(message, c.options.View.IsPlain(message))
 			return message, err
 		}
 	}
@@ -153,7 +152,7 @@ func (r *Reader) advance(ctx context.Context) ([]byte, error) {
 		r.Reset("the resource was served again, its columns changed, or permissions were lost")
 		return nil, nil
 	// Check this after the status, so that a new status is sent between two parts of a snapshot.
-	case c.unsent != nil && !c.buffer.acquire(partMemory):
+	case c.unsent != nil && !c.buffer.Acquire(messages.PartMemory):
 		return nil, nil
 	case c.unsent != nil:
 		return c.unsent.next()

@@ -2,23 +2,20 @@ package stream
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/messages"
 )
 
 // rows is the view Rows or Table. These two views differ only in how they encode rows.
 type rows struct {
 	events
 
-	appendPart partAppender
+	appendPart messages.AppendPart
 }
-
-// A partAppender appends as many rows as one message can contain, and returns their number.
-type partAppender func(message []byte, rows []*listwatch.Object, columns int) (text []byte, n int, err error)
 
 // begin starts a snapshot of rows and returns the message with its first part.
 func (v *rows) begin(ctx context.Context) ([]byte, error) {
@@ -27,10 +24,10 @@ func (v *rows) begin(ctx context.Context) ([]byte, error) {
 	if !c.filter.MatchesAll() {
 		memory = shared.ListedMemory * int64(c.informer.Len()) // This reader needs a filtered list of its own.
 	}
-	if !c.buffer.acquire(partMemory + memory) {
+	if !c.buffer.Acquire(messages.PartMemory + memory) {
 		return nil, nil
 	}
-	c.buffer.listBytes = memory
+	c.buffer.KeepList(memory)
 	listing, now, err := v.list(ctx)
 	if err != nil {
 		return nil, err
@@ -72,14 +69,14 @@ type rowList struct {
 	rows       []*listwatch.Object
 	columns    []listwatch.Column
 	isFirst    bool // The next part is the first one, which also contains the columns.
-	appendPart partAppender
+	appendPart messages.AppendPart
 }
 
 // next returns the message with the next part of the snapshot.
 func (l *rowList) next() (message []byte, err error) {
 	message = l.client.message("snapshot")
 	if l.isFirst {
-		if message, err = appendColumns(message, l.columns); err != nil {
+		if message, err = messages.AppendColumns(message, l.columns); err != nil {
 			return nil, err
 		}
 	}
@@ -92,23 +89,4 @@ func (l *rowList) next() (message []byte, err error) {
 		l.client.unsent = nil
 	}
 	return fmt.Appendf(message, `,"last":%t`, len(l.rows) == 0), nil
-}
-
-func appendColumns(dst []byte, columns []listwatch.Column) ([]byte, error) {
-	text, err := json.Marshal(append([]listwatch.Column{}, columns...)) // Encode nil as [], not as null.
-	if err != nil {
-		return nil, fmt.Errorf("encode the columns: %w", err)
-	}
-	return append(append(dst, `,"columns":`...), text...), nil
-}
-
-func appendRows(message []byte, rows []*listwatch.Object, _ int) (text []byte, n int, err error) {
-	message = append(message, `,"rows":[`...)
-	for ; n < len(rows) && len(message) < chunk; n++ {
-		if n > 0 {
-			message = append(message, ',')
-		}
-		message = rows[n].AppendRow(message)
-	}
-	return append(message, ']'), n, nil
 }

@@ -1,11 +1,13 @@
 package stream
 
 import (
+	"bytes"
 	"context"
 	"slices"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/event"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
+	"github.com/glasshouse-project/glasshouse/internal/watch/messages"
 )
 
 // View is the form in which a Subscription sends objects: as rows, as JSON texts, or as changes.
@@ -24,6 +26,13 @@ const (
 // IsValid reports whether v is one of the views above.
 func (v View) IsValid() bool {
 	return slices.Contains([]View{Rows, Table, Object, Changes, Windowed}, v)
+}
+
+// IsPlain reports whether a message is sent without compression, because many readers get the same events.
+func (v View) IsPlain(message []byte) bool {
+	return v != Object &&
+		(bytes.HasPrefix(message, []byte(`"type":"events"`)) ||
+			bytes.HasPrefix(message, []byte(`"type":"window-events"`)))
 }
 
 // hasRows reports whether clients have a list of rows, which they can verify by a digest.
@@ -45,9 +54,9 @@ type view interface {
 func newView(c *client) view {
 	switch c.options.View {
 	case Rows:
-		return &rows{events{c, event.Row}, appendRows}
+		return &rows{events{c, event.Row}, messages.AppendRows}
 	case Table:
-		return &rows{events{c, event.Table}, appendTable}
+		return &rows{events{c, event.Table}, messages.AppendTable}
 	case Object:
 		return &object{events{c, event.Object}}
 	case Changes:

@@ -9,6 +9,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/messages"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/ranking"
 )
@@ -71,7 +72,7 @@ func (w *window) begin(ctx context.Context) ([]byte, error) {
 	w.sentPage, w.answered = view.Page, w.fixRange(request, view.Page)
 	w.offscreen, w.sentOffscreen, c.schedule.summaryAt = view.Offscreen, view.Offscreen, time.Time{}
 	c.position.cursor.Offset, c.position.version = view.Offset, now.Version
-	columns, err := appendColumns(nil, now.Columns)
+	columns, err := messages.AppendColumns(nil, now.Columns)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +188,7 @@ func (w *window) update(ctx context.Context, changedAt time.Time) ([]byte, error
 		return w.fullMessage(nil)
 	}
 	// Reserve memory for the copy of diff in this message. All readers share the text of diff itself.
-	if !c.buffer.acquire(MessageMemory(len(diff.Text), true)) {
+	if !c.buffer.Acquire(messages.Memory(len(diff.Text), true)) {
 		return nil, nil
 	}
 	message, err := w.message("window-events")
@@ -196,11 +197,11 @@ func (w *window) update(ctx context.Context, changedAt time.Time) ([]byte, error
 
 // fullMessage returns a message with all rows of the window.
 func (w *window) fullMessage(columns []byte) ([]byte, error) {
-	bytes := int64(compressorMemory)
+	bytes := int64(messages.CompressorMemory)
 	for _, row := range w.sentPage.Rows {
 		bytes += 3 * int64(row.Object.RowSize())
 	}
-	if !w.client.buffer.acquire(bytes) {
+	if !w.client.buffer.Acquire(bytes) {
 		return nil, nil
 	}
 	text, err := w.sentPage.Encode()

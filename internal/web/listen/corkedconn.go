@@ -10,14 +10,14 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
+	"github.com/glasshouse-project/glasshouse/internal/watch/messages"
 
 	"golang.org/x/time/rate"
 )
 
 // Buffer sizes of one WebSocket, in bytes. Idle WebSockets keep them. Frame headers have at most 14 bytes (RFC 6455
 // section 5.2).
-const readBuffer, writeBuffer = 512, stream.CompressFrom + 14
+const readBuffer, writeBuffer = 512, messages.CompressFrom + 14
 
 // CorkedConn is the network connection of a WebSocket. Between Cork and Flush, it collects writes, because the
 // WebSocket library makes at least one system call for each frame.

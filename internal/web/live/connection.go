@@ -9,7 +9,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/glasshouse-project/glasshouse/internal/limit"
-	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
+	"github.com/glasshouse-project/glasshouse/internal/watch/messages"
 	"github.com/glasshouse-project/glasshouse/internal/web/listen"
 )
 
@@ -41,7 +41,7 @@ func (c *connection) write(ctx context.Context, members []byte, id *int, uncompr
 	// A canceled write ends the whole connection, so the watchdog limits the write instead of ctx.
 	ctx = context.WithoutCancel(ctx)
 	var err error
-	if uncompressed && len(members) >= stream.CompressFrom {
+	if uncompressed && len(members) >= messages.CompressFrom {
 		err = c.sendUncompressed(ctx, members, id)
 	} else {
 		err = c.send(ctx, members, id)

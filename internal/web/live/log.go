@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/messages"
 	"github.com/glasshouse-project/glasshouse/internal/watch/signal"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
@@ -38,7 +39,7 @@ func (l *session) followLog(ctx context.Context, o *operation) error {
 		if awaitsServer {
 			message = append(message, `,"waiting":true`...)
 		}
-		reserved, err := l.conn.reserve(ctx, stream.MessageMemory(len(message), false))
+		reserved, err := l.conn.reserve(ctx, messages.Memory(len(message), false))
 		if err != nil {
 			return err
 		}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
+	"github.com/glasshouse-project/glasshouse/internal/watch/messages"
 	"github.com/glasshouse-project/glasshouse/internal/web/listen"
 	"github.com/glasshouse-project/glasshouse/internal/web/picker"
 	"github.com/glasshouse-project/glasshouse/internal/web/quota"
@@ -75,7 +75,7 @@ func (s *Sockets) Serve(w http.ResponseWriter, r *http.Request) error {
 	conn, err := websocket.Accept(netConn.Hijacker(w), r, &websocket.AcceptOptions{
 		Subprotocols:         []string{subprotocol},
 		CompressionMode:      websocket.CompressionNoContextTakeover,
-		CompressionThreshold: stream.CompressFrom,
+		CompressionThreshold: messages.CompressFrom,
 		OriginPatterns:       s.deps.Origins(r),
 	})
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/glasshouse-project/glasshouse/internal/limit"
-	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
+	"github.com/glasshouse-project/glasshouse/internal/watch/messages"
 	"github.com/glasshouse-project/glasshouse/internal/web/listen"
 	"github.com/glasshouse-project/glasshouse/internal/web/quota"
 	"github.com/glasshouse-project/glasshouse/internal/web/request"
@@ -16,8 +16,8 @@ const (
 	// SmallMemory is for a response without large objects. Such a response needed 1.1 to 1.4 MB, including the
 	// compressor.
 	SmallMemory   = 2 << 20
-	ObjectMemory  = SmallMemory + stream.LargestText
-	CompareMemory = SmallMemory + 2*stream.LargestText
+	ObjectMemory  = SmallMemory + messages.LargestText
+	CompareMemory = SmallMemory + 2*messages.LargestText
 	// ExportMemory is for two objects of an export, and their converted texts. One caller can build two exports
 	// within 64 MiB.
 	ExportMemory = 8 << 20

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/limit"
-	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
+	"github.com/glasshouse-project/glasshouse/internal/watch/messages"
 	"github.com/glasshouse-project/glasshouse/internal/web/listen"
 	"github.com/glasshouse-project/glasshouse/internal/web/request"
 )
@@ -47,7 +47,7 @@ type Response struct {
 	streams    bool
 	sent       bool
 	err        error
-	// longest is the longest exported text in bytes, or 0 if none exceeds stream.LargestText.
+	// longest is the longest exported text in bytes, or 0 if none exceeds messages.LargestText.
 	longest int
 
 	mu         sync.Mutex
@@ -113,10 +113,10 @@ func (o *Response) Grow(bytes int64) {
 	}
 }
 
-// ExpectText reserves more memory for a text above stream.LargestText. Only the longest counts, because objects are
+// ExpectText reserves more memory for a text above messages.LargestText. Only the longest counts, because objects are
 // exported one at a time.
 func (o *Response) ExpectText(length int) {
-	if longest := max(o.longest, stream.LargestText); length > longest {
+	if longest := max(o.longest, messages.LargestText); length > longest {
 		o.Grow(3 * int64(length-longest))
 		o.longest = length
 	}

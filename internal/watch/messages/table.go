@@ -1,4 +1,4 @@
-package stream
+package messages
 
 import (
 	"bytes"
@@ -9,8 +9,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 )
 
-// chunkRows is the maximum number of rows in one message of the view Table.
-const chunkRows = 2000
+// maxPartRows is the maximum number of rows in one message of the view Table.
+const maxPartRows = 2000
 
 // columnar encodes rows column by column, which compresses better. UIDs are omitted, because they would be half of
 // the text.
@@ -99,9 +99,10 @@ func (t *columnar) appendTo(dst []byte) []byte {
 	return append(dst, "]}"...)
 }
 
-func appendTable(message []byte, rows []*listwatch.Object, columns int) (text []byte, n int, err error) {
+// AppendTable is an AppendPart that appends rows column by column, as the member "table". It fails for malformed cells.
+func AppendTable(message []byte, rows []*listwatch.Object, columns int) (text []byte, n int, err error) {
 	table := columnar{cells: make([]cellColumn, columns)}
-	for table.rows < min(len(rows), chunkRows) && table.size < chunk {
+	for table.rows < min(len(rows), maxPartRows) && table.size < PartBytes {
 		if err := table.add(rows[table.rows]); err != nil {
 			return nil, 0, err
 		}

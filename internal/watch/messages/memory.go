@@ -1,0 +1,39 @@
+package messages
+
+import (
+	"context"
+
+	"github.com/glasshouse-project/glasshouse/internal/limit"
+)
+
+const (
+	// CompressFrom is the minimum length, in bytes, of a message that a WebSocket compresses. Compression of shorter
+	// messages saves little.
+	CompressFrom = 1 << 10
+	// CompressorMemory is the memory of one WebSocket's compressor, in bytes (1.1 MB measured), until the client has
+	// read the message.
+	CompressorMemory = 5 << 18
+	// PartMemory is the memory for one part of a snapshot of rows, in bytes, including the compressor.
+	PartMemory = CompressorMemory + 4*PartBytes
+	// ObjectMemory is the memory for a snapshot of one object, in bytes, with compressor. The largest object has 1.5
+	// MiB.
+	ObjectMemory = CompressorMemory + 3<<20
+	// shortMessage is the memory, in bytes, up to which nothing is reserved. Reservations would make messages a
+	// thirtieth more expensive.
+	shortMessage = 4 << 10
+	// LargestText is the largest object that the API server accepts, in bytes (1.5 MiB). Escaped JSON can be longer.
+	LargestText = 3 << 19
+)
+
+// Memory returns the bytes that a message uses while it is sent: its text twice, and possibly the compressor. A plain
+// message is not compressed.
+func Memory(length int, plain bool) int64 {
+	if plain || length < CompressFrom {
+		return 2 * int64(length)
+	}
+	return CompressorMemory + 2*int64(length)
+}
+
+// Reserve reserves memory for one message. The caller corrects this estimate later, and releases the memory after
+// sending.
+type Reserve func(ctx context.Context, bytes int64) (*limit.Reservation, error)

@@ -1,0 +1,39 @@
+// Package messages builds parts of the messages to clients: it encodes rows as JSON members, in parts of limited size,
+// and reserves memory for each message.
+//
+// The functions whose names start with Append append to a message, and return the longer message like append.
+package messages
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+)
+
+// PartBytes is the approximate size, in bytes, of the rows in one message of a snapshot.
+const PartBytes = 128 << 10
+
+// An AppendPart appends as many rows as one message can contain, and returns their number.
+type AppendPart func(message []byte, rows []*listwatch.Object, columns int) (text []byte, n int, err error)
+
+// AppendColumns appends the columns of rows, as the member "columns".
+func AppendColumns(dst []byte, columns []listwatch.Column) ([]byte, error) {
+	text, err := json.Marshal(append([]listwatch.Column{}, columns...)) // Encode nil as [], not as null.
+	if err != nil {
+		return nil, fmt.Errorf("encode the columns: %w", err)
+	}
+	return append(append(dst, `,"columns":`...), text...), nil
+}
+
+// AppendRows is an AppendPart that appends rows one by one, as the member "rows". The error is always nil.
+func AppendRows(message []byte, rows []*listwatch.Object, _ int) (text []byte, n int, err error) {
+	message = append(message, `,"rows":[`...)
+	for ; n < len(rows) && len(message) < PartBytes; n++ {
+		if n > 0 {
+			message = append(message, ',')
+		}
+		message = rows[n].AppendRow(message)
+	}
+	return append(message, ']'), n, nil
+}
