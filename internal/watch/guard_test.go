@@ -366,6 +366,24 @@ func TestPermissionChangesTakeEffect(t *testing.T) {
 	})
 }
 
+// A guest gets the reason of a refused access review, because it contains no text from the API server.
+// Invariant: I18.
+func TestGuestGetsReasonOfRefusal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster, _ := newGuardedCluster(t)
+		guest := watch.Viewer{User: user("ann").User, Scope: &watch.Scope{Parts: []watch.Part{{Resource: pods}}}}
+		r := subscribeAs(t, cluster.For(guest), query.Query{Resource: pods}, stream.Rows, "")
+		r.settle()
+		server.Allow(func(authorization.SubjectAccessReviewSpec) bool { return false })
+		for began := time.Now(); r.state != "forbidden" && time.Since(began) < time.Minute; {
+			r.next()
+		}
+		if !strings.HasPrefix(r.reason, "You cannot list pods") {
+			t.Errorf("got state %s: %q, want the refused permission as the reason", r.state, r.reason)
+		}
+	})
+}
+
 // A snapshot can wait for the first list of a resource. After the list, the permission is checked again.
 // Invariant: I18.
 func TestPermissionRevokedDuringFirstList(t *testing.T) {

@@ -91,7 +91,6 @@ func (s *Subscription) checkPermissions(
 func (s *Subscription) openReader(f *query.Filter, refusal string) error {
 	if refusal != "" {
 		forbidden := s.access.cluster.newForbiddenInformer(s.resource, refusal)
-		f.IsGuest = false // Guests may read this reason: it is not from the API server.
 		s.attachReader(&openedQuery{s.access, &s.query, s.resource, f, forbidden, forbidden.Close})
 	} else {
 		opened, err := s.access.acquire(&s.query, s.resource, f)
@@ -108,10 +107,11 @@ func (s *Subscription) attachReader(opened *openedQuery) {
 	s.reader, s.release = opened.newReader(s.view), opened.release
 }
 
-// newForbiddenInformer returns an informer that watches nothing and reports the state Forbidden with the reason.
+// newForbiddenInformer returns an informer that watches nothing and reports the state Forbidden. Guests may read the
+// reason, because it is not from the API server.
 func (c *Cluster) newForbiddenInformer(resource *resource.Resource, reason string) *shared.Informer {
 	i, _ := c.newInformer(listwatch.Scope{Resource: resource.GVR()}, resource)
-	i.Status = status.Status{State: status.Forbidden, Since: time.Now(), Reason: reason}
+	i.Status = status.Status{State: status.Forbidden, Since: time.Now(), Reason: reason, PublicReason: reason}
 	return shared.Of(i)
 }
 

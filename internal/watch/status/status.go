@@ -39,10 +39,12 @@ type Status struct {
 	// it.
 	Namespaces []string `json:"namespaces,omitempty"`
 
-	IsInvalidRequest bool `json:"-"`
+	// PublicReason replaces Reason for guests, unless it is empty. It omits the API server's messages.
+	PublicReason     string `json:"-"`
+	IsInvalidRequest bool   `json:"-"`
 }
 
-// Same ignores Since and IsInvalidRequest, which readers do not see.
+// Same ignores Since, and what readers do not see: PublicReason and IsInvalidRequest.
 func (s Status) Same(other Status) bool {
 	return s.State == other.State && s.Reason == other.Reason &&
 		equalCounts(s.Count, other.Count) && equalCounts(s.Total, other.Total) && slices.Equal(s.Namespaces, other.Namespaces)

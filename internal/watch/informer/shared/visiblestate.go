@@ -23,12 +23,14 @@ func (i *Informer) VisibleState(f *query.Filter) informer.State {
 }
 
 // redactStatus removes what guests must not see: names of namespaces, and reasons, which can contain names and
-// numbers.
+// numbers. Only a PublicReason is sent unchanged.
 func redactStatus(f *query.Filter, current *status.Status) {
 	if len(f.Named) == 0 {
 		current.Namespaces = nil
 	}
 	switch {
+	case current.PublicReason != "":
+		current.Reason = current.PublicReason
 	case current.State == status.Failed:
 		current.Reason = "The resource cannot be watched now."
 	case current.State == status.Forbidden:
