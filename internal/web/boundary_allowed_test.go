@@ -11,11 +11,14 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch"
 	"github.com/glasshouse-project/glasshouse/internal/web"
 )
 
+// newServerWithoutCluster returns a server whose cluster panics at each read.
 func newServerWithoutCluster(t *testing.T, options web.Options) *web.Server {
 	t.Helper()
+	options.Cluster = new(watch.Cluster)
 	options.Log = slog.New(slog.DiscardHandler)
 	server, err := web.New(options)
 	if err != nil {

@@ -2,7 +2,6 @@ package web_test
 
 import (
 	"encoding/json"
-	"log/slog"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -52,11 +51,7 @@ func apiReference(t *testing.T) string {
 
 func handler(t *testing.T) http.Handler {
 	t.Helper()
-	server, err := web.New(web.Options{Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	handler, err := server.Handler()
+	handler, err := newServerWithoutCluster(t, web.Options{}).Handler()
 	if err != nil {
 		t.Fatal(err)
 	}

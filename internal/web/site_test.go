@@ -155,6 +155,7 @@ func startClusterWith(tb testing.TB, api *apitest.Server, limit int64) *watch.Cl
 	return cluster
 }
 
+// startSite starts a server for the cluster. Without a cluster, each read panics.
 func startSite(t *testing.T, cluster *watch.Cluster) *site {
 	t.Helper()
 	return startSiteWith(t, web.Options{ClusterInfo: request.ClusterInfo{Cluster: cluster}})
@@ -162,6 +163,9 @@ func startSite(t *testing.T, cluster *watch.Cluster) *site {
 
 func startSiteWith(t *testing.T, options web.Options) *site {
 	t.Helper()
+	if options.Cluster == nil {
+		options.Cluster = new(watch.Cluster)
+	}
 	s := &site{t: t, log: &lockedBuffer{}}
 	options.Name, options.Version, options.Log = "test", "v0", slog.New(slog.NewTextHandler(s.log, nil))
 	server, err := web.New(options)
