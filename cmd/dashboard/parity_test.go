@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
 	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
@@ -137,15 +138,7 @@ func newParity(t *testing.T) *parity {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- p.cluster.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
+	apitest.Run(t, p.cluster.Run)
 	eventually(t, "all resources are live", func() error {
 		for _, ref := range parityKinds() {
 			s, err := p.cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), query.Query{Resource: ref},

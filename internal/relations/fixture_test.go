@@ -1,7 +1,6 @@
 package relations_test
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -152,15 +151,7 @@ func startCluster(t *testing.T, server *apitest.Server) *watch.Cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- cluster.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Errorf("Run: %v", err)
-		}
-	})
+	apitest.Run(t, cluster.Run)
 	synctest.Wait()
 	return cluster
 }

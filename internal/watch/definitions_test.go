@@ -78,7 +78,8 @@ func TestFollowBeforeClusterRuns(t *testing.T) {
 			t.Fatal(err)
 		}
 		follower := cluster.For(watch.Viewer{Program: true}).Follow()
-		run(t, cluster)
+		apitest.Run(t, cluster.Run)
+		synctest.Wait()
 		for began := time.Now(); time.Since(began) < time.Minute; {
 			if _, err := follower.Next(t.Context(), nil, time.Now().Add(stream.Heartbeat)); err != nil {
 				t.Fatal(err)

@@ -1,7 +1,6 @@
 package watch_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -97,22 +96,9 @@ func runClusterWith(t *testing.T, server *apitest.Server, options watch.Options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	run(t, cluster)
-	return cluster
-}
-
-func run(t *testing.T, cluster *watch.Cluster) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- cluster.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Errorf("Run: %v", err)
-		}
-	})
+	apitest.Run(t, cluster.Run)
 	synctest.Wait()
+	return cluster
 }
 
 type message struct {

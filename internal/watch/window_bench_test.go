@@ -2,7 +2,6 @@ package watch_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"log/slog"
 	"runtime"
@@ -49,15 +48,7 @@ func newBenchCluster(b *testing.B) (*apitest.Server, *watch.Cluster) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(b.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- cluster.Run(ctx) }()
-	b.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			b.Error(err)
-		}
-	})
+	apitest.Run(b, cluster.Run)
 	for {
 		snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(b.Context(), query.Query{Resource: pods},
 			time.Minute)

@@ -143,15 +143,7 @@ func startClusterWith(tb testing.TB, api *apitest.Server, limit int64) *watch.Cl
 	if err != nil {
 		tb.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(tb.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- cluster.Run(ctx) }()
-	tb.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			tb.Error(err)
-		}
-	})
+	apitest.Run(tb, cluster.Run)
 	return cluster
 }
 
