@@ -1,17 +1,25 @@
 package health
 
-import "slices"
+import (
+	"slices"
+	"strings"
 
-func nodeHealth(o node, _ Status) Health {
-	h := Health{Status: Current, Summary: "Ready"}
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+func nodeHealth(o object, _ Status) result {
+	h := result{Health: Health{Status: Current, Summary: "Ready"}}
 	ready := o.condition("Ready")
 	switch {
 	case ready.status == "":
-		h.Status, h.Summary = Unknown, "Kubelet has not reported yet"
+		h.Status, h.Summary, h.reason = Unknown, "Kubelet has not reported yet", "NotReported"
+		h.severity = verdict.Progressing
+		h.progress(o.time("metadata", "creationTimestamp"), settleTime, verdict.Failed)
 	case ready.is("Unknown"):
 		h.Status, h.Summary = Failed, "Not ready, kubelet is not reporting: "+ready.explanation()
+		h.reason = "NodeStatusUnknown"
 	case !ready.is("True"):
-		h.Status, h.Summary = Failed, "Not ready: "+ready.explanation()
+		h.Status, h.Summary, h.reason = Failed, "Not ready: "+ready.explanation(), "NotReady"
 	}
 	for _, c := range o.conditions() {
 		if c.is("True") &&
@@ -21,6 +29,8 @@ func nodeHealth(o node, _ Status) Health {
 	}
 	if h.Status == Current && len(h.Details) > 0 {
 		h.Status, h.Summary, h.Details = Failed, "Ready, but "+h.Details[0], h.Details[1:]
+		h.reason, _, _ = strings.Cut(strings.TrimPrefix(h.Summary, "Ready, but "), ":")
+		h.severity = verdict.Degraded
 	}
 	if o.flag("spec", "unschedulable") {
 		h.Summary += "; cordoned (no new pods)"
@@ -28,8 +38,8 @@ func nodeHealth(o node, _ Status) Health {
 	return h
 }
 
-func namespace(o node, status Status) Health {
-	h := Health{Status: status, Summary: o.text("status", "phase")}
+func namespace(o object, status Status) result {
+	h := result{Health: Health{Status: status, Summary: o.text("status", "phase")}}
 	if h.Summary == "" {
 		h.Summary = "No phase reported"
 	}
@@ -41,16 +51,17 @@ func namespace(o node, status Status) Health {
 	return h
 }
 
-func customResourceDefinition(o node, status Status) Health {
-	h := Health{
+func customResourceDefinition(o object, status Status) result {
+	h := result{Health: Health{
 		Status: status, Summary: "Served as " + o.text("spec", "names", "plural") + "." + o.text("spec", "group"),
-	}
+	}}
 	names, served := o.condition("NamesAccepted"), o.condition("Established")
 	switch {
 	case names.is("False"):
-		h.Summary = "Names not accepted: " + names.explanation()
+		h.Summary, h.reason = "Names not accepted: "+names.explanation(), names.reason
+		h.severity = verdict.Failed
 	case !served.is("True"):
-		h.Summary = "Not served yet: " + served.explanation()
+		h.Summary, h.reason = "Not served yet: "+served.explanation(), served.reason
 	}
 	for _, c := range o.conditions() {
 		if c.kind == "NonStructuralSchema" && c.is("True") ||
@@ -61,13 +72,13 @@ func customResourceDefinition(o node, status Status) Health {
 	return h
 }
 
-func apiService(o node, _ Status) Health {
+func apiService(o object, _ Status) result {
 	switch c := o.condition("Available"); {
 	case c.is("True"):
-		return Health{Status: Current, Summary: "Available"}
+		return result{Health: Health{Status: Current, Summary: "Available"}}
 	case c.status == "":
-		return Health{Status: InProgress, Summary: "Availability not reported yet"}
+		return result{Health: Health{Status: InProgress, Summary: "Availability not reported yet"}, reason: "NotReported"}
 	default:
-		return Health{Status: Failed, Summary: "Not available: " + c.explanation()}
+		return result{Health: Health{Status: Failed, Summary: "Not available: " + c.explanation()}, reason: c.reason}
 	}
 }

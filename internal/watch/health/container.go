@@ -1,6 +1,7 @@
 package health
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,10 +19,10 @@ const (
 type container struct {
 	role   role
 	name   string
-	status node
+	status object
 }
 
-func containersOf(o node) (containers []container) {
+func containersOf(o object) (containers []container) {
 	for _, kind := range []struct {
 		role         role
 		spec, status string
@@ -30,11 +31,11 @@ func containersOf(o node) (containers []container) {
 		{mainRole, "containers", "containerStatuses"},
 		{ephemeralRole, "ephemeralContainers", "ephemeralContainerStatuses"},
 	} {
-		statuses := make(map[string]node)
-		for _, status := range o.nodes("status", kind.status) {
+		statuses := make(map[string]object)
+		for _, status := range o.children("status", kind.status) {
 			statuses[status.text("name")] = status
 		}
-		for _, spec := range o.nodes("spec", kind.spec) {
+		for _, spec := range o.children("spec", kind.spec) {
 			c := container{role: kind.role, name: spec.text("name"), status: statuses[spec.text("name")]}
 			if c.role == initRole && spec.text("restartPolicy") == "Always" {
 				c.role = sidecarRole
@@ -45,8 +46,8 @@ func containersOf(o node) (containers []container) {
 	return containers
 }
 
-func (c *container) state(name string) (node, bool) {
-	return c.status.node("state", name), c.status.has("state", name)
+func (c *container) state(name string) (object, bool) {
+	return c.status.child("state", name), c.status.has("state", name)
 }
 
 func (c *container) hasSucceeded() bool {
@@ -67,11 +68,20 @@ func (c *container) hasFailed() bool {
 	return waiting && !slices.Contains([]string{"", "ContainerCreating", "PodInitializing"}, wait.text("reason"))
 }
 
+// reason returns the code of a failure, such as CrashLoopBackOff or OOMKilled.
+func (c *container) reason() string {
+	if wait, waiting := c.state("waiting"); waiting {
+		return wait.text("reason")
+	}
+	end, _ := c.state("terminated")
+	return cmp.Or(end.text("reason"), "Error")
+}
+
 func (c *container) sentence() string {
 	var parts []string
 	message := ""
 	restarts := c.status.count("restartCount")
-	last := c.status.node("lastState", "terminated")
+	last := c.status.child("lastState", "terminated")
 	if wait, waiting := c.state("waiting"); waiting {
 		reason := wait.text("reason")
 		if reason == "" {
@@ -120,7 +130,7 @@ func (c *container) sentence() string {
 	return sentence
 }
 
-func exitText(end node) string {
+func exitText(end object) string {
 	text := fmt.Sprintf("exit %d", end.count("exitCode"))
 	if signal := end.count("signal"); signal != 0 {
 		text = fmt.Sprintf("killed by signal %d", signal)

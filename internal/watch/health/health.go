@@ -14,6 +14,8 @@ import (
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 // Status is the condition of an object, in the terms of kstatus.
@@ -47,14 +49,20 @@ func Of(text []byte) Health {
 	if err != nil {
 		return Health{Status: Unknown, Summary: "The object cannot be read", Details: []string{}}
 	}
-	result := computeStatus(o)
-	h := result.toHealth(o)
+	return evaluate(o).Health
+}
+
+// evaluate applies the rules for the kind of o, or the general rules of kstatus.
+func evaluate(o object) result {
+	general := computeStatus(o)
+	r := general.toResult(o)
 	if compute := rulesFor(o); compute != nil {
-		h = compute(o, result.status)
+		r = compute(o, general.status)
+		r.hasRules = true
 	}
-	result.override(o, &h)
-	h.limit()
-	return h
+	general.override(o, &r)
+	r.limit()
+	return r
 }
 
 type kstatusResult struct {
@@ -63,7 +71,7 @@ type kstatusResult struct {
 }
 
 // computeStatus uses kstatus, which panics if a field has an unexpected type. The status is then Unknown.
-func computeStatus(o node) (v kstatusResult) {
+func computeStatus(o object) (v kstatusResult) {
 	defer func() {
 		if recover() != nil {
 			v = kstatusResult{Unknown, "", "its fields have unexpected types"}
@@ -80,8 +88,8 @@ func computeStatus(o node) (v kstatusResult) {
 	return v
 }
 
-func (v kstatusResult) toHealth(o node) Health {
-	h := Health{Status: v.status}
+func (v kstatusResult) toResult(o object) result {
+	h := result{Health: Health{Status: v.status}, reason: v.reason}
 	ready := o.condition("Ready")
 	switch {
 	case v.generalSummary(o) != "":
@@ -103,7 +111,7 @@ func (v kstatusResult) toHealth(o node) Health {
 }
 
 // generalSummary returns a sentence about a deletion or about a controller that has not observed the object, or "".
-func (v kstatusResult) generalSummary(o node) string {
+func (v kstatusResult) generalSummary(o object) string {
 	finalizers := o.texts("metadata", "finalizers")
 	switch {
 	case v.status == Terminating && len(finalizers) == 1:
@@ -120,7 +128,7 @@ func (v kstatusResult) generalSummary(o node) string {
 	return ""
 }
 
-func (v kstatusResult) override(o node, h *Health) {
+func (v kstatusResult) override(o object, h *result) {
 	general := v.generalSummary(o)
 	if general == "" {
 		return
@@ -128,7 +136,12 @@ func (v kstatusResult) override(o node, h *Health) {
 	if h.Summary != "" {
 		h.Details = slices.Insert(h.Details, 0, h.Summary)
 	}
-	h.Status, h.Summary = v.status, general
+	h.Status, h.Summary, h.severity = v.status, general, verdict.None
+	h.reason = v.reason
+	if v.status == Terminating {
+		h.reason = string(Terminating)
+		h.progress(o.time("metadata", "deletionTimestamp"), settleTime, verdict.Degraded)
+	}
 }
 
 func (h *Health) limit() {
@@ -154,11 +167,15 @@ func oneLine(text string) string {
 	if len(text) > 4*maxText {
 		text = text[:4*maxText] // Saves time. Four times maxText is enough, although Fields removes white space.
 	}
-	text = strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), "")
-	if len(text) <= maxText {
+	return cutText(strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), ""), maxText)
+}
+
+// cutText shortens a text to a number of bytes, at a character.
+func cutText(text string, maxBytes int) string {
+	if len(text) <= maxBytes {
 		return text
 	}
-	cut := maxText - len("…")
+	cut := maxBytes - len("…")
 	for !utf8.RuneStart(text[cut]) {
 		cut--
 	}

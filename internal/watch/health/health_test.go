@@ -15,12 +15,20 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 type fixture struct {
-	name   string
-	want   health.Health
-	object []byte
+	name        string
+	want        health.Health
+	wantVerdict wantVerdict
+	object      []byte
+}
+
+// wantVerdict is the verdict one minute after the newest time in an object, and the severity a day later.
+type wantVerdict struct {
+	Severity, Overdue verdict.Severity
+	Reason            string
 }
 
 func fixtures(tb testing.TB) (out []fixture) {
@@ -39,7 +47,12 @@ func fixtures(tb testing.TB) (out []fixture) {
 		if f.object, err = yaml.YAMLToJSONStrict(object); err != nil || !ok {
 			tb.Fatalf("%s: %v", file, err)
 		}
-		if err := yaml.UnmarshalStrict(want, &f.want); err != nil {
+		header := struct {
+			*health.Health
+
+			Verdict *wantVerdict
+		}{&f.want, &f.wantVerdict}
+		if err := yaml.UnmarshalStrict(want, &header); err != nil {
 			tb.Fatalf("%s: %v", file, err)
 		}
 		out = append(out, f)

@@ -1,12 +1,16 @@
 package health
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
 
 // job returns InProgress while the Job is running, unlike kstatus, which returns Current.
-func job(o node, _ Status) Health {
+func job(o object, _ Status) result {
 	succeeded, failed, active :=
 		o.count("status", "succeeded"), o.count("status", "failed"), o.count("status", "active")
-	h := Health{Status: InProgress}
+	h := result{Health: Health{Status: InProgress}}
 	done := fmt.Sprintf("%d succeeded", succeeded)
 	if o.has("spec", "completions") {
 		done = fmt.Sprintf("%d of %d succeeded", succeeded, o.count("spec", "completions"))
@@ -20,24 +24,25 @@ func job(o node, _ Status) Health {
 	case complete.is("True"):
 		h.Status, h.Summary = Current, "Completed: "+done
 	case failedCondition.is("True"):
-		h.Status, h.Summary = Failed, "Failed: "+failedCondition.explanation()
+		h.Status, h.Summary, h.reason = Failed, "Failed: "+failedCondition.explanation(), failedCondition.reason
 	case failureTarget.is("True"):
-		h.Status, h.Summary = Failed, "Failing: "+failureTarget.explanation()
+		h.Status, h.Summary, h.reason = Failed, "Failing: "+failureTarget.explanation(), failureTarget.reason
 	case suspended.is("True"), o.flag("spec", "suspend"):
 		h.Status, h.Summary = Current, "Suspended: "+done
 	case !o.has("status", "startTime"):
-		h.Summary = "Not started yet"
+		h.Summary, h.reason = "Not started yet", "NotStarted"
+		h.progress(o.time("metadata", "creationTimestamp"), settleTime, verdict.Degraded)
 	default:
-		h.Summary = fmt.Sprintf("Running: %d active, %s", active, done)
+		h.Summary, h.reason = fmt.Sprintf("Running: %d active, %s", active, done), "Running"
 	}
 	return h
 }
 
 // cronJob returns Failed if the newest run ended without success.
-func cronJob(o node, _ Status) Health {
+func cronJob(o object, _ Status) result {
 	last, succeeded := o.text("status", "lastScheduleTime"), o.text("status", "lastSuccessfulTime")
-	active := len(o.nodes("status", "active"))
-	h := Health{Status: Current}
+	active := len(o.children("status", "active"))
+	h := result{Health: Health{Status: Current}}
 	switch {
 	case o.flag("spec", "suspend"):
 		h.Summary = "Suspended"
@@ -47,7 +52,7 @@ func cronJob(o node, _ Status) Health {
 		h.Summary = "Not run yet"
 	// The controller writes a run's end and success together, so successful runs never match.
 	case succeeded < last: // RFC 3339 times in UTC, in seconds, sort as text
-		h.Status, h.Summary = Failed, "Last run did not succeed"
+		h.Status, h.Summary, h.reason = Failed, "Last run did not succeed", "LastRunFailed"
 	default:
 		h.Summary = "Last run succeeded"
 	}

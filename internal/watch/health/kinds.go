@@ -3,7 +3,7 @@ package health
 import "fmt"
 
 // rulesFor returns nil if this package has no rules for the kind of o.
-func rulesFor(o node) func(o node, status Status) Health {
+func rulesFor(o object) func(o object, status Status) result {
 	switch o.group() + "/" + o.text("kind") {
 	case "/Pod":
 		return pod

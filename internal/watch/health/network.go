@@ -1,9 +1,13 @@
 package health
 
-import "strings"
+import (
+	"strings"
 
-func addresses(o node) (found []string) {
-	for _, entry := range o.nodes("status", "loadBalancer", "ingress") {
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+func addresses(o object) (found []string) {
+	for _, entry := range o.children("status", "loadBalancer", "ingress") {
 		if address := entry.text("ip") + entry.text("hostname"); address != "" {
 			found = append(found, address)
 		}
@@ -12,15 +16,16 @@ func addresses(o node) (found []string) {
 }
 
 // service returns InProgress for a LoadBalancer without an external address. kstatus requires only a cluster IP.
-func service(o node, status Status) Health {
-	h := Health{Status: status, Summary: "Cluster IP " + o.text("spec", "clusterIP")}
+func service(o object, status Status) result {
+	h := result{Health: Health{Status: status, Summary: "Cluster IP " + o.text("spec", "clusterIP")}}
 	hasLoadBalancer := o.text("spec", "type") == "LoadBalancer"
 	switch assigned := addresses(o); {
 	case o.text("spec", "type") == "ExternalName":
 		h.Summary = "External name " + o.text("spec", "externalName")
 		return h
 	case hasLoadBalancer && len(assigned) == 0:
-		h.Status, h.Summary = InProgress, "Waiting for load balancer address"
+		h.Status, h.Summary, h.reason = InProgress, "Waiting for load balancer address", "LoadBalancerPending"
+		h.progress(o.time("metadata", "creationTimestamp"), settleTime, verdict.Degraded)
 	case hasLoadBalancer:
 		h.Summary = "Load balancer address " + strings.Join(assigned, ", ")
 	case o.text("spec", "clusterIP") == "None":
@@ -28,7 +33,7 @@ func service(o node, status Status) Health {
 	case o.text("spec", "clusterIP") == "":
 		h.Summary = "No address assigned"
 	}
-	if len(o.node("spec", "selector")) == 0 {
+	if len(o.child("spec", "selector")) == 0 {
 		h.Details = []string{"No selector (endpoints managed manually)"}
 	} else {
 		h.Details = []string{"See EndpointSlices for its endpoints"}
@@ -37,10 +42,10 @@ func service(o node, status Status) Health {
 }
 
 // ingress reports an Ingress without an address as healthy, because some controllers never assign one.
-func ingress(o node, status Status) Health {
+func ingress(o object, status Status) result {
 	assigned := addresses(o)
 	if len(assigned) == 0 {
-		return Health{Status: status, Summary: "No address assigned"}
+		return result{Health: Health{Status: status, Summary: "No address assigned"}}
 	}
-	return Health{Status: status, Summary: "Address " + strings.Join(assigned, ", ")}
+	return result{Health: Health{Status: status, Summary: "Address " + strings.Join(assigned, ", ")}}
 }

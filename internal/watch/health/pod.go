@@ -1,14 +1,18 @@
 package health
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
+	"time"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 // pod ignores the status from kstatus, which is Current for failed pods, and depends on time for unschedulable pods.
-func pod(o node, _ Status) Health {
+func pod(o object, _ Status) result {
 	containers := containersOf(o)
-	h := Health{Status: InProgress}
+	h := result{Health: Health{Status: InProgress}}
 	var worst *container
 	for i := range containers {
 		if containers[i].hasFailed() && worst == nil {
@@ -21,23 +25,27 @@ func pod(o node, _ Status) Health {
 	case phase == "Succeeded":
 		h.Status, h.Summary = Current, "Completed"
 	case phase == "Failed" && worst != nil && o.text("status", "reason") == "":
-		h.Status, h.Summary = Failed, "Failed: "+worst.sentence()
+		h.Status, h.Summary, h.reason = Failed, "Failed: "+worst.sentence(), worst.reason()
 	case phase == "Failed":
+		h.reason = cmp.Or(o.text("status", "reason"), "Failed")
 		h.Status, h.Summary, worst =
 			Failed, "Failed: "+joinReason(o.text("status", "reason"), o.text("status", "message")), nil
 	case phase == "Unknown":
+		h.reason = cmp.Or(o.text("status", "reason"), "Unknown")
 		h.Status, h.Summary, worst =
 			Unknown, "Unknown: "+joinReason(o.text("status", "reason"), o.text("status", "message")), nil
 	case worst != nil:
-		h.Status, h.Summary = Failed, capital(worst.sentence())
+		h.Status, h.Summary, h.reason = Failed, capital(worst.sentence()), worst.reason()
 	case scheduled.is("False") && scheduled.reason == "SchedulingGated":
 		h.Summary = "Not scheduled, waiting for scheduling gates: " + strings.Join(gates(o), ", ")
+		h.reason = scheduled.reason
 	case scheduled.is("False"):
-		h.Status, h.Summary = Failed, scheduled.explanation()
+		h.Status, h.Summary, h.reason = Failed, scheduled.explanation(), scheduled.reason
 	case o.text("spec", "nodeName") == "":
-		h.Summary = "Waiting to be scheduled"
+		h.Summary, h.reason = "Waiting to be scheduled", "Pending"
+		h.progress(o.time("metadata", "creationTimestamp"), settleTime, verdict.Failed)
 	default:
-		h.Status, h.Summary = runningStatus(containers, ready)
+		h.setRunning(containers, ready)
 	}
 	for i := range containers {
 		if sentence := containers[i].sentence(); sentence != "" && &containers[i] != worst {
@@ -50,14 +58,17 @@ func pod(o node, _ Status) Health {
 	return h
 }
 
-func gates(o node) (names []string) {
-	for _, gate := range o.nodes("spec", "schedulingGates") {
+func gates(o object) (names []string) {
+	for _, gate := range o.children("spec", "schedulingGates") {
 		names = append(names, gate.text("name"))
 	}
 	return names
 }
 
-func runningStatus(all []container, ready condition) (Status, string) {
+// setRunning sets the health of a pod on a node, none of whose containers has failed.
+func (r *result) setRunning(all []container, ready condition) {
+	var startedAt time.Time // When the newest container that is not ready started.
+	creating := true
 	var initCount, finished, total, readyCount int64
 	for i := range all {
 		switch c := &all[i]; {
@@ -68,19 +79,39 @@ func runningStatus(all []container, ready condition) (Status, string) {
 			}
 		case c.role != ephemeralRole:
 			total++
+			run, isRunning := c.state("running")
+			creating = creating && !isRunning
 			if c.status.flag("ready") {
 				readyCount++
+			} else {
+				startedAt = latest(startedAt, run.time("startedAt"))
 			}
 		}
 	}
 	summary := fmt.Sprintf("%d/%d containers ready", readyCount, total)
+	r.Status, r.Summary, r.reason = InProgress, summary, "NotReady"
+	r.progress(ready.changedAt, settleTime, verdict.Failed)
 	switch {
 	case ready.is("True"):
-		return Current, summary
+		r.Status, r.reason = Current, ""
 	case finished < initCount:
-		return InProgress, fmt.Sprintf("Initializing: %d of %d init containers finished", finished, initCount)
+		r.Summary = fmt.Sprintf("Initializing: %d of %d init containers finished", finished, initCount)
+		r.reason, r.overdue = "PodInitializing", verdict.Degraded
 	case readyCount == total && total > 0:
-		return InProgress, summary + ", but pod is not Ready: " + ready.explanation()
+		r.Summary += ", but pod is not Ready: " + ready.explanation()
+		r.reason = cmp.Or(ready.reason, "NotReady")
+		r.progress(ready.changedAt, settleTime, verdict.Degraded)
+	case creating:
+		r.reason = "ContainerCreating"
+	default:
+		// A container that has run for a long time, and is not ready any more, is not starting.
+		r.progress(startedAt, settleTime, verdict.Degraded)
 	}
-	return InProgress, summary
+}
+
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }

@@ -1,7 +1,13 @@
 package health
 
-func persistentVolumeClaim(o node, status Status) Health {
-	h := Health{Status: status}
+import (
+	"cmp"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+func persistentVolumeClaim(o object, status Status) result {
+	h := result{Health: Health{Status: status}}
 	switch phase := o.text("status", "phase"); phase {
 	case "Bound":
 		h.Summary = "Bound to " + o.text("spec", "volumeName")
@@ -10,8 +16,9 @@ func persistentVolumeClaim(o node, status Status) Health {
 		}
 	case "Lost":
 		h.Status, h.Summary = Failed, "Bound volume "+o.text("spec", "volumeName")+" is lost"
+		h.reason = "Lost"
 	default:
-		h.Summary = "Waiting for a volume"
+		h.Summary, h.reason = "Waiting for a volume", "Pending"
 		if class := o.text("spec", "storageClassName"); class != "" {
 			h.Summary += " (storage class " + class + ")"
 		}
@@ -26,15 +33,16 @@ func persistentVolumeClaim(o node, status Status) Health {
 		case c.kind == "ControllerResizeError", c.kind == "NodeResizeError", c.kind == "ModifyVolumeError":
 			h.Status = Failed
 			h.Details = append([]string{h.Summary}, h.Details...)
-			h.Summary = "Cannot be modified (" + c.kind + "): " + c.explanation()
+			h.Summary, h.reason = "Cannot be modified ("+c.kind+"): "+c.explanation(), c.kind
+			h.severity = verdict.Degraded
 		}
 	}
 	return h
 }
 
-func persistentVolume(o node, status Status) Health {
+func persistentVolume(o object, status Status) result {
 	owner := o.text("spec", "claimRef", "namespace") + "/" + o.text("spec", "claimRef", "name")
-	h := Health{Status: status}
+	h := result{Health: Health{Status: status}}
 	switch phase := o.text("status", "phase"); phase {
 	case "Available":
 		h.Summary = "Available: not bound to a claim"
@@ -43,10 +51,11 @@ func persistentVolume(o node, status Status) Health {
 	case "Released":
 		h.Summary = "Released by " + owner + ", not reclaimed"
 	case "Failed":
+		h.reason = cmp.Or(o.text("status", "reason"), "Failed")
 		h.Status, h.Summary =
 			Failed, "Cannot be reclaimed: "+joinReason(o.text("status", "reason"), o.text("status", "message"))
 	default:
-		h.Status, h.Summary = InProgress, "Not available yet"
+		h.Status, h.Summary, h.reason = InProgress, "Not available yet", "Pending"
 	}
 	return h
 }

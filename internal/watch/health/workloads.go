@@ -1,13 +1,26 @@
 package health
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
 
 // readiness returns a workload's health. If the numbers do not explain the status, the summary includes the first
 // reason.
-func readiness(status Status, ready, desired int64, noun string, reasons []string) Health {
-	h := Health{Status: status, Summary: ratioText(ready, desired, noun, "ready"), Details: reasons}
+func readiness(status Status, ready, desired int64, noun string, reasons []string) result {
+	h := result{Health: Health{Status: status, Summary: ratioText(ready, desired, noun, "ready"), Details: reasons}}
 	if desired == 0 && ready == 0 {
 		h.Summary = fmt.Sprintf("No %s desired", noun)
+	}
+	if status == InProgress {
+		h.reason = "Progressing"
+		overdue := verdict.Degraded
+		if ready == 0 && desired > 0 {
+			overdue = verdict.Failed
+		}
+		h.progress(time.Time{}, settleTime, overdue)
 	}
 	if len(reasons) > 0 && (status == Failed || status == InProgress && ready >= desired) {
 		h.Summary += ". " + reasons[0]
@@ -16,12 +29,13 @@ func readiness(status Status, ready, desired int64, noun string, reasons []strin
 	return h
 }
 
-func deployment(o node, status Status) Health {
+func deployment(o object, status Status) result {
 	desired, ready := o.countOr(1, "spec", "replicas"), o.count("status", "readyReplicas")
 	var reasons []string
-	if c := o.condition("Progressing"); c.is("False") {
+	progressing := o.condition("Progressing")
+	if progressing.is("False") {
 		status = Failed
-		reasons = append(reasons, "Rollout stalled: "+c.explanation())
+		reasons = append(reasons, "Rollout stalled: "+progressing.explanation())
 	}
 	status, reasons = checkReplicaFailure(o, status, reasons)
 	if o.flag("spec", "paused") {
@@ -36,10 +50,27 @@ func deployment(o node, status Status) Health {
 	if available := o.count("status", "availableReplicas"); available < ready {
 		reasons = append(reasons, ratioText(available, ready, "ready replicas", "available (minReadySeconds passed)"))
 	}
-	return readiness(status, ready, desired, "replicas", reasons)
+	r := readiness(status, ready, desired, "replicas", reasons)
+	failure := o.condition("ReplicaFailure")
+	switch {
+	case failure.is("True"):
+		r.reason = failure.reason
+	case progressing.is("False"):
+		r.reason = progressing.reason
+	case status != InProgress:
+	case progressing.reason == "NewReplicaSetAvailable" && ready < desired:
+		// The rollout is complete, so the missing replicas were ready once, and no deadline applies.
+		r.reason, r.severity = "MinimumReplicasUnavailable", verdict.Degraded
+		if ready == 0 {
+			r.severity = verdict.Failed
+		}
+	case progressing.is("True"):
+		r.reason, r.promised = progressing.reason, 0 // The controller applies spec.progressDeadlineSeconds.
+	}
+	return r
 }
 
-func checkReplicaFailure(o node, status Status, reasons []string) (Status, []string) {
+func checkReplicaFailure(o object, status Status, reasons []string) (Status, []string) {
 	if c := o.condition("ReplicaFailure"); c.is("True") {
 		return Failed, append(reasons, "Cannot create pods: "+c.explanation())
 	}
@@ -47,7 +78,7 @@ func checkReplicaFailure(o node, status Status, reasons []string) (Status, []str
 }
 
 // replicaSet returns the health of a ReplicaSet or ReplicationController. kstatus has no rules for the latter.
-func replicaSet(o node, status Status) Health {
+func replicaSet(o object, status Status) result {
 	desired, ready := o.countOr(1, "spec", "replicas"), o.count("status", "readyReplicas")
 	if status == Current && ready < desired {
 		status = InProgress
@@ -59,12 +90,16 @@ func replicaSet(o node, status Status) Health {
 	if available := o.count("status", "availableReplicas"); available < ready {
 		reasons = append(reasons, ratioText(available, ready, "ready replicas", "available (minReadySeconds passed)"))
 	}
-	return readiness(status, ready, desired, "replicas", reasons)
+	r := readiness(status, ready, desired, "replicas", reasons)
+	if c := o.condition("ReplicaFailure"); c.is("True") {
+		r.reason = c.reason
+	}
+	return r
 }
 
 // statefulSet returns InProgress while replicas are not ready. kstatus always reports Current for the update strategy
 // OnDelete.
-func statefulSet(o node, status Status) Health {
+func statefulSet(o object, status Status) result {
 	desired, ready := o.countOr(1, "spec", "replicas"), o.count("status", "readyReplicas")
 	if status == Current && ready < desired {
 		status = InProgress
@@ -97,7 +132,7 @@ func statefulSet(o node, status Status) Health {
 
 // daemonSet ignores outdated pods for the strategy OnDelete. kstatus waits for their update, which requires a manual
 // deletion.
-func daemonSet(o node, status Status) Health {
+func daemonSet(o object, status Status) result {
 	desired, ready := o.count("status", "desiredNumberScheduled"), o.count("status", "numberReady")
 	isOnDelete := o.text("spec", "updateStrategy", "type") == "OnDelete"
 	if isOnDelete && status == InProgress && min(ready, o.count("status", "numberAvailable")) >= desired &&

@@ -1,0 +1,89 @@
+package health
+
+import (
+	"time"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// settleTime is the time after which progress without a deadline of its own is overdue. It is the default
+// progressDeadlineSeconds of a Deployment.
+const settleTime = 10 * time.Minute
+
+// maxSentence limits the sentence of a verdict, in bytes, because each row can have one.
+const maxSentence = 300
+
+// result is a Health with what only its verdict needs.
+type result struct {
+	Health
+
+	severity verdict.Severity // None means that it follows from the status.
+	reason   string
+	hasRules bool
+	// The progress started at startedAt. After the time in promised, its severity is overdue. Zero means no promise.
+	startedAt time.Time
+	promised  time.Duration
+	overdue   verdict.Severity
+}
+
+// progress sets how long the status InProgress may last. A zero startedAt means the time of the object's last change.
+func (r *result) progress(startedAt time.Time, promised time.Duration, overdue verdict.Severity) {
+	r.startedAt, r.promised, r.overdue = startedAt, promised, overdue
+}
+
+// Evaluate returns the verdict on an object, given as JSON text, at the time now. changedAt is when the object last
+// changed; the zero Time if that is unknown.
+func Evaluate(text []byte, now, changedAt time.Time) verdict.Verdict {
+	if isReadyPod(text) {
+		return verdict.Verdict{Severity: verdict.OK}
+	}
+	o, err := read(text)
+	if err != nil {
+		return verdict.Verdict{}
+	}
+	r := evaluate(o)
+	return r.verdict(now, changedAt)
+}
+
+func (r *result) verdict(now, changedAt time.Time) verdict.Verdict {
+	v := verdict.Verdict{Severity: r.severity, Reason: r.reason, Sentence: r.Summary}
+	if v.Severity == verdict.None {
+		v.Severity = r.severityOfStatus()
+	}
+	if v.Severity == verdict.Progressing && r.promised > 0 {
+		start := r.startedAt
+		if start.IsZero() {
+			start = changedAt
+		}
+		if !start.IsZero() {
+			v.OverdueAt = start.Add(r.promised)
+		}
+		if !v.OverdueAt.IsZero() && !now.Before(v.OverdueAt) {
+			v.Severity, v.OverdueAt = r.overdue, time.Time{}
+		}
+	}
+	if v.Severity <= verdict.OK {
+		return verdict.Verdict{Severity: v.Severity}
+	}
+	v.Sentence = cutText(v.Sentence, maxSentence)
+	return v
+}
+
+// severityOfStatus returns None if no rule covers the kind and the object has no status that kstatus understands.
+func (r *result) severityOfStatus() verdict.Severity {
+	switch r.Status {
+	case Current:
+		if r.hasRules || r.Summary != "" {
+			return verdict.OK
+		}
+	case InProgress, Terminating:
+		return verdict.Progressing
+	case Failed:
+		return verdict.Failed
+	case Unknown:
+		if r.hasRules {
+			return verdict.Degraded
+		}
+	}
+	return verdict.None
+}

@@ -1,0 +1,64 @@
+package health_test
+
+import (
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/health"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// The verdict follows from the state of the object. Progress for longer than promised is a problem.
+//
+// Invariant: I12.
+func TestVerdicts(t *testing.T) {
+	for _, f := range fixtures(t) {
+		t.Run(f.name, func(t *testing.T) {
+			changedAt := newestTime(f.object)
+			got, want := health.Evaluate(f.object, changedAt.Add(time.Minute), changedAt), f.wantVerdict
+			if got.Severity != want.Severity || got.Reason != want.Reason {
+				t.Errorf("got severity %s, reason %q; want %s, %q", got.Severity, got.Reason, want.Severity, want.Reason)
+			}
+			if hasSentence := got.Sentence != ""; hasSentence != (got.Severity > verdict.OK) {
+				t.Errorf("severity %s: got sentence %q", got.Severity, got.Sentence)
+			}
+			overdue := max(want.Severity, want.Overdue)
+			later := health.Evaluate(f.object, changedAt.Add(24*time.Hour), changedAt)
+			if later.Severity != overdue {
+				t.Errorf("a day later: got severity %s, want %s", later.Severity, overdue)
+			}
+			if isOverdue := later.Severity != got.Severity; isOverdue == got.OverdueAt.IsZero() {
+				t.Errorf("OverdueAt is %v, but the severity after it is %s", got.OverdueAt, later.Severity)
+			}
+			if want.Severity <= verdict.OK != (f.want.Status == health.Current) && f.want.Status != health.Unknown {
+				t.Errorf("the status %s does not agree with the severity %s", f.want.Status, want.Severity)
+			}
+		})
+	}
+}
+
+// newestTime returns the newest time in an object, but at least the start of 2026.
+func newestTime(object []byte) time.Time {
+	newest := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, text := range regexp.MustCompile(`20\d\d-[\d-]+T[\d:]+Z`).FindAll(object, -1) {
+		if at, err := time.Parse(time.RFC3339, string(text)); err == nil && at.After(newest) {
+			newest = at
+		}
+	}
+	return newest
+}
+
+// Evaluating a pod takes at most 3 us, because it happens at each update.
+func BenchmarkEvaluate(b *testing.B) {
+	for _, f := range fixtures(b) {
+		if f.name != "pod/ready" && f.name != "pod/crash-loop" {
+			continue
+		}
+		b.Run(f.name, func(b *testing.B) {
+			for b.Loop() {
+				health.Evaluate(f.object, time.Time{}, time.Time{})
+			}
+		})
+	}
+}

@@ -1,0 +1,83 @@
+// Package verdict is the vocabulary for the health of objects, in a form that is small enough for every row.
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
+)
+
+// Severity is how much attention an object needs.
+type Severity uint8
+
+// The severities, in increasing order.
+const (
+	None        Severity = iota // No rule covers the kind, or the object could not be evaluated.
+	OK                          // As desired.
+	Progressing                 // Changing to the desired state, and not overdue.
+	Degraded                    // Works only partly, or progress is overdue.
+	Failed                      // Does not work.
+)
+
+var names = [...]string{"none", "ok", "progressing", "degraded", "failed"} //nolint:gochecknoglobals // Constant.
+
+// String returns the name of the severity in the API, such as "failed".
+func (s Severity) String() string { return names[min(int(s), len(names)-1)] }
+
+// IsProblem reports whether the severity is Degraded or Failed.
+func (s Severity) IsProblem() bool { return s >= Degraded }
+
+// MarshalText returns the name of the severity.
+func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText sets the severity from its name. It fails for an unknown name.
+func (s *Severity) UnmarshalText(text []byte) error {
+	for n, name := range names {
+		if string(text) == name {
+			*s = Severity(n) //nolint:gosec // There are five names.
+			return nil
+		}
+	}
+	return fmt.Errorf("unknown severity %.20q; the severities are none, ok, progressing, degraded and failed", text)
+}
+
+// Verdict is the health of one object.
+type Verdict struct {
+	Severity Severity `json:"severity"`
+	// Reason is a code in CamelCase, such as CrashLoopBackOff. It can be empty, also if Sentence is not.
+	Reason string `json:"reason,omitempty"`
+	// Sentence explains the severity on one line without a final period. It can contain text of the cluster.
+	Sentence string `json:"sentence,omitempty"`
+	// OverdueAt is when Progressing becomes a worse severity without an update of the object. Zero means never.
+	OverdueAt time.Time `json:"-"`
+}
+
+// Compare orders verdicts by severity, the worst first, and then by reason and sentence.
+func (v *Verdict) Compare(other *Verdict) int {
+	return cmp.Or(
+		cmp.Compare(other.Severity, v.Severity), cmp.Compare(v.Reason, other.Reason),
+		cmp.Compare(v.Sentence, other.Sentence),
+	)
+}
+
+// Text returns the verdict for people, such as "failed: Container app: CrashLoopBackOff".
+func (v *Verdict) Text() string {
+	if v.Sentence == "" {
+		return v.Severity.String()
+	}
+	return v.Severity.String() + ": " + v.Sentence
+}
+
+// Append appends the verdict to dst as JSON: {"severity","reason","sentence"}, without empty members.
+func (v *Verdict) Append(dst []byte) []byte {
+	dst = append(append(append(dst, `{"severity":"`...), v.Severity.String()...), '"')
+	if v.Reason != "" {
+		dst = jsonscan.AppendString(append(dst, `,"reason":`...), v.Reason)
+	}
+	if v.Sentence != "" {
+		dst = jsonscan.AppendString(append(dst, `,"sentence":`...), v.Sentence)
+	}
+	return append(dst, '}')
+}
