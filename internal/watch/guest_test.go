@@ -25,6 +25,7 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 // sharedWith returns a guest (a viewer of a share link). The creator of the link is the program itself.
@@ -78,6 +79,9 @@ func TestObjectLeavesShare(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					server, cluster := serveCluster(t)
 					within, beyond := labelled(pod("a", "p", now), "web"), labelled(pod("a", "p", "CANARY"), "db")
+					if name == "severity" {
+						beyond = withSeverity(beyond, verdict.Failed)
+					}
 					server.Set(pods, within, labelled(pod("a", "q", now), "web"))
 					q := query.Query{Resource: pods, Text: test.text}
 					switch test.view {

@@ -1,14 +1,17 @@
 package watch_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 func scheduledPod(phase, rest string) apitest.Item {
@@ -98,6 +101,49 @@ func TestOnlyObjectViewSendsHealth(t *testing.T) {
 		object, err := cluster.For(watch.Viewer{Program: true}).Object(t.Context(), pods, "a", "p")
 		if err != nil || strings.Contains(string(object), "health") {
 			t.Errorf("Object: got %s, error %v, want no health", object, err)
+		}
+	})
+}
+
+// A pod that does not start in time becomes failed for all readers, without an update from the API server.
+//
+// Invariant: I12.
+func TestOverdueProgressBecomesAProblem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		created := time.Now().UTC().Format(time.RFC3339)
+		p := pod("a", "p", "Pending")
+		p.Metadata = fmt.Sprintf(`"creationTimestamp":%q`, created)
+		server.Set(pods, p)
+		rows, failing := subscribe(t, cluster, query.Query{}, ""), subscribe(t, cluster, query.Query{Text: "is:failing"}, "")
+		rows.settle()
+		failing.settle()
+		if len(failing.rows) != 0 {
+			t.Fatalf("a new pod is listed by is:failing: %v", failing.rows)
+		}
+		time.Sleep(8 * time.Minute)
+		rows.settle()
+		failing.settle()
+		if len(failing.rows) != 0 {
+			t.Errorf("the pod is a problem before the time has passed: %v", failing.rows)
+		}
+		time.Sleep(2 * time.Minute)
+		rows.settle()
+		failing.settle()
+		if len(failing.rows) != 1 {
+			t.Errorf("after 10 minutes, is:failing has the rows %v, want the pod", failing.rows)
+		}
+		snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), query.Query{Resource: pods}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := snapshot.Objects[0].Verdict(); v.Severity != verdict.Failed || v.Reason != "Pending" {
+			t.Errorf("got the verdict %+v, want failed, Pending", v)
+		}
+		server.Set(pods, withSeverity(pod("a", "p", "Running"), verdict.OK))
+		failing.settle()
+		if len(failing.rows) != 0 {
+			t.Errorf("the pod is running, but is:failing has the rows %v", failing.rows)
 		}
 	})
 }

@@ -22,6 +22,7 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 func TestMain(m *testing.M) {
@@ -57,6 +58,17 @@ func pod(namespace, name, status string) apitest.Item {
 		Cells:     fmt.Sprintf(`[%q,%q]`, name, status),
 		Rest:      fmt.Sprintf(`"status":{"phase":%q}`, status),
 	}
+}
+
+// withSeverity gives a pod a status with the severity of its verdict.
+func withSeverity(p apitest.Item, s verdict.Severity) apitest.Item {
+	p.Rest = map[verdict.Severity]string{
+		verdict.OK:          `"spec":{"nodeName":"n"},"status":{"conditions":[{"type":"Ready","status":"True"}]}`,
+		verdict.Progressing: `"status":{"phase":"Pending"}`,
+		verdict.Degraded:    `"status":{"phase":"Unknown"}`,
+		verdict.Failed:      `"status":{"phase":"Failed"}`,
+	}[s]
+	return p
 }
 
 func labelled(p apitest.Item, app string) apitest.Item {

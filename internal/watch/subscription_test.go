@@ -413,7 +413,7 @@ func TestSnapshotInParts(t *testing.T) {
 				break
 			}
 		}
-		if got := strings.Join(parts, ", "); got != "2 14 false, 0 14 false, 0 14 false, 0 14 false, 0 4 true" {
+		if got := strings.Join(parts, ", "); got != "2 13 false, 0 13 false, 0 13 false, 0 13 false, 0 8 true" {
 			t.Errorf("got parts %s", got)
 		}
 		if len(r.rows) != 60 {

@@ -20,6 +20,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 // windowClient applies messages of a window (a range of sorted rows) like the page. Faulty messages fail the test.
@@ -404,7 +405,7 @@ func TestWindowResetsForNewColumns(t *testing.T) {
 			_, err = byStatus.try()
 		}
 		wantProblem(t, err, status.Invalid, "Unknown column",
-			`"status" to sort by. The columns are phase, name, and namespace`)
+			`"status" to sort by. The columns are phase, name, namespace, and severity`)
 	})
 }
 
@@ -435,7 +436,7 @@ func TestInvalidWindows(t *testing.T) {
 			for err = nil; err == nil; {
 				_, err = p.try()
 			}
-			wantProblem(t, err, status.Invalid, "Unknown column", "The columns are name, status, and namespace")
+			wantProblem(t, err, status.Invalid, "Unknown column", "The columns are name, status, namespace, and severity")
 		}
 		p = openWindow(t, cluster, query.Query{Namespaces: []string{"nowhere"}}, "", 0, 10)
 		for err = nil; err == nil; {
@@ -565,6 +566,14 @@ func TestRemovedRowsHaveReasons(t *testing.T) {
 func TestWindowSendsOffscreenChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
+		severities := map[string]verdict.Severity{"Running": verdict.OK, "Pending": verdict.Progressing}
+		pod := func(namespace, name, status string) apitest.Item {
+			severity, ok := severities[status]
+			if !ok {
+				severity = verdict.Failed
+			}
+			return withSeverity(pod(namespace, name, status), severity)
+		}
 		for n := range 6 {
 			server.Set(pods, pod("a", fmt.Sprint("p", n), []string{"Running", "CrashLoopBackOff", "Pending"}[n%3]))
 		}
@@ -625,6 +634,7 @@ func TestWindowsSortLikeThePage(t *testing.T) {
 		Columns json.RawMessage
 		Rows    []struct {
 			NS, Name string
+			Severity verdict.Severity
 			Cells    json.RawMessage
 		}
 		Views []struct {
@@ -639,7 +649,8 @@ func TestWindowsSortLikeThePage(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.SetColumns(pods, string(file.Columns))
 		for _, row := range file.Rows {
-			server.Set(pods, apitest.Item{Namespace: row.NS, Name: row.Name, Cells: string(row.Cells)})
+			item := apitest.Item{Namespace: row.NS, Name: row.Name, Cells: string(row.Cells)}
+			server.Set(pods, withSeverity(item, row.Severity))
 		}
 		for _, view := range file.Views {
 			p := openWindow(t, cluster, query.Query{Text: view.Q}, view.Sort, 0, 100)

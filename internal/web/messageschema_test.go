@@ -326,6 +326,10 @@ func (c *schemaTab) receiveWindows(b *bubble) {
 		<-time.After(2 * time.Second)
 	}
 	step("job-6", "s6x", "update")
+	failed := managedPod("job-6", "s6x", "kubectl")
+	failed.Rest = `"status":{"phase":"Failed"}`
+	b.api.Set(podsRef, failed)
+	c.UntilContains(`"window-events"`, `"verdict"`)
 	step("job-0", "s8", "insert")
 	step("job-7", "s1", "remove") // moved out of the window
 	status("web-2", "s0")         // outside the window: sent as newest

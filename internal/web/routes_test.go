@@ -289,6 +289,7 @@ func TestSnapshotFormats(t *testing.T) {
 	s := newSite(t)
 	path := "/api/v1/snapshot/" + podsRef
 	const row = `{"ns":"a","name":"web-1","uid":"a/web-1","rv":"103","created":"2026-11-21T10:00:00Z",` +
+		`"verdict":{"severity":"failed","reason":"Pending","sentence":"Waiting to be scheduled"},` +
 		`"cells":["web-1","Running","2026-11-21T10:00:00Z"]}`
 	const object = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web-1","namespace":"a","uid":"a/web-1",` +
 		`"resourceVersion":"103","labels":{"app":"web"},"creationTimestamp":"2026-11-21T10:00:00Z"},` +
@@ -302,7 +303,7 @@ func TestSnapshotFormats(t *testing.T) {
 		},
 		{
 			"csv", "?q=web-1&ns=a", "text/csv", "text/csv; charset=utf-8",
-			"Namespace,Name,Status,Age\na,web-1,Running,2026-11-21T10:00:00Z\n",
+			"Namespace,Name,Status,Age,Verdict\na,web-1,Running,2026-11-21T10:00:00Z,failed: Waiting to be scheduled\n",
 		},
 		{
 			"yaml", "?q=web-1&ns=a&view=objects", "application/yaml", "application/yaml",

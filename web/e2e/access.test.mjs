@@ -252,7 +252,7 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
       p.status.containerStatuses?.some((c) => c.state.waiting?.reason === "CrashLoopBackOff"),
     ).metadata.name;
     for (const [tab, there] of Object.entries({
-      overview: '.health[data-health="Failed"]',
+      overview: '.health[data-health="failed"]',
       yaml: ".line",
       changes: ".timeline .foot",
       events: ".events :is(li, .note p):visible",

@@ -67,7 +67,7 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
     await chooseNamespaces(page, ns);
     await page.waitForURL(new RegExp(`ns=${ns}$`));
     await until("the first pod to be ready", async () => (await row(page, "scaled"))?.Ready === "1/1");
-    assert.deepEqual((await table(page)).head, ["Name", "Ready", "Up-to-date", "Available", "Age"]);
+    assert.deepEqual((await table(page)).head, ["Name", "Ready", "Up-to-date", "Available", "Age", "Why"]);
     assert.match((await row(page, "scaled")).Age, age);
 
     await page.evaluate(() => {
@@ -165,29 +165,47 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
 
   await t.test("states are colored, and no text is truncated if there is room", async (t) => {
     const page = await newPage(t, browser);
-    const tones = () =>
+    const severities = () =>
       page.evaluate(() =>
         Object.fromEntries(
-          [...document.querySelectorAll("#tbody [data-tone]")].map((e) => [e.textContent, e.dataset.tone]),
+          [...document.querySelectorAll("#tbody tr[data-severity] [data-state]")].map((e) => [
+            e.textContent,
+            e.parentElement.dataset.severity,
+          ]),
         ),
       );
     const seen = async (path, q, want) => {
       await openLive(page, `${dashboard.url}${path}?q=${q}`);
-      await become(`the tone of ${q}`, tones, want);
+      await become(`the severity of ${q}`, severities, want);
       const cut = await page.evaluate(() =>
-        [...document.querySelectorAll("#tbody :is(td, th), #table thead button")]
+        // A long reason ends with an ellipsis.
+        [...document.querySelectorAll("#tbody :is(td:not(.why), th), #table thead button")]
           .filter((e) => e.scrollWidth > e.clientWidth)
           .map((e) => e.textContent),
       );
       assert.deepEqual(cut, []);
     };
-    await seen("r/core/v1/pods", "crashloop", { "0/1": "warn", CrashLoopBackOff: "bad" });
-    await seen("r/core/v1/pods", "pending", { "0/1": "warn", Pending: "warn" });
+    await seen("r/core/v1/pods", "crashloop", { "0/1": "failed", CrashLoopBackOff: "failed" });
+    const crashing = await page
+      .locator("#tbody tr[data-severity]")
+      .first()
+      .evaluate((tr) => {
+        const [name, status, why] = ["th", "[data-state]", ".why"].map((s) => tr.querySelector(s));
+        const color = (e, pseudo) => getComputedStyle(e, pseudo)[pseudo === undefined ? "color" : "backgroundColor"];
+        return { why: why.textContent, colors: [color(status), color(why), color(name, "::before")] };
+      });
+    assert.match(crashing.why, /^failed: Container .+: CrashLoopBackOff, restarted \d+ times/);
+    assert.equal(new Set(crashing.colors).size, 1, `${crashing.colors} of state, reason and shape`);
+    // The scheduler has found no node for these pods.
+    await seen("r/core/v1/pods", "pending", { "0/1": "failed", Pending: "failed" });
     await seen("r/core/v1/pods", "postgres", {});
-    await seen("r/core/v1/nodes", "node", { NotReady: "bad", "Ready,SchedulingDisabled": "warn" });
+    // A node that is closed to new pods is as desired.
+    await seen("r/core/v1/nodes", "node", { NotReady: "failed" });
     // Events have no Name column, so the link is in the first column that is not a time.
     await openLive(page, `${dashboard.url}r/core/v1/events?q=warning`);
-    await become("the tone of a warning", tones, { Warning: "warn" });
+    await until("the warnings", async () => (await table(page)).rows.length > 0);
+    assert.deepEqual(await severities(), {}, "events have no verdict");
+    assert.ok(!(await table(page)).head.includes("Why"));
     for (const r of (await table(page)).rows) assert.match(r["Last Seen"], age);
     assert.equal(await page.locator("#tbody tr a").first().innerText(), "Warning");
   });

@@ -311,7 +311,9 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
   await t.test("columns can be chosen, and are stored in the URL", async (t) => {
     const page = await open(t, `${dashboard.url}r/core/v1/pods`);
     const head = async () => (await table(page)).head;
-    const usual = ["Namespace", "Name", "Ready", "Status", "Restarts", "Age"];
+    // The column Why is always there, because pods have verdicts.
+    const usual = ["Namespace", "Name", "Ready", "Status", "Restarts", "Age", "Why"];
+    const chosen = ["Namespace", "Name", "Ready", "Status", "Age", "Node", "Why"];
     assert.deepEqual(await head(), usual);
     await page.locator("#columns").click();
     const box = (name) => page.locator("#columns-pop label", { hasText: name }).locator("input");
@@ -322,25 +324,25 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     );
     await box("Restarts").uncheck();
     await page.locator("#columns-pop label", { hasText: /^Node/ }).first().locator("input").check();
-    await become("the columns", head, ["Namespace", "Name", "Ready", "Status", "Age", "Node"]);
+    await become("the columns", head, chosen);
     assert.deepEqual(query(page).getAll("cols"), ["namespace", "name", "ready", "status", "age", "node"]);
     const height = () => page.evaluate(() => document.querySelector("#tbody tr[data-name]")?.offsetHeight);
     await page.locator("#columns-pop label", { hasText: "Compact" }).click();
     await become("lower rows", height, 20);
     await keys(page, "Escape");
     await page.reload();
-    await become("the same after a reload", head, ["Namespace", "Name", "Ready", "Status", "Age", "Node"]);
+    await become("the same after a reload", head, chosen);
     await become("rows as low as before", height, 20);
     await page.locator('#picker a[data-ref="core/v1/services"]').click();
     await page.waitForURL(/services/);
     await page.locator('#picker a[data-ref="core/v1/pods"]').click();
     await become("what is remembered", () => query(page).getAll("cols").length, 6);
-    await become("the columns", head, ["Namespace", "Name", "Ready", "Status", "Age", "Node"]);
+    await become("the columns", head, chosen);
     await openLive(page, `${dashboard.url}r/core/v1/pods`);
     await become("the columns of the link", head, usual);
     await page.locator("#columns").click();
     await page.locator("#columns-pop button", { hasText: "All" }).click();
-    await become("all", async () => (await head()).length, 10);
+    await become("all", async () => (await head()).length, 11);
     await page.locator("#columns-pop button", { hasText: "Default" }).click();
     await become("the usual ones", head, usual);
     assert.deepEqual(query(page).getAll("cols"), []);

@@ -28,6 +28,7 @@ await test("without script", { timeout: 120_000 }, async (t) => {
       "Status",
       "Restarts",
       "Age",
+      "Why",
     ]);
     assert.match(await page.locator("#asof").innerText(), /^As of \d{4}-/);
     assert.doesNotMatch(await page.locator("body").innerText(), /\bLive\b/, "a page without script is not live");
@@ -45,6 +46,9 @@ await test("without script", { timeout: 120_000 }, async (t) => {
     assert.equal((await names(page))[0], second.at(-1), "the last is the first");
     await page.locator("thead a", { hasText: "Name" }).last().click();
     assert.equal(new URL(page.url()).search, "");
+    await page.locator("thead a", { hasText: "Why" }).click();
+    assert.equal(new URL(page.url()).searchParams.get("sort"), "severity");
+    assert.match(await page.locator("#tbody tr").first().locator(".why").innerText(), /^failed: ./);
     await page.locator("#picker a", { hasText: /^Deployments\d*$/ }).click();
     assert.equal(new URL(page.url()).pathname, "/r/apps/v1/deployments");
     assert.equal(await page.locator("#picker a[aria-current]").count(), 1);

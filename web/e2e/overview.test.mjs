@@ -36,7 +36,7 @@ await test("overview", { timeout: 180_000 }, async (t) => {
 
   await t.test("health, facts and conditions follow the object, and only changed values are highlighted", async (t) => {
     const page = await open(t, panelURL("core/v1/pods", name));
-    await become("the verdict", () => verdict(page), "Current");
+    await become("the verdict", () => verdict(page), "ok");
     assert.match(await page.locator(".health strong").innerText(), /^OK$/);
     assert.equal(await fact(page, "Node").innerText(), pod.spec.nodeName);
     assert.equal(await fact(page, "Image").innerText(), "registry.example.com/e2e:1");
@@ -90,7 +90,7 @@ await test("overview", { timeout: 180_000 }, async (t) => {
       },
       strategic,
     );
-    await become("the verdict", () => verdict(page), "Failed");
+    await become("the verdict", () => verdict(page), "failed");
     assert.match(
       await page.locator(".health p").innerText(),
       /^Failed Container main: CrashLoopBackOff, restarted 7 times, last exit 137 \(OOMKilled\)$/,

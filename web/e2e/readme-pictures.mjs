@@ -54,7 +54,7 @@ try {
   await until(
     "a rollout to be seen",
     async () =>
-      (await wide.locator("#tbody [data-tone]", { hasText: /ContainerCreating|Pending/ }).count()) > 1 &&
+      (await wide.locator("#tbody [data-state]", { hasText: /ContainerCreating|Pending/ }).count()) > 1 &&
       /[2-9]\.\d\/s|\d\d\/s/.test(await wide.locator("#rate").innerText()),
   );
   // "allow" permits animations, so that highlights are visible.

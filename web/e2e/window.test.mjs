@@ -365,7 +365,10 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
   const schema = {
     openAPIV3Schema: {
       type: "object",
-      properties: { spec: { type: "object", properties: { phase: { type: "string" }, number: { type: "integer" } } } },
+      properties: {
+        spec: { type: "object", properties: { phase: { type: "string" }, number: { type: "integer" } } },
+        status: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+      },
     },
   };
   const printed = [
@@ -386,11 +389,17 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
   atEnd(t, () => remove(`${crds}/things.${group}`));
   const where = (space = ns) => `/apis/${group}/v1/namespaces/${space}/things`;
   const name = (i) => `thing-${String(i).padStart(4, "0")}`;
+  // The conditions from which the server derives the severity. The phase is only text.
+  const status = (type, reason) => ({ conditions: [{ type, status: "True", reason, message: "as the test wants" }] });
+  const stalled = status("Stalled", "Broken");
+  const reconciling = status("Reconciling", "Working");
+  const statuses = { Failed: stalled, Pending: reconciling };
   const thing = (name, phase, number, labels = { app: "web" }) => ({
     apiVersion: `${group}/v1`,
     kind: "Thing",
     metadata: { name, labels },
     spec: { phase, number },
+    ...(phase in statuses ? { status: statuses[phase] } : {}),
   });
   const phase = (i) => (i % 100 === 3 ? "Failed" : i % 100 === 4 ? "Pending" : "Running");
   await until("the kind", () => create(where(), thing(name(0), "Running", 0)));
@@ -398,7 +407,7 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
   for (let i = 0; i < all.length; i += 30)
     await Promise.all(all.slice(i, i + 30).map((n) => create(where(), thing(name(n), phase(n), n))));
   for (const n of [1, 2, 3]) await create(where(other), thing(`other-${n}`, "Running", n));
-  const change = (i, spec) => patch(`${where()}/${name(i)}`, { spec }, { manager: "e2e-painter" });
+  const change = (i, spec, more = {}) => patch(`${where()}/${name(i)}`, { spec, ...more }, { manager: "e2e-painter" });
 
   const allow = [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/];
   const pages = [];
@@ -535,7 +544,15 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
   };
 
   await t.test("scroll, sort and filter", async () => {
-    await same("the first rows", (s) => s.count === "1,200" && has(name(0))(s) && s.trouble === "12 errors12 warnings");
+    await same(
+      "the first rows",
+      (s) =>
+        s.count === "1,200" &&
+        has(name(0))(s) &&
+        has(name(3), "failed: Stalled: Broken: as the test wants")(s) &&
+        has(name(4), "progressing: Reconciling: Working: as the test wants")(s) &&
+        s.trouble === "12 failed12 progressing",
+    );
     assert.deepEqual(
       pages.map((p) => views(p).at(-1)),
       ["table", "window"],
@@ -548,8 +565,16 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
     await sort("Number");
     await scroll(0);
     await same("sorted", (s) => has(name(1199))(s) && s.address.includes("sort=-number"));
-    await filter("is:failing");
-    await same("those that fail", (s) => s.count === "12 of 1,200" && has(name(1103), "Failed")(s));
+    const clickCount = () => both((page) => page.locator("#severity-counts a", { hasText: "failed" }).click());
+    await clickCount();
+    await same(
+      "those that fail",
+      (s) => s.count === "12 of 1,200" && has(name(1103), "Failed")(s) && s.address.includes("q=is%3Afailed"),
+    );
+    await clickCount();
+    await same("all again", (s) => s.count === "1,200" && !s.address.includes("q="));
+    await filter("is:waiting");
+    await same("those in progress", (s) => s.count === "12 of 1,200" && has(name(1104), "Pending")(s));
     await filter("nothing has it");
     await same("no row", (s) => s.count === "0 of 1,200" && s.note.startsWith("No Things match the filter"));
     await filter("thing-11 running");
@@ -569,11 +594,16 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
     await sort("Number");
     await scroll(0);
     await same("all of them", (s) => s.count === "1,200" && has(name(0))(s));
+    await sort("Why");
+    await same("the worst first", (s) => s.address.includes("sort=severity") && s.rows[0].includes(name(3)));
+    await sort("Why");
+    await sort("Why");
+    await same("by name again", (s) => s.rows[0].includes(name(0)) && s.address.endsWith(`ns=${ns}`));
   });
 
   await t.test("rows are added, changed and deleted, visible or not", async () => {
     await both((page) => page.mouse.move(700, 20));
-    await change(5, { phase: "Waiting", number: 55 });
+    await change(5, { phase: "Waiting", number: 55 }, { status: reconciling });
     await same(
       "a cell",
       (s) =>
@@ -581,11 +611,11 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
         s.titles.some((t) => t.includes("Running → Waiting") && t.includes("by e2e-painter")) &&
         s.activity.includes("Running → Waiting"),
     );
-    await change(1000, { phase: "CrashLoopBackOff" });
+    await change(1000, { phase: "CrashLoopBackOff" }, { status: stalled });
     await same(
       "one that is not seen",
       (s) =>
-        s.trouble === "13 errors13 warnings" &&
+        s.trouble === "13 failed13 progressing" &&
         s.activity.includes(`${name(1000)}Phase Running → CrashLoopBackOffe2e-painter`),
     );
     await create(where(), thing("a-first", "Running", 1));

@@ -20,6 +20,16 @@ func isChosen(column string, q Query) bool {
 	return slices.ContainsFunc(q.Columns, func(name string) bool { return strings.EqualFold(name, column) })
 }
 
+// showsState reports whether a column shows the state of objects. Its cells have the color of the row's verdict.
+// static/src/model/severity.ts has the same columns.
+func showsState(column string) bool {
+	switch strings.ToLower(column) {
+	case "status", "phase", "state", "health", "ready", "sync status", "health status":
+		return true
+	}
+	return false
+}
+
 // linkColumn returns the index of the column with links, or -1: "Name", or the first, preferably without times.
 func linkColumn(columns []Column, q Query) int {
 	first := -1
@@ -89,8 +99,12 @@ func unknownColumnsNote(l List) string {
 	if isWide(l.Query) {
 		columns = nil
 	}
+	sort := strings.TrimPrefix(l.Query.Sort, "-")
+	if strings.EqualFold(sort, "severity") {
+		sort = ""
+	}
 	parts := slices.DeleteFunc(
-		[]string{unknown([]string{strings.TrimPrefix(l.Query.Sort, "-")}, "sort by"), unknown(columns, "show")},
+		[]string{unknown([]string{sort}, "sort by"), unknown(columns, "show")},
 		func(part string) bool { return part == "" },
 	)
 	if len(l.Columns) == 0 || len(parts) == 0 {

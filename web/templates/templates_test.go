@@ -32,6 +32,7 @@ func podList() templates.List {
 		Columns: []templates.Column{
 			{Name: "Name"}, {Name: "Status"}, {Name: "Restarts", Relative: true}, {Name: "Node", Priority: 1},
 		},
+		HasVerdicts: true,
 		Rows: []templates.Row{
 			{
 				Namespace: "big",
@@ -47,6 +48,8 @@ func podList() templates.List {
 				Namespace: "big",
 				Name:      "web-2",
 				Href:      "/o/core/v1/pods/big/web-2",
+				Severity:  "failed",
+				Why:       `failed: Container <app>: CrashLoopBackOff, last exit "1"`,
 				Cells: []templates.Cell{
 					cell("web-2"), cell(`<b>"it's" & javascript:x`), {Text: "0", Wire: "0"}, cell(""),
 				},
@@ -55,6 +58,8 @@ func podList() templates.List {
 				Namespace: "big",
 				Name:      "web-3",
 				Href:      "/o/core/v1/pods/big/web-3",
+				Severity:  "progressing",
+				Why:       "progressing",
 				Cells: []templates.Cell{
 					cell("web-3"),
 					cell("a\u202e\u2066b\u200b\x1b[31m<c>" + strings.Repeat("\u200bd", 32)),

@@ -99,9 +99,8 @@ type Column struct {
 
 // Cell is one cell of a row.
 type Cell struct {
-	Text     string // such as "4m", "3 (5m ago)" or "Running"
-	Wire     string // Text with RFC 3339 times for the script; only in relative columns
-	Severity string // "bad", "warn" or empty
+	Text string // such as "4m", "3 (5m ago)" or "Running"
+	Wire string // Text with RFC 3339 times for the script; only in relative columns
 }
 
 // Row is one object in a table. len(Cells) equals len(List.Columns).
@@ -109,6 +108,8 @@ type Row struct {
 	Namespace string
 	Name      string
 	Href      string
+	Severity  string // "failed", "degraded", "progressing" or empty
+	Why       string // such as "failed: Container app: CrashLoopBackOff"; can be empty
 	Cells     []Cell
 }
 
@@ -121,7 +122,9 @@ type List struct {
 	Href            string // such as "/r/core/v1/pods"
 	Namespaced      bool
 	Columns         []Column
+	HasVerdicts     bool // whether one of the objects has a verdict
 	SortNamespace   string
+	SortSeverity    string
 	Rows            []Row
 	From            int // number of earlier rows
 	Previous        string

@@ -18,6 +18,9 @@ export class Element {
   get firstElementChild(): Element | null {
     return this.children[0] ?? null;
   }
+  get lastElementChild(): Element | null {
+    return this.children.at(-1) ?? null;
+  }
   setAttribute(name: string, value: string): void {
     this.attributes.set(name, value);
   }
@@ -37,7 +40,10 @@ export class Element {
     return this.children.filter((c) => c.attributes.has("data-wire"));
   }
   get html(): string {
-    const attributes = [...this.attributes].map(([name, value]) => ` ${name}="${escapeHTML(value)}"`).join("");
+    // The templates render a boolean attribute without a value.
+    const attributes = [...this.attributes]
+      .map(([name, value]) => (name === "data-state" ? ` ${name}` : ` ${name}="${escapeHTML(value)}"`))
+      .join("");
     return `<${this.tag}${attributes}>${this.nodes
       .map((n) => (typeof n === "string" ? escapeHTML(n) : n.html))
       .join("")}</${this.tag}>`;

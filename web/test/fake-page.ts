@@ -70,6 +70,9 @@ export class Part {
   get firstElementChild(): Part | null {
     return this.children[0] ?? null;
   }
+  get lastElementChild(): Part | null {
+    return this.children.at(-1) ?? null;
+  }
   get nextSibling(): Part | TextNode | null {
     return nodeAfter(this);
   }

@@ -4,12 +4,14 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { Rows } from "../static/src/model/rows.ts";
-import type { Cell, Column } from "../static/src/net/wire.ts";
+import type { Cell, Column, Severity } from "../static/src/net/wire.ts";
+import { verdictOf } from "./verdicts.ts";
 
 // The Go tests read the same file, so that server and page filter and sort in the same way.
 interface Views {
   columns: { name: string; relative?: boolean }[];
-  rows: { ns: string; name: string; cells: Cell[] }[];
+  // The phase gives the objects of the Go tests their severity.
+  rows: { ns: string; name: string; phase: string; severity: Severity; cells: Cell[] }[];
   views: { q: string; sort: string; want: string[] }[];
 }
 const file = JSON.parse(readFileSync("../internal/web/testdata/views.json", "utf8")) as Views;
@@ -31,7 +33,7 @@ for (const { q, sort, want } of file.views) {
       type: "rows",
       cursor: "c",
       columns,
-      rows: file.rows.map((r) => ({ ...r, uid: r.name, rv: "1", created: "" })),
+      rows: file.rows.map((r) => ({ ...r, uid: r.name, rv: "1", created: "", verdict: verdictOf(r.severity) })),
       last: true,
     });
     assert.deepEqual(

@@ -48,6 +48,7 @@ func newRowEvent(
 		if dst, err = AppendChangedCells(append(dst, `,"cells":`...), c.Old.Cells(), c.New.Cells()); err != nil {
 			return nil, err
 		}
+		dst = AppendChangedVerdict(dst, c.Old, c.New)
 		by, err := rowAuthor(c, cache)
 		if err != nil {
 			return nil, err
@@ -57,6 +58,15 @@ func newRowEvent(
 		}
 	}
 	return bytes.Clone(append(dst, '}')), nil // removes spare capacity, because the memory limit does not count it
+}
+
+// AppendChangedVerdict appends the new verdict of an update as the JSON member "verdict", if it has changed.
+func AppendChangedVerdict(dst []byte, before, after *listwatch.Object) []byte {
+	if before.SameVerdict(after) {
+		return dst
+	}
+	v := after.Verdict()
+	return v.Append(append(dst, `,"verdict":`...))
 }
 
 func appendNamedAuthor(dst []byte, by *fieldmanager.Author) []byte {
@@ -97,13 +107,14 @@ func Object(c *Change, cache *Cache) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		event = append([]byte(`{"op":"add","object":`), text...)
+		event = c.New.AppendVerdict(append([]byte(`{"op":"add","object":`), text...))
 	} else {
 		d, err := DeltaOf(c, cache)
 		if err != nil {
 			return nil, err
 		}
 		event = append(c.New.AppendVersion([]byte(`{"op":"update"`)), d.Text...)
+		event = AppendChangedVerdict(event, c.Old, c.New)
 	}
 	return append(append(event, health.text...), '}'), nil
 }

@@ -72,6 +72,7 @@ type Informer struct {
 	Account           *budget.Account // The memory of the informer.
 	Extension         Extension
 	masks             *redact.Memory // Data about masked values, shared by all feeds.
+	overdue           overdue
 	Began             time.Time
 	Readers           atomic.Int64
 	Resets            atomic.Int64 // Number of times that a reader had to restart from a snapshot.
@@ -94,6 +95,12 @@ type Informer struct {
 	endedStats feedStats
 }
 
+// Close ends the informer. Its readers get journal.ErrClosed.
+func (i *Informer) Close() {
+	i.overdue.close()
+	i.resourceJournal.Close()
+}
+
 // New returns an informer that does not list or watch anything yet. A reconciler starts its feeds.
 func New(scope listwatch.Scope, deps Options) *Informer {
 	deps.Log = deps.Log.With("resource", scope.Resource.GroupResource().String())
@@ -104,6 +111,7 @@ func New(scope listwatch.Scope, deps Options) *Informer {
 		feeds:  make(map[string]*feed), denied: make(map[string]status.Status), leases: make(lease.Set),
 		coverage: newCoverage(), unreconciled: true,
 	}
+	i.overdue.informer = i
 	i.resourceJournal = journal.New[string, *listwatch.Object, event.Memo](journal.Options[string, *listwatch.Object]{
 		Same:      unchanged,
 		Continues: (*listwatch.Object).SameUID,

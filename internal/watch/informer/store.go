@@ -19,7 +19,8 @@ func NamespaceOf(key string) string { return key[:strings.IndexByte(key, '/')] }
 // unchanged reports whether two versions are equal for readers. Comparing resourceVersions is not enough: some APIs
 // do not set them.
 func unchanged(before, after *listwatch.Object) bool {
-	return before.ResourceVersion() == after.ResourceVersion() && before.SameText(after) && before.SameCells(after)
+	return before.ResourceVersion() == after.ResourceVersion() && before.SameText(after) && before.SameCells(after) &&
+		before.SameVerdict(after)
 }
 
 // replace stores a complete list. If the resource is polled, pollReason is the reason, and the state becomes Stale.
@@ -40,7 +41,7 @@ func (f *feed) replace(objects []*listwatch.Object, pollReason string) {
 	f.reserved.Release()
 	// For objects in namespaces that were not watched before, entered records that they became visible, but were not
 	// created.
-	i.Replace(f.covers, entries, i.entered(), event.Memo{})
+	i.overdue.write(func() { i.Replace(f.covers, entries, i.entered(), event.Memo{}) }, entries...)
 	if columnsChanged {
 		i.Forget()
 	}
@@ -93,13 +94,15 @@ func (f *feed) Set(o *listwatch.Object, managed *listwatch.Managed) {
 	if managed != nil {
 		weight = managed.Size()
 	}
-	f.informer.Set(Key(o.Namespace(), o.Name()), o, event.Memo{Managed: managed}, weight)
+	i, key := f.informer, Key(o.Namespace(), o.Name())
+	i.overdue.write(func() { i.Set(key, o, event.Memo{Managed: managed}, weight) }, Entry{Key: key, Value: o})
 	f.recordChange()
 }
 
 // Delete removes an object that a watch reports as deleted.
 func (f *feed) Delete(o *listwatch.Object) {
-	f.informer.Delete(Key(o.Namespace(), o.Name()))
+	i := f.informer
+	i.overdue.write(func() { i.Delete(Key(o.Namespace(), o.Name())) })
 	f.recordChange()
 }
 

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/fieldmanager"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health"
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 	"github.com/glasshouse-project/glasshouse/internal/watch/redact"
 )
@@ -36,6 +37,7 @@ type decoder struct {
 	samples      [][]byte  // The managedFields of some objects in the field training.
 	scratch      []byte
 	packed       []byte
+	verdict      []byte
 
 	managed     *Managed
 	managedText []byte
@@ -142,7 +144,10 @@ func (d *decoder) object(cells []byte, c *jsonscan.Cursor) (o *Object, managed [
 		d.packed = d.codec.encode(d.packed, clean)
 		body, o.codec = d.packed, d.codec
 	}
-	o.pack(m.namespace, m.name, m.uid, m.resourceVersion, d.cells(cells, &redacted, &m, o.Created()), body)
+	// Evaluate the redacted text, so that a sentence cannot contain a masked value.
+	v := health.Evaluate(clean, time.Now(), o.ManagedTime())
+	d.verdict = packVerdict(d.verdict[:0], &v)
+	o.pack(m.namespace, m.name, m.uid, m.resourceVersion, d.cells(cells, &redacted, &m, o.Created()), d.verdict, body)
 	if d.training == nil {
 		d.listBytes += int64(o.Size())
 	}
@@ -217,12 +222,12 @@ func (d *decoder) train() {
 		samples := make([][]byte, sampleObjects)
 		for i := range samples {
 			o := objects[i*len(objects)/sampleObjects]
-			samples[i] = o.data[o.ends[4]:]
+			samples[i] = o.body()
 		}
 		d.codec, d.managers = newCodec(samples), newCodec(managers)
 	}
 	for _, o := range objects {
-		d.packed = d.codec.encode(d.packed, o.data[o.ends[4]:])
+		d.packed = d.codec.encode(d.packed, o.body())
 		o.repack(d.codec, d.packed)
 		d.listBytes += int64(o.Size())
 	}

@@ -51,7 +51,7 @@ func Compressed(text string, freed func()) *Object {
 	objectCodec := new(codec)
 	runtime.AddCleanup(objectCodec, func(freed func()) { freed() }, freed)
 	o := &Object{codec: objectCodec}
-	o.pack("a", "p", "", "1", []byte("[]"), objectCodec.encode(nil, []byte(text)))
+	o.pack("a", "p", "", "1", []byte("[]"), nil, objectCodec.encode(nil, []byte(text)))
 	return o
 }
 

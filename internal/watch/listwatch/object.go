@@ -22,10 +22,10 @@ import (
 
 // Object is one object of the cluster: the values for tables and selectors, and the compressed redacted JSON text.
 type Object struct {
-	// data is namespace, name, uid, resourceVersion, cells and body (the compressed text). ends contains where each
-	// part ends.
+	// data is namespace, name, uid, resourceVersion, cells, verdict (see packVerdict) and body (the compressed text).
+	// ends contains where each part ends.
 	data        []byte
-	ends        [5]uint32
+	ends        [6]uint32
 	created     int64                 // Creation time in Unix seconds; 0 if unknown.
 	labels      unique.Handle[string] // Labels as JSON text; objects with the same labels share it.
 	codec       *codec
@@ -113,7 +113,7 @@ func (o *Object) SameText(other *Object) bool { return o.textHash == other.textH
 
 // AppendJSON appends the object's redacted JSON text to dst.
 func (o *Object) AppendJSON(dst []byte) ([]byte, error) {
-	text, err := o.codec.decode(dst, o.data[o.ends[4]:])
+	text, err := o.codec.decode(dst, o.body())
 	if err != nil {
 		return nil, fmt.Errorf("decompress %s/%s: %w", o.Namespace(), o.Name(), err)
 	}
@@ -124,10 +124,13 @@ func (o *Object) AppendJSON(dst []byte) ([]byte, error) {
 func (o *Object) Size() int { return len(o.data) + 88 }
 
 // RowSize returns the approximate memory of the Object's row (see AppendRow), in bytes.
-func (o *Object) RowSize() int { return int(o.ends[4]) + 96 }
+func (o *Object) RowSize() int { return int(o.ends[5]) + 96 }
 
-func (o *Object) pack(namespace, name, uid, resourceVersion string, cells, body []byte) {
-	n := len(namespace) + len(name) + len(uid) + len(resourceVersion) + len(cells)
+// body returns the compressed text.
+func (o *Object) body() []byte { return o.data[o.ends[5]:] }
+
+func (o *Object) pack(namespace, name, uid, resourceVersion string, cells, verdict, body []byte) {
+	n := len(namespace) + len(name) + len(uid) + len(resourceVersion) + len(cells) + len(verdict)
 	data := make([]byte, 0, n+len(body))
 	for i, part := range []string{namespace, name, uid, resourceVersion} {
 		data = append(data, part...)
@@ -135,13 +138,15 @@ func (o *Object) pack(namespace, name, uid, resourceVersion string, cells, body 
 	}
 	data = append(data, cells...)
 	o.ends[4] = uint32(len(data)) //nolint:gosec // The length is far below 4 GiB.
+	data = append(data, verdict...)
+	o.ends[5] = uint32(len(data)) //nolint:gosec // The length is far below 4 GiB.
 	o.data = append(data, body...)
 }
 
 // repack replaces the body by one that codec c encoded. The caller must be the only user of the Object.
 func (o *Object) repack(c *codec, body []byte) {
-	data := make([]byte, 0, int(o.ends[4])+len(body))
-	data = append(data, o.data[:o.ends[4]]...)
+	data := make([]byte, 0, int(o.ends[5])+len(body))
+	data = append(data, o.data[:o.ends[5]]...)
 	o.data = append(data, body...)
 	o.codec = c
 }

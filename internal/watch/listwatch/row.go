@@ -7,7 +7,7 @@ import (
 )
 
 // AppendRow appends the object to dst as the JSON of a table row for the browser, with the members
-// {"ns","name","uid","rv","created","cells"}.
+// {"ns","name","uid","rv","created","verdict","cells"}.
 func (o *Object) AppendRow(dst []byte) []byte {
 	dst = append(dst, `{"ns":`...)
 	dst = jsonscan.AppendString(dst, o.text(0))
@@ -19,7 +19,7 @@ func (o *Object) AppendRow(dst []byte) []byte {
 		dst = created.AppendFormat(dst, time.RFC3339)
 		dst = append(dst, '"')
 	}
-	dst = append(dst, `,"cells":`...)
+	dst = append(o.AppendVerdict(dst), `,"cells":`...)
 	return append(append(dst, o.Cells()...), '}')
 }
 

@@ -356,6 +356,7 @@ func TestObject(t *testing.T) {
 		}
 		row := string(o.AppendRow(nil))
 		if want := `{"ns":"big","name":"web-1","uid":"u1","rv":"101","created":"2026-11-21T09:59:58Z",` +
+			`"verdict":{"severity":"failed","reason":"Pending","sentence":"Waiting to be scheduled"},` +
 			`"cells":["web-1"]}`; row != want {
 			t.Errorf("AppendRow: got\n%s\nwant\n%s", row, want)
 		}

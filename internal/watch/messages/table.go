@@ -7,6 +7,7 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 // maxPartRows is the maximum number of rows in one message of the view Table.
@@ -16,6 +17,8 @@ const maxPartRows = 2000
 // the text.
 type columnar struct {
 	ns, name, rv, created []byte
+	verdicts              []byte
+	onlySeverity          string // The verdict of all rows so far, if they have the same and no sentence.
 	cells                 []cellColumn
 	rows                  int
 	size                  int
@@ -45,6 +48,19 @@ func (t *columnar) add(o *listwatch.Object) error {
 	text(&t.name, name)
 	text(&t.rv, jsonscan.AppendString(nil, o.ResourceVersion()))
 	text(&t.created, created)
+	v := o.Verdict()
+	shortVerdict := v.Severity.String()
+	if v.Severity > verdict.OK {
+		shortVerdict = ""
+		text(&t.verdicts, v.Append(nil))
+	} else {
+		text(&t.verdicts, jsonscan.AppendString(nil, shortVerdict))
+	}
+	if t.rows == 0 {
+		t.onlySeverity = shortVerdict
+	} else if t.onlySeverity != shortVerdict {
+		t.onlySeverity = ""
+	}
 	at := 0
 	c := jsonscan.NewCursor(o.Cells())
 	err := c.Array(func(i int) error {
@@ -73,7 +89,8 @@ func (t *columnar) add(o *listwatch.Object) error {
 	return nil
 }
 
-// appendTo appends the rows as JSON: {"ns":[..],"name":[..],"rv":[..],"created":[..],"cells":[..]}.
+// appendTo appends the rows as JSON: {"ns":[..],"name":[..],"rv":[..],"created":[..],"verdict":[..],"cells":[..]}.
+// A verdict is "none", "ok" or an object. If all rows have the same of these two words, "verdict" is that word.
 func (t *columnar) appendTo(dst []byte) []byte {
 	for n, member := range []struct {
 		name string
@@ -81,6 +98,12 @@ func (t *columnar) appendTo(dst []byte) []byte {
 	}{{"ns", t.ns}, {"name", t.name}, {"rv", t.rv}, {"created", t.created}} {
 		dst = fmt.Appendf(dst, `%c"%s":[`, "{,"[min(n, 1)], member.name)
 		dst = append(append(dst, member.text...), ']')
+	}
+	dst = append(dst, `,"verdict":`...)
+	if t.onlySeverity != "" {
+		dst = jsonscan.AppendString(dst, t.onlySeverity)
+	} else {
+		dst = append(append(append(dst, '['), t.verdicts...), ']')
 	}
 	dst = append(dst, `,"cells":[`...)
 	for i := range t.cells {

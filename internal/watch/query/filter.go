@@ -16,8 +16,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
-	"github.com/glasshouse-project/glasshouse/internal/watch/severity"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 // A Filter is a validated Query combined with the viewer's permissions. It decides which objects the viewer sees.
@@ -232,8 +232,8 @@ func (f *Filter) containsWords(o *listwatch.Object, words []string) bool {
 	if len(words) == 0 {
 		return true
 	}
-	texts := []string{o.Namespace(), o.Name()}
-	var cells []string
+	// The first text is the name in the form that the page shows, so that it matches, too.
+	texts := []string{o.Namespace() + "/" + o.Name()}
 	c := jsonscan.NewCursor(o.Cells())
 	_ = c.Array(func(i int) error { // No error is possible, because cells are valid JSON.
 		cell, err := c.Value()
@@ -244,22 +244,17 @@ func (f *Filter) containsWords(o *listwatch.Object, words []string) bool {
 		if cell[0] == '"' || cell[0] == 'n' {
 			text, err = jsonscan.Unquote(cell)
 		}
-		cells = append(cells, text)
 		if i >= len(f.Columns) || !f.Columns[i].Relative {
 			texts = append(texts, text)
 		}
 		return err
 	})
-	var severities []severity.Severity
-	if slices.ContainsFunc(words, func(word string) bool { return severityOfWord(word) != severity.None }) {
-		severities = severity.OfRow(f.Columns, cells)
-	}
 	for i := range texts {
 		texts[i] = cellsort.Lower(texts[i])
 	}
 	for _, word := range words {
-		if wanted := severityOfWord(word); wanted != severity.None {
-			if !slices.Contains(severities, wanted) {
+		if match := severityMatcher(word); match != nil {
+			if !match(o.Severity()) {
 				return false
 			}
 			continue
@@ -271,16 +266,24 @@ func (f *Filter) containsWords(o *listwatch.Object, words []string) bool {
 	return true
 }
 
-// severityOfWord returns the severity that a filter word such as "is:failing" selects, or severity.None for plain
-// text.
-func severityOfWord(word string) severity.Severity {
-	switch word {
-	case "is:failing":
-		return severity.Error
-	case "is:waiting":
-		return severity.Warning
+// severityMatcher returns the condition of a filter word such as "is:failed", or nil for plain text. "is:failing" means
+// failed or degraded, and "is:waiting" means progressing.
+func severityMatcher(word string) func(verdict.Severity) bool {
+	name, ok := strings.CutPrefix(word, "is:")
+	if !ok {
+		return nil
 	}
-	return severity.None
+	switch name {
+	case "failing":
+		return verdict.Severity.IsProblem
+	case "waiting":
+		name = verdict.Progressing.String()
+	}
+	var wanted verdict.Severity
+	if wanted.UnmarshalText([]byte(name)) != nil {
+		return nil
+	}
+	return func(s verdict.Severity) bool { return s == wanted }
 }
 
 // VisibleChange returns what a reader sees of a change, such as a delete if the object stops matching, or nil.

@@ -45,6 +45,7 @@ func newDiff(from, to *Page, r *Ranking, cache *event.Cache) (*Diff, error) {
 	appendNewVersion := func(before, after *listwatch.Object) {
 		text = append(after.AppendVersion(text), `,"cells":`...)
 		if text, err = event.AppendChangedCells(text, before.Cells(), after.Cells()); err == nil {
+			text = event.AppendChangedVerdict(text, before, after)
 			c := changes[after]
 			if c != nil && c.Old.ResourceVersion() != before.ResourceVersion() {
 				// Omit the author: other authors can have changed the object between the old page and the change c.
@@ -96,7 +97,7 @@ func insertedRows(rows []*Row, oldIndex []int) map[*listwatch.Object]bool {
 }
 
 func sameRow(a, b *listwatch.Object) bool {
-	return a == b || a.ResourceVersion() == b.ResourceVersion() && bytes.Equal(a.Cells(), b.Cells())
+	return a == b || a.ResourceVersion() == b.ResourceVersion() && bytes.Equal(a.Cells(), b.Cells()) && a.SameVerdict(b)
 }
 
 // changesBetween returns the merged updates between two pages by the new object. Updates outside the history are

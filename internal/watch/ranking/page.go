@@ -7,10 +7,14 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/event"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// rowCounts are numbers of rows. Total counts rows with and without the words of the query.
-type rowCounts struct{ Total, matching, errors, warnings int }
+// rowCounts are numbers of rows. Total and bySeverity count rows with and without the words of the query.
+type rowCounts struct {
+	Total, matching int
+	bySeverity      [verdict.Failed + 1]int
+}
 
 // Page contains the rows of a ranking in one range at one moment. Windows on this range share it.
 type Page struct {
@@ -49,10 +53,14 @@ func (f *Page) Encode() ([]byte, error) {
 }
 
 func (c *rowCounts) Append(dst []byte) []byte {
+	failed, degraded := c.bySeverity[verdict.Failed], c.bySeverity[verdict.Degraded]
 	for _, member := range []struct {
 		name string
 		n    int
-	}{{`,"total":`, c.Total}, {`,"matching":`, c.matching}, {`,"failing":`, c.errors}, {`,"waiting":`, c.warnings}} {
+	}{
+		{`,"total":`, c.Total}, {`,"matching":`, c.matching}, {`,"failing":`, failed + degraded},
+		{`,"waiting":`, c.bySeverity[verdict.Progressing]}, {`,"degraded":`, degraded},
+	} {
 		dst = strconv.AppendInt(append(dst, member.name...), int64(member.n), 10)
 	}
 	return dst

@@ -14,9 +14,9 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
-	"github.com/glasshouse-project/glasshouse/internal/watch/severity"
 	"github.com/glasshouse-project/glasshouse/internal/watch/sortedlist"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 const (
@@ -33,10 +33,12 @@ const (
 type Sort struct {
 	Column     int // The index of the column by which rows are sorted; -1 for none.
 	namespace  bool
+	severity   bool
 	descending bool
 }
 
-// ParseSort parses a column name or "namespace", reversed by "-". An empty text means by namespace and name.
+// ParseSort parses a column name, "namespace", or "severity" (the worst first), reversed by "-". An empty text means
+// by namespace and name.
 func ParseSort(text string, columns []listwatch.Column) (Sort, error) {
 	name, descending := strings.CutPrefix(cellsort.Lower(text), "-")
 	by := Sort{Column: -1, descending: descending}
@@ -45,13 +47,14 @@ func ParseSort(text string, columns []listwatch.Column) (Sort, error) {
 	}
 	by.Column = slices.IndexFunc(columns, func(c listwatch.Column) bool { return cellsort.Lower(c.Name) == name })
 	by.namespace = by.Column < 0 && name == "namespace"
-	if by.Column < 0 && !by.namespace {
+	by.severity = by.Column < 0 && name == "severity"
+	if by.Column < 0 && !by.namespace && !by.severity {
 		names := make([]string, len(columns))
 		for i := range columns {
 			names[i] = cellsort.Lower(columns[i].Name)
 		}
 		return by, status.Invalidf("Unknown column",
-			"There is no column %.40q to sort by. The columns are %s, and namespace. "+
+			"There is no column %.40q to sort by. The columns are %s, namespace, and severity. "+
 				"A - before the name reverses the order.",
 			name, strings.Join(names, ", "))
 	}
@@ -69,6 +72,8 @@ func (by Sort) rank(o *listwatch.Object, columns []listwatch.Column) cellsort.Ra
 		return cellsort.RankCell(o.Cell(by.Column), columns[by.Column].Relative)
 	case by.namespace:
 		return cellsort.RankNatural(o.Namespace())
+	case by.severity:
+		return cellsort.RankCell([]byte{'0' + byte(verdict.Failed-o.Severity())}, false)
 	}
 	return cellsort.Rank{}
 }
@@ -97,23 +102,21 @@ type Ranking struct {
 	weight atomic.Int64
 
 	// The mutex in the field lock guards all fields from here on.
-	filter     *query.Filter
-	rows       *sortedlist.List[*Row] // Nil means that the list must be built first.
-	cursor     journal.Cursor
-	counts     rowCounts
-	classifier *severity.Classifier
-	offscreen  Offscreen
-	texts      map[string]string
-	pages      map[query.Range]*Page
-	number     uint64
+	filter    *query.Filter
+	rows      *sortedlist.List[*Row] // Nil means that the list must be built first.
+	cursor    journal.Cursor
+	counts    rowCounts
+	offscreen Offscreen
+	texts     map[string]string
+	pages     map[query.Range]*Page
+	number    uint64
 }
 
 // New returns the ranking (a sorted list) of all rows of the informer i that the filter f matches.
 func New(i *informer.Informer, f *query.Filter, columns []listwatch.Column, order Sort) *Ranking {
 	r := &Ranking{
 		informer: i, columns: columns, by: order, lock: make(chan struct{}, 1),
-		filter: f.WithColumns(columns), classifier: severity.NewClassifier(columns),
-		texts: make(map[string]string), pages: make(map[query.Range]*Page),
+		filter: f.WithColumns(columns), texts: make(map[string]string), pages: make(map[query.Range]*Page),
 	}
 	r.lock <- struct{}{}
 	return r
@@ -256,14 +259,8 @@ func (r *Ranking) apply(rows *sortedlist.List[*Row], changes []*event.Change) bo
 
 // addToCounts adds n (1 or -1) to the row counts. Objects without the words of the query count, too.
 func (r *Ranking) addToCounts(o *listwatch.Object, n int) {
-	hasError, hasWarning := r.classifier.Classify(o)
 	r.counts.Total += n
-	if hasError {
-		r.counts.errors += n
-	}
-	if hasWarning {
-		r.counts.warnings += n
-	}
+	r.counts.bySeverity[o.Severity()] += n
 }
 
 // removalReason returns why a row is no longer on a page. It is safe for concurrent use.

@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"encoding/csv"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 	"github.com/glasshouse-project/glasshouse/internal/web/response"
 )
 
@@ -61,6 +63,10 @@ func writeCSV(out *bufio.Writer, t *table) error {
 		// Escape the column name, because the author of a CRD can choose any name.
 		header = append(header, escapeFormula(t.Columns[n].Name))
 	}
+	hasVerdicts := slices.ContainsFunc(t.Objects, func(o *watch.Item) bool { return o.Severity() != verdict.None })
+	if hasVerdicts {
+		header = append(header, "Verdict")
+	}
 	if err := lines.Write(header); err != nil {
 		return err
 	}
@@ -79,6 +85,9 @@ func writeCSV(out *bufio.Writer, t *table) error {
 			} else {
 				line = append(line, "")
 			}
+		}
+		if v := o.Verdict(); hasVerdicts {
+			line = append(line, escapeFormula(v.Text()))
 		}
 		if err := lines.Write(line); err != nil {
 			return err

@@ -11,7 +11,7 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cellsort"
-	"github.com/glasshouse-project/glasshouse/internal/watch/severity"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 	"github.com/glasshouse-project/glasshouse/internal/web/request"
 	"github.com/glasshouse-project/glasshouse/internal/web/response"
 	"github.com/glasshouse-project/glasshouse/web/templates"
@@ -104,9 +104,11 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 			return err
 		}
 		row.Cells = make([]templates.Cell, len(page.Columns))
-		severities := severity.OfRow(snapshot.Columns, cells)
+		page.HasVerdicts = page.HasVerdicts || o.Severity() != verdict.None
+		if v := o.Verdict(); v.Severity > verdict.OK {
+			row.Severity, row.Why = v.Severity.String(), v.Text()
+		}
 		for i := range min(len(cells), len(page.Columns)) {
-			row.Cells[i].Severity = string(severities[i])
 			row.Cells[i].Text = snapshot.Columns[i].ElapsedText(cells[i], now)
 			if snapshot.Columns[i].Relative {
 				row.Cells[i].Wire = cells[i]
@@ -166,7 +168,7 @@ func linkList(page *templates.List, values url.Values) {
 		}
 		return link("sort", column)
 	}
-	page.SortNamespace = nextSort("namespace")
+	page.SortNamespace, page.SortSeverity = nextSort("namespace"), nextSort("severity")
 	page.DefaultColumns = link("cols", "")
 	for i := range page.Columns {
 		page.Columns[i].Sort = nextSort(strings.ToLower(page.Columns[i].Name))

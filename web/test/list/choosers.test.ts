@@ -10,6 +10,7 @@ import { isNamespaceName, matchingNamespaces } from "../../static/src/list/names
 import { missingNamespacesText, namespacesLabel } from "../../static/src/model/namespaces.ts";
 import { parseView } from "../../static/src/model/view.ts";
 import type { Column } from "../../static/src/net/wire.ts";
+import { none } from "../verdicts.ts";
 
 const column = (name: string, priority = 0): Column => ({ name, type: "", format: "", priority, relative: false });
 const columns = [column("Name"), column("Ready"), column("IP Address", 1)];
@@ -31,7 +32,7 @@ void test("missing namespaces are named once all namespaces are known", () => {
     type: "rows",
     cursor: "c",
     columns,
-    rows: [{ ns: "", name: "shop", uid: "", rv: "1", created: "", cells: ["shop", "1", ""] }],
+    rows: [{ ns: "", name: "shop", uid: "", rv: "1", created: "", verdict: none, cells: ["shop", "1", ""] }],
     last: true,
   });
   assert.deepEqual(
@@ -96,7 +97,12 @@ void test("unknown columns are reported with the list of existing ones", () => {
     const { sort, cols } = parseView("/r/core/v1/pods", search, "");
     return unknownColumnsText(all, namespaced, sort, cols);
   };
-  for (const search of ["", "?sort=-ready&cols=IP+Address&cols=namespace", "?sort=namespace&cols=wide"])
+  for (const search of [
+    "",
+    "?sort=-ready&cols=IP+Address&cols=namespace",
+    "?sort=namespace&cols=wide",
+    "?sort=-severity",
+  ])
     assert.equal(words(search), null, search);
   assert.equal(words("?sort=-colour"), "No column “colour” to sort by. Available: namespace, name, ready, ip address.");
   assert.equal(
@@ -107,6 +113,7 @@ void test("unknown columns are reported with the list of existing ones", () => {
     words("?cols=wide&cols=name"),
     "No column “wide” to show. Available: namespace, name, ready, ip address.",
   );
+  assert.match(words("?cols=severity") ?? "", /^No column “severity” to show/, "the column Why cannot be chosen");
   assert.equal(words("?sort=colour", true, []), null, "none is known yet");
 });
 

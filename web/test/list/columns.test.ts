@@ -43,6 +43,31 @@ void test("an invalid age fits into its column", () => {
   assert.equal(colgroup.firstElementChild?.style["width"], "calc(9ch + var(--cell-pad))");
 });
 
+void test("a list with verdicts has a last column that sorts by severity", () => {
+  const { thead, table, colgroup, head: h } = head();
+  drawHead(h, shape("Name", "Age"), null);
+  const row = thead.firstElementChild;
+  const withVerdicts = { ...shape("Name", "Age"), hasVerdicts: true };
+  drawHead(h, withVerdicts, { column: "severity", descending: false });
+  assert.ok(thead.firstElementChild !== row);
+  const why = thead.firstElementChild?.lastElementChild;
+  assert.deepEqual(
+    [why?.textContent, why?.getAttribute("data-column"), why?.getAttribute("aria-sort")],
+    ["Why", "why", "ascending"],
+  );
+  assert.equal(why?.firstElementChild?.getAttribute("data-sort"), "severity");
+  assert.equal(table.getAttribute("aria-colcount"), "3");
+  const widths = new ColumnWidths(withVerdicts);
+  widths.measure([{ ns: "", cells: ["web-1", "2099-01-01T00:00:00Z"] }] as unknown as Entry[]);
+  widths.apply(h);
+  assert.deepEqual(
+    colgroup.children.map((col) => col.style["width"]),
+    ["calc(7ch + var(--cell-pad))", "calc(9ch + var(--cell-pad))", ""],
+    "the name has space for the shape, and the last column fills the rest",
+  );
+  assert.equal(table.style["minWidth"], "calc(40ch + 3 * var(--cell-pad))");
+});
+
 void test("a table reports its number of columns", () => {
   for (const namespace of [true, false]) {
     const { table, head: h } = head();

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { emptyRow, fillRow, shapeOf } from "../../static/src/list/row.ts";
+import { emptyRow, fillRow, hasVerdicts, shapeOf } from "../../static/src/list/row.ts";
 import { updateAges } from "../../static/src/ui/ages.ts";
 import { Rows } from "../../static/src/model/rows.ts";
-import type { Column, Row } from "../../static/src/net/wire.ts";
+import type { Column, Row, Severity, Verdict } from "../../static/src/net/wire.ts";
 import { Element } from "../fake-element.ts";
+import { verdictOf } from "../verdicts.ts";
 
 const column = (name: string, priority = 0, relative = false): Column => ({
   name,
@@ -15,14 +16,16 @@ const column = (name: string, priority = 0, relative = false): Column => ({
   relative,
 });
 const columns = [column("Name"), column("Status"), column("Restarts", 0, true), column("Node", 1)];
-const row = (name: string, uid: string, cells: Row["cells"]): Row => ({
+const row = (name: string, uid: string, verdict: Verdict, cells: Row["cells"]): Row => ({
   ns: "big",
   name,
   uid,
   rv: "1",
   created: "",
+  verdict,
   cells,
 });
+const failed = verdictOf("failed", `Container <app>: CrashLoopBackOff, last exit "1"`, "CrashLoopBackOff");
 const now = Date.parse("2026-11-21T10:05:00Z");
 
 function build(): { html: () => string; tick: (ms: number) => void; refill: () => string[] } {
@@ -34,12 +37,17 @@ function build(): { html: () => string; tick: (ms: number) => void; refill: () =
     columns,
     last: true,
     rows: [
-      row("web-1", "u1", ["web-1", "Running", "3 (2026-11-21T10:00:00Z ago)", "node-1"]),
-      row("web-2", "u2", ["web-2", `<b>"it's" & javascript:x`, 0, null]),
-      row("web-3", "u3", ["web-3", `a\u202e\u2066b\u200b\u001b[31m<c>${"\u200bd".repeat(32)}`, 1, null]),
+      row("web-1", "u1", verdictOf("ok"), ["web-1", "Running", "3 (2026-11-21T10:00:00Z ago)", "node-1"]),
+      row("web-2", "u2", failed, ["web-2", `<b>"it's" & javascript:x`, 0, null]),
+      row("web-3", "u3", verdictOf("progressing"), [
+        "web-3",
+        `a\u202e\u2066b\u200b\u001b[31m<c>${"\u200bd".repeat(32)}`,
+        1,
+        null,
+      ]),
     ],
   });
-  const shape = shapeOf("core/v1/pods", columns, true, []);
+  const shape = shapeOf("core/v1/pods", columns, true, [], hasVerdicts(rows.all()));
   const trs = rows.visible().map((e) => {
     const tr = emptyRow(shape);
     fillRow(tr, shape, e, now);
@@ -73,11 +81,59 @@ void test("fillRow returns the changed cells", () =>
 
 void test("a time column is not the link if another column is shown", () => {
   assert.equal(
-    shapeOf("core/v1/events", [column("Last Seen", 0, true), column("Type"), column("Name", 1)], true, []).link,
+    shapeOf("core/v1/events", [column("Last Seen", 0, true), column("Type"), column("Name", 1)], true, [], false).link,
     1,
   );
   assert.equal(
-    shapeOf("core/v1/events", [column("Last Seen", 0, true), column("Type"), column("Name", 1)], true, ["wide"]).link,
+    shapeOf("core/v1/events", [column("Last Seen", 0, true), column("Type"), column("Name", 1)], true, ["wide"], false)
+      .link,
     2,
   );
+});
+
+void test("an object with any severity but none has a verdict", () => {
+  const has = (...all: Severity[]): boolean => {
+    const rows = new Rows();
+    rows.apply({
+      id: 1,
+      type: "rows",
+      cursor: "",
+      columns,
+      last: true,
+      rows: all.map((s, i) => row(`web-${i}`, `u${i}`, verdictOf(s), ["", "", "", ""])),
+    });
+    return hasVerdicts(rows.all());
+  };
+  assert.deepEqual([has(), has("none", "none"), has("none", "ok"), has("failed")], [false, false, true, true]);
+});
+
+void test("rows have a last cell for the verdict only if the list has verdicts, whatever the columns", () => {
+  const classes = (cols: string[], hasVerdicts: boolean): (string | null)[] =>
+    Element.of(emptyRow(shapeOf("core/v1/pods", columns, false, cols, hasVerdicts))).children.map((e) =>
+      e.getAttribute("class"),
+    );
+  assert.deepEqual(classes([], false), [null, null, null]);
+  assert.deepEqual(classes([], true), [null, null, null, "why"]);
+  assert.deepEqual(classes(["name"], true), [null, "why"]);
+});
+
+void test("a row that is used again has the severity and the reason of the new entry", () => {
+  const rows = new Rows();
+  const cells = ["", "", "", ""];
+  const invisible = verdictOf("degraded", "a\u202eb");
+  const all = [failed, invisible, verdictOf("ok")].map((v, i) => row(`web-${i}`, `u${i}`, v, cells));
+  rows.apply({ id: 1, type: "rows", cursor: "", columns, last: true, rows: all });
+  const shape = shapeOf("core/v1/pods", columns, false, [], true);
+  const tr = emptyRow(shape);
+  const drawn = rows.visible().map((e) => {
+    fillRow(tr, shape, e, now);
+    const why = Element.of(tr).children.at(-1);
+    return [Element.of(tr).getAttribute("data-severity"), why?.textContent, why?.getAttribute("title")];
+  });
+  const text = `failed: ${failed.sentence}`;
+  assert.deepEqual(drawn, [
+    ["failed", text, text],
+    ["degraded", "degraded: a\u202eb", "degraded: a[U+202E]b"],
+    [null, "", ""],
+  ]);
 });

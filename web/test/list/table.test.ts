@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 import { clearPage, frame, page, Part } from "../fake-page.ts";
-import { shapeOf } from "../../static/src/list/row.ts";
+import { hasVerdicts, shapeOf } from "../../static/src/list/row.ts";
 import { Table } from "../../static/src/list/table.ts";
 import type { RowSource } from "../../static/src/model/row-source.ts";
 import { Rows } from "../../static/src/model/rows.ts";
 import { WindowRows, windowSize } from "../../static/src/model/window.ts";
-import type { Column, Row, RowEvent } from "../../static/src/net/wire.ts";
+import type { Column, Row, RowEvent, Severity } from "../../static/src/net/wire.ts";
+import { none, verdictOf } from "../verdicts.ts";
 
 const rowHeight = 20; // px, as getComputedStyle of fake-page.ts returns it
 const viewport = 200; // px, which is 10 rows
@@ -25,6 +26,7 @@ const rowOf = (i: number, status = "Running", rv = "1"): Row => ({
   uid: `u${i}`,
   rv,
   created: "",
+  verdict: none,
   cells: [nameOf(i), status],
 });
 const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, i) => from + i);
@@ -69,7 +71,7 @@ class Fixture {
   }
 
   show(rows: RowSource): this {
-    this.table.show(rows, shapeOf("core/v1/pods", columns, false, []), null);
+    this.table.show(rows, shapeOf("core/v1/pods", columns, false, [], hasVerdicts(rows.all())), null);
     frame();
     return this;
   }
@@ -139,6 +141,14 @@ const updated = (i: number, status: string): RowEvent =>
     cells: new Map([[1, status]]),
     by: { manager: "kubectl", operation: "Update", subresource: "", time: "" },
   }) as unknown as RowEvent;
+const judged = (i: number, severity: Severity, sentence: string): RowEvent => ({
+  op: "update",
+  ns: "shop",
+  name: nameOf(i),
+  rv: "1",
+  cells: new Map(),
+  verdict: verdictOf(severity, sentence),
+});
 const deleted = (i: number): RowEvent => ({ op: "delete", ns: "shop", name: nameOf(i) }) as RowEvent;
 
 function windowed(total: number) {
@@ -159,6 +169,7 @@ function windowed(total: number) {
         total,
         matching: total,
         failing: 0,
+        degraded: 0,
         waiting: 0,
         changes: 0,
         newest: null,
@@ -358,6 +369,35 @@ void test("while the pointer is over the rows, cells change in place and are hig
   assert.equal(cell?.hasAttribute("data-changed"), true);
   assert.match(cell?.getAttribute("title") ?? "", /Running.* → .*Failed.*\nChanged .* by .*kubectl/);
   assert.equal(f.pending, "");
+});
+
+void test("a change of only the verdict is drawn without a highlight", () => {
+  const { rows, send } = complete(8);
+  send(judged(0, "ok", ""));
+  const f = new Fixture().show(rows);
+  send(judged(2, "degraded", "Overdue"));
+  f.draw();
+  const tr = f.rowElement(2);
+  assert.deepEqual(
+    [tr?.getAttribute("data-severity"), tr?.lastElementChild?.textContent],
+    ["degraded", "degraded: Overdue"],
+  );
+  assert.equal(tr?.querySelectorAll("[data-changed]").length, 0, "nobody changed a cell");
+  send(judged(2, "ok", ""));
+  f.draw();
+  assert.deepEqual([tr?.hasAttribute("data-severity"), tr?.lastElementChild?.textContent], [false, ""]);
+});
+
+void test("a table without verdicts reports that it lacks them, until it is shown with verdicts", () => {
+  const { rows, send } = complete(8);
+  const f = new Fixture();
+  assert.equal(f.table.lacksVerdicts, false, "it shows no rows");
+  f.show(rows);
+  assert.deepEqual([f.table.lacksVerdicts, f.rowElement(1)?.children.length], [true, 2]);
+  send(judged(1, "failed", "Evicted"));
+  f.show(rows);
+  assert.deepEqual([f.table.lacksVerdicts, f.rowElement(1)?.children.length], [false, 3]);
+  assert.deepEqual(f.column(-1), ["severity", "severity"], "the last column sorts by severity");
 });
 
 void test("while the pointer is over the rows, a deleted row stays struck through", () => {

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { digest, hex } from "../../static/src/net/digest.ts";
 import { Feed } from "../../static/src/model/feed.ts";
 import { Live } from "../../static/src/net/live.ts";
+import { countedSeverities } from "../../static/src/model/severity.ts";
 import { status } from "../../static/src/model/status.ts";
 import type { LatestChange } from "../../static/src/model/latest-change.ts";
 import { Browser } from "../fake-browser.ts";
@@ -264,6 +265,7 @@ void test("a window with an unknown sort column uses the default order, like a c
       total: 2,
       matching: 2,
       failing: 0,
+      degraded: 0,
       waiting: 0,
       changes: 0,
       offset: 0,
@@ -288,6 +290,7 @@ void test("a window with an unknown sort column uses the default order, like a c
     total: 0,
     matching: 0,
     failing: 0,
+    degraded: 0,
     waiting: 0,
     changes: 0,
     offset: 0,
@@ -315,7 +318,8 @@ void test("a list above the row limit becomes a window", () => {
     columns,
     total: 3,
     matching: 3,
-    failing: 1,
+    failing: 4,
+    degraded: 1,
     waiting: 2,
     changes: 5,
     offset: 0,
@@ -323,7 +327,10 @@ void test("a list above the row limit becomes a window", () => {
     rows: [row("c"), row("b"), row("a")],
   });
   assert.deepEqual([s.seen(), s.words()], [["c Ready", "b Ready", "a Ready"], "Live"]);
-  assert.deepEqual([s.feed.rows.countSeverity("bad"), s.feed.rows.countSeverity("warn")], [1, 2]);
+  assert.deepEqual(
+    countedSeverities.map((severity) => s.feed.rows.countSeverity(severity)),
+    [3, 1, 2],
+  );
   const elsewhere = {
     op: "update",
     ns: "shop",
@@ -338,6 +345,7 @@ void test("a list above the row limit becomes a window", () => {
     total: 2,
     matching: 2,
     failing: 0,
+    degraded: 0,
     waiting: 0,
     changes: 2,
     newest: elsewhere,
@@ -364,6 +372,7 @@ void test("a list above the row limit becomes a window", () => {
     total: 2,
     matching: 1,
     failing: 0,
+    degraded: 0,
     waiting: 0,
     offset: 0,
     count: 400,
@@ -376,6 +385,7 @@ void test("a list above the row limit becomes a window", () => {
     total: 1,
     matching: 1,
     failing: 0,
+    degraded: 0,
     waiting: 0,
     events: [{ op: "remove", at: 7 }],
   });
@@ -393,6 +403,7 @@ void test("a list above the row limit becomes a window", () => {
     total: 2,
     matching: 1,
     failing: 0,
+    degraded: 0,
     waiting: 0,
     offset: 0,
     count: 400,
@@ -430,7 +441,7 @@ void test("rows above the limit stay visible until the window around the viewpor
     [1202, "w-9299 Ready", "Live", false, ["arrived, other columns"]],
   );
 
-  const counts = { cursor: "c3", total: 1202, matching: 1202, failing: 0, waiting: 0, changes: 0 };
+  const counts = { cursor: "c3", total: 1202, matching: 1202, failing: 0, degraded: 0, waiting: 0, changes: 0 };
   s.receive({ type: "window", ...counts, columns, offset: 500, count: 400, rows: rows.slice(500, 900) });
   assert.deepEqual(
     [s.feed.rows.length, s.feed.rows.slice(700, 701)[0]?.name, s.words(), s.feed.isCurrent],

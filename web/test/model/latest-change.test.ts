@@ -5,9 +5,18 @@ import { test } from "node:test";
 import { Rows } from "../../static/src/model/rows.ts";
 import { latestChange } from "../../static/src/model/latest-change.ts";
 import type { Column, RowEvent } from "../../static/src/net/wire.ts";
+import { none, verdictOf } from "../verdicts.ts";
 
 const column = (name: string): Column => ({ name, type: "string", format: "", priority: 0, relative: false });
-const row = (name: string) => ({ ns: "shop", name, uid: "u", rv: "1", created: "", cells: [name, "Pending", 0] });
+const row = (name: string) => ({
+  ns: "shop",
+  name,
+  uid: "u",
+  rv: "1",
+  created: "",
+  verdict: none,
+  cells: [name, "Pending", 0],
+});
 const by = { manager: "kubelet", operation: "Update", subresource: "status", time: "" };
 const update = (name: string, cells: [number, string][]): RowEvent => ({
   op: "update",
@@ -51,6 +60,8 @@ void test("latestChange returns the newest visible change with the previous cell
       by,
     },
   );
+  const overdue: RowEvent = { ...update("a", []), verdict: verdictOf("degraded") } as RowEvent;
+  assert.equal(latestChange([overdue], rows), null, "nobody changed a verdict");
   assert.equal(latestChange([update("a", []), update("unheard-of", [[1, "x"]])], rows), null);
   assert.deepEqual(latestChange([update("a", [[1, "x"]]), { op: "delete", ns: "shop", name: "a" }], rows), {
     op: "delete",

@@ -1,22 +1,53 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { severityColumnsOf, cellSeverity } from "../../static/src/model/severity.ts";
+import {
+  countedSeverities,
+  isCounted,
+  severities,
+  severityMatcher,
+  showsState,
+  verdictText,
+} from "../../static/src/model/severity.ts";
+import { verdictOf } from "../verdicts.ts";
 
-void test("cells have the same severity as on the server", () => {
-  const cases = JSON.parse(readFileSync("../internal/watch/severity/testdata/severities.json", "utf8")) as {
-    cells: [string, string, string][];
-    rows: { columns: string[]; cells: string[]; want: string[] }[];
-  };
-  assert.ok(cases.cells.length > 30 && cases.rows.length > 10);
-  const got = (columns: readonly string[], cells: readonly string[]): string[] => {
-    const severityColumns = severityColumnsOf(columns);
-    return cells.map(
-      (_, i) =>
-        severityColumns.filter((t) => t.index === i).map((t) => cellSeverity(severityColumns, cells, t) ?? "")[0] ?? "",
-    );
-  };
-  for (const [column, text, want] of cases.cells) assert.deepEqual(got([column], [text]), [want], `${column} ${text}`);
-  for (const { columns, cells, want } of cases.rows)
-    assert.deepEqual(got(columns, cells), want, `${columns.join()} ${cells.join()}`);
+for (const [word, want] of [
+  ["is:failed", ["failed"]],
+  ["is:degraded", ["degraded"]],
+  ["is:progressing", ["progressing"]],
+  ["is:ok", ["ok"]],
+  ["is:none", ["none"]],
+  ["is:failing", ["degraded", "failed"]],
+  ["is:waiting", ["progressing"]],
+] as const) {
+  void test(`the filter word ${word} selects ${want.join(" and ")}`, () => {
+    const match = severityMatcher(word);
+    assert.ok(match !== null);
+    assert.deepEqual(severities.filter(match), want);
+  });
+}
+
+for (const word of ["failed", "is:", "is:well", "is:failed:", "this:failed", "is:toString", ""])
+  void test(`the filter word ${JSON.stringify(word)} is plain text`, () => assert.equal(severityMatcher(word), null));
+
+void test("the counts include the severities that need attention, the worst first", () => {
+  assert.deepEqual(countedSeverities, ["failed", "degraded", "progressing"]);
+  assert.deepEqual([...severities].reverse().filter(isCounted), countedSeverities);
 });
+
+void test("a verdict is shown as its severity and its sentence", () => {
+  assert.equal(
+    verdictText(verdictOf("failed", "Container app: CrashLoopBackOff", "CrashLoopBackOff")),
+    "failed: Container app: CrashLoopBackOff",
+  );
+  assert.equal(verdictText(verdictOf("progressing")), "progressing");
+});
+
+void test("columns that show a state are recognized by their names", () =>
+  assert.deepEqual(["Name", "Status", "READY", "Health Status", "Type", "Status Code"].map(showsState), [
+    false,
+    true,
+    true,
+    true,
+    false,
+    false,
+  ]));

@@ -2,8 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { countedSeverities } from "../../static/src/model/severity.ts";
 import { WindowRows, windowSize } from "../../static/src/model/window.ts";
 import type { Column, Row, WindowEvent } from "../../static/src/net/wire.ts";
+import { none, verdictOf } from "../verdicts.ts";
 
 const columns: Column[] = ["Name", "Status"].map((name) => ({
   name,
@@ -36,8 +38,9 @@ class Server {
       cursor: "c",
       total: this.rows.length,
       matching: this.rows.length,
-      failing: 2,
-      waiting: 1,
+      failing: 3,
+      degraded: 1,
+      waiting: 4,
       changes: 0,
       newest: null,
     };
@@ -93,6 +96,7 @@ const row = (n: number, status = "Running"): Row => ({
   uid: `u${n}`,
   rv: "1",
   created: "",
+  verdict: none,
   cells: [`web-${n}`, status],
 });
 const rowTexts = (rows: readonly (Row | undefined)[]): string[] =>
@@ -174,7 +178,11 @@ void test("a row counts as deleted when the server reports it, until it is added
     ["a/web-3", "a/web-399", "a/web-0"].map((key) => s.window.isDeleted(key)),
     [true, false, false],
   );
-  assert.deepEqual([s.window.countSeverity("bad"), s.window.countSeverity("warn")], [2, 1]);
+  assert.deepEqual(
+    countedSeverities.map((severity) => s.window.countSeverity(severity)),
+    [2, 1, 4],
+    "failing is failed and degraded",
+  );
   s.rows.splice(3, 0, row(3));
   s.sendChanges();
   assert.ok(!s.window.isDeleted("a/web-3"));
@@ -248,6 +256,7 @@ void test("pending changes are counted everywhere, except rows that were only pu
       total: 1000,
       matching: all ? 1000 : 999,
       failing: 0,
+      degraded: 0,
       waiting: 0,
       changes: 1,
       newest: null,
@@ -284,6 +293,7 @@ void test("pending changes are counted everywhere, except rows that were only pu
       total: 1000,
       matching: 1000,
       failing: 0,
+      degraded: 0,
       waiting: 0,
       changes: 1,
       newest: null,
@@ -339,7 +349,17 @@ void test("a frozen row that moved out of the window keeps current cells", () =>
   s.rows = [row(0), row(1)];
   s.sendWindow(true);
   s.window.setFrozen(true);
-  const counts = { id: 1, cursor: "c", total: 2, matching: 1, failing: 0, waiting: 0, changes: 1, newest: null };
+  const counts = {
+    id: 1,
+    cursor: "c",
+    total: 2,
+    matching: 1,
+    failing: 0,
+    degraded: 0,
+    waiting: 0,
+    changes: 1,
+    newest: null,
+  };
   assert.ok(
     s.window.apply({
       ...counts,
@@ -351,6 +371,51 @@ void test("a frozen row that moved out of the window keeps current cells", () =>
     [rowTexts(s.window.slice(0, 2)), s.window.pendingText, s.window.isDeleted("a/web-1")],
     [["u0 1 Running", "u1 2 Odd"], "1 removed", false],
   );
+});
+
+void test("verdicts change without another version of the object", () => {
+  const s = new Server();
+  s.rows = [row(0), row(1)];
+  s.sendWindow(true);
+  const [first, second] = s.window.slice(0, 2);
+  const counts = { id: 1, cursor: "c", total: 2, matching: 2, failing: 0, degraded: 0, waiting: 0, changes: 1 };
+  const overdue = verdictOf("degraded", "Overdue");
+  assert.ok(
+    s.window.apply({
+      ...counts,
+      type: "window-events",
+      newest: null,
+      events: [{ op: "update", at: 0, uid: "u0", rv: "1", cells: new Map(), verdict: overdue }],
+    }),
+  );
+  assert.deepEqual(s.window.get("a/web-0")?.verdict, overdue);
+  assert.ok(s.window.get("a/web-0") !== first, "so that the table draws it");
+  // After many changes, the server sends the window again instead of events.
+  s.rows = [
+    { ...row(0), verdict: overdue },
+    { ...row(1), verdict: overdue },
+  ];
+  const kept = s.window.get("a/web-0");
+  s.sendWindow();
+  assert.ok(s.window.get("a/web-0") === kept);
+  assert.deepEqual([second?.verdict, s.window.get("a/web-1")?.verdict], [none, overdue]);
+});
+
+void test("a frozen row that the filter excludes keeps its current verdict", () => {
+  const s = new Server();
+  s.rows = [row(0), row(1)];
+  s.sendWindow(true);
+  s.window.setFrozen(true);
+  const counts = { id: 1, cursor: "c", total: 2, matching: 1, failing: 0, degraded: 0, waiting: 0, changes: 1 };
+  assert.ok(
+    s.window.apply({
+      ...counts,
+      type: "window-events",
+      newest: null,
+      events: [{ op: "remove", at: 1, why: "filtered", now: { rv: "2", cells: new Map(), verdict: verdictOf("ok") } }],
+    }),
+  );
+  assert.deepEqual(s.window.slice(1, 2)[0]?.verdict, verdictOf("ok"));
 });
 
 void test("requestAround loads the rows around an object, whatever was requested before", () => {
@@ -365,6 +430,7 @@ void test("requestAround loads the rows around an object, whatever was requested
       total: 5000,
       matching: 5000,
       failing: 0,
+      degraded: 0,
       waiting: 0,
       changes: 0,
       newest: null,
@@ -395,6 +461,7 @@ void test("inconsistent messages are rejected", () => {
       total: 1,
       matching: 1,
       failing: 0,
+      degraded: 0,
       waiting: 0,
       changes: 0,
       newest: null,
@@ -415,6 +482,7 @@ void test("inconsistent messages are rejected", () => {
       total: 0,
       matching: 0,
       failing: 0,
+      degraded: 0,
       waiting: 0,
       changes: 0,
       newest: null,
@@ -425,7 +493,17 @@ void test("inconsistent messages are rejected", () => {
 });
 
 void test("a row changed by several authors since it was drawn names none, even if it moved", () => {
-  const counts = { id: 1, cursor: "c", total: 2, matching: 2, failing: 0, waiting: 0, changes: 1, newest: null };
+  const counts = {
+    id: 1,
+    cursor: "c",
+    total: 2,
+    matching: 2,
+    failing: 0,
+    degraded: 0,
+    waiting: 0,
+    changes: 1,
+    newest: null,
+  };
   const by = (manager: string) => ({ manager, operation: "Update", subresource: "", time: "" });
   const update = (manager: string): WindowEvent[] => [
     { op: "update", at: 0, uid: "u0", rv: "2", cells: new Map([[1, manager]]), by: by(manager) },

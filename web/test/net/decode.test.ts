@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { decode, parse } from "../../static/src/net/decode.ts";
 import type { SubscriptionSpec } from "../../static/src/net/wire.ts";
 import { tableOf } from "../table-encoding.ts";
+import { none, verdictOf } from "../verdicts.ts";
 
 const views = new Map<number, SubscriptionSpec["view"]>([
   [1, "table"],
@@ -20,6 +21,7 @@ const row = {
   uid: "u",
   rv: "811",
   created: "2026-11-21T10:00:00Z",
+  verdict: verdictOf("failed", "Container app: CrashLoopBackOff", "CrashLoopBackOff"),
   cells: ["web-1", 1, true, null],
 };
 
@@ -105,6 +107,34 @@ void test("chunks without columns and of a cluster-scoped kind are decoded", () 
   }).messages;
   assert.ok(m?.type === "rows" && m.columns === null && !m.last && m.rows[0]?.ns === "");
   assert.deepEqual(m.rows[0].cells, ["n", "c", null], "a column that repeats another is sent as its name");
+});
+
+void test("the rows of a table have one verdict for all, or one each", () => {
+  const verdictsOf = (verdict: unknown): unknown => {
+    const [m] = read({ id: 1, type: "snapshot", table: { ...tableOf([row, row]), verdict } }).messages;
+    assert.ok(m?.type === "rows");
+    return m.rows.map((r) => r.verdict);
+  };
+  assert.deepEqual(verdictsOf("ok"), [verdictOf("ok"), verdictOf("ok")]);
+  assert.deepEqual(verdictsOf("none"), [none, none]);
+  assert.deepEqual(verdictsOf(["ok", row.verdict]), [verdictOf("ok"), row.verdict]);
+  assert.deepEqual(verdictsOf([null, { severity: "splendid" }]), [none, none]);
+  assert.deepEqual(verdictsOf(undefined), [none, none], "a server that sends none");
+});
+
+void test("a row without a verdict has none, and an update without a verdict does not change it", () => {
+  const { verdict: _, ...plain } = row;
+  const update = { op: "update", ns: "big", name: "web-1", rv: "2", cells: {} };
+  const [m] = read({
+    id: 1,
+    type: "events",
+    cursor: "c",
+    events: [{ op: "add", row: plain }, update, { ...update, verdict: { severity: "ok" } }],
+  }).messages;
+  assert.ok(m?.type === "row-events");
+  const [added, same, changed] = m.events;
+  assert.ok(added?.op === "add" && same?.op === "update" && changed?.op === "update");
+  assert.deepEqual([added.row.verdict, "verdict" in same, changed.verdict], [none, false, verdictOf("ok")]);
 });
 
 void test("a snapshot without an object is decoded", () => {
@@ -240,7 +270,7 @@ void test("changes for the activity feed are decoded", () => {
 });
 
 void test("a window and its events are decoded", () => {
-  const counts = { total: 120000, matching: 5200, failing: 12, waiting: 3 };
+  const counts = { total: 120000, matching: 5200, failing: 12, degraded: 2, waiting: 3 };
   const nothing = { changes: 0, newest: null };
   const newest = { op: "update", ns: "shop", name: "web-2", before: { 2: "Running" }, cells: { 2: "Error" }, by };
   const windowMessage = {
@@ -254,12 +284,13 @@ void test("a window and its events are decoded", () => {
     rows: [row, row],
   };
   const moved = { id: 5, type: "window", cursor: "c2", ...counts, offset: 5300, count: 2, rows: [] };
-  const left = { rv: "812", cells: { 2: "Running" }, by };
+  const left = { rv: "812", cells: { 2: "Running" }, verdict: verdictOf("degraded", "Not ready"), by };
   const events = [
     { op: "remove", at: 1, why: "gone" },
     { op: "insert", at: 0, row, by },
     { op: "insert", at: 1, row },
     { op: "update", at: 1, uid: "u", rv: "812", cells: { 2: "Running" }, by },
+    { op: "update", at: 1, uid: "u", rv: "812", cells: {}, verdict: row.verdict },
   ];
   const { messages, faults } = read([
     windowMessage,
@@ -288,7 +319,11 @@ void test("a window and its events are decoded", () => {
       cursor: "c3",
       ...counts,
       ...nothing,
-      events: [...events.slice(0, 3), { ...events[3], cells: new Map([[2, "Running"]]) }],
+      events: [
+        ...events.slice(0, 3),
+        { ...events[3], cells: new Map([[2, "Running"]]) },
+        { ...events[4], cells: new Map() },
+      ],
     },
     {
       id: 5,
@@ -314,6 +349,7 @@ void test("an invalid window is a fault", () => {
     total: 9,
     matching: 9,
     failing: 1,
+    degraded: 0,
     waiting: 1,
     offset: 0,
     count: 1,
@@ -326,6 +362,7 @@ void test("an invalid window is a fault", () => {
     total: 9,
     matching: 9,
     failing: 1,
+    degraded: 0,
     waiting: 1,
     events: list,
   });
@@ -344,6 +381,7 @@ void test("an invalid window is a fault", () => {
     { ...fine, columns: [{}] },
     { ...fine, failing: undefined },
     { ...fine, waiting: 0.5 },
+    { ...fine, degraded: undefined },
     { ...fine, changes: -1 },
     { ...fine, newest: 1 },
     { ...fine, newest: { op: "update", before: {}, cells: {} } },
@@ -423,6 +461,8 @@ const malformed: [string, unknown, number | null][] = [
   ["a name that is no text", { id: 1, type: "snapshot", table: { ...tableOf([row]), name: [null] } }, 1],
   ["a column that is too short", { id: 1, type: "snapshot", table: { ...tableOf([row]), rv: [] } }, 1],
   ["cells that are too short", { id: 1, type: "snapshot", table: { ...tableOf([row]), cells: [[]] } }, 1],
+  ["verdicts that are too few", { id: 1, type: "snapshot", table: { ...tableOf([row]), verdict: [] } }, 1],
+  ["verdicts that are too many", { id: 1, type: "snapshot", table: { ...tableOf([row]), verdict: ["ok", "ok"] } }, 1],
   ["a table without cells", { id: 1, type: "snapshot", table: { ...tableOf([row]), cells: undefined } }, 1],
   ["a name that is a number", { id: 1, type: "events", cursor: "c", events: [{ op: "delete", name: 7 }] }, 1],
   ["events without a cursor", { id: 1, type: "events", events: [] }, 1],

@@ -14,6 +14,7 @@ import type { ListedKind } from "../../static/src/net/kinds.ts";
 import { Rows } from "../../static/src/model/rows.ts";
 import { emptyResponse, type SearchResponse } from "../../static/src/net/search.ts";
 import { defaultView } from "../../static/src/model/view.ts";
+import { none } from "../verdicts.ts";
 
 const kind = (ref: string, kind: string, short: string[], categories: string[] = [], namespaced = true): ListedKind => {
   const [group = "", , resource = ""] = ref.split("/");
@@ -56,6 +57,7 @@ rows.apply({
     uid: key,
     rv: "1",
     created: "",
+    verdict: none,
     cells: [key.split("/")[1] ?? ""],
   })),
 });
@@ -134,7 +136,12 @@ void test("changed names are searched again", () => {
     id: 1,
     type: "row-events",
     cursor: "d",
-    events: [{ op: "add", row: { ns: "data", name: "fresh", uid: "f", rv: "2", created: "", cells: ["fresh"] } }],
+    events: [
+      {
+        op: "add",
+        row: { ns: "data", name: "fresh", uid: "f", rv: "2", created: "", verdict: none, cells: ["fresh"] },
+      },
+    ],
   });
   assert.equal(found(), 1);
 });

@@ -8,6 +8,8 @@ import type { Sort } from "../model/sort.ts";
 
 const maxWidth = 56; // characters; a longer text ends with an ellipsis
 const relativeWidth = 9; // minimum width in characters of a column with ages; the age "<invalid>" needs 9
+const whyWidth = 24; // minimum width in characters of the column "Why", which fills the remaining space
+const shapeWidth = 2; // width in characters of the shape for the severity, before the name
 
 export interface TableHead {
   readonly thead: HTMLTableSectionElement;
@@ -21,7 +23,7 @@ export interface TableHead {
  * selected.
  */
 export function drawHead(head: TableHead, shape: TableShape, sort: Sort | null): void {
-  const columns = JSON.stringify([shape.namespace, shape.columns]);
+  const columns = JSON.stringify([shape.namespace, shape.hasVerdicts, shape.columns]);
   if (head.drawnColumns === columns && head.thead.firstElementChild !== null) return markSort(head, sort);
   head.drawnColumns = columns;
   const cell = (column: string, name: string, sortable: string): HTMLElement =>
@@ -32,6 +34,7 @@ export function drawHead(head: TableHead, shape: TableShape, sort: Sort | null):
     );
   const cells = shape.columns.map((c) => cell(String(c.index), c.name, c.name.toLowerCase()));
   if (shape.namespace) cells.unshift(cell("ns", "Namespace", "namespace"));
+  if (shape.hasVerdicts) cells.push(cell("why", "Why", "severity"));
   head.thead.replaceChildren(h("tr", { "aria-rowindex": "1" }, ...cells));
   head.table.setAttribute("aria-colcount", String(cells.length));
   head.colgroup.replaceChildren(...cells.map(() => h("col")));
@@ -55,11 +58,12 @@ export class ColumnWidths {
   constructor(private readonly shape: TableShape) {
     this.chars = shape.columns.map((c) => c.name.length + 2);
     if (shape.namespace) this.chars.unshift(11);
+    if (shape.hasVerdicts) this.chars.push(whyWidth);
   }
 
   /** Measures the cells of the entries. Returns true if a column became wider. */
   measure(entries: Iterable<Entry>): boolean {
-    const { columns, namespace } = this.shape;
+    const { columns, namespace, hasVerdicts, link } = this.shape;
     const offset = namespace ? 1 : 0;
     let grown = false;
     const grow = (at: number, n: number): void => {
@@ -73,7 +77,8 @@ export class ColumnWidths {
       columns.forEach((c, i) => {
         const text = cellText(e.cells[c.index]);
         // The cell contains a timestamp of 20 characters, but shows it as an age of about 7 characters.
-        grow(i + offset, c.relative ? Math.max(relativeWidth, text.length - 13) : text.length);
+        const width = c.relative ? Math.max(relativeWidth, text.length - 13) : text.length;
+        grow(i + offset, hasVerdicts && c.index === link ? width + shapeWidth : width);
       });
     }
     return grown;

@@ -14,8 +14,9 @@ import { plural, type Kind } from "../net/kinds.ts";
 import { showToast as announce, showToastAfterTyping, showReloadToast } from "../ui/toast.ts";
 import { missingNamespacesText, namespacesLabel } from "../model/namespaces.ts";
 import type { Picker } from "./picker.ts";
-import { shapeOf } from "./row.ts";
+import { hasVerdicts, shapeOf } from "./row.ts";
 import { keyOf } from "../model/row-source.ts";
+import { countedSeverities } from "../model/severity.ts";
 import { Rows } from "../model/rows.ts";
 import { Panel } from "../object/panel.ts";
 import { drawProgress } from "./progress.ts";
@@ -171,6 +172,7 @@ export class ListPage implements FeedListener {
     else this.panel?.show(view.tab);
     this.restoreScroll();
     this.drawExports();
+    this.updateSeverityCounts();
     this.updateStatus();
   }
 
@@ -238,7 +240,7 @@ export class ListPage implements FeedListener {
 
   private updateSeverityCounts(): void {
     const { rows } = this.feed;
-    drawSeverityCounts(byId("severity-counts"), this.view, (tone) => (rows.isComplete ? rows.countSeverity(tone) : 0));
+    drawSeverityCounts(byId("severity-counts"), this.view, (s) => (rows.isComplete ? rows.countSeverity(s) : 0));
   }
 
   /** Updates ages and status texts. It is called every second. */
@@ -285,8 +287,17 @@ export class ListPage implements FeedListener {
       rows.columns,
       this.kind.namespaced && this.view.ns.length !== 1,
       this.view.cols,
+      this.hasVerdicts,
     );
     this.table.show(rows, shape, this.view.sort);
+  }
+
+  // A window has only some of the rows, but the counts include all of them.
+  private get hasVerdicts(): boolean {
+    const { rows } = this.feed;
+    return (
+      hasVerdicts(rows.all()) || (!(rows instanceof Rows) && countedSeverities.some((s) => rows.countSeverity(s) > 0))
+    );
   }
 
   rowChanged(newest: LatestChange): void {
@@ -294,6 +305,7 @@ export class ListPage implements FeedListener {
   }
 
   rowsChanged(): void {
+    if (this.table.lacksVerdicts && this.hasVerdicts) this.showRows();
     this.table.changed();
   }
 

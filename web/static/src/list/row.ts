@@ -2,9 +2,9 @@
 // testdata/rows.html.
 
 import { formatAges } from "../text/age.ts";
-import { h, setText } from "../ui/dom.ts";
+import { h, setAttr, setText } from "../ui/dom.ts";
 import { cellText, type Entry } from "../model/row-source.ts";
-import { severityColumnsOf, cellSeverity, type SeverityColumn } from "../model/severity.ts";
+import { isCounted, showsState, verdictText } from "../model/severity.ts";
 import { objectHref } from "../model/view.ts";
 import type { Column } from "../net/wire.ts";
 
@@ -13,14 +13,15 @@ export interface TableShape {
   readonly namespace: boolean; // whether rows have a cell with the namespace
   readonly link: number; // index of the column whose cells link to the object; same as linkColumn in Go
   readonly columns: readonly ShownColumn[];
-  readonly severityColumns: readonly SeverityColumn[]; // columns that show a status, including hidden ones
+  /** Whether rows have a last cell, "Why", with the sentence of the verdict. False if no object has a verdict. */
+  readonly hasVerdicts: boolean;
 }
 
 export interface ShownColumn {
   readonly index: number; // index among the columns that the server sent
   readonly name: string;
   readonly relative: boolean;
-  readonly severityColumn: SeverityColumn | null;
+  readonly showsState: boolean;
 }
 
 export function shapeOf(
@@ -28,19 +29,19 @@ export function shapeOf(
   columns: readonly Column[],
   namespace: boolean,
   cols: readonly string[],
+  hasVerdicts: boolean,
 ): TableShape {
   const wide = cols.length === 1 && cols[0] === "wide";
   const isChosen = (name: string): boolean => cols.includes(name.toLowerCase());
   const isDefault = cols.length === 0 || wide;
   const isShown = (c: Column): boolean =>
     isDefault ? wide || c.priority <= 0 : c.name.toLowerCase() === "name" || isChosen(c.name);
-  const severityColumns = severityColumnsOf(columns.map((c) => c.name));
   const shown = columns
     .map((c, index) => ({
       index,
       name: c.name,
       relative: c.relative,
-      severityColumn: severityColumns.find((t) => t.index === index) ?? null,
+      showsState: showsState(c.name),
       isShown: isShown(c),
     }))
     .filter((c) => c.isShown);
@@ -50,14 +51,23 @@ export function shapeOf(
     namespace: namespace && (isDefault || isChosen("namespace")),
     link: link?.index ?? -1,
     columns: shown,
-    severityColumns,
+    hasVerdicts,
   };
+}
+
+export function hasVerdicts(entries: Iterable<Entry>): boolean {
+  for (const e of entries) if (e.verdict.severity !== "none") return true;
+  return false;
 }
 
 export function emptyRow(shape: TableShape): HTMLTableRowElement {
   const tr = h("tr");
   if (shape.namespace) tr.append(h("td", { class: "ns" }));
-  for (const c of shape.columns) tr.append(c.index === shape.link ? h("th", { scope: "row" }, h("a")) : h("td"));
+  for (const c of shape.columns)
+    tr.append(
+      c.index === shape.link ? h("th", { scope: "row" }, h("a")) : h("td", { "data-state": c.showsState ? "" : null }),
+    );
+  if (shape.hasVerdicts) tr.append(h("td", { class: "why" }));
   return tr;
 }
 
@@ -72,6 +82,16 @@ export function fillRow(tr: HTMLTableRowElement, shape: TableShape, e: Entry, no
   const changedCells: ChangedCell[] = [];
   tr.setAttribute("data-ns", e.ns);
   tr.setAttribute("data-name", e.name);
+  const { severity } = e.verdict;
+  if (isCounted(severity)) tr.setAttribute("data-severity", severity);
+  else tr.removeAttribute("data-severity");
+  if (shape.hasVerdicts) {
+    const why = tr.lastElementChild as Element;
+    // The word makes the severity independent of color.
+    const text = isCounted(severity) ? verdictText(e.verdict) : "";
+    setText(why, text);
+    setAttr(why, "title", text);
+  }
   let at = 0;
   if (shape.namespace) setText(tr.children[at++] as Element, e.ns);
   for (const c of shape.columns) {
@@ -85,9 +105,6 @@ export function fillRow(tr: HTMLTableRowElement, shape: TableShape, e: Entry, no
     } else {
       setText(td, c.relative ? formatAges(text, now) : text);
     }
-    const severity = c.severityColumn === null ? null : cellSeverity(shape.severityColumns, e.cells, c.severityColumn);
-    if (severity !== null) td.setAttribute("data-tone", severity);
-    else td.removeAttribute("data-tone");
     if ((c.relative ? td.getAttribute("data-wire") : before) === text) continue;
     if (c.relative) td.setAttribute("data-wire", text);
     changedCells.push({ cell: td, before });

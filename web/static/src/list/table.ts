@@ -124,6 +124,11 @@ export class Table {
     this.setFrozen(false);
   }
 
+  /** Whether the shown rows have no column for verdicts. */
+  get lacksVerdicts(): boolean {
+    return this.shape?.hasVerdicts === false;
+  }
+
   private clearDrawn(): void {
     this.drawn.clear();
     this.order = [];

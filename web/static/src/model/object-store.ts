@@ -5,7 +5,8 @@ import { clockTime } from "../text/age.ts";
 import type { Handler, Live, Subscription } from "../net/live.ts";
 import { receivedText, type SubscriptionInfo } from "./status.ts";
 import type { ObjectName } from "./view.ts";
-import type { ChangeAuthor, Health, Message, ObjectEvent, Problem, State, JsonObject } from "../net/wire.ts";
+import type { ChangeAuthor, Health, Message, ObjectEvent, Problem, State, JsonObject, Verdict } from "../net/wire.ts";
+import { readVerdict } from "../net/verdict.ts";
 
 export interface LastChange {
   readonly op: ObjectEvent["op"];
@@ -25,6 +26,7 @@ export class ObjectStore implements Handler {
   /** The newest version that arrived, even if the object was deleted later. */
   object: JsonObject | null = null;
   health: Health | null = null;
+  verdict: Verdict = readVerdict(undefined);
   last: LastChange | null = null;
   /** "" if the time of the deletion is unknown; null while the object exists. */
   deletedAt: string | null = null;
@@ -94,7 +96,7 @@ export class ObjectStore implements Handler {
 
   message(m: Parameters<Handler["message"]>[0]): void {
     this.progress = "";
-    if (m.type === "object") this.applySnapshot(m.object, m.health ?? null);
+    if (m.type === "object") this.applySnapshot(m);
     else if (m.type === "object-events") this.applyEvents(m);
     else if (m.type === "reset") this.noteReset(m.reason);
     else if (m.type === "state") {
@@ -116,7 +118,7 @@ export class ObjectStore implements Handler {
     this.onReset();
   }
 
-  private applySnapshot(object: JsonObject | null, health: Health | null): void {
+  private applySnapshot({ object, health, verdict }: Extract<Message, { type: "object" }>): void {
     this.isLoaded = true;
     this.isReloading = false;
     this.problem = null;
@@ -125,7 +127,10 @@ export class ObjectStore implements Handler {
     if (object !== null) this.deletedAt = null;
     else if (this.object !== null) this.deletedAt ??= "";
     this.object = object ?? this.object;
-    if (object !== null) this.health = health;
+    if (object !== null) {
+      this.health = health ?? null;
+      this.verdict = verdict;
+    }
   }
 
   private applyEvents(m: Extract<Message, { type: "object-events" }>): void {
@@ -160,6 +165,7 @@ export class ObjectStore implements Handler {
         this.deletedAt = at;
     }
     if (e.op !== "delete" && e.health !== undefined) this.health = e.health;
+    if (e.op !== "delete" && e.verdict !== undefined) this.verdict = e.verdict;
     const authors = e.op === "update" ? e.authors : undefined;
     this.last = { op: e.op, at, by: authors ?? (e.by === undefined ? [] : [e.by]), before };
     return null;

@@ -1,8 +1,8 @@
 // The rows of a table. Rows sorts a complete list; WindowRows loads only the rows near the viewport.
 
-import type { Cell, ChangeAuthor, Column, Row } from "../net/wire.ts";
+import type { Cell, ChangeAuthor, Column, Row, Verdict } from "../net/wire.ts";
 import type { Rank } from "./sort.ts";
-import type { Severity } from "./severity.ts";
+import type { CountedSeverity } from "./severity.ts";
 
 /** One version of a row. An update creates another Entry, so the table finds changed rows by comparing identities. */
 export interface Entry extends Row {
@@ -14,14 +14,13 @@ export interface Entry extends Row {
   isDrawn: boolean;
   rank: Rank;
   searchText: string | null;
-  isFailing: boolean | null; // null if not computed yet
-  isWaiting: boolean;
   isDead: boolean;
 }
 
 export const keyOf = (ns: string, name: string): string => `${ns}/${name}`;
 
-export function entryOf({ ns, name, uid, rv, created, cells }: Row, added: boolean, by: ChangeAuthor | null): Entry {
+export function entryOf(row: Row, added: boolean, by: ChangeAuthor | null): Entry {
+  const { ns, name, uid, rv, created, verdict, cells } = row;
   return {
     key: keyOf(ns, name),
     ns,
@@ -29,14 +28,13 @@ export function entryOf({ ns, name, uid, rv, created, cells }: Row, added: boole
     uid,
     rv,
     created,
+    verdict,
     cells,
     isAdded: added,
     by,
     isDrawn: false,
     rank: null,
     searchText: null,
-    isFailing: null,
-    isWaiting: false,
     isDead: false,
   };
 }
@@ -58,19 +56,24 @@ export function commonAuthor(old: Entry | undefined, by: ChangeAuthor | null): C
   return same ? by : null;
 }
 
+/** The new data of a row. verdict is missing if it has not changed. */
+export interface RowChange {
+  readonly rv: string;
+  readonly cells: ReadonlyMap<number, Cell>;
+  readonly verdict?: Verdict;
+  readonly by?: ChangeAuthor;
+}
+
 /** Returns null if the row has no cell with one of the changed indexes. */
-export function changedEntry(
-  old: Entry,
-  rv: string,
-  changed: ReadonlyMap<number, Row["cells"][number]>,
-  by: ChangeAuthor | null,
-): Entry | null {
-  const cells = withCells(old, changed);
+export function changedEntry(old: Entry, change: RowChange): Entry | null {
+  const cells = withCells(old, change.cells);
   if (cells === null) return null;
+  const by = change.by ?? null;
   // If a change affects no visible cell, the row still shows the author of the previous change.
-  const quiet = changed.size === 0;
-  const e = entryOf({ ...old, rv, cells }, old.isAdded, quiet ? old.by : commonAuthor(old, by));
-  e.isDrawn = quiet && old.isDrawn;
+  const quiet = change.cells.size === 0;
+  const verdict = change.verdict ?? old.verdict;
+  const e = entryOf({ ...old, rv: change.rv, verdict, cells }, old.isAdded, quiet ? old.by : commonAuthor(old, by));
+  e.isDrawn = quiet && old.isDrawn && change.verdict === undefined;
   return e;
 }
 
@@ -100,7 +103,7 @@ export interface RowSource {
   /** False for a row that is only outside the loaded part of the list. */
   isDeleted(key: string): boolean;
   /** Counts rows even if the text filter hides them. */
-  countSeverity(tone: Severity): number;
+  countSeverity(severity: CountedSeverity): number;
   setFrozen(on: boolean): void;
 }
 

@@ -3,14 +3,8 @@
 import { FrozenOrder } from "./frozen-order.ts";
 import { compareRanks, naturalKey, rank, type Rank, type Sort } from "./sort.ts";
 import { changedEntry, entryOf, keyOf, type Entry, type RowSource } from "./row-source.ts";
-import {
-  severityColumnsOf,
-  cellSeverity,
-  severityOfFilterWord,
-  type SeverityColumn,
-  type Severity,
-} from "./severity.ts";
-import type { Column, Message } from "../net/wire.ts";
+import { severities, severityMatcher, type CountedSeverity } from "./severity.ts";
+import type { Column, Message, Severity } from "../net/wire.ts";
 
 // Work that is due before the rows are displayed. Each level includes the previous ones.
 const pendingWork = ["no", "merge", "filter", "all"] as const;
@@ -24,6 +18,7 @@ export class Rows implements RowSource {
   private sort: Sort | null = null;
   private sortIndex = -1;
   private terms: readonly string[] = [];
+  private severityTerms: readonly ((severity: Severity) => boolean)[] = [];
   private sorted: Entry[] = [];
   private filtered: Entry[] = []; // the same array as the field sorted if there is no filter
   private newEntries: Entry[] = [];
@@ -32,10 +27,6 @@ export class Rows implements RowSource {
   // Whether the rows that arrived so far are sorted by namespace and name, and the last of them.
   private incomingOrder: { isInDefaultOrder: boolean; last: Entry | null } = { isInDefaultOrder: true, last: null };
   private frozenOrder: FrozenOrder | null = null;
-  private severityCache: { readonly of: readonly Column[]; readonly list: readonly SeverityColumn[] } = {
-    of: [],
-    list: [],
-  };
 
   get total(): number {
     return this.byKey.size;
@@ -108,16 +99,18 @@ export class Rows implements RowSource {
   /** A row matches if its namespace, name and cells contain every word of the parameter q. */
   setFilter(q: string): void {
     this.frozenOrder = null;
-    this.terms = q
+    const terms = q
       .toLowerCase()
       .split(/\s+/)
       .filter((t) => t !== "");
+    this.terms = terms.filter((t) => severityMatcher(t) === null);
+    this.severityTerms = terms.map(severityMatcher).filter((match) => match !== null);
     this.markStale("filter");
   }
 
   visible(): readonly Entry[] {
     if (this.pendingWorkLevel === "no") return this.filtered;
-    const hasFilter = this.terms.length > 0;
+    const hasFilter = this.terms.length > 0 || this.severityTerms.length > 0;
     const newEntries = this.newEntries.filter((e) => !e.isDead).sort(this.compare);
     if (this.pendingWorkLevel === "all") this.sorted = this.sortAll();
     else this.sorted = this.merge(this.sorted, newEntries);
@@ -183,7 +176,7 @@ export class Rows implements RowSource {
         case "update": {
           const old = this.byKey.get(keyOf(e.ns, e.name));
           if (old === undefined) return false;
-          const next = changedEntry(old, e.rv, e.cells, e.by ?? null);
+          const next = changedEntry(old, e);
           if (next === null) return false;
           this.putEntry(this.withRank(next));
           break;
@@ -283,6 +276,7 @@ export class Rows implements RowSource {
   private rankOf(e: Entry): Rank {
     const column = this.columns[this.sortIndex];
     if (column !== undefined) return rank(e.cells[this.sortIndex] ?? null, column);
+    if (this.sort?.column === "severity") return severities.length - severities.indexOf(e.verdict.severity);
     return this.sort?.column === "namespace" ? naturalKey(e.ns) : null;
   }
 
@@ -290,12 +284,10 @@ export class Rows implements RowSource {
     compareRanks(a.rank, b.rank, this.sort?.descending ?? false) || byName(a, b);
 
   private matches(e: Entry): boolean {
+    if (!this.severityTerms.every((match) => match(e.verdict.severity))) return false;
     if (this.terms.length === 0) return true;
     const searchText = this.searchTextOf(e);
-    return this.terms.every((t) => {
-      const tone = severityOfFilterWord(t);
-      return tone === null ? searchText.includes(t) : this.hasSeverity(e, tone);
-    });
+    return this.terms.every((t) => searchText.includes(t));
   }
 
   /** Makes the first filter as fast as later ones. */
@@ -304,29 +296,15 @@ export class Rows implements RowSource {
   }
 
   private searchTextOf(e: Entry): string {
-    return (e.searchText ??= [e.ns, e.name, ...e.cells.filter((_, i) => this.columns[i]?.relative !== true)]
+    return (e.searchText ??= [`${e.ns}/${e.name}`, ...e.cells.filter((_, i) => this.columns[i]?.relative !== true)]
       .join(" ")
       .toLowerCase());
   }
 
-  countSeverity(tone: Severity): number {
+  countSeverity(severity: CountedSeverity): number {
     let n = 0;
-    for (const e of this.byKey.values()) if (this.hasSeverity(e, tone)) n++;
+    for (const e of this.byKey.values()) if (e.verdict.severity === severity) n++;
     return n;
-  }
-
-  private hasSeverity(e: Entry, tone: Severity): boolean {
-    if (e.isFailing === null) {
-      if (this.severityCache.of !== this.columns)
-        this.severityCache = { of: this.columns, list: severityColumnsOf(this.columns.map((c) => c.name)) };
-      e.isFailing = false;
-      for (const t of this.severityCache.list) {
-        const severity = cellSeverity(this.severityCache.list, e.cells, t);
-        e.isFailing ||= severity === "bad";
-        e.isWaiting ||= severity === "warn";
-      }
-    }
-    return tone === "bad" ? e.isFailing : e.isWaiting;
   }
 
   private markStale(work: "merge" | "filter" | "all"): void {

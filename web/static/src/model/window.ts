@@ -2,7 +2,7 @@
 
 import { FrozenOrder } from "./frozen-order.ts";
 import { changedEntry, entryOf, keyOf, commonAuthor, type Entry, type RowSource } from "./row-source.ts";
-import type { Severity } from "./severity.ts";
+import { verdictText, type CountedSeverity } from "./severity.ts";
 import type { Column, Message, WindowEvent } from "../net/wire.ts";
 
 /** Rows in a window: several screens, so that short scrolls need no request. */
@@ -34,7 +34,7 @@ export class WindowRows implements RowSource {
   private entries: Entry[] = [];
   private byKey = new Map<string, Entry>();
   private readonly deletedKeys = new Set<string>();
-  private severityCounts = { bad: 0, warn: 0 };
+  private severityCounts = { failed: 0, degraded: 0, progressing: 0 };
   private frozen: FrozenState | null = null;
   private requestedOffset = 0;
   private neededRange: readonly [number, number] = [0, 0];
@@ -93,8 +93,8 @@ export class WindowRows implements RowSource {
     });
   }
 
-  countSeverity(tone: Severity): number {
-    return this.severityCounts[tone];
+  countSeverity(severity: CountedSeverity): number {
+    return this.severityCounts[severity];
   }
 
   setFrozen(on: boolean): void {
@@ -141,7 +141,10 @@ export class WindowRows implements RowSource {
     this.entries = m.rows.map((r) => {
       const e = entryOf(r, false, null);
       const before = old.get(e.key);
-      return before !== undefined && before.uid === e.uid && before.rv === e.rv ? before : e;
+      // A verdict can change without another resourceVersion, when progress becomes overdue.
+      const isSame =
+        before?.uid === e.uid && before.rv === e.rv && verdictText(before.verdict) === verdictText(e.verdict);
+      return isSame ? before : e;
     });
     // A message without columns and with the same offset is the same window after many changes: its order stays frozen.
     if (m.columns !== null || m.offset !== this.offset) this.frozen = null;
@@ -178,17 +181,14 @@ export class WindowRows implements RowSource {
           const [old] = this.entries.splice(e.at, 1);
           if (old === undefined) return false;
           removed.set(old.key, e.why);
-          const now =
-            e.now === undefined
-              ? null
-              : changedEntry({ ...old, isAdded: false }, e.now.rv, e.now.cells, e.now.by ?? null);
+          const now = e.now === undefined ? null : changedEntry({ ...old, isAdded: false }, e.now);
           if (now !== null) this.frozen?.departed.set(old.key, now);
           break;
         }
         case "update": {
           const old = this.entries[e.at];
           if (old === undefined || old.uid !== e.uid) return false;
-          const next = changedEntry(old, e.rv, e.cells, e.by ?? null);
+          const next = changedEntry(old, e);
           if (next === null) return false;
           this.entries[e.at] = next;
         }
@@ -199,10 +199,10 @@ export class WindowRows implements RowSource {
     return true;
   }
 
-  private updateCounts({ total, matching, failing, waiting }: WindowMessage | WindowEventsMessage): void {
-    this.total = total;
-    this.matching = matching;
-    this.severityCounts = { bad: failing, warn: waiting };
+  private updateCounts(m: WindowMessage | WindowEventsMessage): void {
+    this.total = m.total;
+    this.matching = m.matching;
+    this.severityCounts = { failed: m.failing - m.degraded, degraded: m.degraded, progressing: m.waiting };
     this.byKey = new Map(this.entries.map((e) => [e.key, e]));
     for (const key of this.deletedKeys) if (this.byKey.has(key)) this.deletedKeys.delete(key);
   }

@@ -1,6 +1,7 @@
 // Decodes and checks the messages of the server, so that other code need not handle invalid messages.
 
 import { readBuild, readCounts, readKinds, readProblems } from "./kinds.ts";
+import { readChangedVerdict, readVerdict } from "./verdict.ts";
 import {
   states,
   healthStatuses,
@@ -100,6 +101,7 @@ function message(
           cursor: optional(m["cursor"], "cursor"),
           object: isAbsent(m["object"]) ? null : tree(m["object"], "object"),
           ...health(m["health"]),
+          verdict: readVerdict(m["verdict"]),
         };
       }
       if (view === "changes") {
@@ -216,6 +218,7 @@ function tableEvent(v: unknown): RowEvent {
         name: string(e["name"], "name"),
         rv: optional(e["rv"], "rv"),
         cells: cells(e["cells"]),
+        ...readChangedVerdict(e["verdict"]),
         ...decodeTableAuthor(e["by"]),
       };
     case "delete":
@@ -239,6 +242,7 @@ function windowEvent(v: unknown): WindowEvent {
         uid: optional(e["uid"], "uid"),
         rv: optional(e["rv"], "rv"),
         cells: cells(e["cells"]),
+        ...readChangedVerdict(e["verdict"]),
         ...decodeAuthor(e["by"]),
       };
     case "remove":
@@ -248,7 +252,14 @@ function windowEvent(v: unknown): WindowEvent {
         ...decodeRemovalReason(e["why"]),
         ...(isAbsent(e["cells"])
           ? {}
-          : { now: { rv: optional(e["rv"], "rv"), cells: cells(e["cells"]), ...decodeAuthor(e["by"]) } }),
+          : {
+              now: {
+                rv: optional(e["rv"], "rv"),
+                cells: cells(e["cells"]),
+                ...readChangedVerdict(e["verdict"]),
+                ...decodeAuthor(e["by"]),
+              },
+            }),
       };
     default:
       throw new MalformedError("an event's op is unknown");
@@ -266,6 +277,7 @@ function counts(m: JsonObject): Counts {
     total: nonNegativeInteger(m["total"], "total"),
     matching: nonNegativeInteger(m["matching"], "matching"),
     failing: nonNegativeInteger(m["failing"], "failing"),
+    degraded: nonNegativeInteger(m["degraded"], "degraded"),
     waiting: nonNegativeInteger(m["waiting"], "waiting"),
   };
 }
@@ -296,7 +308,13 @@ function objectEvent(v: unknown): ObjectEvent {
   const changedBy = decodeAuthor(e["by"]);
   switch (e["op"]) {
     case "add":
-      return { op: "add", object: tree(e["object"], "object"), ...health(e["health"]), ...changedBy };
+      return {
+        op: "add",
+        object: tree(e["object"], "object"),
+        ...health(e["health"]),
+        verdict: readVerdict(e["verdict"]),
+        ...changedBy,
+      };
     case "update":
       return {
         op: "update",
@@ -304,6 +322,7 @@ function objectEvent(v: unknown): ObjectEvent {
         rv: optional(e["rv"], "rv"),
         ...decodePatch(e),
         ...health(e["health"]),
+        ...readChangedVerdict(e["verdict"]),
         ...changedBy,
       };
     case "delete":
@@ -408,6 +427,8 @@ function table(v: unknown): Row[] {
     return column;
   };
   const [ns, rv, created] = [columnOf("ns"), columnOf("rv"), columnOf("created")];
+  // If all rows have the same verdict, a word represents all of them.
+  const verdicts = Array.isArray(t["verdict"]) ? columnOf("verdict") : null;
   // "name" and "created" represent cells that equal the names or creation times of the rows.
   const columns = list(t["cells"], "cells").map((c) =>
     c === "name" ? names : c === "created" ? created : checkLength(list(c, "a column"), "a column"),
@@ -418,6 +439,7 @@ function table(v: unknown): Row[] {
     uid: "",
     rv: string(rv[i], "rv"),
     created: string(created[i], "created"),
+    verdict: readVerdict(verdicts?.[i] ?? t["verdict"]),
     cells: columns.map((c) => cell(c[i])),
   }));
 }
@@ -430,6 +452,7 @@ function row(v: unknown): Row {
     uid: optional(r["uid"], "uid"),
     rv: optional(r["rv"], "rv"),
     created: optional(r["created"], "created"),
+    verdict: readVerdict(r["verdict"]),
     cells: list(r["cells"], "cells").map(cell),
   };
 }

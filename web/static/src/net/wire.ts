@@ -13,12 +13,23 @@ export interface Column {
   readonly relative: boolean;
 }
 
+export type Severity = "none" | "ok" | "progressing" | "degraded" | "failed";
+
+/** The health of a row's object. Without a problem or progress, reason and sentence are empty. */
+export interface Verdict {
+  readonly severity: Severity;
+  /** A code such as "CrashLoopBackOff". It can be empty, also if sentence is not. */
+  readonly reason: string;
+  readonly sentence: string;
+}
+
 export interface Row {
   readonly ns: string;
   readonly name: string;
   readonly uid: string; // empty in complete lists (the view "table"), for which the server does not send it
   readonly rv: string;
   readonly created: string;
+  readonly verdict: Verdict;
   readonly cells: readonly Cell[];
 }
 
@@ -60,6 +71,7 @@ export type RowEvent =
       readonly name: string;
       readonly rv: string;
       readonly cells: ReadonlyMap<number, Cell>;
+      readonly verdict?: Verdict; // missing if it has not changed
       readonly by?: ChangeAuthor;
     }
   | { readonly op: "delete"; readonly ns: string; readonly name: string; readonly by?: ChangeAuthor };
@@ -73,6 +85,7 @@ export type WindowEvent =
       readonly uid: string;
       readonly rv: string;
       readonly cells: ReadonlyMap<number, Cell>;
+      readonly verdict?: Verdict; // missing if it has not changed
       readonly by?: ChangeAuthor;
     }
   /** Without `why`, other rows pushed the row out. `now` is the changed data of a row outside the window. */
@@ -80,16 +93,22 @@ export type WindowEvent =
       readonly op: "remove";
       readonly at: number;
       readonly why?: "gone" | "filtered" | "moved";
-      readonly now?: { readonly rv: string; readonly cells: ReadonlyMap<number, Cell>; readonly by?: ChangeAuthor };
+      readonly now?: {
+        readonly rv: string;
+        readonly cells: ReadonlyMap<number, Cell>;
+        readonly verdict?: Verdict;
+        readonly by?: ChangeAuthor;
+      };
     };
 
-/** Numbers of rows. failing and waiting count the rows with the severity error and warning. */
+/** Numbers of rows. failing counts failed and degraded rows, and waiting counts progressing rows. */
 export interface Counts {
   /** All rows with the requested namespaces and labels. */
   readonly total: number;
   /** The rows that match the text filter q. */
   readonly matching: number;
   readonly failing: number;
+  readonly degraded: number;
   readonly waiting: number;
 }
 
@@ -110,14 +129,21 @@ export interface NewestChange {
 }
 
 export type ObjectEvent =
-  | { readonly op: "add"; readonly object: JsonObject; readonly health?: Health; readonly by?: ChangeAuthor }
-  /** If health is missing, it has not changed. */
+  | {
+      readonly op: "add";
+      readonly object: JsonObject;
+      readonly health?: Health;
+      readonly verdict?: Verdict;
+      readonly by?: ChangeAuthor;
+    }
+  /** If health or verdict is missing, it has not changed. */
   | {
       readonly op: "update";
       readonly uid: string;
       readonly rv: string;
       readonly patch: readonly PatchOp[];
       readonly health?: Health;
+      readonly verdict?: Verdict;
       readonly by?: ChangeAuthor;
       readonly authors?: readonly PatchAuthor[];
     }
@@ -184,6 +210,7 @@ export type Message =
       readonly cursor: string;
       readonly object: JsonObject | null;
       readonly health?: Health;
+      readonly verdict: Verdict;
     }
   | { readonly id: number; readonly type: "row-events"; readonly cursor: string; readonly events: readonly RowEvent[] }
   | {

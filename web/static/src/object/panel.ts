@@ -215,7 +215,14 @@ export class Panel {
       this.attachBody();
     }
     if (this.body.firstElementChild !== this.tab.element) this.body.replaceChildren(this.tab.element);
-    this.tab.show({ object: store.object, health: store.health, last: store.last, isDeleted, info });
+    this.tab.show({
+      object: store.object,
+      health: store.health,
+      verdict: store.verdict,
+      last: store.last,
+      isDeleted,
+      info,
+    });
   }
 
   // While the connection is open, a tab that failed to load has priority over other texts.

@@ -3,7 +3,7 @@ import type { Kind } from "../net/kinds.ts";
 import type { LastChange } from "../model/object-store.ts";
 import type { Live } from "../net/live.ts";
 import type { LogSelection, ObjectName } from "../model/view.ts";
-import type { Health, JsonObject } from "../net/wire.ts";
+import type { Health, JsonObject, Verdict } from "../net/wire.ts";
 
 export interface TabHost {
   readonly live: Live;
@@ -22,6 +22,7 @@ export interface TabData {
   /** The newest version, or the final one of a deleted object. null if no version is known. */
   readonly object: JsonObject | null;
   readonly health: Health | null;
+  readonly verdict: Verdict;
   readonly last: LastChange | null;
   readonly isDeleted: boolean;
   readonly info: SubscriptionInfo;

@@ -1,3 +1,4 @@
+import { countedSeverities, severityMatcher, type CountedSeverity } from "../model/severity.ts";
 import { h, setText } from "./dom.ts";
 import { formatInteger } from "../text/format.ts";
 import { countText, type Note, type Status } from "../model/status.ts";
@@ -45,23 +46,39 @@ export function drawNote(element: HTMLElement, n: Note | null, ref: string, reso
   element.replaceChildren(...parts);
 }
 
-/** Draws links that filter the list by rows with errors or with warnings. */
-export function drawSeverityCounts(element: HTMLElement, view: View, count: (tone: "bad" | "warn") => number): void {
-  const words = (["bad", "warn"] as const)
-    .map((tone) => {
-      const n = count(tone);
-      const word = tone === "bad" ? "failing" : "waiting";
-      const name = `${tone === "bad" ? "error" : "warning"}${n === 1 ? "" : "s"}`;
-      return n === 0
-        ? null
-        : { tone, text: `${formatInteger(n)} ${name}`, href: formatView({ ...view, q: `is:${word}` }) };
+/** Draws links that filter the list by the severity of rows. The link of the present filter removes it. */
+export function drawSeverityCounts(
+  element: HTMLElement,
+  view: View,
+  count: (severity: CountedSeverity) => number,
+): void {
+  const allTerms = view.q.split(/\s+/).filter((t) => t !== "");
+  const terms = allTerms.filter((t) => severityMatcher(t.toLowerCase()) === null);
+  const words = countedSeverities
+    .map((severity) => {
+      const word = `is:${severity}`;
+      const isFilter = allTerms.some((t) => t.toLowerCase() === word);
+      const q = [...terms, ...(isFilter ? [] : [word])].join(" ");
+      return { n: count(severity), severity, isFilter, href: formatView({ ...view, q }) };
     })
-    .filter((w) => w !== null);
+    .filter((w) => w.n > 0 || w.isFilter);
   element.hidden = words.length === 0;
   const drawnJson = JSON.stringify(words);
   if (element.dataset["known"] === drawnJson) return;
   element.dataset["known"] = drawnJson;
   element.replaceChildren(
-    ...words.map((w) => h("a", { href: w.href, "data-tone": w.tone, "data-address": true }, w.text)),
+    ...words.map((w) =>
+      h(
+        "a",
+        {
+          href: w.href,
+          "data-severity": w.severity,
+          "data-address": true,
+          "aria-current": w.isFilter ? "true" : null,
+          title: w.isFilter ? "Remove this filter" : `Show only ${w.severity} objects`,
+        },
+        `${formatInteger(w.n)} ${w.severity}`,
+      ),
+    ),
   );
 }

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { eventsFrom, eventSelector } from "../../../static/src/object/facts/event-rows.ts";
 import { Rows } from "../../../static/src/model/rows.ts";
 import type { Cell } from "../../../static/src/net/wire.ts";
+import { none } from "../../verdicts.ts";
 
 const columns = [
   "Last Seen",
@@ -24,6 +25,7 @@ const event = (name: string, last: Cell, type: Cell, ...rest: Cell[]) => ({
   uid: `u-${name}`,
   rv: "1",
   created: "2026-11-21T10:00:00Z",
+  verdict: none,
   cells: [last, type, ...rest],
 });
 

@@ -7,14 +7,33 @@ import { mount } from "../../../static/src/ui/view.tsx";
 void test("a deleted object shows no health, a recreated one does", () => {
   const { part, element } = rendering();
   const show = (isDeleted: boolean): string => {
-    mount(element, <HealthView reported={health} isDeleted={isDeleted} />);
+    mount(element, <HealthView health={health} verdict={verdict} isDeleted={isDeleted} />);
     const status = part.firstElementChild?.getAttribute("data-health") ?? "";
     return `${status}: ${part.textContent.replace(/\s+/g, " ").trim()}`;
   };
+  const verdict = { severity: "ok", reason: "", sentence: "" } as const;
   const health = { status: "Current", summary: "4 of 4 replicas ready", details: [] } as const;
-  assert.equal(show(false), "Current: OK 4 of 4 replicas ready");
-  assert.equal(part.firstElementChild?.getAttribute("title"), "kstatus: Current");
-  assert.equal(show(true), "Deleted: Deleted Showing its last state");
-  assert.equal(part.firstElementChild?.getAttribute("title"), null);
-  assert.equal(show(false), "Current: OK 4 of 4 replicas ready");
+  assert.equal(show(false), "ok: OK 4 of 4 replicas ready");
+  assert.equal(show(true), "deleted: Deleted Showing its last state");
+  assert.equal(show(false), "ok: OK 4 of 4 replicas ready");
+});
+
+void test("an object without a verdict shows no sign of health", () => {
+  const { part, element } = rendering();
+  const health = { status: "Current", summary: "", details: [] } as const;
+  const verdict = { severity: "none", reason: "", sentence: "" } as const;
+  mount(element, <HealthView health={health} verdict={verdict} isDeleted={false} />);
+  assert.equal(part.childElementCount, 0);
+});
+
+void test("the verdict replaces the summary of the health", () => {
+  const { part, element } = rendering();
+  const health = { status: "InProgress", summary: "0 of 2 replicas ready", details: ["2 replicas updated"] } as const;
+  const verdict = {
+    severity: "failed",
+    reason: "CrashLoopBackOff",
+    sentence: "container app: CrashLoopBackOff",
+  } as const;
+  mount(element, <HealthView health={health} verdict={verdict} isDeleted={false} />);
+  assert.match(part.textContent, /Failed\s+container app: CrashLoopBackOff\s+2 replicas updated/);
 });

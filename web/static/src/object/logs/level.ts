@@ -1,10 +1,9 @@
 // Finds the log level (error or warning) in the forms that programs commonly write.
 
-import type { Severity } from "../../model/severity.ts";
 import type { Span } from "./search.ts";
 
 export interface Level extends Span {
-  readonly severity: Severity;
+  readonly severity: "bad" | "warn";
 }
 
 const maxPrefix = 400; // characters at the start of a line that can contain the level

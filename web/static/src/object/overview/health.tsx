@@ -1,27 +1,36 @@
 import { useHighlight } from "../../ui/view.tsx";
-import type { Health, HealthStatus } from "../../net/wire.ts";
+import type { Health, Severity, Verdict } from "../../net/wire.ts";
 
-const statusLabels: Readonly<Record<HealthStatus | "Deleted", string>> = {
-  Deleted: "Deleted",
-  Current: "OK",
-  InProgress: "In progress",
-  Failed: "Failed",
-  Terminating: "Terminating",
-  Unknown: "Unknown",
+const labels: Readonly<Record<Severity | "deleted", string>> = {
+  deleted: "Deleted",
+  none: "",
+  ok: "OK",
+  progressing: "In progress",
+  degraded: "Degraded",
+  failed: "Failed",
 };
 
-/** Shows the health that the server reported. A deleted object has none. */
-export function HealthView({ reported, isDeleted }: { reported: Health | null; isDeleted: boolean }) {
-  const health = isDeleted ? null : reported;
-  const status = isDeleted ? "Deleted" : (health?.status ?? "Unknown");
-  const reason = isDeleted ? "Showing its last state" : health === null ? "Health unknown" : health.summary;
-  const details = health?.details ?? [];
-  const summary = useHighlight<HTMLParagraphElement>(isDeleted ? null : `${status} ${reason}`);
+interface Props {
+  readonly health: Health | null;
+  readonly verdict: Verdict | null;
+  readonly isDeleted: boolean;
+}
+
+/**
+ * Shows the verdict on an object and its details. Without a verdict, it shows nothing, because that is no sign of
+ * health.
+ */
+export function HealthView({ health, verdict, isDeleted }: Props) {
+  const severity = isDeleted ? "deleted" : (verdict?.severity ?? "none");
+  const reason = isDeleted ? "Showing its last state" : verdict?.sentence || (health?.summary ?? "");
+  const details = isDeleted ? [] : (health?.details ?? []);
+  const summary = useHighlight<HTMLParagraphElement>(isDeleted ? null : `${severity} ${reason}`);
+  if (severity === "none") return null;
   return (
-    <div class="health" data-health={status} title={health === null ? undefined : `kstatus: ${status}`}>
+    <div class="health" data-health={severity} title={verdict?.reason || undefined}>
       <span class="mark" aria-hidden="true" />
       <p ref={summary}>
-        <strong aria-live="polite">{statusLabels[status]}</strong> <span class="why">{reason}</span>
+        <strong aria-live="polite">{labels[severity]}</strong> <span class="why">{reason}</span>
       </p>
       <ul hidden={details.length === 0}>
         {details.map((text) => (

@@ -14,7 +14,7 @@ import { FactList, Heading, Overview, SectionView } from "./fact-view.tsx";
 import { ReferenceReader, References } from "./references.tsx";
 import { HealthView } from "./health.tsx";
 import type { TabHost, TabData, Tab } from "../tab.ts";
-import type { Health, JsonObject } from "../../net/wire.ts";
+import type { Health, JsonObject, Verdict } from "../../net/wire.ts";
 
 export class OverviewTab implements Tab {
   readonly element = h("div", { class: "overview", tabindex: "0" });
@@ -23,6 +23,7 @@ export class OverviewTab implements Tab {
   private readonly references: ReferenceReader;
   private object: JsonObject | null = null;
   private health: Health | null = null;
+  private verdict: Verdict | null = null;
   private isDeleted = false;
   // Whether a reference has no link, because the resource of its object is unknown.
   private hasUnresolvedLinks = false;
@@ -33,12 +34,14 @@ export class OverviewTab implements Tab {
     this.references = new ReferenceReader(host, () => this.draw());
   }
 
-  show({ object, health, isDeleted }: TabData): void {
-    if (object === this.object && health === this.health && isDeleted === this.isDeleted) return;
+  show({ object, health, verdict, isDeleted }: TabData): void {
+    if (object === this.object && health === this.health && verdict === this.verdict && isDeleted === this.isDeleted)
+      return;
     // Do not highlight the differences to a replaced object of the same name.
     this.state.highlightsChanges = uid(object) === uid(this.object);
     this.object = object;
     this.health = health;
+    this.verdict = verdict;
     this.isDeleted = isDeleted;
     this.references.show(uid(object), isDeleted);
     if (object !== null) this.owners.show(object);
@@ -68,7 +71,7 @@ export class OverviewTab implements Tab {
     mount(
       element,
       <Overview.Provider key={uid(object)} value={{ href: this.href, headingLevel }}>
-        <HealthView reported={this.health} isDeleted={this.isDeleted} />
+        <HealthView health={this.health} verdict={this.verdict} isDeleted={this.isDeleted} />
         <div class="columns">
           <div class="column">
             <div class="facts">

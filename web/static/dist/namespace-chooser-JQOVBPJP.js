@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c}from"./chunk-HPVAVOI5.js";import"./chunk-YTWRXPS4.js";import"./chunk-ONKYLAMA.js";import"./chunk-QH3XNS2A.js";import"./chunk-VSKUQCBW.js";import"./chunk-N3MOGUTL.js";import"./chunk-6MRFKDHC.js";import"./chunk-QGGFK4AL.js";import"./chunk-MM5PAMFW.js";import"./chunk-T5A6R377.js";export{b as isNamespaceName,a as matchingNamespaces,c as namespaceChooser};

@@ -1,0 +1,24 @@
+// Reads verdicts in messages.
+
+import { severities } from "../model/severity.ts";
+import type { Severity, Verdict } from "./wire.ts";
+
+const plain = Object.fromEntries(
+  severities.map((severity) => [severity, { severity, reason: "", sentence: "" }]),
+) as Readonly<Record<Severity, Verdict>>;
+
+/** Reads a verdict: a word, or an object. A missing verdict or an unknown severity is "none". */
+export function readVerdict(v: unknown): Verdict {
+  if (typeof v === "string") return plain[severityOf(v)];
+  if (typeof v !== "object" || v === null) return plain.none;
+  const { severity, reason, sentence } = v as Partial<Record<keyof Verdict, unknown>>;
+  const known = severityOf(severity);
+  if (typeof sentence !== "string" || sentence === "") return plain[known];
+  return { severity: known, reason: typeof reason === "string" ? reason : "", sentence };
+}
+
+const severityOf = (v: unknown): Severity => severities.find((s) => s === v) ?? "none";
+
+/** Reads the new verdict of a changed row. The result is empty if the row keeps its verdict. */
+export const readChangedVerdict = (v: unknown): { verdict?: Verdict } =>
+  v === undefined || v === null ? {} : { verdict: readVerdict(v) };

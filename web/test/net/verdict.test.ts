@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { readChangedVerdict, readVerdict } from "../../static/src/net/verdict.ts";
+import type { Verdict } from "../../static/src/net/wire.ts";
+import { none, verdictOf } from "../verdicts.ts";
+
+const cases: [string, unknown, Verdict][] = [
+  ["no verdict", undefined, none],
+  ["null", null, none],
+  ["a number", 7, none],
+  ["a list", ["failed"], none],
+  ["a word", "ok", verdictOf("ok")],
+  ["an unknown word", "splendid", none],
+  ["a name of every object", "constructor", none],
+  ["a severity alone", { severity: "ok" }, verdictOf("ok")],
+  ["an unknown severity", { severity: "splendid", sentence: "It shines" }, verdictOf("none", "It shines")],
+  ["no severity", { sentence: "It shines" }, verdictOf("none", "It shines")],
+  [
+    "all members",
+    { severity: "failed", reason: "Evicted", sentence: "Failed: Evicted" },
+    verdictOf("failed", "Failed: Evicted", "Evicted"),
+  ],
+  ["no reason", { severity: "degraded", sentence: "2 of 3 ready" }, verdictOf("degraded", "2 of 3 ready")],
+  ["members of other types", { severity: "failed", reason: 7, sentence: {} }, verdictOf("failed")],
+  ["a reason of another type", { severity: "failed", reason: 7, sentence: "Bad" }, verdictOf("failed", "Bad")],
+];
+for (const [name, sent, want] of cases)
+  void test(`readVerdict: ${name}`, () => assert.deepEqual(readVerdict(sent), want));
+
+void test("verdicts without a sentence share one object, because most rows have one", () =>
+  assert.ok(readVerdict("ok") === readVerdict({ severity: "ok" })));
+
+void test("an update without a verdict changes none", () => {
+  assert.deepEqual(readChangedVerdict(undefined), {});
+  assert.deepEqual(readChangedVerdict(null), {});
+  assert.deepEqual(readChangedVerdict({ severity: "none" }), { verdict: none }, "a verdict that ends is sent");
+  assert.deepEqual(readChangedVerdict("failed"), { verdict: verdictOf("failed") });
+});
