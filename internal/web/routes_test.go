@@ -303,7 +303,7 @@ func TestSnapshotFormats(t *testing.T) {
 		},
 		{
 			"csv", "?q=web-1&ns=a", "text/csv", "text/csv; charset=utf-8",
-			"Namespace,Name,Status,Age,Verdict\na,web-1,Running,2026-11-21T10:00:00Z,failed: Waiting to be scheduled\n",
+			"Namespace,Name,Status,Age,Severity,Why\na,web-1,Running,2026-11-21T10:00:00Z,failed,Waiting to be scheduled\n",
 		},
 		{
 			"yaml", "?q=web-1&ns=a&view=objects", "application/yaml", "application/yaml",

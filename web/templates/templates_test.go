@@ -49,7 +49,7 @@ func podList() templates.List {
 				Name:      "web-2",
 				Href:      "/o/core/v1/pods/big/web-2",
 				Severity:  "failed",
-				Why:       `failed: Container <app>: CrashLoopBackOff, last exit "1"`,
+				Why:       `Container <app>: CrashLoopBackOff, last exit "1"`,
 				Cells: []templates.Cell{
 					cell("web-2"), cell(`<b>"it's" & javascript:x`), {Text: "0", Wire: "0"}, cell(""),
 				},

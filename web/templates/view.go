@@ -109,7 +109,7 @@ type Row struct {
 	Name      string
 	Href      string
 	Severity  string // "failed", "degraded", "progressing" or empty
-	Why       string // such as "failed: Container app: CrashLoopBackOff"; can be empty
+	Why       string // such as "Container app: CrashLoopBackOff"; can be empty
 	Cells     []Cell
 }
 

@@ -62,12 +62,12 @@ func (v *Verdict) Compare(other *Verdict) int {
 	)
 }
 
-// Text returns the verdict for people, such as "failed: Container app: CrashLoopBackOff".
-func (v *Verdict) Text() string {
-	if v.Sentence == "" {
+// Why returns the sentence, or the name of the severity if there is no sentence. It is empty for None and OK.
+func (v *Verdict) Why() string {
+	if v.Sentence == "" && v.Severity > OK {
 		return v.Severity.String()
 	}
-	return v.Severity.String() + ": " + v.Sentence
+	return v.Sentence
 }
 
 // Append appends the verdict to dst as JSON: {"severity","reason","sentence"}, without empty members.

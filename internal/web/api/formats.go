@@ -65,7 +65,7 @@ func writeCSV(out *bufio.Writer, t *table) error {
 	}
 	hasVerdicts := slices.ContainsFunc(t.Objects, func(o *watch.Item) bool { return o.Severity() != verdict.None })
 	if hasVerdicts {
-		header = append(header, "Verdict")
+		header = append(header, "Severity", "Why")
 	}
 	if err := lines.Write(header); err != nil {
 		return err
@@ -87,7 +87,7 @@ func writeCSV(out *bufio.Writer, t *table) error {
 			}
 		}
 		if v := o.Verdict(); hasVerdicts {
-			line = append(line, escapeFormula(v.Text()))
+			line = append(line, v.Severity.String(), escapeFormula(v.Sentence))
 		}
 		if err := lines.Write(line); err != nil {
 			return err

@@ -106,7 +106,7 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 		row.Cells = make([]templates.Cell, len(page.Columns))
 		page.HasVerdicts = page.HasVerdicts || o.Severity() != verdict.None
 		if v := o.Verdict(); v.Severity > verdict.OK {
-			row.Severity, row.Why = v.Severity.String(), v.Text()
+			row.Severity, row.Why = v.Severity.String(), v.Why()
 		}
 		for i := range min(len(cells), len(page.Columns)) {
 			row.Cells[i].Text = snapshot.Columns[i].ElapsedText(cells[i], now)

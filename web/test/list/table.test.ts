@@ -378,10 +378,7 @@ void test("a change of only the verdict is drawn without a highlight", () => {
   send(judged(2, "degraded", "Overdue"));
   f.draw();
   const tr = f.rowElement(2);
-  assert.deepEqual(
-    [tr?.getAttribute("data-severity"), tr?.lastElementChild?.textContent],
-    ["degraded", "degraded: Overdue"],
-  );
+  assert.deepEqual([tr?.getAttribute("data-severity"), tr?.lastElementChild?.textContent], ["degraded", "Overdue"]);
   assert.equal(tr?.querySelectorAll("[data-changed]").length, 0, "nobody changed a cell");
   send(judged(2, "ok", ""));
   f.draw();

@@ -74,7 +74,7 @@ void test("the column Why appears with the first verdict, and stays", () => {
   assert.deepEqual([head(), why(), counts()], [["Namespace", "Name", "Status"], [], []]);
   receive(update("web-2", failed));
   assert.deepEqual(head(), ["Namespace", "Name", "Status", "Why"]);
-  assert.deepEqual(why(), ["", "failed: Evicted: The node was low on memory"]);
+  assert.deepEqual(why(), ["", "Evicted: The node was low on memory"]);
   assert.deepEqual(counts(), ["1 failed"]);
   const [header] = element("table").querySelectorAll("thead tr");
   receive(update("web-2", verdictOf("none")));

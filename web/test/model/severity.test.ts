@@ -6,7 +6,7 @@ import {
   severities,
   severityMatcher,
   showsState,
-  verdictText,
+  whyOf,
 } from "../../static/src/model/severity.ts";
 import { verdictOf } from "../verdicts.ts";
 
@@ -34,12 +34,13 @@ void test("the counts include the severities that need attention, the worst firs
   assert.deepEqual([...severities].reverse().filter(isCounted), countedSeverities);
 });
 
-void test("a verdict is shown as its severity and its sentence", () => {
+void test("a verdict is explained by its sentence, or else by its severity", () => {
   assert.equal(
-    verdictText(verdictOf("failed", "Container app: CrashLoopBackOff", "CrashLoopBackOff")),
-    "failed: Container app: CrashLoopBackOff",
+    whyOf(verdictOf("failed", "Container app: CrashLoopBackOff", "CrashLoopBackOff")),
+    "Container app: CrashLoopBackOff",
   );
-  assert.equal(verdictText(verdictOf("progressing")), "progressing");
+  assert.equal(whyOf(verdictOf("progressing")), "progressing");
+  assert.equal(whyOf(verdictOf("ok")), "");
 });
 
 void test("columns that show a state are recognized by their names", () =>

@@ -4,7 +4,7 @@
 import { formatAges } from "../text/age.ts";
 import { h, setAttr, setText } from "../ui/dom.ts";
 import { cellText, type Entry } from "../model/row-source.ts";
-import { isCounted, showsState, verdictText } from "../model/severity.ts";
+import { isCounted, showsState, whyOf } from "../model/severity.ts";
 import { objectHref } from "../model/view.ts";
 import type { Column } from "../net/wire.ts";
 
@@ -88,7 +88,7 @@ export function fillRow(tr: HTMLTableRowElement, shape: TableShape, e: Entry, no
   if (shape.hasVerdicts) {
     const why = tr.lastElementChild as Element;
     // The word makes the severity independent of color.
-    const text = isCounted(severity) ? verdictText(e.verdict) : "";
+    const text = whyOf(e.verdict);
     setText(why, text);
     setAttr(why, "title", text);
   }

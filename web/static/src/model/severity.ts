@@ -26,5 +26,8 @@ const stateColumns = new Set(["status", "phase", "state", "health", "ready", "sy
 /** Whether a column shows the state of objects. Its cells have the color of the row's verdict. */
 export const showsState = (column: string): boolean => stateColumns.has(column.toLowerCase());
 
-/** A verdict as text, such as "failed: Container app: CrashLoopBackOff". The server has the same text. */
-export const verdictText = (v: Verdict): string => (v.sentence === "" ? v.severity : `${v.severity}: ${v.sentence}`);
+/** The text of the column "Why": the sentence, or the severity if there is none. The server has the same text. */
+export const whyOf = (v: Verdict): string => v.sentence || (isCounted(v.severity) ? v.severity : "");
+
+export const sameVerdict = (a: Verdict, b: Verdict): boolean =>
+  a.severity === b.severity && a.reason === b.reason && a.sentence === b.sentence;

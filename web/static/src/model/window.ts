@@ -2,7 +2,7 @@
 
 import { FrozenOrder } from "./frozen-order.ts";
 import { changedEntry, entryOf, keyOf, commonAuthor, type Entry, type RowSource } from "./row-source.ts";
-import { verdictText, type CountedSeverity } from "./severity.ts";
+import { sameVerdict, type CountedSeverity } from "./severity.ts";
 import type { Column, Message, WindowEvent } from "../net/wire.ts";
 
 /** Rows in a window: several screens, so that short scrolls need no request. */
@@ -142,8 +142,7 @@ export class WindowRows implements RowSource {
       const e = entryOf(r, false, null);
       const before = old.get(e.key);
       // A verdict can change without another resourceVersion, when progress becomes overdue.
-      const isSame =
-        before?.uid === e.uid && before.rv === e.rv && verdictText(before.verdict) === verdictText(e.verdict);
+      const isSame = before?.uid === e.uid && before.rv === e.rv && sameVerdict(before.verdict, e.verdict);
       return isSame ? before : e;
     });
     // A message without columns and with the same offset is the same window after many changes: its order stays frozen.
