@@ -9,20 +9,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-chi/chi/v5"
-
 	"github.com/glasshouse-project/glasshouse/internal/watch"
 	"github.com/glasshouse-project/glasshouse/internal/web"
 )
 
 // newServerWithoutCluster returns a server whose cluster panics at each read.
-func newServerWithoutCluster(t *testing.T, options web.Options) *web.Server {
-	t.Helper()
+func newServerWithoutCluster(tb testing.TB, options web.Options) *web.Server {
+	tb.Helper()
 	options.Cluster = new(watch.Cluster)
 	options.Log = slog.New(slog.DiscardHandler)
 	server, err := web.New(options)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return server
 }
@@ -40,19 +38,9 @@ func newBoundary(t *testing.T, hosts, origins []string) *web.Boundary {
 // exist.
 func allRoutes(t *testing.T) []string {
 	t.Helper()
-	routes, ok := handler(t).(chi.Routes)
-	if !ok {
-		t.Fatal("the handler is not a chi.Routes")
-	}
-	names := strings.NewReplacer("{group}", "core", "{version}", "v1", "{resource}", "pods", "{namespace}", "a",
-		"{name}", "web-1", "*", "app.js")
 	all := []string{"GET /nothing", "GET /api/nothing"}
-	err := chi.Walk(routes, func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
-		all = append(all, method+" "+names.Replace(route))
-		return nil
-	})
-	if err != nil || len(all) < 15 {
-		t.Fatalf("got routes %q, error %v; want at least 15", all, err)
+	for _, route := range routeTable(t) {
+		all = append(all, route.method+" "+route.path)
 	}
 	return all
 }

@@ -42,6 +42,16 @@ func Serving(ctx context.Context, s *Server) (handler http.Handler, stopServer f
 	}
 }
 
+// ProtectedRoutes returns the routes that are not public, each as "METHOD /pattern".
+func (s *Server) ProtectedRoutes() (routes []string) {
+	for _, rt := range s.routes() {
+		if rt.class != request.Public {
+			routes = append(routes, rt.method+" "+rt.pattern)
+		}
+	}
+	return routes
+}
+
 // ClusterID returns the id of the active cluster.
 func ClusterID(s *Server) string { return s.active.Load().ID }
 

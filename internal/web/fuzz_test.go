@@ -57,7 +57,7 @@ func FuzzRequests(f *testing.F) {
 	handler, stop := web.Serving(f.Context(), server)
 	f.Cleanup(stop)
 	for _, path := range append(
-		routePaths(), "/compare?a="+podsRef+"/a/web-1&b=web-2",
+		routePaths(f), "/compare?a="+podsRef+"/a/web-1&b=web-2",
 		"/r/"+podsRef+"?ns=a&q=is:failing&labels=app%3Dweb&sort=-age&cols=name&from=1",
 		"/api/v1/logs/a/web-1?tail=1&since=1s",
 		"/api/v1/snapshot/"+podsRef+"?format=csv&limit=1&wait=1ms&fields=status.phase%3DRunning",

@@ -5,15 +5,18 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/go-chi/chi/v5"
 	authentication "k8s.io/api/authentication/v1"
 	authorization "k8s.io/api/authorization/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/web"
 	"github.com/glasshouse-project/glasshouse/internal/web/auth"
 )
 
@@ -98,12 +101,9 @@ func (b *bubble) addManyObjects() (watchAll func()) {
 	}
 }
 
-// On all routes, a response ends within 15 s after a permission that it depends on is revoked.
-//
-// Invariant: I18.
-func TestResponsesEndWhenPermissionIsRevoked(t *testing.T) {
-	t.Parallel()
-	paths := []string{
+// revocationPaths returns paths of all routes that respond with cluster data. A content encoding can follow a path.
+func revocationPaths() []string {
+	return []string{
 		"/r/" + podsRef, "/o/" + podsRef + "/a/large", "/compare?a=" + podsRef + "/a/large", "/status",
 		"/api/v1/resources", "/api/v1/status",
 		"/api/v1/snapshot/" + podsRef + "?ns=a&view=objects&format=json",
@@ -113,6 +113,44 @@ func TestResponsesEndWhenPermissionIsRevoked(t *testing.T) {
 		"/api/v1/object/" + podsRef + "/a/large gzip",
 		"/api/v1/related/" + podsRef + "/a/large", "/api/v1/search?q=many&limit=100",
 	}
+}
+
+// TestResponsesEndWhenPermissionIsRevoked checks every route that is not public, except for those listed here.
+func TestRevocationPathsHaveEveryRoute(t *testing.T) {
+	t.Parallel()
+	covered := map[string]bool{
+		"GET /":                               true, // Redirects without a body.
+		"GET /api/v1/live":                    true, // TestRevokedPermissionsStopUpdatesIn15Seconds.
+		"GET /api/v1/logs/{namespace}/{name}": true, // TestLogEndsWhenPermissionIsRevoked.
+		// The contexts are from the kubeconfig, and the share links from this program.
+		"GET /contexts": true, "POST /contexts": true, "GET /api/v1/contexts": true, "POST /api/v1/context": true,
+		"GET /api/v1/shares": true, "POST /api/v1/shares": true, "DELETE /api/v1/shares/{id}": true,
+	}
+	server, err := web.New(web.Options{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	routes, ok := handler(t).(chi.Routes)
+	if !ok {
+		t.Fatal("the handler is not a chi.Routes")
+	}
+	for _, path := range revocationPaths() {
+		path, _, _ := strings.Cut(path, " ")
+		path, _, _ = strings.Cut(path, "?")
+		covered["GET "+routes.Find(chi.NewRouteContext(), http.MethodGet, path)] = true
+	}
+	want := map[string]bool{}
+	for _, route := range server.ProtectedRoutes() {
+		want[route] = true
+	}
+	wantSameNames(t, "routes whose responses end when a permission is revoked", covered, want)
+}
+
+// On all routes, a response ends within 15 s after a permission that it depends on is revoked.
+//
+// Invariant: I18.
+func TestResponsesEndWhenPermissionIsRevoked(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []string{auth.Token, auth.None} {
 		inBubbleWithAuth(t, mode, func(b *bubble) {
 			b.api.SetTokenReviews(map[string]authentication.TokenReviewStatus{validToken: acceptedReview()})
@@ -130,7 +168,7 @@ func TestResponsesEndWhenPermissionIsRevoked(t *testing.T) {
 			}
 			allow(true)
 			watchAll := b.addManyObjects()
-			for _, path := range paths {
+			for _, path := range revocationPaths() {
 				if needsPods := strings.Contains(path, "snapshot") ||
 					strings.Contains(path, "object"); mode == auth.None && !needsPods {
 					continue

@@ -673,7 +673,7 @@ func TestGuestSeesOnlyWhatIsShared(t *testing.T) {
 		}
 		return a
 	}
-	for address := range routesByAccess(t, s) {
+	for address := range routesByAccess(t) {
 		method, path, _ := strings.Cut(address, " ")
 		if method != http.MethodGet || path == "/login/callback" {
 			continue

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-chi/chi/v5"
 	"go.uber.org/goleak"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch"
@@ -281,13 +282,40 @@ func (s *site) wantProblem(name string, a httpResponse, status int, title, detai
 	}
 }
 
-// routePaths returns one path for each route, and two paths that do not exist.
-func routePaths() []string {
-	return []string{
-		"/", "/r/" + podsRef, "/o/" + podsRef + "/a/web-1", "/api/openapi.json", "/api/v1/resources",
-		"/api/v1/snapshot/" + podsRef,
-		"/api/v1/object/" + podsRef + "/a/web-1", "/api/v1/logs/a/web-1", "/api/v1/related/" + podsRef + "/a/web-1",
-		"/api/v1/live", "/api/v1/search?q=web", "/status", "/api/v1/status", "/static/app.js", "/third-party-notices",
-		"/healthz", "/readyz", "/nothing", "/api/nothing",
+// testRoute is a route of the server. Its path has example values in place of the parameters of the pattern.
+type testRoute struct{ method, pattern, path string }
+
+// routeTable returns every route of the server.
+func routeTable(tb testing.TB) (all []testRoute) {
+	tb.Helper()
+	routes, ok := handler(tb).(chi.Routes)
+	if !ok {
+		tb.Fatal("the handler is not a chi.Routes")
 	}
+	values := strings.NewReplacer("{group}", "core", "{version}", "v1", "{resource}", "pods", "{namespace}", "a",
+		"{name}", "web-1", "{id}", "x", "*", "app.js")
+	err := chi.Walk(routes, func(method, pattern string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+		path := values.Replace(pattern)
+		if strings.Contains(path, "{") {
+			return fmt.Errorf("%s has a parameter without an example value", pattern)
+		}
+		all = append(all, testRoute{method, pattern, path})
+		return nil
+	})
+	if err != nil || len(all) < 15 {
+		tb.Fatalf("got routes %v, error %v; want at least 15", all, err)
+	}
+	return all
+}
+
+// routePaths returns the path of every route once, and two paths that do not exist.
+func routePaths(tb testing.TB) []string {
+	tb.Helper()
+	paths := []string{"/nothing", "/api/nothing"}
+	for _, route := range routeTable(tb) {
+		if !slices.Contains(paths, route.path) {
+			paths = append(paths, route.path)
+		}
+	}
+	return paths
 }
