@@ -95,6 +95,7 @@ func TestNamedNamespacesAreLimited(t *testing.T) {
 // first.
 // Invariant: I20.
 func TestRefusedRequestEvictsNoNamespaces(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Refuse(namespaces, "", http.StatusForbidden, "no")
@@ -142,21 +143,22 @@ func subscribeNamespaces(t *testing.T, cluster *watch.Cluster, names []string) (
 // Watches of single namespaces are limited. Readers beyond the limit get the reason, and wait for unused watches.
 // Invariant: I20.
 func TestNamespacesBeyondLimitWait(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Refuse(namespaces, "", http.StatusForbidden, "no")
 		var all []string
-		for n := range 1000 {
+		for n := range 700 {
 			ns := fmt.Sprintf("ns-%03d", n)
 			all = append(all, ns)
 			server.Set(namespaces, apitest.Item{Name: ns})
 			server.Set(pods, pod(ns, "p", "Running"))
 		}
 		var readers []*reader
-		for part := range slices.Chunk(all, 200) {
+		for part := range slices.Chunk(all, 175) {
 			r := subscribe(t, cluster, query.Query{Namespaces: part}, "")
 			r.settle()
-			r.wantLive(200)
+			r.wantLive(175)
 			readers = append(readers, r)
 			advance(time.Minute)
 		}
@@ -177,10 +179,10 @@ func TestNamespacesBeyondLimitWait(t *testing.T) {
 			}
 			return rows
 		}
-		if got := fmt.Sprint(covered()); got != "[200 200 100 0 0]" {
+		if got := fmt.Sprint(covered()); got != "[175 175 150 0]" {
 			t.Errorf("got row counts %s, want those of the first 500 namespaces", got)
 		}
-		if last := readers[4]; last.state != "failed" || !strings.Contains(last.reason, "500 namespaces of pods") {
+		if last := readers[3]; last.state != "failed" || !strings.Contains(last.reason, "500 namespaces of pods") {
 			t.Errorf("last reader: got state %s: %s, want failed with a reason", last.state, last.reason)
 		}
 		if partial := readers[2]; partial.state != "live" || !strings.Contains(partial.reason, "500 namespaces of pods") {
@@ -191,8 +193,8 @@ func TestNamespacesBeyondLimitWait(t *testing.T) {
 		readers[0].sub.Close()
 		readers = readers[1:]
 		advance(time.Minute)
-		if got := fmt.Sprint(covered()); got != "[200 200 99 0]" {
-			t.Errorf("got row counts %s after 199 namespaces were released, want those of the next ones", got)
+		if got := fmt.Sprint(covered()); got != "[175 175 149]" {
+			t.Errorf("got row counts %s after 174 namespaces were released, want those of the next ones", got)
 		}
 	})
 }

@@ -370,14 +370,15 @@ func TestNamespacesAreCreatedAndDeleted(t *testing.T) {
 // The rate of access reviews of three informers is limited, but rows disappear within 15 s after a revocation.
 // Invariant: I20.
 func TestReviewRateIsLimited(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		incomplete bool
 		perSecond  int
 	}{
-		// 200 permitted namespaces (every 10 s) cause 20 reviews per second; 200 denied ones (every 30 s) 7 per
+		// 100 permitted namespaces (every 10 s) cause 10 reviews per second; 100 denied ones (every 30 s) 3.3 per
 		// informer.
-		"rules":   {false, 45},
-		"reviews": {true, 85}, // Each informer reviews separately: 3 times 20 plus 3 times 7.
+		"rules":   {false, 23},
+		"reviews": {true, 43}, // Each informer reviews separately: 3 times 10 plus 3 times 3.3.
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -386,7 +387,7 @@ func TestReviewRateIsLimited(t *testing.T) {
 					server.ReportIncompleteRules()
 				}
 				var names []string
-				for n := range 200 {
+				for n := range 100 {
 					ns := fmt.Sprint("team-", n)
 					names = append(names, ns)
 					server.Set(namespaces, apitest.Item{Name: ns}, apitest.Item{Name: fmt.Sprint("closed-", n)})
@@ -410,23 +411,23 @@ func TestReviewRateIsLimited(t *testing.T) {
 					t.Errorf("got %d reviews in a minute, at most %d in 5 s; want %d a second", n, maxReviews, test.perSecond)
 				}
 				for n := range 3 {
-					server.Revoke(pods, names[n*60])
+					server.Revoke(pods, names[n*30])
 					advance(14 * time.Second)
 					for at, r := range readers {
 						r.settle()
-						if _, shown := r.rows[names[n*60]+"/p"]; shown || len(r.rows) != 199-n {
+						if _, shown := r.rows[names[n*30]+"/p"]; shown || len(r.rows) != 99-n {
 							t.Errorf(
 								"14 s after the permission for %s was revoked: reader %d has %d rows, %v",
-								names[n*60], at, len(r.rows), shown,
+								names[n*30], at, len(r.rows), shown,
 							)
 						}
 					}
 				}
-				server.Refuse(pods, names[60], 0, "")
+				server.Refuse(pods, names[30], 0, "")
 				advance(45 * time.Second)
 				for at, r := range readers {
-					if r.settle(); len(r.rows) != 198 {
-						t.Errorf("45 s after a new permission: reader %d has %d rows, want 198", at, len(r.rows))
+					if r.settle(); len(r.rows) != 98 {
+						t.Errorf("45 s after a new permission: reader %d has %d rows, want 98", at, len(r.rows))
 					}
 				}
 			})
@@ -437,6 +438,7 @@ func TestReviewRateIsLimited(t *testing.T) {
 // A new permission takes effect within a minute, even among 500 forbidden namespaces.
 // Invariant: I20.
 func TestNewPermissionAmongManyNamespaces(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		for n := range 500 {
@@ -448,7 +450,7 @@ func TestNewPermissionAmongManyNamespaces(t *testing.T) {
 		for _, fields := range []string{"", "metadata.name!=a", "metadata.name!=b", "metadata.name!=c"} {
 			readers = append(readers, subscribe(t, cluster, query.Query{Fields: fields}, ""))
 		}
-		advance(5 * time.Minute)
+		advance(90 * time.Second)
 		for _, ns := range []string{"closed-77", "closed-333"} {
 			server.Refuse(pods, ns, 0, "")
 			advance(time.Minute)

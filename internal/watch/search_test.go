@@ -2,6 +2,7 @@ package watch_test
 
 import (
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 	"testing"
@@ -74,10 +75,19 @@ func TestSearchFindsPermittedObjects(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "q", "Running"), pod("b", "q", "Running"))
 		allowOnly(server, "a", "b")
+		searched := make(chan struct{})
+		for _, path := range []string{"/api/v1/namespaces/a/pods", "/api/v1/namespaces/b/pods"} {
+			server.Handle(path, func(w http.ResponseWriter, r *http.Request) {
+				<-searched
+				server.Handle(path, nil)
+				server.Handler().ServeHTTP(w, r)
+			})
+		}
 		r := subscribe(t, cluster, query.Query{}, "")
 		if found, searched := search(t, cluster, "q"); found != "" || !strings.Contains(searched, pods+" syncing ? ") {
 			t.Errorf("Search before the first list: got %q in %q", found, searched)
 		}
+		close(searched)
 		r.settle()
 		const namespaces = "core/v1/namespaces live 2 [], "
 		wantFound(t, cluster, "q", "a/q b/q", namespaces+pods+" live 2 [a b]")

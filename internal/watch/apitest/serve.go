@@ -20,7 +20,7 @@ func (o *object) json(k *Kind) string {
 }
 
 func oneLine(format string, args ...any) string {
-	return strings.NewReplacer("\n", "", "\t", "").Replace(fmt.Sprintf(format, args...))
+	return strings.ReplaceAll(strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", ""), "\t", "")
 }
 
 func withComma(members string) string {
