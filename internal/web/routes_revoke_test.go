@@ -71,7 +71,7 @@ func (b *bubble) readAtRate(
 func (b *bubble) addManyObjects() (watchAll func()) {
 	b.t.Helper()
 	all := []string{podsRef}
-	for n := range 40 {
+	for n := range 32 {
 		ref := fmt.Sprintf("example.com/v1/kind-of-many-%02d", n)
 		b.api.AddKind(apitest.Kind{
 			Ref: ref, Kind: fmt.Sprintf("Many%02d", n), Columns: `[{"name":"Name","type":"string"}]`,
