@@ -27,6 +27,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/namespaces"
 	"github.com/glasshouse-project/glasshouse/internal/watch/permit"
+	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/redact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
@@ -151,7 +152,7 @@ func (c *Cluster) newInformer(
 ) (i *informer.Informer, run func(context.Context)) {
 	deps := informer.Options{
 		Client: c.client, Budget: c.pool.Budget, Ring: c.ring, Log: c.log,
-		PrinterColumns: func(ctx context.Context) listwatch.PrinterColumns { return c.readPrinterColumns(ctx, resource) },
+		PrinterColumns: func(ctx context.Context) printer.CRDColumns { return c.readPrinterColumns(ctx, resource) },
 		Masked:         scope.GuestMasked || c.redactionRules.AppliesTo(resource.Group, resource.Resource),
 		StateChanged:   c.definitions.Changed.Broadcast,
 		ObjectChanged:  func() {},
@@ -183,15 +184,15 @@ func (c *Cluster) get(
 	return c.client.Get(ctx, resource, namespace, name)
 }
 
-func (c *Cluster) readPrinterColumns(ctx context.Context, resource *resource.Resource) listwatch.PrinterColumns {
+func (c *Cluster) readPrinterColumns(ctx context.Context, resource *resource.Resource) printer.CRDColumns {
 	if resource.Group == "" {
-		return listwatch.PrinterColumns{}
+		return printer.CRDColumns{}
 	}
 	text, err := c.get(ctx, definitions.Scopes()[0].Resource, "", resource.Resource+"."+resource.Group)
 	if err != nil {
-		return listwatch.PrinterColumns{}
+		return printer.CRDColumns{}
 	}
-	return listwatch.ParsePrinterColumns(text, resource.Version)
+	return printer.ParseCRD(text, resource.Version)
 }
 
 // ReviewToken returns the user of a token (see authz.ReviewToken).

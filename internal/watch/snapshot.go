@@ -8,6 +8,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
@@ -17,7 +18,7 @@ type (
 	// Item is one object of a Snapshot.
 	Item = listwatch.Object
 	// Column is one column of a Snapshot.
-	Column = listwatch.Column
+	Column = printer.Column
 )
 
 // A Snapshot is the complete result of a query at one cursor (a position in the resource's history of changes).

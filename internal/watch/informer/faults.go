@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/event"
-	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
@@ -45,7 +45,7 @@ func (f Faults) SetColumns(column string, whileLocked func()) {
 	f.informer.mu.Unlock()
 	setColumns := sync.OnceFunc(func() {
 		whileLocked()
-		feed.setColumns([]listwatch.Column{{Name: column}})
+		feed.setColumns([]printer.Column{{Name: column}})
 	})
 	f.informer.Replace(func(string) bool { setColumns(); return false }, nil, nil, event.Memo{})
 	f.informer.Wake()

@@ -23,6 +23,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/lease"
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/redact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
@@ -40,7 +41,7 @@ type Options struct {
 	Ring   Ring
 	// PrinterColumns reads the columns that the CRD defines, before each list, and before each watch if Masked is
 	// set.
-	PrinterColumns func(context.Context) listwatch.PrinterColumns
+	PrinterColumns func(context.Context) printer.CRDColumns
 	Masked         bool
 	// StateChanged and ObjectChanged are called after changes of the informer's state and of an object. They must not
 	// block.
@@ -86,7 +87,7 @@ type Informer struct {
 	// budget.
 	unreconciled bool
 	leases       lease.Set
-	columns      []listwatch.Column
+	columns      []printer.Column
 	// version increases when columns change or the history must not be sent any more. Readers then restart from a
 	// snapshot.
 	version    int
@@ -159,7 +160,7 @@ func (i *Informer) RequestReconcile() {
 type State struct {
 	Status    status.Status
 	Synced    bool // All objects of the listed namespaces are in the journal.
-	Columns   []listwatch.Column
+	Columns   []printer.Column
 	Version   int
 	HasNoRows bool // No rows can be shown. The status contains the reason.
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/event"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
@@ -53,7 +54,7 @@ func (f *feed) replace(objects []*listwatch.Object, pollReason string) {
 		}
 		i.coverage.covered[f.namespace] = true
 		// The columns can differ now, because another namespace can have been listed since setColumns returned.
-		columnsMatch := len(columns) == 0 || listwatch.SameColumns(columns, i.columns)
+		columnsMatch := len(columns) == 0 || printer.Same(columns, i.columns)
 		return s.listed(start.at, columnsMatch, pollReason)
 	})
 	i.Wake()
@@ -63,10 +64,10 @@ func (f *feed) replace(objects []*listwatch.Object, pollReason string) {
 func (f *feed) covers(key string) bool { return f.namespace == "" || NamespaceOf(key) == f.namespace }
 
 // setColumns sets the columns of the informer. If they changed, readers restart, and the other feeds list again.
-func (f *feed) setColumns(columns []listwatch.Column) (changed bool) {
+func (f *feed) setColumns(columns []printer.Column) (changed bool) {
 	i := f.informer
 	i.mu.Lock()
-	changed = len(columns) > 0 && !listwatch.SameColumns(columns, i.columns)
+	changed = len(columns) > 0 && !printer.Same(columns, i.columns)
 	if changed {
 		// The cells of other feeds in the journal belong to the old columns.
 		for _, sibling := range i.feeds {

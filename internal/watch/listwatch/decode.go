@@ -15,6 +15,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/fieldmanager"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health"
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/redact"
 )
 
@@ -24,10 +25,10 @@ var seed = maphash.MakeSeed() //nolint:gochecknoglobals // The hashes of all dec
 // decoder converts API responses for one resource into Objects. Only one list or watch at a time can use it.
 type decoder struct {
 	resource       schema.GroupResource
-	printerColumns PrinterColumns
+	printerColumns printer.CRDColumns
 	redactor       *redact.Redactor
 
-	columns      atomic.Pointer[[]Column] // Columns of the newest list; the pointer is nil before the first list.
+	columns      atomic.Pointer[[]printer.Column] // Columns of the newest list; the pointer is nil before the first list.
 	codec        *codec
 	managers     *codec
 	listing      bool
@@ -165,9 +166,9 @@ func (d *decoder) object(cells []byte, c *jsonscan.Cursor) (o *Object, managed [
 
 // cells converts a table row's cells into the form that an Object stores, with timestamps and masks.
 func (d *decoder) cells(raw []byte, object *redact.Redacted, m *members, created time.Time) []byte {
-	now, columns, builtIn := time.Now(), d.currentColumns(), IsBuiltIn(d.resource.Group)
+	now, columns, builtIn := time.Now(), d.currentColumns(), printer.IsBuiltIn(d.resource.Group)
 	if raw == nil {
-		// A row without cells gets those of plainColumns.
+		// A row without cells gets those of Plain.
 		out := jsonscan.AppendString([]byte{'['}, m.name)
 		out = jsonscan.AppendString(append(out, ','), m.created)
 		return append(out, ']')
@@ -184,8 +185,8 @@ func (d *decoder) cells(raw []byte, object *redact.Redacted, m *members, created
 		if i > 0 {
 			out = append(out, ',')
 		}
-		if i >= len(columns) && len(object.Masked) > 0 || i < len(columns) && columns[i].mayShowMasked(object, builtIn) {
-			out = append(out, maskedCell...)
+		if i >= len(columns) && len(object.Masked) > 0 || i < len(columns) && columns[i].MayShowMasked(object, builtIn) {
+			out = append(out, printer.MaskedCell...)
 			return c.Skip()
 		}
 		relative := i < len(columns) && columns[i].Relative && c.Peek() == '"'
@@ -201,7 +202,7 @@ func (d *decoder) cells(raw []byte, object *redact.Redacted, m *members, created
 		// This also removes the escapes of <, > and &, which lengthen "<none>" to 16 bytes.
 		text, err := jsonscan.Unquote(cell)
 		if relative {
-			text = columns[i].resolve(text, object.Text, created, now)
+			text = columns[i].Resolve(text, object.Text, created, now)
 		}
 		out = jsonscan.AppendString(out, text)
 		return err

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 )
 
 // list reads a Table or a plain list by rows. It calls observe with the number of rows so far.
@@ -40,7 +41,7 @@ func (d *decoder) list(body io.Reader, observe func(int)) (*List, error) {
 			})
 		case "items": // An empty plain list gets its columns here, too.
 			isList = true
-			if err := d.useColumns(plainColumns()); err != nil {
+			if err := d.useColumns(printer.Plain()); err != nil {
 				return err
 			}
 			return eachElement(dec, func(raw json.RawMessage) error {

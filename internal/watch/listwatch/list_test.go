@@ -12,6 +12,7 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 )
 
 func items(n int) []apitest.Item {
@@ -207,7 +208,7 @@ func TestColumnsChangeWithAList(t *testing.T) {
 }
 
 func TestColumnsAsJSON(t *testing.T) {
-	got, err := json.Marshal(listwatch.Column{Name: "Age", Type: "date", Relative: true})
+	got, err := json.Marshal(printer.Column{Name: "Age", Type: "date", Relative: true})
 	if want := `{"name":"Age","type":"date","format":"","priority":0,"relative":true}`; err != nil ||
 		string(got) != want {
 		t.Errorf("got %s, error %v; want %s", got, err, want)

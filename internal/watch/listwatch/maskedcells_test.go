@@ -9,6 +9,7 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/redact"
 )
 
@@ -136,7 +137,7 @@ func TestCellsOfMaskedValues(t *testing.T) {
 			})
 			for _, watched := range []bool{false, true} {
 				s := newMaskingSource(t, server, test.ref, false, test.rule)
-				s.SetPrinterColumns(listwatch.PrinterColumns{Paths: test.paths})
+				s.SetPrinterColumns(printer.CRDColumns{Paths: test.paths})
 				var o *listwatch.Object
 				if watched {
 					o = objectOf(t, nextEvent(t, openWatch(t, s, metav1.ListOptions{ResourceVersion: "1"})))

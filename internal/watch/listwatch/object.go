@@ -18,6 +18,7 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cellsort"
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 )
 
 // Object is one object of the cluster: the values for tables and selectors, and the compressed redacted JSON text.
@@ -86,7 +87,7 @@ func (o *Object) Cells() []byte { return o.data[o.ends[3]:o.ends[4]:o.ends[4]] }
 // are computed from a rounded elapsed time, and differ in each list.
 func (o *Object) SameCells(other *Object) bool {
 	a, b := o.Cells(), other.Cells()
-	return bytes.Equal(a, b) || bytes.Equal(timestampPattern.ReplaceAll(a, nil), timestampPattern.ReplaceAll(b, nil))
+	return bytes.Equal(a, b) || bytes.Equal(printer.TimestampPattern.ReplaceAll(a, nil), printer.TimestampPattern.ReplaceAll(b, nil))
 }
 
 // Created returns the creation time in whole seconds, or the zero Time if it is unknown.

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/redact"
 )
 
@@ -141,25 +142,16 @@ func (s *Source) request(options metav1.ListOptions) *rest.Request {
 }
 
 // Columns returns the columns of the newest list, or nil before the first. The caller must not change the columns.
-func (s *Source) Columns() []Column { return s.decoder.currentColumns() }
+func (s *Source) Columns() []printer.Column { return s.decoder.currentColumns() }
 
 // DigestBytes returns the approximate size, in bytes, of the hashes that the newest list has added to
 // SourceOptions.Masks.
 func (s *Source) DigestBytes() int64 { return s.decoder.redactor.DigestBytes() }
 
-// PrinterColumns describes the columns in the CustomResourceDefinition of a resource, by column name. Its maps are
-// nil if the resource has no CustomResourceDefinition, or if the program is not permitted to read it.
-type PrinterColumns struct {
-	// Dates contains the paths (see SimplePath) to the times that columns of type date show. The API server sends their
-	// cells as an age ("33h"), which becomes outdated. If no path is known, the time is computed from the age.
-	Dates map[string]string
-	// Paths contains the JSONPaths of all columns. They show which cells can contain a masked value, so that these
-	// cells are masked, too.
-	Paths map[string]string
-}
-
 // SetPrinterColumns sets the columns of later lists and watches.
-func (s *Source) SetPrinterColumns(columns PrinterColumns) { s.decoder.printerColumns = columns }
+func (s *Source) SetPrinterColumns(columns printer.CRDColumns) {
+	s.decoder.printerColumns = columns
+}
 
 // responseTimeout limits the time to the start of a list response. kube-apiserver needs up to one minute
 // (--request-timeout).

@@ -15,6 +15,7 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -258,7 +259,7 @@ func TestCells(t *testing.T) {
 					},
 				} {
 					s := newSource(t, server, test.ref, listwatch.SourceOptions{})
-					s.SetPrinterColumns(listwatch.PrinterColumns{Dates: test.dates})
+					s.SetPrinterColumns(printer.CRDColumns{Dates: test.dates})
 					o := read(s)
 					if got := string(o.Cells()); got != test.want {
 						t.Errorf("%s: got cells %s, want %s", sourceName, got, test.want)
@@ -290,7 +291,7 @@ func TestElapsedText(t *testing.T) {
 		{"<none>", true, "<none>"},
 	} {
 		t.Run(test.cell, func(t *testing.T) {
-			c := listwatch.Column{Relative: test.relative}
+			c := printer.Column{Relative: test.relative}
 			if got := c.ElapsedText(test.cell, now); got != test.want {
 				t.Errorf("ElapsedText(%q), relative %t: got %q, want %q", test.cell, test.relative, got, test.want)
 			}
@@ -311,7 +312,7 @@ func TestSimplePath(t *testing.T) {
 		{".a..b", "", false},
 	} {
 		t.Run(test.path, func(t *testing.T) {
-			got, simple := listwatch.SimplePath(test.path)
+			got, simple := printer.SimplePath(test.path)
 			if simple != test.simple || simple && got != test.want {
 				t.Errorf("SimplePath(%q): got %q, %t; want %q, %t", test.path, got, simple, test.want, test.simple)
 			}

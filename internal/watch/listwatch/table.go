@@ -2,13 +2,10 @@ package listwatch
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 )
 
 // rowFunc handles one row, and must move the cursor past its object. cells is nil without Tables.
@@ -44,7 +41,7 @@ func (d *decoder) table(c *jsonscan.Cursor, row rowFunc) error {
 	if err != nil || isTable {
 		return err
 	}
-	if err := d.useColumns(plainColumns()); err != nil {
+	if err := d.useColumns(printer.Plain()); err != nil {
 		return err
 	}
 	return row(nil, &plain)
@@ -80,28 +77,18 @@ func (d *decoder) row(c *jsonscan.Cursor, row rowFunc) error {
 // setColumns parses and stores the column definitions of a Table. In a watch, only the first event has column
 // definitions.
 func (d *decoder) setColumns(definitions []byte) error {
-	var columns []Column
-	if err := json.Unmarshal(definitions, &columns); err != nil {
-		return fmt.Errorf("decode the column definitions: %w", err)
+	columns, err := printer.Parse(definitions, d.resource.String(), d.printerColumns)
+	if err != nil || len(columns) == 0 {
+		return err
 	}
-	if len(columns) == 0 {
-		return nil
-	}
-	for i := range columns {
-		columns[i].fullDescription = columns[i].Description
-		// The description is from the API documentation. Only its first sentence is kept, because it is enough for a
-		// column.
-		columns[i].Description, _, _ = strings.Cut(columns[i].Description, ". ")
-	}
-	columns = markRelative(columns, d.resource.String(), d.printerColumns.Dates)
-	return d.useColumns(markPaths(columns, d.printerColumns.Paths))
+	return d.useColumns(columns)
 }
 
 // useColumns stores the columns. During a watch, other columns cause an error, because stored objects have the
 // previous cells.
-func (d *decoder) useColumns(columns []Column) error {
+func (d *decoder) useColumns(columns []printer.Column) error {
 	before := d.currentColumns()
-	if SameColumns(before, columns) {
+	if printer.Same(before, columns) {
 		return nil
 	}
 	if before != nil && !d.listing {
@@ -111,17 +98,9 @@ func (d *decoder) useColumns(columns []Column) error {
 	return nil
 }
 
-func (d *decoder) currentColumns() []Column {
+func (d *decoder) currentColumns() []printer.Column {
 	if columns := d.columns.Load(); columns != nil {
 		return *columns
 	}
 	return nil
-}
-
-// SameColumns reports whether cells for the columns a are also valid for the columns b.
-func SameColumns(a, b []Column) bool {
-	return slices.EqualFunc(a, b, func(a, b Column) bool {
-		return a.Name == b.Name && a.Type == b.Type && a.Format == b.Format && a.Priority == b.Priority &&
-			a.fullDescription == b.fullDescription && a.shownPath == b.shownPath && slices.Equal(a.paths, b.paths)
-	})
 }

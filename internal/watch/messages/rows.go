@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 )
 
 // PartBytes is the approximate size, in bytes, of the rows in one message of a snapshot.
@@ -18,8 +19,8 @@ const PartBytes = 128 << 10
 type AppendPart func(message []byte, rows []*listwatch.Object, columns int) (text []byte, n int, err error)
 
 // AppendColumns appends the columns of rows, as the member "columns".
-func AppendColumns(dst []byte, columns []listwatch.Column) ([]byte, error) {
-	text, err := json.Marshal(append([]listwatch.Column{}, columns...)) // Encode nil as [], not as null.
+func AppendColumns(dst []byte, columns []printer.Column) ([]byte, error) {
+	text, err := json.Marshal(append([]printer.Column{}, columns...)) // Encode nil as [], not as null.
 	if err != nil {
 		return nil, fmt.Errorf("encode the columns: %w", err)
 	}

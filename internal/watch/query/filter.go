@@ -15,6 +15,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
@@ -22,11 +23,11 @@ import (
 
 // A Filter is a validated Query combined with the viewer's permissions. It decides which objects the viewer sees.
 type Filter struct {
-	Namespaces []string           // The namespaces to match, sorted; empty means all.
-	Name       string             // The name of the only object to match; empty means all objects.
-	words      []string           // The words that a row must contain, in lower case.
-	Fields     string             // The field selector in the canonical form of apimachinery.
-	Columns    []listwatch.Column // The columns of the rows that are passed to Match. The caller sets them.
+	Namespaces []string         // The namespaces to match, sorted; empty means all.
+	Name       string           // The name of the only object to match; empty means all objects.
+	words      []string         // The words that a row must contain, in lower case.
+	Fields     string           // The field selector in the canonical form of apimachinery.
+	Columns    []printer.Column // The columns of the rows that are passed to Match. The caller sets them.
 	Selector   *Selector
 
 	// The fields from here on are the viewer's permissions, which restrict the filter; see RestrictToLink.
@@ -175,7 +176,7 @@ func (f *Filter) MatchesAll() bool {
 }
 
 // WithColumns returns a copy of the filter with the given columns. The copy and f can be used concurrently.
-func (f *Filter) WithColumns(columns []listwatch.Column) *Filter {
+func (f *Filter) WithColumns(columns []printer.Column) *Filter {
 	other := *f
 	other.Columns = columns
 	if f.Selector != nil {
@@ -211,7 +212,7 @@ func (f *Filter) NeedsRow() bool { return len(f.requiredWords) > 0 || f.regardin
 
 // regardedObject returns the object that an event regards, such as "pod/web-1", or "" if there is none.
 func (f *Filter) regardedObject(o *listwatch.Object) (object string) {
-	at := slices.IndexFunc(f.Columns, func(c listwatch.Column) bool { return c.Name == "Object" })
+	at := slices.IndexFunc(f.Columns, func(c printer.Column) bool { return c.Name == "Object" })
 	c := jsonscan.NewCursor(o.Cells())
 	_ = c.Array(func(i int) error { // No error is possible, because cells are valid JSON.
 		cell, err := c.Value()

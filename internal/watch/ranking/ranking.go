@@ -13,6 +13,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/sortedlist"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
@@ -39,13 +40,13 @@ type Sort struct {
 
 // ParseSort parses a column name, "namespace", or "severity" (the worst first), reversed by "-". An empty text means
 // by namespace and name.
-func ParseSort(text string, columns []listwatch.Column) (Sort, error) {
+func ParseSort(text string, columns []printer.Column) (Sort, error) {
 	name, descending := strings.CutPrefix(cellsort.Lower(text), "-")
 	by := Sort{Column: -1, descending: descending}
 	if text == "" {
 		return by, nil
 	}
-	by.Column = slices.IndexFunc(columns, func(c listwatch.Column) bool { return cellsort.Lower(c.Name) == name })
+	by.Column = slices.IndexFunc(columns, func(c printer.Column) bool { return cellsort.Lower(c.Name) == name })
 	by.namespace = by.Column < 0 && name == "namespace"
 	by.severity = by.Column < 0 && name == "severity"
 	if by.Column < 0 && !by.namespace && !by.severity {
@@ -62,11 +63,11 @@ func ParseSort(text string, columns []listwatch.Column) (Sort, error) {
 }
 
 // Row returns the row of an object with its sort key.
-func (by Sort) Row(o *listwatch.Object, columns []listwatch.Column) Row {
+func (by Sort) Row(o *listwatch.Object, columns []printer.Column) Row {
 	return Row{o, by.rank(o, columns)}
 }
 
-func (by Sort) rank(o *listwatch.Object, columns []listwatch.Column) cellsort.Rank {
+func (by Sort) rank(o *listwatch.Object, columns []printer.Column) cellsort.Rank {
 	switch {
 	case by.Column >= 0:
 		return cellsort.RankCell(o.Cell(by.Column), columns[by.Column].Relative)
@@ -95,7 +96,7 @@ type Row struct {
 // A Ranking is the sorted list of rows that a filter matches. The first reader after a change updates it.
 type Ranking struct {
 	informer *informer.Informer
-	columns  []listwatch.Column
+	columns  []printer.Column
 	// Elapsed times are ordered by timestamp, so the passage of time moves no rows.
 	by     Sort
 	lock   chan struct{}
@@ -113,7 +114,7 @@ type Ranking struct {
 }
 
 // New returns the ranking (a sorted list) of all rows of the informer i that the filter f matches.
-func New(i *informer.Informer, f *query.Filter, columns []listwatch.Column, order Sort) *Ranking {
+func New(i *informer.Informer, f *query.Filter, columns []printer.Column, order Sort) *Ranking {
 	r := &Ranking{
 		informer: i, columns: columns, by: order, lock: make(chan struct{}, 1),
 		filter: f.WithColumns(columns), texts: make(map[string]string), pages: make(map[query.Range]*Page),

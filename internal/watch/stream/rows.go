@@ -8,6 +8,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/messages"
+	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 )
 
 // rows is the view Rows or Table. These two views differ only in how they encode rows.
@@ -67,7 +68,7 @@ type rowList struct {
 	client     *client
 	listing    *shared.Listing // Keeps the listing in memory, because other readers have only a weak pointer to it.
 	rows       []*listwatch.Object
-	columns    []listwatch.Column
+	columns    []printer.Column
 	isFirst    bool // The next part is the first one, which also contains the columns.
 	appendPart messages.AppendPart
 }

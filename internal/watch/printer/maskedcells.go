@@ -1,4 +1,4 @@
-package listwatch
+package printer
 
 import (
 	"slices"
@@ -7,7 +7,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/redact"
 )
 
-const maskedCell = `"(masked)"`
+// MaskedCell is the JSON text that replaces a cell that can show a masked value.
+const MaskedCell = `"(masked)"`
 
 // generatedDescription is the start of the API server's description for a CRD's column without one. The JSONPath
 // follows.
@@ -64,8 +65,8 @@ func cutName(path string) (name, rest string, more bool) {
 	}
 }
 
-// mayShowMasked reports whether a cell can show masked or dropped text. builtIn means a kind of Kubernetes itself.
-func (c *Column) mayShowMasked(removed *redact.Redacted, builtIn bool) bool {
+// MayShowMasked reports whether a cell can show masked or dropped text. builtIn means a kind of Kubernetes itself.
+func (c *Column) MayShowMasked(removed *redact.Redacted, builtIn bool) bool {
 	if c.shownPath == "" {
 		// Dropped annotations do not count here: most objects have one, which would mask the column always.
 		return slices.ContainsFunc(removed.Masked, func(path string) bool { return !builtIn || !isUnprinted(path) })

@@ -1,7 +1,10 @@
-package listwatch
+// Package printer is about the columns that the API server or a CustomResourceDefinition prints for a resource: what
+// they show, which cells are times, and which cells can show a masked value.
+package printer
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -29,7 +32,43 @@ type Column struct {
 	shownPath       string   // JSON Pointer to the displayed value or a parent of it; empty if unknown.
 }
 
-func plainColumns() []Column {
+// CRDColumns describes the columns in the CustomResourceDefinition of a resource, by column name. Its maps are
+// nil if the resource has no CustomResourceDefinition, or if the program is not permitted to read it.
+type CRDColumns struct {
+	// Dates contains the paths (see SimplePath) to the times that columns of type date show. The API server sends their
+	// cells as an age ("33h"), which becomes outdated. If no path is known, the time is computed from the age.
+	Dates map[string]string
+	// Paths contains the JSONPaths of all columns. They show which cells can contain a masked value, so that these
+	// cells are masked, too.
+	Paths map[string]string
+}
+
+// Parse parses the column definitions of a Table. resource is the plural name with the group, as in
+// "cronjobs.batch".
+func Parse(definitions []byte, resource string, crd CRDColumns) ([]Column, error) {
+	var columns []Column
+	if err := json.Unmarshal(definitions, &columns); err != nil {
+		return nil, fmt.Errorf("decode the column definitions: %w", err)
+	}
+	for i := range columns {
+		columns[i].fullDescription = columns[i].Description
+		// The description is from the API documentation. Only its first sentence is kept, because it is enough for a
+		// column.
+		columns[i].Description, _, _ = strings.Cut(columns[i].Description, ". ")
+	}
+	return markPaths(markRelative(columns, resource, crd.Dates), crd.Paths), nil
+}
+
+// Same reports whether cells for the columns a are also valid for the columns b.
+func Same(a, b []Column) bool {
+	return slices.EqualFunc(a, b, func(a, b Column) bool {
+		return a.Name == b.Name && a.Type == b.Type && a.Format == b.Format && a.Priority == b.Priority &&
+			a.fullDescription == b.fullDescription && a.shownPath == b.shownPath && slices.Equal(a.paths, b.paths)
+	})
+}
+
+// Plain returns the columns for objects from a server that prints no Tables: Name and Age.
+func Plain() []Column {
 	return markRelative([]Column{{Name: "Name", Type: "string", Format: "name"}, {Name: "Age", Type: "date"}}, "", nil)
 }
 
@@ -84,7 +123,7 @@ func (c *Column) ElapsedText(cell string, now time.Time) string {
 	if !c.Relative {
 		return cell
 	}
-	return timestampPattern.ReplaceAllStringFunc(cell, func(text string) string {
+	return TimestampPattern.ReplaceAllStringFunc(cell, func(text string) string {
 		at, err := time.Parse(time.RFC3339, text)
 		if err != nil {
 			return text
@@ -93,8 +132,8 @@ func (c *Column) ElapsedText(cell string, now time.Time) string {
 	})
 }
 
-// timestampPattern matches the timestamps that replace elapsed times in stored cells (see resolve).
-var timestampPattern = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+// TimestampPattern matches the timestamps that replace elapsed times in stored cells (see resolve).
+var TimestampPattern = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
 // elapsedPattern matches a cell or a part of a cell that duration.HumanDuration printed, as in "3 (5m ago)".
 var elapsedPattern = regexp.MustCompile(`^(?:(\d+) \()?((?:\d+[ydhms]){1,2})(?: ago\))?$`)
@@ -102,8 +141,8 @@ var elapsedPattern = regexp.MustCompile(`^(?:(\d+) \()?((?:\d+[ydhms]){1,2})(?: 
 // futureDuration is what duration.HumanDuration prints for a time in the future, which different clocks can cause.
 const futureDuration = "<invalid>"
 
-// resolve replaces the elapsed time in a cell with the timestamp from the object, which is more precise.
-func (c *Column) resolve(cell string, object []byte, created, now time.Time) string {
+// Resolve replaces the elapsed time in a cell with the timestamp from the object, which is more precise.
+func (c *Column) Resolve(cell string, object []byte, created, now time.Time) string {
 	m := elapsedPattern.FindStringSubmatchIndex(cell)
 	if m == nil && cell == futureDuration {
 		m = []int{0, len(cell), -1, -1, 0, len(cell)}
@@ -195,7 +234,7 @@ func find(c *jsonscan.Cursor, path []string) (found []string) {
 	return found
 }
 
-// SimplePath converts a JSONPath of plain member names into the dotted path for PrinterColumns.Dates. It returns false
+// SimplePath converts a JSONPath of plain member names into the dotted path for CRDColumns.Dates. It returns false
 // for other JSONPaths.
 func SimplePath(jsonPath string) (string, bool) {
 	path := strings.TrimPrefix(strings.TrimSuffix(strings.TrimPrefix(jsonPath, "{"), "}"), ".")
@@ -206,9 +245,9 @@ func SimplePath(jsonPath string) (string, bool) {
 	return path, simple
 }
 
-// ParsePrinterColumns returns the columns of one version of the resource that a CustomResourceDefinition defines. It
+// ParseCRD returns the columns of one version of the resource that a CustomResourceDefinition defines. It
 // returns none if crdText is invalid.
-func ParsePrinterColumns(crdText []byte, version string) PrinterColumns {
+func ParseCRD(crdText []byte, version string) CRDColumns {
 	var crd struct {
 		Spec struct {
 			Versions []struct {
@@ -222,9 +261,9 @@ func ParsePrinterColumns(crdText []byte, version string) PrinterColumns {
 		} `json:"spec"`
 	}
 	if err := json.Unmarshal(crdText, &crd); err != nil {
-		return PrinterColumns{}
+		return CRDColumns{}
 	}
-	columns := PrinterColumns{Dates: make(map[string]string), Paths: make(map[string]string)}
+	columns := CRDColumns{Dates: make(map[string]string), Paths: make(map[string]string)}
 	for _, v := range crd.Spec.Versions {
 		if v.Name != version {
 			continue
