@@ -137,7 +137,7 @@ func TestOverdueProgressBecomesAProblem(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v := snapshot.Objects[0].Verdict(); v.Severity != verdict.Failed || v.Reason != "Pending" {
+		if v := snapshot.Objects[0].Verdict().Unpack(); v.Severity != verdict.Failed || v.Reason != "Pending" {
 			t.Errorf("got the verdict %+v, want failed, Pending", v)
 		}
 		server.Set(pods, withSeverity(pod("a", "p", "Running"), verdict.OK))

@@ -62,10 +62,10 @@ func newRowEvent(
 
 // AppendChangedVerdict appends the new verdict of an update as the JSON member "verdict", if it has changed.
 func AppendChangedVerdict(dst []byte, before, after *listwatch.Object) []byte {
-	if before.SameVerdict(after) {
+	if before.Verdict().Same(after.Verdict()) {
 		return dst
 	}
-	v := after.Verdict()
+	v := after.Verdict().Unpack()
 	return v.Append(append(dst, `,"verdict":`...))
 }
 
@@ -107,7 +107,7 @@ func Object(c *Change, cache *Cache) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		event = c.New.AppendVerdict(append([]byte(`{"op":"add","object":`), text...))
+		event = c.New.Verdict().AppendMember(append([]byte(`{"op":"add","object":`), text...))
 	} else {
 		d, err := DeltaOf(c, cache)
 		if err != nil {

@@ -29,7 +29,7 @@ func (d *overdue) write(change func(), written ...Entry) {
 }
 
 func (d *overdue) rememberLocked(e *Entry) {
-	at := e.Value.OverdueAt()
+	at := e.Value.Verdict().OverdueAt()
 	if at.IsZero() {
 		delete(d.at, e.Key)
 		return
@@ -75,7 +75,7 @@ func (d *overdue) evaluate() {
 			continue
 		}
 		// An object that cannot be decompressed keeps its verdict.
-		if newer, err := o.Reevaluate(now); err == nil && !newer.SameVerdict(o) {
+		if newer, err := o.Reevaluate(now); err == nil && !newer.Verdict().Same(o.Verdict()) {
 			i.Set(key, newer, event.Memo{}, 0)
 		}
 	}

@@ -21,7 +21,7 @@ func NamespaceOf(key string) string { return key[:strings.IndexByte(key, '/')] }
 // do not set them.
 func unchanged(before, after *listwatch.Object) bool {
 	return before.ResourceVersion() == after.ResourceVersion() && before.SameText(after) && before.SameCells(after) &&
-		before.SameVerdict(after)
+		before.Verdict().Same(after.Verdict())
 }
 
 // replace stores a complete list. If the resource is polled, pollReason is the reason, and the state becomes Stale.

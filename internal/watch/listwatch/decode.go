@@ -17,6 +17,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/redact"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 // seed is the seed of text hashes. It is random, so an attacker cannot construct texts with the same hash.
@@ -38,7 +39,7 @@ type decoder struct {
 	samples      [][]byte  // The managedFields of some objects in the field training.
 	scratch      []byte
 	packed       []byte
-	verdict      []byte
+	verdict      verdict.Packed
 
 	managed     *Managed
 	managedText []byte
@@ -147,7 +148,7 @@ func (d *decoder) object(cells []byte, c *jsonscan.Cursor) (o *Object, managed [
 	}
 	// Evaluate the redacted text, so that a sentence cannot contain a masked value.
 	v := health.Evaluate(clean, time.Now(), o.ManagedTime())
-	d.verdict = packVerdict(d.verdict[:0], &v)
+	d.verdict = verdict.Pack(d.verdict[:0], &v)
 	o.pack(m.namespace, m.name, m.uid, m.resourceVersion, d.cells(cells, &redacted, &m, o.Created()), d.verdict, body)
 	if d.training == nil {
 		d.listBytes += int64(o.Size())

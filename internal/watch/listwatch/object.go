@@ -23,7 +23,7 @@ import (
 
 // Object is one object of the cluster: the values for tables and selectors, and the compressed redacted JSON text.
 type Object struct {
-	// data is namespace, name, uid, resourceVersion, cells, verdict (see packVerdict) and body (the compressed text).
+	// data is namespace, name, uid, resourceVersion, cells, verdict (see verdict.Packed) and body (the compressed text).
 	// ends contains where each part ends.
 	data        []byte
 	ends        [6]uint32

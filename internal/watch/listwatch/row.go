@@ -19,7 +19,7 @@ func (o *Object) AppendRow(dst []byte) []byte {
 		dst = created.AppendFormat(dst, time.RFC3339)
 		dst = append(dst, '"')
 	}
-	dst = append(o.AppendVerdict(dst), `,"cells":`...)
+	dst = append(o.Verdict().AppendMember(dst), `,"cells":`...)
 	return append(append(dst, o.Cells()...), '}')
 }
 

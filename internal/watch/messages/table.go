@@ -48,7 +48,7 @@ func (t *columnar) add(o *listwatch.Object) error {
 	text(&t.name, name)
 	text(&t.rv, jsonscan.AppendString(nil, o.ResourceVersion()))
 	text(&t.created, created)
-	v := o.Verdict()
+	v := o.Verdict().Unpack()
 	shortVerdict := v.Severity.String()
 	if v.Severity > verdict.OK {
 		shortVerdict = ""

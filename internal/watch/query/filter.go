@@ -255,7 +255,7 @@ func (f *Filter) containsWords(o *listwatch.Object, words []string) bool {
 	}
 	for _, word := range words {
 		if match := severityMatcher(word); match != nil {
-			if !match(o.Severity()) {
+			if !match(o.Verdict().Severity()) {
 				return false
 			}
 			continue

@@ -74,7 +74,7 @@ func (by Sort) rank(o *listwatch.Object, columns []printer.Column) cellsort.Rank
 	case by.namespace:
 		return cellsort.RankNatural(o.Namespace())
 	case by.severity:
-		return cellsort.RankCell([]byte{'0' + byte(verdict.Failed-o.Severity())}, false)
+		return cellsort.RankCell([]byte{'0' + byte(verdict.Failed-o.Verdict().Severity())}, false)
 	}
 	return cellsort.Rank{}
 }
@@ -261,7 +261,7 @@ func (r *Ranking) apply(rows *sortedlist.List[*Row], changes []*event.Change) bo
 // addToCounts adds n (1 or -1) to the row counts. Objects without the words of the query count, too.
 func (r *Ranking) addToCounts(o *listwatch.Object, n int) {
 	r.counts.Total += n
-	r.counts.bySeverity[o.Severity()] += n
+	r.counts.bySeverity[o.Verdict().Severity()] += n
 }
 
 // removalReason returns why a row is no longer on a page. It is safe for concurrent use.

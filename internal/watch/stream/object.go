@@ -28,7 +28,7 @@ func (v *object) begin(context.Context) ([]byte, error) {
 		}
 		// The memory for a text of up to messages.LargestText bytes is already reserved.
 		c.buffer.Grow(2 * max(0, int64(len(text))-messages.LargestText))
-		message = o.AppendVerdict(event.AppendHealth(append(append(message, `,"object":`...), text...), text))
+		message = o.Verdict().AppendMember(event.AppendHealth(append(append(message, `,"object":`...), text...), text))
 	}
 	return append(message, `,"last":true`...), nil
 }

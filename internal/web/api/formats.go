@@ -63,7 +63,9 @@ func writeCSV(out *bufio.Writer, t *table) error {
 		// Escape the column name, because the author of a CRD can choose any name.
 		header = append(header, escapeFormula(t.Columns[n].Name))
 	}
-	hasVerdicts := slices.ContainsFunc(t.Objects, func(o *watch.Item) bool { return o.Severity() != verdict.None })
+	hasVerdicts := slices.ContainsFunc(t.Objects, func(o *watch.Item) bool {
+		return o.Verdict().Severity() != verdict.None
+	})
 	if hasVerdicts {
 		header = append(header, "Severity", "Why")
 	}
@@ -86,7 +88,7 @@ func writeCSV(out *bufio.Writer, t *table) error {
 				line = append(line, "")
 			}
 		}
-		if v := o.Verdict(); hasVerdicts {
+		if v := o.Verdict().Unpack(); hasVerdicts {
 			line = append(line, v.Severity.String(), escapeFormula(v.Sentence))
 		}
 		if err := lines.Write(line); err != nil {

@@ -104,8 +104,8 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 			return err
 		}
 		row.Cells = make([]templates.Cell, len(page.Columns))
-		page.HasVerdicts = page.HasVerdicts || o.Severity() != verdict.None
-		if v := o.Verdict(); v.Severity > verdict.OK {
+		page.HasVerdicts = page.HasVerdicts || o.Verdict().Severity() != verdict.None
+		if v := o.Verdict().Unpack(); v.Severity > verdict.OK {
 			row.Severity, row.Why = v.Severity.String(), v.Why()
 		}
 		for i := range min(len(cells), len(page.Columns)) {
