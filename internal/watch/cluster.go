@@ -19,6 +19,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/cursor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/definitions"
 	"github.com/glasshouse-project/glasshouse/internal/watch/event"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/budget"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/pool"
@@ -61,6 +62,8 @@ type Options struct {
 	// Redact contains rules for values that are masked before they are cached, in addition to values that are always
 	// masked.
 	Redact redact.Rules
+	// Health evaluates objects. If nil, the Cluster creates its own, without rules of the administrator.
+	Health *health.Evaluator
 	Ring   informer.Ring
 	Log    *slog.Logger
 }
@@ -68,6 +71,7 @@ type Options struct {
 // A Cluster is a live view of one Kubernetes cluster.
 type Cluster struct {
 	client           *listwatch.Client
+	health           *health.Evaluator
 	reviews          *authz.Reviewer
 	tokens           authentication.TokenReviewInterface
 	timeout          time.Duration
@@ -113,9 +117,13 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set up the connection to the API server: %w", err)
 	}
+	if options.Health == nil {
+		options.Health = new(health.Evaluator)
+	}
 	limit := budget.Of(options.MemoryLimit)
 	c := &Cluster{
-		client: listwatch.NewClient(config, options.Redact), reviews: authz.NewReviewer(authorizer),
+		client:  listwatch.NewClient(config, listwatch.ClientOptions{Redact: options.Redact, Health: options.Health}),
+		reviews: authz.NewReviewer(authorizer), health: options.Health, encodedCache: event.Cache{Health: options.Health},
 		tokens:  authenticator.TokenReviews(),
 		timeout: timeout, defaultNamespace: options.Namespace, pinned: options.Pinned,
 		log: options.Log, cursors: cursor.NewKey(),

@@ -17,6 +17,8 @@ type WatchStatus struct { //nolint:revive // A Status is the state of one resour
 	Limit     int64              `json:"limit"`     // Maximum of UsedBytes; 0 for no limit.
 	UsedBytes int64              `json:"held"`      // Memory that all entries use, in bytes.
 	Entries   []WatchStatusEntry `json:"resources"` // Sorted by resource; never nil.
+	// HealthScriptErrors counts the runs of a health script without a valid result.
+	HealthScriptErrors uint64 `json:"-"`
 }
 
 // WatchStatusEntry is the watch status of one resource, or of one field selector on it.
@@ -48,7 +50,9 @@ type WatchStatusEntry struct { //nolint:revive // See WatchStatus.
 
 // WatchStatus returns the status of everything that is watched. It checks no permissions.
 func (c *Cluster) WatchStatus() WatchStatus {
-	status := WatchStatus{Limit: c.pool.Budget.Limit, Entries: []WatchStatusEntry{}}
+	status := WatchStatus{
+		Limit: c.pool.Budget.Limit, Entries: []WatchStatusEntry{}, HealthScriptErrors: c.health.ScriptErrors(),
+	}
 	for _, i := range c.sharedInformers() {
 		status.add(i)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/diff"
 	"github.com/glasshouse-project/glasshouse/internal/watch/fieldmanager"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health"
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
@@ -32,6 +33,8 @@ const (
 
 // Cache keeps the newest encoded values of changes in memory, because a Change has only weak references to them.
 type Cache struct {
+	Health *health.Evaluator // Determines the health in events.
+
 	mu      sync.Mutex
 	entries []encodedEntry
 	bytes   int

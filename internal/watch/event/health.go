@@ -3,7 +3,6 @@ package event
 import (
 	"bytes"
 
-	"github.com/glasshouse-project/glasshouse/internal/watch/health"
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 )
@@ -12,32 +11,34 @@ import (
 type healthText struct{ text []byte }
 
 func healthOf(c *Change, cache *Cache) (*healthText, error) {
-	h, computed, err := c.Memo.health.Get(func() (*healthText, error) { return newHealth(c) })
+	h, computed, err := c.Memo.health.Get(func() (*healthText, error) { return newHealth(c, cache) })
 	if computed {
 		cache.Add(h, len(h.text))
 	}
 	return h, err
 }
 
-func newHealth(c *Change) (*healthText, error) {
-	now, err := objectHealth(c.New)
+func newHealth(c *Change, cache *Cache) (*healthText, error) {
+	now, err := objectHealth(c.New, cache)
 	if err != nil || c.Op == journal.Add {
 		return &healthText{now}, err
 	}
-	before, err := objectHealth(c.Old)
+	before, err := objectHealth(c.Old, cache)
 	if err != nil || bytes.Equal(before, now) {
 		return &healthText{}, err
 	}
 	return &healthText{now}, nil
 }
 
-func objectHealth(o *listwatch.Object) ([]byte, error) {
+func objectHealth(o *listwatch.Object, cache *Cache) ([]byte, error) {
 	text, err := o.JSON()
 	if err != nil {
 		return nil, err
 	}
-	return AppendHealth(nil, text), nil
+	return cache.AppendHealth(nil, text), nil
 }
 
 // AppendHealth appends the health of an object, given as JSON text, to dst as a JSON member.
-func AppendHealth(dst, object []byte) []byte { return AppendMember(dst, "health", health.Of(object)) }
+func (r *Cache) AppendHealth(dst, object []byte) []byte {
+	return AppendMember(dst, "health", r.Health.Of(object))
+}

@@ -3,7 +3,9 @@
 // The status is from kstatus (github.com/fluxcd/cli-utils), as in Flux. Common kinds have stricter rules: a failed
 // Pod is Current in kstatus, because that Pod is reconciled.
 //
-// The same JSON text always gives the same Health of limited size.
+// Custom resources have the rules of Argo CD, which are Lua scripts. The administrator can add scripts.
+//
+// The same JSON text always gives the same Health of limited size, unless a script reads the clock.
 package health
 
 import (
@@ -41,28 +43,6 @@ type Health struct {
 	Status  Status   `json:"status"`
 	Summary string   `json:"summary"` // one or two sentences; can be empty if Status is Current
 	Details []string `json:"details"` // further sentences, the worst first; never nil
-}
-
-// Of returns the Health of an object, given as JSON text. The status is Unknown for any other text.
-func Of(text []byte) Health {
-	o, err := read(text)
-	if err != nil {
-		return Health{Status: Unknown, Summary: "The object cannot be read", Details: []string{}}
-	}
-	return evaluate(o).Health
-}
-
-// evaluate applies the rules for the kind of o, or the general rules of kstatus.
-func evaluate(o object) result {
-	general := computeStatus(o)
-	r := general.toResult(o)
-	if compute := rulesFor(o); compute != nil {
-		r = compute(o, general.status)
-		r.hasRules = true
-	}
-	general.override(o, &r)
-	r.limit()
-	return r
 }
 
 type kstatusResult struct {

@@ -20,6 +20,8 @@ type result struct {
 	severity verdict.Severity // None means that it follows from the status.
 	reason   string
 	hasRules bool
+	// scriptFailed means that the health is unknown because a script had no valid result.
+	scriptFailed bool
 	// The progress started at startedAt. After the time in promised, its severity is overdue. Zero means no promise.
 	startedAt time.Time
 	promised  time.Duration
@@ -29,20 +31,6 @@ type result struct {
 // progress sets how long the status InProgress may last. A zero startedAt means the time of the object's last change.
 func (r *result) progress(startedAt time.Time, promised time.Duration, overdue verdict.Severity) {
 	r.startedAt, r.promised, r.overdue = startedAt, promised, overdue
-}
-
-// Evaluate returns the verdict on an object, given as JSON text, at the time now. changedAt is when the object last
-// changed; the zero Time if that is unknown.
-func Evaluate(text []byte, now, changedAt time.Time) verdict.Verdict {
-	if isReadyPod(text) {
-		return verdict.Verdict{Severity: verdict.OK}
-	}
-	o, err := read(text)
-	if err != nil {
-		return verdict.Verdict{}
-	}
-	r := evaluate(o)
-	return r.verdict(now, changedAt)
 }
 
 func (r *result) verdict(now, changedAt time.Time) verdict.Verdict {
@@ -63,7 +51,11 @@ func (r *result) verdict(now, changedAt time.Time) verdict.Verdict {
 		}
 	}
 	if v.Severity <= verdict.OK {
-		return verdict.Verdict{Severity: v.Severity}
+		v = verdict.Verdict{Severity: v.Severity}
+		if r.scriptFailed {
+			v.Reason = "unknown"
+		}
+		return v
 	}
 	v.Sentence = cutText(v.Sentence, maxSentence)
 	return v

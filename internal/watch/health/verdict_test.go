@@ -16,7 +16,7 @@ func TestVerdicts(t *testing.T) {
 	for _, f := range fixtures(t) {
 		t.Run(f.name, func(t *testing.T) {
 			changedAt := newestTime(f.object)
-			got, want := health.Evaluate(f.object, changedAt.Add(time.Minute), changedAt), f.wantVerdict
+			got, want := evaluator.Evaluate(f.object, changedAt.Add(time.Minute), changedAt), f.wantVerdict
 			if got.Severity != want.Severity || got.Reason != want.Reason {
 				t.Errorf("got severity %s, reason %q; want %s, %q", got.Severity, got.Reason, want.Severity, want.Reason)
 			}
@@ -24,7 +24,7 @@ func TestVerdicts(t *testing.T) {
 				t.Errorf("severity %s: got sentence %q", got.Severity, got.Sentence)
 			}
 			overdue := max(want.Severity, want.Overdue)
-			later := health.Evaluate(f.object, changedAt.Add(24*time.Hour), changedAt)
+			later := evaluator.Evaluate(f.object, changedAt.Add(24*time.Hour), changedAt)
 			if later.Severity != overdue {
 				t.Errorf("a day later: got severity %s, want %s", later.Severity, overdue)
 			}
@@ -57,7 +57,7 @@ func BenchmarkEvaluate(b *testing.B) {
 		}
 		b.Run(f.name, func(b *testing.B) {
 			for b.Loop() {
-				health.Evaluate(f.object, time.Time{}, time.Time{})
+				evaluator.Evaluate(f.object, time.Time{}, time.Time{})
 			}
 		})
 	}

@@ -75,7 +75,7 @@ func (d *overdue) evaluate() {
 			continue
 		}
 		// An object that cannot be decompressed keeps its verdict.
-		if newer, err := o.Reevaluate(now); err == nil && !newer.Verdict().Same(o.Verdict()) {
+		if newer, err := i.options.Client.Reevaluate(o, now); err == nil && !newer.Verdict().Same(o.Verdict()) {
 			i.Set(key, newer, event.Memo{}, 0)
 		}
 	}

@@ -28,6 +28,7 @@ type decoder struct {
 	resource       schema.GroupResource
 	printerColumns printer.CRDColumns
 	redactor       *redact.Redactor
+	health         *health.Evaluator
 
 	columns      atomic.Pointer[[]printer.Column] // Columns of the newest list; the pointer is nil before the first list.
 	codec        *codec
@@ -45,8 +46,10 @@ type decoder struct {
 	managedText []byte
 }
 
-func newDecoder(groupResource schema.GroupResource, redactor *redact.Redactor) *decoder {
-	return &decoder{resource: groupResource, redactor: redactor, codec: new(codec), managers: new(codec)}
+func newDecoder(groupResource schema.GroupResource, redactor *redact.Redactor, evaluator *health.Evaluator) *decoder {
+	return &decoder{
+		resource: groupResource, redactor: redactor, health: evaluator, codec: new(codec), managers: new(codec),
+	}
 }
 
 // beginList prepares the decoder for the first page of a list, whose first objects are collected for a dictionary.
@@ -147,7 +150,7 @@ func (d *decoder) object(cells []byte, c *jsonscan.Cursor) (o *Object, managed [
 		body, o.codec = d.packed, d.codec
 	}
 	// Evaluate the redacted text, so that a sentence cannot contain a masked value.
-	v := health.Evaluate(clean, time.Now(), o.ManagedTime())
+	v := d.health.Evaluate(clean, time.Now(), o.ManagedTime())
 	d.verdict = verdict.Pack(d.verdict[:0], &v)
 	o.pack(m.namespace, m.name, m.uid, m.resourceVersion, d.cells(cells, &redacted, &m, o.Created()), d.verdict, body)
 	if d.training == nil {

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/health"
 	"github.com/glasshouse-project/glasshouse/internal/watch/redact"
 )
 
@@ -16,7 +17,7 @@ func CheckLine(t *testing.T, line []byte) {
 	t.Helper()
 	for _, initial := range []bool{false, true} {
 		for _, resource := range []string{"pods", "secrets"} {
-			d := newDecoder(schema.GroupResource{Resource: resource}, redact.New(nil, "", resource))
+			d := newDecoder(schema.GroupResource{Resource: resource}, redact.New(nil, "", resource), new(health.Evaluator))
 			if initial {
 				d.beginList()
 			}
@@ -58,7 +59,7 @@ func Compressed(text string, freed func()) *Object {
 // Decode decodes lines for a benchmark. If initial, they belong to the list, otherwise to the watch after it.
 func Decode(b *testing.B, lines [][]byte, initial bool) {
 	b.Helper()
-	d := newDecoder(schema.GroupResource{Resource: "pods"}, redact.New(nil, "", "pods"))
+	d := newDecoder(schema.GroupResource{Resource: "pods"}, redact.New(nil, "", "pods"), new(health.Evaluator))
 	d.beginList()
 	decode := func(n int, initial bool) {
 		if _, err := d.event(lines[n%len(lines)], initial); err != nil {

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/health"
 	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/redact"
 )
@@ -29,12 +30,19 @@ const accept = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 type Client struct {
 	config *rest.Config
 	rules  redact.Rules
+	health *health.Evaluator
 	scheme *runtime.Scheme
 	codecs serializer.CodecFactory
 }
 
-// NewClient returns a Client for the API server in config. It redacts all objects that it reads by the rules.
-func NewClient(config *rest.Config, rules redact.Rules) *Client {
+// ClientOptions are the settings of a Client. The zero value is valid.
+type ClientOptions struct {
+	Redact redact.Rules      // Rules by which all objects that the Client reads are redacted.
+	Health *health.Evaluator // If nil, the Client creates its own, without rules of the administrator.
+}
+
+// NewClient returns a Client for the API server in config.
+func NewClient(config *rest.Config, options ClientOptions) *Client {
 	config = rest.CopyConfig(config)
 	// A Timeout would interrupt long lists and end watches.
 	config.Timeout = 0
@@ -42,7 +50,13 @@ func NewClient(config *rest.Config, rules redact.Rules) *Client {
 	config.QPS = -1
 	scheme := runtime.NewScheme()
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
-	return &Client{config: config, rules: rules, scheme: scheme, codecs: serializer.NewCodecFactory(scheme)}
+	if options.Health == nil {
+		options.Health = new(health.Evaluator)
+	}
+	return &Client{
+		config: config, rules: options.Redact, health: options.Health, scheme: scheme,
+		codecs: serializer.NewCodecFactory(scheme),
+	}
 }
 
 // Scope selects the objects that one list or watch covers.
@@ -105,7 +119,7 @@ func (c *Client) Source(scope Scope, options SourceOptions) (*Source, error) {
 	}
 	groupResource := scope.Resource.GroupResource()
 	decoder := newDecoder(
-		groupResource, masks.Redactor(rules, groupResource.Group, groupResource.Resource, scope.Namespace),
+		groupResource, masks.Redactor(rules, groupResource.Group, groupResource.Resource, scope.Namespace), c.health,
 	)
 	return &Source{
 		client: client, scope: scope, codec: runtime.NewParameterCodec(c.scheme), decoder: decoder, options: options,

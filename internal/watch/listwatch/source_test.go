@@ -47,7 +47,7 @@ func newSource(t *testing.T, server *apitest.Server, ref string, options listwat
 	if options.Stall == 0 {
 		options.Stall = time.Hour
 	}
-	s, err := listwatch.NewClient(server.Config, nil).Source(listwatch.Scope{
+	s, err := listwatch.NewClient(server.Config, listwatch.ClientOptions{}).Source(listwatch.Scope{
 		Resource: schema.GroupVersionResource{Group: parts[0], Version: parts[1], Resource: parts[2]},
 	}, options)
 	if err != nil {
@@ -427,7 +427,7 @@ func TestGet(t *testing.T) {
 			Rest: `"data":{"x":"CANARY"}`,
 		},
 	)
-	text, err := listwatch.NewClient(server.Config, nil).Get(
+	text, err := listwatch.NewClient(server.Config, listwatch.ClientOptions{}).Get(
 		t.Context(), schema.GroupVersionResource{Version: "v1", Resource: "secrets"}, "a", "s",
 	)
 	if want := `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s","namespace":"a","uid":"a/s",` +

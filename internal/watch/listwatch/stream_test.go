@@ -403,7 +403,7 @@ func TestEstimateTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := podServer(t)
 		server.Hang("/api/v1/pods")
-		client := listwatch.NewClient(server.Config, nil)
+		client := listwatch.NewClient(server.Config, listwatch.ClientOptions{})
 		scope := listwatch.Scope{Resource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}}
 		start := time.Now()
 		if _, _, err := client.Estimate(t.Context(), scope); err == nil || time.Since(start) != 10*time.Second {

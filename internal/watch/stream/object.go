@@ -3,7 +3,6 @@ package stream
 import (
 	"context"
 
-	"github.com/glasshouse-project/glasshouse/internal/watch/event"
 	"github.com/glasshouse-project/glasshouse/internal/watch/messages"
 )
 
@@ -28,7 +27,7 @@ func (v *object) begin(context.Context) ([]byte, error) {
 		}
 		// The memory for a text of up to messages.LargestText bytes is already reserved.
 		c.buffer.Grow(2 * max(0, int64(len(text))-messages.LargestText))
-		message = o.Verdict().AppendMember(event.AppendHealth(append(append(message, `,"object":`...), text...), text))
+		message = o.Verdict().AppendMember(c.options.Cache.AppendHealth(append(append(message, `,"object":`...), text...), text))
 	}
 	return append(message, `,"last":true`...), nil
 }

@@ -1,0 +1,139 @@
+package health
+
+import (
+	"cmp"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/script"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// Evaluator determines the health of objects, by the first of these that covers the kind: the rules of the
+// administrator, the rules of this package, the scripts of Argo CD, kstatus. The zero value has no rules of the
+// administrator. Any number of goroutines can use an Evaluator.
+type Evaluator struct {
+	rules        Rules
+	interpreters script.Interpreters
+	embedded     embeddedScripts
+	failures     atomic.Uint64
+}
+
+// NewEvaluator returns an Evaluator with rules of the administrator.
+func NewEvaluator(rules Rules) *Evaluator { return &Evaluator{rules: rules} }
+
+// ScriptErrors returns how many runs of a script had no valid result.
+func (e *Evaluator) ScriptErrors() uint64 { return e.failures.Load() }
+
+// Of returns the Health of an object, given as JSON text. The status is Unknown for any other text.
+func (e *Evaluator) Of(text []byte) Health {
+	o, err := read(text)
+	if err != nil {
+		return Health{Status: Unknown, Summary: "The object cannot be read", Details: []string{}}
+	}
+	return e.evaluate(o, text, time.Now()).Health
+}
+
+// Evaluate returns the verdict on an object, given as JSON text, at the time now. changedAt is when the object last
+// changed; the zero Time if that is unknown.
+func (e *Evaluator) Evaluate(text []byte, now, changedAt time.Time) verdict.Verdict {
+	if e.rules.find("", "Pod") == nil && isReadyPod(text) {
+		return verdict.Verdict{Severity: verdict.OK}
+	}
+	o, err := read(text)
+	if err != nil {
+		return verdict.Verdict{}
+	}
+	r := e.evaluate(o, text, now)
+	return r.verdict(now, changedAt)
+}
+
+func (e *Evaluator) evaluate(o object, text []byte, now time.Time) result {
+	group, kind := o.group(), o.text("kind")
+	if s := e.rules.find(group, kind); s != nil {
+		var complete map[string]any // The script can read any member.
+		if err := json.Unmarshal(text, &complete); err == nil {
+			return e.runScript(s, complete, now)
+		}
+	}
+	compute := rulesFor(o)
+	if compute == nil {
+		if s := e.embedded.find(group, kind); s != nil {
+			return e.runScript(s, o, now)
+		}
+	}
+	general := computeStatus(o)
+	r := general.toResult(o)
+	if compute != nil {
+		r = compute(o, general.status)
+		r.hasRules = true
+	}
+	general.override(o, &r)
+	r.limit()
+	return r
+}
+
+// runScript returns the result of a script. As in Argo CD, the deletion of the object takes precedence over it.
+func (e *Evaluator) runScript(s *script.Script, o object, now time.Time) result {
+	returned, err := e.interpreters.Run(s, o, now)
+	r := result{}
+	if err != nil {
+		e.failures.Add(1)
+		r.Status, r.Summary, r.scriptFailed = Unknown, fmt.Sprintf("The health script failed: %v", err), true
+	} else {
+		r = toResult(returned, o)
+	}
+	if o.has("metadata", "deletionTimestamp") {
+		kstatusResult{status: Terminating}.override(o, &r)
+	}
+	r.limit()
+	return r
+}
+
+func toResult(returned script.Result, o object) result {
+	r := result{Health: Health{Status: Unknown, Summary: returned.Message}, reason: string(returned.Status)}
+	switch returned.Status {
+	case script.Healthy, script.Suspended:
+		r.Status, r.severity = Current, verdict.OK
+	case script.Progressing:
+		r.Status, r.severity = InProgress, verdict.Progressing
+	case script.Degraded:
+		r.Status, r.severity = Failed, verdict.Degraded
+	default: // Missing, Unknown, or none.
+		r.reason = ""
+	}
+	if c := explainingCondition(o, returned.Message); c.kind != "" {
+		if returned.Message == c.reason {
+			r.Summary = c.explanation() // Scripts for Flux return only the reason.
+		}
+		if r.severity > verdict.OK {
+			r.reason = cmp.Or(c.reason, r.reason)
+		}
+	}
+	if r.Summary == "" {
+		r.Summary = cmp.Or(string(returned.Status), "The health script gave no status")
+	}
+	return r
+}
+
+// explainingCondition returns the condition from which a script took its message, or else an important condition that
+// is not True.
+func explainingCondition(o object, message string) condition {
+	conditions := o.conditions()
+	for _, c := range conditions {
+		if message != "" && (message == c.message || message == c.reason) {
+			return c
+		}
+	}
+	for _, kind := range []string{"Ready", "Available", "Synced", "Healthy"} {
+		for _, c := range conditions {
+			if c.kind == kind && c.reason != "" && !c.is("True") {
+				return c
+			}
+		}
+	}
+	return condition{}
+}

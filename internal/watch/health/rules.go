@@ -1,0 +1,124 @@
+package health
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/script"
+)
+
+// Rules are health scripts of the administrator. The zero value has none.
+type Rules struct {
+	exact    map[groupKind]*script.Script
+	patterns []patternRule // The longest first.
+}
+
+type groupKind struct{ group, kind string }
+
+type patternRule struct {
+	groupKind
+
+	script *script.Script
+}
+
+const (
+	rulePrefix = "resource.customizations.health."
+	ruleForm   = rulePrefix + "GROUP_KIND"
+)
+
+// ParseRules reads health scripts in the form of Argo CD's ConfigMap argocd-cm: a YAML mapping with keys such as
+// resource.customizations.health.GROUP_KIND, or a ConfigMap with these keys under data, where other settings of Argo CD
+// are ignored. GROUP and KIND can contain the wildcard "*".
+func ParseRules(text []byte) (Rules, error) {
+	document, err := yaml.YAMLToJSONStrict(text)
+	if err != nil {
+		return Rules{}, fmt.Errorf("not valid YAML: %w", err)
+	}
+	var settings map[string]any
+	if err := json.NewDecoder(bytes.NewReader(document)).Decode(&settings); err != nil || len(settings) == 0 {
+		return Rules{}, fmt.Errorf("must be a YAML mapping with keys of the form %s", ruleForm)
+	}
+	data, isConfigMap := settings["data"].(map[string]any)
+	if !isConfigMap {
+		data = settings
+	}
+	found := make(map[groupKind]string) // The key of each rule.
+	rules := Rules{exact: make(map[groupKind]*script.Script)}
+	for _, key := range slices.Sorted(maps.Keys(data)) {
+		if isConfigMap && !isHealthKey(key) {
+			continue
+		}
+		kind, err := parseRuleKey(key)
+		if err != nil {
+			return Rules{}, err
+		}
+		if other, exists := found[kind]; exists {
+			return Rules{}, fmt.Errorf("%s and %s are rules for the same kind", other, key)
+		}
+		found[kind] = key
+		source, isText := data[key].(string)
+		if !isText {
+			return Rules{}, fmt.Errorf("the value of %s must be a script, as text", key)
+		}
+		compiled, err := script.Compile(key, source)
+		if err != nil {
+			return Rules{}, err
+		}
+		rules.add(kind, compiled)
+	}
+	if len(found) == 0 {
+		return Rules{}, fmt.Errorf("no key has the form %s", ruleForm)
+	}
+	slices.SortStableFunc(rules.patterns, func(a, b patternRule) int {
+		return len(b.group) + len(b.kind) - len(a.group) - len(a.kind)
+	})
+	return rules, nil
+}
+
+// isHealthKey reports whether a key of a ConfigMap is meant as a health rule.
+func isHealthKey(key string) bool {
+	return key == "resource.customizations" || strings.HasPrefix(key, strings.TrimSuffix(rulePrefix, "."))
+}
+
+func parseRuleKey(key string) (groupKind, error) {
+	name, ok := strings.CutPrefix(key, rulePrefix)
+	group, kind, hasGroup := strings.Cut(name, "_")
+	if !hasGroup {
+		group, kind = "", name // A kind of the core group, as in Argo CD.
+	}
+	if !ok || kind == "" || strings.ContainsAny(name, `/[]?\`) || strings.Contains(kind, "_") {
+		return groupKind{}, fmt.Errorf("unknown key %q; write %s, such as %sexample.com_Widget",
+			key, ruleForm, rulePrefix)
+	}
+	return groupKind{group, kind}, nil
+}
+
+func (r *Rules) add(kind groupKind, s *script.Script) {
+	if strings.Contains(kind.group+kind.kind, "*") {
+		r.patterns = append(r.patterns, patternRule{kind, s})
+		return
+	}
+	r.exact[kind] = s
+}
+
+// find returns nil if no rule covers the kind.
+func (r *Rules) find(group, kind string) *script.Script {
+	if s := r.exact[groupKind{group, kind}]; s != nil {
+		return s
+	}
+	for _, p := range r.patterns {
+		matchesGroup, _ := path.Match(p.group, group)
+		matchesKind, _ := path.Match(p.kind, kind)
+		if matchesGroup && matchesKind {
+			return p.script
+		}
+	}
+	return nil
+}
