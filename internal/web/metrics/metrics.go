@@ -40,7 +40,7 @@ type collector struct {
 	shares  func() (shares, guests int)
 
 	openSocketsDesc, memoryLimitDesc, memoryUsedDesc *prometheus.Desc
-	sharesDesc, guestsDesc                           *prometheus.Desc
+	sharesDesc, guestsDesc, scriptErrorsDesc         *prometheus.Desc
 	informerDescs                                    map[string]*prometheus.Desc
 	stateDesc                                        *prometheus.Desc
 	counters                                         counters
@@ -60,6 +60,8 @@ func newCollector(status func() watch.WatchStatus, sockets func() int, shares fu
 		sharesDesc:     newDesc("shares", "Share links."),
 		guestsDesc:     newDesc("share_guests", "Open WebSockets of guests."),
 		memoryUsedDesc: newDesc("memory_held_bytes", "Memory of cached objects and changes."),
+		scriptErrorsDesc: newDesc("health_script_errors_total",
+			"Runs of a health script that failed, took too long or had an invalid result."),
 		stateDesc: prometheus.NewDesc("glasshouse_informer_state",
 			"Number of scopes in this state: 0 or 1, except for the scope fields.",
 			append(labels, "state"), nil),
@@ -73,6 +75,7 @@ func newCollector(status func() watch.WatchStatus, sockets func() int, shares fu
 func (c *collector) Describe(descriptions chan<- *prometheus.Desc) {
 	own := []*prometheus.Desc{
 		c.stateDesc, c.openSocketsDesc, c.sharesDesc, c.guestsDesc, c.memoryLimitDesc, c.memoryUsedDesc,
+		c.scriptErrorsDesc,
 	}
 	for _, d := range append(slices.Collect(maps.Values(c.informerDescs)), own...) {
 		descriptions <- d
@@ -92,6 +95,8 @@ func (c *collector) Collect(metrics chan<- prometheus.Metric) {
 		gauge(c.memoryLimitDesc, float64(current.Limit))
 	}
 	gauge(c.memoryUsedDesc, float64(current.UsedBytes))
+	metrics <- prometheus.MustNewConstMetric(c.scriptErrorsDesc, prometheus.CounterValue,
+		float64(current.HealthScriptErrors))
 	groups := groupByLabels(current.Entries)
 	ended := c.counters.endedTotals(groups)
 	for labels, entries := range groups {

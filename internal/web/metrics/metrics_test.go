@@ -68,12 +68,13 @@ func TestMetricsSumScopesWithTheSameLabels(t *testing.T) {
 	stale := fullStatus(nil, "a=c")
 	stale.State, stale.LastEvent = status.Stale, time.Unix(1_700_000_100, 0)
 	lines := scrape(t, watch.WatchStatus{
-		Limit: 1000, UsedBytes: 340,
+		Limit: 1000, UsedBytes: 340, HealthScriptErrors: 9,
 		Entries: []watch.WatchStatusEntry{fullStatus([]string{"shop", "data"}, ""), fullStatus(nil, "a=b"), stale},
 	})
 	for _, want := range []string{
 		"glasshouse_sockets{} 7.0", "glasshouse_shares{} 3.0", "glasshouse_share_guests{} 5.0",
 		"glasshouse_memory_limit_bytes{} 1000.0", "glasshouse_memory_held_bytes{} 340.0",
+		"glasshouse_health_script_errors_total{} 9.0",
 		"glasshouse_informer_objects{group=apps,resource=deployments,scope=namespaces,version=v1} 3.0",
 		"glasshouse_informer_objects{group=apps,resource=deployments,scope=fields,version=v1} 6.0",
 		"glasshouse_informer_cache_bytes{group=apps,resource=deployments,scope=fields,version=v1} 600.0",
