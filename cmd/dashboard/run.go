@@ -38,6 +38,7 @@ type settings struct {
 	watch      watchSettings
 	auth       authSettings
 	redact     redactSettings
+	health     healthSettings
 	serving    servingSettings
 	sharing    sharingSettings
 }
@@ -115,6 +116,7 @@ func (s *settings) addFlags(flags *pflag.FlagSet) {
 	s.auth.addFlags(flags)
 	s.watch.addFlags(flags)
 	s.redact.addFlags(flags)
+	s.health.addFlags(flags)
 	s.sharing.addFlags(flags)
 	flags.StringVar(&s.metrics, "metrics-listen", "",
 		"The address to serve Prometheus metrics and the probes /healthz and /readyz on, and Go profiles if it is a "+
@@ -148,6 +150,9 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	options.RequestTimeout, options.Log = timeout, log
 	if options.Redact, err = s.redact.rules(); err != nil {
+		return err
+	}
+	if options.Health, err = s.health.evaluator(); err != nil {
 		return err
 	}
 	if s.pageRows < 0 {

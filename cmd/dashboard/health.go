@@ -1,0 +1,35 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/pflag"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/health"
+)
+
+type healthSettings struct {
+	file string
+}
+
+func (s *healthSettings) addFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&s.file, "health-rules", "",
+		"A YAML file with health scripts for kinds, in the form of Argo CD's ConfigMap argocd-cm: "+
+			"resource.customizations.health.GROUP_KIND with a Lua script. They take precedence over all built-in rules.")
+}
+
+func (s *healthSettings) evaluator() (*health.Evaluator, error) {
+	if s.file == "" {
+		return new(health.Evaluator), nil
+	}
+	text, err := os.ReadFile(s.file)
+	if err != nil {
+		return nil, fmt.Errorf("read the --health-rules file: %w", err)
+	}
+	rules, err := health.ParseRules(text)
+	if err != nil {
+		return nil, &usageError{fmt.Errorf("--health-rules %s: %w", s.file, err)}
+	}
+	return health.NewEvaluator(rules), nil
+}
