@@ -163,8 +163,8 @@ func TestCountersDoNotDecrease(t *testing.T) {
 // Invariant: I31.
 func TestUnknownValuesHaveNoSeries(t *testing.T) {
 	if lines := scrape(t, watch.WatchStatus{}); !slices.Equal(lines, []string{
-		"glasshouse_memory_held_bytes{} 0.0", "glasshouse_share_guests{} 5.0", "glasshouse_shares{} 3.0",
-		"glasshouse_sockets{} 7.0",
+		"glasshouse_health_script_errors_total{} 0.0", "glasshouse_memory_held_bytes{} 0.0",
+		"glasshouse_share_guests{} 5.0", "glasshouse_shares{} 3.0", "glasshouse_sockets{} 7.0",
 	}) {
 		t.Errorf("metrics without data: got %q", lines)
 	}
