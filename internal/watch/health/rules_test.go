@@ -34,13 +34,13 @@ func TestRulesTakePrecedence(t *testing.T) {
 		e := evaluatorWith(t, text)
 		for object, want := range map[string]string{
 			readyPod: "core",
-			`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"a"}}`:        "exact",
-			`{"apiVersion":"cert-manager.io/v1","kind":"Issuer","metadata":{"name":"a"}}`: "kinds",
-			`{"apiVersion":"a.example.com/v1","kind":"Widget","metadata":{"name":"a"}}`:   "group",
-			`{"apiVersion":"a.example.com/v1","kind":"Gadget","metadata":{"name":"a"}}`:   "",
-			`{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"}}`:     "",
-			`{"apiVersion":"keda.sh/v1","kind":"ScaledObject","metadata":{},"spec":{}}`:   "Creating HorizontalPodAutoscaler Object",
-			`{"apiVersion":"apps/v1","kind":"ReplicaSet","metadata":{"name":"a"}}`:        "0 of 1 replicas ready",
+			`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{}}`:        "exact",
+			`{"apiVersion":"cert-manager.io/v1","kind":"Issuer","metadata":{}}`: "kinds",
+			`{"apiVersion":"a.example.com/v1","kind":"Widget","metadata":{}}`:   "group",
+			`{"apiVersion":"a.example.com/v1","kind":"Gadget","metadata":{}}`:   "",
+			`{"apiVersion":"example.com/v1","kind":"Widget","metadata":{}}`:     "",
+			`{"apiVersion":"keda.sh/v1","kind":"ScaledObject","metadata":{}}`:   "Creating HorizontalPodAutoscaler Object",
+			`{"apiVersion":"apps/v1","kind":"ReplicaSet","metadata":{}}`:        "0 of 1 replicas ready",
 		} {
 			if got := e.Evaluate([]byte(object), time.Time{}, time.Time{}); got.Sentence != want {
 				t.Errorf("%s: %s: got %+v, want %q", name, object, got, want)

@@ -34,7 +34,8 @@ func newScopedSource(
 	}
 	parts := strings.Split(strings.TrimPrefix(ref, "core"), "/")
 	scope.Resource = schema.GroupVersionResource{Group: parts[0], Version: parts[1], Resource: parts[2]}
-	s, err := listwatch.NewClient(server.Config, listwatch.ClientOptions{Redact: all}).Source(scope, listwatch.SourceOptions{
+	client := listwatch.NewClient(server.Config, listwatch.ClientOptions{Redact: all})
+	s, err := client.Source(scope, listwatch.SourceOptions{
 		Stall: 1 << 40, Observe: func(int, int64) {},
 		Panicked: func(v any, _ []byte) { t.Errorf("unexpected panic: %v", v) },
 	})
