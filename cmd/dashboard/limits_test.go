@@ -164,6 +164,7 @@ func limitGroups() []limitGroup {
 			{"Time that a ranking without readers is kept", "{ranking.rankingLinger}, less if another ranking needs its place"},
 			{"Changes in the snapshot of the view `changes`", "{stream.maxHistoryChanges}, about {stream.maxHistoryBytes size}"},
 			{"Health of an object", "{health.maxDetails} details; {health.maxText} bytes for each sentence"},
+			{"Run of a health script", "{script.maxInstructions} instructions, about 50 ms at most"},
 			{"Nodes of a graph of related objects", "{relations.maxNodes}"},
 			{"Resources that are searched for a graph", "{relations.maxKinds}"},
 			{"Objects that are read one by one for a graph", "{relations.maxReads}; further objects are `unknown`"},
