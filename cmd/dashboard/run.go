@@ -144,17 +144,11 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	options, err := s.watch.options(log, memlimit.FromCgroup)
+	options, err := s.watchOptions(log)
 	if err != nil {
 		return err
 	}
-	options.RequestTimeout, options.Log = timeout, log
-	if options.Redact, err = s.redact.rules(); err != nil {
-		return err
-	}
-	if options.Health, err = s.health.evaluator(); err != nil {
-		return err
-	}
+	options.RequestTimeout = timeout
 	if s.pageRows < 0 {
 		return &usageError{fmt.Errorf("--page-rows is %d; it must be 0 or more", s.pageRows)}
 	}
@@ -242,6 +236,20 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	log.InfoContext(ctx, "stopped")
 	return nil
+}
+
+// watchOptions returns the options that follow from flags about objects and their cache.
+func (s *settings) watchOptions(log *slog.Logger) (watch.Options, error) {
+	options, err := s.watch.options(log, memlimit.FromCgroup)
+	if err != nil {
+		return options, err
+	}
+	options.Log = log
+	if options.Redact, err = s.redact.rules(); err != nil {
+		return options, err
+	}
+	options.Health, err = s.health.evaluator()
+	return options, err
 }
 
 // open uses a free port if --listen is not set and the default port is in use.
