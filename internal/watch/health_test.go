@@ -121,13 +121,13 @@ func TestOverdueProgressBecomesAProblem(t *testing.T) {
 		if len(failing.rows) != 0 {
 			t.Fatalf("a new pod is listed by is:failing: %v", failing.rows)
 		}
-		time.Sleep(8 * time.Minute)
+		<-time.After(8 * time.Minute)
 		rows.settle()
 		failing.settle()
 		if len(failing.rows) != 0 {
 			t.Errorf("the pod is a problem before the time has passed: %v", failing.rows)
 		}
-		time.Sleep(2 * time.Minute)
+		<-time.After(2 * time.Minute)
 		rows.settle()
 		failing.settle()
 		if len(failing.rows) != 1 {

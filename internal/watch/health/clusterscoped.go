@@ -14,7 +14,7 @@ func nodeHealth(o object, _ Status) result {
 	case ready.status == "":
 		h.Status, h.Summary, h.reason = Unknown, "Kubelet has not reported yet", "NotReported"
 		h.severity = verdict.Progressing
-		h.progress(o.time("metadata", "creationTimestamp"), settleTime, verdict.Failed)
+		h.progress(o.time("metadata", "creationTimestamp"), verdict.Failed)
 	case ready.is("Unknown"):
 		h.Status, h.Summary = Failed, "Not ready, kubelet is not reporting: "+ready.explanation()
 		h.reason = "NodeStatusUnknown"

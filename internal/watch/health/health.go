@@ -120,7 +120,7 @@ func (v kstatusResult) override(o object, h *result) {
 	h.reason = v.reason
 	if v.status == Terminating {
 		h.reason = string(Terminating)
-		h.progress(o.time("metadata", "deletionTimestamp"), settleTime, verdict.Degraded)
+		h.progress(o.time("metadata", "deletionTimestamp"), verdict.Degraded)
 	}
 }
 

@@ -31,7 +31,7 @@ func job(o object, _ Status) result {
 		h.Status, h.Summary = Current, "Suspended: "+done
 	case !o.has("status", "startTime"):
 		h.Summary, h.reason = "Not started yet", "NotStarted"
-		h.progress(o.time("metadata", "creationTimestamp"), settleTime, verdict.Degraded)
+		h.progress(o.time("metadata", "creationTimestamp"), verdict.Degraded)
 	default:
 		h.Summary, h.reason = fmt.Sprintf("Running: %d active, %s", active, done), "Running"
 	}

@@ -25,7 +25,7 @@ func service(o object, status Status) result {
 		return h
 	case hasLoadBalancer && len(assigned) == 0:
 		h.Status, h.Summary, h.reason = InProgress, "Waiting for load balancer address", "LoadBalancerPending"
-		h.progress(o.time("metadata", "creationTimestamp"), settleTime, verdict.Degraded)
+		h.progress(o.time("metadata", "creationTimestamp"), verdict.Degraded)
 	case hasLoadBalancer:
 		h.Summary = "Load balancer address " + strings.Join(assigned, ", ")
 	case o.text("spec", "clusterIP") == "None":

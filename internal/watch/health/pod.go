@@ -43,7 +43,7 @@ func pod(o object, _ Status) result {
 		h.Status, h.Summary, h.reason = Failed, scheduled.explanation(), scheduled.reason
 	case o.text("spec", "nodeName") == "":
 		h.Summary, h.reason = "Waiting to be scheduled", "Pending"
-		h.progress(o.time("metadata", "creationTimestamp"), settleTime, verdict.Failed)
+		h.progress(o.time("metadata", "creationTimestamp"), verdict.Failed)
 	default:
 		h.setRunning(containers, ready)
 	}
@@ -90,7 +90,7 @@ func (r *result) setRunning(all []container, ready condition) {
 	}
 	summary := fmt.Sprintf("%d/%d containers ready", readyCount, total)
 	r.Status, r.Summary, r.reason = InProgress, summary, "NotReady"
-	r.progress(ready.changedAt, settleTime, verdict.Failed)
+	r.progress(ready.changedAt, verdict.Failed)
 	switch {
 	case ready.is("True"):
 		r.Status, r.reason = Current, ""
@@ -100,12 +100,12 @@ func (r *result) setRunning(all []container, ready condition) {
 	case readyCount == total && total > 0:
 		r.Summary += ", but pod is not Ready: " + ready.explanation()
 		r.reason = cmp.Or(ready.reason, "NotReady")
-		r.progress(ready.changedAt, settleTime, verdict.Degraded)
+		r.progress(ready.changedAt, verdict.Degraded)
 	case creating:
 		r.reason = "ContainerCreating"
 	default:
 		// A container that has run for a long time, and is not ready any more, is not starting.
-		r.progress(startedAt, settleTime, verdict.Degraded)
+		r.progress(startedAt, verdict.Degraded)
 	}
 }
 

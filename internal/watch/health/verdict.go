@@ -28,9 +28,9 @@ type result struct {
 	overdue   verdict.Severity
 }
 
-// progress sets how long the status InProgress may last. A zero startedAt means the time of the object's last change.
-func (r *result) progress(startedAt time.Time, promised time.Duration, overdue verdict.Severity) {
-	r.startedAt, r.promised, r.overdue = startedAt, promised, overdue
+// progress limits the status InProgress to settleTime. A zero startedAt means the time of the object's last change.
+func (r *result) progress(startedAt time.Time, overdue verdict.Severity) {
+	r.startedAt, r.promised, r.overdue = startedAt, settleTime, overdue
 }
 
 func (r *result) verdict(now, changedAt time.Time) verdict.Verdict {

@@ -20,7 +20,7 @@ func readiness(status Status, ready, desired int64, noun string, reasons []strin
 		if ready == 0 && desired > 0 {
 			overdue = verdict.Failed
 		}
-		h.progress(time.Time{}, settleTime, overdue)
+		h.progress(time.Time{}, overdue)
 	}
 	if len(reasons) > 0 && (status == Failed || status == InProgress && ready >= desired) {
 		h.Summary += ". " + reasons[0]

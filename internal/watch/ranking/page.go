@@ -58,8 +58,11 @@ func (c *rowCounts) Append(dst []byte) []byte {
 		name string
 		n    int
 	}{
-		{`,"total":`, c.Total}, {`,"matching":`, c.matching}, {`,"failing":`, failed + degraded},
-		{`,"waiting":`, c.bySeverity[verdict.Progressing]}, {`,"degraded":`, degraded},
+		{`,"total":`, c.Total},
+		{`,"matching":`, c.matching},
+		{`,"failing":`, failed + degraded},
+		{`,"waiting":`, c.bySeverity[verdict.Progressing]},
+		{`,"degraded":`, degraded},
 	} {
 		dst = strconv.AppendInt(append(dst, member.name...), int64(member.n), 10)
 	}
