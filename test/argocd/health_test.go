@@ -66,7 +66,8 @@ func TestAgreement(t *testing.T) {
 			if isBuiltIn(kind) {
 				report = t.Logf
 			}
-			report("disagrees: %s/%s: got %s, Argo CD %s (%s)", kind, c.InputPath, got.Text(), want, c.HealthStatus.Message)
+			report("disagrees: %s/%s: got %s (%s), Argo CD %s (%s)",
+				kind, c.InputPath, got.Severity, got.Why(), want, c.HealthStatus.Message)
 		}
 	}
 	t.Logf("%d scripts; %d cases of custom resources, %d of built-in kinds; %d disagree",
