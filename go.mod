@@ -115,6 +115,3 @@ tool (
 	github.com/a-h/templ/cmd/templ
 	github.com/evanw/esbuild/cmd/esbuild
 )
-
-// Argo CD replaces this version, which no module proxy needs to have. Without this line, go list -m all fails.
-exclude github.com/argoproj/argo-cd/gitops-engine v0.7.1-0.20250908182407-97ad5b59a627

@@ -154,3 +154,11 @@ func TestDocumentedTargetsExist(t *testing.T) {
 		}
 	}
 }
+
+// go install refuses a program whose go.mod has one of these directives.
+func TestGoInstallAcceptsTheModule(t *testing.T) {
+	directives := regexp.MustCompile(`(?m)^(?:replace|exclude)\b.*`)
+	for _, directive := range directives.FindAllString(readDocument(t, "go.mod"), -1) {
+		t.Errorf("go.mod has the directive %q", directive)
+	}
+}
