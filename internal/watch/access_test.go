@@ -22,7 +22,7 @@ func TestSubscriptionsWaitForScanLimiter(t *testing.T) {
 		view  stream.View
 		scans int // The number of scans in two minutes, including those for digests (hashes of rows).
 	}{
-		// Without a filter, the start uses a shared list of all rows.
+		// Without a filter, the first rows are from a shared list, so only the digest needs a scan.
 		{"all rows", query.Query{}, stream.Rows, 1},
 		{"some rows", query.Query{Labels: "a!=b"}, stream.Rows, 2},
 		{"a table", query.Query{Labels: "a!=b"}, stream.Table, 2},

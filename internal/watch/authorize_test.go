@@ -170,7 +170,7 @@ func TestAuthorizeShare(t *testing.T) {
 	}
 }
 
-// Viewers of a share link get a log only while the pod is shared and matches the labels or words.
+// Viewers of a share link get a log only while its pod is shared. The pod must also match the link's labels or words.
 // Invariant: I30.
 func TestGuestsGetLogsByLabels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -199,7 +199,7 @@ func TestGuestsGetLogsByLabels(t *testing.T) {
 					got = append(got, key)
 					_ = body.Close()
 				} else if !strings.Contains(err.Error(), "shared with you") {
-					got = append(got, key) // Shared: the error only means that the fake API server has no log.
+					got = append(got, key) // The log is shared, but the fake API server has no log.
 				}
 			}
 			if strings.Join(got, " ") != test.want {

@@ -103,7 +103,7 @@ func TestOversizedResourceIsRefused(t *testing.T) {
 	})
 }
 
-// The refusal contains the needed and the free size. Rounding never makes these two equal.
+// The error contains the needed and the free memory. Rounding never makes these two sizes equal.
 func TestRefusalShowsDifferentSizes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
@@ -237,7 +237,8 @@ func TestStartedNamespacesFitTogether(t *testing.T) {
 	})
 }
 
-// If one watch of all namespaces replaces those of single namespaces, objects in memory need no additional memory.
+// If one watch of all namespaces replaces watches of single namespaces, objects already in memory are not counted
+// again.
 // Invariant: I21.
 func TestPermissionForAllNamespacesNeedsNoMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -413,7 +414,8 @@ func statesFor(t *testing.T, cluster *watch.Cluster, q query.Query, duration tim
 	}
 }
 
-// The estimate before a list matches the memory that its objects use. Therefore, no started list is stopped later.
+// The estimate before a list matches the memory that the objects then use. Otherwise, a started list could be stopped
+// later.
 // Invariant: I21.
 func TestEstimateMatchesUsedMemory(t *testing.T) {
 	values := `"data":{"one":"MQ==","two":"Mg==","three":"Mw==","four":"NA=="}`
@@ -573,8 +575,8 @@ func TestFittingRelistStopsNoWatch(t *testing.T) {
 	}
 }
 
-// isExceededWith reports whether the informer of an account must stop. Meanwhile, the account large has reserved 2 MiB.
-// Another goroutine releases them after a loop with the given number of steps.
+// isExceededWith reports whether an account exceeds the budget while another, larger account releases 2 MiB. The
+// number of steps varies the time of the release.
 func isExceededWith(account, large *budget.Account, steps int) bool {
 	reserved := large.Reserve(2 << 20)
 	var started atomic.Bool
@@ -656,8 +658,7 @@ func TestHistoryIsDroppedFirst(t *testing.T) {
 	})
 }
 
-// A resource that would not fit even without idle informers and histories is refused. Idle informers and histories
-// are kept.
+// If a resource would not fit even without idle informers and histories, these are kept, and the resource is refused.
 // Invariant: I21.
 func TestNothingIsEvictedInVain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

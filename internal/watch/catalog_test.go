@@ -263,8 +263,8 @@ func TestDateColumns(t *testing.T) {
 	})
 }
 
-// An object without the get permission is not requested. If permissions cannot be reviewed, the API server refuses
-// the request.
+// An object is not requested if an access review denies the get. If access reviews fail, the object is requested, and
+// the API server decides.
 // Invariant: I27.
 func TestObjectForbidden(t *testing.T) {
 	const path = "/api/v1/namespaces/a/pods/p"

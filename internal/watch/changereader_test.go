@@ -18,7 +18,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
-// sink is an example consumer of changes. A real one stores versions and positions in one transaction on disk.
+// sink is an example consumer of changes. A real one stores the versions and its position in the history in one
+// transaction on disk.
 type sink struct {
 	versions  map[string]map[string]string // The resourceVersion of each object ("namespace/name"), by resource.
 	positions map[string]string
@@ -80,7 +81,7 @@ func (s *sink) process(ref string, batch watch.ChangeBatch) error {
 		case c.Op != journal.Delete:
 			known[c.Key] = c.New.ResourceVersion()
 		case c.Memo.CoverageOnly:
-			continue // The object still exists, but its namespace is not watched any more.
+			continue // Not a deletion: the namespace of the object is not watched any more.
 		default:
 			delete(known, c.Key)
 		}
@@ -115,7 +116,7 @@ func TestSinkContinuesAtItsPosition(t *testing.T) {
 			advance(time.Second)
 			stop()
 			running.Wait()
-			// Only the changes of one resource have an order.
+			// The order of changes is defined only within one resource, so sort by resource.
 			for _, lines := range [][]string{s.log, want} {
 				slices.SortStableFunc(lines, func(a, b string) int {
 					return strings.Compare(strings.Fields(a)[1], strings.Fields(b)[1])

@@ -113,13 +113,13 @@ func (f *changesReader) wantSettle(want string) {
 	}
 }
 
-// managedBy adds managedFields. The slice managers contains pairs of name and fieldsV1.
+// managedBy adds managedFields to an object. The argument managers alternates between a name and its fieldsV1.
 func managedBy(p apitest.Item, second int, managers ...string) apitest.Item {
 	entries := []string{}
 	for i := 0; i < len(managers); i += 2 {
 		entries = append(entries,
 			fmt.Sprintf(`{"manager":%q,"operation":"Update","time":"2000-01-01T00:%02d:%02dZ","fieldsV1":%s}`,
-				// Seconds since the start of the fake clock. Each entry is 1 s later.
+				// Each entry is 1 s later than the one before it. The fake clock starts at 00:00:00.
 				managers[i], (second+i/2)/60, (second+i/2)%60, managers[i+1]))
 	}
 	p.Metadata = `"managedFields":[` + strings.Join(entries, ",") + `]`
@@ -135,7 +135,7 @@ func TestChangesView(t *testing.T) {
 		server.Set(pods, pod("a", "listed", "Running"))
 		listed := time.Now()
 		first := subscribeChanges(t, cluster, query.Query{}, "")
-		first.wantSettle("snapshot") // Objects of the first list are not changes. Takes 15 s of fake time.
+		first.wantSettle("snapshot") // Objects of the first list are not changes. This call takes 15 s of fake time.
 		if !first.since.Equal(listed) {
 			t.Errorf("history start: got %s, want %s", first.since, listed)
 		}
@@ -165,7 +165,7 @@ func TestChangesView(t *testing.T) {
 	})
 }
 
-// The patches lead from the first object to the present one.
+// All patches, applied in order to the first object, give the present object.
 // Invariant: I41. A reader of one object first gets the object as it was before the oldest change. Therefore, the
 // values before each change are known. Received changes stay visible when the server restarts. The page shows where
 // changes were missed.
@@ -428,7 +428,8 @@ func TestCoverageIsNoChange(t *testing.T) {
 	})
 }
 
-// Without the watch permission, the same objects stay visible. The next list finds changes and sends them.
+// When the permission to watch is revoked or granted, the same objects stay visible. The next list finds the changes,
+// and readers get them.
 // Invariant: I20.
 func TestChangesAfterWatchPermissionChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -456,7 +457,8 @@ func TestChangesAfterWatchPermissionChanges(t *testing.T) {
 	})
 }
 
-// If a watch of all namespaces replaces one of a namespace, changes are sent, but not newly visible objects.
+// If a watch of all namespaces replaces a watch of one namespace, its changes are sent. Newly visible objects are not
+// sent as changes.
 // Invariant: I20.
 func TestChangesAfterPermissionForAllNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -479,7 +481,8 @@ func TestChangesAfterPermissionForAllNamespaces(t *testing.T) {
 	})
 }
 
-// The view is complete since the newest list among those of the requested namespaces. It sends this time.
+// The Changes view sends the time since which it is complete. For several namespaces, this is the time of the newest
+// list.
 func TestChangesAreCompleteSinceLastList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

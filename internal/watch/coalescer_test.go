@@ -130,7 +130,7 @@ func TestBatchesGrowUnderLoad(t *testing.T) {
 			if m := r.next(); len(m.Events) != 2 || time.Since(start) != test.wait {
 				t.Errorf("got %d events after %s, want 2 after %s", len(m.Events), time.Since(start), test.wait)
 			}
-			// The pause has just ended, so this change is sent at once. The previous message is not late.
+			// The pause between messages has just ended, so this change is sent at once.
 			go change("soon after " + test.late.String())
 			start = time.Now()
 			if m := r.next(); len(m.Events) != 1 || time.Since(start) != 0 {
@@ -191,8 +191,8 @@ func TestFanOutIsSpread(t *testing.T) {
 				readers.Wait()
 				delete(at, began)
 				for when, n := range at {
-					// On average, 8 of the 64 readers send simultaneously. More than 24 have a probability of one in
-					// a million.
+					// On average, 8 of the 64 readers send simultaneously. The chance of more than 24 is one in a
+					// million.
 					if size == 1000 && n > 24 {
 						t.Errorf("got %d of 64 messages at the same time, %s after the start; want at most 24", n, when.Sub(began))
 					}

@@ -16,7 +16,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
-// newNamedOnlyCluster cannot list namespaces. It can watch the pods of a and b if a query names them.
+// newNamedOnlyCluster returns a Cluster that may not list namespaces. It can watch the pods of a and b if a query
+// names them.
 func newNamedOnlyCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	t.Helper()
 	server := apitest.New(t, kinds()...)
@@ -31,8 +32,8 @@ func newNamedOnlyCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	return server, cluster
 }
 
-// After some minutes without readers, a namespace is not watched. Earlier cursors then cause a reset, even without
-// rows.
+// After some minutes without readers, the watch of a namespace stops. A reader that resumes later gets a reset, even
+// if the namespace is empty.
 // Invariant: I20.
 func TestReaderResetsAfterNamespaceExpired(t *testing.T) {
 	for name, empty := range map[string]bool{"with rows": false, "empty": true} {
@@ -162,19 +163,19 @@ func TestRecreatedNamespaceResetsReaders(t *testing.T) {
 	})
 }
 
-// A new feed (list and watch) contains no older versions than memory, even if the API server's cache is older.
+// A new feed (list and watch) must not replace objects by older versions from an API server's outdated cache.
 // Invariant: I20.
 func TestSwappedFeedsListNoOlderRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
 		server.Set(namespaces, apitest.Item{Name: "a"})
 		server.Set(pods, pod("a", "p", "Pending")) // This change gets resourceVersion 102.
-		server.HangStreamingLists(pods)            // Pods are listed with plain lists instead.
+		server.HangStreamingLists(pods)            // Without streaming lists, the program uses plain lists.
 		server.Config.WrapTransport = func(next http.RoundTripper) http.RoundTripper {
 			return roundTripperFunc(func(r *http.Request) (*http.Response, error) {
 				response, err := next.RoundTrip(r)
-				// Simulate an API server with an older cache, which answers lists of any version
-				// (resourceVersion=0).
+				// Simulate an API server that answers lists of any version (resourceVersion=0) from an outdated
+				// cache.
 				if err == nil && r.URL.Path == "/api/v1/pods" && r.URL.Query().Get("resourceVersion") == "0" &&
 					r.URL.Query().Get("watch") == "" {
 					text, _ := io.ReadAll(response.Body)

@@ -64,7 +64,8 @@ func TestFollowWithoutDefinitions(t *testing.T) {
 	})
 }
 
-// CustomResourceDefinitions are watched from shortly after Cluster.Run until the Follower is closed.
+// A Follower can be opened before Cluster.Run. CustomResourceDefinitions are then watched soon after Run starts,
+// until the Follower is closed.
 // Invariant: I19.
 func TestFollowBeforeClusterRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -18,8 +18,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 )
 
-// The member "by" names the newest author. The member "authors" lists the operations of each author, if there are
-// several.
+// In a message, "by" is the newest author. If there are several, "authors" lists the operations of each one.
 func TestObjectAuthors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // The fake clock starts on 2000-01-01.
 		server, cluster := serveCluster(t)
@@ -79,7 +78,8 @@ func TestObjectAuthors(t *testing.T) {
 	})
 }
 
-// The manager of the newest entry is the author. If its time is unchanged or shared, the field owner is.
+// The author is the manager of the newest managedFields entry. If its time is unchanged or not unique, the author is
+// the owner of the changed field.
 func TestRowAuthors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -128,7 +128,7 @@ func TestRowAuthorOfFoldedChanges(t *testing.T) {
 	const before = -60
 	type write struct {
 		status        string
-		helm, kubelet int // The times of their last writes, in seconds from now.
+		helm, kubelet int // The time of each manager's last write, in seconds from now.
 		metadata      string
 	}
 	const web, deleted = `,"labels":{"app":"web"}`, `,"deletionTimestamp":"2000-01-01T00:00:20Z"`

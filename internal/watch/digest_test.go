@@ -75,8 +75,8 @@ func TestDigestRepeatsLastCursor(t *testing.T) {
 			for n := range 70 {
 				server.Set(pods, pod("b", "q", "Running"))
 				if n == 7 {
-					// Delay the heartbeat by a change. Otherwise, it would be due with the digest, and have a new
-					// cursor.
+					// This change delays the heartbeat. Otherwise, heartbeat and digest would be due together, with a
+					// new cursor.
 					server.Set(pods, pod("a", "p", "Failed"))
 				}
 				<-time.After(time.Second)
@@ -209,7 +209,7 @@ func TestDigestPanics(t *testing.T) {
 	})
 }
 
-// A digest that started before the reader's cursor is not shared with this reader.
+// Readers share digests, but not one whose computation started before the reader's cursor.
 // Invariant: I8.
 func TestDigestIncludesCursor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -48,7 +48,7 @@ func TestNotFoundNamespaceAffectsNoOthers(t *testing.T) {
 	})
 }
 
-// A removed resource is not listed until it is served again, even without a Follower, which repeats discovery.
+// A removed resource is not listed until it is served again. No Follower is open, so nothing repeats discovery.
 func TestRemovedResourceIsNotListed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -27,7 +27,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
 )
 
-// grants are permissions such as "ann list pods a". The namespace "*" means each namespace and all together.
+// grants are permissions such as "ann list pods a". With "*" as the namespace, requests for any namespace and for all
+// namespaces are allowed.
 type grants map[string]bool
 
 // allow makes the API server permit exactly the returned grants. Tests can change them while no request is in
@@ -366,7 +367,7 @@ func TestPermissionChangesTakeEffect(t *testing.T) {
 	})
 }
 
-// A guest gets the reason of a refused access review, because it contains no text from the API server.
+// Even a guest gets the reason of a refused access review: the reason contains no text from the API server.
 // Invariant: I18.
 func TestGuestGetsReasonOfRefusal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -643,8 +644,8 @@ func TestGuestsSeeSharedObjectsOnly(t *testing.T) {
 					messages := collectWhileChanging(test.query, view)
 					for _, key := range []string{"a/p", "a/r", "b/q"} {
 						_, object, _ := strings.Cut(key, "/")
-						// The window view also names changed objects that are shared but do not match the query's
-						// text.
+						// The window view also names changed pods that do not match the query's text, if they are
+						// shared.
 						isOther := view == stream.Windowed && test.query.Text != "" &&
 							strings.Contains(sharedPods(t, cluster, viewer), key)
 						if strings.Contains(messages, `"`+object+`"`) != (isOther || strings.Contains(test.want, key)) {

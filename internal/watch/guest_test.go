@@ -120,7 +120,8 @@ func TestObjectLeavesShare(t *testing.T) {
 	}
 }
 
-// Without labels or words, logs of all pods are shared. Otherwise, the present pod must be shared and match.
+// If a link shares logs without labels or words, any pod's log can be read. Otherwise, the pod itself must be shared
+// and match.
 // Invariant: I18.
 func TestSharedLogsMatchParts(t *testing.T) {
 	all := watch.Part{Resource: pods}
@@ -279,7 +280,7 @@ func TestSharedEventsRegardObject(t *testing.T) {
 	}
 }
 
-// With an API group, a share of events excludes objects of the same kind and name in other groups.
+// A link that shares the events of deployment.apps/web shares none of a Deployment in another API group.
 // Invariant: I18.
 func TestSharedEventsOfAGroup(t *testing.T) {
 	const events = "core/v1/events"
@@ -384,7 +385,7 @@ func TestLogEndsWhenPodLeavesShare(t *testing.T) {
 	})
 }
 
-// Without a watch of pods, the API server must confirm the labels of shared logs.
+// While pods are not watched, requests to the API server check whether the labels of the log's pod still match.
 // Invariant: I18.
 func TestSharedLogWithoutLivePods(t *testing.T) {
 	const duration = time.Minute
@@ -508,7 +509,8 @@ func TestUnwatchedObjectLeavesShare(t *testing.T) {
 						t.Errorf("got messages about what is not shared: %s, %s", object, last)
 					}
 					switch {
-					// The API server cannot check words. Only LastKnown returns the cached version.
+					// The API server cannot check words, so Object returns an error. LastKnown still returns the
+					// cached version.
 					case byWords:
 						wantProblem(t, err, status.Unavailable, "Not known yet", "whether the link includes this one")
 						if errLast != nil || current.State != status.Stale || !strings.Contains(string(last), "Running") {
@@ -574,7 +576,8 @@ func TestMaskedChangesAreAccounted(t *testing.T) {
 	})
 }
 
-// Viewers of share links and users read the same changes, in either order. Patches lead to the newly read object.
+// Users and viewers of share links get the same changes, in either order of reading. After the patches, the copy of
+// each reader equals the present object.
 // Invariant: I15.
 func TestGuestsAndUsersReadSameChanges(t *testing.T) {
 	const configmaps = "core/v1/configmaps"

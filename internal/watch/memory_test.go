@@ -331,7 +331,7 @@ func TestEventsReserveMemory(t *testing.T) {
 	}
 }
 
-// Memory for rows is reported before its allocation, as one to two times the used size.
+// Memory for rows is reported before its allocation. The reported size is one to two times the used size.
 func TestSnapshotReportsMemory(t *testing.T) {
 	const rows = 4000
 	guest := sharedWith(watch.Part{Resource: pods})

@@ -15,8 +15,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
-// Without the permission to list namespaces, known ones stay watched while reviews permit it. Reviews also drop
-// deleted namespaces.
+// If the permission to list namespaces is revoked, known namespaces stay watched while access reviews permit it. A
+// deleted namespace is dropped when a review denies it.
 // Invariant: I20.
 func TestKnownNamespacesSurviveRevokedList(t *testing.T) {
 	for _, status := range []int{http.StatusForbidden, http.StatusUnauthorized} {

@@ -50,7 +50,7 @@ func TestUnusedNamespacesExpire(t *testing.T) {
 	})
 }
 
-// A query can name any number of namespaces if one watch includes all. Otherwise, the number is limited.
+// If all namespaces are in one watch, a query can name any number of them. Otherwise, the number is limited.
 func TestNamedNamespacesAreLimited(t *testing.T) {
 	for name, all := range map[string]bool{"one watch of all namespaces": true, "one watch for each namespace": false} {
 		t.Run(name, func(t *testing.T) {
@@ -140,7 +140,8 @@ func subscribeNamespaces(t *testing.T, cluster *watch.Cluster, names []string) (
 	return readers
 }
 
-// Watches of single namespaces are limited. Readers beyond the limit get the reason, and wait for unused watches.
+// The number of watched single namespaces is limited. Readers beyond the limit get the reason, and wait until other
+// watches are unused.
 // Invariant: I20.
 func TestNamespacesBeyondLimitWait(t *testing.T) {
 	t.Parallel()

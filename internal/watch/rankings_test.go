@@ -27,8 +27,8 @@ func serveRankings(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	return server, cluster
 }
 
-// viewerRankings opens rankings (sorted lists of pods) as one viewer. The keys of subscriptions are numbers of
-// rankings.
+// viewerRankings opens rankings (sorted lists of pods) as one viewer. Each ranking has a number, which is its key in
+// subscriptions.
 type viewerRankings struct {
 	t             *testing.T
 	cluster       *watch.Cluster
@@ -197,7 +197,7 @@ func TestRankingRecoversFromPanic(t *testing.T) {
 			}()
 			_, _ = r.View(t.Context(), at)
 		}()
-		found, err := r.View(t.Context(), at) // As another reader.
+		found, err := r.View(t.Context(), at) // This call simulates another reader.
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -141,7 +141,7 @@ func TestHeartbeatsBeforeSnapshotHaveNoCursor(t *testing.T) {
 	}
 }
 
-// A new state is sent before the next part of a snapshot. After a lost permission, no rows follow.
+// Between two parts of a snapshot, a new state is sent at once. After the state forbidden, no rows follow.
 // Invariant: I6.
 func TestStateIsSentBetweenSnapshotParts(t *testing.T) {
 	const podCount = 4000
@@ -173,7 +173,7 @@ func TestStateIsSentBetweenSnapshotParts(t *testing.T) {
 					server.Set(pods, items...)
 					sub := openAs(t, cluster.For(watch.Viewer{Program: true}), query.Query{Resource: pods}, view)
 					awaitText(t, sub, `"last":false`)
-					synctest.Wait() // A reconciliation that is still pending would allow the list again.
+					synctest.Wait() // Otherwise, a pending reconciliation would allow the list again.
 					test.interrupt(server, cluster)
 					advance(5 * time.Second)
 					message, err := sub.Next(t.Context())
@@ -184,7 +184,8 @@ func TestStateIsSentBetweenSnapshotParts(t *testing.T) {
 						t.Errorf("after the first part got %.100s, want %s", message, test.want)
 					}
 					rows := make(map[string]bool)
-					// Stop before the next review of permissions, 10 s after the interruption: it allows the list again.
+					// Stop before the next permission review, which would allow the list again 10 s after the
+					// interruption.
 					ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
 					defer cancel()
 					for {

@@ -312,7 +312,7 @@ func (n newerServerBody) Read(text []byte) (int, error) {
 	return read, err
 }
 
-// Revoked rows disappear even if the history cannot contain all their changes.
+// After a revoked permission, rows disappear even if the history has no room for all the deletions.
 func TestRevokedRowsExceedHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -375,8 +375,8 @@ func TestReviewRateIsLimited(t *testing.T) {
 		incomplete bool
 		perSecond  int
 	}{
-		// 100 permitted namespaces (every 10 s) cause 10 reviews per second; 100 denied ones (every 30 s) 3.3 per
-		// informer.
+		// 100 permitted namespaces (every 10 s) cause 10 reviews per second for all informers. 100 denied ones (every
+		// 30 s) cause 3.3 for each informer.
 		"rules":   {false, 23},
 		"reviews": {true, 43}, // Each informer reviews separately: 3 times 10 plus 3 times 3.3.
 	} {

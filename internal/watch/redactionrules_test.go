@@ -66,7 +66,8 @@ func define(server *apitest.Server, password, phase string) {
 	})
 }
 
-// Values are masked in every view. The next watch masks a column that gets another JSONPath.
+// Values are masked in every view. If a CRD's column gets the JSONPath of a masked value, the next watch masks the
+// column.
 // Invariant: I15.
 func TestRedactionRulesMaskEveryView(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

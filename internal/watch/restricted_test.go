@@ -208,7 +208,7 @@ func transcribe(
 			}
 			<-time.After(90 * time.Millisecond)
 			if busy && often {
-				h.changeHidden(name, -n) // Between a visible change and the digest.
+				h.changeHidden(name, -n) // This is between a visible change and the digest.
 			}
 			if !often && n%80 == 7 {
 				h.set(fmt.Sprint(n, "-again"))
@@ -395,7 +395,8 @@ func TestRestrictedResetsAreEqual(t *testing.T) {
 	}
 }
 
-// The view Rows can resume after missed changes of an unwatched namespace. The view Changes must send every change.
+// The view Rows can resume after missed changes of an unwatched namespace. The view Changes cannot, because it must
+// send every change.
 func TestRestrictedReadersDoNotResumeAfterGap(t *testing.T) {
 	for view, want := range map[stream.View]string{
 		stream.Changes: "reset state snapshot", stream.Rows: "state events delete",

@@ -13,7 +13,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
-// awaitReader waits until another goroutine is blocked by a read lock.
+// awaitReader waits until another goroutine waits for a read lock.
 func awaitReader() {
 	for stacks := make([]byte, 1<<20); ; runtime.Gosched() {
 		if n := runtime.Stack(stacks, true); bytes.Contains(stacks[:n], []byte("SemacquireRWMutexR")) {

@@ -358,8 +358,8 @@ func TestStaleWhileReviewsHang(t *testing.T) {
 	})
 }
 
-// Without responses to access reviews, there are no counts, states and watch status. Each response takes at most 3
-// s.
+// While access reviews get no response, there are no counts, no states and no watch status. Each response takes at
+// most 3 seconds.
 // Invariant: I18.
 func TestResourcesWhileReviewsHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -420,8 +420,8 @@ func TestResourcesWhileReviewsHang(t *testing.T) {
 	})
 }
 
-// If the program may not list namespaces, users see the kubeconfig's namespace. Other failures of the list are
-// Unavailable.
+// If the program may not list namespaces, users see the kubeconfig's namespace. After any other failure of the list,
+// users get the error Unavailable.
 // Invariant: I18.
 func TestUnknownNamespacesAreUnavailable(t *testing.T) {
 	start := func(t *testing.T, defaultNamespace string) (*apitest.Server, *watch.Access) {

@@ -70,7 +70,8 @@ func TestUnchangedManagedFieldsGiveNoAuthor(t *testing.T) {
 		if got := by(); got != "" {
 			t.Errorf("change without a manager: got author %q, want none", got)
 		}
-		// Exception: the newest entry owns the changed fields, and has the second of the change.
+		// Exception: the author is the newest entry's manager if this entry has the change's time and the changed
+		// fields.
 		for _, status := range []string{"Running", "Failed"} {
 			set(status, "2000-01-01T00:00:15Z")
 			if got := by(); got != "kubelet" {

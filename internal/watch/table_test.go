@@ -14,7 +14,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 )
 
-// The table view has the same rows as the rows view, even if several messages contain a long table.
+// The views Table and Rows have the same rows, even if a long table is split into several messages.
 func TestTableViewEqualsRowsView(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -77,7 +77,8 @@ func openView(b *testing.B, cluster *watch.Cluster, sort, text string) *watch.Su
 	return sub
 }
 
-// windowOffset returns a position for BenchmarkOneChange. Sorted by name, the window contains the changed row.
+// windowOffset returns the first row of the window for BenchmarkOneChange. Sorted by name, the window contains the
+// changed row.
 func windowOffset(sort string) int {
 	if sort == "name" {
 		return 61_900
@@ -168,7 +169,7 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// BenchmarkOneChange measures one change from the list of changes to the message.
+// BenchmarkOneChange measures the processor time from an update of one pod in memory to the message for a reader.
 func BenchmarkOneChange(b *testing.B) {
 	server, cluster := newBenchCluster(b)
 	const n = benchRows / 3
@@ -188,7 +189,7 @@ func BenchmarkOneChange(b *testing.B) {
 		}
 	}
 	versions := []*watch.Item{at(39), at(0)}
-	// Sorted by restarts, the row moves to the other end. Sorted by name, it stays.
+	// Sorted by restarts, the changed row moves from one side of the window to the other. Sorted by name, it stays.
 	for _, sort := range []string{"rows", "name", "-restarts"} {
 		b.Run(strconv.Quote(sort), func(b *testing.B) {
 			sub := openView(b, cluster, sort, "")

@@ -720,7 +720,7 @@ type windowQuery struct {
 	sort string
 }
 
-// expected simply computes the pods of the query. The result total also counts pods without the query's words.
+// expected computes the result of the query in the simplest way. The result total ignores the words of the query.
 func (l *windowQuery) expected(state map[string]*podRow) (total int, seen []*podRow) {
 	for _, th := range state {
 		if len(l.q.Namespaces) > 0 && !slices.Contains(l.q.Namespaces, th.ns) ||

@@ -43,8 +43,8 @@ type Item struct {
 	Namespace, Name string
 	UID             string // default: Namespace/Name
 	Cells           string // JSON array; default: ["<name>"]
-	Metadata        string // further members, such as `"labels":{..}`
-	Rest            string // further members, such as `"spec":{..}`
+	Metadata        string // more members of the metadata, such as `"labels":{..}`
+	Rest            string // more members of the object, such as `"spec":{..}`
 }
 
 // Server is a scripted API server.
@@ -93,7 +93,7 @@ type object struct {
 	version int
 }
 
-// event is one line in a watch. Raw text from Send has no version, so only open watches get it.
+// event is one line in a watch. Raw text from Send has no version, so a watch that starts later does not get it.
 type event struct {
 	version         int
 	namespace, name string

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Run calls run in a goroutine, such as Cluster.Run. When the test ends, Run ends the context of run, and fails the
-// test if run returns an error.
+// Run starts a function such as Cluster.Run in a goroutine. When the test ends, the context of run ends. If run then
+// returns an error, the test fails.
 func Run(tb testing.TB, run func(context.Context) error) {
 	tb.Helper()
 	ctx, cancel := context.WithCancel(tb.Context())

@@ -171,8 +171,8 @@ func (s *Server) HangStreamingLists(ref string) {
 	s.change(func() { s.kindLocked(ref).noBookmarks = true })
 }
 
-// FailStreamingLists makes lists of a kind fail. client-go retries them without reporting the error. An empty reason
-// removes the error.
+// FailStreamingLists makes streaming lists of a kind fail. client-go then tries again without reporting the error. An
+// empty reason ends the failures.
 func (s *Server) FailStreamingLists(ref, reason string) {
 	s.change(func() { s.kindLocked(ref).streamError = reason })
 }
@@ -190,8 +190,8 @@ func (s *Server) Down(down bool) {
 	}
 }
 
-// EnableTLS makes the server use TLS for new connections. cert returns each connection's certificate. authorities is
-// the path of the clients' CA file.
+// EnableTLS makes the server use TLS for new connections. cert returns the certificate of each connection.
+// authorities is the path of the CA file that clients use.
 func (s *Server) EnableTLS(authorities string, cert func() *tls.Certificate) {
 	s.Config.Host, s.Config.CAFile = "https://api.test", authorities
 	s.listener.mu.Lock()

@@ -37,7 +37,7 @@ func check(t *testing.T, before, after []byte) []byte {
 	return patch
 }
 
-// checkFormerValues checks that each former value is the one immediately before the operation.
+// checkFormerValues checks that each former value is the value immediately before its operation.
 func checkFormerValues(t *testing.T, before, patch, former []byte) {
 	t.Helper()
 	formerValues := make(map[string]json.RawMessage)
@@ -71,8 +71,8 @@ func checkFormerValues(t *testing.T, before, patch, former []byte) {
 	}
 }
 
-// checkOracles compares the patch with two libraries. Documents must escape strings alike, because jsondiff ignores
-// such differences.
+// checkOracles compares the patch with two libraries. Both documents must escape strings in the same way, because
+// jsondiff ignores such differences.
 func checkOracles(t *testing.T, before, after, patch []byte) (expected []byte) {
 	t.Helper()
 	expected, err := compareJSON(before, after, jsondiff.LCS())

@@ -6,7 +6,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/event"
 )
 
-// If the computation panics, only the first caller of Get gets the panic. Later ones get an error.
+// If the computation of a lazy value panics, only the first caller of Get gets the panic. Later callers get an error.
 // Invariant: I6.
 func TestLazyPanics(t *testing.T) {
 	value := new(event.Lazy[[]byte])

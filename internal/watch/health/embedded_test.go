@@ -9,7 +9,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/script"
 )
 
-// Without its script, a kind would silently get the general rules. The module test/argocd also runs the scripts.
+// If a script did not compile, its kind would silently get the general rules. The module test/argocd also runs the
+// scripts.
 func TestEmbeddedScriptsCompile(t *testing.T) {
 	files, err := fs.Glob(resource_customizations.Embedded, "*/*/health.lua")
 	if err != nil || len(files) < 200 {

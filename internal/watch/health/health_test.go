@@ -28,7 +28,8 @@ type fixture struct {
 	object      []byte
 }
 
-// wantVerdict is the verdict one minute after the newest time in an object, and the severity a day later.
+// wantVerdict is the expected verdict one minute after the newest time in an object. Overdue is the severity a day
+// later.
 type wantVerdict struct {
 	Severity, Overdue verdict.Severity
 	Reason            string
@@ -132,7 +133,7 @@ func checkSentence(t *testing.T, sentence string) {
 	}
 }
 
-// The result has a limited length. The duration is proportional to the time of parsing the text.
+// For any text, the length of the result is limited. The computation takes time in proportion to parsing the text.
 // Invariant: I12.
 func TestUnusualTexts(t *testing.T) {
 	deep := strings.Repeat(`{"status":`, 9990) + "1" + strings.Repeat("}", 9990)

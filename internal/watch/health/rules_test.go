@@ -24,7 +24,7 @@ func scriptWith(key, message string) string {
 		key, message)
 }
 
-// Rules of the administrator take precedence over all others. A rule without wildcards is more specific.
+// Rules of the administrator take precedence over all others. Among them, a rule without wildcards takes precedence.
 func TestRulesTakePrecedence(t *testing.T) {
 	rules := scriptWith("Pod", "core") + scriptWith("apps_Deployment", "exact") +
 		scriptWith("cert-manager.io_*", "kinds") + scriptWith("*.example.com_Widget", "group")
@@ -62,7 +62,7 @@ func TestRulesReadTheCompleteObject(t *testing.T) {
 	}
 }
 
-// A failure of a script gives no severity, and is counted.
+// If a script fails, the object has no severity, and the error is counted.
 func TestScriptErrors(t *testing.T) {
 	text := []byte(`{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"}}`)
 	for n, source := range []string{

@@ -9,7 +9,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// The verdict follows from the state of the object. Progress for longer than promised is a problem.
+// The verdict depends only on the object and the time. Progress that takes too long becomes a problem.
 //
 // Invariant: I12.
 func TestVerdicts(t *testing.T) {

@@ -62,7 +62,7 @@ func TestHistory(t *testing.T) {
 	})
 }
 
-// The memory limit of the history includes each Memo, which is the additional data of a change that Set gets.
+// A Memo is additional data of a change. Its size counts towards the memory limit of the history.
 // Invariant: I3.
 func TestSetWithMemo(t *testing.T) {
 	j := journal.New[string, object, *string](journal.Options[string, object]{

@@ -206,7 +206,7 @@ func TestNextWaits(t *testing.T) {
 						return
 					}
 					if len(changes) == 0 {
-						got[i] += 1000 // Count a read without changes as 1000. A call of Wake causes it.
+						got[i] += 1000 // Count a read without changes, which only Wake causes, as 1000.
 					}
 					got[i] += len(changes)
 					cursor = next
@@ -369,7 +369,7 @@ func TestAnyReaderConverges(t *testing.T) {
 // Invariant: I1.
 func TestConcurrentReadersConverge(t *testing.T) {
 	j := newJournal(20_000)
-	for i := range 5000 { // More keys than one Snapshot step copies.
+	for i := range 5000 { // One step of Snapshot copies fewer keys than this.
 		j.Set(fmt.Sprint("old-", i), object{1, 1})
 	}
 	var wg sync.WaitGroup

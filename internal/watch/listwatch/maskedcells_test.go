@@ -157,7 +157,7 @@ func TestCellsOfMaskedValues(t *testing.T) {
 	}
 }
 
-// A cell of a dropped annotation is masked for every viewer.
+// If an annotation is dropped, a cell that shows it is masked for every viewer.
 // Invariant: I15.
 func TestCellsOfDroppedAnnotations(t *testing.T) {
 	const rollouts = "argoproj.io/v1alpha1/rollouts"

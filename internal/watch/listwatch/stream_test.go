@@ -265,7 +265,8 @@ func TestUnusualLines(t *testing.T) {
 	}
 }
 
-// An interrupted watch ends without an error event, so that the next one resumes. A streaming list ends with one.
+// An interrupted watch ends without an error event, so that the next watch resumes. An interrupted streaming list
+// ends with an error event.
 func TestInterruptedStream(t *testing.T) {
 	for _, test := range []struct {
 		name        string

@@ -11,7 +11,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
-// Readers end their batches at a shared offset. A reader that is already there gets a new offset.
+// Readers end their batches of changes at the same offset, to share texts. A reader already at that offset gets a new
+// one.
 // Invariant: I4.
 func TestBatchBoundariesAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
