@@ -151,7 +151,8 @@ func TestBuildDependsOnAllAssets(t *testing.T) {
 	}
 }
 
-// Preact can set innerHTML, but only for a property that web/test/ui/view.test.tsx forbids in the source.
+// The test ignores innerHTML in the code of Preact. Only the property dangerouslySetInnerHTML uses it, and
+// web/test/ui/view.test.tsx forbids this property in the source.
 //
 // Invariant: I34.
 func TestAssetsNameNoOtherHost(t *testing.T) {

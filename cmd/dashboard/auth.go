@@ -21,13 +21,13 @@ type authSettings struct {
 	audiences []string
 
 	proxyPeers   []string
-	proxySecret  string // path of the file with the secret
+	proxySecret  string // path of the file with the secret of the trusted proxy
 	userHeader   string
 	groupsHeader string
 
 	oidc       auth.OIDCOptions
-	oidcSecret string // path of the file with the client secret
-	oidcCA     string // path of a PEM file
+	oidcSecret string // path of the file with the OpenID Connect client secret
+	oidcCA     string // path of a PEM file with the CA certificates of the provider
 }
 
 func (s *authSettings) addFlags(flags *pflag.FlagSet) {

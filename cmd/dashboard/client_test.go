@@ -38,8 +38,8 @@ func dial(ctx context.Context, t *testing.T, d *dashboard) *livetest.Tab {
 	return openTab(ctx, t, d.url, nil)
 }
 
-// client resumes one subscription with each connection. It records a fault for each message that contradicts its
-// data.
+// client resumes the same subscription after each reconnect. It records a fault for each message that contradicts
+// earlier messages.
 type client struct {
 	*livetest.View
 
@@ -100,7 +100,6 @@ func (c *client) record(m *livetest.Message) {
 	}
 }
 
-// allFaults returns the faults of the messages, and those of the connections.
 func (c *client) allFaults() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

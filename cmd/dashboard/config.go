@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Precedence: command line, environment, file of --config, default. kubectl's flags can be set only on the command
-// line.
+// The command line overrides the environment, which overrides the file of --config. kubectl's flags can be set only
+// on the command line.
 
 const kubectlAnnotation = "kubectl"
 

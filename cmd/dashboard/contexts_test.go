@@ -61,7 +61,8 @@ func silentAddress(t *testing.T) string {
 	return "http://" + listener.Addr().String()
 }
 
-// writeKubeconfig sets the current context "one". The map contains "URL" or "URL USER" by context name. USER is JSON.
+// writeKubeconfig writes a kubeconfig with a context for each key of the map. A value is "URL" or "URL USER", with
+// USER as JSON. The current context is "one".
 func writeKubeconfig(t *testing.T, servers map[string]string) string {
 	t.Helper()
 	var clusters, contexts, users []string
@@ -244,7 +245,7 @@ func TestContextSwitchEndsWatchesAndSockets(t *testing.T) {
 		strings.Contains(text, "pod-of-one") {
 		t.Errorf("page after the switch: got %d %s, want only the pod of context two", code, text)
 	}
-	wantSwitchedClose(t, p.openSocket(first)) // A suspended page still sends the first ID.
+	wantSwitchedClose(t, p.openSocket(first)) // A page from before the switch sends the ID of the first cluster.
 	if second := p.clusterID(); second == first {
 		t.Errorf("cluster ID of the second cluster is %s, the same as that of the first", second)
 	}
@@ -430,7 +431,7 @@ func TestSwitchesLeakNoGoroutines(t *testing.T) {
 		previous = p.openSocket(p.clusterID())
 		readSnapshot(previous, "")
 	}
-	// leastGoroutines returns the lowest number within a duration, or the first one that is at most enough.
+	// leastGoroutines returns the lowest number of goroutines within a duration. A number up to enough ends the wait.
 	leastGoroutines := func(within time.Duration, enough int) int {
 		p.waitUntil("the requests to the other cluster have ended", func() bool { return two.inFlight.Load() == 0 })
 		least := runtime.NumGoroutine()
@@ -446,7 +447,7 @@ func TestSwitchesLeakNoGoroutines(t *testing.T) {
 	for n := 1; n <= 20; n++ {
 		switchAndRead(n)
 	}
-	// Idle connections can have up to 10 more goroutines.
+	// Idle connections can add up to 10 goroutines, which are no leak.
 	if after := leastGoroutines(6*time.Second, before+10); after > before+10 {
 		var all strings.Builder
 		_ = pprof.Lookup("goroutine").WriteTo(&all, 1)

@@ -31,7 +31,7 @@ type prober struct {
 	*dashboard
 
 	api                          *apiClient
-	ownNamespace, otherNamespace string // The user of userToken can read only the first one.
+	ownNamespace, otherNamespace string // The user of userToken can read only ownNamespace.
 	noneToken                    string
 	allToken                     string // Token of a user who can read all ConfigMaps and pods; empty in some tests.
 	userToken                    string
@@ -317,7 +317,7 @@ func (w *prober) openSocket(t *testing.T, header http.Header) *backgroundSocket 
 
 func bearer(token string) http.Header { return http.Header{"Authorization": {"Bearer " + token}} }
 
-// collect appends messages until isComplete returns true and none arrives for 1.5 s.
+// collect receives messages until isComplete returns true and no message has arrived for 1.5 s.
 func (e *backgroundSocket) collect(all map[int][]string, isComplete func() bool) {
 	e.t.Helper()
 	const quietTime = 1500 * time.Millisecond

@@ -190,8 +190,8 @@ func (s *observer) readUntil(t *testing.T, enough func(received map[int][]string
 	return received
 }
 
-// wantSameMessages checks that all subscriptions of a view get equal messages while the visible objects have the
-// value state.
+// wantSameMessages checks that all subscriptions of a view get equal messages, as long as the visible objects are
+// equal.
 func (s *observer) wantSameMessages(t *testing.T, id int, state string, messages []string) {
 	t.Helper()
 	view := s.views[id-1]
@@ -471,7 +471,7 @@ func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 				(strings.Contains(text, `"reset"`) || !strings.Contains(text, `"events":[{`)) {
 				t.Errorf("%s cannot resume the view %s: %s", s.name, view, text)
 			}
-			if round > 1 { // In rounds 0 and 1, the old cursor is several changes old.
+			if round > 1 { // In rounds 0 and 1, the response differs, because the old cursor is several changes old.
 				s.wantSameMessages(t, id, state+", resubscribed", received[id])
 			}
 			s.socket.Send(fmt.Sprintf(`{"op":"unsubscribe","id":%d}`, id))

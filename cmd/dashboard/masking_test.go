@@ -708,7 +708,6 @@ func overwriteBuffers(t *testing.T, o *apiClient, d *dashboard, ns string, try i
 		"test.example.com/v1/widgets": `"kind":"Widget"`,
 	}
 	const fillers = 3
-	// The number try makes the names unique.
 	fillerName := func(n int) string { return fmt.Sprintf("washer-%d-%d", try, n) }
 	for n := range fillers {
 		for _, ref := range plantedResources() {

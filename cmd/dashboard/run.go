@@ -30,7 +30,7 @@ type settings struct {
 	kube       *genericclioptions.ConfigFlags
 	listen     string
 	metrics    string
-	listenSet  bool // If false, a free port replaces a default port in use.
+	listenSet  bool // Whether --listen is set; otherwise, a free port replaces the default port if it is in use.
 	clusterSet bool
 	pageRows   int
 	logLevel   string

@@ -25,7 +25,7 @@ func benchFanout(t *testing.T, subj subject, report *table) {
 	t.Helper()
 	for _, rate := range []int{100, 1000} {
 		share := 1.0
-		// The loop sends as many changes per message as the program, and then one.
+		// The baseline runs twice: with as many changes per message as the program sends, and with one.
 		results := measureAlternately(t, func(t *testing.T) load {
 			t.Helper()
 			l := fanoutOurs(t, subj.binary, rate)
@@ -82,7 +82,7 @@ func (l load) rss() float64      { return (l.end - l.idle) / viewers }
 func (l load) size() float64     { return l.bytes / l.deliveries }
 func (l load) share() float64    { return l.deliveries / l.frames }
 
-// fanout connects 1000 viewers, calls change n times, and measures the cost. The unit of rate is calls per second.
+// fanout connects 1000 viewers, and measures the cost of n calls of a function. The rate is in calls per second.
 func fanout(t *testing.T, server *child, n, rate int, change func(i int)) (l load) {
 	t.Helper()
 	warm := join(t, server.address, 1, subscribeTo(podsRef))

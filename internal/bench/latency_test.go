@@ -92,13 +92,13 @@ func (h *arrivals) record(version string) {
 	h.times[version] = now
 }
 
-// delaysAfter returns the delay from each write to its event, or nil before the last event.
+// delaysAfter returns the delay from each write to its event, or nil if the last event has not arrived yet.
 func (h *arrivals) delaysAfter(written []write) delays {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var d delays
 	var arrived time.Time
-	// An event that several writes share has the version of the last one.
+	// Several writes can cause one event, which has the version of the last write.
 	for _, w := range slices.Backward(written) {
 		if t, ok := h.times[w.version]; ok {
 			arrived = t

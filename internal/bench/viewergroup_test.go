@@ -101,7 +101,8 @@ func masked(text string) []byte {
 // read counts events and messages by the number of occurrences of two constant texts. It calls onRead after each
 // read.
 func (c *viewerGroup) read(in io.Reader, onRead func()) {
-	// A message can be split after 16 bytes, where messageMark never is. Both texts must have the same length.
+	// A message can be split after its first 16 bytes, which never contain messageMark. Both texts must have the same
+	// length.
 	const eventMark, messageMark = `"op":"update"`, `ts","cursor":`
 	buffer := make([]byte, 32<<10)
 	keptBytes := 0 // The bytes kept from the previous read can be the start of a constant text.
@@ -145,7 +146,7 @@ func subscribeTo(ref string) string {
 	return fmt.Sprintf(`{"op":"subscribe","id":1,"resource":%q,"view":"rows"}`, ref)
 }
 
-// callAtRate calls the function change rate times per second. After a delay, it calls without pauses until on time.
+// callAtRate calls a function n times, at a rate in calls per second. After a delay, it makes the late calls at once.
 func callAtRate(n, rate int, change func(i int)) {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()

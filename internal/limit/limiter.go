@@ -132,7 +132,7 @@ func (le *Lease) change(newUnits func(before int64) int64) {
 		return
 	}
 	l.resizeLocked(le, newUnits(before))
-	// After growth, callers that now use fewer units than an overdue waiter's caller can take the kept units.
+	// Units are kept for overdue waiters, but not from callers that use fewer units. Growth can create such callers.
 	l.grantLocked()
 }
 
@@ -171,8 +171,8 @@ func (l *Limiter) overdueLocked() *waiter {
 	return nil
 }
 
-// isReservedLocked reports whether free units are kept from a caller. Callers below the overdue waiter's use are
-// exempt.
+// isReservedLocked reports whether a caller must leave free units to the overdue waiter. Callers that use fewer units
+// than the waiter's caller are exempt.
 func (l *Limiter) isReservedLocked(limits []Limit, overdue *waiter) bool {
 	if overdue == nil || len(limits) == 0 || l.used[limits[0].Key] < l.used[overdue.lease.limits[0].Key] {
 		return false
@@ -214,13 +214,14 @@ func (l *Limiter) servedLocked(caller string) {
 	l.served[caller] = l.lastServed
 }
 
-// precedesLocked reports whether w gets units before the waiter in earlier. The caller with fewer units is first.
+// precedesLocked reports whether a waiter gets units before another one that has waited longer. The waiter whose
+// caller uses fewer units is first.
 func (l *Limiter) precedesLocked(w, earlier *waiter) bool {
 	key, earlierKey := w.lease.limits[0].Key, earlier.lease.limits[0].Key
 	if l.used[key] != l.used[earlierKey] {
 		return l.used[key] < l.used[earlierKey]
 	}
-	// Otherwise, the caller that has not got units for longer is first.
+	// If both callers use the same number, the caller that was served less recently is first.
 	return l.served[key] < l.served[earlierKey]
 }
 

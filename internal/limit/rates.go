@@ -15,7 +15,7 @@ type Rates struct {
 	limiters [4096]atomic.Pointer[rate.Limiter]
 }
 
-// NewRates returns rate limiters for any keys. burst is the maximum at once, and every the number per second.
+// NewRates returns rate limiters for any keys. Each allows a number of uses per second, and up to burst uses at once.
 func NewRates(every rate.Limit, burst int) *Rates {
 	return &Rates{every: every, burst: burst, seed: maphash.MakeSeed()}
 }

@@ -39,7 +39,7 @@ type Message struct {
 	Offset, Count  int
 	Digest         string
 	Text           string
-	Waiting        any // For a log, true if it has not begun; for a window, a number.
+	Waiting        any // For a log, true if it has not begun; for a window, the number of progressing rows.
 	Sent           int `json:"told"`
 	Of             int
 	Build          string

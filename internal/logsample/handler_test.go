@@ -61,8 +61,8 @@ func logFailure(log *slog.Logger, route string) {
 	log.Error("request failed", "route", route, "error", errors.New("boom"))
 }
 
-// In each minute, the first ten records of a repeated error are logged. A later record contains the suppressed
-// number.
+// In each minute, the first ten records of a repeated error are logged. A later record contains the number of
+// suppressed records.
 func TestRepeatedErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, out, stop := newSampledLogger(t)

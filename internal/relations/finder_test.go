@@ -120,7 +120,7 @@ func TestObjectsAreCountedOnce(t *testing.T) {
 		for n := range 25 {
 			c.add(object{fmt.Sprintf("%s/a/r%02d", replicaSets, n), ownedBy(self), ""})
 		}
-		// The last ReplicaSet shares a node. The Deployment selects its pods, so the graph follows their owners, too.
+		// The graph also reaches these pods through the selector of the Deployment. Their ReplicaSet shares a node.
 		c.addPods("a", "p", 2, ownedBy(replicaSets+"/a/r24")+","+labelled("web"), "")
 		g := c.graph(t, self)
 		if got := countOf(g, "ReplicaSet"); got != 20 {

@@ -136,7 +136,7 @@ func inServer(
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds...)
 		if slices.ContainsFunc(kinds, func(k apitest.Kind) bool { return k.Ref == namespaces }) {
-			// The list of a namespace that does not exist is absent.
+			// Create the namespaces, because a list in a missing namespace has the state "absent".
 			server.Set(namespaces, apitest.Item{Name: "a"}, apitest.Item{Name: "b"})
 		}
 		setup(server)

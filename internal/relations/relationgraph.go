@@ -16,8 +16,8 @@ import (
 
 const (
 	maxNodes = 200
-	// maxPerGroup limits the own nodes of objects of one kind, namespace and owner. maxOwnNodes limits those of the
-	// graph.
+	// maxPerGroup is the maximum number of nodes for single objects of one kind, namespace and owner. maxOwnNodes is
+	// the maximum in the graph. All other objects share nodes.
 	maxPerGroup, maxOwnNodes = 20, 120
 	// maxKinds is the maximum number of kinds to search. maxReads is the maximum number of individually read objects.
 	maxKinds, maxReads = 16, 60

@@ -25,8 +25,8 @@ func TestStateOfASearchedKind(t *testing.T) {
 		setup func(*apitest.Server)
 		ref   string
 		want  status.State
-		part  string // of the reason
-		found bool   // The budget that selects the pod is in the graph.
+		part  string // Part of the reason for the status.
+		found bool   // Whether the PodDisruptionBudget that selects the pod is in the graph.
 	}{
 		{"live", func(*apitest.Server) {}, budgets, status.Live, "", true},
 		{
@@ -76,7 +76,7 @@ func TestSearchIsLimitedToTheNamespace(t *testing.T) {
 		t := c.t
 		c.server.Refuse(pods, "", http.StatusForbidden, "only in a")
 		c.server.Refuse(pods, "a", 0, "only in a")
-		// With a list of namespaces, the program would watch the namespace a without a request.
+		// If the program could list namespaces, it would watch pods in the namespace a anyway.
 		c.server.Refuse(namespaces, "", http.StatusForbidden, "no namespaces for you")
 		c.add(object{path: configMaps + "/a/x"},
 			object{pod, "", `"spec":{"volumes":[{"configMap":{"name":"x"}}]}`})
@@ -93,7 +93,7 @@ func TestSearchIsLimitedToTheNamespace(t *testing.T) {
 // Invariant: I27.
 func TestGraphIsLimitedToThePermissionsOfTheUser(t *testing.T) {
 	user := watch.Viewer{User: &authz.User{Name: "ann"}}
-	// ann can read everything in the namespace a but Secrets, and nothing else but persistent volumes.
+	// The user ann can read persistent volumes, and everything in the namespace a except Secrets.
 	allowed := func(spec authorization.SubjectAccessReviewSpec) bool {
 		a := spec.ResourceAttributes
 		return spec.User == "ann" && (a.Namespace == "a" && a.Resource != "secrets" || a.Resource == "persistentvolumes")
@@ -102,7 +102,7 @@ func TestGraphIsLimitedToThePermissionsOfTheUser(t *testing.T) {
 		name         string
 		objects      []object // The first one is the object of the graph.
 		nodes, edges []string
-		reasons      map[string]string // by node or ref
+		reasons      map[string]string // The key is a node or a resource.
 	}{
 		{
 			name: "used objects",
@@ -208,7 +208,7 @@ func TestGraphOfAGuestIsLimitedToTheLink(t *testing.T) {
 		setup        func(*apitest.Server)
 		objects      []object // The first one is the object of the graph.
 		nodes, edges []string
-		reason       string // of all other nodes than the first
+		reason       string // Start of the reason of all nodes except the first.
 	}{
 		{
 			name: "kinds that the link does not include, or the cluster does not serve", parts: []watch.Part{podPart},

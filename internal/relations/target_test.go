@@ -18,7 +18,8 @@ import (
 
 const pod = pods + "/a/p"
 
-// A pod searches EndpointSlices, among others, but neither ConfigMaps nor ReplicaSets. An EndpointSlice searches pods.
+// For the graph of a pod, EndpointSlices are listed, but neither ConfigMaps nor ReplicaSets. For the graph of an
+// EndpointSlice, pods are listed.
 //
 // Invariant: I27.
 func TestStateOfAReferencedObject(t *testing.T) {
@@ -35,11 +36,11 @@ func TestStateOfAReferencedObject(t *testing.T) {
 	const configMapPath, replicaSet = "/api/v1/namespaces/a/configmaps/x", replicaSets + "/a/x"
 	for _, test := range []struct {
 		name    string
-		objects []object // The first one refers to the object.
+		objects []object // The first one refers to the object whose node is checked.
 		setup   func(*apitest.Server)
 		want    relations.Node
-		reason  string // part of the node's reason
-		reads   string // part of the paths of requests for the object
+		reason  string // Part of the node's reason.
+		reads   string // Part of the path of each request for the object; empty for no request.
 	}{
 		{
 			name:    "there, in a searched list",

@@ -184,7 +184,7 @@ func (f *finder) addSelectors() {
 	}
 }
 
-// linkSelector adds no edge if the selecting object owns the pod, because there is one already.
+// linkSelector adds an edge from a selecting object to a pod. If the object owns the pod, that edge is enough.
 func (f *finder) linkSelector(from, to, via string) {
 	if !f.edges[Edge{From: from, To: to, Type: "owns"}] {
 		f.link(from, to, "selects", via)

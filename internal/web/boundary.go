@@ -199,8 +199,8 @@ func (b *Boundary) originPatterns(r *http.Request) []string {
 	return all
 }
 
-// protect refuses cross-origin requests by Sec-Fetch-Site. guard accepts requests without an Origin header, which a
-// form of another site can cause (http.CrossOriginProtection).
+// protect refuses requests from other sites by the header Sec-Fetch-Site (see http.CrossOriginProtection). Forms of
+// other sites can send requests without an Origin header, which the method guard accepts.
 func (b *Boundary) protect(next http.Handler) (http.Handler, error) {
 	protection := http.NewCrossOriginProtection()
 	if b != nil {

@@ -45,7 +45,7 @@ func allRoutes(t *testing.T) []string {
 	return all
 }
 
-// problemTitle returns the title of the problem document in h's response to r, or "".
+// problemTitle returns the title of the problem document with which the handler responds, or "" if there is none.
 func problemTitle(h http.Handler, r *http.Request) string {
 	recorder := httptest.NewRecorder()
 	h.ServeHTTP(recorder, r)
@@ -71,8 +71,7 @@ func TestBoundaryAllowsOnlyConfiguredHostsAndOrigins(t *testing.T) {
 			[]string{"https://glasshouse.example.org", "http://localhost:8001", "HTTPS://Other.example.org:443"},
 		),
 	}
-	// "both" means the default and the configured boundary; "configured" means only the configured one; "" means
-	// neither.
+	// The boundaries that allow each host: "both" boundaries above, only "configured", or "" (neither).
 	hosts := map[string]string{
 		"localhost": "both", "LOCALHOST:8080": "both", "127.0.0.1:1": "both", "127.9.9.9": "both", "[::1]": "both",
 		"[::1]:8080":             "both",
@@ -84,7 +83,7 @@ func TestBoundaryAllowsOnlyConfiguredHostsAndOrigins(t *testing.T) {
 		"glasshouse.example.org.evil.test": "", "evil.glasshouse.example.org": "", "example.org": "",
 		"[2001:db8::2]": "", "0.0.0.0": "", "kubernetes.default.svc": "",
 	}
-	// "both", "configured" and "" mean the same as in hosts.
+	// The boundaries that allow each origin, with the same values.
 	origins := map[string]string{
 		"": "both", "https://glasshouse.example.org": "configured", "https://GLASSHOUSE.example.org:443": "configured",
 		"http://localhost:8001": "configured", "https://other.example.org": "configured",

@@ -45,7 +45,7 @@ func rawResponses(t *testing.T, addr, text string) (codes []int, first string, o
 	}
 }
 
-// After an ambiguous body length, the following bytes are not a second request.
+// If the body length is ambiguous, the server does not read the following bytes as a second request.
 func TestAmbiguousBodyLengthIsRefused(t *testing.T) {
 	s := startSite(t, nil)
 	next := "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"

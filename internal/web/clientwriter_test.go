@@ -87,7 +87,7 @@ func (r *resettingClient) close() {
 	}
 }
 
-// open sends a request and resets its stream, after one DATA frame if atOnce is false.
+// open sends a request and resets its stream, either at once or after one DATA frame.
 func (r *resettingClient) open(path string, atOnce bool) error {
 	var block bytes.Buffer
 	encoder := hpack.NewEncoder(&block)

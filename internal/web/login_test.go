@@ -182,7 +182,7 @@ var clusterData = []*regexp.Regexp{
 	regexp.MustCompile(`Pods`), regexp.MustCompile(`Running`),
 }
 
-// clusterDataIn returns a word of cluster data in body, or "". A requested path must not be in body.
+// clusterDataIn returns cluster data that a response contains, or "". The caller first removes the request path.
 func clusterDataIn(body string) string {
 	for _, word := range clusterData {
 		if found := word.FindString(body); found != "" {
@@ -563,7 +563,7 @@ func TestSocketsCloseWhenTheLoginEnds(t *testing.T) {
 	}
 }
 
-// When a login ends, its followed logs end, too, but not like a complete log.
+// When a login ends, its followed logs end with an error, unlike complete logs.
 //
 // Invariant: I29.
 func TestFollowedLogEndsWhenTheLoginEnds(t *testing.T) {

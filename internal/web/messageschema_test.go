@@ -66,7 +66,7 @@ func compileMessageSchemas(document any) (map[string]*jsonschema.Schema, error) 
 	return compiled, err
 }
 
-// refuseUnknownMembers changes each schema in value that lists the members of an object: it then refuses all others.
+// refuseUnknownMembers makes each schema that lists the members of an object refuse all other members.
 func refuseUnknownMembers(value any) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -83,8 +83,8 @@ func refuseUnknownMembers(value any) {
 	}
 }
 
-// validateMessage returns an error if the text does not match the named schema in openapi.json, or if the text has a
-// member that the schema does not contain.
+// validateMessage returns an error if the text does not match the named schema in openapi.json. It also refuses
+// members that the schema does not contain.
 func validateMessage(schema string, text []byte) error {
 	schemas, err := loadMessageSchemas()
 	if err != nil {
@@ -331,15 +331,15 @@ func (c *schemaTab) receiveWindows(b *bubble) {
 	b.api.Set(podsRef, failed)
 	c.UntilContains(`"window-events"`, `"verdict"`)
 	step("job-0", "s8", "insert")
-	step("job-7", "s1", "remove") // moved out of the window
-	status("web-2", "s0")         // outside the window: sent as newest
+	step("job-7", "s1", "remove") // The row moves out of the window.
+	status("web-2", "s0")         // The row is outside the window, so only the member "newest" is sent.
 	c.UntilContains(`"newest"`, `"name":"web-2"`)
 	b.api.Delete(podsRef, "a", "job-0")
 	c.waitForEach("remove", 20)
 	c.Until(20, "digest", "heartbeat")
 	status("web-2", "s00")
 	c.UntilContains(`"id":20`, `"newest"`)
-	status("web-2", "s000") // The server waits for a second before it sends the next summary alone.
+	status("web-2", "s000") // The server would send this change alone only after a second.
 	synctest.Wait()
 	c.Send(`[{"op":"window","id":20,"offset":2,"count":2},
 		{"op":"window","id":20,"ns":["a"],"name":"job-3","offset":0,"count":1000}]`)

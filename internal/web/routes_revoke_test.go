@@ -35,7 +35,7 @@ func (s *slowReader) Read(p []byte) (int, error) {
 	return s.Reader.Read(p)
 }
 
-// readAtRate reads a response at the given rate. A content encoding can follow path after a space.
+// readAtRate reads a response at the given rate. The path can end with a space and a content encoding.
 func (b *bubble) readAtRate(
 	path string, bytesPerSecond int, onHeader func(),
 ) (size int, duration time.Duration, err error) {
@@ -101,7 +101,8 @@ func (b *bubble) addManyObjects() (watchAll func()) {
 	}
 }
 
-// revocationPaths returns paths of all routes that respond with cluster data. A content encoding can follow a path.
+// revocationPaths returns paths of all routes that respond with cluster data. A path can end with a space and a
+// content encoding.
 func revocationPaths() []string {
 	return []string{
 		"/r/" + podsRef, "/o/" + podsRef + "/a/large", "/compare?a=" + podsRef + "/a/large", "/status",
@@ -120,9 +121,9 @@ func TestRevocationPathsHaveEveryRoute(t *testing.T) {
 	t.Parallel()
 	covered := map[string]bool{
 		"GET /":                               true, // Redirects without a body.
-		"GET /api/v1/live":                    true, // TestRevokedPermissionsStopUpdatesIn15Seconds.
-		"GET /api/v1/logs/{namespace}/{name}": true, // TestLogEndsWhenPermissionIsRevoked.
-		// The contexts are from the kubeconfig, and the share links from this program.
+		"GET /api/v1/live":                    true, // Covered by TestRevokedPermissionsStopUpdatesIn15Seconds.
+		"GET /api/v1/logs/{namespace}/{name}": true, // Covered by TestLogEndsWhenPermissionIsRevoked.
+		// These routes return the kubeconfig's contexts or share links, but no data of the API server.
 		"GET /contexts": true, "POST /contexts": true, "GET /api/v1/contexts": true, "POST /api/v1/context": true,
 		"GET /api/v1/shares": true, "POST /api/v1/shares": true, "DELETE /api/v1/shares/{id}": true,
 	}

@@ -911,7 +911,7 @@ func TestLinkSharesLogsOfItsNamespace(t *testing.T) {
 	}
 }
 
-// When a share link ends, the logs of its guests end, but not like complete logs.
+// When a share link ends, the followed logs of its guests end with an error, unlike complete logs.
 //
 // Invariant: I30.
 func TestFollowedLogEndsWhenTheShareEnds(t *testing.T) {

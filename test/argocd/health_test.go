@@ -28,7 +28,7 @@ type testCase struct {
 	} `json:"healthStatus"`
 }
 
-// isBuiltIn reports whether the program has rules of its own for a kind, so that it does not use the script.
+// isBuiltIn reports whether the program has its own rules for a kind, and therefore ignores the script of Argo CD.
 func isBuiltIn(kind string) bool {
 	return slices.Contains([]string{
 		"apiextensions.k8s.io/CustomResourceDefinition", "batch/CronJob", "batch/Job", "policy/PodDisruptionBudget",

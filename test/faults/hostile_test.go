@@ -32,7 +32,7 @@ func TestHostileConnections(t *testing.T) {
 	w := open(t, options{})
 	check(t, w.Apply(t.Context(), w.namespace, "it", "begin"))
 	waitForState(t, 20*time.Second, "live", w.startViewers(1, w.rows())...)
-	// Exclude one-time work of the program from the second measurement.
+	// The program does one-time work during this first measurement, so its result is not used.
 	measureDelays(t, w, 50)
 	before := measureDelays(t, w, writes)
 

@@ -27,7 +27,7 @@ func TestSubscribeRaces(t *testing.T) {
 	watching := w.startViewers(1, w.rows())
 	waitForState(t, 20*time.Second, "live", watching...)
 	stop := w.churn(100)
-	race(t, w, 1) // Exclude one-time work from the measurement.
+	race(t, w, 1) // Let the program do one-time work before the measurement.
 	sleep(500 * time.Millisecond)
 	sockets, goroutines := must(w.program.Sockets(t.Context()))(t), must(w.program.Goroutines(t.Context()))(t)
 	var races sync.WaitGroup

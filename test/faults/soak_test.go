@@ -134,7 +134,7 @@ func (s *soak) withoutPermissions(action func()) error {
 	return errors.Join(err, s.Grant(ctx, s.user, "cluster-admin"))
 }
 
-// liveHeap revokes the permissions to remove all objects, because the estimate of their size is too high.
+// liveHeap revokes the permissions before it measures, because the program overestimates the size of cached objects.
 func (s *soak) liveHeap() (minimum int) {
 	s.t.Helper()
 	check(s.t, s.withoutPermissions(func() {

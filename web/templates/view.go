@@ -65,14 +65,14 @@ type Kind struct {
 	Count      *int   // nil if the resource is not watched
 	State      string // as in the type State; empty if the resource is not watched
 	Reason     string
-	Namespaces int // 0: all
+	Namespaces int // number of watched namespaces; 0: all
 	Selected   bool
 }
 
 // State describes how current the data of a resource is.
 type State struct {
 	State  string // "syncing", "live", "stale", "forbidden", "absent" or "failed"; empty before the first read
-	Since  string // RFC 3339
+	Since  string // start of the state, RFC 3339
 	Reason string
 	Count  *int // received objects, while syncing
 	Total  *int // estimate, while syncing
@@ -126,7 +126,7 @@ type List struct {
 	SortNamespace   string
 	SortSeverity    string
 	Rows            []Row
-	From            int // number of earlier rows
+	From            int // number of rows before the first row of the page
 	Previous        string
 	Next            string
 	Total           *int     // all matching rows; nil: unknown
@@ -161,7 +161,7 @@ type Object struct {
 	Namespace string
 	Name      string
 	Crumbs    []Crumb
-	Compare   string // route; empty: none
+	Compare   string // route of the page for a comparison; empty: no link
 	YAML      string // empty if the object cannot be read
 	Problem   *Problem
 	State     State
@@ -193,7 +193,7 @@ type Side struct {
 // Status is the status page: the watched resources, how current they are, and their memory.
 type Status struct {
 	Layout
-	At     string // RFC 3339
+	At     string // time of the read, RFC 3339
 	Memory string
 	Scopes []Scope
 }

@@ -23,8 +23,8 @@ type Logs struct {
 	Reader *response.Reader
 }
 
-// Serve streams the log of a container as plain text. If an error ends the log early, the response is aborted, so
-// that the client does not mistake it for a complete log.
+// Serve streams the log of a container as plain text. An error aborts the response, so that the client does not
+// mistake it for a complete log.
 func (s *Logs) Serve(w http.ResponseWriter, r *http.Request) error {
 	options, err := logOptionsOf(r)
 	if err != nil {

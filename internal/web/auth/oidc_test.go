@@ -116,7 +116,7 @@ func (p *issuer) sign(claims map[string]any) string {
 	return text + "." + base64URL(signature)
 }
 
-// signWith returns a makeToken function that sets or removes (value nil) the named claim, and signs the token.
+// signWith returns a function that sets a claim, or removes it if the value is nil, and signs the token.
 func (p *issuer) signWith(name string, value any) func(map[string]any) string {
 	return func(claims map[string]any) string {
 		claims = maps.Clone(claims)

@@ -168,7 +168,7 @@ func checkToken(token string) (string, error) {
 	return token, nil
 }
 
-// expiryOf returns the expiry of a token. It does not verify the signature, because the API server has.
+// expiryOf returns the expiry of a token. The API server has already verified the signature.
 func expiryOf(token string, at time.Time) time.Time {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

@@ -66,11 +66,11 @@ func (a *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	// The bytes in early arrived together with the upgrade request, which was already rate limited. Count their
-	// frames without waiting.
+	// These bytes arrived together with the upgrade request, which was already rate limited. Count their frames
+	// without waiting.
 	a.conn.limiter.counter.add(early)
 	reader := bufio.NewReaderSize(io.MultiReader(bytes.NewReader(early), conn), max(readBuffer, len(early)))
-	// Move early into the buffer of reader, because the WebSocket library ignores it elsewhere.
+	// Peek moves the early bytes into the buffer of the reader, because the WebSocket library reads them only there.
 	if _, err := reader.Peek(len(early)); err != nil {
 		return nil, nil, err
 	}

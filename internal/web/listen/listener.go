@@ -22,8 +22,8 @@ const (
 	minIdle = 5 * time.Second
 )
 
-// Listener limits the number of connections. To make room, it evicts a waiting connection, first of unidentified
-// clients. It chooses the oldest of the address with the most, so that a flood evicts itself.
+// Listener limits the number of connections. To make room, it evicts a connection that waits for a request. It starts
+// with the address that has the most such connections of unidentified clients, so that a flood evicts itself.
 type Listener struct {
 	net.Listener
 

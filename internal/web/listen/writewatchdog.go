@@ -52,7 +52,7 @@ func (l *WriteWatchdog) check() {
 	}
 }
 
-// expired reports whether the current write has timed out. If not, it restarts the timer for the rest.
+// expired reports whether the current write has timed out. If not, it restarts the timer for the remaining time.
 func (l *WriteWatchdog) expired() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

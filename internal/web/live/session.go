@@ -39,7 +39,7 @@ type session struct {
 	subscriptions map[int]*openSubscription
 }
 
-// serve serves the WebSocket until its connection ends. Do not cancel the context of read: that sends no close frame.
+// serve serves the WebSocket until its connection ends. A canceled read would send no close frame.
 func (l *session) serve() {
 	defer l.logPanic()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(l.cluster.Context()))
@@ -133,7 +133,8 @@ func (l *session) drain(ctx context.Context, rest io.Reader) error {
 	}
 }
 
-// closeOnEnd closes the connection when the login or share link ends. The result waits for a close in progress.
+// closeOnEnd closes the connection when the login or share link ends. The returned function waits for a close in
+// progress.
 func (l *session) closeOnEnd(identityCtx context.Context) (wait func()) {
 	closeDone := make(chan struct{})
 	cancelClose := context.AfterFunc(identityCtx, func() {

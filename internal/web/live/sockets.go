@@ -45,7 +45,7 @@ type Deps struct {
 	Log    *slog.Logger
 	// Origins returns the allowed origins of a request, as patterns for the WebSocket library.
 	Origins func(*http.Request) []string
-	// Stopping reports whether the server stops, because contexts also end when another cluster becomes active.
+	// Stopping reports whether the server stops. A canceled context can also mean that another cluster became active.
 	Stopping func() bool
 }
 

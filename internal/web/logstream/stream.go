@@ -24,8 +24,8 @@ const (
 	logChunk = 64 << 10
 )
 
-// Open requests the log of a container. If the API server does not respond to a followed log within logOpenWait, Open
-// writes an empty part to out and continues to wait.
+// Open requests the log of a container. If the API server does not respond within logOpenWait, Open writes an empty
+// part to out, and continues to wait. This is only for followed logs.
 func Open(
 	ctx context.Context, access *watch.Access, namespace, name string, options watch.LogOptions, out *Writer,
 ) (io.ReadCloser, error) {

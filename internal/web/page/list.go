@@ -60,7 +60,7 @@ func (s *Site) List(w http.ResponseWriter, r *http.Request) error {
 				{Text: "Clear filters", Href: page.Href},
 			},
 		}
-		// Guests can rarely list namespaces. static/src/model/status.ts suggests the same.
+		// Guests get no link, because they can rarely list namespaces. static/src/model/status.ts has the same rule.
 		if p.Title == "Unknown namespace" && request.GuestOf(r) == nil {
 			page.Problem.Next = []templates.Link{{Text: "View namespaces", Href: "/r/core/v1/namespaces"}}
 		}

@@ -71,8 +71,8 @@ func (l *Login) Callback(w http.ResponseWriter, r *http.Request) error {
 	return l.redirectByPage(w, r, l.Site.Base.At(request.ReturnPath(to)), "You are logged in")
 }
 
-// redirectByPage opens address by a Refresh header. The browser then treats the next request as same-site and sends
-// the session cookie, unlike after an HTTP redirect from another site.
+// redirectByPage opens an address by a Refresh header. After an HTTP redirect from another site, the browser would
+// not send the session cookie.
 func (l *Login) redirectByPage(w http.ResponseWriter, r *http.Request, address, title string) error {
 	w.Header().Set("Refresh", "0; url="+address)
 	page := templates.Redirect{Layout: l.Site.bareLayout(r, title), Address: address}
