@@ -29,14 +29,15 @@ type Access struct {
 
 // ReadOptions limit the reads of an Access, and report them. The zero ReadOptions limit nothing.
 type ReadOptions struct {
-	// MaxMessages is how many messages the subscriptions together have in memory; 0 for no limit. Read each
-	// subscription in its own goroutine: a message counts until the next call of Subscription.Next.
+	// MaxMessages limits how many messages all subscriptions together have in memory; 0 means no limit. A message
+	// counts until the next call of Subscription.Next, so read each subscription in its own goroutine.
 	MaxMessages int
-	// Reserve is called before a subscription builds a long message.
+	// Reserve is called before a subscription builds a long message. It reserves memory for the message.
 	Reserve messages.Reserve
 	// ScanLimiter is called before each scan of all rows of a resource.
 	ScanLimiter stream.ScanLimiter
-	// Grow is called when a response needs more memory than was estimated. If it needs less, bytes is negative.
+	// Grow is called when a response needs more or less memory than was estimated. bytes is the difference, negative
+	// for less.
 	Grow func(bytes int64)
 	// FanOut returns the number of readers. If they are many, changes are sent in batches.
 	FanOut func() int
@@ -70,8 +71,8 @@ func (a *Access) Grow(bytes int64) {
 	}
 }
 
-// AcquireProcessor waits until the caller may keep a processor busy. The caller must call release when that work has
-// ended.
+// AcquireProcessor waits until the caller may start work that keeps a processor busy. After this work, the caller
+// must call release.
 func (a *Access) AcquireProcessor(ctx context.Context) (release func(), err error) {
 	if a.options.ScanLimiter == nil {
 		return func() {}, nil
@@ -82,7 +83,8 @@ func (a *Access) AcquireProcessor(ctx context.Context) (release func(), err erro
 // PublicDetail returns the detail of a problem that the viewer of this access is allowed to read.
 func (a *Access) PublicDetail(p *status.Problem) string { return a.checker.Viewer.PublicDetail(p) }
 
-// Authorize returns an error with the reason if the viewer may not read the result, or not all named namespaces.
+// Authorize returns an error if the viewer may not read the result of the query, or one of its namespaces. The error
+// contains the reason.
 func (a *Access) Authorize(ctx context.Context, q query.Query) error {
 	return a.checker.Authorize(ctx, q)
 }

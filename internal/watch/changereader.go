@@ -20,7 +20,7 @@ const maxBatch = 1000
 type ChangeReader struct {
 	opened        *openedQuery
 	cursor        journal.Cursor
-	version       int // The informer's version (of columns and history) to which cursor belongs.
+	version       int // The informer's version (of columns and history) to which the field cursor belongs.
 	needsSnapshot bool
 	status        status.Status // The status in the last ChangeBatch.
 }
@@ -44,7 +44,7 @@ type ChangeBatch struct {
 // ReadChanges returns a reader of the changes after the Position of an earlier ChangeBatch. If position is empty or
 // too old, the first batch is a snapshot.
 func (a *Access) ReadChanges(ctx context.Context, q query.Query, position string) (*ChangeReader, error) {
-	// A ChangeReader does not recheck permissions.
+	// Only this program itself may use a ChangeReader, because a ChangeReader does not recheck permissions.
 	if !a.checker.Viewer.Program || a.checker.Viewer.Scope != nil {
 		return nil, status.Refusedf("Forbidden", "Only the program itself can read all changes.")
 	}
@@ -119,7 +119,7 @@ func (r *ChangeReader) snapshot() (batch ChangeBatch, ok bool) {
 	return ChangeBatch{IsSnapshot: true, Objects: listing.Objects, Status: now.Status, Position: r.position()}, true
 }
 
-// position returns the cursor as text, with the epoch of its data. It is empty before the first snapshot.
+// position returns the cursor as text, with the epoch of its data. The text is empty before the first snapshot.
 func (r *ChangeReader) position() string {
 	if r.needsSnapshot {
 		return ""

@@ -56,11 +56,11 @@ type Options struct {
 	Namespace string
 	// Pinned lists resources, such as "core/v1/pods", that are watched even without readers.
 	Pinned []string
-	// MemoryLimit is the program's maximum memory in bytes, about half for objects: at least MinMemory, or 0 for no
-	// limit.
+	// MemoryLimit is the program's maximum memory in bytes: at least MinMemory, or 0 for no limit. About half of it
+	// is for objects.
 	MemoryLimit int64
-	// Redact contains rules for values that are masked before they are cached, in addition to values that are always
-	// masked.
+	// Redact selects values that are masked before objects are cached. Some values, such as those of Secrets, are
+	// always masked.
 	Redact redact.Rules
 	// Health evaluates objects. If nil, the Cluster creates its own, without rules of the administrator.
 	Health *health.Evaluator

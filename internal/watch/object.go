@@ -28,7 +28,8 @@ type objectReader struct {
 	permitted       *query.Filter // What the object must match; set by authorize.
 }
 
-// Object returns one object as masked JSON: from the cache while that is Live, and otherwise from the API server.
+// Object returns one object as masked JSON. The object is from the cache if the cache is Live, and otherwise from the
+// API server.
 func (a *Access) Object(ctx context.Context, ref, namespace, name string) ([]byte, error) {
 	o, err := a.readable(ctx, ref, namespace, name)
 	if err != nil {
@@ -60,7 +61,7 @@ func (a *Access) readable(ctx context.Context, ref, namespace, name string) (*ob
 	return o, o.authorize(ctx, authz.VerbGet, authz.TTLRequest())
 }
 
-// authorize checks that the viewer may get the object or its log, and sets permitted.
+// authorize checks that the viewer may get the object or its log, and sets the field permitted.
 func (o *objectReader) authorize(ctx context.Context, verb authz.Verb, ttl authz.DecisionTTL) error {
 	a, f := o.access, &query.Filter{Name: o.name, Namespaces: o.namespaces()}
 	o.permitted = f
@@ -101,7 +102,7 @@ func notKnownYet(r *resource.Resource) *status.Problem {
 		"the link includes this one; retry in a moment.", r.Resource)
 }
 
-// read reads the object and masks it for the viewer. This version must match permitted, too.
+// read reads the object and masks it for the viewer. The filter permitted must match the version that was read, too.
 func (o *objectReader) read(ctx context.Context) ([]byte, error) {
 	a := o.access
 	cached, current := o.cached()
@@ -169,8 +170,8 @@ func (o *objectReader) cached() (*listwatch.Object, status.Status) {
 	return cached, status
 }
 
-// respond records an object that the program read by verb: list for the cache, get for the API server. It returns
-// the text, in which sensitive values are masked if the viewer is a guest.
+// respond returns the text of an object, in which sensitive values are masked for a guest. It records that the
+// response depends on the program's permission for verb: list for the cache, get for the API server.
 func (o *objectReader) respond(verb authz.Verb, read func() ([]byte, error)) ([]byte, error) {
 	a, r, permitted := o.access, o.resource, o.permitted
 	a.checker.RecordObject(r, permitted, verb, o.namespace, o.name, func() bool {

@@ -28,7 +28,7 @@ type openedQuery struct {
 	release  func()
 }
 
-// open checks that the viewer may do verb, and opens the informer from which the query reads.
+// open checks the viewer's permission for the verb, and opens the informer from which the query reads.
 func (a *Access) open(
 	ctx context.Context, q *query.Query, verb authz.Verb, ttl authz.DecisionTTL,
 ) (*openedQuery, error) {

@@ -35,7 +35,7 @@ type Snapshot struct {
 	Cursor string
 }
 
-// Snapshot reads the result of a query. It waits for the informer's first list, but at most for wait.
+// Snapshot reads the result of a query. It waits for the informer's first list, but at most the duration wait.
 func (a *Access) Snapshot(ctx context.Context, q query.Query, wait time.Duration) (*Snapshot, error) {
 	open, err := a.open(ctx, &q, authz.VerbList, authz.TTLRequest())
 	if err != nil {

@@ -21,7 +21,7 @@ type ResourceStatus struct {
 }
 
 // Resources returns all resources that discovery knows, sorted by ref, and the API groups that discovery could not
-// read. It waits at most wait for a newer discovery.
+// read. It waits for a newer discovery, but at most the duration wait.
 func (a *Access) Resources(ctx context.Context, wait time.Duration) ([]ResourceStatus, []resource.GroupError, error) {
 	a.cluster.catalog.RefreshIfOld(ctx, wait)
 	resources, groupErrors, err := a.cluster.catalog.All()

@@ -63,7 +63,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, k *kind, namespace
 		meta = fmt.Sprintf(
 			`{"resourceVersion":"%d","continue":"%d","remainingItemCount":%d}`, s.version, to, len(objects)-to,
 		)
-		if r.URL.Query().Get("fieldSelector") != "" { // API servers then send no remainingItemCount.
+		if r.URL.Query().Get("fieldSelector") != "" { // With a field selector, API servers send no remainingItemCount.
 			meta = fmt.Sprintf(`{"resourceVersion":"%d","continue":"%d"}`, s.version, to)
 		}
 	}

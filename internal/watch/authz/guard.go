@@ -38,10 +38,12 @@ type DecisionTTL struct{ Allowed, Denied time.Duration }
 // TTLRequest returns the maximum ages of decisions for a request with a single response.
 func TTLRequest() DecisionTTL { return DecisionTTL{10 * time.Second, 10 * time.Second} }
 
-// TTLOpen returns the maximum ages of decisions for the start of a stream. Revoked permissions must take effect soon.
+// TTLOpen returns the maximum ages of decisions for the start of a stream. Allowed is short, because revoked
+// permissions must take effect soon.
 func TTLOpen() DecisionTTL { return DecisionTTL{TTLRecheck().Allowed, TTLRequest().Denied} }
 
-// TTLRecheck returns the maximum ages of decisions for rechecks during a stream. A long Denied age saves reviews.
+// TTLRecheck returns the maximum ages of decisions for rechecks during a stream. Denied is long, which saves access
+// reviews.
 func TTLRecheck() DecisionTTL { return DecisionTTL{2 * time.Second, 45 * time.Second} }
 
 func (a DecisionTTL) accepts(cached decision, reviewedAt time.Time) bool {
@@ -65,8 +67,8 @@ const (
 
 // Attributes returns the attributes of the access reviews for an action. The API server must allow all of them.
 func (d Verb) Attributes(r *resource.Resource, namespace, name string) []authorization.ResourceAttributes {
-	// A Role in a namespace can allow a get of its Namespace, but not a list by metadata.name, as in the API server
-	// (NewRequestInfo in k8s.io/apiserver/pkg/endpoints/request).
+	// As in the API server, a get of a Namespace is a request in that Namespace, so a Role there can allow the get. A
+	// list by metadata.name is not (NewRequestInfo in k8s.io/apiserver/pkg/endpoints/request).
 	if d == VerbGet && r.Group == "" && r.Resource == resource.Namespaces().Resource {
 		namespace = name
 	}

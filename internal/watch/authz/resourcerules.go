@@ -21,8 +21,8 @@ const (
 
 type resourceRules []authorization.ResourceRule
 
-// permissionsByRules returns this program's permissions by the RBAC rules. A webhook authorizer can permit more than
-// the rules.
+// permissionsByRules returns the permissions that RBAC rules give to this program. A webhook authorizer can permit
+// more.
 func (r *Reviewer) permissionsByRules(ctx context.Context, scope listwatch.Scope) Permissions {
 	if r.AreRulesIncomplete() {
 		return Permissions{}

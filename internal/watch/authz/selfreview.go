@@ -68,7 +68,7 @@ func (r *Reviewer) Review(ctx context.Context, scope listwatch.Scope, previous P
 	if err != nil || !list.Allowed {
 		return Permissions{Reason: forbiddenReason(scope, list.Reason)}, err
 	}
-	// A watch needs no new review, because it shows nothing that list does not allow.
+	// Do not review the verb watch again: a watch shows nothing that the verb list does not allow.
 	if previous.List && previous.Watch && scope.Namespace != "" {
 		return previous, nil
 	}

@@ -71,7 +71,7 @@ func ReviewToken(
 	return user, nil
 }
 
-// errTokenReview returns the error for a failed review. Unknown callers can read only its Problem.
+// errTokenReview returns the error for a failed token review. A caller without a login gets only the Problem in it.
 func errTokenReview(err error, token string) error {
 	p := status.Unavailablef("Login cannot be checked",
 		"The API server could not review the token; try again in a moment.")

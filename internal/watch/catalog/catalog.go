@@ -22,19 +22,20 @@ import (
 )
 
 const (
-	// discoveryMaxAge is the maximum age of the resource list. A caller that requests an older list triggers a new
-	// discovery. Without readers, nothing is requested from the API server.
+	// discoveryMaxAge is the maximum age of the resource list. If a caller needs the list when it is older, a new
+	// discovery starts. Without readers, nothing is requested from the API server.
 	discoveryMaxAge = 10 * time.Second
 	// followInterval is the interval of discoveries while Follow is in use. A new resource appears within 10 s.
 	followInterval       = 9 * time.Second
 	refreshMinimum       = time.Second
 	changeRefreshMinimum = 100 * time.Millisecond
-	// refreshesAfterChange is how often discovery is repeated after a changed CRD or APIService, which is not served
-	// at once.
+	// refreshesAfterChange is how often discovery is repeated after a CRD or APIService has changed. The API server
+	// does not serve the change at once.
 	refreshesAfterChange  = 4
 	changeRefreshInterval = 400 * time.Millisecond
-	// maxQuickChanges is the number of rapid changes that each start a discovery at once. Then churnInterval applies,
-	// because every change costs a discovery: the metadata of a CRD does not show whether its conditions changed.
+	// maxQuickChanges is the number of rapid changes that each start a discovery at once. After that, the interval is
+	// churnInterval. Every change needs a discovery: the metadata of a CRD does not show whether its conditions
+	// changed.
 	maxQuickChanges = 10
 	// churnQuietTime is the time without changes after which the count of rapid changes starts at zero.
 	churnQuietTime        = 10 * time.Second
@@ -74,8 +75,8 @@ func New(client *discovery.DiscoveryClient, server string, onChange func(), log 
 	}
 }
 
-// Follow makes discovery run every followInterval until Unfollow, because this program is possibly not permitted to
-// watch CRDs.
+// Follow makes discovery run every followInterval until Unfollow. New resources are then found even if this program
+// may not watch CRDs.
 func (c *Catalog) Follow() { c.followers.Add(1) }
 
 // Unfollow ends the effect of one call of Follow.
@@ -212,7 +213,8 @@ func (c *Catalog) All() ([]resource.Resource, []resource.GroupError, error) {
 	return c.resources, append(slices.Clone(c.groupErrors), resource.GroupError{Group: "*", Reason: reason}), nil
 }
 
-// RefreshIfOld requests a discovery if the resource list is too old, and waits at most wait for the result.
+// RefreshIfOld requests a discovery if the resource list is too old. It waits for the result, but at most the
+// duration wait.
 func (c *Catalog) RefreshIfOld(ctx context.Context, wait time.Duration) {
 	c.mu.Lock()
 	// After a failed discovery, Run already retries.

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// A Restricted is a cursor for a reader who may not see all objects. A random nonce hides equal positions.
+// A Restricted is a cursor for a reader who may not see all objects. A random nonce makes cursors for the same
+// position differ.
 type Restricted [nonceLength + payloadLength + tagLength]byte
 
 const (

@@ -67,7 +67,8 @@ func (d *Definitions) Served(ctx context.Context, scope listwatch.Scope) reconci
 	gvr := scope.Resource
 	at := slices.IndexFunc(resources, func(r resource.Resource) bool { return r.GVR() == gvr })
 	if at < 0 {
-		// An API server without definitions will not serve them later. Only scopes of definitions have Metadata set.
+		// Only CRDs and APIServices are watched with Metadata. If the API server does not serve these now, it never
+		// will, so a discovery is useless.
 		if !scope.Metadata {
 			d.Catalog.RefreshIfOld(ctx, 0) // Request a discovery, because the resource can be served again later.
 		}
@@ -87,13 +88,14 @@ func (d *Definitions) Served(ctx context.Context, scope listwatch.Scope) reconci
 	return now
 }
 
-// AwaitServed waits at most timeout until discovery finds a resource. The caller must watch the
+// AwaitServed waits until discovery finds a resource, but at most the duration timeout. The caller must watch the
 // CustomResourceDefinitions meanwhile.
 func (d *Definitions) AwaitServed(ctx context.Context, ref string, timeout time.Duration) {
 	timedOut, before := time.After(timeout), d.Catalog.Knows(ref)
 	for {
 		changed := d.Changed.Next()
-		// If discovery knew the resource before, wait for the complete timeout.
+		// If discovery already knew the resource at the start, wait for the complete timeout. Otherwise, the caller
+		// would retry at once.
 		if !before && d.Catalog.Knows(ref) {
 			return
 		}

@@ -28,8 +28,8 @@ func Patch(before, after []byte) ([]byte, error) {
 
 const maxFormer = 256
 
-// Compare returns the patch of Patch. former contains the replaced and removed values, up to 256 bytes each, by index
-// of the operation, such as {"0":"Pending"}, or is nil.
+// Compare is like Patch, and also returns the replaced and removed values. former contains values of up to 256 bytes
+// by index of the operation, such as {"0":"Pending"}, or is nil.
 func Compare(before, after []byte) (patch, former []byte, err error) {
 	return compare(before, after, true)
 }

@@ -18,7 +18,8 @@ const (
 	maxDepth       = 100
 )
 
-// parse sets n.items, or returns false for a scalar or deep nesting. It reuses parts that are equal in similar.
+// parse sets n.items, or returns false for a scalar or deep nesting. It reuses the nodes of the value similar where
+// their text is equal.
 func (n *node) parse(similar *node) bool {
 	if n.items != nil {
 		return true

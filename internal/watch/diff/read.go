@@ -9,8 +9,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
-// document validates a JSON document, and splits its first levels into nodes. It reuses parts that are equal in
-// similar.
+// document validates a JSON document, and splits its first levels into nodes. It reuses the nodes of the value
+// similar where their text is equal.
 func document(text []byte, similar *node) (node, error) {
 	r := reader{data: text}
 	n, ok := r.value(0, levelsPerParse, similar)
@@ -131,7 +131,8 @@ type predictor struct {
 	index int
 }
 
-// next returns the next value's length if a nearby item equals it, or 0 and the item at its position.
+// next guesses the value at the start of text. It returns the length of a nearby item that equals the value.
+// Otherwise it returns 0, and the item at the same position.
 func (g *predictor) next(text []byte) (int, *node) {
 	for _, at := range [...]int{g.index, g.index - 1, g.index + 1} {
 		if at < 0 || at >= len(g.items) {

@@ -17,8 +17,8 @@ import (
 
 // Delta is the difference between the two versions of an updated object, with the authors of the change.
 type Delta struct {
-	// Text is the JSON `,"patch":[..],"by":BY,"authors":AUTHORS`. by is omitted if unknown, authors if by made all
-	// operations.
+	// Text is the JSON `,"patch":[..],"by":BY,"authors":AUTHORS`. The member by is omitted if the author is unknown,
+	// and authors if there is only one.
 	Text      []byte
 	OldValues []byte
 	IsEmpty   bool
@@ -122,8 +122,8 @@ func operations(patch []byte) (n int) {
 // authorAge is the maximum age of the author's managedFields entry. It exceeds 0, because times are in whole seconds.
 const authorAge = 2 * time.Second
 
-// newestAuthor returns the author in the newest managedFields entry, or nil if it is too old. guess is true if
-// several entries have the newest time, or if the change did not update it.
+// newestAuthor returns the author in the newest managedFields entry, or nil if that entry is too old. guess is true
+// if several entries have the newest time, or if the change did not update that time.
 func newestAuthor(c *Change) (a *fieldmanager.Author, guess bool) {
 	if c.Memo.Managed == nil {
 		return nil, false
@@ -144,7 +144,8 @@ type Folding []*Change
 // MaxFolded is the maximum number of merged changes for which an author is determined.
 const MaxFolded = 16
 
-// author returns the author of the changes of table cells, or nil if they have several or unknown authors.
+// author returns the author of the changes of table cells. It returns nil if these changes have several or unknown
+// authors.
 func (r Folding) author(cache *Cache) (*fieldmanager.Author, error) {
 	var by, noAuthor *fieldmanager.Author
 	for _, c := range slices.Backward(r) {
@@ -169,8 +170,8 @@ func sameManager(a, b *fieldmanager.Author) bool {
 	return a.Manager == b.Manager && a.Operation == b.Operation && a.Subresource == b.Subresource
 }
 
-// rowAuthor returns the author of an update, or nil. Comparing two versions is expensive, so newestAuthor is tried
-// first.
+// rowAuthor returns the author of an update, or nil. It first calls newestAuthor, because comparing two versions of
+// an object is expensive.
 func rowAuthor(c *Change, cache *Cache) (*fieldmanager.Author, error) {
 	if c.Memo.Folded != nil {
 		return c.Memo.Folded.author(cache)

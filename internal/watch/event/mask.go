@@ -7,8 +7,8 @@ import (
 
 // Masked returns a change with sensitive values masked for viewers of a share link.
 //
-// A changed masked value becomes "(masked, changed)". Patches still apply, but the mark stays until the complete text
-// is sent again.
+// A changed masked value becomes "(masked, changed)". The client shows this text until it gets the complete text of
+// the object again. Later patches still apply to it.
 func Masked(c *Change, mask *listwatch.GuestMask, cache *Cache) (*Change, error) {
 	masked, computed, err := c.Memo.masked.Get(func() (*Change, error) { return newMasked(c, mask) })
 	if computed {

@@ -8,8 +8,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// maxShapes limits the sets of keys that identify a list's elements. Normal lists have one set, but hostile data
-// many.
+// maxShapes limits the sets of keys that identify a list's elements. Normal lists have one such set, but hostile data
+// can have many.
 const maxShapes = 8
 
 type entry struct {
@@ -20,7 +20,8 @@ type entry struct {
 	shapes map[*fieldpath.Set][][]string // for each list in set: the member names by which its elements are identified
 }
 
-// ownedDepth returns the length of the path's part that leads to an owned value. ok is false without one.
+// ownedDepth returns the length of the path's part that leads to an owned value. ok is false if the entry owns
+// nothing on the path.
 func (e *entry) ownedDepth(path []step) (depth int, ok bool) {
 	set := e.parse()
 	for i := range path {

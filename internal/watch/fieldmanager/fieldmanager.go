@@ -93,7 +93,8 @@ func Attribute(managed, patch, newDocument []byte, lastWrite time.Time) []Share 
 			unattributed = append(unattributed, n)
 		}
 	}
-	// Without a new time (binding of a pod), only an author of other operations gets them.
+	// Some writes, such as the binding of a pod, set no new time. Then only an author of other operations in this
+	// patch can get these.
 	if i := fallbackIndex(shares, lastWrite); i >= 0 {
 		shares[i].Ops = append(shares[i].Ops, unattributed...)
 		slices.Sort(shares[i].Ops)
@@ -113,8 +114,8 @@ func fallbackIndex(shares []Share, lastWrite time.Time) int {
 	return -1
 }
 
-// ownersOf returns the owners of a path or its nearest parent, preferably newer than lastWrite. entries are sorted
-// newest first.
+// ownersOf returns the owners of a path or its nearest parent. It prefers entries that are newer than lastWrite.
+// entries are sorted newest first.
 func ownersOf(entries []entry, path []step, lastWrite time.Time) (owners []int) {
 	nearest := 0
 	for i := range entries {

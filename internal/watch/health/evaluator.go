@@ -76,7 +76,7 @@ func (e *Evaluator) evaluate(o object, text []byte, now time.Time) result {
 	return r
 }
 
-// runScript returns the result of a script. As in Argo CD, the deletion of the object takes precedence over it.
+// runScript returns the result of a script. As in Argo CD, a deletion of the object takes precedence over the result.
 func (e *Evaluator) runScript(s *script.Script, o object, now time.Time) result {
 	returned, err := e.interpreters.Run(s, o, now)
 	r := result{}

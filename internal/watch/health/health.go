@@ -145,7 +145,7 @@ func capital(sentence string) string {
 
 func oneLine(text string) string {
 	if len(text) > 4*maxText {
-		text = text[:4*maxText] // Saves time. Four times maxText is enough, although Fields removes white space.
+		text = text[:4*maxText] // Saves time. Keep more than maxText, because strings.Fields removes white space.
 	}
 	return cutText(strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), ""), maxText)
 }

@@ -13,16 +13,16 @@ const settleTime = 10 * time.Minute
 // maxSentence limits the sentence of a verdict, in bytes, because each row can have one.
 const maxSentence = 300
 
-// result is a Health with what only its verdict needs.
+// result is a Health, with additional data for the verdict.
 type result struct {
 	Health
 
-	severity verdict.Severity // None means that it follows from the status.
+	severity verdict.Severity // None means that the status determines the severity.
 	reason   string
 	hasRules bool
 	// scriptFailed means that the health is unknown because a script had no valid result.
 	scriptFailed bool
-	// The progress started at startedAt. After the time in promised, its severity is overdue. Zero means no promise.
+	// Progress that started at startedAt gets the severity overdue after the duration promised; 0 means never.
 	startedAt time.Time
 	promised  time.Duration
 	overdue   verdict.Severity

@@ -22,7 +22,8 @@ func newCoverage() coverage {
 
 func (c *coverage) includes(namespace string) bool { return c.covered[""] || c.covered[namespace] }
 
-// entered returns a function for the Memo of an added object: CoverageOnly if its namespace was not listed before.
+// entered returns a function that returns the Memo for an added object. CoverageOnly is set if the object's namespace
+// was not listed before.
 func (i *Informer) entered() func(key string) event.Memo {
 	i.mu.Lock()
 	before := coverage{covered: maps.Clone(i.coverage.covered)}

@@ -86,7 +86,8 @@ func (f *feed) run(ctx context.Context) {
 	}
 }
 
-// poll lists a resource that cannot be watched, then waits for pollInterval. Its status is never Live.
+// poll lists a resource that cannot be watched, then waits for pollInterval. The status of a polled feed is never
+// Live.
 func (f *feed) poll(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
@@ -152,8 +153,8 @@ func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (apiwatch.
 		return nil, err
 	}
 	if err != nil {
-		// After a failed streaming list, client-go requests a plain list, whose error is more precise, except after
-		// these errors.
+		// After most errors of a streaming list, client-go requests a plain list, whose error is more precise. Record
+		// only the errors after which it does not.
 		if !startsWithList || utilnet.IsConnectionRefused(err) || apierrors.IsTooManyRequests(err) {
 			f.recordFailure(ctx, err)
 		}

@@ -16,7 +16,7 @@ const columnsEvery = 10 * time.Second
 
 // Feeds starts and stops the feeds (lists and watches) of an informer. Only the reconciler's goroutine uses it.
 type Feeds struct {
-	Requests        <-chan struct{} // The calls of RequestReconcile.
+	Requests        <-chan struct{} // Receives a value after a call of RequestReconcile.
 	informer        *Informer
 	running         sync.WaitGroup
 	hasLeftoverRows bool
@@ -26,7 +26,8 @@ type Feeds struct {
 
 // Plan describes the feeds (lists and watches) that an informer needs.
 type Plan struct {
-	// PollReasons contains the namespaces that need a feed; "" means all. The value is empty if watching is possible.
+	// PollReasons has a key for each namespace that needs a feed; "" means all. The value is why the feed must poll,
+	// or empty if it can watch.
 	PollReasons map[string]string
 	// IsRevoked means that a permission for a namespace with a feed was revoked. Deleted namespaces do not count.
 	IsRevoked bool
@@ -111,7 +112,7 @@ func (s *Feeds) Apply(ctx context.Context, plan *Plan) {
 	isUnwanted := func(ns string) bool { _, ok := plan.PollReasons[ns]; return !ok }
 	if isUnwanted("") && s.hasLeftoverRows {
 		s.hasLeftoverRows = false
-		// A reader can have requested an unwanted namespace while its feed was being stopped.
+		// Readers must restart if one of them has requested an unwanted namespace while its feed was being stopped.
 		if _, isRequested := s.informer.evict(isUnwanted); plan.IsRevoked || isRequested {
 			s.informer.resetReaders()
 		}
@@ -251,7 +252,7 @@ func (s *Feeds) Deny(state status.State, reasons map[string]string) {
 	defer s.informer.mu.Unlock()
 	for ns, reason := range reasons {
 		previous, since := s.informer.denied[ns], time.Now()
-		// Forbidden does not replace another state with the same reason.
+		// A status with the same reason stays, unless another state than Forbidden replaces it.
 		isKept := previous.State == state || previous.State != "" && state == status.Forbidden
 		if isKept && previous.Reason == reason {
 			continue

@@ -22,7 +22,7 @@ const (
 // feedState is the state of a feed (one list and watch of an informer). The informer's lock guards it.
 type feedState struct {
 	status           status.Status
-	hasOwnStatus     bool // The field status was set by this feed. It is false while the feed has its initial status.
+	hasOwnStatus     bool // This feed has set the field status, which is no longer the initial status.
 	isStopping       bool // The list and watch is being stopped, so its status must not become Live again.
 	synced           bool // All listed objects are in the journal.
 	open             bool
@@ -141,7 +141,8 @@ func (s *feedState) continued() (isChanged bool) {
 
 func (s *feedState) markContinued() { s.continues, s.interruptedSince = true, time.Time{} }
 
-// listed records that a list is complete. columnsMatch means that its cells belong to the present columns.
+// listed records that a list is complete. columnsMatch means that the cells of the list belong to the present
+// columns.
 func (s *feedState) listed(at time.Time, columnsMatch bool, pollReason string) (isChanged bool) {
 	s.synced, s.outdated = columnsMatch, !columnsMatch
 	s.listing, s.usePlainOnce = false, false
@@ -154,7 +155,7 @@ func (s *feedState) listed(at time.Time, columnsMatch bool, pollReason string) (
 		return s.open && columnsMatch && s.set(status.Live, time.Now(), "")
 	}
 	isChanged = columnsMatch && s.set(status.Stale, time.Now(), pollReason)
-	// Set no start time, because Since would mean the first list, but the data is from the last list.
+	// Clear Since, which would mean the time of the first list. A polled resource shows the data of the last list.
 	s.status.Since = time.Time{}
 	return isChanged
 }
@@ -162,8 +163,7 @@ func (s *feedState) listed(at time.Time, columnsMatch bool, pollReason string) (
 // failed records that a list, or the request for a watch, failed.
 func (s *feedState) failed(err error) (isChanged bool) {
 	state := status.StateOf(err, s.synced)
-	// Change synced together with the state. Otherwise readers could mistake rows that are not sent for an empty
-	// list.
+	// Change synced together with the state. Otherwise, readers could show an empty list after the rows were removed.
 	s.synced = s.synced && !state.IsRefused()
 	since := time.Now()
 	if state == status.Stale && !s.interruptedSince.IsZero() {
@@ -288,7 +288,7 @@ func (f *feed) recordEnded(ctx context.Context) {
 	if f.state.status.State != status.Live || ctx.Err() != nil {
 		return
 	}
-	// gracePeriod starts when the last watch ended that missed no changes.
+	// The grace period starts at the end of the last watch that missed no changes.
 	f.state.staleTimer = time.AfterFunc(gracePeriod-time.Since(at), func() {
 		f.update(func(s *feedState) bool {
 			return (!s.open || s.listing) && s.status.State == status.Live && ctx.Err() == nil &&

@@ -36,7 +36,7 @@ func (i *Informer) CompleteSince(namespaces []string) time.Time {
 	_, since := i.retained()
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	// A list shows only the result of the changes before it.
+	// The history is complete only since the last list, because a list shows only the result of earlier changes.
 	for ns, f := range i.feeds {
 		isRequested := ns == "" || len(namespaces) == 0 || slices.Contains(namespaces, ns)
 		if isRequested && f.state.listedAt.After(since) {

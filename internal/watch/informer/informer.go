@@ -212,7 +212,8 @@ func (i *Informer) statusLocked(namespaces []string) (current status.Status, syn
 		case "":
 			return i.Status, false
 		case status.Forbidden, status.Absent, status.Failed:
-			// Leave the namespace out, so that the rows of the others are still shown.
+			// A namespace that does not fit into memory is left out, so that the rows of other namespaces are still
+			// shown.
 			if now.State == status.Failed && len(namespaces) > 1 {
 				now.Reason = ns + ": " + now.Reason
 			}

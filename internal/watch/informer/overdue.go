@@ -7,7 +7,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/event"
 )
 
-// overdue evaluates objects again when their progress becomes overdue, because no update may follow then.
+// overdue evaluates objects again when their progress becomes overdue, because possibly no update follows then.
 type overdue struct {
 	informer *Informer
 
@@ -18,7 +18,7 @@ type overdue struct {
 	closed bool
 }
 
-// write calls change, which writes objects, and remembers when the written objects become overdue.
+// write calls the function change, which writes objects. It remembers when the written objects become overdue.
 func (d *overdue) write(change func(), written ...Entry) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -40,8 +40,7 @@ func (f *feed) replace(objects []*listwatch.Object, pollReason string) {
 	// Release the reservation before Replace. Otherwise the objects would be counted twice and would seem not to fit
 	// into memory.
 	f.reserved.Release()
-	// For objects in namespaces that were not watched before, entered records that they became visible, but were not
-	// created.
+	// The function entered marks objects of newly watched namespaces: they became visible, but were not created.
 	i.overdue.write(func() { i.Replace(f.covers, entries, i.entered(), event.Memo{}) }, entries...)
 	if columnsChanged {
 		i.Forget()

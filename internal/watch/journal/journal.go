@@ -23,7 +23,7 @@ var (
 	ErrNoChange = errors.New("nothing has changed")
 )
 
-// A Change is one add, update or delete of a key. Offset is the previous Change's plus 1.
+// A Change is one add, update or delete of a key. Its Offset is one more than that of the previous Change.
 type Change[K comparable, V, M any] struct {
 	Offset   uint64
 	Time     time.Time
@@ -98,8 +98,8 @@ func New[K comparable, V, M any](options Options[K, V]) *Journal[K, V, M] {
 	return j
 }
 
-// Set sets the value of a key, and the resulting change's Memo of weight bytes. If Options.Same returns true for the
-// old and the new value, there is no change.
+// Set sets the value of a key. The resulting Change gets the Memo, whose size is weight bytes. If Options.Same
+// returns true for the old and the new value, there is no Change.
 func (j *Journal[K, V, M]) Set(key K, value V, memo M, weight int) {
 	j.write(func(now time.Time) { j.setLocked(key, value, memo, weight, now) })
 }
@@ -253,8 +253,8 @@ func (j *Journal[K, V, M]) Next(ctx context.Context, cursor Cursor, limit int) (
 	return j.NextWithin(ctx, noTimer, cursor, limit)
 }
 
-// NextWithin is like Next, but returns ErrNoChange when a channel from timer receives a value. It calls timer only if
-// it must wait.
+// NextWithin is like Next, but returns ErrNoChange when the channel that timer returns receives a value. It calls
+// timer only if it must wait.
 func (j *Journal[K, V, M]) NextWithin(
 	ctx context.Context, timer func() <-chan time.Time, cursor Cursor, limit int,
 ) ([]*Change[K, V, M], Cursor, error) {

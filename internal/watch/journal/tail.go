@@ -2,8 +2,8 @@ package journal
 
 import "math"
 
-// tail is the history that readers see. Each write publishes a new tail. Published fields never change, but slots
-// can.
+// tail is the history that readers see. Each write publishes a new tail. The fields of a published tail never change,
+// but the slots can.
 type tail[K comparable, V, M any] struct {
 	slots   slots[K, V, M]
 	count   int
@@ -12,7 +12,7 @@ type tail[K comparable, V, M any] struct {
 	closed  bool
 }
 
-// read returns at most limit changes and the next cursor. ok is true for changes or a call of Wake.
+// read returns at most limit changes and the next cursor. ok is true if there are changes, or if Wake was called.
 func (t *tail[K, V, M]) read(cursor Cursor, limit int) (changes []*Change[K, V, M], next Cursor, ok bool, err error) {
 	switch {
 	case cursor.Offset > t.offset || cursor.Offset < t.offset-uint64(t.count): //nolint:gosec // A count is not negative.

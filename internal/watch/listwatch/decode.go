@@ -125,7 +125,8 @@ func toValidUTF8(text []byte) []byte {
 	return bytes.ToValidUTF8(text, []byte(string(utf8.RuneError)))
 }
 
-// object makes an Object from a row's cells and the JSON object at the cursor. managed is not a copy.
+// object makes an Object from a row's cells and the JSON object at the cursor. managed is a part of the cursor's
+// data, not a copy.
 func (d *decoder) object(cells []byte, c *jsonscan.Cursor) (o *Object, managed []byte, err error) {
 	redacted, err := d.redactor.Next(d.scratch[:0], c)
 	if err != nil {
@@ -172,7 +173,7 @@ func (d *decoder) object(cells []byte, c *jsonscan.Cursor) (o *Object, managed [
 func (d *decoder) cells(raw []byte, object *redact.Redacted, m *members, created time.Time) []byte {
 	now, columns, builtIn := time.Now(), d.currentColumns(), printer.IsBuiltIn(d.resource.Group)
 	if raw == nil {
-		// A row without cells gets those of Plain.
+		// A row without cells gets cells for the columns of printer.Plain: the name and the age.
 		out := jsonscan.AppendString([]byte{'['}, m.name)
 		out = jsonscan.AppendString(append(out, ','), m.created)
 		return append(out, ']')
@@ -203,7 +204,7 @@ func (d *decoder) cells(raw []byte, object *redact.Redacted, m *members, created
 			out = append(out, cell...)
 			return nil
 		}
-		// This also removes the escapes of <, > and &, which lengthen "<none>" to 16 bytes.
+		// Unquote also removes the escapes of <, > and &, with which "<none>" takes 16 bytes.
 		text, err := jsonscan.Unquote(cell)
 		if relative {
 			text = columns[i].Resolve(text, object.Text, created, now)

@@ -93,7 +93,8 @@ type SourceOptions struct {
 	Failed func(error)
 	// Panicked is called with the value and stack trace of a panic during decoding, which fails the list or watch.
 	Panicked func(v any, stack []byte)
-	// Observe is called during and after a list, with the objects so far and the bytes of the compressed ones.
+	// Observe is called during and after a list, with the number of objects so far and the bytes of the compressed
+	// ones.
 	Observe func(objects int, bytes int64)
 	// Masks detects changes of masked values. All Sources of one resource share it. If nil, the Source creates its
 	// own.
@@ -171,8 +172,8 @@ func (s *Source) SetPrinterColumns(columns printer.CRDColumns) {
 // (--request-timeout).
 const responseTimeout = 75 * time.Second
 
-// List reads a complete list, or one page of it, row by row. After its response has started, the list fails without
-// progress for twice SourceOptions.Stall.
+// List reads a complete list, or one page of it, row by row. After the response has started, the list fails if it
+// makes no progress for twice SourceOptions.Stall.
 func (s *Source) List(ctx context.Context, options metav1.ListOptions) (list *List, err error) {
 	defer s.recover(&err)
 	ctx, cancel := context.WithCancel(ctx)

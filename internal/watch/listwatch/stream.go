@@ -179,8 +179,8 @@ func (s *stream) readEvents(ctx context.Context, lines *lineReader, initial bool
 	}
 }
 
-// statusOf returns the Status for the ERROR event of a stream. Its reason decides whether the Reflector lists or
-// retries.
+// statusOf returns the Status for the ERROR event of a stream. The reason in this Status decides whether the
+// Reflector lists or retries.
 func statusOf(err error) *metav1.Status {
 	if sent, ok := errors.AsType[*apierrors.StatusError](err); ok {
 		return &sent.ErrStatus

@@ -53,10 +53,10 @@ func (b *Buffer) Acquire(bytes int64) bool {
 // Grow adds bytes to the reserved memory.
 func (b *Buffer) Grow(bytes int64) { b.reservation.Grow(bytes) }
 
-// KeepList counts the bytes of a list of rows, which the next parts of a snapshot also use, until Release.
+// KeepList counts the bytes of a list of rows until Release. The next parts of a snapshot also use this list.
 func (b *Buffer) KeepList(bytes int64) { b.listBytes = bytes }
 
-// KeepShared keeps a text that other readers can also send in memory until Release.
+// KeepShared keeps a text in memory until Release. Other readers can also send this text.
 func (b *Buffer) KeepShared(text *[]byte) { b.shared = text }
 
 // Borrow returns an empty slice of this message's buffer, which the first call takes from the pool. It can wait for a

@@ -18,8 +18,8 @@ const (
 	// ObjectMemory is the memory for a snapshot of one object, in bytes, with compressor. The largest object has 1.5
 	// MiB.
 	ObjectMemory = CompressorMemory + 3<<20
-	// shortMessage is the memory, in bytes, up to which nothing is reserved. Reservations would make messages a
-	// thirtieth more expensive.
+	// shortMessage is the size, in bytes, up to which a message reserves no memory. A reservation would increase the
+	// cost of such a message by a thirtieth.
 	shortMessage = 4 << 10
 	// LargestText is the largest object that the API server accepts, in bytes (1.5 MiB). Escaped JSON can be longer.
 	LargestText = 3 << 19

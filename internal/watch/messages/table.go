@@ -18,7 +18,7 @@ const maxPartRows = 2000
 type columnar struct {
 	ns, name, rv, created []byte
 	verdicts              []byte
-	onlySeverity          string // The verdict of all rows so far, if they have the same and no sentence.
+	onlySeverity          string // The severity if all rows so far are "none", or all are "ok"; otherwise empty.
 	cells                 []cellColumn
 	rows                  int
 	size                  int
@@ -89,8 +89,9 @@ func (t *columnar) add(o *listwatch.Object) error {
 	return nil
 }
 
-// appendTo appends the rows as JSON: {"ns":[..],"name":[..],"rv":[..],"created":[..],"verdict":[..],"cells":[..]}.
-// A verdict is "none", "ok" or an object. If all rows have the same of these two words, "verdict" is that word.
+// appendTo appends the rows as JSON: {"ns":[..],"name":[..],"rv":[..],"created":[..],"verdict":[..],"cells":[..]}. A
+// verdict is "none", "ok" or an object. If all verdicts are "none", or all are "ok", the array is replaced by that
+// word.
 func (t *columnar) appendTo(dst []byte) []byte {
 	for n, member := range []struct {
 		name string

@@ -20,8 +20,8 @@ import (
 
 // Deps is what all Checkers of a cluster share.
 type Deps struct {
-	Guard   authz.Guard     // Reviews users.
-	Reviews *authz.Reviewer // Reviews this program.
+	Guard   authz.Guard     // Reviews the permissions of users.
+	Reviews *authz.Reviewer // Reviews the permissions of this program.
 	Redact  redact.Rules    // The values that are masked for all viewers.
 	// Find returns the resource with a ref, such as "apps/v1/deployments".
 	Find func(ctx context.Context, ref string) (*resource.Resource, error)
@@ -112,7 +112,8 @@ func (c *Checker) CanSeeAll(ctx context.Context, resources []*resource.Resource)
 
 const podLogsRef = "core/v1/pods/log"
 
-// Authorize returns an error with the reason if the viewer may not read the result, or not all named namespaces.
+// Authorize returns an error if the viewer may not read the result of the query, or one of its namespaces. The error
+// contains the reason.
 func (c *Checker) Authorize(ctx context.Context, q query.Query) error {
 	verb := authz.VerbList
 	if q.Name != "" {

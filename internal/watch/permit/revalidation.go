@@ -134,8 +134,9 @@ func (c *Checker) RecordRows(r *resource.Resource, f *query.Filter, isCurrent fu
 	c.Revalidation.add(revalidateEvery, func(context.Context) bool { return isCurrent() })
 }
 
-// RecordObject records an object that the program read by verb: list for the cache, get for the API server. A link
-// that selects objects by labels or words shares the object only while isShared returns true.
+// RecordObject records that the response contains an object. The program read it from the cache (verb list) or from
+// the API server (verb get). If a share link selects objects by labels or words, it shares this object only while
+// isShared returns true.
 func (c *Checker) RecordObject(
 	r *resource.Resource, f *query.Filter, verb authz.Verb, namespace, name string, isShared func() bool,
 ) {

@@ -26,11 +26,11 @@ type Request struct {
 	Namespace, Pod string
 	Options        listwatch.LogOptions
 	Client         *listwatch.Client
-	Reviews        *authz.Reviewer // Reviews this program.
+	Reviews        *authz.Reviewer // Reviews the permissions of this program.
 	Timeout        time.Duration   // The maximum time until a log opens, unless it is followed.
 	// Recheck returns an error if the viewer may not read the log any more. Nil means that it is always permitted.
 	Recheck func(context.Context) error
-	Object  func(context.Context) ([]byte, error) // Object returns the pod as JSON, if the viewer may read it.
+	Object  func(context.Context) ([]byte, error) // Returns the pod as JSON, if the viewer may read the pod.
 }
 
 // Open opens the log. With Options.Follow, Open can block until ctx ends, because the API server does not respond

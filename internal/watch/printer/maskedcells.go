@@ -10,8 +10,8 @@ import (
 // MaskedCell is the JSON text that replaces a cell that can show a masked value.
 const MaskedCell = `"(masked)"`
 
-// generatedDescription is the start of the API server's description for a CRD's column without one. The JSONPath
-// follows.
+// generatedDescription is the start of the text that the API server sends if a CRD's column has no description. The
+// JSONPath follows.
 const generatedDescription = "Custom resource definition column (in JSONPath format): "
 
 // markPaths sets the shownPath of columns with a known path. paths contains a CRD's JSONPaths by column name.
@@ -34,7 +34,8 @@ func markPaths(columns []Column, paths map[string]string) []Column {
 	return columns
 }
 
-// literalPrefix converts a JSONPath's plain start to a JSON Pointer to its value or to a parent of this value.
+// literalPrefix converts the plain start of a JSONPath to a JSON Pointer. The pointer leads to the value or to a
+// parent of the value.
 func literalPrefix(jsonPath string) string {
 	var pointer strings.Builder
 	path, ok := strings.CutPrefix(strings.Trim(jsonPath, "{} "), ".")

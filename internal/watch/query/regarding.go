@@ -35,7 +35,7 @@ func regardedGroup(event *listwatch.Object) string {
 	var parsed struct {
 		InvolvedObject, Regarding struct{ APIVersion string } // The names in core/v1 and in events.k8s.io/v1.
 	}
-	// No column contains the group.
+	// Read the group from the object, because no column contains the group.
 	text, err := event.JSON()
 	if err != nil || json.Unmarshal(text, &parsed) != nil {
 		return ""

@@ -26,7 +26,8 @@ type lastChange struct {
 	text   event.Lazy[[]byte]
 }
 
-// add counts the change c. wasVisible and isVisible report whether namespaces and labels match before and after it.
+// add counts the change c. wasVisible and isVisible report whether namespaces and labels match before and after the
+// change.
 func (n *Offscreen) add(c *event.Change, wasVisible, isVisible bool) {
 	op := journal.Update
 	switch {

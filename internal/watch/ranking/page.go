@@ -10,7 +10,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// rowCounts are numbers of rows. Total and bySeverity count rows with and without the words of the query.
+// rowCounts are numbers of rows. Only matching excludes rows that lack the words of the query.
 type rowCounts struct {
 	Total, matching int
 	bySeverity      [verdict.Failed + 1]int

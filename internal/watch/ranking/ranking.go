@@ -200,8 +200,8 @@ func (r *Ranking) update(ctx context.Context) error {
 		r.rows = nil // If apply panics, the next reader must not get a partly updated list.
 		if r.apply(rows, changes) {
 			r.rows = rows
-			// If apply fails, the list is built again: the journal replaced an object by an equal version, without a
-			// Change.
+			// The method apply fails if the journal replaced an object by an equal version, without a Change. The
+			// list is then built again.
 		}
 	}
 	r.weight.Store(int64(r.rows.Len()) * r.rowWeight())
@@ -298,7 +298,8 @@ func (r *Ranking) row(o *listwatch.Object) *Row {
 	return row
 }
 
-// rowWeight returns the approximate memory of one row in bytes. If rows share no texts, it includes the average text.
+// rowWeight returns the approximate memory of one row in bytes. If rows share no texts, that includes the average
+// size of a text.
 func (r *Ranking) rowWeight() int64 {
 	if len(r.texts) < maxTexts {
 		return rowWeight

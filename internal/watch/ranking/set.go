@@ -31,7 +31,8 @@ type Set struct {
 // rankingID identifies a ranking of one informer. It is a hash of filter, version of the columns, and sort order.
 type rankingID [sha256.Size]byte
 
-// rankingEntry is a ranking with the number of its uses by each viewer. The owner's quota includes the ranking.
+// rankingEntry is a ranking with the number of its uses by each viewer. The ranking counts towards the quota of its
+// owner.
 type rankingEntry struct {
 	*Ranking
 

@@ -21,7 +21,7 @@ type Rule struct {
 	exempt          exemption // selects values that stay unmasked; nil for none
 }
 
-// exemption reports whether the value of the member key, as JSON, stays unmasked.
+// exemption reports whether the member with this key and JSON value stays unmasked.
 type exemption func(key, value []byte) bool
 
 // Rules is a set of rules. A value is masked if at least one rule selects it.
@@ -255,7 +255,8 @@ func groupOrCore(group string) string {
 	return group
 }
 
-// follow returns the steps that can match the name after path, or whether the rule masks a value on it.
+// follow returns which steps of the rule can match the name after the path. isMasked means that the rule masks the
+// complete value of a parent on the path.
 func (r *Rule) follow(path []string) (steps map[int]bool, isMasked bool) {
 	steps = map[int]bool{0: true}
 	for _, name := range path {

@@ -54,8 +54,8 @@ func (w *walker) walk(dst []byte, c *jsonscan.Cursor, target *subject) ([]byte, 
 // same text.
 const maxSearchDepth = 8
 
-// value redacts the value at the cursor, and appends it to out. w.positions[from:] is the rules' progress at this
-// value.
+// value redacts the value at the cursor, and appends it to out. The slice w.positions[from:] contains the progress of
+// the rules at this value.
 func (w *walker) value(out []byte, c *jsonscan.Cursor, from int, valueRole role) ([]byte, error) {
 	kind := c.Peek()
 	if (valueRole == metadata || valueRole == annotations) && kind != '{' {
@@ -184,7 +184,8 @@ func (w *walker) array(out []byte, c *jsonscan.Cursor, from int) ([]byte, error)
 	return append(out, ']'), err
 }
 
-// enter appends the progress of the rules at a member's value to w.positions. kind is the value's first character.
+// enter computes how far the rules have progressed at the value of a member, and appends that to w.positions. kind is
+// the first character of the value.
 func (w *walker) enter(from, to int, key []byte, kind byte) {
 	for _, p := range w.positions[from:to] {
 		s := &w.rules[p.rule].steps[p.step]

@@ -68,7 +68,8 @@ func Plan(
 	return all, err
 }
 
-// matchKey reports whether a key contains all words. rank is 0 for the name, 1 for its start, else 2.
+// matchKey reports whether a key contains all words. rank is 0 if a word is the complete name, 1 if the name starts
+// with a word, else 2.
 func matchKey(key string, words []string) (rank int, ok bool) {
 	key = strings.TrimPrefix(strings.ToLower(key), "/")
 	for _, word := range words {
@@ -121,7 +122,8 @@ func (l *Shortlist) Scan(index int, i *shared.Informer, f *query.Filter, covered
 	entries, _ := i.Snapshot()
 	all := f.MatchesAll()
 	for _, e := range entries {
-		// After a lost permission, the informer soon removes objects of other namespaces.
+		// Skip objects of other namespaces: the permission for these was lost, and the informer will soon remove
+		// them.
 		_, isCovered := slices.BinarySearch(covered, informer.NamespaceOf(e.Key))
 		if !isCovered && len(covered) > 0 || !all && !f.Match(e.Value) {
 			continue

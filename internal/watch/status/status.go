@@ -44,7 +44,7 @@ type Status struct {
 	IsInvalidRequest bool   `json:"-"`
 }
 
-// Same ignores Since, and what readers do not see: PublicReason and IsInvalidRequest.
+// Same reports whether two statuses are equal for readers. It ignores Since, PublicReason and IsInvalidRequest.
 func (s Status) Same(other Status) bool {
 	return s.State == other.State && s.Reason == other.Reason &&
 		equalCounts(s.Count, other.Count) && equalCounts(s.Total, other.Total) && slices.Equal(s.Namespaces, other.Namespaces)

@@ -40,7 +40,7 @@ func (v *changes) begin(ctx context.Context) ([]byte, error) {
 			before, c.position.cursor = o, cursor
 		}
 	}
-	// Reserve memory before the events are built, because they can have up to maxHistoryBytes.
+	// Reserve memory before the events are built, because the events can need up to maxHistoryBytes.
 	if !c.buffer.Acquire(messages.ObjectMemory) {
 		return nil, nil
 	}
@@ -80,8 +80,8 @@ func (v *changes) begin(ctx context.Context) ([]byte, error) {
 	return append(append(message, `,"object":`...), text...), nil
 }
 
-// readHistory returns the events since minTime, newest first. isComplete is false at maxHistoryChanges events or
-// maxHistoryBytes bytes.
+// readHistory returns the events since minTime, newest first. isComplete is false if there are more events than
+// maxHistoryChanges or maxHistoryBytes permits.
 func (v *changes) readHistory(
 	ctx context.Context, end, start journal.Cursor, minTime time.Time,
 ) (events [][]byte, oldest *event.Change, isComplete bool, err error) {

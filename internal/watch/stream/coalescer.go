@@ -22,14 +22,15 @@ const (
 	latencyFactor = 3
 	// maxDelay is the maximum length of a pause that follows a late message.
 	maxDelay = 50 * time.Millisecond
-	// With fanOutMinimum or more readers, each sends once per interval, in fanOutSlots groups: 400 ms for 1,000
-	// readers.
+	// With fanOutMinimum or more readers, each reader sends once per interval, such as 400 ms for 1,000 readers. The
+	// readers are in fanOutSlots groups, which send at different times.
 	fanOutMinimum, fanOutRound, fanOutSlots = 128, 100 * time.Millisecond, 8
 )
 
 func (p *coalescer) recordStart(oldest time.Time) { p.oldest = oldest }
 
-// recordSent computes the next pause from the delay of the message, since its oldest change or the last pause.
+// recordSent computes the next pause after a message was sent. The pause depends on the delay of the message: the
+// time since its oldest change or the last pause.
 func (p *coalescer) recordSent() {
 	if p.oldest.IsZero() {
 		return

@@ -240,7 +240,8 @@ func (r *Reader) digestMessage() ([]byte, error) {
 	return fmt.Appendf(r.client.message("digest"), `,"count":%d,"digest":%q`, d.Count, d.Text()), nil
 }
 
-// finishWait returns the message, or what follows from the error of a wait, such as a heartbeat.
+// finishWait returns the message. If the wait for the message failed, it handles the error, for example by a
+// heartbeat when the time is up.
 func (r *Reader) finishWait(message []byte, err error) ([]byte, error) {
 	switch {
 	case errors.Is(err, journal.ErrNoChange):

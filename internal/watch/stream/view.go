@@ -42,7 +42,7 @@ func (v View) hasRows() bool { return v != Object && v != Changes }
 type view interface {
 	// begin returns the first message of a snapshot. In client.unsent, it stores rows that do not fit.
 	begin(ctx context.Context) ([]byte, error)
-	// read waits, and returns a message with the changes up to lastOffset, or nil without changes, see journal.Wake.
+	// read waits for changes up to lastOffset, and returns a message with them. It can return nil after journal.Wake.
 	read(ctx context.Context, lastOffset uint64) ([]byte, error)
 	// cursorMessage returns a message without changes, which only sends the client's new cursor.
 	cursorMessage() ([]byte, error)

@@ -91,7 +91,8 @@ func (w *window) fixRange(request *query.RangeRequest, page *ranking.Page) *quer
 	return request // The window was moved again during the read.
 }
 
-// read returns an update after rows changed or the window was moved. It needs no changes outside the history.
+// read returns an update after rows changed or the window was moved. It works even if the history has lost changes,
+// because it compares pages.
 func (w *window) read(ctx context.Context, _ uint64) ([]byte, error) {
 	c := w.client
 	switch {

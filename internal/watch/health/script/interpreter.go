@@ -106,7 +106,7 @@ func (i *interpreter) run(s *Script, object map[string]any, now time.Time) (resu
 
 var errTooLong = fmt.Errorf("more than %d instructions", maxInstructions)
 
-// environment returns new global variables, so that a script cannot change what the next one sees.
+// environment returns new global variables, so that a script cannot change what the next script sees.
 func (i *interpreter) environment(object *lua.LTable) *lua.LTable {
 	env := i.overlay(i.base, len(i.libraries)+2)
 	for name, library := range i.libraries {
@@ -154,7 +154,7 @@ func toResult(value lua.LValue) (Result, error) {
 // toTable converts a JSON object as Argo CD does. A member null is nil, so it does not exist.
 func toTable(l *lua.LState, object map[string]any) *lua.LTable {
 	table := l.CreateTable(0, len(object))
-	for _, name := range slices.Sorted(maps.Keys(object)) { // The order in which pairs returns them.
+	for _, name := range slices.Sorted(maps.Keys(object)) { // Lua's function pairs returns the members in this order.
 		table.RawSetString(name, toValue(l, object[name]))
 	}
 	return table

@@ -60,7 +60,8 @@ func (i *interpreter) open(name string, library lua.LGFunction) *lua.LTable {
 	return table
 }
 
-// metatable returns a metatable that gives access to the entries of a table. Scripts can reach neither of the two.
+// metatable returns a metatable that gives access to the entries of a table. Scripts cannot reach the metatable or
+// the table itself.
 func (i *interpreter) metatable(entries *lua.LTable) *lua.LTable {
 	metatable := i.state.NewTable()
 	metatable.RawSetString("__index", entries)
@@ -68,7 +69,8 @@ func (i *interpreter) metatable(entries *lua.LTable) *lua.LTable {
 	return metatable
 }
 
-// guardMetatables lets setmetatable change only tables. All other values of one type share a metatable.
+// guardMetatables lets setmetatable change only the metatables of tables, because all other values of one type share
+// one.
 func (i *interpreter) guardMetatables(library *lua.LTable) {
 	unguarded, _ := library.RawGetString("setmetatable").(*lua.LFunction)
 	library.RawSetString("setmetatable", i.state.NewFunction(func(l *lua.LState) int {

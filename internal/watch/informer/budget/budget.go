@@ -2,7 +2,8 @@
 // memory. A Reservation counts the objects of a list that are not in the journal yet.
 //
 // All functions are safe for concurrent use, except those of a Reservation. They call a Pool and the functions of
-// Usage without a lock.
+// All functions are safe for concurrent use, except those of a Reservation. None of them locks a mutex while it calls
+// the Pool or a function of Usage.
 package budget
 
 import (
@@ -74,7 +75,8 @@ type Account struct {
 	reserved atomic.Int64 // What running lists have reserved.
 }
 
-// NewAccount returns an account for an informer. It counts towards the budget while the Pool contains it.
+// NewAccount returns an account for an informer. The account counts towards the budget while the informer is in the
+// Pool.
 func (b *Budget) NewAccount(usage Usage) *Account { return &Account{budget: b, usage: usage} }
 
 // Limit returns the budget of all accounts in bytes; 0 means no limit.
@@ -83,8 +85,8 @@ func (a *Account) Limit() int64 { return a.budget.Limit }
 // Load returns the memory that the informer uses or has reserved, in bytes. The history does not count.
 func (a *Account) Load() int64 { return a.usage.Objects() + a.reserved.Load() }
 
-// MakeRoom drops histories, then stops other idle informers, until bytes fit into the budget. It frees nothing if
-// that is not enough. attainable is the maximum number of bytes that it can free.
+// MakeRoom drops histories, then stops other idle informers, until bytes fit into the budget. If all of this is not
+// enough, MakeRoom frees nothing. attainable is the maximum number of bytes that it can free.
 func (a *Account) MakeRoom(bytes int64) (attainable int64, fits bool) {
 	b := a.budget
 	if b.Limit == 0 {
@@ -152,8 +154,8 @@ func (a *Account) IsExceeded() bool {
 
 // Reservation is the memory that one list reserves until it is complete. Only one goroutine may use it.
 type Reservation struct {
-	// Masks returns the bytes that the list added for masked values. Replaceable returns those of the replaced
-	// objects.
+	// Masks returns the bytes that the list added for masked values. Replaceable returns the bytes of the objects
+	// that the list replaces.
 	Masks, Replaceable func() int64
 	IsOversized        bool // The list does not fit, and must be canceled.
 
@@ -161,7 +163,7 @@ type Reservation struct {
 	// bytes is the memory reserved for the list, without memory that was in use before it.
 	bytes    int64
 	replaced int64 // Size of the objects that the list replaces; unmeasured (-1) until it is computed.
-	masks    int64 // The part of bytes that is already in use, for data about masked values in this list.
+	masks    int64 // The part of the field bytes that is already in use, for data about masked values in this list.
 }
 
 // Reserve reserves bytes in the account, even if they do not fit into the budget.
@@ -220,7 +222,7 @@ func (r *Reservation) Measure(objects int, bytes int64) (refusal string) {
 // WeightOf returns the memory of objects in a journal. bytes is the size of the objects themselves.
 func WeightOf(objects int, bytes int64) int64 { return bytes + int64(objects)*journal.EntryOverhead }
 
-// FormatBytes returns a size as text, such as "5Mi" with the unit "B". It rounds down, and FormatBytesUp rounds up.
+// FormatBytes returns a size as text, such as "5MiB". It rounds down, and FormatBytesUp rounds up.
 func FormatBytes(n int64) string {
 	return resource.NewQuantity(n/byteUnit(n)*byteUnit(n), resource.BinarySI).String() + "B"
 }

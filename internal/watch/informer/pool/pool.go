@@ -41,7 +41,8 @@ type Pool struct {
 // Start creates an informer. The function run keeps it live until ctx ends.
 type Start func(listwatch.Scope, *resource.Resource) (i *informer.Informer, run func(ctx context.Context))
 
-// entry is a running informer with the number of its references. Each unreleased call of Acquire is one.
+// entry is a running informer with the number of its references. Each call of Acquire is a reference until its
+// release.
 type entry struct {
 	informer    *informer.Informer
 	refs        int

@@ -63,8 +63,8 @@ func (t *accessTable) forget(filter func(namespace string) bool) {
 	maps.DeleteFunc(t.byNamespace, func(ns string, _ namespaceAccess) bool { return filter(ns) })
 }
 
-// evaluate reviews the due namespaces. It returns the permissions of allowed namespaces, and the reasons why others
-// are denied.
+// evaluate reviews the namespaces whose next review is due. It returns the permissions of allowed namespaces, and the
+// reasons why others are denied.
 func (t *accessTable) evaluate(
 	ctx context.Context, namespaces []string,
 ) (allowed map[string]authz.Permissions, denied map[string]string) {
@@ -116,7 +116,7 @@ func (t *accessTable) reviewInterval(namespace string, canList bool) time.Durati
 	switch {
 	case namespace == "":
 		return authz.ReviewEvery
-	// Incomplete RBAC rules need a review for each resource, so the namespaces of all informers count.
+	// Without usable RBAC rules, each resource needs its own reviews, so the namespaces of all informers count.
 	case canList && t.reviews.AreRulesIncomplete():
 		minimum, count = authz.ReviewEvery, t.reviews.Allowed.Load()
 	case canList:

@@ -9,7 +9,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
-// maxConcurrentProbes limits the size probes of one resource, because each first page of a list stays in memory.
+// maxConcurrentProbes limits how many lists of one resource are estimated at the same time. The first page of each
+// list stays in memory.
 const maxConcurrentProbes = 4
 
 // sizeProbes estimates lists from their first pages. Probes run concurrently, because a slow response must not delay

@@ -40,7 +40,8 @@ type Reflector struct {
 	Ended func()
 }
 
-// Run lists and watches until ctx ends, or the API server refuses the watch. No List is running then.
+// Run lists and watches until ctx ends, or the API server refuses the watch. When Run returns, no list is running any
+// more.
 func (r *Reflector) Run(ctx context.Context) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

@@ -30,8 +30,8 @@ func (s faultySelector) Matches(labels.Labels) bool {
 	return true
 }
 
-// FaultyDigest returns the number of rows of a digest, at the offset or later, or the value of a panic in fault. If no
-// other digest is shared, it calls fault for each object.
+// FaultyDigest computes a digest at the offset or later, calls fault for each object, and returns the number of rows.
+// If fault panics, panicked is the value of the panic. If a digest is already shared, fault is not called.
 func (i *Informer) FaultyDigest(ctx context.Context, offset uint64, fault func()) (count int, panicked any) {
 	defer func() { panicked = recover() }()
 	f := &query.Filter{Selector: query.NewSelector(faultySelector{labels.Everything(), fault})}
