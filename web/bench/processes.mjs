@@ -36,7 +36,7 @@ export function cpuOfAll(root) {
   return sum;
 }
 
-/** Returns the IDs of processes with one of these names and the directory in their arguments. */
+/** Returns the IDs of all processes that have one of the names, and whose arguments contain the directory. */
 export const running = (directory, names) =>
   readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))

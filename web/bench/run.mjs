@@ -272,7 +272,7 @@ async function main() {
         table.add(`(${of}: the page's JS heap grew)`, "MiB", got.heap, null);
         table.add(`(${of}: server RSS grew)`, "MiB", got.rss, null, theirs("growth"));
       }
-      // Also measure CPU time, because the duration includes waits for the API server and the writer.
+      // Also print the CPU time, because the duration includes waits for the API server and the writer.
       table.add(
         `(${of}, and 5 s more: longest task by its own processor time)`,
         "ms",

@@ -14,7 +14,7 @@ const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const all = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"];
 const ofColors = ["color-contrast", "link-in-text-block"];
 
-// In the dark color scheme, only the color rules run. The parameter within is a CSS selector.
+// In the dark color scheme, axe checks only its color rules. The parameter within is a CSS selector.
 async function check(page, what, within = "html") {
   for (const [colorScheme, runOnly] of [
     ["light", { type: "tag", values: all }],
@@ -293,7 +293,7 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
     await state("failed with rows", { state: "failed", reason: "conversion webhook is away" }, "Failed");
     await state("forbidden with rows", { state: "forbidden", reason: "you may not any more" }, "Forbidden");
     await state("no longer served", { state: "absent" }, "Not available");
-    // The order is frozen while the pointer is over the rows, so the change below stays pending.
+    // While the pointer is over the rows, their order is frozen, so the change below stays pending.
     await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&sort=-data`);
     await page.locator('#tbody tr[data-name="a"] td').first().hover();
     await patch(`${maps}/b`, { data: { more: "x" } });

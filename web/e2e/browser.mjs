@@ -15,7 +15,7 @@ const flags = [
   "--disable-sync",
 ];
 
-/** Launches a browser until the end of test t. */
+/** Launches a browser, and closes it at the end of test t. */
 export async function browse(t, ...more) {
   const browser = await chromium.launch({
     executablePath: process.env["CHROMIUM"] || "/usr/bin/chromium",

@@ -3,7 +3,7 @@
 
 const ends = new WeakMap();
 
-/** Runs a function after test t, before those registered earlier. Each runs even if others fail. */
+/** Registers a function that runs after test t, even if another registered function fails. */
 export function atEnd(t, run) {
   const known = ends.get(t);
   if (known !== undefined) return void known.push(run);

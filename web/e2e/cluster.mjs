@@ -60,7 +60,7 @@ export const remove = (where) => api("DELETE", where, { gracePeriodSeconds: 0 },
 export const metrics = () => api("GET", "/metrics", undefined, { plain: true });
 export const read = (where) => api("GET", where);
 
-/** Creates a namespace until the end of test t. */
+/** Creates a namespace, and deletes it at the end of test t. */
 export async function namespace(t) {
   const name = `e2e-${randomBytes(4).toString("hex")}`;
   await create("/api/v1/namespaces", { metadata: { name, labels: { "glasshouse/e2e": "" } } });

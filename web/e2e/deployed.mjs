@@ -23,7 +23,10 @@ export function deploy(t, variant, kustomize = join(repository, "deploy/kustomiz
   kubectl("--namespace", "glasshouse", "rollout", "status", "--timeout=60s", "deployment/glasshouse");
 }
 
-/** Applies the variant "team" with own values for placeholders. Returns a function that gets objects. */
+/**
+ * Applies the variant "team". The parameter own maps placeholders to values. Returns a function that reads objects
+ * with kubectl get.
+ */
 export function deployTeam(t, own) {
   const folder = mkdtempSync(join(tmpdir(), "glasshouse-team-"));
   atEnd(t, () => rmSync(folder, { recursive: true }));
@@ -56,7 +59,7 @@ export async function account(t) {
   return path;
 }
 
-/** Returns the local port that forwards to port 8080 of the pod. */
+/** Returns the local port to which the demo cluster forwards connections to the pod's port 8080. */
 export const containerPort = () => JSON.parse(readFileSync(join(dirname(kubeconfig()), "ports.json"), "utf8")).forward;
 
 /** Runs kubectl port-forward to the pod. Port 0 selects a free port. */

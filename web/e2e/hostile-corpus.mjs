@@ -22,14 +22,14 @@ export const combined = `javascript:window.e2e.hit=1//${markup}'"${control}\n${l
 export const print = `<img src=x onerror="window.e2e.hit=1">`;
 const name = `<img src=x onerror=window.e2e.hit=1>${control}`;
 
-// The first three would reconfigure the API server. The last one requires a signed certificate request.
+// Objects of the first three would reconfigure the API server. The last one requires a signed certificate request.
 const excludedResources = new Set([
   "apiservices",
   "flowschemas",
   "prioritylevelconfigurations",
   "certificatesigningrequests",
 ]);
-// These objects restrict objects that are created later.
+// These resources are created last, because their objects restrict objects that are created later.
 const last = new Set(["limitranges", "resourcequotas"]);
 
 const template = { metadata: { labels: { app: "e2e" } }, spec: { containers: [{ name: "main", image: "e2e" }] } };
@@ -73,8 +73,8 @@ const rules = {
   ],
 };
 
-// By resource: fields that are required, or stop controllers. Objects of other resources are copied from the demo
-// cluster.
+// By resource: the fields of a minimal object on which controllers do not act. Objects of other resources are copied
+// from the demo cluster.
 const bases = {
   customresourcedefinitions: () => ({ spec: definition }),
   pods: () => ({ spec: { ...template.spec, schedulerName: "none" } }),
@@ -218,7 +218,8 @@ const steps = (field) =>
   );
 const under = (path, field) => field.every((step, i) => path[i] === step);
 
-// Returns the tried fields at or below a field in the error, otherwise below the nearest parent.
+// Returns those of the tried fields that the API server's error names. If a named field was not tried, the fields of
+// its nearest parent are returned.
 function rejectedPaths(problem, tried) {
   const rejectedLeaves = new Set();
   for (const { field = "" } of problem.details?.causes ?? []) {
@@ -234,7 +235,7 @@ function rejectedPaths(problem, tried) {
   return rejectedLeaves;
 }
 
-// Returns the tried fields that the API server accepts in addition to the taken fields.
+// Returns those of the fields in tried that the API server accepts together with the fields in taken.
 async function fit(attempt, taken, tried) {
   while (tried.length > 0) {
     const problem = await attempt([...taken, ...tried]);
@@ -266,7 +267,7 @@ async function filled(base, found, value, send) {
   let acceptedPaths = [];
   let left = found.map((l, position) => ({ ...l, index: position }));
   for (let round = 0; round < value.length; round++) {
-    // Half of the fields start with the last text, because the page renders this short text differently.
+    // Try the last text first in half of the fields, because the page renders this short text differently.
     const with_ = left.map((l) => {
       const one = value[(round + (l.index % 2) * (value.length - 1)) % value.length];
       return { ...l, value: l.is === bytes ? Buffer.from(one).toString("base64") : one };
@@ -279,7 +280,10 @@ async function filled(base, found, value, send) {
   return { object: make(acceptedPaths), taken: acceptedPaths };
 }
 
-/** Creates an object, and returns the paths of fields with hostile text. The parameter only limits these fields. */
+/**
+ * Creates an object with hostile text in each field that accepts it. The option only limits the hostile text to some
+ * fields. The result contains the paths of the fields with hostile text.
+ */
 export async function hostile(
   t,
   kind,

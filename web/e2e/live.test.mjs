@@ -178,7 +178,7 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
       await openLive(page, `${dashboard.url}${path}?q=${q}`);
       await become(`the severity of ${q}`, severities, want);
       const cut = await page.evaluate(() =>
-        // A long reason ends with an ellipsis.
+        // Leave out the column Why, because its long texts end with an ellipsis.
         [...document.querySelectorAll("#tbody :is(td:not(.why), th), #table thead button")]
           .filter((e) => e.scrollWidth > e.clientWidth)
           .map((e) => e.textContent),
@@ -199,7 +199,7 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
     // The scheduler has found no node for these pods.
     await seen("r/core/v1/pods", "pending", { "0/1": "failed", Pending: "failed" });
     await seen("r/core/v1/pods", "postgres", {});
-    // A node that is closed to new pods is as desired.
+    // A node that is closed to new pods (SchedulingDisabled) has the desired state, so this text has no severity.
     await seen("r/core/v1/nodes", "node", { NotReady: "failed" });
     // Events have no Name column, so the link is in the first column that is not a time.
     await openLive(page, `${dashboard.url}r/core/v1/events?q=warning`);

@@ -118,7 +118,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
       (await page.locator(".log-size").innerText()).startsWith("Showing the latest 20,000 lines ("),
     );
     assert.ok((await page.locator(".log-line").count()) < 150, "only what is seen has elements");
-    // A smooth scroll starts with 1 or 2 pixels. After that, the page must not follow new lines.
+    // A smooth scroll starts with a move of 1 or 2 pixels. Even after this move, the page must not follow new lines.
     await page.locator(".log-screen").hover();
     await page.mouse.wheel(0, -2);
     await page.locator(".log-below").waitFor();

@@ -105,7 +105,7 @@ await test("without script", { timeout: 120_000 }, async (t) => {
     const page = await newPage(t, browser, { allow: [/Failed to load resource/] });
     await page.route("**/static/*.js*", (route) => route.abort());
     await page.goto(list);
-    // At first, the page still shows the controls that need the script, because it could only be late.
+    // At first, the page still shows the controls that need the script, because the script could only be late.
     assert.deepEqual(await seen(page), scripted);
     assert.deepEqual(
       await page.evaluate(() => [document.documentElement.scrollHeight, document.documentElement.scrollWidth]),

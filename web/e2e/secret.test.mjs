@@ -18,7 +18,7 @@ const forms = (text) => [
   ...[0, 1, 2].map((n) => base64("x".repeat(n) + text).slice(n === 0 ? 0 : 4, -4)),
 ];
 
-// The server splits a long message into parts, so two of them could contain one canary. This function returns the
+// The server splits a long message into parts, so one secret value could be in two parts. This function returns the
 // joined text of each split message.
 function joinedParts(messages) {
   const texts = new Map();
@@ -82,7 +82,7 @@ await test("secrets", { timeout: 120_000 }, async (t) => {
     await page.locator("#panel .page-link").click();
     await page.locator('#status[data-state="live"]').waitFor();
     texts.push(await page.content());
-    // Matching rows would help users to guess a masked value.
+    // The filter must not match masked values, because the matching rows would help users to guess them.
     await openLive(page, `${dashboard.url}r/core/v1/secrets?ns=${ns}&q=${canaries.changed.slice(0, 9)}`);
     await page.locator("#note h2").waitFor();
     const messages = [...page.messages, ...joinedParts(page.messages)];

@@ -36,7 +36,7 @@ await test("status", { timeout: 120_000 }, async (t) => {
 
   await t.test("reports that nothing is watched, then the watches that pages start", async (t) => {
     const page = await newPage(t, browser);
-    // Without the script of this page, the server watches nothing yet.
+    // Read the HTML without running its script. The server watches nothing yet.
     const html = await (await page.request.get(`${dashboard.url}status`, { headers: { accept: "text/html" } })).text();
     assert.match(html, /<h2>Nothing is watched<\/h2>/);
     assert.doesNotMatch(html, /<tbody id="scopes"><tr/);

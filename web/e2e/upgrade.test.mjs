@@ -149,12 +149,12 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
       if (!sockets.includes(ws)) sockets.push(ws);
     };
     const back = (page) => page.evaluate(() => dispatchEvent(new Event("online")));
-    // Answers only requests of the page's script, not navigation of the browser.
+    // Intercepts only requests of the page's script, not those of the browser for a navigation.
     const asked = (answer) => (page) =>
       page.route("**/r/**", (route) => (route.request().isNavigationRequest() ? route.continue() : answer(route)));
     const other = (route) =>
       route.fulfill({ contentType: "text/html", body: '<script type="module" src="/static/app.js?v=0"></script>' });
-    // Each entry has a reason against a reload, a page, and functions that create and remove the reason.
+    // Each entry has a reason not to reload a page, the page, and functions that create and remove this reason.
     const blockers = [
       ["an object", await open(`&open=${ns}/nowhere`), () => {}, (page) => page.locator("#panel .close").click()],
       ["the activity", await open(), (page) => page.keyboard.press("a"), (page) => page.keyboard.press("a")],

@@ -25,7 +25,7 @@ export const browser = {
   state: null as unknown,
   loads: [] as string[], // addresses that the page opened with a page load; "reload" for a reload
   history: [] as string[], // "push" or "replace" with the address
-  savedStates: [] as unknown[], // of history entries that kept their address
+  savedStates: [] as unknown[], // states that the page stored in its history entry without changing the address
   sockets: [] as Socket[],
   socketUrls: [] as string[],
   selection: "",
@@ -138,7 +138,7 @@ export function connect(services: PageServices): (resource: string, message: obj
   };
 }
 
-/** A complete and live list. */
+/** Returns the messages for a complete and live list with these rows. */
 export function snapshotOf(...names: string[]): object[] {
   const rows = names.map((name) => ({ ns: "shop", name, rv: "1", created: "", cells: [name] }));
   return [

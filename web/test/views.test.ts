@@ -10,7 +10,7 @@ import { verdictOf } from "./verdicts.ts";
 // The Go tests read the same file, so that server and page filter and sort in the same way.
 interface Views {
   columns: { name: string; relative?: boolean }[];
-  // The phase gives the objects of the Go tests their severity.
+  // The Go tests create objects with this phase, which determines their severity.
   rows: { ns: string; name: string; phase: string; severity: Severity; cells: Cell[] }[];
   views: { q: string; sort: string; want: string[] }[];
 }

@@ -97,7 +97,8 @@ func insertedRows(rows []*Row, oldIndex []int) map[*listwatch.Object]bool {
 }
 
 func sameRow(a, b *listwatch.Object) bool {
-	return a == b || a.ResourceVersion() == b.ResourceVersion() && bytes.Equal(a.Cells(), b.Cells()) && a.Verdict().Same(b.Verdict())
+	return a == b || a.ResourceVersion() == b.ResourceVersion() && bytes.Equal(a.Cells(), b.Cells()) &&
+		a.Verdict().Same(b.Verdict())
 }
 
 // changesBetween returns the merged updates between two pages by the new object. Updates outside the history are

@@ -10,6 +10,6 @@ void test("the event rate covers the last seconds", () => {
   assert.equal(rate.sparkline, `${"▁".repeat(5)}█████`);
   for (const total of [51, 51, 51, 51, 51]) rate.tick(total);
   assert.equal(rate.text, "0.2/s");
-  rate.tick(3); // a new feed of events counts from 0
+  rate.tick(3); // a lower total, because a new feed counts its events from 0
   assert.equal(rate.text, "0/s");
 });

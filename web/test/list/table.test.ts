@@ -75,7 +75,7 @@ class Fixture {
     frame();
     return this;
   }
-  /** The scroll position changes by the pointer or by a key of the browser. */
+  /** Scrolls as a user does with the pointer or a key of the browser. */
   scrollTo(position: number): void {
     this.scroller.scrollTop = position * rowHeight;
     this.scroller.fire("scroll");
@@ -102,7 +102,7 @@ class Fixture {
   get names(): (string | null)[] {
     return this.elements.map((tr) => tr.getAttribute("data-name"));
   }
-  /** The rows for which the space above and below the drawn rows has room. */
+  /** The heights of the empty space above and below the drawn rows, in rows. */
   get space(): [number, number] {
     const pads = this.tbody.children.filter((tr) => tr.getAttribute("class") === "pad");
     const height = (pad: Part | undefined): number => parseFloat(String(pad?.style["height"])) / rowHeight;
@@ -276,7 +276,7 @@ void test("the first key starts at the first visible row, and the viewport follo
     frame();
     assert.equal(f.active, nameOf(to), `move ${by}`);
     const top = f.scroller.scrollTop / rowHeight;
-    // The header covers one row of the viewport.
+    // The viewport has 10 rows, but the header covers one row.
     assert.ok(top <= to && to <= top + 8, `row ${to} is visible at the scroll position ${top}`);
   }
 });

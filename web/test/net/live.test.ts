@@ -313,7 +313,7 @@ void test("a chunked message reports its progress and is delivered once", () => 
   sendPart(30, fullText.length);
   assert.deepEqual([got, far.length], [["object"], 2]);
   sendPart(0, 20);
-  // The viewer lost access, so the rest of the message never arrives.
+  // The viewer loses access in the middle of a long message, so the rest of that message never arrives.
   browser.socket.receive({ id, type: "state", state: "forbidden" });
   sendPart(0, fullText.length);
   assert.deepEqual(

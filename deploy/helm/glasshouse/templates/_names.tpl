@@ -2,8 +2,8 @@
 {{ default .Chart.Name .Values.nameOverride | trunc 50 | trimSuffix "-" }}
 {{- end }}
 
-{{/* The name of the release, followed by the name of the chart unless it already contains that. It is cut to 50
-characters: the names of objects add a suffix, and may have 63. */}}
+{{/* The release name and the chart name, or only the release name if it contains the chart name. The result has at
+most 50 characters, because objects append a suffix to it, and Kubernetes limits their names to 63 characters. */}}
 {{- define "glasshouse.fullname" -}}
 {{- $name := include "glasshouse.name" . -}}
 {{- $full := ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) -}}

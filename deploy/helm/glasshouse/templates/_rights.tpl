@@ -1,4 +1,5 @@
-{{/* Get, list and watch, each kind by its name: no Secrets. deploy/kustomize has the same list; a test compares them. */}}
+{{/* The resources that the program may get, list and watch, without Secrets. deploy/kustomize has the same list; a
+test compares them. */}}
 {{- define "glasshouse.namespacedKinds" }}
   - apiGroups: [""]
     resources: [configmaps, endpoints, events, limitranges, persistentvolumeclaims, pods, podtemplates, replicationcontrollers, resourcequotas, serviceaccounts, services]

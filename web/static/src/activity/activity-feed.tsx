@@ -100,7 +100,7 @@ export class ActivityFeed {
     this.draw();
   }
 
-  /** Called when the connection is lost or restored. Without a connection, the stored states are outdated. */
+  /** Called when the connection is lost or restored. After a loss, the states of the watches are unknown. */
   refresh(): void {
     if (this.host.live.connection !== "open") for (const source of this.sources.values()) source.state = null;
     this.draw();

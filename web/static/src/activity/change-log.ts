@@ -39,14 +39,14 @@ export class ChangeLog {
   private pending: LogEntry[] = [];
   private nextNumber = 0;
 
-  /** The log contains all changes after this time. "" if it has no resources. */
+  /** The log contains all changes after this time. Empty if the log has no resources. */
   get since(): string {
     let newest = this.droppedUpTo;
     for (const moment of this.completeSince.values()) newest = latest(newest, moment);
     return newest?.time ?? "";
   }
 
-  /** Replaces all changes of the resource. The new changes are complete after the time in the parameter since. */
+  /** Replaces all changes of the resource. The new changes include all changes after the time since. */
   addResource(kind: Kind, since: string, changes: readonly Change[]): void {
     this.removeResource(kind.ref);
     this.completeSince.set(kind.ref, { time: since, timeMs: since === "" ? -Infinity : Date.parse(since) });

@@ -26,7 +26,7 @@ export type StepGroup = readonly [ShownStep, ...ShownStep[]];
 export class Timeline {
   private fields = new WeakMap<HistoryStep, readonly Field[]>();
 
-  /** Returns at most maxSteps matching steps, newest first. The field more reports whether others match. */
+  /** Returns at most maxSteps matching steps, newest first. The field more reports whether there are further ones. */
   read(steps: readonly HistoryStep[], filter: string, maxSteps: number): { groups: StepGroup[]; more: boolean } {
     const terms = filter
       .toLowerCase()
@@ -64,7 +64,8 @@ export class Timeline {
       : { step, fields: matchingFields, isMinor: matchingFields.every((f) => f.isVolatile) };
   }
 
-  // Leaves out values that are masked before and after the gap, because they prove no change.
+  // A gap is a step for changes that the page missed. A value that is masked before and after the gap is omitted,
+  // because its change is not certain.
   private shownGapOf(step: HistoryStep, matches: (haystack: string) => boolean): ShownStep | null {
     let fields = this.fields.get(step);
     if (fields === undefined)

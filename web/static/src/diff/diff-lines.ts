@@ -99,7 +99,8 @@ function* anchors(
 ): Generator<undefined, [number, number][]> {
   const inA = yield* uniquePositions(a, fromA, toA);
   const inB = yield* uniquePositions(b, fromB, toB);
-  // Find the longest increasing subsequence. all[best[n]] is the last anchor of the best sequence of n + 1 anchors.
+  // Find the longest increasing subsequence. The array all contains the possible anchors. best[n] is the index of the
+  // anchor that ends the best sequence of n + 1 anchors.
   const ends: { readonly at: readonly [number, number]; readonly before: number }[] = [];
   const all: typeof ends = [];
   const best: number[] = [];

@@ -189,7 +189,7 @@ export class Picker implements KindListener {
       const linkRef = a.dataset["ref"] ?? "";
       if (ref !== undefined && linkRef !== ref) continue;
       const count = (linkRef === this.selected ? this.selectedCount : null) ?? this.counts?.get(linkRef) ?? null;
-      // Without counts from the server, keep those in the server-rendered HTML.
+      // Until the server has sent counts, keep the counts in the server-rendered HTML.
       if (count !== null || this.counts !== null)
         setText(a.children[1] as Element, count === null ? "" : formatInteger(count));
     }

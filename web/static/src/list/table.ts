@@ -103,7 +103,7 @@ export class Table {
     this.widths.apply(this.head);
     this.table.classList.add("virtual");
     this.measure();
-    // Give the empty space the height of all rows, so that the scroll position is kept.
+    // Before rows are drawn, empty space of their total height keeps the scroll position.
     this.above.style.height = "0";
     this.below.style.height = `${rows.length * this.rowHeight}px`;
     this.tbody.replaceChildren(this.above, this.below);

@@ -34,7 +34,7 @@ export class Feed implements Handler {
   rows: RowSource;
   events = 0;
   private state: State | null = null;
-  // The start of the stale period, if the data was already stale when the connection was lost. Otherwise null.
+  // When the data became stale, if that was before the connection was lost. Otherwise null.
   private stale: string | null = null;
   private problem: Problem | null = null;
   private windowed: boolean;
@@ -207,7 +207,7 @@ export class Feed implements Handler {
       case "digest":
         return this.check(m);
       case "reset":
-        // Report each reload once, and only if the page already has rows.
+        // Ignore a repeated reset during a reload, and a reset before the page has rows.
         if (this.rows.total === 0 || this.isReloading) break;
         this.isReloading = true;
         this.live.reset(m.reason);

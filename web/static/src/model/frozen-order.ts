@@ -10,7 +10,7 @@ export class FrozenOrder {
 
   constructor(readonly entries: readonly Entry[]) {}
 
-  /** The parameters existed and exists report whether the row was in the list before and after the change. */
+  /** Records a change of a row. existed and exists: whether the list contains the row before and after the change. */
   recordChange(key: string, existed: boolean, exists: boolean, hasMoved: boolean): void {
     const returned = exists && this.removed.delete(key);
     if (!existed && exists && !returned) this.added.add(key);
@@ -21,7 +21,7 @@ export class FrozenOrder {
     if (existed && exists && hasMoved && !this.added.has(key)) this.moved.add(key);
   }
 
-  /** Returns a text such as "2 moved, 1 new". totalGrowth is by how many rows the list grew, loaded or not. */
+  /** Returns a text such as "2 moved, 1 new". totalGrowth: the number of rows gained, loaded or not. */
   pendingText(totalGrowth = this.added.size - this.removed.size): string {
     const notLoaded = totalGrowth - this.added.size + this.removed.size;
     const parts = [

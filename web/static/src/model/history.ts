@@ -21,7 +21,7 @@ const maxBytes = 8 << 20; // estimated bytes; the newest step is kept even if it
 export class History {
   /** Oldest first. */
   steps: readonly HistoryStep[] = [];
-  /** The steps after this time are complete, except for gaps. Empty before the first snapshot. */
+  /** The history contains all changes after this time, except those in gaps. Empty before the first snapshot. */
   since = "";
   private current: JsonObject | null = null;
   private nextNumber = 0;
@@ -59,7 +59,7 @@ export class History {
     let before = keptSteps.at(-1)?.after ?? (keptSteps.length > 0 ? null : (steps[0]?.before ?? this.current));
     if (object === null ? repeatedIndex !== undefined : before !== null && version(before) === version(object))
       return void (this.steps = keptSteps);
-    // Merge this gap with a gap directly before it. Keep both gaps if the object is known only between them.
+    // Merge this gap with a directly preceding gap, unless only the preceding gap ends with a known object.
     const last = keptSteps.at(-1);
     if (last?.isGap && (object !== null || last.after === null)) ({ before } = keptSteps.pop() as HistoryStep);
     const uid = String(metadataField(object ?? before, "uid") ?? "");
@@ -120,7 +120,7 @@ export class History {
 const metadataField = (object: JsonObject | null, name: string): unknown => valueAt(object, ["metadata", name]);
 const version = (object: JsonObject): string => String(metadataField(object, "resourceVersion") ?? "");
 
-// Returns approximate bytes, without the parts that the value shares with its previous version.
+// Returns the approximate memory of a value, without the parts that the value shares with its previous version.
 function estimateBytes(value: unknown, before?: unknown): number {
   if (value === before) return 0;
   if (typeof value === "string") return 16 + value.length;

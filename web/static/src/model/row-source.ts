@@ -64,12 +64,12 @@ export interface RowChange {
   readonly by?: ChangeAuthor;
 }
 
-/** Returns null if the row has no cell with one of the changed indexes. */
+/** Applies a change to a row. Returns null if the change contains the index of a cell that the row does not have. */
 export function changedEntry(old: Entry, change: RowChange): Entry | null {
   const cells = withCells(old, change.cells);
   if (cells === null) return null;
   const by = change.by ?? null;
-  // If a change affects no visible cell, the row still shows the author of the previous change.
+  // If the change affects no cell of the row, keep the author of the previous change.
   const quiet = change.cells.size === 0;
   const verdict = change.verdict ?? old.verdict;
   const e = entryOf({ ...old, rv: change.rv, verdict, cells }, old.isAdded, quiet ? old.by : commonAuthor(old, by));
@@ -96,11 +96,11 @@ export interface RowSource {
   /** A row that is not loaded is undefined, and is requested from the server. */
   slice(from: number, to: number): readonly (Entry | undefined)[];
   indexOf(key: string): number;
-  /** Returns false if a request for the rows around an object is impossible. */
+  /** Requests the rows around an object. Returns false if the rows cannot be requested. */
   requestAround(ns: string, name: string): boolean;
   get(key: string): Entry | undefined;
   all(): Iterable<Entry>;
-  /** False for a row that is only outside the loaded part of the list. */
+  /** Whether a row was deleted. A row outside the loaded part of the list is not deleted. */
   isDeleted(key: string): boolean;
   /** Counts rows even if the text filter hides them. */
   countSeverity(severity: CountedSeverity): number;

@@ -24,7 +24,7 @@ export class Rows implements RowSource {
   private newEntries: Entry[] = [];
   private pendingWorkLevel: (typeof pendingWork)[number] = "no";
   private isInDefaultOrder = false; // whether byKey is sorted by namespace and name
-  // Whether the rows that arrived so far are sorted by namespace and name, and the last of them.
+  // Whether the rows that arrived so far are sorted by namespace and name, and the last row that arrived.
   private incomingOrder: { isInDefaultOrder: boolean; last: Entry | null } = { isInDefaultOrder: true, last: null };
   private frozenOrder: FrozenOrder | null = null;
 
@@ -32,7 +32,7 @@ export class Rows implements RowSource {
     return this.byKey.size;
   }
 
-  /** A new sort order or filter also ends the freeze. */
+  /** Freezes or unfreezes the positions of rows. A new sort order or filter also ends the freeze. */
   setFrozen(on: boolean): void {
     if (on === (this.frozenOrder !== null)) return;
     this.frozenOrder = on ? new FrozenOrder(this.visible()) : null;
@@ -227,7 +227,7 @@ export class Rows implements RowSource {
     );
   }
 
-  // Returns false if the old entry is not in the sorted list yet.
+  // Replaces an entry in the sorted list. Returns false if that list does not contain the old entry yet.
   private replace(old: Entry, e: Entry): boolean {
     for (const list of new Set([this.sorted, this.filtered])) {
       const at = this.insertionIndex(list, e, 0);
@@ -290,7 +290,7 @@ export class Rows implements RowSource {
     return this.terms.every((t) => searchText.includes(t));
   }
 
-  /** Makes the first filter as fast as later ones. */
+  /** Caches the text that the filter searches, so that the first filter is as fast as later ones. */
   cacheSearchText(e: Entry): void {
     this.searchTextOf(e);
   }

@@ -145,13 +145,13 @@ export class WindowRows implements RowSource {
       const isSame = before?.uid === e.uid && before.rv === e.rv && sameVerdict(before.verdict, e.verdict);
       return isSame ? before : e;
     });
-    // A message without columns and with the same offset is the same window after many changes: its order stays frozen.
+    // A message with the same offset and without columns updates this window. Its order stays frozen.
     if (m.columns !== null || m.offset !== this.offset) this.frozen = null;
     this.offset = this.requestedOffset = m.offset;
     this.updateCounts(m);
     this.isRequestPending = false;
     this.isComplete = true;
-    // After a request for an object, the table first scrolls to the object, and then requests rows itself.
+    // If an object was located, request no rows yet: the table first scrolls to the object, and then requests rows.
     if (!this.isLocatePending) this.requestIfNeeded(...this.neededRange);
     this.isLocatePending = false;
     return true;
@@ -167,7 +167,7 @@ export class WindowRows implements RowSource {
           if (e.at > this.entries.length) return false;
           const next = entryOf(e.row, true, commonAuthor(this.byKey.get(keyOf(e.row.ns, e.row.name)), e.by ?? null));
           this.entries.splice(e.at, 0, next);
-          // Without a filter, an inserted row that has an author is not a new row. It has moved here.
+          // Without a filter, an inserted row that has an author is not new: the row has moved into the window.
           this.frozen?.order.recordChange(
             next.key,
             true,
@@ -209,7 +209,7 @@ export class WindowRows implements RowSource {
   private recordRemoval(key: string, why: RemovalReason): void {
     if (why === "gone") this.deletedKeys.add(key);
     for (const oldest of this.deletedKeys) if (this.deletedKeys.size > windowSize) this.deletedKeys.delete(oldest);
-    // Ignore rows that left the window only because others were inserted, and rows that arrived during the freeze.
+    // Ignore a removal that was caused only by inserted rows, or that concerns a row that arrived during the freeze.
     if (why !== undefined && (why === "moved" || this.frozen?.keys.has(key) === true))
       this.frozen?.order.recordChange(key, true, why === "moved", true);
   }

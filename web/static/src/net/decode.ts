@@ -427,9 +427,9 @@ function table(v: unknown): Row[] {
     return column;
   };
   const [ns, rv, created] = [columnOf("ns"), columnOf("rv"), columnOf("created")];
-  // If all rows have the same verdict, a word represents all of them.
+  // If all rows have the same verdict, the server sends it once, as a word.
   const verdicts = Array.isArray(t["verdict"]) ? columnOf("verdict") : null;
-  // "name" and "created" represent cells that equal the names or creation times of the rows.
+  // The word "name" or "created" replaces a column whose cells are the names or creation times of the rows.
   const columns = list(t["cells"], "cells").map((c) =>
     c === "name" ? names : c === "created" ? created : checkLength(list(c, "a column"), "a column"),
   );

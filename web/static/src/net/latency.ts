@@ -71,7 +71,7 @@ export class Latency {
   }
 }
 
-/** Formats a round-trip time in ms. title is the text of the tooltip. at is the time of the measurement. */
+/** Formats a round-trip time in ms that was measured at the time at. The result title is the text of the tooltip. */
 export function latencyText(ms: number, at: number, now: number): { text: string; title: string } {
   const text = ms < 1 ? "<1 ms" : `${Math.round(ms)} ms`;
   return {

@@ -8,7 +8,7 @@ export type Connection = "connecting" | "open" | "lost";
 export interface Handler {
   /** The messages arrive in order. */
   message(m: Exclude<Message, { type: "heartbeat" | "pong" | "part" }>): void;
-  /** Is called if an incomplete snapshot will not be completed. */
+  /** Called if the rest of an incomplete snapshot will not arrive. */
   restart(): void;
   /** Reports the progress of a long message: receivedBytes of its totalBytes have arrived. */
   part?(receivedBytes: number, totalBytes: number): void;
@@ -300,14 +300,14 @@ export class Live {
   private resync(sub: SubscriptionState, why: string): void {
     if (sub.timer !== null || this.subs.get(sub.id) !== sub) return;
     this.host.report(`reloading ${sub.spec.resource || sub.spec.view}: ${why}`);
-    // Do not count a log as reloaded, because it resumes after the lines that the page has.
+    // A log is not reloaded: it resumes after the lines that the page has.
     if (sub.spec.view !== "log") {
       this.reloadCount++;
       this.reloadReason = `The cached data was inconsistent, so it was reloaded: ${why}.`;
     }
     sub.cursor = null;
     this.forget(sub);
-    // Register the new id now, so that a reconnect in the meantime also sends the subscription.
+    // Register the new id now, so that a reconnect before the timer fires also sends the subscription.
     sub.id = this.nextId++;
     this.subs.set(sub.id, sub);
     const wait = Math.min(maxRetryDelay, sub.resyncs++ === 0 ? 0 : minRetryDelay * 2 ** sub.resyncs);

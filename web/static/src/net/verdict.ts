@@ -7,7 +7,7 @@ const plain = Object.fromEntries(
   severities.map((severity) => [severity, { severity, reason: "", sentence: "" }]),
 ) as Readonly<Record<Severity, Verdict>>;
 
-/** Reads a verdict: a word, or an object. A missing verdict or an unknown severity is "none". */
+/** Reads a verdict, which is a word or an object. A missing verdict or an unknown severity becomes "none". */
 export function readVerdict(v: unknown): Verdict {
   if (typeof v === "string") return plain[severityOf(v)];
   if (typeof v !== "object" || v === null) return plain.none;

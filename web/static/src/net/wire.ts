@@ -88,7 +88,7 @@ export type WindowEvent =
       readonly verdict?: Verdict; // missing if it has not changed
       readonly by?: ChangeAuthor;
     }
-  /** Without `why`, other rows pushed the row out. `now` is the changed data of a row outside the window. */
+  /** If `why` is missing, other rows moved this row out of the window. `now` is set if the row also changed. */
   | {
       readonly op: "remove";
       readonly at: number;
@@ -118,7 +118,7 @@ export interface ChangeSummary {
   readonly newest: NewestChange | null;
 }
 
-/** The newest change that the viewer may see. For an update, before and cells are the old and new cells. */
+/** The newest change that the viewer may see. The field before contains the old cells, and cells the new ones. */
 export interface NewestChange {
   readonly op: "add" | "update" | "delete";
   readonly ns: string;
@@ -136,7 +136,7 @@ export type ObjectEvent =
       readonly verdict?: Verdict;
       readonly by?: ChangeAuthor;
     }
-  /** If health or verdict is missing, it has not changed. */
+  /** A missing health or verdict has not changed. */
   | {
       readonly op: "update";
       readonly uid: string;

@@ -82,7 +82,7 @@ export class PaletteSearch {
       ...this.contexts(text, context).slice(0, 4),
       ...onThisPage.items,
       ...elsewhere.map((r): PaletteItem => objectItem(r.ref, r, "Other resources", [], r.kind)),
-      // Approximate matches are last: for "store", the user more likely means an object than CustomResources.
+      // Approximate matches of resources are last: "store" more likely means an object than CustomResources.
       ...kindItems(
         ranked.filter((k) => !exactMatches.includes(k)),
         context,

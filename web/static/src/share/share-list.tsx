@@ -152,7 +152,7 @@ function RevokeControls({ revoke, onError }: { revoke: () => Promise<void>; onEr
   const [isConfirming, setConfirming] = useState(false);
   const [isBusy, setBusy] = useState(false);
   const controls = useRef<HTMLDivElement>(null);
-  const hadFocus = useRef(false); // whether a button that is replaced has the keyboard focus
+  const hadFocus = useRef(false); // whether the button that is being replaced had the keyboard focus
   useLayoutEffect(() => {
     if (hadFocus.current) controls.current?.querySelector("button")?.focus();
   }, [isConfirming]);

@@ -16,7 +16,7 @@ export function drawStatus(e: HTMLElement, s: Status): void {
   let number = e.querySelector(".number");
   if (label === null || number === null) {
     label = h("span", { class: "words" });
-    // Screen readers would announce each change of the number.
+    // Hidden from screen readers, because they would announce each change of the number.
     number = h("span", { class: "number", "aria-hidden": "true" });
     e.replaceChildren(label, number);
   }
@@ -46,7 +46,7 @@ export function drawNote(element: HTMLElement, n: Note | null, ref: string, reso
   element.replaceChildren(...parts);
 }
 
-/** Draws links that filter the list by the severity of rows. The link of the present filter removes it. */
+/** Draws links that filter the list by the severity of rows. The link of the active filter removes that filter. */
 export function drawSeverityCounts(
   element: HTMLElement,
   view: View,

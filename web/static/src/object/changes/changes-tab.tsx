@@ -21,7 +21,7 @@ export class ChangesTab implements Tab, Handler {
   private readonly history = new History();
   private readonly timeline = new Timeline();
   private readonly subscription: Subscription;
-  // The key is the number of the oldest change in a group, because newer changes do not affect it.
+  // By the number of the oldest change in a group, because newer changes can join the group.
   private drawn = new Map<number, StepGroup>();
   private layout: DiffLayout = storedLayout("inline");
   private limit = pageSize;

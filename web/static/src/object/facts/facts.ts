@@ -47,6 +47,6 @@ export function factsOf(object: unknown): Section[] {
   const extract = (Object.hasOwn(kinds, name) ? kinds[name] : undefined) ?? genericFacts;
   const all = extract(object).filter((s) => s !== null);
   const seen = new Set<string>();
-  // Some sections are named after fields of the object, so their keys can repeat.
+  // Sections can be named after fields of the object, so two sections can have the same key. Make the keys unique.
   return all.map((s, i) => (seen.size === seen.add(s.key).size ? { ...s, key: `${s.key}#${i}` } : s));
 }

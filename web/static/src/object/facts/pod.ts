@@ -59,7 +59,7 @@ function usedObjects(spec: unknown, ns: string): Piece[] {
   for (const v of trees(valueAt(spec, "volumes"))) {
     add("PersistentVolumeClaim", text(valueAt(v, "persistentVolumeClaim", "claimName")), "PersistentVolumeClaim");
     addConfig(v);
-    // Omit the ConfigMap with the cluster's root certificate, because every pod uses it.
+    // Omit the ConfigMap with the cluster's root certificate, because every pod uses this ConfigMap.
     for (const s of trees(valueAt(v, "projected", "sources")))
       if (valueAt(s, "configMap", "name") !== "kube-root-ca.crt") addConfig(s);
   }

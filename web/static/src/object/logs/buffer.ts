@@ -35,7 +35,7 @@ export class LogBuffer {
         this.first++;
       }
     }
-    // Remove dropped lines only now and then, because that copies the array.
+    // Remove dropped lines from the array rarely, because the removal copies the array.
     if (this.head > 4096 || this.head > this.size) {
       this.lines = this.lines.slice(this.head);
       this.head = 0;

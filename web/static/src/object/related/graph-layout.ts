@@ -48,7 +48,7 @@ export interface GraphLayout {
   readonly links: readonly (readonly Point[])[]; // points of each line, in the order of the requested lines
 }
 
-/** Returns an SVG path that is horizontal at both ends, and between two cards of a column. */
+/** Returns an SVG path that is horizontal at both ends, and where the line passes between two cards of a column. */
 export function pathOf(from: Point, to: Point, points: readonly Point[]): string {
   const half = (from.x <= to.x ? cardWidth : -cardWidth) / 2;
   const n = (v: number): number => Math.round(v * 10) / 10;
@@ -68,7 +68,7 @@ export function pathOf(from: Point, to: Point, points: readonly Point[]): string
   return d;
 }
 
-/** Returns a point halfway to the first column that the line reaches. */
+/** Returns the position of a line's label: halfway between the start and the next column that the line reaches. */
 export function labelPosition(from: Point, to: Point, points: readonly Point[]): Point {
   const next = points.length > 3 ? (points[2] as Point) : to;
   return { x: (from.x + next.x) / 2, y: (from.y + next.y) / 2 };
@@ -88,7 +88,7 @@ export function neighborOf(id: string, key: string, layout: GraphLayout, links: 
   const nearest = (ids: readonly string[]): string | null => [...ids].sort((a, b) => y(a) - y(b))[0] ?? null;
   if (key === "ArrowRight") return nearest(links.filter((l) => l.from === id).map((l) => l.to));
   if (key === "ArrowLeft") return nearest(links.filter((l) => l.to === id).map((l) => l.from));
-  // Up and down stay in the column.
+  // Up and down move the focus within the column.
   const down = key === "ArrowDown";
   if (!down && key !== "ArrowUp") return null;
   return nearest(

@@ -95,7 +95,7 @@ const text = (v: unknown): string => (typeof v === "string" ? v : "");
 
 export interface Relation {
   readonly node: GraphNode;
-  /** The node in between, and the relation to it as words. null for a direct relation. */
+  /** The object through which the node is related, and the relation to it in words. null for a direct relation. */
   readonly intermediate: { readonly words: string; readonly object: GraphNode } | null;
   readonly via: string;
 }
@@ -120,7 +120,7 @@ export function groupsOf(graph: Graph): Group[] {
     listed.add(id);
     return [{ node, intermediate, via: edge.via }];
   };
-  // Follows "owns" edges to all owners or all owned objects. The parameters from and to select the direction.
+  // Returns all direct and indirect owners, or all owned objects. The parameters from and to select the direction.
   const ownerRelations = (from: "from" | "to", to: "from" | "to", relationText: string): Relation[] => {
     const out: Relation[] = [];
     const at = [subject];

@@ -45,7 +45,10 @@ export class LiveText {
     return line === null || line === undefined ? undefined : this.rowOf.get(line);
   }
 
-  /** Marks changed lines with the tooltip, unless it is null. It draws nothing if pauseIfDue returns false. */
+  /**
+   * Shows other lines. Changed lines are marked with the tooltip, unless the tooltip is null. Nothing changes on the
+   * screen if pauseIfDue returns false.
+   */
   async show(lines: readonly Line[], tooltip: string | null, pauseIfDue: () => Promise<boolean> | true): Promise<void> {
     const from = alignLists(
       this.rows.map((r) => r.line),
