@@ -94,8 +94,8 @@ func parseRuleKey(key string) (groupKind, error) {
 		group, kind = "", name // A kind of the core group, as in Argo CD.
 	}
 	if !ok || kind == "" || strings.ContainsAny(name, `/[]?\`) || strings.Contains(kind, "_") {
-		return groupKind{}, fmt.Errorf("unknown key %q; write %s, such as %sexample.com_Widget",
-			key, ruleForm, rulePrefix)
+		return groupKind{}, fmt.Errorf("unknown key %q; write %s, such as %s%s",
+			key, ruleForm, rulePrefix, "example.com_Widget")
 	}
 	return groupKind{group, kind}, nil
 }

@@ -92,7 +92,7 @@ func TestInvalidRules(t *testing.T) {
 		"- a":    "must be a YAML mapping",
 		"a: [":   "not valid YAML",
 		"url: x": `unknown key "url"; write resource.customizations.health.GROUP_KIND`,
-		"resource.customizations.healt.apps_Deployment: x":      `unknown key "resource.customizations.healt.`,
+		"resource.customizations.halt.apps_Deployment: x":      `unknown key "resource.customizations.halt.`,
 		"resource.customizations.health.: x":                    "unknown key",
 		"resource.customizations.health.a_b_c: x":               "unknown key",
 		"resource.customizations.health.a/B: x":                 "unknown key",
@@ -103,7 +103,7 @@ func TestInvalidRules(t *testing.T) {
 		scriptWith("Pod", "a") + scriptWith("Pod", "b"):         "not valid YAML",
 		"data: {url: x}":                                  "no key has the form resource.customizations.health.GROUP_KIND",
 		"data:\n  resource.customizations: x":             `unknown key "resource.customizations"`,
-		"data:\n  resource.customizations.healthx.a_B: x": "unknown key",
+		"data:\n  resource.customizations.healthy.a_B: x": "unknown key",
 	} {
 		_, err := health.ParseRules([]byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) {

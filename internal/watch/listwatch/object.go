@@ -87,7 +87,8 @@ func (o *Object) Cells() []byte { return o.data[o.ends[3]:o.ends[4]:o.ends[4]] }
 // are computed from a rounded elapsed time, and differ in each list.
 func (o *Object) SameCells(other *Object) bool {
 	a, b := o.Cells(), other.Cells()
-	return bytes.Equal(a, b) || bytes.Equal(printer.TimestampPattern.ReplaceAll(a, nil), printer.TimestampPattern.ReplaceAll(b, nil))
+	withoutTimes := func(cells []byte) []byte { return printer.TimestampPattern.ReplaceAll(cells, nil) }
+	return bytes.Equal(a, b) || bytes.Equal(withoutTimes(a), withoutTimes(b))
 }
 
 // Created returns the creation time in whole seconds, or the zero Time if it is unknown.
