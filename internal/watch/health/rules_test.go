@@ -92,7 +92,7 @@ func TestInvalidRules(t *testing.T) {
 		"- a":    "must be a YAML mapping",
 		"a: [":   "not valid YAML",
 		"url: x": `unknown key "url"; write resource.customizations.health.GROUP_KIND`,
-		"resource.customizations.halt.apps_Deployment: x":      `unknown key "resource.customizations.halt.`,
+		"resource.customizations.state.apps_Deployment: x":      `unknown key "resource.customizations.state.`,
 		"resource.customizations.health.: x":                    "unknown key",
 		"resource.customizations.health.a_b_c: x":               "unknown key",
 		"resource.customizations.health.a/B: x":                 "unknown key",
