@@ -34,7 +34,7 @@ func parseSettings(t *testing.T, args []string, env map[string]string, file stri
 	return got, err
 }
 
-// kubectl's flags can be set only on the command line.
+// A flag wins over the environment, which wins over the file. Flags of kubectl work only on the command line.
 // Invariant: I26.
 func TestSettingsTakeFlagThenEnvironmentThenFile(t *testing.T) {
 	flags := ownFlags(newCommand(&console{}).Flags())

@@ -78,7 +78,7 @@ func Dial(ctx context.Context, server string, options Options) (*Conn, error) {
 	return &Conn{socket}, nil
 }
 
-// Write sends a text frame. Its errors are those of the WebSocket library, for example for websocket.CloseStatus.
+// Write sends a text frame. It returns the errors of the WebSocket library unchanged.
 func (c *Conn) Write(ctx context.Context, frame string) error {
 	return c.socket.Write(ctx, websocket.MessageText, []byte(frame))
 }

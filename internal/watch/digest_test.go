@@ -209,7 +209,7 @@ func TestDigestPanics(t *testing.T) {
 	})
 }
 
-// Readers share digests, but not one whose computation started before the reader's cursor.
+// A shared digest includes all changes up to the cursor of the reader.
 // Invariant: I8.
 func TestDigestIncludesCursor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -199,7 +199,7 @@ func TestResponseBuffersReserveMemory(t *testing.T) {
 		handler, err := b.server.HandlerBuffering("/noise", func(w http.ResponseWriter, r *http.Request) {
 			before := b.server.Limits().Budget.Used()
 			for n := range pieces {
-				_, _ = w.Write(noise) // Later writes return the same error.
+				_, _ = w.Write(noise) // The test checks the error of a later write.
 				if used := b.server.Limits().Budget.Used() - before; used < int64(n*piece) || used > 3*(int64(n+1)*piece) {
 					t.Errorf("response of %d bytes reserves %d", (n+1)*piece, used)
 				}

@@ -224,7 +224,7 @@ func (s *site) counts() (c counts, err error) {
 	return c, errors.Join(err, descriptorErr, rssErr)
 }
 
-// requireReturn does not limit resident memory, because the Go runtime frees memory over minutes.
+// requireReturn waits until all counts except resident memory are as before. The Go runtime frees memory over minutes.
 func (s *site) requireReturn(finding string, before counts, timeout time.Duration) {
 	s.Helper()
 	bar := fmt.Sprintf("back within %v, up to 20 more goroutines and 10 more descriptors", timeout)

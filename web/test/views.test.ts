@@ -1,3 +1,5 @@
+// The page filters and sorts rows like the server.
+//
 // Invariant: I9.
 
 import assert from "node:assert/strict";

@@ -26,8 +26,8 @@ type lastChange struct {
 	text   event.Lazy[[]byte]
 }
 
-// add counts the change c. wasVisible and isVisible report whether namespaces and labels match before and after the
-// change.
+// add counts the change c. wasVisible and isVisible report whether the filter matched the object before and after c,
+// without its words.
 func (n *Offscreen) add(c *event.Change, wasVisible, isVisible bool) {
 	op := journal.Update
 	switch {

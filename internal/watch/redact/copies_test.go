@@ -254,8 +254,7 @@ func TestInnerCopiesAreMaskedForGuests(t *testing.T) {
 	}
 }
 
-// A member "annotations" of another type is masked for viewers of share links, except in CRDs, where schemas contain
-// it.
+// For guests, a member "annotations" that is no map of strings is masked. Schemas in CRDs may have such a member.
 // Invariant: I15.
 func TestInnerAnnotationsOfAnotherType(t *testing.T) {
 	for in, want := range map[string]string{
