@@ -199,11 +199,8 @@ func TestRelatedReportsResourcesBeyondMemory(t *testing.T) {
 	s := startSite(t, startClusterWith(t, api, budget.MinMemory))
 	// A request waits only briefly for the first lists, so repeat the request.
 	path := "/api/v1/related/core/v1/nodes/_/node-1"
-	s.waitForText(path, `{"ref":"core/v1/pods","state":"failed"`)
-	// Compare only the end, because the size of the list can be estimated or measured.
-	if a := s.get(path); !strings.Contains(a.body, "of the 24MiB for watched objects") {
-		t.Errorf("got %.600s, want the reason that the pods do not fit into memory", a.body)
-	}
+	// Compare only the end of the reason, because the size of the list can be estimated or measured.
+	s.waitForText(path, "of the 24MiB for watched objects")
 }
 
 func TestRelatedProblems(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -68,6 +69,15 @@ func TestUnreadStreamsStayWithinTheMemoryLimit(t *testing.T) {
 	runOnEach(t, func(p *probe) {
 		s := p.openTLS()
 		config, baseline := s.clientTLS("h2"), s.warmHealth(shortOrFull(time.Second, 10*time.Second))
+		// A graph starts watches that outlive it, so start them before counting goroutines.
+		client := &http.Client{Transport: s.transport(healthyAddress)}
+		graph := s.program.URL + "/api/v1/related/" + configMaps + "/" + s.namespace + "/huge-0"
+		r := must(http.NewRequestWithContext(p.Context(), http.MethodGet, graph, http.NoBody))(p)
+		r.Header.Set("Authorization", "Bearer "+s.creator)
+		response := must(client.Do(r))(p)
+		_ = must(io.Copy(io.Discard, response.Body))(p)
+		s.check(response.Body.Close())
+		client.CloseIdleConnections()
 		start := must(s.counts())(p)
 		s.peak.Store(0)
 		var conns []net.Conn
