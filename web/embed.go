@@ -109,7 +109,8 @@ func (a *Assets) URL(name string) string {
 	return "/static/" + name
 }
 
-// Build returns the ID of this build of the page. It is the hash of all files, which is stored as the hash of the main script.
+// Build returns the ID of this build of the page: the hash of all files, which is stored as the hash of the main
+// script.
 func (a *Assets) Build() string { return a.hashes[script] }
 
 // Current reports whether browsers can cache a file forever. The parameter v is the hash in the URL.
