@@ -1,0 +1,128 @@
+// Package overview describes what is wrong in a cluster or in some namespaces of it: the failed and degraded objects,
+// each with its cause, and the facts beside them.
+package overview
+
+import (
+	"time"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// Object names one object of the cluster.
+type Object struct {
+	Resource  string `json:"resource"` // such as "apps/v1/deployments"
+	Kind      string `json:"kind"`
+	Namespace string `json:"ns"`
+	Name      string `json:"name"`
+}
+
+// Cause is the object that explains a verdict, with a sentence on it. An object that does not exist can be a cause.
+type Cause struct {
+	Object
+
+	Sentence string `json:"sentence"`
+	Missing  bool   `json:"missing,omitempty"` // The object does not exist.
+}
+
+// Finding is a group of failed or degraded objects with the same cause. Its Object is the one to read first.
+type Finding struct {
+	Object
+	verdict.Verdict
+
+	Since      time.Time `json:"since"` // When the problem began; the zero Time if unknown.
+	Count      int       `json:"count"` // The number of objects in the group.
+	Cause      *Cause    `json:"cause,omitempty"`
+	Objects    []Member  `json:"objects"` // The objects of the group, at most MaxMembers, the worst first.
+	LastChange *Change   `json:"lastChange,omitempty"`
+}
+
+// MaxMembers is the maximum number of objects that a Finding lists.
+const MaxMembers = 20
+
+// Member is one object of a Finding, with its own cause.
+type Member struct {
+	Object
+	verdict.Verdict
+
+	Cause *Cause `json:"cause,omitempty"`
+}
+
+// Change is the last change of a specification, and its author.
+type Change struct {
+	Object
+
+	At   time.Time `json:"at"`
+	By   string    `json:"by"`             // The field manager, such as "kubectl-set".
+	What string    `json:"what,omitempty"` // The changed fields, such as "spec.template.spec.containers[app].image".
+}
+
+// Warning is a group of warning events with the same reason.
+type Warning struct {
+	Reason  string    `json:"reason"`
+	Message string    `json:"message"` // The message of the newest event.
+	Count   int       `json:"count"`
+	Last    time.Time `json:"last"`
+	Objects []Object  `json:"objects"` // The objects of the events, at most MaxMembers, the newest first.
+}
+
+// Amount is a requested and an allocatable quantity.
+type Amount struct {
+	Requested   float64 `json:"requested"`
+	Allocatable float64 `json:"allocatable"`
+}
+
+// Summary is the strip of facts above the findings. Members are nil if the viewer may not read their resource.
+type Summary struct {
+	Nodes     *Nodes         `json:"nodes,omitempty"`
+	Pods      map[string]int `json:"pods,omitempty"`   // The number of pods by phase, such as "Running".
+	CPU       *Amount        `json:"cpu,omitempty"`    // Cores.
+	Memory    *Amount        `json:"memory,omitempty"` // Bytes.
+	Quotas    []Quota        `json:"quotas,omitempty"` // Only for a single namespace.
+	APIServer APIServer      `json:"apiServer"`
+}
+
+// Nodes counts the nodes of the cluster.
+type Nodes struct {
+	Ready int `json:"ready"`
+	Total int `json:"total"`
+}
+
+// Quota is one limit of a ResourceQuota, with quantities as Kubernetes writes them, such as "500m".
+type Quota struct {
+	Name     string `json:"name"`     // The ResourceQuota.
+	Resource string `json:"resource"` // Such as "requests.cpu".
+	Used     string `json:"used"`
+	Hard     string `json:"hard"`
+	Percent  int    `json:"percent"`
+}
+
+// APIServer is the state of the connection to the API server.
+type APIServer struct {
+	Version string       `json:"version"`
+	State   status.State `json:"state"`
+	Reason  string       `json:"reason,omitempty"`
+}
+
+// Watched is a resource that the overview reads, with its cost.
+type Watched struct {
+	Resource string `json:"resource"`
+	Kind     string `json:"kind"`
+	status.Status
+
+	Objects int   `json:"objects"`
+	Bytes   int64 `json:"bytes"`
+}
+
+// Overview is what the home page shows.
+type Overview struct {
+	Problems []Finding      `json:"problems"` // The worst first.
+	Total    int            `json:"total"`    // The number of findings, also of those beyond the limit.
+	Counts   map[string]int `json:"counts"`   // The number of objects by severity: failed, degraded, progressing.
+	Summary  Summary        `json:"summary"`
+	Changes  []Change       `json:"changes"`  // The newest changes of specifications by people.
+	Warnings []Warning      `json:"warnings"` // The most recent first.
+	Watched  []Watched      `json:"watched"`  // In the order of their start.
+	// Unexamined lists what the findings do not cover, as sentences for the viewer.
+	Unexamined []string `json:"unexamined"`
+}
