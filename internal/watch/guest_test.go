@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/event"
-	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
@@ -560,7 +560,7 @@ func TestMaskedChangesAreAccounted(t *testing.T) {
 		for _, value := range values {
 			if masked, ok := value.(*event.Change); ok {
 				changes++
-				for _, o := range []*listwatch.Object{masked.Old, masked.New} {
+				for _, o := range []*compact.Object{masked.Old, masked.New} {
 					if o != nil {
 						objectBytes += o.Size()
 					}

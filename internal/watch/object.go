@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/messages"
@@ -125,7 +126,7 @@ func (o *objectReader) read(ctx context.Context) ([]byte, error) {
 		return nil, status.FromRequest(err, strings.TrimPrefix(o.namespace+"/"+o.name, "/"))
 	}
 	// An object from the API server has no row, so only labels are compared.
-	if o.permitted.Selector != nil && !o.permitted.Selector.Matches(query.Labels(listwatch.LabelsOf(text))) {
+	if o.permitted.Selector != nil && !o.permitted.Selector.Matches(query.Labels(compact.LabelsOf(text))) {
 		return nil, permit.NotShared()
 	}
 	return o.respond(authz.VerbGet, func() ([]byte, error) { return text, nil })
@@ -160,7 +161,7 @@ func (a *Access) LastKnown(
 	return text, status.Status{State: status.Live}, err
 }
 
-func (o *objectReader) cached() (*listwatch.Object, status.Status) {
+func (o *objectReader) cached() (*compact.Object, status.Status) {
 	i := o.access.cluster.find(o.access.checker.Viewer.InformerScope(o.resource, ""))
 	if i == nil {
 		return nil, status.Status{}

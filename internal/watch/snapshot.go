@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
-	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
@@ -16,7 +16,7 @@ import (
 
 type (
 	// Item is one object of a Snapshot.
-	Item = listwatch.Object
+	Item = compact.Object
 	// Column is one column of a Snapshot.
 	Column = printer.Column
 )

@@ -6,18 +6,18 @@ import (
 	"sync"
 	"weak"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
-	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 )
 
 // Change is one add, update or delete of an object.
-type Change = journal.Change[string, *listwatch.Object, Memo]
+type Change = journal.Change[string, *compact.Object, Memo]
 
 // Memo is data that belongs to a Change.
 type Memo struct {
-	Managed      *listwatch.Managed // nil if the change was found by a list request and not by a watch
-	CoverageOnly bool               // only the set of watched namespaces changed
-	Folded       *Folding           // nil for a single change
+	Managed      *compact.Managed // nil if the change was found by a list request and not by a watch
+	CoverageOnly bool             // only the set of watched namespaces changed
+	Folded       *Folding         // nil for a single change
 	// rowText and tableText count towards the memory limit of the history.
 	rowText   Lazy[[]byte]
 	tableText Lazy[[]byte]

@@ -5,16 +5,16 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/fieldmanager"
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
-	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 )
 
 // Row returns a change as a JSON event for subscriptions to the view "rows". All readers share the text.
 func Row(c *Change, cache *Cache) ([]byte, error) {
 	return c.Memo.rowText.Get(func() ([]byte, error) {
-		return newRowEvent(c, cache, (*listwatch.Object).AppendVersion, appendNamedAuthor)
+		return newRowEvent(c, cache, (*compact.Object).AppendVersion, appendNamedAuthor)
 	})
 }
 
@@ -29,7 +29,7 @@ func Table(c *Change, cache *Cache) ([]byte, error) {
 }
 
 func newRowEvent(
-	c *Change, cache *Cache, version func(*listwatch.Object, []byte) []byte,
+	c *Change, cache *Cache, version func(*compact.Object, []byte) []byte,
 	appendBy func([]byte, *fieldmanager.Author) []byte,
 ) ([]byte, error) {
 	var dst []byte
@@ -61,7 +61,7 @@ func newRowEvent(
 }
 
 // AppendChangedVerdict appends the new verdict of an update as the JSON member "verdict", if it has changed.
-func AppendChangedVerdict(dst []byte, before, after *listwatch.Object) []byte {
+func AppendChangedVerdict(dst []byte, before, after *compact.Object) []byte {
 	if before.Verdict().Same(after.Verdict()) {
 		return dst
 	}
@@ -88,7 +88,7 @@ func appendAuthor(dst []byte, by *fieldmanager.Author) []byte {
 	return append(dst, ']')
 }
 
-func appendResourceVersion(o *listwatch.Object, dst []byte) []byte {
+func appendResourceVersion(o *compact.Object, dst []byte) []byte {
 	return jsonscan.AppendString(append(dst, `,"rv":`...), o.ResourceVersion())
 }
 

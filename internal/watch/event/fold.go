@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
-	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 )
 
 // Fold merges the changes of each object into one change, with the managedFields of the newest one.
 func Fold(changes []*Change) []*Change {
-	folded := journal.Fold(changes, (*listwatch.Object).SameUID)
+	folded := journal.Fold(changes, (*compact.Object).SameUID)
 	var merged map[string]*Folding
 	for _, c := range folded {
 		at, _ := slices.BinarySearchFunc(changes, c.Offset, func(c *Change, offset uint64) int {

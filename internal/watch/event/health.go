@@ -3,8 +3,8 @@ package event
 import (
 	"bytes"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
-	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 )
 
 // healthText is the JSON member `,"health":{..}` of an event. It is empty if an update did not change the health.
@@ -30,7 +30,7 @@ func newHealth(c *Change, cache *Cache) (*healthText, error) {
 	return &healthText{now}, nil
 }
 
-func objectHealth(o *listwatch.Object, cache *Cache) ([]byte, error) {
+func objectHealth(o *compact.Object, cache *Cache) ([]byte, error) {
 	text, err := o.JSON()
 	if err != nil {
 		return nil, err

@@ -1,15 +1,15 @@
 package event
 
 import (
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
-	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 )
 
 // Masked returns a change with sensitive values masked for viewers of a share link.
 //
 // A changed masked value becomes "(masked, changed)". The client shows this text until it gets the complete text of
 // the object again. Later patches still apply to it.
-func Masked(c *Change, mask *listwatch.GuestMask, cache *Cache) (*Change, error) {
+func Masked(c *Change, mask *compact.GuestMask, cache *Cache) (*Change, error) {
 	masked, computed, err := c.Memo.masked.Get(func() (*Change, error) { return newMasked(c, mask) })
 	if computed {
 		cache.Add(masked, maskedSize(masked))
@@ -17,7 +17,7 @@ func Masked(c *Change, mask *listwatch.GuestMask, cache *Cache) (*Change, error)
 	return masked, err
 }
 
-func newMasked(c *Change, mask *listwatch.GuestMask) (*Change, error) {
+func newMasked(c *Change, mask *compact.GuestMask) (*Change, error) {
 	masked := &Change{
 		Offset: c.Offset, Time: c.Time, Key: c.Key, Op: c.Op,
 		Memo: Memo{Managed: c.Memo.Managed, CoverageOnly: c.Memo.CoverageOnly},
@@ -37,7 +37,7 @@ func newMasked(c *Change, mask *listwatch.GuestMask) (*Change, error) {
 }
 
 func maskedSize(masked *Change) (bytes int) {
-	for _, o := range []*listwatch.Object{masked.Old, masked.New} {
+	for _, o := range []*compact.Object{masked.Old, masked.New} {
 		if o != nil {
 			bytes += o.Size()
 		}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/budget"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/reflector"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
@@ -104,7 +105,7 @@ func (f *feed) poll(ctx context.Context) {
 }
 
 // listAll reads all pages of a list. Some API servers send pages even if no limit was requested.
-func (f *feed) listAll(ctx context.Context) (objects []*listwatch.Object, err error) {
+func (f *feed) listAll(ctx context.Context) (objects []*compact.Object, err error) {
 	for options := (metav1.ListOptions{}); ; {
 		list, err := f.list(ctx, options)
 		if err != nil {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/event"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/budget"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/lease"
@@ -29,9 +30,9 @@ import (
 )
 
 type (
-	resourceJournal = journal.Journal[string, *listwatch.Object, event.Memo]
+	resourceJournal = journal.Journal[string, *compact.Object, event.Memo]
 	// Entry is an object in the journal, with its Key.
-	Entry = journal.Entry[string, *listwatch.Object]
+	Entry = journal.Entry[string, *compact.Object]
 )
 
 // Options are the settings of an informer, and the functions with which it reads other data of the cluster.
@@ -113,12 +114,12 @@ func New(scope listwatch.Scope, deps Options) *Informer {
 		coverage: newCoverage(), unreconciled: true,
 	}
 	i.overdue.informer = i
-	i.resourceJournal = journal.New[string, *listwatch.Object, event.Memo](journal.Options[string, *listwatch.Object]{
+	i.resourceJournal = journal.New[string, *compact.Object, event.Memo](journal.Options[string, *compact.Object]{
 		Same:      unchanged,
-		Continues: (*listwatch.Object).SameUID,
-		Size:      (*listwatch.Object).Size,
+		Continues: (*compact.Object).SameUID,
+		Size:      (*compact.Object).Size,
 		// Each object can have two encoded row texts: one for the rows view and one for the table view.
-		Derived:  func(o *listwatch.Object) int { return 2 * o.RowSize() },
+		Derived:  func(o *compact.Object) int { return 2 * o.RowSize() },
 		MaxBytes: deps.Ring.Bytes,
 		MaxAge:   deps.Ring.Age,
 	})

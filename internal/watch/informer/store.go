@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/event"
-	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
@@ -19,13 +19,13 @@ func NamespaceOf(key string) string { return key[:strings.IndexByte(key, '/')] }
 
 // unchanged reports whether two versions are equal for readers. Comparing resourceVersions is not enough: some APIs
 // do not set them.
-func unchanged(before, after *listwatch.Object) bool {
+func unchanged(before, after *compact.Object) bool {
 	return before.ResourceVersion() == after.ResourceVersion() && before.SameText(after) && before.SameCells(after) &&
 		before.Verdict().Same(after.Verdict())
 }
 
 // replace stores a complete list. If the resource is polled, pollReason is the reason, and the state becomes Stale.
-func (f *feed) replace(objects []*listwatch.Object, pollReason string) {
+func (f *feed) replace(objects []*compact.Object, pollReason string) {
 	if f.reserved.IsOversized {
 		return
 	}
@@ -86,10 +86,10 @@ func (f *feed) setColumns(columns []printer.Column) (changed bool) {
 }
 
 // Replace stores the objects of a complete list.
-func (f *feed) Replace(objects []*listwatch.Object) { f.replace(objects, "") }
+func (f *feed) Replace(objects []*compact.Object) { f.replace(objects, "") }
 
 // Set stores an object of a watch. Its managedFields describe the change and are not stored with the object.
-func (f *feed) Set(o *listwatch.Object, managed *listwatch.Managed) {
+func (f *feed) Set(o *compact.Object, managed *compact.Managed) {
 	weight := 0
 	if managed != nil {
 		weight = managed.Size()
@@ -100,7 +100,7 @@ func (f *feed) Set(o *listwatch.Object, managed *listwatch.Managed) {
 }
 
 // Delete removes an object that a watch reports as deleted.
-func (f *feed) Delete(o *listwatch.Object) {
+func (f *feed) Delete(o *compact.Object) {
 	i := f.informer
 	i.overdue.write(func() { i.Delete(Key(o.Namespace(), o.Name())) })
 	f.recordChange()

@@ -6,16 +6,18 @@ import (
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
 type event struct {
 	kind            watch.EventType
-	object          *Object
-	managed         *Managed // The object's managedFields; nil for objects of a list.
-	initial         bool     // The event belongs to a streaming list.
+	object          *compact.Object
+	managed         *compact.Managed // The object's managedFields; nil for objects of a list.
+	initial         bool             // The event belongs to a streaming list.
 	resourceVersion string
 	listEnds        bool // The event is the BOOKMARK that ends a streaming list.
 	status          *metav1.Status
@@ -78,7 +80,7 @@ func (e *event) read(d *decoder, c *jsonscan.Cursor) error {
 		return d.table(c, func(cells []byte, c *jsonscan.Cursor) error {
 			object, managed, err := d.object(cells, c)
 			if err == nil && !e.initial {
-				e.managed = d.compressManaged(managed)
+				e.managed = d.encoder.EncodeManaged(managed)
 			}
 			e.object = object
 			return err
@@ -140,8 +142,15 @@ func (e *event) forReflector() watch.Event {
 		return watch.Event{Type: e.kind, Object: b}
 	default:
 		if !e.initial {
-			return watch.Event{Type: e.kind, Object: &Version{Object: e.object, Managed: e.managed}}
+			return watch.Event{Type: e.kind, Object: &compact.Version{Object: e.object, Managed: e.managed}}
 		}
 		return watch.Event{Type: e.kind, Object: e.object}
 	}
 }
+
+type bookmark struct {
+	metav1.TypeMeta
+	metav1.ObjectMeta
+}
+
+func (b *bookmark) DeepCopyObject() runtime.Object { return b }

@@ -3,7 +3,6 @@ package listwatch
 import (
 	"encoding/json"
 	"io"
-	"runtime"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -48,15 +47,6 @@ func CheckLine(t *testing.T, line []byte) {
 	}
 }
 
-// Compressed returns an Object with its own codec. The function freed is called after the codec has been freed.
-func Compressed(text string, freed func()) *Object {
-	objectCodec := new(codec)
-	runtime.AddCleanup(objectCodec, func(freed func()) { freed() }, freed)
-	o := &Object{codec: objectCodec}
-	o.pack("a", "p", "", "1", []byte("[]"), nil, objectCodec.encode(nil, []byte(text)))
-	return o
-}
-
 // Decode decodes lines for a benchmark. If initial, they belong to the list, otherwise to the watch after it.
 func Decode(b *testing.B, lines [][]byte, initial bool) {
 	b.Helper()
@@ -68,7 +58,7 @@ func Decode(b *testing.B, lines [][]byte, initial bool) {
 		}
 	}
 	// Create the compression dictionary before the measurement.
-	for n := range trainingObjects {
+	for n := 0; d.encoder.Collecting(); n++ {
 		decode(n, true)
 	}
 	if !initial {

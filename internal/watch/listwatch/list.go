@@ -6,9 +6,24 @@ import (
 	"fmt"
 	"io"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 )
+
+// List is the result of a list request.
+type List struct {
+	metav1.TypeMeta
+	metav1.ListMeta
+
+	Items []*compact.Object
+}
+
+// DeepCopyObject returns the List itself, because the Objects in it are immutable.
+func (l *List) DeepCopyObject() runtime.Object { return l }
 
 // list reads a Table or a plain list by rows. It calls observe with the number of rows so far.
 func (d *decoder) list(body io.Reader, observe func(int)) (*List, error) {

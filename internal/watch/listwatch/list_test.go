@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 )
@@ -44,7 +45,7 @@ func TestObjectsOfPreviousListsAreSmall(t *testing.T) {
 	server := podServer(t)
 	server.Set(pods, items(40)...)
 	s := newSource(t, server, pods, listwatch.SourceOptions{})
-	var objects []*listwatch.Object
+	var objects []*compact.Object
 	heapAlloc := func() uint64 {
 		var m runtime.MemStats
 		runtime.GC()
@@ -79,7 +80,7 @@ func TestTextsRoundTrip(t *testing.T) {
 			all := items(n)
 			server.Set(pods, all...)
 			s := newSource(t, server, pods, listwatch.SourceOptions{})
-			check := func(label string, objects []*listwatch.Object) {
+			check := func(label string, objects []*compact.Object) {
 				size := 0
 				for i, o := range objects {
 					text, err := o.JSON()
@@ -98,7 +99,7 @@ func TestTextsRoundTrip(t *testing.T) {
 			check("list", listAll(t, s))
 
 			w := openWatch(t, s, streamingListOptions())
-			streamed := make([]*listwatch.Object, 0, n)
+			streamed := make([]*compact.Object, 0, n)
 			for range n {
 				streamed = append(streamed, objectOf(t, nextEvent(t, w)))
 			}
@@ -150,7 +151,7 @@ func TestList(t *testing.T) {
 			s := newSource(t, server, pods, listwatch.SourceOptions{Observe: func(n int, _ int64) {
 				observed = append(observed, n)
 			}})
-			var got []*listwatch.Object
+			var got []*compact.Object
 			options := metav1.ListOptions{}
 			for {
 				list, err := s.List(t.Context(), options)

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/redact"
@@ -139,7 +140,7 @@ func TestCellsOfMaskedValues(t *testing.T) {
 			for _, watched := range []bool{false, true} {
 				s := newMaskingSource(t, server, test.ref, false, test.rule)
 				s.SetPrinterColumns(printer.CRDColumns{Paths: test.paths})
-				var o *listwatch.Object
+				var o *compact.Object
 				if watched {
 					o = objectOf(t, nextEvent(t, openWatch(t, s, metav1.ListOptions{ResourceVersion: "1"})))
 				} else {

@@ -1,3 +1,7 @@
+// Package listwatch is the client of the API server. It lists and watches a resource as Tables (the format that
+// kubectl get requests), which contain the cells and full objects. Servers without Tables send plain objects.
+//
+// From each row, the package makes a redacted compact.Object without decoding the row into maps.
 package listwatch
 
 import (
@@ -17,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health"
 	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/redact"
@@ -199,7 +204,7 @@ func (s *Source) List(ctx context.Context, options metav1.ListOptions) (list *Li
 	before := s.listCount
 	list, err = s.decoder.list(bufio.NewReaderSize(body, 64<<10), func(objects int) {
 		stalled.Reset(limit)
-		s.options.Observe(before+objects, s.decoder.listBytes)
+		s.options.Observe(before+objects, s.decoder.encoder.ListBytes())
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the list of %s: %w", s.scope.Resource.Resource, err)
@@ -207,7 +212,7 @@ func (s *Source) List(ctx context.Context, options metav1.ListOptions) (list *Li
 	s.listCount += len(list.Items)
 	if list.Continue == "" {
 		s.decoder.endList()
-		s.options.Observe(s.listCount, s.decoder.listBytes)
+		s.options.Observe(s.listCount, s.decoder.encoder.ListBytes())
 	}
 	return list, err
 }
@@ -265,4 +270,14 @@ func (c *Client) Get(
 	}
 	clean, err := redact.New(c.rules, resource.Group, resource.Resource).Object(nil, raw)
 	return clean.Text, err
+}
+
+// Reevaluate returns a copy of an object with its verdict at the time now.
+func (c *Client) Reevaluate(o *compact.Object, now time.Time) (*compact.Object, error) {
+	text, err := o.JSON()
+	if err != nil {
+		return nil, err
+	}
+	v := c.health.Evaluate(text, now, o.ManagedTime())
+	return o.WithVerdict(&v), nil
 }

@@ -14,6 +14,7 @@ import (
 	apiwatch "k8s.io/apimachinery/pkg/watch"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 )
@@ -56,7 +57,7 @@ func newSource(t *testing.T, server *apitest.Server, ref string, options listwat
 	return s
 }
 
-func listAll(t *testing.T, s *listwatch.Source) []*listwatch.Object {
+func listAll(t *testing.T, s *listwatch.Source) []*compact.Object {
 	t.Helper()
 	list, err := s.List(t.Context(), metav1.ListOptions{})
 	if err != nil {
@@ -97,12 +98,12 @@ func nextEvent(t *testing.T, w apiwatch.Interface) apiwatch.Event {
 	return apiwatch.Event{}
 }
 
-func objectOf(t *testing.T, e apiwatch.Event) *listwatch.Object {
+func objectOf(t *testing.T, e apiwatch.Event) *compact.Object {
 	t.Helper()
-	if v, ok := e.Object.(*listwatch.Version); ok {
+	if v, ok := e.Object.(*compact.Version); ok {
 		return v.Object
 	}
-	o, ok := e.Object.(*listwatch.Object)
+	o, ok := e.Object.(*compact.Object)
 	if !ok {
 		t.Fatalf("got %s with %T %+v, want an Object", e.Type, e.Object, e.Object)
 	}
@@ -249,12 +250,12 @@ func TestCells(t *testing.T) {
 				server := apitest.New(t, apitest.Kind{Ref: test.ref, Kind: "Thing", Columns: columns})
 				test.item.Namespace, test.item.Name = "big", "web"
 				server.Set(test.ref, test.item)
-				for sourceName, read := range map[string]func(*listwatch.Source) *listwatch.Object{
-					"list": func(s *listwatch.Source) *listwatch.Object { return listAll(t, s)[0] },
-					"stream": func(s *listwatch.Source) *listwatch.Object {
+				for sourceName, read := range map[string]func(*listwatch.Source) *compact.Object{
+					"list": func(s *listwatch.Source) *compact.Object { return listAll(t, s)[0] },
+					"stream": func(s *listwatch.Source) *compact.Object {
 						return objectOf(t, nextEvent(t, openWatch(t, s, streamingListOptions())))
 					},
-					"watch": func(s *listwatch.Source) *listwatch.Object {
+					"watch": func(s *listwatch.Source) *compact.Object {
 						return objectOf(t, nextEvent(t, openWatch(t, s, metav1.ListOptions{ResourceVersion: "1"})))
 					},
 				} {
@@ -336,7 +337,7 @@ func TestObject(t *testing.T) {
 	listed := listAll(t, s)[0]
 	watched := objectOf(t, nextEvent(t, openWatch(t, s, metav1.ListOptions{ResourceVersion: "1"})))
 
-	for _, o := range []*listwatch.Object{listed, watched} {
+	for _, o := range []*compact.Object{listed, watched} {
 		got := fmt.Sprint(
 			o.Namespace(), " ", o.Name(), " ", o.UID(), " ", o.ResourceVersion(), " ", o.Created(), " ",
 			o.ManagedTime(), " ", o.Labels().Value(),

@@ -129,11 +129,11 @@ func (s *stream) readList(ctx context.Context, lines *lineReader) error {
 		// The first event other than ADDED is a change after the list. Changes never end, so they are no progress.
 		if onlyAdded = onlyAdded && e.kind == watch.Added; onlyAdded {
 			stalled.Reset(options.Stall)
-			options.Observe(objects, s.source.decoder.listBytes)
+			options.Observe(objects, s.source.decoder.encoder.ListBytes())
 		}
 		pending = append(pending, e.forReflector())
 		// Building the dictionary changes the objects, so receivers must not have them yet.
-		if !s.source.decoder.collecting() && len(pending) >= reflectorBatch {
+		if !s.source.decoder.encoder.Collecting() && len(pending) >= reflectorBatch {
 			s.send(ctx, pending...)
 			pending = pending[:0]
 		}
@@ -144,7 +144,7 @@ func (s *stream) readList(ctx context.Context, lines *lineReader) error {
 func (s *stream) endList(ctx context.Context, rest []watch.Event, objects int, onlyAdded bool) {
 	s.source.decoder.endList()
 	if onlyAdded {
-		s.source.options.Observe(objects, s.source.decoder.listBytes)
+		s.source.options.Observe(objects, s.source.decoder.encoder.ListBytes())
 	}
 	s.send(ctx, rest...)
 }

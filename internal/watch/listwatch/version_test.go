@@ -12,13 +12,14 @@ import (
 	apiwatch "k8s.io/apimachinery/pkg/watch"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/fieldmanager"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 )
 
-func versionOf(t *testing.T, e apiwatch.Event) *listwatch.Version {
+func versionOf(t *testing.T, e apiwatch.Event) *compact.Version {
 	t.Helper()
-	v, ok := e.Object.(*listwatch.Version)
+	v, ok := e.Object.(*compact.Version)
 	if !ok {
 		t.Fatalf("got %s with %T %+v, want a Version", e.Type, e.Object, e.Object)
 	}

@@ -8,7 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 )
 
@@ -16,7 +16,7 @@ import (
 const PartBytes = 128 << 10
 
 // An AppendPart appends as many rows as one message can contain, and returns their number.
-type AppendPart func(message []byte, rows []*listwatch.Object, columns int) (text []byte, n int, err error)
+type AppendPart func(message []byte, rows []*compact.Object, columns int) (text []byte, n int, err error)
 
 // AppendColumns appends the columns of rows, as the member "columns".
 func AppendColumns(dst []byte, columns []printer.Column) ([]byte, error) {
@@ -28,7 +28,7 @@ func AppendColumns(dst []byte, columns []printer.Column) ([]byte, error) {
 }
 
 // AppendRows is an AppendPart that appends rows one by one, as the member "rows". The error is always nil.
-func AppendRows(message []byte, rows []*listwatch.Object, _ int) (text []byte, n int, err error) {
+func AppendRows(message []byte, rows []*compact.Object, _ int) (text []byte, n int, err error) {
 	message = append(message, `,"rows":[`...)
 	for ; n < len(rows) && len(message) < PartBytes; n++ {
 		if n > 0 {

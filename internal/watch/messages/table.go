@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
-	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -31,7 +31,7 @@ type cellColumn struct {
 	notCreated bool
 }
 
-func (t *columnar) add(o *listwatch.Object) error {
+func (t *columnar) add(o *compact.Object) error {
 	name := jsonscan.AppendString(nil, o.Name())
 	created := []byte(`""`)
 	if at := o.Created(); !at.IsZero() {
@@ -124,7 +124,7 @@ func (t *columnar) appendTo(dst []byte) []byte {
 }
 
 // AppendTable is an AppendPart that appends rows column by column, as the member "table". It fails for malformed cells.
-func AppendTable(message []byte, rows []*listwatch.Object, columns int) (text []byte, n int, err error) {
+func AppendTable(message []byte, rows []*compact.Object, columns int) (text []byte, n int, err error) {
 	table := columnar{cells: make([]cellColumn, columns)}
 	for table.rows < min(len(rows), maxPartRows) && table.size < PartBytes {
 		if err := table.add(rows[table.rows]); err != nil {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
@@ -89,9 +90,9 @@ func (v *Viewer) InformerScope(r *resource.Resource, fields string) listwatch.Sc
 }
 
 // GuestMask returns the mask that hides sensitive values of the resource from guests, or nil for other viewers.
-func (v *Viewer) GuestMask(r *resource.Resource) *listwatch.GuestMask {
+func (v *Viewer) GuestMask(r *resource.Resource) *compact.GuestMask {
 	if !v.IsMasked() {
 		return nil
 	}
-	return listwatch.NewGuestMask(r.Group, r.Resource)
+	return compact.NewGuestMask(r.Group, r.Resource)
 }

@@ -11,10 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cellsort"
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/event"
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
-	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
@@ -186,10 +186,10 @@ func (f *Filter) WithColumns(columns []printer.Column) *Filter {
 }
 
 // Match reports whether the filter matches an object.
-func (f *Filter) Match(o *listwatch.Object) bool { return f.MatchesIgnoringText(o) && f.MatchText(o) }
+func (f *Filter) Match(o *compact.Object) bool { return f.MatchesIgnoringText(o) && f.MatchText(o) }
 
 // MatchesIgnoringText reports whether the filter matches an object, if the words of the query are ignored.
-func (f *Filter) MatchesIgnoringText(o *listwatch.Object) bool {
+func (f *Filter) MatchesIgnoringText(o *compact.Object) bool {
 	if f.Name != "" && o.Name() != f.Name {
 		return false
 	}
@@ -203,7 +203,7 @@ func (f *Filter) MatchesIgnoringText(o *listwatch.Object) bool {
 
 // MatchesLink reports whether an object meets the share link's conditions on its row: required words, and the
 // regarded object.
-func (f *Filter) MatchesLink(o *listwatch.Object) bool {
+func (f *Filter) MatchesLink(o *compact.Object) bool {
 	return f.containsWords(o, f.requiredWords) && (f.regarding == "" || f.matchesRegarding(o))
 }
 
@@ -211,7 +211,7 @@ func (f *Filter) MatchesLink(o *listwatch.Object) bool {
 func (f *Filter) NeedsRow() bool { return len(f.requiredWords) > 0 || f.regarding != "" }
 
 // regardedObject returns the object that an event regards, such as "pod/web-1", or "" if there is none.
-func (f *Filter) regardedObject(o *listwatch.Object) (object string) {
+func (f *Filter) regardedObject(o *compact.Object) (object string) {
 	at := slices.IndexFunc(f.Columns, func(c printer.Column) bool { return c.Name == "Object" })
 	c := jsonscan.NewCursor(o.Cells())
 	_ = c.Array(func(i int) error { // No error is possible, because cells are valid JSON.
@@ -225,11 +225,11 @@ func (f *Filter) regardedObject(o *listwatch.Object) (object string) {
 }
 
 // MatchText reports whether the row of an object contains the words of the query.
-func (f *Filter) MatchText(o *listwatch.Object) bool { return f.containsWords(o, f.words) }
+func (f *Filter) MatchText(o *compact.Object) bool { return f.containsWords(o, f.words) }
 
 // containsWords reports whether a row's text contains every word. Relative times do not count: they change without an
 // update.
-func (f *Filter) containsWords(o *listwatch.Object, words []string) bool {
+func (f *Filter) containsWords(o *compact.Object, words []string) bool {
 	if len(words) == 0 {
 		return true
 	}
@@ -320,7 +320,7 @@ func (f *Filter) VisibleChange(c *event.Change) *event.Change {
 }
 
 // MatchingOld returns the version of the object before a change, or nil if the filter did not match that version.
-func (f *Filter) MatchingOld(before *event.Change) *listwatch.Object {
+func (f *Filter) MatchingOld(before *event.Change) *compact.Object {
 	if before.Op == journal.Add || !f.Match(before.Old) {
 		return nil
 	}

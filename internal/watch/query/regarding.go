@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 )
 
@@ -24,14 +24,14 @@ func IsValidRegarding(r *resource.Resource, text string) bool {
 }
 
 // matchesRegarding reports whether the event o regards the object f.regarding. It compares complete names.
-func (f *Filter) matchesRegarding(o *listwatch.Object) bool {
+func (f *Filter) matchesRegarding(o *compact.Object) bool {
 	kind, group, name := parseRegarding(f.regarding)
 	objectKind, objectName, _ := strings.Cut(f.regardedObject(o), "/")
 	return objectKind == kind && objectName == name && (group == "" || group == regardedGroup(o))
 }
 
 // regardedGroup returns the API group of the object that an event regards: "core" for the core group.
-func regardedGroup(event *listwatch.Object) string {
+func regardedGroup(event *compact.Object) string {
 	var parsed struct {
 		InvolvedObject, Regarding struct{ APIVersion string } // The names in core/v1 and in events.k8s.io/v1.
 	}

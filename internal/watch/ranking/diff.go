@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/event"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
-	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 )
 
 // Diff is the difference between two pages for the same range of rows.
@@ -42,7 +42,7 @@ func newDiff(from, to *Page, r *Ranking, cache *event.Cache) (*Diff, error) {
 	}
 	inserted := insertedRows(to.Rows, oldIndex)
 	var err error
-	appendNewVersion := func(before, after *listwatch.Object) {
+	appendNewVersion := func(before, after *compact.Object) {
 		text = append(after.AppendVersion(text), `,"cells":`...)
 		if text, err = event.AppendChangedCells(text, before.Cells(), after.Cells()); err == nil {
 			text = event.AppendChangedVerdict(text, before, after)
@@ -86,8 +86,8 @@ func newDiff(from, to *Page, r *Ranking, cache *event.Cache) (*Diff, error) {
 	return &Diff{Text: append(text, ']')}, err
 }
 
-func insertedRows(rows []*Row, oldIndex []int) map[*listwatch.Object]bool {
-	inserted := make(map[*listwatch.Object]bool)
+func insertedRows(rows []*Row, oldIndex []int) map[*compact.Object]bool {
+	inserted := make(map[*compact.Object]bool)
 	for at, row := range rows {
 		if oldIndex[at] < 0 {
 			inserted[row.Object] = true
@@ -96,17 +96,17 @@ func insertedRows(rows []*Row, oldIndex []int) map[*listwatch.Object]bool {
 	return inserted
 }
 
-func sameRow(a, b *listwatch.Object) bool {
+func sameRow(a, b *compact.Object) bool {
 	return a == b || a.ResourceVersion() == b.ResourceVersion() && bytes.Equal(a.Cells(), b.Cells()) &&
 		a.Verdict().Same(b.Verdict())
 }
 
 // changesBetween returns the merged updates between two pages by the new object. Updates outside the history are
 // missing.
-func changesBetween(from, to *Page, i *informer.Informer) map[*listwatch.Object]*event.Change {
+func changesBetween(from, to *Page, i *informer.Informer) map[*compact.Object]*event.Change {
 	number := int(min(to.newest-from.newest, maxChanges)) //nolint:gosec // At most maxChanges.
 	changes := i.History(journal.At(to.newest), number)
-	byObject := make(map[*listwatch.Object]*event.Change, len(changes))
+	byObject := make(map[*compact.Object]*event.Change, len(changes))
 	for _, c := range event.Fold(changes) {
 		if c.Op == journal.Update {
 			byObject[c.New] = c

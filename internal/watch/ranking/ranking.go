@@ -9,10 +9,10 @@ import (
 	"sync/atomic"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cellsort"
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/event"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
-	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/sortedlist"
@@ -63,11 +63,11 @@ func ParseSort(text string, columns []printer.Column) (Sort, error) {
 }
 
 // Row returns the row of an object with its sort key.
-func (by Sort) Row(o *listwatch.Object, columns []printer.Column) Row {
+func (by Sort) Row(o *compact.Object, columns []printer.Column) Row {
 	return Row{o, by.rank(o, columns)}
 }
 
-func (by Sort) rank(o *listwatch.Object, columns []printer.Column) cellsort.Rank {
+func (by Sort) rank(o *compact.Object, columns []printer.Column) cellsort.Rank {
 	switch {
 	case by.Column >= 0:
 		return cellsort.RankCell(o.Cell(by.Column), columns[by.Column].Relative)
@@ -89,7 +89,7 @@ func (by Sort) Compare(a, b *Row) int {
 
 // Row is one row of a sorted list: one version of an object, with its sort key. It is immutable.
 type Row struct {
-	Object *listwatch.Object
+	Object *compact.Object
 	rank   cellsort.Rank
 }
 
@@ -259,13 +259,13 @@ func (r *Ranking) apply(rows *sortedlist.List[*Row], changes []*event.Change) bo
 }
 
 // addToCounts adds n (1 or -1) to the row counts. Objects without the words of the query count, too.
-func (r *Ranking) addToCounts(o *listwatch.Object, n int) {
+func (r *Ranking) addToCounts(o *compact.Object, n int) {
 	r.counts.Total += n
 	r.counts.bySeverity[o.Verdict().Severity()] += n
 }
 
 // removalReason returns why a row is no longer on a page. It is safe for concurrent use.
-func (r *Ranking) removalReason(row *Row) (string, *listwatch.Object) {
+func (r *Ranking) removalReason(row *Row) (string, *compact.Object) {
 	now, ok, _ := r.informer.Get(informer.Key(row.Object.Namespace(), row.Object.Name()))
 	selector := r.filter.Selector
 	switch {
@@ -283,7 +283,7 @@ func (r *Ranking) removalReason(row *Row) (string, *listwatch.Object) {
 	return "", now
 }
 
-func (r *Ranking) row(o *listwatch.Object) *Row {
+func (r *Ranking) row(o *compact.Object) *Row {
 	row := &Row{Object: o, rank: r.by.rank(o, r.columns)}
 	if text := row.rank.Text; text != "" {
 		interned, ok := r.texts[text]

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
-	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/permit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
@@ -96,7 +96,7 @@ func matchKey(key string, words []string) (rank int, ok bool) {
 // A Candidate is an object that matches.
 type Candidate struct {
 	ResourceIndex int
-	Object        *listwatch.Object
+	Object        *compact.Object
 	rank          int
 	key           string
 }

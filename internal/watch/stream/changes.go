@@ -5,10 +5,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/event"
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
-	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/messages"
 )
 
@@ -34,7 +34,7 @@ func (v *changes) begin(ctx context.Context) ([]byte, error) {
 	now, start := c.informer.VisibleState(c.filter), c.informer.CurrentEpochStart()
 	c.filter.Columns, c.position.cursor = now.Columns, c.informer.Now()
 	// To get the present object, the client applies the patches to this object.
-	var before *listwatch.Object
+	var before *compact.Object
 	if c.options.Key != "" {
 		if o, ok, cursor := c.informer.Get(c.options.Key); ok && c.filter.Match(o) {
 			before, c.position.cursor = o, cursor

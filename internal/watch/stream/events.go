@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/event"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
-	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/messages"
 )
 
@@ -130,7 +130,7 @@ func (e *events) memory(changes []*event.Change) (bytes int64) {
 // textMultiple is the assumed ratio of an object's text to its compressed size. The largest measured ratio is 10.
 const textMultiple = 8
 
-func textSize(o *listwatch.Object) int64 {
+func textSize(o *compact.Object) int64 {
 	if o == nil {
 		return 0
 	}

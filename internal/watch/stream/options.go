@@ -5,11 +5,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cursor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/event"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
-	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/messages"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
@@ -22,7 +22,7 @@ type Options struct {
 	Informer    *shared.Informer
 	Filter      *query.Filter
 	View        View
-	GuestMask   *listwatch.GuestMask        // Masks values in objects' texts for viewers of a share link; nil for others.
+	GuestMask   *compact.GuestMask          // Masks values in objects' texts for viewers of a share link; nil for others.
 	Key         string                      // "namespace/name" if only one object is read; otherwise empty.
 	Cipher      cursor.Cipher               // Signs and encrypts the cursors (positions in the changes) of the client.
 	Check       func(context.Context) error // Returns an error if a namespace in the query does not exist.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
-	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/messages"
 	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 )
@@ -67,7 +67,7 @@ func (v *rows) list(ctx context.Context) (listing *shared.Listing, now informer.
 type rowList struct {
 	client     *client
 	listing    *shared.Listing // Keeps the listing in memory, because other readers have only a weak pointer to it.
-	rows       []*listwatch.Object
+	rows       []*compact.Object
 	columns    []printer.Column
 	isFirst    bool // The next part is the first one, which also contains the columns.
 	appendPart messages.AppendPart

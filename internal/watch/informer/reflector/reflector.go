@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/signal"
 
@@ -22,10 +23,10 @@ import (
 // Store receives the objects of lists and watches.
 type Store interface {
 	// Replace receives all objects of a list.
-	Replace(objects []*listwatch.Object)
+	Replace(objects []*compact.Object)
 	// Set receives an added or changed object of a watch. Its managedFields, if any, describe the change.
-	Set(object *listwatch.Object, managed *listwatch.Managed)
-	Delete(object *listwatch.Object)
+	Set(object *compact.Object, managed *compact.Managed)
+	Delete(object *compact.Object)
 }
 
 // Reflector sends one list request, or opens one watch, at a time.
@@ -113,7 +114,7 @@ func (s store) Delete(obj any) error {
 }
 
 func (s store) Replace(list []any, _ string) error {
-	objects := make([]*listwatch.Object, len(list))
+	objects := make([]*compact.Object, len(list))
 	for n, obj := range list {
 		var err error
 		if objects[n], _, err = objectFrom(obj); err != nil {
@@ -127,11 +128,11 @@ func (s store) Replace(list []any, _ string) error {
 func (s store) Resync() error { return nil }
 
 // objectFrom converts a value from client-go: an Object of a list, or a Version (with managedFields) of a watch.
-func objectFrom(obj any) (*listwatch.Object, *listwatch.Managed, error) {
+func objectFrom(obj any) (*compact.Object, *compact.Managed, error) {
 	switch o := obj.(type) {
-	case *listwatch.Object:
+	case *compact.Object:
 		return o, nil, nil
-	case *listwatch.Version:
+	case *compact.Version:
 		return o.Object, o.Managed, nil
 	}
 	return nil, nil, fmt.Errorf("unexpected %T, want an Object", obj)

@@ -7,9 +7,9 @@ import (
 	"time"
 	"weak"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
-	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/ranking"
 	"github.com/glasshouse-project/glasshouse/internal/watch/sortedlist"
@@ -20,7 +20,7 @@ const ListedMemory = 8
 
 // Listing is a list of an informer's objects at one moment. Readers that start together share one Listing.
 type Listing struct {
-	Objects   []*listwatch.Object
+	Objects   []*compact.Object
 	Cursor    journal.Cursor // The position of the list in the changes.
 	createdAt time.Time
 }
@@ -61,7 +61,7 @@ func (i *Informer) sharedListing(maxMissing uint64) *Listing {
 	}
 	entries, cursor := i.Snapshot()
 	slices.SortFunc(entries, func(a, b informer.Entry) int { return a.Value.Compare(b.Value) })
-	l := &Listing{Objects: make([]*listwatch.Object, len(entries)), Cursor: cursor, createdAt: time.Now()}
+	l := &Listing{Objects: make([]*compact.Object, len(entries)), Cursor: cursor, createdAt: time.Now()}
 	for n := range entries {
 		l.Objects[n] = entries[n].Value
 	}
@@ -122,7 +122,7 @@ func (i *Informer) First(f *query.Filter, q *query.Query) (first *Listing, total
 			return by.Compare(&a, &b)
 		})
 		rows = rows[offset:]
-		first = &Listing{Objects: make([]*listwatch.Object, len(rows)), Cursor: cursor}
+		first = &Listing{Objects: make([]*compact.Object, len(rows)), Cursor: cursor}
 		for n := range rows {
 			first.Objects[n] = rows[n].Object
 		}

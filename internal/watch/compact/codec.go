@@ -1,4 +1,4 @@
-package listwatch
+package compact
 
 import (
 	"slices"
@@ -6,18 +6,8 @@ import (
 	"github.com/klauspost/compress/s2"
 )
 
-const (
-	// sampleObjects is the number of objects from which a compression dictionary is built.
-	sampleObjects = 16
-	// trainingObjects is the number of objects in a list after which the dictionary is built. Until then, they stay
-	// uncompressed.
-	trainingObjects = 256
-	// trainingBytes is the total size of objects at which the dictionary is built, even before trainingObjects.
-	trainingBytes = 8 << 20
-	// sampleBytes is the maximum size of one object in the dictionary, in bytes. Large objects would fill the
-	// dictionary.
-	sampleBytes = s2.MaxDictSize / 4
-)
+// sampleBytes is the maximum size of one object in the dictionary, in bytes. Large objects would fill the dictionary.
+const sampleBytes = s2.MaxDictSize / 4
 
 // codec compresses texts of one resource's objects. A dictionary of similar objects compresses them to a tenth of
 // their size.

@@ -1,19 +1,19 @@
-package listwatch_test
+package compact_test
 
 import (
 	"runtime"
 	"testing"
 	"time"
 
-	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 )
 
 // Invariant: I14.
 func TestGuestMaskKeepsOneListInMemory(t *testing.T) {
-	mask := listwatch.NewGuestMask("", "pods")
+	mask := compact.NewGuestMask("", "pods")
 	freed := make(chan struct{}, 10)
 	for range cap(freed) {
-		o := listwatch.Compressed(`{"kind":"Pod","metadata":{"name":"p","namespace":"a","resourceVersion":"1"},`+
+		o := compact.Compressed(`{"kind":"Pod","metadata":{"name":"p","namespace":"a","resourceVersion":"1"},`+
 			`"spec":{"containers":[{"name":"c","env":[{"name":"A","value":"CANARY"}]}]}}`, func() {
 			freed <- struct{}{}
 		})

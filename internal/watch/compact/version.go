@@ -1,7 +1,6 @@
-package listwatch
+package compact
 
 import (
-	"bytes"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -45,20 +44,4 @@ func (m *Managed) JSON() ([]byte, error) {
 // Size returns the approximate memory of the Managed, in bytes.
 func (m *Managed) Size() int {
 	return len(m.packed) + len(m.newest.Manager) + len(m.newest.Operation) + len(m.newest.Subresource) + 144
-}
-
-// compressManaged compresses managedFields, or returns the previous Managed if they are equal.
-func (d *decoder) compressManaged(text []byte) *Managed {
-	// Writes within one second often change managedFields only once.
-	if d.managed != nil && bytes.Equal(text, d.managedText) {
-		return d.managed
-	}
-	newest, unambiguous := fieldmanager.Newest(text)
-	if newest == nil {
-		return nil
-	}
-	d.packed = d.managers.encode(d.packed, text)
-	d.managed = &Managed{newest: *newest, unambiguous: unambiguous, packed: bytes.Clone(d.packed), codec: d.managers}
-	d.managedText = append(d.managedText[:0], text...)
-	return d.managed
 }

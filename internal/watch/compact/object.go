@@ -1,9 +1,6 @@
-// Package listwatch is the client of the API server. It lists and watches a resource as Tables (the format that
-// kubectl get requests), which contain the cells and full objects. Servers without Tables send plain objects.
-//
-// From each row, the package makes a compact, redacted Object without decoding the row into maps. Objects are
-// immutable.
-package listwatch
+// Package compact stores objects of the cluster in little memory: table cells, and redacted JSON text that a dictionary
+// of similar objects compresses. Objects are immutable.
+package compact
 
 import (
 	"bytes"
@@ -19,6 +16,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/cellsort"
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 // Object is one object of the cluster: the values for tables and selectors, and the compressed redacted JSON text.
@@ -47,23 +45,15 @@ func (o *Object) UID() string { return string(o.data[o.ends[1]:o.ends[2]]) }
 // conventions require.
 func (o *Object) ResourceVersion() string { return string(o.data[o.ends[2]:o.ends[3]]) }
 
-// text returns a part of data without a copy: 0 namespace, 1 name, 2 uid, 3 resourceVersion.
-func (o *Object) text(part int) []byte {
-	if part == 0 {
-		return o.data[:o.ends[0]]
-	}
-	return o.data[o.ends[part-1]:o.ends[part]]
-}
-
 // SameUID reports whether two versions have the same UID. An object that was deleted and created again has another UID.
 func (o *Object) SameUID(other *Object) bool { return o.UID() == other.UID() }
 
 // Compare orders Objects by namespace, then by name.
 func (o *Object) Compare(other *Object) int {
-	if c := cellsort.CompareText(o.text(0), other.text(0)); c != 0 {
+	if c := cellsort.CompareText(part(o, 0), part(other, 0)); c != 0 {
 		return c
 	}
-	return cellsort.CompareText(o.text(1), other.text(1))
+	return cellsort.CompareText(part(o, 1), part(other, 1))
 }
 
 // Cell returns the cell with the index at, as JSON. It returns nil if the row has fewer cells.
@@ -115,7 +105,7 @@ func (o *Object) SameText(other *Object) bool { return o.textHash == other.textH
 
 // AppendJSON appends the object's redacted JSON text to dst.
 func (o *Object) AppendJSON(dst []byte) ([]byte, error) {
-	text, err := o.codec.decode(dst, o.body())
+	text, err := o.codec.decode(dst, bodyOf(o))
 	if err != nil {
 		return nil, fmt.Errorf("decompress %s/%s: %w", o.Namespace(), o.Name(), err)
 	}
@@ -128,29 +118,16 @@ func (o *Object) Size() int { return len(o.data) + 88 }
 // RowSize returns the approximate memory of the Object's row (see AppendRow), in bytes.
 func (o *Object) RowSize() int { return int(o.ends[5]) + 96 }
 
-// body returns the compressed text.
-func (o *Object) body() []byte { return o.data[o.ends[5]:] }
+// Verdict returns the verdict on the object. Callers must not change it.
+func (o *Object) Verdict() verdict.Packed { return o.data[o.ends[4]:o.ends[5]] }
 
-func (o *Object) pack(namespace, name, uid, resourceVersion string, cells, verdict, body []byte) {
-	n := len(namespace) + len(name) + len(uid) + len(resourceVersion) + len(cells) + len(verdict)
-	data := make([]byte, 0, n+len(body))
-	for i, part := range []string{namespace, name, uid, resourceVersion} {
-		data = append(data, part...)
-		o.ends[i] = uint32(len(data)) //nolint:gosec // The length is far below 4 GiB.
-	}
-	data = append(data, cells...)
-	o.ends[4] = uint32(len(data)) //nolint:gosec // The length is far below 4 GiB.
-	data = append(data, verdict...)
-	o.ends[5] = uint32(len(data)) //nolint:gosec // The length is far below 4 GiB.
-	o.data = append(data, body...)
-}
-
-// repack replaces the body by one that codec c encoded. The caller must be the only user of the Object.
-func (o *Object) repack(c *codec, body []byte) {
-	data := make([]byte, 0, int(o.ends[5])+len(body))
-	data = append(data, o.data[:o.ends[5]]...)
-	o.data = append(data, body...)
-	o.codec = c
+// WithVerdict returns a copy of the object with another verdict.
+func (o *Object) WithVerdict(v *verdict.Verdict) *Object {
+	body := bodyOf(o)
+	other := *o
+	other.data = append(verdict.Pack(bytes.Clone(o.data[:o.ends[4]]), v), body...)
+	other.ends[5] = uint32(len(other.data) - len(body)) //nolint:gosec // The length is far below 4 GiB.
+	return &other
 }
 
 // GetObjectKind returns an empty kind. client-go's Reflector requires the method, but nothing uses the result.
@@ -166,20 +143,28 @@ func (o *Object) GetObjectMeta() metav1.Object {
 	}
 }
 
-type bookmark struct {
-	metav1.TypeMeta
-	metav1.ObjectMeta
+// part returns a part of an object's data without a copy: 0 namespace, 1 name, 2 uid, 3 resourceVersion.
+func part(o *Object, n int) []byte {
+	if n == 0 {
+		return o.data[:o.ends[0]]
+	}
+	return o.data[o.ends[n-1]:o.ends[n]]
 }
 
-func (b *bookmark) DeepCopyObject() runtime.Object { return b }
+// bodyOf returns the compressed text of an object.
+func bodyOf(o *Object) []byte { return o.data[o.ends[5]:] }
 
-// List is the result of a list request.
-type List struct {
-	metav1.TypeMeta
-	metav1.ListMeta
-
-	Items []*Object
+// pack sets the data of a new Object.
+func pack(o *Object, m *Metadata, cells, verdict, body []byte) {
+	n := len(m.Namespace) + len(m.Name) + len(m.UID) + len(m.ResourceVersion) + len(cells) + len(verdict)
+	data := make([]byte, 0, n+len(body))
+	for i, part := range []string{m.Namespace, m.Name, m.UID, m.ResourceVersion} {
+		data = append(data, part...)
+		o.ends[i] = uint32(len(data)) //nolint:gosec // The length is far below 4 GiB.
+	}
+	data = append(data, cells...)
+	o.ends[4] = uint32(len(data)) //nolint:gosec // The length is far below 4 GiB.
+	data = append(data, verdict...)
+	o.ends[5] = uint32(len(data)) //nolint:gosec // The length is far below 4 GiB.
+	o.data = append(data, body...)
 }
-
-// DeepCopyObject returns the List itself, because the Objects in it are immutable.
-func (l *List) DeepCopyObject() runtime.Object { return l }

@@ -1,4 +1,4 @@
-package listwatch
+package compact
 
 import (
 	"time"
@@ -10,9 +10,9 @@ import (
 // {"ns","name","uid","rv","created","verdict","cells"}.
 func (o *Object) AppendRow(dst []byte) []byte {
 	dst = append(dst, `{"ns":`...)
-	dst = jsonscan.AppendString(dst, o.text(0))
+	dst = jsonscan.AppendString(dst, part(o, 0))
 	dst = append(dst, `,"name":`...)
-	dst = jsonscan.AppendString(dst, o.text(1))
+	dst = jsonscan.AppendString(dst, part(o, 1))
 	dst = o.AppendVersion(dst)
 	if created := o.Created(); !created.IsZero() {
 		dst = append(dst, `,"created":"`...)
@@ -26,7 +26,7 @@ func (o *Object) AppendRow(dst []byte) []byte {
 // AppendVersion appends the members of a row that identify the object and its version: `,"uid":"..","rv":".."`.
 func (o *Object) AppendVersion(dst []byte) []byte {
 	dst = append(dst, `,"uid":`...)
-	dst = jsonscan.AppendString(dst, o.text(2))
+	dst = jsonscan.AppendString(dst, part(o, 2))
 	dst = append(dst, `,"rv":`...)
-	return jsonscan.AppendString(dst, o.text(3))
+	return jsonscan.AppendString(dst, part(o, 3))
 }
