@@ -82,7 +82,7 @@ const rows = [
   { row: "import cycles in TypeScript", value: cycles().length, limit: 0, goal: 0 },
   { row: "lines of the median Go file", value: median(go.map(lines)), limit: 110, goal: 110 },
   { row: "lines of the largest Go file", value: longestFile.lines, limit: 350, goal: 350, where: longestFile.file },
-  { row: "methods of one Go type", value: methods.count, limit: 28, goal: 25, where: methods.name },
+  { row: "methods of one Go type", value: methods.count, limit: 25, goal: 25, where: methods.name },
   {
     row: "exported declarations of internal/watch",
     limit: 30,

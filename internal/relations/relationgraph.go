@@ -99,7 +99,7 @@ func Of(ctx context.Context, access *watch.Access, ref, namespace, name string) 
 	object.Group, object.Kind, object.Namespace, object.Name = resource.Group, resource.Kind, namespace, name
 	f := &finder{
 		access: access, resource: resource, kind: nameOf(resource), object: object, known: known,
-		nodes: make(map[string]int), edges: make(map[Edge]bool), groups: make(map[group]int), labels: make(labelSets),
+		builder: newGraphBuilder(), labels: make(labelSets),
 	}
 	f.search(readCtx)
 	if err := f.compute(ctx, f.readRefs); err != nil {
@@ -114,7 +114,7 @@ func Of(ctx context.Context, access *watch.Access, ref, namespace, name string) 
 	if err := f.compute(ctx, f.linkOwners, f.linkSelected, f.addSelectors); err != nil {
 		return nil, err
 	}
-	return &f.graph, ctx.Err()
+	return &f.builder.graph, ctx.Err()
 }
 
 // compute runs steps on a leased processor (see AcquireProcessor). The steps must not wait, because processors are

@@ -57,11 +57,11 @@ func (f *finder) search(ctx context.Context) {
 		}
 	}
 	reading.Wait()
-	f.graph.Searched = make([]Searched, len(kinds))
+	f.builder.graph.Searched = make([]Searched, len(kinds))
 	for n, l := range f.lists {
-		f.graph.Searched[n] = Searched{kinds[n], l.status}
+		f.builder.graph.Searched[n] = Searched{kinds[n], l.status}
 		if l.resource != nil {
-			f.graph.Searched[n].Ref = l.resource.Ref()
+			f.builder.graph.Searched[n].Ref = l.resource.Ref()
 		}
 	}
 }

@@ -7,8 +7,7 @@ import (
 )
 
 func (f *finder) addOwners(ctx context.Context) {
-	f.graph.Edges = []Edge{}
-	f.add(Node{
+	f.builder.add(Node{
 		ID: f.self(), Ref: f.resource.Ref(), Kind: f.resource.Kind,
 		Namespace: f.object.Namespace, Name: f.object.Name, UID: f.object.UID, State: Present,
 	})
@@ -25,11 +24,11 @@ func (f *finder) addOwnersOf(ctx context.Context, from, namespace string, owners
 	}
 	f.readTargets(ctx, targets...)
 	for n, t := range targets {
-		_, known := f.nodes[t.node.ID]
-		if !f.add(t.node) {
+		_, known := f.builder.nodes[t.node.ID]
+		if !f.builder.add(t.node) {
 			return
 		}
-		f.link(t.node.ID, from, "owns", owners[n].Via)
+		f.builder.link(t.node.ID, from, "owns", owners[n].Via)
 		if !known { // owners can form a cycle
 			f.addOwnersOf(ctx, t.node.ID, t.Namespace, t.owners, depth+1)
 		}
@@ -45,8 +44,8 @@ func (f *finder) addUsed(ctx context.Context) {
 	}
 	f.readTargets(ctx, targets...)
 	for _, t := range targets {
-		if f.add(t.node) {
-			f.link(f.self(), t.node.ID, "uses", t.Via)
+		if f.builder.add(t.node) {
+			f.builder.link(f.self(), t.node.ID, "uses", t.Via)
 		}
 	}
 }
@@ -75,9 +74,9 @@ func (f *finder) addOwned() {
 			continue
 		}
 		seen[next[0]] = true
-		f.assignNodes(ownedBy[next[0]])
+		f.builder.assignNodes(ownedBy[next[0]])
 		for _, e := range ownedBy[next[0]] {
-			if _, ok := f.nodes[e.ownID()]; ok {
+			if _, ok := f.builder.nodes[e.ownID()]; ok {
 				next = append(next, e.UID())
 			}
 		}
@@ -91,10 +90,10 @@ func (f *finder) addUsers() {
 			users = append(users, e)
 		}
 	})
-	f.assignNodes(users)
+	f.builder.assignNodes(users)
 	for _, e := range users {
 		if e.id != "" {
-			f.link(e.id, f.self(), "uses", e.via)
+			f.builder.link(e.id, f.self(), "uses", e.via)
 		}
 	}
 }
@@ -108,7 +107,7 @@ func (f *finder) addSelected() {
 			f.pods = append(f.pods, e)
 		}
 	})
-	f.assignNodes(f.pods)
+	f.builder.assignNodes(f.pods)
 }
 
 func (f *finder) addPodOwners(ctx context.Context) {
@@ -127,32 +126,32 @@ func (f *finder) addPodOwners(ctx context.Context) {
 func (f *finder) linkSelected() {
 	for _, e := range f.pods {
 		if e.id != "" {
-			f.linkSelector(f.self(), e.id, f.object.Selects.Via)
+			f.builder.linkSelector(f.self(), e.id, f.object.Selects.Via)
 		}
 	}
 }
 
 func (f *finder) linkOwners() {
 	byUID := make(map[string]string)
-	for _, n := range f.graph.Nodes {
+	for _, n := range f.builder.graph.Nodes {
 		if n.UID != "" {
 			byUID[n.UID] = n.ID
 		}
 	}
-	for _, e := range f.withNode {
+	for _, e := range f.builder.withNode {
 		byUID[e.UID()] = e.id
 	}
-	for _, e := range f.withNode {
+	for _, e := range f.builder.withNode {
 		for _, owner := range e.owners {
 			if id := byUID[owner.UID]; id != "" {
-				f.link(id, e.id, "owns", owner.Via)
+				f.builder.link(id, e.id, "owns", owner.Via)
 			}
 		}
 	}
 }
 
 func (f *finder) addSelectors() {
-	pods := f.withNode
+	pods := f.builder.withNode
 	var found []*entry
 	f.each(func(e *entry) {
 		if e.selects == nil {
@@ -170,24 +169,17 @@ func (f *finder) addSelectors() {
 		if len(to) == 0 {
 			return
 		}
-		f.assignNodes([]*entry{e})
+		f.builder.assignNodes([]*entry{e})
 		if e.id == "" {
 			return
 		}
 		for _, id := range to {
-			f.linkSelector(e.id, id, e.selects.Via)
+			f.builder.linkSelector(e.id, id, e.selects.Via)
 		}
 		found = append(found, e)
 	})
 	if len(found) > 0 {
 		f.linkOwners()
-	}
-}
-
-// linkSelector adds an edge from a selecting object to a pod. If the object owns the pod, that edge is enough.
-func (f *finder) linkSelector(from, to, via string) {
-	if !f.edges[Edge{From: from, To: to, Type: "owns"}] {
-		f.link(from, to, "selects", via)
 	}
 }
 

@@ -1,0 +1,105 @@
+package relations
+
+// graphBuilder adds nodes and edges to a graph, within its limits.
+type graphBuilder struct {
+	graph Graph
+
+	nodes    map[string]int // index in graph.Nodes, by node ID
+	edges    map[Edge]bool
+	groups   map[group]int // number of nodes for single objects
+	withNode []*entry      // entries that a node contains
+}
+
+type group struct {
+	list      *list
+	namespace string
+	owner     string // UID of the first owner, which is the managing controller if there is one
+}
+
+func newGraphBuilder() *graphBuilder {
+	return &graphBuilder{
+		graph: Graph{Edges: []Edge{}},
+		nodes: make(map[string]int), edges: make(map[Edge]bool), groups: make(map[group]int),
+	}
+}
+
+// add adds a node, up to maxNodes. It reports whether the graph contains the node after the call.
+func (b *graphBuilder) add(n Node) bool {
+	if _, ok := b.nodes[n.ID]; ok {
+		return true
+	}
+	if len(b.graph.Nodes) >= maxNodes {
+		b.graph.Truncated = true
+		return false
+	}
+	b.nodes[n.ID] = len(b.graph.Nodes)
+	b.graph.Nodes = append(b.graph.Nodes, n)
+	return true
+}
+
+func (b *graphBuilder) link(from, to, kind, via string) {
+	e := Edge{From: from, To: to, Type: kind}
+	if from == to || b.edges[e] {
+		return
+	}
+	b.edges[e] = true
+	e.Via = via
+	b.graph.Edges = append(b.graph.Edges, e)
+}
+
+// assignNodes gives the first objects of each group their own nodes. All other objects of a group share one node.
+func (b *graphBuilder) assignNodes(entries []*entry) {
+	entryGroups := make(map[group]bool)
+	for _, e := range entries {
+		entryGroups[e.group()] = true
+	}
+	maxOwn := min(maxPerGroup, max(1, maxOwnNodes/max(1, len(entryGroups))))
+	for _, e := range entries {
+		if e.id != "" {
+			continue
+		}
+		g := e.group()
+		node := Node{
+			ID: e.ownID(), Ref: e.list.resource.Ref(), Kind: e.list.resource.Kind,
+			Namespace: e.Namespace(), Name: e.Name(), UID: e.UID(), State: Present,
+		}
+		_, exists := b.nodes[node.ID] // exists if the object is an owner or is used
+		if !exists && b.groups[g] >= maxOwn {
+			node.ID, node.Name, node.UID = idOf(e.list.kind, e.Namespace(), "+"+g.owner), "", "" // no object name contains a +
+		}
+		if !b.add(node) {
+			continue
+		}
+		e.id = node.ID
+		b.withNode = append(b.withNode, e)
+		if node.Name == "" {
+			b.graph.Nodes[b.nodes[node.ID]].Count++
+		} else {
+			b.groups[g]++
+		}
+	}
+}
+
+// linkSelector adds an edge from a selecting object to a pod. If the object owns the pod, that edge is enough.
+func (b *graphBuilder) linkSelector(from, to, via string) {
+	if !b.edges[Edge{From: from, To: to, Type: "owns"}] {
+		b.link(from, to, "selects", via)
+	}
+}
+
+func (e *entry) ownID() string { return idOf(e.list.kind, e.Namespace(), e.Name()) }
+
+func (e *entry) group() group {
+	g := group{list: e.list, namespace: e.Namespace()}
+	if len(e.owners) > 0 {
+		g.owner = e.owners[0].UID
+	}
+	return g
+}
+
+func idOf(resource, namespace, name string) string {
+	if namespace == "" {
+		namespace = "_"
+	}
+	return resource + "/" + namespace + "/" + name
+}
