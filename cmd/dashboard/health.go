@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/rules"
 )
 
 type healthSettings struct {
@@ -27,9 +28,9 @@ func (s *healthSettings) evaluator() (*health.Evaluator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the --health-rules file: %w", err)
 	}
-	rules, err := health.ParseRules(text)
+	set, err := rules.Parse(text)
 	if err != nil {
 		return nil, &usageError{fmt.Errorf("--health-rules %s: %w", s.file, err)}
 	}
-	return health.NewEvaluator(rules), nil
+	return health.NewEvaluator(set), nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/json"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/rules"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/script"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
@@ -16,14 +17,14 @@ import (
 // administrator, the rules of this package, the scripts of Argo CD, kstatus. The zero value has no rules of the
 // administrator. Any number of goroutines can use an Evaluator.
 type Evaluator struct {
-	rules        Rules
+	rules        rules.Set
 	interpreters script.Interpreters
-	embedded     embeddedScripts
+	embedded     rules.Embedded
 	failures     atomic.Uint64
 }
 
 // NewEvaluator returns an Evaluator with rules of the administrator.
-func NewEvaluator(rules Rules) *Evaluator { return &Evaluator{rules: rules} }
+func NewEvaluator(set rules.Set) *Evaluator { return &Evaluator{rules: set} }
 
 // ScriptErrors returns how many runs of a script had no valid result.
 func (e *Evaluator) ScriptErrors() uint64 { return e.failures.Load() }
@@ -40,7 +41,7 @@ func (e *Evaluator) Of(text []byte) Health {
 // Evaluate returns the verdict on an object, given as JSON text, at the time now. changedAt is when the object last
 // changed; the zero Time if that is unknown.
 func (e *Evaluator) Evaluate(text []byte, now, changedAt time.Time) verdict.Verdict {
-	if e.rules.find("", "Pod") == nil && isReadyPod(text) {
+	if e.rules.Find("", "Pod") == nil && isReadyPod(text) {
 		return verdict.Verdict{Severity: verdict.OK}
 	}
 	o, err := read(text)
@@ -53,7 +54,7 @@ func (e *Evaluator) Evaluate(text []byte, now, changedAt time.Time) verdict.Verd
 
 func (e *Evaluator) evaluate(o object, text []byte, now time.Time) result {
 	group, kind := o.group(), o.text("kind")
-	if s := e.rules.find(group, kind); s != nil {
+	if s := e.rules.Find(group, kind); s != nil {
 		var complete map[string]any // The script can read any member.
 		if err := json.Unmarshal(text, &complete); err == nil {
 			return e.runScript(s, complete, now)
@@ -61,7 +62,7 @@ func (e *Evaluator) evaluate(o object, text []byte, now time.Time) result {
 	}
 	compute := rulesFor(o)
 	if compute == nil {
-		if s := e.embedded.find(group, kind); s != nil {
+		if s := e.embedded.Find(group, kind); s != nil {
 			return e.runScript(s, o, now)
 		}
 	}

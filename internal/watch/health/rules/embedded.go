@@ -1,4 +1,4 @@
-package health
+package rules
 
 import (
 	"io/fs"
@@ -12,8 +12,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/script"
 )
 
-// embeddedScripts finds the scripts of Argo CD. A script is compiled for the first object of its kind.
-type embeddedScripts struct {
+// Embedded finds the scripts of Argo CD. A script is compiled for the first object of its kind.
+type Embedded struct {
 	list     sync.Once
 	paths    map[string]string // The path of a script, by GROUP/KIND.
 	patterns []string          // Patterns of GROUP/KIND, whose paths have "_" instead of "*".
@@ -22,7 +22,8 @@ type embeddedScripts struct {
 
 const scriptFile = "/health.lua"
 
-func (s *embeddedScripts) find(group, kind string) *script.Script {
+// Find returns nil if no script covers the kind.
+func (s *Embedded) Find(group, kind string) *script.Script {
 	s.list.Do(s.readPaths)
 	key := group + "/" + kind
 	file, ok := s.paths[key]
@@ -45,7 +46,7 @@ func (s *embeddedScripts) find(group, kind string) *script.Script {
 	return found
 }
 
-func (s *embeddedScripts) readPaths() {
+func (s *Embedded) readPaths() {
 	s.paths = make(map[string]string)
 	files, _ := fs.Glob(resource_customizations.Embedded, "*/*"+scriptFile) // The pattern is valid.
 	for _, file := range files {

@@ -1,4 +1,6 @@
-package health
+// Package rules finds the health script for a kind: a rule of the administrator, or a script of Argo CD. Any number of
+// goroutines can use its types.
+package rules
 
 import (
 	"bytes"
@@ -14,8 +16,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/script"
 )
 
-// Rules are health scripts of the administrator. The zero value has none.
-type Rules struct {
+// Set contains the health scripts of the administrator. The zero value has none.
+type Set struct {
 	exact    map[groupKind]*script.Script
 	patterns []patternRule // The longest first.
 }
@@ -33,48 +35,48 @@ const (
 	ruleForm   = rulePrefix + "GROUP_KIND"
 )
 
-// ParseRules reads health scripts in the form of Argo CD's ConfigMap argocd-cm: a YAML mapping with keys such as
+// Parse reads health scripts in the form of Argo CD's ConfigMap argocd-cm: a YAML mapping with keys such as
 // resource.customizations.health.GROUP_KIND, or a ConfigMap with these keys under data, where other settings of Argo CD
 // are ignored. GROUP and KIND can contain the wildcard "*".
-func ParseRules(text []byte) (Rules, error) {
+func Parse(text []byte) (Set, error) {
 	document, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
-		return Rules{}, fmt.Errorf("not valid YAML: %w", err)
+		return Set{}, fmt.Errorf("not valid YAML: %w", err)
 	}
 	var settings map[string]any
 	if err := json.NewDecoder(bytes.NewReader(document)).Decode(&settings); err != nil || len(settings) == 0 {
-		return Rules{}, fmt.Errorf("must be a YAML mapping with keys of the form %s", ruleForm)
+		return Set{}, fmt.Errorf("must be a YAML mapping with keys of the form %s", ruleForm)
 	}
 	data, isConfigMap := settings["data"].(map[string]any)
 	if !isConfigMap {
 		data = settings
 	}
 	found := make(map[groupKind]string) // The key of each rule.
-	rules := Rules{exact: make(map[groupKind]*script.Script)}
+	rules := Set{exact: make(map[groupKind]*script.Script)}
 	for _, key := range slices.Sorted(maps.Keys(data)) {
 		if isConfigMap && !isHealthKey(key) {
 			continue
 		}
 		kind, err := parseRuleKey(key)
 		if err != nil {
-			return Rules{}, err
+			return Set{}, err
 		}
 		if other, exists := found[kind]; exists {
-			return Rules{}, fmt.Errorf("%s and %s are rules for the same kind", other, key)
+			return Set{}, fmt.Errorf("%s and %s are rules for the same kind", other, key)
 		}
 		found[kind] = key
 		source, isText := data[key].(string)
 		if !isText {
-			return Rules{}, fmt.Errorf("the value of %s must be a script, as text", key)
+			return Set{}, fmt.Errorf("the value of %s must be a script, as text", key)
 		}
 		compiled, err := script.Compile(key, source)
 		if err != nil {
-			return Rules{}, err
+			return Set{}, err
 		}
 		rules.add(kind, compiled)
 	}
 	if len(found) == 0 {
-		return Rules{}, fmt.Errorf("no key has the form %s", ruleForm)
+		return Set{}, fmt.Errorf("no key has the form %s", ruleForm)
 	}
 	slices.SortStableFunc(rules.patterns, func(a, b patternRule) int {
 		return len(b.group) + len(b.kind) - len(a.group) - len(a.kind)
@@ -100,20 +102,20 @@ func parseRuleKey(key string) (groupKind, error) {
 	return groupKind{group, kind}, nil
 }
 
-func (r *Rules) add(kind groupKind, s *script.Script) {
+func (s *Set) add(kind groupKind, one *script.Script) {
 	if strings.Contains(kind.group+kind.kind, "*") {
-		r.patterns = append(r.patterns, patternRule{kind, s})
+		s.patterns = append(s.patterns, patternRule{kind, one})
 		return
 	}
-	r.exact[kind] = s
+	s.exact[kind] = one
 }
 
-// find returns nil if no rule covers the kind.
-func (r *Rules) find(group, kind string) *script.Script {
-	if s := r.exact[groupKind{group, kind}]; s != nil {
-		return s
+// Find returns nil if no rule covers the kind.
+func (s *Set) Find(group, kind string) *script.Script {
+	if exact := s.exact[groupKind{group, kind}]; exact != nil {
+		return exact
 	}
-	for _, p := range r.patterns {
+	for _, p := range s.patterns {
 		matchesGroup, _ := path.Match(p.group, group)
 		matchesKind, _ := path.Match(p.kind, kind)
 		if matchesGroup && matchesKind {

@@ -1,4 +1,4 @@
-package health_test
+package rules_test
 
 import (
 	"io/fs"
