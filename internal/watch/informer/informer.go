@@ -22,6 +22,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/event"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/budget"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/lease"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer/overdue"
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
@@ -74,7 +75,7 @@ type Informer struct {
 	Account           *budget.Account // The memory of the informer.
 	Extension         Extension
 	masks             *redact.Memory // Data about masked values, shared by all feeds.
-	overdue           overdue
+	overdue           *overdue.Tracker
 	Began             time.Time
 	Readers           atomic.Int64
 	Resets            atomic.Int64 // Number of times that a reader had to restart from a snapshot.
@@ -99,7 +100,7 @@ type Informer struct {
 
 // Close ends the informer. Its readers get journal.ErrClosed.
 func (i *Informer) Close() {
-	i.overdue.close()
+	i.overdue.Close()
 	i.resourceJournal.Close()
 }
 
@@ -113,7 +114,7 @@ func New(scope listwatch.Scope, deps Options) *Informer {
 		feeds:  make(map[string]*feed), denied: make(map[string]status.Status), leases: make(lease.Set),
 		coverage: newCoverage(), unreconciled: true,
 	}
-	i.overdue.informer = i
+	i.overdue = overdue.New(func(key string, now time.Time) { reevaluate(i, key, now) })
 	i.resourceJournal = journal.New[string, *compact.Object, event.Memo](journal.Options[string, *compact.Object]{
 		Same:      unchanged,
 		Continues: (*compact.Object).SameUID,

@@ -41,7 +41,7 @@ func (f *feed) replace(objects []*compact.Object, pollReason string) {
 	// into memory.
 	f.reserved.Release()
 	// The function entered marks objects of newly watched namespaces: they became visible, but were not created.
-	i.overdue.write(func() { i.Replace(f.covers, entries, i.entered(), event.Memo{}) }, entries...)
+	i.overdue.Write(func() { i.Replace(f.covers, entries, i.entered(), event.Memo{}) }, entries...)
 	if columnsChanged {
 		i.Forget()
 	}
@@ -95,15 +95,26 @@ func (f *feed) Set(o *compact.Object, managed *compact.Managed) {
 		weight = managed.Size()
 	}
 	i, key := f.informer, Key(o.Namespace(), o.Name())
-	i.overdue.write(func() { i.Set(key, o, event.Memo{Managed: managed}, weight) }, Entry{Key: key, Value: o})
+	i.overdue.Write(func() { i.Set(key, o, event.Memo{Managed: managed}, weight) }, Entry{Key: key, Value: o})
 	f.recordChange()
 }
 
 // Delete removes an object that a watch reports as deleted.
 func (f *feed) Delete(o *compact.Object) {
 	i := f.informer
-	i.overdue.write(func() { i.Delete(Key(o.Namespace(), o.Name())) })
+	i.overdue.Write(func() { i.Delete(Key(o.Namespace(), o.Name())) })
 	f.recordChange()
+}
+
+// reevaluate replaces an object by a copy with a new verdict. An object that cannot be decompressed keeps its verdict.
+func reevaluate(i *Informer, key string, now time.Time) {
+	o, ok, _ := i.Get(key)
+	if !ok {
+		return
+	}
+	if newer, err := i.options.Client.Reevaluate(o, now); err == nil && !newer.Verdict().Same(o.Verdict()) {
+		i.Set(key, newer, event.Memo{}, 0)
+	}
 }
 
 func (f *feed) recordChange() {
