@@ -89,7 +89,7 @@ func sources(t *testing.T) (packages, tests map[string]bool) {
 	isTest := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
 	for _, dir := range []string{"cmd", "internal", "web", "test"} {
 		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, entry fs.DirEntry, err error) error {
-			if entry != nil && entry.Name() == "node_modules" {
+			if entry != nil && entry.Name() == "node_modules" && entry.IsDir() {
 				return fs.SkipDir
 			}
 			if err != nil || filepath.Ext(path) != ".go" {

@@ -243,7 +243,7 @@ func (s *source) problems(t *testing.T) string {
 		slices.Sort(p.statuses)
 		p.statuses = slices.Compact(p.statuses)
 		if len(p.statuses) == 0 || len(p.texts) == 0 {
-			t.Errorf("problem %q has the status codes %v and the texts %q: add the missing ones to problems_test.go",
+			t.Errorf("problem %q has the status codes %v and the texts %q: add the missing ones to docs_problems_test.go",
 				title, p.statuses, p.texts)
 			continue
 		}
