@@ -84,9 +84,16 @@ func flagList(t *testing.T) string {
 	return listFlags(dashboardFlags(t), func(flag *pflag.Flag) bool { return flag.Annotations[kubectlAnnotation] == nil })
 }
 
+// kubectlFlags returns only the names: kubectl's documents and the help of the program describe these flags.
 func kubectlFlags(t *testing.T) string {
 	t.Helper()
-	return listFlags(dashboardFlags(t), func(flag *pflag.Flag) bool { return flag.Annotations[kubectlAnnotation] != nil })
+	var names []string
+	dashboardFlags(t).VisitAll(func(flag *pflag.Flag) {
+		if flag.Annotations[kubectlAnnotation] != nil {
+			names = append(names, flagName(flag))
+		}
+	})
+	return item(strings.Join(names, ", "))
 }
 
 // dashboardFlags sets environment variables, so that default values are the same on every machine.
@@ -115,10 +122,7 @@ func listFlags(flags *pflag.FlagSet, include func(*pflag.Flag) bool) (list strin
 		if !include(flag) {
 			return
 		}
-		name := "`--" + flag.Name + "`"
-		if flag.Shorthand != "" {
-			name += ", `-" + flag.Shorthand + "`"
-		}
+		name := flagName(flag)
 		if !slices.Contains([]string{"", "[]", "false"}, flag.DefValue) {
 			name += ", default `" + flag.DefValue + "`"
 		}
@@ -126,6 +130,14 @@ func listFlags(flags *pflag.FlagSet, include func(*pflag.Flag) bool) (list strin
 		list += item(name + ": " + sentence(usage))
 	})
 	return list
+}
+
+func flagName(flag *pflag.Flag) string {
+	name := "`--" + flag.Name + "`"
+	if flag.Shorthand != "" {
+		name += ", `-" + flag.Shorthand + "`"
+	}
+	return name
 }
 
 func sentence(text string) string {

@@ -233,6 +233,7 @@ func (s *source) problems(t *testing.T) string {
 			t.Errorf("problemMeanings contains %q, which is not the title of a problem", title)
 		}
 	}
+	var invalid []string // The detail of these problems is enough: api.md and openapi.json define what is valid.
 	for _, title := range slices.Sorted(maps.Keys(all)) {
 		p := all[title]
 		p.statuses = append(p.statuses, statuses[title]...)
@@ -247,9 +248,14 @@ func (s *source) problems(t *testing.T) string {
 				title, p.statuses, p.texts)
 			continue
 		}
+		if meanings[title] == "" && slices.Equal(p.statuses, []int{http.StatusBadRequest}) {
+			invalid = append(invalid, title)
+			continue
+		}
 		codes := strings.Trim(strings.ReplaceAll(fmt.Sprint(p.statuses), " ", ", "), "[]")
 		list.WriteString(item("**" + title + "** (" + codes + "): " + strings.Join(p.texts, " ")))
 	}
+	list.WriteString(item("Invalid requests and messages (400): " + strings.Join(invalid, ", ")))
 	return list.String()
 }
 

@@ -333,7 +333,7 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"../watch/stream", "Heartbeat = 15 * time.Second", "after 15 s without a message"},
 		{"../watch", "Batch = 1000", "changes in order, at most 1,000 in one message"},
 		{"../watch/messages", "PartBytes = 128 << 10", "in messages of about 128 KiB"},
-		{"../watch/messages", "PartBytes = 128 << 10", "a message ends after about 128 KiB"},
+		{"../watch/messages", "PartBytes = 128 << 10", "A message ends after about 128 KiB"},
 		{"../watch/messages", "maxPartRows = 2000", "A message has at most 2,000 rows and about 128 KiB"},
 		{"../watch/informer/shared", "digestEvery = time.Minute", "every 60 s in the views"},
 		{"../watch/stream", "maxHistoryChanges = 200", "at most 200 and about 1 MiB"},
