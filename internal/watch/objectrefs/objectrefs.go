@@ -15,6 +15,7 @@ type Ref struct {
 	Name      string
 	UID       string
 	Via       string // path of the referring member without indices, such as "spec.volumes.configMap"
+	Optional  bool   // the referring object works without the other object
 }
 
 // Object contains the references in the JSON text of an object.
@@ -44,11 +45,12 @@ func Of(text []byte) Object {
 	o.Kind = textOf(parts["kind"])
 	o.readMetadata(parts["metadata"])
 	o.Selects = selectorOf(&o.Ref, parts["spec"])
-	w := walker{object: &o, seen: make(map[Ref]bool)}
+	w := walker{object: &o, seen: make(map[Ref]int)}
 	w.addSpecialRefs(parts["spec"])
 	if err := w.root(text); err != nil {
 		return Object{}
 	}
+	w.markOptional()
 	return o
 }
 

@@ -1,6 +1,9 @@
 package objectrefs
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // kindOfNameMember returns the kind to which a member, such as serviceAccountName, refers by a mere name.
 func kindOfNameMember(key string) (target Ref, ok bool) {
@@ -23,6 +26,8 @@ func kindOfNameMember(key string) (target Ref, ok bool) {
 		return Ref{Group: "scheduling.k8s.io", Kind: "PriorityClass"}, true
 	case "runtimeClassName":
 		return Ref{Group: "node.k8s.io", Kind: "RuntimeClass"}, true
+	case "gatewayClassName":
+		return Ref{Group: gatewayGroup, Kind: "GatewayClass"}, true
 	}
 	return Ref{}, false
 }
@@ -44,6 +49,35 @@ func kindOfObjectMember(key string) (target Ref, ok bool) {
 	return Ref{}, false
 }
 
+const gatewayGroup = "gateway.networking.k8s.io"
+
+// defaultKindOf returns the kind to which a member refers if its reference does not include a kind. The defaults are
+// those of the CRDs of cert-manager, KEDA, External Secrets and the Gateway API.
+func defaultKindOf(key string) (target Ref, ok bool) {
+	switch key {
+	case "issuerRef":
+		return Ref{Group: "cert-manager.io", Kind: "Issuer"}, true
+	case "parentRefs":
+		return Ref{Group: gatewayGroup, Kind: "Gateway"}, true
+	case "backendRef", "backendRefs":
+		return Ref{Kind: "Service"}, true
+	case "certificateRefs":
+		return Ref{Kind: "Secret"}, true
+	case "secretStoreRef":
+		return Ref{Group: "external-secrets.io", Kind: "SecretStore"}, true
+	case "authenticationRef":
+		return Ref{Group: "keda.sh", Kind: "TriggerAuthentication"}, true
+	case "scaleTargetRef":
+		return Ref{Group: "apps", Kind: "Deployment"}, true
+	}
+	return Ref{}, false
+}
+
+// fluxSources are the kinds of Flux to which a sourceRef or chartRef refers without an API group.
+var fluxSources = []string{ //nolint:gochecknoglobals // Constant.
+	"Bucket", "ExternalArtifact", "GitRepository", "HelmChart", "HelmRepository", "OCIRepository",
+}
+
 // hasKind reports whether a member, such as scaleTargetRef, contains a reference that includes the kind.
 func hasKind(key string) bool {
 	switch key {
@@ -63,6 +97,31 @@ func isOpaque(key string, depth int) bool {
 		return depth == 0
 	}
 	return false
+}
+
+// completeGroup adds the API group that a kind has by convention, if the reference has none.
+func completeGroup(key string, target *Ref) {
+	if target.Group != "" {
+		return
+	}
+	if byDefault, ok := defaultKindOf(key); ok && byDefault.Group != "" &&
+		(target.Kind == byDefault.Kind || strings.HasSuffix(target.Kind, byDefault.Kind)) {
+		target.Group = byDefault.Group // Such as ClusterIssuer for Issuer.
+	}
+	if (key == "sourceRef" || key == "chartRef") && slices.Contains(fluxSources, target.Kind) {
+		target.Group = "source.toolkit.fluxcd.io"
+	}
+}
+
+// isOutput reports whether a member names an object that a controller creates for the referring object.
+func isOutput(o *Ref, via string) bool {
+	switch o.Group + "/" + o.Kind {
+	case "cert-manager.io/Certificate":
+		return via == "spec.secretName"
+	case "bitnami.com/SealedSecret", "external-secrets.io/ExternalSecret":
+		return strings.HasPrefix(via, "spec.target")
+	}
+	return strings.HasSuffix(via, "writeConnectionSecretToRef")
 }
 
 func (w *walker) addSpecialRefs(spec []byte) {

@@ -5,6 +5,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
 )
 
 // Selector selects pods by their labels, in the namespace of the object that contains the selector.
@@ -56,4 +57,16 @@ func selectorOf(o *Ref, spec []byte) *Selector {
 		return nil
 	}
 	return &Selector{Via: "spec." + member, selector: selector}
+}
+
+// Required returns the labels that each selected pod has, as "name=value". The Selector can have further conditions.
+func (s *Selector) Required() (required []string) {
+	requirements, _ := s.selector.Requirements()
+	for n := range requirements {
+		if values := requirements[n].ValuesUnsorted(); len(values) == 1 &&
+			(requirements[n].Operator() == selection.Equals || requirements[n].Operator() == selection.In) {
+			required = append(required, requirements[n].Key()+"="+values[0])
+		}
+	}
+	return required
 }

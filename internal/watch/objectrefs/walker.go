@@ -9,11 +9,19 @@ import (
 type walker struct {
 	object *Object
 	path   [][]byte
-	seen   map[Ref]bool // references found so far, with an empty Via
+	seen   map[Ref]int // index in object.Uses of the references found so far, by the reference without Via
+	found  []mention   // all references, also repeated ones
+}
+
+// mention is one reference in the text. Several can refer to the same object.
+type mention struct {
+	use        int // index in object.Uses
+	isOptional bool
 }
 
 type refMembers struct {
 	name, namespace, kind, apiVersion, group string
+	isOptional                               bool
 }
 
 func (s *refMembers) field(key []byte) *string {
@@ -59,9 +67,13 @@ func (w *walker) value(c *jsonscan.Cursor) error {
 // members reads a JSON object, which can itself be a reference, such as a secretKeyRef.
 func (w *walker) members(c *jsonscan.Cursor) error {
 	var s refMembers
+	before := len(w.found)
 	err := c.Object(func(key []byte) error {
 		if isOpaque(string(key), len(w.path)) {
 			return c.Skip()
+		}
+		if string(key) == "optional" && c.Peek() == 't' {
+			s.isOptional = true
 		}
 		if text := s.field(key); text != nil && c.Peek() == '"' {
 			var err error
@@ -76,16 +88,23 @@ func (w *walker) members(c *jsonscan.Cursor) error {
 	if err == nil && len(w.path) > 0 && s.name != "" {
 		w.addRef(string(w.path[len(w.path)-1]), &s)
 	}
+	for n := before; s.isOptional && n < len(w.found); n++ {
+		w.found[n].isOptional = true // Such as the secretName in a volume.
+	}
 	return err
 }
 
 func (w *walker) addRef(key string, s *refMembers) {
 	target, ok := kindOfObjectMember(key)
+	if !ok && s.kind == "" {
+		target, ok = defaultKindOf(key)
+	}
 	if s.kind != "" && hasKind(key) {
 		target, ok = Ref{Kind: s.kind, Group: s.group}, s.kind != "User" && s.kind != "Group"
 		if s.apiVersion != "" {
 			target.Group, target.Version = splitVersion(s.apiVersion)
 		}
+		completeGroup(key, &target)
 	}
 	if key == "secrets" && w.object.Kind == "ServiceAccount" {
 		target, ok = Ref{Kind: "Secret"}, true
@@ -99,11 +118,28 @@ func (w *walker) addRef(key string, s *refMembers) {
 func (w *walker) via() string { return string(bytes.Join(w.path, []byte("."))) }
 
 func (w *walker) add(target Ref) {
-	key := target
-	key.Via = ""
-	if target.Name == "" || w.seen[key] {
+	if target.Name == "" {
 		return
 	}
-	w.seen[key] = true
-	w.object.Uses = append(w.object.Uses, target)
+	key := target
+	key.Via = ""
+	at, isKnown := w.seen[key]
+	if !isKnown {
+		at = len(w.object.Uses)
+		w.seen[key] = at
+		w.object.Uses = append(w.object.Uses, target)
+	}
+	w.found = append(w.found, mention{at, isOutput(&w.object.Ref, target.Via)})
+}
+
+// markOptional sets Optional of each object to which all references are optional.
+func (w *walker) markOptional() {
+	for n := range w.object.Uses {
+		w.object.Uses[n].Optional = true
+	}
+	for _, m := range w.found {
+		if !m.isOptional {
+			w.object.Uses[m.use].Optional = false
+		}
+	}
 }
