@@ -94,7 +94,9 @@ func TestReadMetadataErrors(t *testing.T) {
 func TestWithVerdictDoesNotChangeTheObject(t *testing.T) {
 	o := encode(t, compact.NewEncoder(), podText(1), `["p1"]`)
 	before := string(o.AppendRow(nil))
-	failed := o.WithVerdict(&verdict.Verdict{Severity: verdict.Failed, Reason: "Failed", Sentence: "The pod failed."})
+	failed := o.WithVerdict(verdict.Pack(nil, &verdict.Verdict{
+		Severity: verdict.Failed, Reason: "Failed", Sentence: "The pod failed.",
+	}))
 	if after := string(o.AppendRow(nil)); after != before {
 		t.Errorf("the object changed from %s to %s", before, after)
 	}

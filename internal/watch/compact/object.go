@@ -121,12 +121,20 @@ func (o *Object) RowSize() int { return int(o.ends[5]) + 96 }
 // Verdict returns the verdict on the object. Callers must not change it.
 func (o *Object) Verdict() verdict.Packed { return o.data[o.ends[4]:o.ends[5]] }
 
+// WithOwnVerdict returns a copy of the object with another verdict on the object alone. An inherited verdict stays.
+func (o *Object) WithOwnVerdict(own verdict.Packed) *Object {
+	if v := o.Verdict(); v.IsInherited() {
+		effective := v.Unpack()
+		return o.WithVerdict(verdict.Inherit(own, &effective))
+	}
+	return o.WithVerdict(own)
+}
+
 // WithVerdict returns a copy of the object with another verdict.
-func (o *Object) WithVerdict(v *verdict.Verdict) *Object {
-	body := bodyOf(o)
+func (o *Object) WithVerdict(v verdict.Packed) *Object {
 	other := *o
-	other.data = append(verdict.Pack(bytes.Clone(o.data[:o.ends[4]]), v), body...)
-	other.ends[5] = uint32(len(other.data) - len(body)) //nolint:gosec // The length is far below 4 GiB.
+	other.data = append(append(bytes.Clone(o.data[:o.ends[4]]), v...), bodyOf(o)...)
+	other.ends[5] = o.ends[4] + uint32(len(v)) //nolint:gosec // The length is far below 4 GiB.
 	return &other
 }
 

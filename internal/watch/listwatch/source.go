@@ -25,6 +25,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/health"
 	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/redact"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 // accept is the Accept header of list and watch requests. Servers that cannot print Tables send plain objects.
@@ -279,5 +280,5 @@ func (c *Client) Reevaluate(o *compact.Object, now time.Time) (*compact.Object, 
 		return nil, err
 	}
 	v := c.health.Evaluate(text, now, o.ManagedTime())
-	return o.WithVerdict(&v), nil
+	return o.WithOwnVerdict(verdict.Pack(nil, &v)), nil
 }

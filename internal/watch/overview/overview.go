@@ -9,30 +9,13 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// Object names one object of the cluster.
-type Object struct {
-	Resource  string `json:"resource"` // such as "apps/v1/deployments"
-	Kind      string `json:"kind"`
-	Namespace string `json:"ns"`
-	Name      string `json:"name"`
-}
-
-// Cause is the object that explains a verdict, with a sentence on it. An object that does not exist can be a cause.
-type Cause struct {
-	Object
-
-	Sentence string `json:"sentence"`
-	Missing  bool   `json:"missing,omitempty"` // The object does not exist.
-}
-
 // Finding is a group of failed or degraded objects with the same cause. Its Object is the one to read first.
 type Finding struct {
-	Object
+	verdict.Object
 	verdict.Verdict
 
-	Since      time.Time `json:"since"` // When the problem began; the zero Time if unknown.
-	Count      int       `json:"count"` // The number of objects in the group.
-	Cause      *Cause    `json:"cause,omitempty"`
+	Since      time.Time `json:"since"`   // When the problem began; the zero Time if unknown.
+	Count      int       `json:"count"`   // The number of objects in the group.
 	Objects    []Member  `json:"objects"` // The objects of the group, at most MaxMembers, the worst first.
 	LastChange *Change   `json:"lastChange,omitempty"`
 }
@@ -42,15 +25,13 @@ const MaxMembers = 20
 
 // Member is one object of a Finding, with its own cause.
 type Member struct {
-	Object
+	verdict.Object
 	verdict.Verdict
-
-	Cause *Cause `json:"cause,omitempty"`
 }
 
 // Change is the last change of a specification, and its author.
 type Change struct {
-	Object
+	verdict.Object
 
 	At   time.Time `json:"at"`
 	By   string    `json:"by"`             // The field manager, such as "kubectl-set".
@@ -59,11 +40,11 @@ type Change struct {
 
 // Warning is a group of warning events with the same reason.
 type Warning struct {
-	Reason  string    `json:"reason"`
-	Message string    `json:"message"` // The message of the newest event.
-	Count   int       `json:"count"`
-	Last    time.Time `json:"last"`
-	Objects []Object  `json:"objects"` // The objects of the events, at most MaxMembers, the newest first.
+	Reason  string           `json:"reason"`
+	Message string           `json:"message"` // The message of the newest event.
+	Count   int              `json:"count"`
+	Last    time.Time        `json:"last"`
+	Objects []verdict.Object `json:"objects"` // The objects of the events, at most MaxMembers, the newest first.
 }
 
 // Amount is a requested and an allocatable quantity.

@@ -3,34 +3,81 @@ package verdict
 import (
 	"bytes"
 	"encoding/binary"
+	"strings"
 	"time"
 )
 
-// Packed is a Verdict in the form that an object stores. None and OK take one byte. Other severities are followed by
-// the Unix time of OverdueAt in 8 bytes, the reason, a zero byte, and the sentence.
+// Packed is a Verdict in the form that an object stores. OK, and None without a reason, take one byte. Otherwise, the
+// severity is followed by the Unix time of OverdueAt in 8 bytes, the reason, a zero byte, and the sentence.
+//
+// An inherited verdict has the flag inherited, and contains the object's own Packed after the texts of the Cause.
 type Packed []byte
 
-// Pack appends a verdict to dst.
+const (
+	inherited  = 0x80 // The flag of an inherited verdict, in the byte of the severity.
+	headerSize = 9    // The severity and OverdueAt.
+	causeTexts = 6    // The texts of a Cause: resource, kind, namespace, name, sentence, and whether it is missing.
+)
+
+// Pack appends a verdict without a Cause to dst.
 func Pack(dst []byte, v *Verdict) Packed {
-	dst = append(dst, byte(v.Severity))
-	if v.Severity <= OK {
-		return dst
+	if v.Severity == OK || v.Severity == None && v.Reason == "" {
+		return append(dst, byte(v.Severity))
 	}
-	overdueAt := uint64(0)
-	if !v.OverdueAt.IsZero() {
-		overdueAt = uint64(v.OverdueAt.Unix()) //nolint:gosec // The conversion is reversed in the method OverdueAt.
-	}
-	dst = binary.BigEndian.AppendUint64(dst, overdueAt)
+	dst = appendHeader(dst, byte(v.Severity), v.OverdueAt)
 	dst = append(append(dst, v.Reason...), 0)
 	return append(dst, v.Sentence...)
+}
+
+func appendHeader(dst []byte, first byte, overdueAt time.Time) []byte {
+	seconds := uint64(0)
+	if !overdueAt.IsZero() {
+		seconds = uint64(overdueAt.Unix()) //nolint:gosec // The conversion is reversed in the method OverdueAt.
+	}
+	return binary.BigEndian.AppendUint64(append(dst, first), seconds)
+}
+
+// Inherit returns a verdict that an object has because of other objects, such as v.Cause. own is the verdict on the
+// object alone.
+func Inherit(own Packed, v *Verdict) Packed {
+	dst := appendHeader(nil, byte(v.Severity)|inherited, own.OverdueAt())
+	var cause Cause
+	if v.Cause != nil {
+		cause = *v.Cause
+	}
+	missing := ""
+	if cause.Missing {
+		missing = "1"
+	}
+	for _, text := range []string{
+		v.Reason, v.Sentence, cause.Resource, cause.Kind, cause.Namespace, cause.Name, cause.Sentence, missing,
+	} {
+		dst = append(append(dst, strings.ReplaceAll(text, "\x00", "")...), 0)
+	}
+	return append(dst, own...)
 }
 
 // Severity returns the severity. An empty Packed has None.
 func (p Packed) Severity() Severity {
 	if len(p) > 0 {
-		return Severity(p[0])
+		return Severity(p[0] &^ inherited)
 	}
 	return None
+}
+
+// IsInherited reports whether the verdict depends on other objects.
+func (p Packed) IsInherited() bool { return len(p) > 0 && p[0]&inherited != 0 }
+
+// Own returns the verdict on the object alone.
+func (p Packed) Own() Packed {
+	if !p.IsInherited() {
+		return p
+	}
+	rest := p[headerSize:]
+	for range 2 + causeTexts {
+		_, rest, _ = bytes.Cut(rest, []byte{0})
+	}
+	return Packed(rest)
 }
 
 // OverdueAt returns when the verdict must be evaluated again, or the zero Time for never.
@@ -43,24 +90,51 @@ func (p Packed) OverdueAt() time.Time {
 	return time.Time{}
 }
 
-// Unpack returns the verdict. For None and OK, it has only a severity.
+// Unpack returns the verdict.
 func (p Packed) Unpack() Verdict {
 	v := Verdict{Severity: p.Severity(), OverdueAt: p.OverdueAt()}
-	if len(p) > 1 {
-		reason, sentence, _ := bytes.Cut(p[9:], []byte{0})
-		v.Reason, v.Sentence = string(reason), string(sentence)
+	if len(p) <= 1 {
+		return v
+	}
+	reason, rest, _ := bytes.Cut(p[headerSize:], []byte{0})
+	v.Reason, v.Sentence = string(reason), string(rest)
+	if p.IsInherited() {
+		texts := strings.SplitN(string(rest), "\x00", 2+causeTexts)
+		v.Sentence = texts[0]
+		if texts[2] != "" {
+			v.Cause = &Cause{
+				Object:   Object{Resource: texts[1], Kind: texts[2], Namespace: texts[3], Name: texts[4]},
+				Sentence: texts[5], Missing: texts[6] != "",
+			}
+		}
 	}
 	return v
 }
 
-// Same reports whether two verdicts have the same severity, reason and sentence.
-func (p Packed) Same(other Packed) bool {
-	return p.Severity() == other.Severity() && len(p) == len(other) && (len(p) <= 1 || bytes.Equal(p[9:], other[9:]))
+// Public returns the verdict for viewers who may not read the Cause: its severity, with the texts of the object alone.
+func (p Packed) Public() Packed {
+	if !p.IsInherited() {
+		return p
+	}
+	v := p.Own().Unpack()
+	if v.Severity = p.Severity(); v.Sentence == "" && v.Severity > OK {
+		v.Sentence = "The cause is an object that is not included here"
+	}
+	return Pack(nil, &v)
 }
 
-// AppendMember appends the verdict to a JSON object as the member "verdict". It appends nothing for None.
+// Same reports whether two verdicts have the same severity, reason, sentence and cause.
+func (p Packed) Same(other Packed) bool {
+	return bytes.Equal(p.head(), other.head()) && len(p) == len(other) &&
+		(len(p) <= headerSize || bytes.Equal(p[headerSize:], other[headerSize:]))
+}
+
+func (p Packed) head() []byte { return p[:min(1, len(p))] }
+
+// AppendMember appends the verdict to a JSON object as the member "verdict". It appends nothing for None without a
+// reason.
 func (p Packed) AppendMember(dst []byte) []byte {
-	if p.Severity() == None {
+	if p.Severity() == None && len(p) <= 1 {
 		return dst
 	}
 	v := p.Unpack()

@@ -52,6 +52,24 @@ type Verdict struct {
 	Sentence string `json:"sentence,omitempty"`
 	// OverdueAt is when Progressing becomes a worse severity without an update of the object. Zero means never.
 	OverdueAt time.Time `json:"-"`
+	// Cause is the object from which the verdict is inherited. It is nil for a verdict on the object alone.
+	Cause *Cause `json:"cause,omitempty"`
+}
+
+// Object names one object of the cluster.
+type Object struct {
+	Resource  string `json:"resource"` // Such as "apps/v1/deployments".
+	Kind      string `json:"kind"`
+	Namespace string `json:"ns"`
+	Name      string `json:"name"`
+}
+
+// Cause is the object that explains a verdict, with a sentence on it. An object that does not exist can be a cause.
+type Cause struct {
+	Object
+
+	Sentence string `json:"sentence,omitempty"`
+	Missing  bool   `json:"missing,omitempty"` // The object does not exist.
 }
 
 // Compare orders verdicts by severity, the worst first, and then by reason and sentence.
@@ -70,7 +88,7 @@ func (v *Verdict) Why() string {
 	return v.Sentence
 }
 
-// Append appends the verdict to dst as JSON: {"severity","reason","sentence"}, without empty members.
+// Append appends the verdict to dst as JSON: {"severity","reason","sentence","cause"}, without empty members.
 func (v *Verdict) Append(dst []byte) []byte {
 	dst = append(append(append(dst, `{"severity":"`...), v.Severity.String()...), '"')
 	if v.Reason != "" {
@@ -78,6 +96,23 @@ func (v *Verdict) Append(dst []byte) []byte {
 	}
 	if v.Sentence != "" {
 		dst = jsonscan.AppendString(append(dst, `,"sentence":`...), v.Sentence)
+	}
+	if v.Cause != nil {
+		dst = v.Cause.append(append(dst, `,"cause":`...))
+	}
+	return append(dst, '}')
+}
+
+func (c *Cause) append(dst []byte) []byte {
+	dst = jsonscan.AppendString(append(dst, `{"resource":`...), c.Resource)
+	dst = jsonscan.AppendString(append(dst, `,"kind":`...), c.Kind)
+	dst = jsonscan.AppendString(append(dst, `,"ns":`...), c.Namespace)
+	dst = jsonscan.AppendString(append(dst, `,"name":`...), c.Name)
+	if c.Sentence != "" {
+		dst = jsonscan.AppendString(append(dst, `,"sentence":`...), c.Sentence)
+	}
+	if c.Missing {
+		dst = append(dst, `,"missing":true`...)
 	}
 	return append(dst, '}')
 }
