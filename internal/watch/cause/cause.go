@@ -1,0 +1,292 @@
+// Package cause finds why an object does not work: a missing object, or a problem of an object that it owns, uses or
+// selects. The rules are functions of an object and a limited number of its neighbors.
+package cause
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// maxNeighbors limits the neighbors of each relation that a rule reads.
+const maxNeighbors = 100
+
+// Presence is whether an object exists.
+type Presence uint8
+
+// The values of Presence.
+const (
+	Unknown Presence = iota // The resource is not read, or not completely.
+	Present
+	Missing
+)
+
+// Object is an object in the cache.
+type Object interface {
+	Verdict() verdict.Packed
+	UID() string
+	Created() time.Time
+	JSON() ([]byte, error)
+}
+
+// Neighbor is an object, or the place of one that does not exist.
+type Neighbor struct {
+	ID       graph.ID
+	Resource string // The ref of the resource; empty if the cluster does not serve the kind.
+	Presence Presence
+	Object   Object // Nil unless the object is present.
+}
+
+// Cluster is what the rules read.
+type Cluster interface {
+	Find(id graph.ID) Neighbor
+	// All returns at most limit objects of a kind in a namespace, or of a cluster-scoped kind.
+	All(kind graph.Kind, namespace string, limit int) []Neighbor
+	Users(id graph.ID, limit int) []graph.ID
+	Owned(uid string, limit int) []graph.ID
+	Selected(namespace string, s *objectrefs.Selector, limit int) []graph.ID
+	References(id graph.ID) (uses []graph.Use, owners []graph.Owner)
+	Selector(id graph.ID) *objectrefs.Selector
+}
+
+// Of returns the verdict that an object inherits from its neighbors, or nil if it inherits none.
+func Of(c Cluster, n Neighbor) *verdict.Verdict {
+	if n.Object == nil {
+		return nil
+	}
+	s := &subject{Cluster: c, Neighbor: n, own: n.Object.Verdict().Own().Unpack()}
+	v := s.rule()(s)
+	if v != nil && v.Cause != nil && v.Cause.Object == objectOf(&n) {
+		v.Cause = nil
+	}
+	return v
+}
+
+// subject is the object that is evaluated.
+type subject struct {
+	Cluster
+	Neighbor
+
+	own verdict.Verdict
+}
+
+type rule func(*subject) *verdict.Verdict
+
+func (s *subject) rule() rule {
+	switch s.ID.Kind {
+	case graph.Kind{Kind: "Pod"}:
+		return pod
+	case graph.Kind{Kind: "Service"}:
+		return service
+	case graph.Kind{Kind: "PersistentVolumeClaim"}:
+		return claim
+	case graph.Kind{Group: "apps", Kind: "Deployment"}, graph.Kind{Group: "apps", Kind: "ReplicaSet"},
+		graph.Kind{Group: "apps", Kind: "StatefulSet"}, graph.Kind{Group: "apps", Kind: "DaemonSet"},
+		graph.Kind{Kind: "ReplicationController"}:
+		return workload
+	case graph.Kind{Group: "batch", Kind: "Job"}:
+		return job
+	case graph.Kind{Group: "batch", Kind: "CronJob"}:
+		return cronJob
+	case graph.Kind{Group: "networking.k8s.io", Kind: "Ingress"}:
+		return ingress
+	case graph.Kind{Group: gatewayGroup, Kind: "HTTPRoute"}, graph.Kind{Group: gatewayGroup, Kind: "GRPCRoute"},
+		graph.Kind{Group: gatewayGroup, Kind: "TLSRoute"}, graph.Kind{Group: gatewayGroup, Kind: "TCPRoute"},
+		graph.Kind{Group: gatewayGroup, Kind: "UDPRoute"}:
+		return route
+	case graph.Kind{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}:
+		return autoscaler
+	case graph.Kind{Group: "policy", Kind: "PodDisruptionBudget"}:
+		return disruptionBudget
+	case graph.Kind{Group: admissionGroup, Kind: "ValidatingWebhookConfiguration"},
+		graph.Kind{Group: admissionGroup, Kind: "MutatingWebhookConfiguration"}:
+		return webhooks
+	case apiServiceKind:
+		return apiService
+	case graph.Kind{Kind: "Namespace"}:
+		return namespace
+	case graph.Kind{Group: rbacGroup, Kind: "RoleBinding"}, graph.Kind{Group: rbacGroup, Kind: "ClusterRoleBinding"}:
+		return binding
+	}
+	if isBuiltIn(s.ID.Group) {
+		return func(*subject) *verdict.Verdict { return nil }
+	}
+	return custom
+}
+
+const (
+	gatewayGroup   = "gateway.networking.k8s.io"
+	admissionGroup = "admissionregistration.k8s.io"
+	rbacGroup      = "rbac.authorization.k8s.io"
+)
+
+func isBuiltIn(group string) bool {
+	switch group {
+	case "", "apps", "batch", "autoscaling", "policy", "extensions", "apiregistration.k8s.io", "apiextensions.k8s.io",
+		"networking.k8s.io", "storage.k8s.io", "node.k8s.io", "scheduling.k8s.io", "coordination.k8s.io",
+		"discovery.k8s.io", "events.k8s.io", "certificates.k8s.io", "flowcontrol.apiserver.k8s.io", "metrics.k8s.io",
+		"resource.k8s.io", "authentication.k8s.io", "authorization.k8s.io", admissionGroup, rbacGroup:
+		return true
+	}
+	return false
+}
+
+// inherit returns a verdict of the subject with a cause. The severity is at least that of the subject alone.
+func (s *subject) inherit(severity verdict.Severity, reason, sentence string, cause *verdict.Cause) *verdict.Verdict {
+	return &verdict.Verdict{
+		Severity: max(severity, s.own.Severity), Reason: reason, Sentence: sentence, Cause: cause,
+	}
+}
+
+// because returns a verdict that the subject inherits from a neighbor with a problem.
+func (s *subject) because(severity verdict.Severity, n *Neighbor, prefix string) *verdict.Verdict {
+	v, cause := n.Object.Verdict().Unpack(), s.rootOf(n)
+	return s.inherit(severity, v.Reason, prefix+cmp.Or(cause.Sentence, v.Why()), cause)
+}
+
+// missing returns a verdict for a reference to an object that does not exist.
+func (s *subject) missing(severity verdict.Severity, n *Neighbor) *verdict.Verdict {
+	sentence := missingText(s.ID.Namespace(), n)
+	return s.inherit(severity, n.ID.Kind.Kind+"NotFound", sentence, &verdict.Cause{
+		Object: objectOf(n), Sentence: sentence, Missing: true,
+	})
+}
+
+func missingText(namespace string, n *Neighbor) string {
+	name := n.ID.Name()
+	if ns := n.ID.Namespace(); ns != "" && ns != namespace {
+		name = ns + "/" + name
+	}
+	if n.Resource == "" {
+		return fmt.Sprintf("%s %s is needed, but the cluster does not have the kind %s", n.ID.Kind.Kind, name, n.ID.Kind.Kind)
+	}
+	return fmt.Sprintf("%s %s does not exist", n.ID.Kind.Kind, name)
+}
+
+func objectOf(n *Neighbor) verdict.Object {
+	return verdict.Object{
+		Resource: n.Resource, Kind: n.ID.Kind.Kind, Namespace: n.ID.Namespace(), Name: n.ID.Name(),
+	}
+}
+
+// rootOf returns the cause of a neighbor's problem, which is the neighbor itself unless it inherited the problem.
+func (s *subject) rootOf(n *Neighbor) *verdict.Cause {
+	v := n.Object.Verdict().Unpack()
+	if v.Cause != nil {
+		return v.Cause
+	}
+	return &verdict.Cause{Object: objectOf(n), Sentence: v.Why()}
+}
+
+// hasProblem reports whether a neighbor is degraded or failed for a reason that still holds. Without that check, two
+// objects could keep a verdict from each other forever.
+func (s *subject) hasProblem(n *Neighbor) bool {
+	return n.Object != nil && n.Object.Verdict().Severity().IsProblem() && s.holds(n)
+}
+
+func (s *subject) holds(n *Neighbor) bool {
+	v := n.Object.Verdict()
+	if !v.IsInherited() || v.Own().Severity() == v.Severity() {
+		return true
+	}
+	root := v.Unpack().Cause
+	if root == nil {
+		return true
+	}
+	if root.Resource == s.Resource && root.Namespace == s.ID.Namespace() && root.Name == s.ID.Name() {
+		return s.own.Severity.IsProblem()
+	}
+	id, ok := s.idOf(&root.Object)
+	if !ok {
+		return true
+	}
+	found := s.Find(id)
+	if root.Missing {
+		return found.Presence != Present
+	}
+	return found.Object != nil && found.Object.Verdict().Severity() > verdict.OK
+}
+
+func (s *subject) idOf(o *verdict.Object) (id graph.ID, ok bool) {
+	group, _, _ := cutRef(o.Resource)
+	return graph.NewID(graph.Kind{Group: group, Kind: o.Kind}, o.Namespace, o.Name), o.Resource != ""
+}
+
+// find returns the neighbors with the IDs, without those that are not in the cache.
+func (s *subject) find(ids []graph.ID) []Neighbor {
+	found := make([]Neighbor, 0, len(ids))
+	for _, id := range ids {
+		if n := s.Find(id); n.Object != nil {
+			found = append(found, n)
+		}
+	}
+	return found
+}
+
+// worst returns the neighbor with the worst problem, or nil. The order of equal problems is stable.
+func (s *subject) worst(neighbors []Neighbor) *Neighbor {
+	var worst *Neighbor
+	for n := range neighbors {
+		if s.hasProblem(&neighbors[n]) && (worst == nil || compare(&neighbors[n], worst) < 0) {
+			worst = &neighbors[n]
+		}
+	}
+	return worst
+}
+
+func compare(a, b *Neighbor) int {
+	return cmp.Or(
+		cmp.Compare(b.Object.Verdict().Severity(), a.Object.Verdict().Severity()),
+		cmp.Compare(a.ID.Key, b.ID.Key),
+	)
+}
+
+// owned returns the objects that the subject owns.
+func (s *subject) owned() []Neighbor {
+	if s.Object.UID() == "" {
+		return nil
+	}
+	return s.find(s.Owned(s.Object.UID(), maxNeighbors))
+}
+
+// firstMissing returns the first object that the subject needs and that does not exist, or nil.
+func (s *subject) firstMissing(include func(*graph.Use) bool) *Neighbor {
+	uses, _ := s.References(s.ID)
+	for n := range uses {
+		if u := &uses[n]; !u.Optional && (include == nil || include(u)) {
+			if target := s.Find(u.Target); target.Presence == Missing {
+				return &target
+			}
+		}
+	}
+	return nil
+}
+
+// decode reads a neighbor's JSON text into a type. Members that it lacks stay zero.
+func decode[T any](n *Neighbor) (value T) {
+	if n.Object == nil {
+		return value
+	}
+	if text, err := n.Object.JSON(); err == nil {
+		_ = json.Unmarshal(text, &value) // Objects of the API server are valid.
+	}
+	return value
+}
+
+// newest returns the neighbor that was created last, or nil.
+func newest(neighbors []Neighbor) *Neighbor {
+	if len(neighbors) == 0 {
+		return nil
+	}
+	last := slices.MaxFunc(neighbors, func(a, b Neighbor) int {
+		return cmp.Or(a.Object.Created().Compare(b.Object.Created()), cmp.Compare(a.ID.Key, b.ID.Key))
+	})
+	return &last
+}

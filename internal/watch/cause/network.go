@@ -1,0 +1,346 @@
+package cause
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	core "k8s.io/api/core/v1"
+	networking "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+func at(e *core.Event) time.Time {
+	switch {
+	case e.Series != nil:
+		return e.Series.LastObservedTime.Time
+	case !e.LastTimestamp.IsZero():
+		return e.LastTimestamp.Time
+	case !e.EventTime.IsZero():
+		return e.EventTime.Time
+	}
+	return e.CreationTimestamp.Time
+}
+
+// service explains why nothing answers a Service.
+func service(s *subject) *verdict.Verdict {
+	o := decode[core.Service](&s.Neighbor)
+	selector := s.Selector(s.ID)
+	if o.Spec.Type == core.ServiceTypeExternalName || selector == nil || o.Spec.PublishNotReadyAddresses {
+		return nil
+	}
+	ids := s.Selected(s.ID.Namespace(), selector, maxNeighbors)
+	if len(ids) == 0 {
+		if scaled := s.scaledToZero(&o); scaled != nil {
+			sentence := fmt.Sprintf("Nothing answers: %s %s is scaled to zero", scaled.ID.Kind.Kind, scaled.ID.Name())
+			return &verdict.Verdict{
+				Severity: s.own.Severity, Reason: "ScaledToZero", Sentence: sentence,
+				Cause: &verdict.Cause{Object: objectOf(scaled), Sentence: sentence},
+			}
+		}
+		if s.Find(graph.NewID(podKind, s.ID.Namespace(), "")).Presence != Missing {
+			return nil // The pods are not known completely.
+		}
+		return s.inherit(verdict.Failed, "NoPods",
+			"Nothing answers: the selector "+selector.String()+" matches no pod", nil)
+	}
+	pods, ready := s.find(ids), 0
+	var first *core.Pod
+	var unready []Neighbor
+	isStarting := false
+	for n := range pods {
+		p := decode[core.Pod](&pods[n])
+		if isReady(&p) {
+			if ready++; first == nil {
+				first = &p
+			}
+			continue
+		}
+		unready = append(unready, pods[n])
+		isStarting = isStarting || pods[n].Object.Verdict().Severity() == verdict.Progressing
+	}
+	if ready > 0 {
+		return s.portProblem(&o, first)
+	}
+	if len(pods) == 0 {
+		return nil
+	}
+	sentence := fmt.Sprintf("Nothing answers: none of %d pods is ready", len(ids))
+	if len(ids) == 1 {
+		sentence = "Nothing answers: its pod is not ready"
+	}
+	if worst := s.worst(unready); worst != nil {
+		return s.because(verdict.Failed, worst, sentence+". ")
+	}
+	severity := verdict.Failed
+	if isStarting {
+		severity = verdict.Progressing
+	}
+	return s.inherit(severity, "NoReadyPods", sentence, &verdict.Cause{
+		Object: objectOf(&unready[0]), Sentence: unready[0].Object.Verdict().Unpack().Sentence,
+	})
+}
+
+func isReady(p *core.Pod) bool {
+	for n := range p.Status.Conditions {
+		if p.Status.Conditions[n].Type == core.PodReady {
+			return p.Status.Conditions[n].Status == core.ConditionTrue
+		}
+	}
+	return false
+}
+
+// scaledToZero returns a workload without desired pods whose template the Service selects, or nil.
+func (s *subject) scaledToZero(o *core.Service) *Neighbor {
+	for _, kind := range []graph.Kind{
+		{Group: "apps", Kind: "Deployment"}, {Group: "apps", Kind: "StatefulSet"}, {Kind: "ReplicationController"},
+		{Group: "apps", Kind: "ReplicaSet"}, {Group: "argoproj.io", Kind: "Rollout"},
+	} {
+		workloads := s.All(kind, s.ID.Namespace(), maxNeighbors)
+		for n := range workloads {
+			w := decode[struct {
+				Spec struct {
+					Replicas *int64               `json:"replicas"`
+					Template core.PodTemplateSpec `json:"template"`
+				} `json:"spec"`
+			}](&workloads[n])
+			if w.Spec.Replicas == nil || *w.Spec.Replicas != 0 {
+				continue
+			}
+			matches := true
+			for name, value := range o.Spec.Selector {
+				matches = matches && w.Spec.Template.Labels[name] == value
+			}
+			if matches {
+				return &workloads[n]
+			}
+		}
+	}
+	return nil
+}
+
+// portProblem reports a named target port that the pod does not have.
+func (s *subject) portProblem(o *core.Service, p *core.Pod) *verdict.Verdict {
+	for n := range o.Spec.Ports {
+		target := o.Spec.Ports[n].TargetPort
+		if target.Type != intstr.String || hasPort(p, target.StrVal) {
+			continue
+		}
+		sentence := fmt.Sprintf("Nothing answers on port %s: no container has a port named %q",
+			portText(&o.Spec.Ports[n]), target.StrVal)
+		severity := verdict.Degraded
+		if len(o.Spec.Ports) == 1 {
+			severity = verdict.Failed
+		}
+		return s.inherit(severity, "NoSuchPort", sentence, nil)
+	}
+	return nil
+}
+
+func portText(p *core.ServicePort) string {
+	if p.Name != "" {
+		return p.Name
+	}
+	return fmt.Sprint(p.Port)
+}
+
+func hasPort(p *core.Pod, name string) bool {
+	for _, containers := range [][]core.Container{p.Spec.Containers, p.Spec.InitContainers} {
+		for n := range containers {
+			for _, port := range containers[n].Ports {
+				if port.Name == name {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// path is one backend of a route: a Service and its port.
+type path struct {
+	at, namespace, name string
+	port                int32  // 0 if the port is named.
+	portName            string // Empty if the port is a number.
+}
+
+// ingress explains where the paths of an Ingress end.
+func ingress(s *subject) *verdict.Verdict {
+	o := decode[networking.Ingress](&s.Neighbor)
+	if class := o.Spec.IngressClassName; class != nil {
+		if n := s.Find(graph.NewID(graph.Kind{Group: "networking.k8s.io", Kind: "IngressClass"}, "", *class)); n.Presence == Missing {
+			return s.missing(verdict.Failed, &n)
+		}
+	}
+	var paths []path
+	add := func(where string, b *networking.IngressBackend) {
+		if b == nil || b.Service == nil {
+			return
+		}
+		paths = append(paths, path{where, s.ID.Namespace(), b.Service.Name, b.Service.Port.Number, b.Service.Port.Name})
+	}
+	add("the default backend", o.Spec.DefaultBackend)
+	for n := range o.Spec.Rules {
+		r := &o.Spec.Rules[n]
+		if r.HTTP == nil {
+			continue
+		}
+		for m := range r.HTTP.Paths {
+			add(r.Host+r.HTTP.Paths[m].Path, &r.HTTP.Paths[m].Backend)
+		}
+	}
+	if v := s.brokenPaths(paths); v != nil {
+		return v
+	}
+	if target := s.firstMissing(func(u *graph.Use) bool { return strings.HasPrefix(u.Via, "spec.tls") }); target != nil {
+		return s.missing(verdict.Degraded, target)
+	}
+	return nil
+}
+
+// brokenPaths returns the verdict for the first path that ends before a pod. It is Failed if all paths do.
+func (s *subject) brokenPaths(paths []path) *verdict.Verdict {
+	var first *verdict.Verdict
+	broken := 0
+	for n := range paths {
+		p := &paths[n]
+		v := s.brokenPath(p)
+		if v == nil {
+			continue
+		}
+		broken++
+		if first == nil {
+			first = v
+			if p.at != "" {
+				first.Sentence = p.at + ": " + first.Sentence
+			}
+		}
+	}
+	if first != nil && broken < len(paths) {
+		first.Severity = max(verdict.Degraded, s.own.Severity)
+	}
+	return first
+}
+
+func (s *subject) brokenPath(p *path) *verdict.Verdict {
+	n := s.Find(graph.NewID(graph.Kind{Kind: "Service"}, p.namespace, p.name))
+	if n.Presence == Missing {
+		return s.missing(verdict.Failed, &n)
+	}
+	if n.Object == nil {
+		return nil
+	}
+	o := decode[core.Service](&n)
+	if !servesPort(&o, p) {
+		port := p.portName
+		if port == "" {
+			port = fmt.Sprint(p.port)
+		}
+		sentence := fmt.Sprintf("Service %s has no port %s", p.name, port)
+		return s.inherit(verdict.Failed, "NoSuchPort", sentence, &verdict.Cause{Object: objectOf(&n), Sentence: sentence})
+	}
+	if s.hasProblem(&n) && n.Object.Verdict().Severity() == verdict.Failed {
+		return s.because(verdict.Failed, &n, "Service "+p.name+": ")
+	}
+	return nil
+}
+
+func servesPort(o *core.Service, p *path) bool {
+	if o.Spec.Type == core.ServiceTypeExternalName && len(o.Spec.Ports) == 0 || p.port == 0 && p.portName == "" {
+		return true
+	}
+	for n := range o.Spec.Ports {
+		if p.portName != "" && o.Spec.Ports[n].Name == p.portName || p.portName == "" && o.Spec.Ports[n].Port == p.port {
+			return true
+		}
+	}
+	return false
+}
+
+type gatewayRoute struct {
+	Spec struct {
+		Hostnames []string `json:"hostnames"`
+		Rules     []struct {
+			BackendRefs []struct {
+				Group     *string `json:"group"`
+				Kind      *string `json:"kind"`
+				Name      string  `json:"name"`
+				Namespace string  `json:"namespace"`
+				Port      int32   `json:"port"`
+			} `json:"backendRefs"`
+		} `json:"rules"`
+	} `json:"spec"`
+}
+
+// route explains where the paths of a route of the Gateway API end.
+func route(s *subject) *verdict.Verdict {
+	if target := s.firstMissing(func(u *graph.Use) bool { return strings.HasPrefix(u.Via, "spec.parentRefs") }); target != nil {
+		return s.missing(verdict.Failed, target)
+	}
+	o := decode[gatewayRoute](&s.Neighbor)
+	where := ""
+	if len(o.Spec.Hostnames) > 0 {
+		where = o.Spec.Hostnames[0]
+	}
+	var paths []path
+	for n := range o.Spec.Rules {
+		for _, b := range o.Spec.Rules[n].BackendRefs {
+			if b.Kind != nil && *b.Kind != "Service" || b.Group != nil && *b.Group != "" {
+				continue
+			}
+			namespace := s.ID.Namespace()
+			if b.Namespace != "" && b.Namespace != namespace {
+				if v := s.notGranted(b.Namespace, b.Name); v != nil {
+					return v
+				}
+				namespace = b.Namespace
+			}
+			paths = append(paths, path{where, namespace, b.Name, b.Port, ""})
+		}
+	}
+	if v := s.brokenPaths(paths); v != nil {
+		return v
+	}
+	uses, _ := s.References(s.ID)
+	for n := range uses {
+		if strings.HasPrefix(uses[n].Via, "spec.parentRefs") {
+			if gateway := s.Find(uses[n].Target); s.hasProblem(&gateway) {
+				return s.because(gateway.Object.Verdict().Severity(), &gateway, "Gateway "+gateway.ID.Name()+": ")
+			}
+		}
+	}
+	return nil
+}
+
+// notGranted returns a verdict if no ReferenceGrant permits the route to use a Service of another namespace.
+func (s *subject) notGranted(namespace, name string) *verdict.Verdict {
+	kind := graph.Kind{Group: gatewayGroup, Kind: "ReferenceGrant"}
+	if s.Find(graph.NewID(kind, namespace, "")).Presence != Missing {
+		return nil // The grants are not known completely.
+	}
+	grants := s.All(kind, namespace, maxNeighbors)
+	for n := range grants {
+		g := decode[struct {
+			Spec struct {
+				From []struct{ Group, Kind, Namespace string } `json:"from"`
+				To   []struct{ Group, Kind, Name string }      `json:"to"`
+			} `json:"spec"`
+		}](&grants[n])
+		for _, from := range g.Spec.From {
+			for _, to := range g.Spec.To {
+				if from.Group == gatewayGroup && from.Kind == s.ID.Kind.Kind && from.Namespace == s.ID.Namespace() &&
+					to.Group == "" && to.Kind == "Service" && (to.Name == "" || to.Name == name) {
+					return nil
+				}
+			}
+		}
+	}
+	target := s.Find(graph.NewID(graph.Kind{Kind: "Service"}, namespace, name))
+	sentence := fmt.Sprintf("No ReferenceGrant in namespace %s permits the use of Service %s", namespace, name)
+	return s.inherit(verdict.Failed, "RefNotPermitted", sentence, &verdict.Cause{
+		Object: withResource(objectOf(&target), "core/v1/services"), Sentence: sentence,
+	})
+}

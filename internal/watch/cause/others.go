@@ -1,0 +1,278 @@
+package cause
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	admission "k8s.io/api/admissionregistration/v1"
+	core "k8s.io/api/core/v1"
+	storage "k8s.io/api/storage/v1"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+var apiServiceKind = graph.Kind{Group: "apiregistration.k8s.io", Kind: "APIService"} //nolint:gochecknoglobals // Constant.
+
+func cutRef(ref string) (group, version, resource string) {
+	parts := strings.SplitN(ref, "/", 3)
+	if len(parts) != 3 {
+		return "", "", ""
+	}
+	if parts[0] == "core" {
+		parts[0] = ""
+	}
+	return parts[0], parts[1], parts[2]
+}
+
+// claim explains why a PersistentVolumeClaim is not bound.
+func claim(s *subject) *verdict.Verdict {
+	o := decode[core.PersistentVolumeClaim](&s.Neighbor)
+	if o.Status.Phase == core.ClaimBound || s.own.Severity == verdict.None {
+		return nil
+	}
+	if target := s.firstMissing(func(u *graph.Use) bool {
+		return u.Target.Kind.Kind == "StorageClass" || u.Target.Kind.Kind == "PersistentVolume"
+	}); target != nil {
+		return s.missing(verdict.Failed, target)
+	}
+	className := o.Spec.StorageClassName
+	if className != nil && *className != "" && o.Spec.VolumeName == "" {
+		n := s.Find(graph.NewID(graph.Kind{Group: "storage.k8s.io", Kind: "StorageClass"}, "", *className))
+		class := decode[storage.StorageClass](&n)
+		if class.VolumeBindingMode != nil && *class.VolumeBindingMode == storage.VolumeBindingWaitForFirstConsumer {
+			return s.waitingClaim(&n)
+		}
+	}
+	if message := s.lastEvent("ProvisioningFailed", "FailedBinding", "VolumeMismatch"); message != "" {
+		return s.inherit(verdict.Failed, "ProvisioningFailed", message, nil)
+	}
+	return nil
+}
+
+// waitingClaim is the verdict on a claim that is bound only when a pod uses it.
+func (s *subject) waitingClaim(class *Neighbor) *verdict.Verdict {
+	var pods []Neighbor
+	for _, n := range s.find(s.Users(s.ID, maxNeighbors)) {
+		if n.ID.Kind == podKind {
+			pods = append(pods, n)
+		}
+	}
+	if len(pods) == 0 {
+		sentence := "Waits for the first pod that uses it, as StorageClass " + class.ID.Name() + " requires"
+		return &verdict.Verdict{
+			Severity: verdict.OK, Reason: "WaitForFirstConsumer", Sentence: sentence,
+			Cause: &verdict.Cause{Object: objectOf(class)},
+		}
+	}
+	for n := range pods {
+		p := decode[core.Pod](&pods[n])
+		own := pods[n].Object.Verdict().Own().Unpack()
+		if p.Spec.NodeName == "" && own.Severity.IsProblem() {
+			return s.inherit(verdict.Degraded, own.Reason, "Waits for pod "+p.Name+": "+own.Why(),
+				&verdict.Cause{Object: objectOf(&pods[n]), Sentence: own.Why()})
+		}
+	}
+	if message := s.lastEvent("ProvisioningFailed"); message != "" {
+		return s.inherit(verdict.Failed, "ProvisioningFailed", message, nil)
+	}
+	return nil
+}
+
+// metricsAPI matches an API of metrics in the messages of autoscalers, such as "get pods.metrics.k8s.io".
+var metricsAPI = regexp.MustCompile(`\b(external\.metrics\.k8s\.io|custom\.metrics\.k8s\.io|metrics\.k8s\.io)\b`)
+
+// autoscaler explains an autoscaler by its target, or by the API that provides its metrics.
+func autoscaler(s *subject) *verdict.Verdict {
+	if !s.own.Severity.IsProblem() && s.own.Severity != verdict.Progressing {
+		return nil
+	}
+	if target := s.firstMissing(func(u *graph.Use) bool { return strings.HasSuffix(u.Via, "scaleTargetRef") }); target != nil {
+		return s.missing(verdict.Failed, target)
+	}
+	if group := metricsAPI.FindString(s.own.Sentence); group != "" {
+		services := s.All(apiServiceKind, "", 2*maxNeighbors)
+		for n := range services {
+			_, g, _ := strings.Cut(services[n].ID.Name(), ".")
+			if g == group && s.hasProblem(&services[n]) {
+				return s.because(verdict.Failed, &services[n], "APIService "+services[n].ID.Name()+": ")
+			}
+			if g == group {
+				return nil
+			}
+		}
+		n := s.Find(graph.NewID(apiServiceKind, "", "v1beta1."+group))
+		if n.Presence == Missing {
+			v := s.missing(verdict.Failed, &n)
+			v.Sentence = fmt.Sprintf("The cluster has no API %s: no metrics server is installed", group)
+			v.Cause.Sentence = v.Sentence
+			return v
+		}
+	}
+	return nil
+}
+
+// disruptionBudget explains a budget by the pod that is not healthy.
+func disruptionBudget(s *subject) *verdict.Verdict {
+	selector := s.Selector(s.ID)
+	if !s.own.Severity.IsProblem() || selector == nil {
+		return nil
+	}
+	pods := s.find(s.Selected(s.ID.Namespace(), selector, maxNeighbors))
+	if worst := s.worst(pods); worst != nil {
+		return s.because(s.own.Severity, worst, s.own.Sentence+". ")
+	}
+	return nil
+}
+
+type webhookConfiguration struct {
+	Webhooks []struct {
+		Name          string                         `json:"name"`
+		ClientConfig  admission.WebhookClientConfig  `json:"clientConfig"`
+		FailurePolicy *admission.FailurePolicyType   `json:"failurePolicy"`
+		Rules         []admission.RuleWithOperations `json:"rules"`
+	} `json:"webhooks"`
+}
+
+// webhooks explains which requests fail because a webhook does not answer.
+func webhooks(s *subject) *verdict.Verdict {
+	o := decode[webhookConfiguration](&s.Neighbor)
+	for n := range o.Webhooks {
+		w := &o.Webhooks[n]
+		ref := w.ClientConfig.Service
+		if ref == nil {
+			continue
+		}
+		target := s.Find(graph.NewID(graph.Kind{Kind: "Service"}, ref.Namespace, ref.Name))
+		isDown := target.Presence == Missing ||
+			s.hasProblem(&target) && target.Object.Verdict().Severity() == verdict.Failed
+		if !isDown {
+			continue
+		}
+		severity, effect := verdict.Failed, "blocks "+rulesText(w.Rules)
+		if w.FailurePolicy != nil && *w.FailurePolicy == admission.Ignore {
+			severity, effect = verdict.Degraded, "is skipped for "+rulesText(w.Rules)
+		}
+		var v *verdict.Verdict
+		if target.Presence == Missing {
+			v = s.missing(severity, &target)
+		} else {
+			v = s.because(severity, &target, "")
+		}
+		v.Reason = "WebhookDown"
+		v.Sentence = fmt.Sprintf("Webhook %s %s: %s", w.Name, effect, v.Sentence)
+		return v
+	}
+	return nil
+}
+
+func rulesText(rules []admission.RuleWithOperations) string {
+	var operations, resources []string
+	for n := range rules {
+		for _, operation := range rules[n].Operations {
+			if text := strings.ToLower(string(operation)); !slices.Contains(operations, text) {
+				operations = append(operations, text)
+			}
+		}
+		for _, resource := range rules[n].Resources {
+			if !slices.Contains(resources, resource) {
+				resources = append(resources, resource)
+			}
+		}
+	}
+	if len(resources) > 4 {
+		resources = append(resources[:4], fmt.Sprintf("%d more", len(resources)-4))
+	}
+	return strings.NewReplacer("*", "all").Replace(strings.Join(operations, ", ") + " of " + strings.Join(resources, ", "))
+}
+
+// webhook returns the configuration that contains a webhook, or nil.
+func (s *subject) webhook(name string) *Neighbor {
+	for _, kind := range []string{"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"} {
+		configurations := s.All(graph.Kind{Group: admissionGroup, Kind: kind}, "", maxNeighbors)
+		for n := range configurations {
+			o := decode[webhookConfiguration](&configurations[n])
+			for m := range o.Webhooks {
+				if o.Webhooks[m].Name == name {
+					return &configurations[n]
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// apiService explains an API by its Service.
+func apiService(s *subject) *verdict.Verdict {
+	if !s.own.Severity.IsProblem() && s.own.Severity != verdict.Progressing {
+		return nil
+	}
+	uses, _ := s.References(s.ID)
+	for n := range uses {
+		target := s.Find(uses[n].Target)
+		if target.Presence == Missing {
+			return s.missing(verdict.Failed, &target)
+		}
+		if s.hasProblem(&target) {
+			return s.because(verdict.Failed, &target, "Service "+target.ID.Namespace()+"/"+target.ID.Name()+": ")
+		}
+	}
+	return nil
+}
+
+// namespace explains a namespace that cannot be deleted by the API that does not answer.
+func namespace(s *subject) *verdict.Verdict {
+	if s.own.Severity <= verdict.OK {
+		return nil
+	}
+	o := decode[core.Namespace](&s.Neighbor)
+	for n := range o.Status.Conditions {
+		c := &o.Status.Conditions[n]
+		if c.Type != core.NamespaceDeletionDiscoveryFailure || c.Status != core.ConditionTrue {
+			continue
+		}
+		services := s.All(apiServiceKind, "", 2*maxNeighbors)
+		if worst := s.worst(services); worst != nil {
+			return s.because(verdict.Degraded, worst, "Cannot be deleted, because APIService "+worst.ID.Name()+" fails: ")
+		}
+	}
+	return nil
+}
+
+// binding reports a binding that grants nothing, because its role does not exist.
+func binding(s *subject) *verdict.Verdict {
+	target := s.firstMissing(func(u *graph.Use) bool { return u.Via == "roleRef" })
+	if target == nil {
+		return nil
+	}
+	v := s.missing(verdict.Degraded, target)
+	v.Sentence = "Grants nothing: " + v.Sentence
+	return v
+}
+
+// custom explains a custom resource by a missing object, by what it uses, or by what it owns.
+func custom(s *subject) *verdict.Verdict {
+	if s.own.Severity != verdict.OK {
+		if target := s.firstMissing(nil); target != nil && (target.Resource != "" || s.own.Severity.IsProblem()) {
+			severity := verdict.Degraded
+			if s.own.Severity == verdict.Progressing {
+				severity = verdict.Failed
+			}
+			return s.missing(severity, target)
+		}
+		uses, _ := s.References(s.ID)
+		var used []Neighbor
+		for n := range uses {
+			used = append(used, s.Find(uses[n].Target))
+		}
+		if worst := s.worst(used); worst != nil && s.own.Severity > verdict.OK {
+			return s.because(s.own.Severity, worst, worst.ID.Kind.Kind+" "+worst.ID.Name()+": ")
+		}
+	}
+	if worst := s.worst(s.owned()); worst != nil {
+		return s.because(verdict.Degraded, worst, worst.ID.Kind.Kind+" "+worst.ID.Name()+": ")
+	}
+	return nil
+}

@@ -1,0 +1,309 @@
+package cause
+
+import (
+	"regexp"
+	"strings"
+
+	core "k8s.io/api/core/v1"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+var (
+	podKind   = graph.Kind{Kind: "Pod"}   //nolint:gochecknoglobals // Constant.
+	nodeKind  = graph.Kind{Kind: "Node"}  //nolint:gochecknoglobals // Constant.
+	eventKind = graph.Kind{Kind: "Event"} //nolint:gochecknoglobals // Constant.
+)
+
+// pod explains a pod by its node, by what it needs, or by its owner.
+func pod(s *subject) *verdict.Verdict {
+	if s.own.Severity <= verdict.OK {
+		return nil
+	}
+	p := decode[core.Pod](&s.Neighbor)
+	if p.Status.Phase == core.PodFailed {
+		return retriedPod(s)
+	}
+	if p.Spec.NodeName != "" {
+		node := s.Find(graph.NewID(nodeKind, "", p.Spec.NodeName))
+		if s.hasProblem(&node) && node.Object.Verdict().Severity() == verdict.Failed && !hasFailedContainer(&p) {
+			return s.because(verdict.Failed, &node, "Node "+p.Spec.NodeName+": ")
+		}
+	}
+	if isStarted(&p) {
+		return nil
+	}
+	if target := s.firstMissing(func(u *graph.Use) bool { return explainsPod(s, u, &p) }); target != nil {
+		return s.missing(verdict.Failed, target)
+	}
+	uses, _ := s.References(s.ID)
+	for n := range uses {
+		if uses[n].Target.Kind.Kind != "PersistentVolumeClaim" || hasFailedContainer(&p) {
+			continue
+		}
+		volume := s.Find(uses[n].Target)
+		if s.hasProblem(&volume) || isUnscheduled(&p) && volume.Object != nil && volume.Object.Verdict().Severity() > verdict.OK {
+			return s.because(volume.Object.Verdict().Severity(), &volume,
+				"PersistentVolumeClaim "+volume.ID.Name()+": ")
+		}
+	}
+	return s.mountFailure()
+}
+
+// mountFailure explains a pod that waits for its volumes or its network, from the newest warning of the kubelet.
+func (s *subject) mountFailure() *verdict.Verdict {
+	if s.own.Reason != "ContainerCreating" && s.own.Reason != "PodInitializing" {
+		return nil
+	}
+	message := s.lastEvent("FailedMount", "FailedAttachVolume", "FailedCreatePodSandBox")
+	if message == "" {
+		return nil
+	}
+	return s.inherit(verdict.Degraded, "FailedMount", message, nil)
+}
+
+// explainsPod reports whether a missing object can be the reason for the state of a pod that has not started.
+func explainsPod(s *subject, u *graph.Use, p *core.Pod) bool {
+	isPullSecret := strings.HasSuffix(u.Via, "imagePullSecrets")
+	switch s.own.Reason {
+	case "ErrImagePull", "ImagePullBackOff":
+		return isPullSecret
+	}
+	// Kubelet starts a pod without its pull secrets.
+	return !isPullSecret && (!hasFailedContainer(p) || s.own.Reason == "CreateContainerConfigError")
+}
+
+// isStarted reports whether a container of the pod has been started. Its volumes and environment then existed.
+func isStarted(p *core.Pod) bool {
+	for _, statuses := range [][]core.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
+		for n := range statuses {
+			c := &statuses[n]
+			if c.State.Running != nil || c.State.Terminated != nil || c.LastTerminationState.Terminated != nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func isUnscheduled(p *core.Pod) bool { return p.Spec.NodeName == "" }
+
+func hasFailedContainer(p *core.Pod) bool {
+	for _, statuses := range [][]core.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
+		for n := range statuses {
+			c := &statuses[n]
+			if w := c.State.Waiting; w != nil && w.Reason != "ContainerCreating" && w.Reason != "PodInitializing" {
+				return true
+			}
+			if t := c.State.Terminated; t != nil && t.ExitCode != 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// retriedPod calls a failed pod OK if its owner has replaced it and works.
+func retriedPod(s *subject) *verdict.Verdict {
+	_, owners := s.References(s.ID)
+	for n := range owners {
+		owner := s.Find(owners[n].ID)
+		if owner.Object == nil || owner.Object.UID() != owners[n].UID || owner.Object.Verdict().Severity() != verdict.OK {
+			continue
+		}
+		return &verdict.Verdict{
+			Severity: verdict.OK, Reason: "Replaced",
+			Sentence: owner.ID.Kind.Kind + " " + owner.ID.Name() + " has replaced this pod",
+			Cause:    &verdict.Cause{Object: objectOf(&owner)},
+		}
+	}
+	return nil
+}
+
+type replicas struct {
+	Spec struct {
+		Replicas *int64 `json:"replicas"`
+	} `json:"spec"`
+	Status struct {
+		ReadyReplicas          int64 `json:"readyReplicas"`
+		DesiredNumberScheduled int64 `json:"desiredNumberScheduled"`
+		NumberReady            int64 `json:"numberReady"`
+	} `json:"status"`
+}
+
+// isMostlyDown reports whether at most half of the desired replicas are ready.
+func (r *replicas) isMostlyDown() bool {
+	desired, ready := r.Status.DesiredNumberScheduled, r.Status.ReadyReplicas+r.Status.NumberReady
+	switch {
+	case r.Spec.Replicas != nil:
+		desired = *r.Spec.Replicas
+	case desired == 0:
+		desired = 1 // The default of spec.replicas.
+	}
+	return ready*2 <= desired
+}
+
+// workload explains a controller of pods by its pods, or by the reason for which it cannot create pods.
+func workload(s *subject) *verdict.Verdict {
+	owned := s.owned()
+	active := owned[:0]
+	for n := range owned {
+		if owned[n].ID.Kind != podKind || !isEnded(&owned[n]) {
+			active = append(active, owned[n])
+		}
+	}
+	worst := s.worst(active)
+	if worst == nil {
+		return s.creationFailure()
+	}
+	severity := verdict.Degraded
+	if r := decode[replicas](&s.Neighbor); r.isMostlyDown() && worst.Object.Verdict().Severity() == verdict.Failed {
+		severity = verdict.Failed
+	}
+	return s.because(severity, worst, "")
+}
+
+func isEnded(n *Neighbor) bool {
+	if !n.Object.Verdict().Severity().IsProblem() {
+		return false // The phase does not matter then.
+	}
+	p := decode[core.Pod](n)
+	return p.Status.Phase == core.PodFailed
+}
+
+// job explains a Job by its failed pods.
+func job(s *subject) *verdict.Verdict {
+	if s.own.Severity == verdict.OK || s.own.Severity == verdict.None {
+		return nil
+	}
+	pods := s.owned()
+	if worst := s.worst(pods); worst != nil {
+		severity := verdict.Degraded
+		if s.own.Severity == verdict.Failed {
+			return s.because(verdict.Failed, worst, s.own.Reason+": ")
+		}
+		if worst.Object.Verdict().Severity() == verdict.Failed && len(pods) > 0 && !isEnded(worst) {
+			severity = verdict.Failed
+		}
+		return s.because(severity, worst, "")
+	}
+	return s.creationFailure()
+}
+
+// cronJob explains a CronJob by its newest Job.
+func cronJob(s *subject) *verdict.Verdict {
+	last := newest(s.owned())
+	if last == nil || !s.hasProblem(last) {
+		return s.creationFailure()
+	}
+	return s.because(last.Object.Verdict().Severity(), last, "Job "+last.ID.Name()+": ")
+}
+
+var (
+	quotaPattern   = regexp.MustCompile(`exceeded quota: ([a-z0-9.-]+)`)
+	accountPattern = regexp.MustCompile(`serviceaccounts? "([a-z0-9.-]+)" not found|error looking up service account [a-z0-9-]+/([a-z0-9.-]+)`)
+	webhookPattern = regexp.MustCompile(`failed calling webhook "([^"]+)"`)
+	priorityClass  = regexp.MustCompile(`no PriorityClass with name ([a-z0-9.-]+) was found`)
+	runtimeClass   = regexp.MustCompile(`RuntimeClass "([a-z0-9.-]+)" not found`)
+)
+
+// creationFailure explains why a controller cannot create objects, from the message of the API server.
+func (s *subject) creationFailure() *verdict.Verdict {
+	message := s.own.Sentence
+	if !s.own.Severity.IsProblem() && s.own.Severity != verdict.Progressing {
+		return nil
+	}
+	if event := s.lastEvent("FailedCreate"); event != "" {
+		message += " " + event
+	}
+	name := func(pattern *regexp.Regexp) string {
+		for _, group := range pattern.FindStringSubmatch(message)[min(1, len(pattern.FindStringSubmatch(message))):] {
+			if group != "" {
+				return group
+			}
+		}
+		return ""
+	}
+	namespace := s.ID.Namespace()
+	if quota := name(quotaPattern); quota != "" {
+		n := s.Find(graph.NewID(graph.Kind{Kind: "ResourceQuota"}, namespace, quota))
+		_, detail, _ := strings.Cut(message, "exceeded quota: "+quota)
+		sentence := "ResourceQuota " + quota + " refuses new objects: exceeded" + strings.TrimPrefix(detail, ",")
+		if n.Presence == Missing {
+			return nil
+		}
+		return s.inherit(verdict.Failed, "ExceededQuota", sentence, &verdict.Cause{
+			Object: withResource(objectOf(&n), "core/v1/resourcequotas"), Sentence: sentence,
+		})
+	}
+	if webhook := name(webhookPattern); webhook != "" {
+		if configuration := s.webhook(webhook); configuration != nil {
+			sentence := "Webhook " + webhook + " refuses new objects"
+			if v := configuration.Object.Verdict().Unpack(); v.Sentence != "" {
+				sentence += ": " + v.Sentence
+			}
+			return s.inherit(verdict.Failed, "WebhookFailed", sentence, &verdict.Cause{
+				Object: objectOf(configuration), Sentence: sentence,
+			})
+		}
+	}
+	for pattern, kind := range map[*regexp.Regexp]graph.Kind{
+		accountPattern: {Kind: "ServiceAccount"}, priorityClass: {Group: "scheduling.k8s.io", Kind: "PriorityClass"},
+		runtimeClass: {Group: "node.k8s.io", Kind: "RuntimeClass"},
+	} {
+		if missing := name(pattern); missing != "" {
+			ns := namespace
+			if kind.Group != "" {
+				ns = ""
+			}
+			if n := s.Find(graph.NewID(kind, ns, missing)); n.Presence != Present {
+				return s.missing(verdict.Failed, &n)
+			}
+		}
+	}
+	if target := s.firstMissing(func(u *graph.Use) bool { return isNeededForCreation(u) }); target != nil {
+		return s.missing(verdict.Failed, target)
+	}
+	return nil
+}
+
+// isNeededForCreation reports whether the API server rejects pods without the object.
+func isNeededForCreation(u *graph.Use) bool {
+	switch u.Target.Kind.Kind {
+	case "ServiceAccount", "PriorityClass", "RuntimeClass":
+		return true
+	}
+	return false
+}
+
+func withResource(o verdict.Object, ref string) verdict.Object {
+	if o.Resource == "" {
+		o.Resource = ref
+	}
+	return o
+}
+
+// lastEvent returns the message of the newest warning about the subject with one of the reasons, or "".
+func (s *subject) lastEvent(reasons ...string) string {
+	var last *core.Event
+	for _, id := range s.Users(s.ID, maxNeighbors) {
+		if id.Kind != eventKind {
+			continue
+		}
+		n := s.Find(id)
+		e := decode[core.Event](&n)
+		if e.Type != core.EventTypeWarning || e.InvolvedObject.UID != "" && string(e.InvolvedObject.UID) != s.Object.UID() {
+			continue
+		}
+		for _, reason := range reasons {
+			if e.Reason == reason && (last == nil || at(&e).After(at(last))) {
+				last = &e
+			}
+		}
+	}
+	if last == nil {
+		return ""
+	}
+	return last.Message
+}
