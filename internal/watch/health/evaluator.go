@@ -71,6 +71,8 @@ func (e *Evaluator) evaluate(o object, text []byte, now time.Time) result {
 	if compute != nil {
 		r = compute(o, general.status)
 		r.hasRules = true
+	} else {
+		r.applyPhase(o)
 	}
 	general.override(o, &r)
 	r.limit()
