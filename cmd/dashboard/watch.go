@@ -19,6 +19,7 @@ import (
 type watchSettings struct {
 	always    []string
 	linger    time.Duration
+	inherit   bool
 	memory    string
 	ringBytes string
 	ringAge   time.Duration
@@ -29,6 +30,9 @@ func (s *watchSettings) addFlags(flags *pflag.FlagSet) {
 		"Resources to watch even without readers, such as core/v1/pods,apps/v1/deployments.")
 	flags.DurationVar(&s.linger, "linger", 5*time.Minute,
 		"How long a resource is watched after its last reader has left.")
+	flags.BoolVar(&s.inherit, "inherit-verdicts", true,
+		"Explain the problems of objects by other objects, such as those of a Deployment by its pods. For that, the "+
+			"program also watches related resources while somebody looks at such objects.")
 	flags.StringVar(&s.memory, "memory-limit", "",
 		"The memory limit of the program, such as 512Mi; off means no limit. The default is the memory limit of the "+
 			"container, if there is one.")
@@ -40,7 +44,9 @@ func (s *watchSettings) addFlags(flags *pflag.FlagSet) {
 // options validates the flags, and sets the memory limit of the Go runtime. container returns the container's limit
 // in bytes.
 func (s *watchSettings) options(log *slog.Logger, container func() (uint64, error)) (watch.Options, error) {
-	options := watch.Options{Pinned: s.always, Linger: s.linger, Ring: informer.Ring{Age: s.ringAge}}
+	options := watch.Options{
+		Pinned: s.always, Linger: s.linger, InheritVerdicts: s.inherit, Ring: informer.Ring{Age: s.ringAge},
+	}
 	for _, ref := range s.always {
 		if strings.Count(ref, "/") != 2 {
 			return options, &usageError{

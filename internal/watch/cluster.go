@@ -10,6 +10,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,12 +20,14 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/cursor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/definitions"
 	"github.com/glasshouse-project/glasshouse/internal/watch/event"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/budget"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/pool"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/reconcile"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
+	"github.com/glasshouse-project/glasshouse/internal/watch/inherit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/namespaces"
 	"github.com/glasshouse-project/glasshouse/internal/watch/permit"
@@ -33,6 +36,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/redact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/signal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -64,8 +68,11 @@ type Options struct {
 	Redact redact.Rules
 	// Health evaluates objects. If nil, the Cluster creates its own, without rules of the administrator.
 	Health *health.Evaluator
-	Ring   informer.Ring
-	Log    *slog.Logger
+	// InheritVerdicts lets objects inherit the problems of other objects, such as a Deployment from its pods. For that,
+	// the Cluster also watches related resources while a resource with such objects has readers.
+	InheritVerdicts bool
+	Ring            informer.Ring
+	Log             *slog.Logger
 }
 
 // A Cluster is a live view of one Kubernetes cluster.
@@ -86,6 +93,8 @@ type Cluster struct {
 	buffers          sync.Pool
 	encodedCache     event.Cache
 	redactionRules   redactionRules
+	verdicts         *inherit.Engine
+	inheritVerdicts  bool
 
 	permit     permit.Deps
 	namespaces *namespaces.Namespaces
@@ -131,14 +140,22 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 	}
 	c.pool = pool.New(options.Linger, limit, c.newInformer)
 	c.catalog = catalog.New(discoverer, config.Host, c.onDiscovery, options.Log)
+	c.inheritVerdicts = options.InheritVerdicts
 	c.definitions = &definitions.Definitions{Catalog: c.catalog, Pool: c.pool, Changed: signal.New()}
+	c.verdicts = inherit.New(inherit.Options{
+		Pool: c.pool, Discovered: c.definitions.Changed, Linger: options.Linger, Log: options.Log,
+		Resources: func() (resources []resource.Resource, isComplete bool) {
+			resources, groupErrors, err := c.catalog.All()
+			return resources, err == nil && len(groupErrors) == 0
+		},
+	})
 	c.namespaces = namespaces.New(c.pool, options.Namespace, func(ctx context.Context, namespace string) error {
 		_, err := c.get(ctx, resource.Namespaces().GVR(), "", namespace)
 		return err
 	})
 	c.permit = permit.Deps{
 		Guard: authz.NewGuard(authorizer.SubjectAccessReviews()), Reviews: c.reviews, Redact: options.Redact,
-		Find: c.catalog.Find, Namespaces: c.namespaces.Known,
+		Find: c.catalog.Find, Namespaces: c.namespaces.Known, InheritsVerdicts: options.InheritVerdicts,
 	}
 	return c, nil
 }
@@ -148,6 +165,7 @@ func (c *Cluster) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	running.Go(func() { c.catalog.Run(ctx) })
 	running.Go(func() { c.pool.Run(ctx) })
+	running.Go(func() { c.verdicts.Run(ctx) })
 	for _, ref := range c.pinned {
 		running.Go(func() { c.keepWatched(ctx, ref) })
 	}
@@ -164,8 +182,11 @@ func (c *Cluster) newInformer(
 		Masked:         scope.GuestMasked || c.redactionRules.AppliesTo(resource.Group, resource.Resource),
 		StateChanged:   c.definitions.Changed.Broadcast,
 		ObjectChanged:  func() {},
+		Inherited: func(key string) *verdict.Verdict {
+			return c.verdicts.Inherited(graph.Kind{Group: resource.Group, Kind: resource.Kind}, key)
+		},
 	}
-	if scope.Metadata {
+	if slices.Contains(definitions.Scopes(), scope) {
 		deps.ObjectChanged = c.catalog.RefreshSoon
 	}
 	i = informer.New(scope, deps)
@@ -206,6 +227,14 @@ func (c *Cluster) readPrinterColumns(ctx context.Context, resource *resource.Res
 // ReviewToken returns the user of a token (see authz.ReviewToken).
 func (c *Cluster) ReviewToken(ctx context.Context, token string, audiences []string) (*authz.User, error) {
 	return authz.ReviewToken(ctx, c.tokens, token, audiences)
+}
+
+// acquireVerdicts keeps the inherited verdicts of a resource up to date until release is called.
+func (c *Cluster) acquireVerdicts(r *resource.Resource) (release func()) {
+	if !c.inheritVerdicts || !inherit.Covers(r) {
+		return func() {}
+	}
+	return c.verdicts.Acquire()
 }
 
 func (c *Cluster) find(scope listwatch.Scope) *shared.Informer {

@@ -69,7 +69,8 @@ func (a *Access) acquire(q *query.Query, resource *resource.Resource, filter *qu
 		release()
 		return nil, err
 	}
-	releaseAll := sync.OnceFunc(func() { releaseLeases(); release() })
+	releaseVerdicts := a.cluster.acquireVerdicts(resource)
+	releaseAll := sync.OnceFunc(func() { releaseVerdicts(); releaseLeases(); release() })
 	return &openedQuery{a, q, resource, filter, shared.Of(informer), releaseAll}, nil
 }
 

@@ -28,6 +28,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/redact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 type (
@@ -45,6 +46,8 @@ type Options struct {
 	// set.
 	PrinterColumns func(context.Context) printer.CRDColumns
 	Masked         bool
+	// Inherited returns the verdict that the object with a key inherits from other objects, or nil.
+	Inherited func(key string) *verdict.Verdict
 	// StateChanged and ObjectChanged are called after changes of the informer's state and of an object. They must not
 	// block.
 	StateChanged, ObjectChanged func()

@@ -9,6 +9,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/event"
 	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 // Key returns the journal key of an object: "namespace/name".
@@ -41,7 +42,12 @@ func (f *feed) replace(objects []*compact.Object, pollReason string) {
 	// into memory.
 	f.reserved.Release()
 	// The function entered marks objects of newly watched namespaces: they became visible, but were not created.
-	i.overdue.Write(func() { i.Replace(f.covers, entries, i.entered(), event.Memo{}) }, entries...)
+	i.overdue.Write(func() {
+		for n := range entries {
+			entries[n].Value = i.withInherited(entries[n].Key, entries[n].Value)
+		}
+		i.Replace(f.covers, entries, i.entered(), event.Memo{})
+	}, entries...)
 	if columnsChanged {
 		i.Forget()
 	}
@@ -85,6 +91,31 @@ func (f *feed) setColumns(columns []printer.Column) (changed bool) {
 	return changed
 }
 
+// withInherited returns the object with the verdict that it inherits from other objects.
+func (i *Informer) withInherited(key string, o *compact.Object) *compact.Object {
+	next := o.Verdict().Own()
+	if v := i.options.Inherited(key); v != nil {
+		next = verdict.Inherit(next, v)
+	}
+	if next.Same(o.Verdict()) {
+		return o
+	}
+	return o.WithVerdict(next)
+}
+
+// UpdateVerdict applies a change of the verdict that an object inherits.
+func (i *Informer) UpdateVerdict(key string) {
+	i.overdue.Write(func() {
+		o, ok, _ := i.Get(key)
+		if !ok {
+			return
+		}
+		if next := i.withInherited(key, o); next != o {
+			i.Set(key, next, event.Memo{}, 0)
+		}
+	})
+}
+
 // Replace stores the objects of a complete list.
 func (f *feed) Replace(objects []*compact.Object) { f.replace(objects, "") }
 
@@ -95,7 +126,9 @@ func (f *feed) Set(o *compact.Object, managed *compact.Managed) {
 		weight = managed.Size()
 	}
 	i, key := f.informer, Key(o.Namespace(), o.Name())
-	i.overdue.Write(func() { i.Set(key, o, event.Memo{Managed: managed}, weight) }, Entry{Key: key, Value: o})
+	i.overdue.Write(func() {
+		i.Set(key, i.withInherited(key, o), event.Memo{Managed: managed}, weight)
+	}, Entry{Key: key, Value: o})
 	f.recordChange()
 }
 

@@ -1,0 +1,124 @@
+package inherit
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
+	"github.com/glasshouse-project/glasshouse/internal/watch/event"
+	"github.com/glasshouse-project/glasshouse/internal/watch/fieldmanager"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
+)
+
+// maxSpecChanges limits the changes that specChanges keeps.
+const maxSpecChanges = 500
+
+// SpecChange is an update of an object's specification.
+type SpecChange struct {
+	ID     graph.ID
+	Change *event.Change
+}
+
+// specChanges keeps the newest changes of specifications, the oldest first.
+type specChanges struct {
+	mu      sync.Mutex
+	changes []SpecChange
+}
+
+// record keeps a change if the object's specification, data, or rules differ.
+func (s *specChanges) record(kind graph.Kind, c *event.Change) {
+	if c.Old == nil || c.New == nil || !hasSpec(kind) || c.Old.SameText(c.New) || !specDiffers(c.Old, c.New) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.changes) == maxSpecChanges {
+		s.changes = append(s.changes[:0], s.changes[maxSpecChanges/5:]...)
+	}
+	s.changes = append(s.changes, SpecChange{graph.ID{Kind: kind, Key: c.Key}, c})
+}
+
+// hasSpec reports whether people write the specification of a kind. Controllers write that of the others.
+func hasSpec(kind graph.Kind) bool {
+	switch kind.Kind {
+	case "Pod", "Event", "ReplicaSet", "EndpointSlice", "Endpoints", "VolumeAttachment", "APIService", "Lease":
+		return false
+	}
+	return true
+}
+
+func specDiffers(before, after *compact.Object) bool {
+	old, err := before.JSON()
+	if err != nil {
+		return false
+	}
+	text, err := after.JSON()
+	return err == nil && !bytes.Equal(specOf(old), specOf(text))
+}
+
+// specOf returns an object's text without its status and metadata.
+func specOf(text []byte) (spec []byte) {
+	c := jsonscan.NewCursor(text)
+	_ = c.Object(func(key []byte) error {
+		switch string(key) {
+		case "status", "metadata", "kind", "apiVersion":
+			return nil
+		}
+		value, err := c.Value()
+		spec = append(spec, value...)
+		return err
+	})
+	return spec
+}
+
+// SpecChanges returns the newest changes of specifications since a time, the newest first.
+func (e *Engine) SpecChanges(since time.Time) (changes []SpecChange) {
+	e.specs.mu.Lock()
+	defer e.specs.mu.Unlock()
+	for n := len(e.specs.changes) - 1; n >= 0 && !e.specs.changes[n].Change.Time.Before(since); n-- {
+		changes = append(changes, e.specs.changes[n])
+	}
+	return changes
+}
+
+// Author returns who made a change, and the path of the first changed member. by is nil if the author is unknown.
+func Author(c *SpecChange, cache *event.Cache) (by *fieldmanager.Author, what string) {
+	by, err := event.AuthorOf(c.Change, cache)
+	if err != nil {
+		return nil, ""
+	}
+	delta, err := event.DeltaOf(c.Change, cache)
+	if err != nil {
+		return nil, ""
+	}
+	return by, changedPath(delta.Text)
+}
+
+// changedPath returns the first path of a delta's patch outside of the status and the metadata, such as
+// "spec.template.spec.containers.0.image", and the number of further paths.
+func changedPath(delta []byte) string {
+	var d struct {
+		Patch []struct{ Path string } `json:"patch"`
+	}
+	if json.Unmarshal(append(append([]byte(`{"x":0`), delta...), '}'), &d) != nil {
+		return ""
+	}
+	var paths []string
+	for _, operation := range d.Patch {
+		if !strings.HasPrefix(operation.Path, "/status") && !strings.HasPrefix(operation.Path, "/metadata") {
+			paths = append(paths, strings.ReplaceAll(strings.TrimPrefix(operation.Path, "/"), "/", "."))
+		}
+	}
+	switch len(paths) {
+	case 0:
+		return ""
+	case 1:
+		return paths[0]
+	}
+	return fmt.Sprintf("%s and %d more", paths[0], len(paths)-1)
+}
