@@ -40,7 +40,7 @@ type Subscription struct {
 func (a *Access) Subscribe(ctx context.Context, q query.Query, view stream.View, cursor string) (*Subscription, error) {
 	if !view.IsValid() {
 		return nil, status.Invalidf("Unknown view",
-			"%.40q is not a view: use rows, table, window, object, changes, resources or log; object also needs a name.", view)
+			"%.40q is not a view: use rows, table, window, object, changes, resources, overview or log; object also needs a name.", view)
 	}
 	isOfRows := view == stream.Rows || view == stream.Table || view == stream.Windowed
 	if view == stream.Object && q.Name == "" || isOfRows && q.Name != "" {
@@ -164,7 +164,9 @@ func (s *Subscription) isStillValid(ctx context.Context) bool {
 // new result of checkPermissions.
 func (s *Subscription) permissionsDiffer(f *query.Filter, refusal string) bool {
 	before := s.reader.Filter
-	return refusal != s.refusal || before.IsRestricted != f.IsRestricted || !slices.Equal(before.Namespaces, f.Namespaces)
+	return refusal != s.refusal || before.IsRestricted != f.IsRestricted ||
+		!slices.Equal(before.Namespaces, f.Namespaces) || before.HidesCauses != f.HidesCauses ||
+		!slices.Equal(before.CauseResources, f.CauseResources)
 }
 
 // recheck rechecks permissions when due. It opens a new reader after a change, or sets uncheckedStatus after a

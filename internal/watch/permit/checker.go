@@ -25,6 +25,8 @@ type Deps struct {
 	Redact  redact.Rules    // The values that are masked for all viewers.
 	// Find returns the resource with a ref, such as "apps/v1/deployments".
 	Find func(ctx context.Context, ref string) (*resource.Resource, error)
+	// InheritsVerdicts means that objects can have verdicts from objects of other resources.
+	InheritsVerdicts bool
 	// Namespaces returns the namespaces for which a user's permissions are reviewed.
 	Namespaces func(context.Context) ([]string, error)
 }
@@ -66,7 +68,10 @@ func (c *Checker) Filter(
 	if err := c.checkMasked(filter.Fields, resource); err != nil {
 		return nil, err
 	}
-	return filter, c.Restrict(ctx, resource, filter, verb, ttl)
+	if err := c.Restrict(ctx, resource, filter, verb, ttl); err != nil {
+		return filter, err
+	}
+	return filter, c.restrictCauses(ctx, filter, ttl)
 }
 
 // checkMasked returns an error for a field selector on a masked field, with which a user could guess the value.

@@ -40,6 +40,9 @@ type Filter struct {
 	IsPartial    bool // The query can select objects that the viewer is not permitted to see.
 	IsGuest      bool // The viewer is a guest: a viewer of a share link.
 	IsRestricted bool // Messages must not reveal whether objects that the viewer may not see exist or change.
+	// HidesCauses means that the viewer may read about the causes of verdicts only in the resources CauseResources.
+	HidesCauses    bool
+	CauseResources []string // The refs of resources, sorted.
 }
 
 // NewFilter validates the query for the resource r. Only one goroutine at a time can use the Filter.
@@ -165,14 +168,34 @@ func (f *Filter) ID() FilterID {
 	if f.Selector != nil {
 		labels = f.Selector.String()
 	}
-	return sha256.Sum256(
-		fmt.Appendf(nil, "%q %q %q %q %q %q", f.Namespaces, f.Name, f.words, labels, f.requiredWords, f.regarding),
-	)
+	text := fmt.Appendf(nil, "%q %q %q %q %q %q",
+		f.Namespaces, f.Name, f.words, labels, f.requiredWords, f.regarding)
+	if f.HidesCauses {
+		text = fmt.Appendf(text, " %q", f.CauseResources)
+	}
+	return sha256.Sum256(text)
 }
 
-// MatchesAll reports whether the filter matches all objects of its resource.
+// MatchesAll reports whether the filter matches all objects of its resource, and shows them unchanged.
 func (f *Filter) MatchesAll() bool {
-	return f.Name == "" && len(f.Namespaces) == 0 && f.Selector == nil && len(f.words) == 0 && !f.NeedsRow()
+	return f.Name == "" && len(f.Namespaces) == 0 && f.Selector == nil && len(f.words) == 0 && !f.NeedsRow() &&
+		!f.HidesCauses
+}
+
+// Shown returns an object as the viewer may see it: without the texts of a verdict from objects that the viewer may
+// not read.
+func (f *Filter) Shown(o *compact.Object) *compact.Object {
+	if !f.HidesCauses || o == nil || !o.Verdict().IsInherited() {
+		return o
+	}
+	resource := "core/v1/pods" // Verdicts without a cause depend on the selected pods.
+	if cause := o.Verdict().Unpack().Cause; cause != nil {
+		resource = cause.Resource
+	}
+	if _, ok := slices.BinarySearch(f.CauseResources, resource); ok {
+		return o
+	}
+	return o.WithVerdict(o.Verdict().Public())
 }
 
 // WithColumns returns a copy of the filter with the given columns. The copy and f can be used concurrently.
@@ -305,15 +328,16 @@ func (f *Filter) VisibleChange(c *event.Change) *event.Change {
 	default:
 		return nil
 	}
-	if op == c.Op {
+	before, after := f.Shown(c.Old), f.Shown(c.New)
+	if op == c.Op && before == c.Old && after == c.New {
 		return c
 	}
 	return &event.Change{
 		Offset: c.Offset,
 		Time:   c.Time,
 		Key:    c.Key,
-		Old:    c.Old,
-		New:    c.New,
+		Old:    before,
+		New:    after,
 		Op:     op,
 		Memo:   event.Memo{Managed: c.Memo.Managed, CoverageOnly: c.Memo.CoverageOnly},
 	}

@@ -267,6 +267,7 @@ func (r *Ranking) addToCounts(o *compact.Object, n int) {
 // removalReason returns why a row is no longer on a page. It is safe for concurrent use.
 func (r *Ranking) removalReason(row *Row) (string, *compact.Object) {
 	now, ok, _ := r.informer.Get(informer.Key(row.Object.Namespace(), row.Object.Name()))
+	now = r.filter.Shown(now)
 	selector := r.filter.Selector
 	switch {
 	// The object was deleted, or no longer matches labels or the share link.
@@ -284,6 +285,7 @@ func (r *Ranking) removalReason(row *Row) (string, *compact.Object) {
 }
 
 func (r *Ranking) row(o *compact.Object) *Row {
+	o = r.filter.Shown(o)
 	row := &Row{Object: o, rank: r.by.rank(o, r.columns)}
 	if text := row.rank.Text; text != "" {
 		interned, ok := r.texts[text]

@@ -28,7 +28,7 @@ func (v *object) begin(context.Context) ([]byte, error) {
 		// The memory for a text of up to messages.LargestText bytes is already reserved.
 		c.buffer.Grow(2 * max(0, int64(len(text))-messages.LargestText))
 		message = append(append(message, `,"object":`...), text...)
-		message = o.Verdict().AppendMember(c.options.Cache.AppendHealth(message, text))
+		message = c.filter.Shown(o).Verdict().AppendMember(c.options.Cache.AppendHealth(message, text))
 	}
 	return append(message, `,"last":true`...), nil
 }

@@ -85,7 +85,7 @@ func (i *Informer) Objects(f *query.Filter, maxMissing uint64) (*Listing, inform
 		matching := &Listing{Cursor: l.Cursor}
 		for _, o := range l.Objects {
 			if f.Match(o) {
-				matching.Objects = append(matching.Objects, o)
+				matching.Objects = append(matching.Objects, f.Shown(o))
 			}
 		}
 		return matching, now
@@ -113,7 +113,7 @@ func (i *Informer) First(f *query.Filter, q *query.Query) (first *Listing, total
 		rows := make([]ranking.Row, 0, len(entries))
 		for n := range entries {
 			if o := entries[n].Value; f.Match(o) {
-				rows = append(rows, by.Row(o, state.Columns))
+				rows = append(rows, by.Row(f.Shown(o), state.Columns))
 			}
 		}
 		total = len(rows)
