@@ -58,6 +58,7 @@ func (s *Server) routes() []route {
 		},
 		{http.MethodGet, "/api/v1/logs/{namespace}/{name}", anyViewer, logs.Serve, direct, 0},
 		{http.MethodGet, "/api/v1/search", anyViewer, data.Search, buffered, smallMemory},
+		{http.MethodGet, "/api/v1/problems", anyViewer, data.Problems, bufferedAfterList, objectMemory},
 		{
 			http.MethodGet, "/api/v1/related/{group}/{version}/{resource}/{namespace}/{name}", anyViewer, data.Related,
 			buffered, graphMemory,

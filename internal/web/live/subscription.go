@@ -82,6 +82,11 @@ func (l *session) follow(ctx context.Context, o *operation, window *query.Window
 		return l.followResources(ctx, o.ID)
 	case o.View == viewLog:
 		return l.followLog(ctx, o)
+	case o.View == viewOverview && o.Resource+o.Labels+o.Fields+o.Name+o.Cursor != "":
+		return request.BadRequest("Invalid overview subscription",
+			"The view overview covers several resources, and allows no other member but id and ns.")
+	case o.View == viewOverview:
+		return l.followOverview(ctx, o)
 	}
 	subscription, err := l.access.Subscribe(ctx, o.query(window), stream.View(o.View), o.Cursor)
 	if err != nil {

@@ -1,0 +1,393 @@
+package watch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	core "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/inherit"
+	"github.com/glasshouse-project/glasshouse/internal/watch/overview"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// Limits of an overview.
+const (
+	maxFindings = 200
+	maxShown    = 30 // Changes and warnings.
+	recent      = time.Hour
+)
+
+// KeepOverview keeps the data of overviews up to date until release is called.
+func (a *Access) KeepOverview() (release func()) { return a.cluster.verdicts.Acquire() }
+
+// OverviewChanged returns a channel that is closed when the result of Overview can have changed.
+func (a *Access) OverviewChanged() <-chan struct{} { return a.cluster.verdicts.Changed() }
+
+// Overview returns what is wrong in the given namespaces, and facts about them, as far as the viewer may see it. An
+// empty list means all namespaces. It starts the watches that it needs, waits for their data, but at most the duration
+// wait, and reports which data is missing still.
+func (a *Access) Overview(
+	ctx context.Context, namespaces []string, wait time.Duration,
+) (*overview.Overview, error) {
+	defer a.checker.ReleaseAfterResponse(a.KeepOverview())
+	a.cluster.verdicts.AwaitSettled(ctx, wait)
+	b, err := a.newOverviewBuilder(ctx, namespaces)
+	if err != nil {
+		return nil, err
+	}
+	b.addWatched()
+	items := b.items()
+	findings := overview.Group(items)
+	b.result.Total = len(findings)
+	b.result.Problems = findings[:min(maxFindings, len(findings))]
+	b.addSummary()
+	b.addWarnings()
+	b.addChanges()
+	return b.result, ctx.Err()
+}
+
+// overviewBuilder builds the overview for one viewer.
+type overviewBuilder struct {
+	access     *Access
+	namespaces []string
+	state      inherit.State
+	filters    map[graph.Kind]*query.Filter // Of the resources that the viewer may read.
+	informers  map[graph.Kind]*inherit.Watched
+	result     *overview.Overview
+}
+
+func (a *Access) newOverviewBuilder(ctx context.Context, namespaces []string) (*overviewBuilder, error) {
+	for _, ns := range namespaces {
+		if err := query.CheckNamespace(ns); err != nil {
+			return nil, err
+		}
+	}
+	b := &overviewBuilder{
+		access: a, namespaces: namespaces, state: a.cluster.verdicts.State(),
+		filters: make(map[graph.Kind]*query.Filter), informers: make(map[graph.Kind]*inherit.Watched),
+		result: &overview.Overview{
+			Problems: []overview.Finding{}, Counts: map[string]int{}, Changes: []overview.Change{},
+			Warnings: []overview.Warning{}, Watched: []overview.Watched{}, Unexamined: []string{},
+		},
+	}
+	var forbidden []string
+	for n := range b.state.Watched {
+		w := &b.state.Watched[n]
+		r := w.Resource
+		if !a.checker.Viewer.CanDiscover(r) {
+			continue
+		}
+		q := query.Query{Resource: r.Ref()}
+		if r.Namespaced {
+			q.Namespaces = namespaces
+		}
+		filter, err := query.NewFilter(&q, r)
+		if err == nil {
+			err = a.checker.Restrict(ctx, r, filter, authz.VerbList, authz.TTLRequest())
+		}
+		if p, ok := errors.AsType[*status.Problem](err); ok && p.Cause == status.Refused {
+			if len(namespaces) == 0 || r.Namespaced {
+				forbidden = append(forbidden, r.Kind)
+			}
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		filter.Columns = w.Informer.CurrentState(nil).Columns
+		a.checker.Record(r, filter, authz.VerbList)
+		kind := graph.Kind{Group: r.Group, Kind: r.Kind}
+		b.filters[kind], b.informers[kind] = filter, w
+	}
+	if len(forbidden) > 0 {
+		slices.Sort(forbidden)
+		b.result.Unexamined = append(b.result.Unexamined,
+			"You cannot list these resource types: "+strings.Join(forbidden, ", ")+".")
+	}
+	return b, nil
+}
+
+func (b *overviewBuilder) addWatched() {
+	reading := 0
+	for _, w := range b.state.Watched {
+		kind := graph.Kind{Group: w.Resource.Group, Kind: w.Resource.Kind}
+		f := b.filters[kind]
+		if f == nil {
+			continue
+		}
+		now := w.Informer.CurrentState(f.Namespaces)
+		entry := overview.Watched{Resource: w.Resource.Ref(), Kind: w.Resource.Kind, Status: now.Status}
+		if b.isWhole(f) && len(f.Namespaces) == 0 {
+			stats := w.Informer.Stats()
+			entry.Objects, entry.Bytes = stats.Objects, stats.CacheBytes
+		}
+		if b.access.IsGuest() {
+			entry.Reason = now.Status.PublicReason
+		}
+		switch now.Status.State {
+		case status.Live:
+		case status.Syncing:
+			reading++
+		default:
+			text := fmt.Sprintf("%s: %s", w.Resource.Kind, now.Status.State)
+			if entry.Reason != "" {
+				text += ", " + strings.TrimSuffix(entry.Reason, ".")
+			}
+			b.result.Unexamined = append(b.result.Unexamined, text+".")
+		}
+		b.result.Watched = append(b.result.Watched, entry)
+	}
+	if waiting := reading + max(0, b.state.Planned-len(b.state.Watched)); waiting > 0 || b.state.Planned == 0 {
+		b.result.Unexamined = append(b.result.Unexamined, fmt.Sprintf(
+			"%d of %d resource types are not read yet.", waiting, max(waiting, b.state.Planned)))
+	}
+}
+
+// isWhole reports whether the viewer may read all objects of the filter's namespaces.
+func (*overviewBuilder) isWhole(f *query.Filter) bool {
+	return f.Selector == nil && f.Name == "" && !f.NeedsRow() && !f.IsPartial
+}
+
+// sees reports whether the viewer may read an object.
+func (b *overviewBuilder) sees(n *cause.Neighbor) bool {
+	f := b.filters[n.ID.Kind]
+	if f == nil {
+		return false
+	}
+	if o, ok := n.Object.(*Item); ok {
+		return f.Match(o)
+	}
+	// The object does not exist. The viewer may know that if the viewer may read all objects there.
+	return b.isWhole(f) && (len(f.Namespaces) == 0 || slices.Contains(f.Namespaces, n.ID.Namespace()))
+}
+
+func (b *overviewBuilder) items() (items []overview.Item) {
+	engine := b.access.cluster.verdicts
+	for _, n := range engine.Problems() {
+		if n.ID.Kind.Kind == "Event" || !b.sees(&n) {
+			continue
+		}
+		packed := n.Object.Verdict()
+		b.result.Counts[packed.Severity().String()]++
+		if !packed.Severity().IsProblem() {
+			continue
+		}
+		item := overview.Item{Object: objectOf(&n), Verdict: packed.Unpack(), Since: func() time.Time {
+			return n.Object.Created()
+		}}
+		if !b.seesCause(packed) {
+			item.Verdict = packed.Public().Unpack()
+		}
+		if owner := engine.ProblemOwner(n.ID); owner != nil && b.sees(owner) {
+			object := objectOf(owner)
+			item.Owner = &object
+		}
+		items = append(items, item)
+	}
+	return items
+}
+
+func (b *overviewBuilder) seesCause(v verdict.Packed) bool {
+	if !v.IsInherited() {
+		return true
+	}
+	root := v.Unpack().Cause
+	if root == nil { // The verdict depends on pods.
+		f := b.filters[graph.Kind{Kind: "Pod"}]
+		return f != nil && b.isWhole(f)
+	}
+	group, _, _ := strings.Cut(root.Resource, "/")
+	if group == "core" {
+		group = ""
+	}
+	n := b.access.cluster.verdicts.Find(graph.NewID(graph.Kind{Group: group, Kind: root.Kind}, root.Namespace, root.Name))
+	return b.sees(&n)
+}
+
+func objectOf(n *cause.Neighbor) verdict.Object {
+	return verdict.Object{
+		Resource: n.Resource, Kind: n.ID.Kind.Kind, Namespace: n.ID.Namespace(), Name: n.ID.Name(),
+	}
+}
+
+// each calls visit for each object of a kind that the viewer may read.
+func (b *overviewBuilder) each(kind graph.Kind, visit func(*Item)) (ok bool) {
+	f, w := b.filters[kind], b.informers[kind]
+	if f == nil {
+		return false
+	}
+	entries, _ := w.Informer.Snapshot()
+	for n := range entries {
+		if f.Match(entries[n].Value) {
+			visit(entries[n].Value)
+		}
+	}
+	return true
+}
+
+func (b *overviewBuilder) addSummary() {
+	s := &b.result.Summary
+	s.APIServer.State = status.Live
+	if resources, _, err := b.access.cluster.catalog.All(); err != nil && len(resources) == 0 {
+		s.APIServer.State = status.Stale
+		if !b.access.IsGuest() {
+			s.APIServer.Reason = err.Error()
+		}
+	}
+	var allocatable core.ResourceList
+	nodes := &overview.Nodes{}
+	var cpu, memory resource.Quantity
+	hasNodes := b.each(graph.Kind{Kind: "Node"}, func(o *Item) {
+		n := decodeItem[core.Node](o)
+		nodes.Total++
+		for _, c := range n.Status.Conditions {
+			if c.Type == core.NodeReady && c.Status == core.ConditionTrue {
+				nodes.Ready++
+			}
+		}
+		allocatable = n.Status.Allocatable
+		cpu.Add(allocatable[core.ResourceCPU])
+		memory.Add(allocatable[core.ResourceMemory])
+	})
+	if hasNodes {
+		s.Nodes = nodes
+	}
+	if f := b.filters[graph.Kind{Kind: "Pod"}]; f != nil && b.isWhole(f) {
+		usage := b.access.cluster.verdicts.Usage(func(namespace string) bool {
+			return len(f.Namespaces) == 0 || slices.Contains(f.Namespaces, namespace)
+		})
+		s.Pods = usage.Phases
+		s.CPU = &overview.Amount{Requested: float64(usage.MilliCPU) / 1000, Allocatable: cpu.AsApproximateFloat64()}
+		s.Memory = &overview.Amount{Requested: float64(usage.Memory), Allocatable: memory.AsApproximateFloat64()}
+	}
+	if len(b.namespaces) == 1 {
+		b.each(graph.Kind{Kind: "ResourceQuota"}, func(o *Item) { s.Quotas = append(s.Quotas, quotasOf(o)...) })
+	}
+}
+
+func decodeItem[T any](o *Item) (value T) {
+	if text, err := o.JSON(); err == nil {
+		_ = json.Unmarshal(text, &value) // Objects of the API server are valid.
+	}
+	return value
+}
+
+func quotasOf(o *Item) (quotas []overview.Quota) {
+	q := decodeItem[core.ResourceQuota](o)
+	for name, hard := range q.Status.Hard {
+		used := q.Status.Used[name]
+		percent := 0
+		if most := hard.AsApproximateFloat64(); most > 0 {
+			percent = int(100 * used.AsApproximateFloat64() / most)
+		}
+		quotas = append(quotas, overview.Quota{
+			Name: q.Name, Resource: string(name), Used: used.String(), Hard: hard.String(), Percent: percent,
+		})
+	}
+	sort.Slice(quotas, func(i, j int) bool { return quotas[i].Resource < quotas[j].Resource })
+	return quotas
+}
+
+func (b *overviewBuilder) addWarnings() {
+	byReason := make(map[string]*overview.Warning)
+	since := time.Now().Add(-recent)
+	b.each(graph.Kind{Kind: "Event"}, func(o *Item) {
+		if o.Verdict().Severity() <= verdict.OK {
+			return // Only warnings are not OK.
+		}
+		e := decodeItem[core.Event](o)
+		last := e.LastTimestamp.Time
+		if last.IsZero() {
+			last = e.EventTime.Time
+		}
+		if e.Series != nil {
+			last = e.Series.LastObservedTime.Time
+		}
+		if e.Type != core.EventTypeWarning || last.Before(since) {
+			return
+		}
+		w := byReason[e.Reason]
+		if w == nil {
+			w = &overview.Warning{Reason: e.Reason}
+			byReason[e.Reason] = w
+		}
+		w.Count += int(max(1, e.Count))
+		if last.After(w.Last) {
+			w.Last, w.Message = last, e.Message
+		}
+		if len(w.Objects) < overview.MaxMembers {
+			w.Objects = append(w.Objects, b.regarded(&e))
+		}
+	})
+	for _, w := range byReason {
+		b.result.Warnings = append(b.result.Warnings, *w)
+	}
+	slices.SortFunc(b.result.Warnings, func(x, y overview.Warning) int {
+		return y.Last.Compare(x.Last)
+	})
+	b.result.Warnings = b.result.Warnings[:min(maxShown, len(b.result.Warnings))]
+}
+
+func (b *overviewBuilder) regarded(e *core.Event) verdict.Object {
+	o := verdict.Object{
+		Kind: e.InvolvedObject.Kind, Namespace: e.InvolvedObject.Namespace, Name: e.InvolvedObject.Name,
+	}
+	group, _, hasGroup := strings.Cut(e.InvolvedObject.APIVersion, "/")
+	if !hasGroup {
+		group = ""
+	}
+	if w := b.informers[graph.Kind{Group: group, Kind: o.Kind}]; w != nil {
+		o.Resource = w.Resource.Ref()
+	}
+	return o
+}
+
+func (b *overviewBuilder) addChanges() {
+	for _, c := range b.access.cluster.verdicts.SpecChanges(time.Now().Add(-recent)) {
+		f, w := b.filters[c.ID.Kind], b.informers[c.ID.Kind]
+		if f == nil || !f.Match(c.Change.New) || !f.Match(c.Change.Old) || b.access.IsGuest() {
+			continue
+		}
+		by, what := inherit.Author(&c, &b.access.cluster.encodedCache)
+		if by == nil || isController(by.Manager) {
+			continue
+		}
+		b.result.Changes = append(b.result.Changes, overview.Change{
+			Object: verdict.Object{
+				Resource: w.Resource.Ref(), Kind: w.Resource.Kind, Namespace: c.ID.Namespace(), Name: c.ID.Name(),
+			},
+			At: c.Change.Time, By: by.Manager, What: what,
+		})
+		if len(b.result.Changes) == maxShown {
+			break
+		}
+	}
+	for n := range b.result.Problems {
+		p := &b.result.Problems[n]
+		for m := range b.result.Changes {
+			if c := &b.result.Changes[m]; c.Object == p.Object {
+				p.LastChange = c
+				break
+			}
+		}
+	}
+}
+
+// isController reports whether a field manager is a component of Kubernetes, and not a person or a deployment tool.
+func isController(manager string) bool {
+	return strings.HasPrefix(manager, "kube-") || manager == "kubelet" || manager == "cloud-controller-manager" ||
+		manager == "cluster-autoscaler" || manager == "kwok"
+}

@@ -1,0 +1,93 @@
+package overview
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// Item is one failed or degraded object that the viewer may see.
+type Item struct {
+	verdict.Object
+	verdict.Verdict
+
+	// Owner is the topmost owner with a problem; nil if there is none, or if the viewer may not see it.
+	Owner *verdict.Object
+	// Since returns when the problem of the object began, or the zero Time.
+	Since func() time.Time
+}
+
+// rank orders the kinds of a group: the object that a person manages is first.
+func rank(kind string) int {
+	switch kind {
+	case "Node", "APIService", "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration":
+		return 0
+	case "ReplicaSet", "Job", "ReplicationController":
+		return 3
+	case "Pod":
+		return 4
+	case "Service", "Ingress", "HTTPRoute", "GRPCRoute", "HorizontalPodAutoscaler", "PodDisruptionBudget":
+		return 2
+	}
+	return 1
+}
+
+// Group groups items by their cause. The worst findings are first, and the newest of equal ones.
+func Group(items []Item) []Finding {
+	owners := make(map[verdict.Object]verdict.Object, len(items))
+	for n := range items {
+		if items[n].Owner != nil {
+			owners[items[n].Object] = *items[n].Owner
+		}
+	}
+	groups := make(map[verdict.Object][]*Item)
+	for n := range items {
+		root := items[n].Object
+		if c := items[n].Cause; c != nil {
+			root = c.Object
+		}
+		if owner, ok := owners[root]; ok {
+			root = owner // All pods of a Deployment are one finding.
+		}
+		groups[root] = append(groups[root], &items[n])
+	}
+	findings := make([]Finding, 0, len(groups))
+	for root, members := range groups {
+		findings = append(findings, newFinding(root, members))
+	}
+	slices.SortFunc(findings, func(a, b Finding) int {
+		return cmp.Or(
+			cmp.Compare(b.Severity, a.Severity), b.Since.Compare(a.Since), cmp.Compare(a.Namespace, b.Namespace),
+			cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind),
+		)
+	})
+	return findings
+}
+
+func newFinding(root verdict.Object, members []*Item) Finding {
+	slices.SortFunc(members, func(a, b *Item) int {
+		return cmp.Or(
+			cmp.Compare(isNot(a.Object == root), isNot(b.Object == root)), cmp.Compare(rank(a.Kind), rank(b.Kind)),
+			cmp.Compare(b.Severity, a.Severity), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name),
+		)
+	})
+	first := members[0]
+	f := Finding{Object: first.Object, Verdict: first.Verdict, Count: len(members), Objects: []Member{}}
+	for n, m := range members {
+		f.Severity = max(f.Severity, m.Severity)
+		if n < MaxMembers {
+			f.Objects = append(f.Objects, Member{m.Object, m.Verdict})
+		}
+	}
+	f.Since = first.Since()
+	return f
+}
+
+func isNot(condition bool) int {
+	if condition {
+		return 0
+	}
+	return 1
+}

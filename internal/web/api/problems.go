@@ -1,0 +1,25 @@
+package api
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/internal/web/response"
+)
+
+// overviewWait is how long a response waits for the first lists of the resources.
+const overviewWait = 5 * time.Second
+
+// Problems responds with the failed and degraded objects, grouped by cause, and the facts beside them.
+func (d *Data) Problems(w http.ResponseWriter, r *http.Request) error {
+	values, err := request.ValuesOf(r, "ns")
+	if err != nil {
+		return err
+	}
+	doc, err := d.Reader.Access(r).Overview(r.Context(), request.NamespacesOf(values), overviewWait)
+	if err != nil {
+		return err
+	}
+	return response.JSON(w, r, http.StatusOK, doc)
+}

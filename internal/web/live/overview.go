@@ -1,0 +1,56 @@
+package live
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/signal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
+)
+
+const viewOverview = "overview"
+
+// overviewInterval is the minimum time between two messages with an overview.
+const overviewInterval = time.Second
+
+// followOverview sends the overview of namespaces, and again after each change. Permissions are checked each time.
+func (l *session) followOverview(ctx context.Context, o *operation) error {
+	defer l.access.KeepOverview()()
+	var sent []byte
+	sentAt := time.Time{}
+	for {
+		changed := l.access.OverviewChanged()
+		doc, err := l.access.Overview(ctx, o.Namespaces, 0)
+		if err != nil {
+			return err
+		}
+		text, err := json.Marshal(doc)
+		if err != nil {
+			return fmt.Errorf("encode the overview: %w", err)
+		}
+		message := append([]byte(`"type":"overview",`), text[1:len(text)-1]...)
+		isNew := !bytes.Equal(message, sent)
+		if !isNew {
+			message = []byte(`"type":"heartbeat","cursor":""`)
+		}
+		if isNew || time.Since(sentAt) >= stream.Heartbeat {
+			if l.sendResources(ctx, message, o.ID) != nil {
+				return nil // The connection has ended, so the error cannot be sent.
+			}
+			sentAt = time.Now()
+		}
+		if isNew {
+			sent = message
+		}
+		signal.Sleep(ctx, overviewInterval)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-changed:
+		case <-time.After(stream.Heartbeat):
+		}
+	}
+}
