@@ -1,0 +1,179 @@
+// Package incidents verifies that the program explains real incidents. Each file of testdata reproduces one incident
+// in the demo cluster, and lists the objects that the program must report, each with its cause. The test requires
+// .ci/on-demo and environment variables:
+//
+//   - DASHBOARD is the path of the program.
+//   - GLASSHOUSE_INCIDENT can be a pattern of fixtures.
+//   - GLASSHOUSE_INCIDENTS=verdicts compares the verdicts of rows, which name no causes, and fails for nothing.
+package incidents
+
+import (
+	"context"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/glasshouse-project/glasshouse/test/faults/program"
+)
+
+// minRecall is the share of expected objects that must be reported with their true cause, in percent.
+const minRecall = 95
+
+// The program reports the objects of real incidents with their causes, and no healthy object.
+func TestIncidents(t *testing.T) {
+	start := time.Now()
+	fixtures := must(load())(t)
+	demo := must(read("testdata/demo/broken.yaml", "demo"))(t)
+	b := must(open(t.Context()))(t)
+	k, stop := startKubelet(t, b, fixtures)
+	p := must(program.Start(t.Context(), program.Options{
+		Path: os.Getenv("DASHBOARD"), Args: []string{"--kubeconfig", b.Kubeconfig},
+	}))(t)
+	t.Cleanup(func() {
+		if err := p.Stop(20 * time.Second); err != nil {
+			t.Errorf("the program ended with error %v:\n%s", err, p.Log())
+		}
+	})
+	if err := b.createAll(t.Context(), fixtures); err != nil {
+		t.Error(err)
+	}
+	t.Logf("%d fixtures were created after %v", len(fixtures), time.Since(start).Round(time.Second))
+	// Controllers react to some of the moved times, and their reactions become old too.
+	for range 2 {
+		pause(t, 8*time.Second)
+		changed := must(b.age(t.Context(), fixtures))(t)
+		t.Logf("moved the times of %d objects", changed)
+	}
+	ask := problems
+	isStrict := os.Getenv("GLASSHOUSE_INCIDENTS") != "verdicts"
+	if !isStrict {
+		ask = func(ctx context.Context, address string) ([]finding, error) {
+			return verdicts(ctx, address, resources(append(slices.Clone(fixtures), demo)))
+		}
+	}
+	r := settle(t, p.URL, ask, fixtures, demo)
+	t.Logf("after %v:\n%s", time.Since(start).Round(time.Second), r)
+	stop()
+	if err := b.verify(t.Context(), fixtures, k); err != nil {
+		t.Errorf("the fixtures are not valid: %v", err)
+	}
+	if !isStrict {
+		return
+	}
+	if recall := r.recall(); recall < minRecall {
+		t.Errorf("got recall %.1f %%, want at least %d %%", recall, minRecall)
+	}
+	if len(r.wrong) > 0 {
+		t.Errorf("got %d healthy objects, want none", len(r.wrong))
+	}
+}
+
+// settle asks the program until the result is perfect, or has not changed for 15 seconds, or for a minute.
+func settle(
+	t *testing.T, address string, ask func(context.Context, string) ([]finding, error), fixtures []*fixture, demo *fixture,
+) *result {
+	t.Helper()
+	var last *result
+	started, changed := time.Now(), time.Now()
+	for {
+		r := compare(fixtures, must(ask(t.Context(), address))(t), demo)
+		if last == nil || r.String() != last.String() {
+			changed = time.Now()
+		}
+		last = r
+		if r.isPerfect() || time.Since(changed) > 15*time.Second || time.Since(started) > time.Minute {
+			return r
+		}
+		pause(t, 3*time.Second)
+	}
+}
+
+// startKubelet creates the nodes of the fixtures, and runs their pods until the test ends.
+func startKubelet(t *testing.T, b *bed, fixtures []*fixture) (k *kubelet, stop func()) {
+	t.Helper()
+	k = &kubelet{
+		core: b.Core, states: make(map[string]map[string]podState), reported: make(map[types.UID]map[string]any),
+	}
+	node := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "Node", "metadata": map[string]any{"name": defaultNode},
+	}}
+	nodes := []*unstructured.Unstructured{node}
+	for _, f := range fixtures {
+		k.states[f.namespace] = map[string]podState{"completed": {Phase: "Succeeded"}}
+		maps.Copy(k.states[f.namespace], f.Pods)
+		for i := range f.documents {
+			if o := f.documents[i].object; o != nil && o.GetKind() == "Node" {
+				nodes = append(nodes, o)
+			}
+		}
+	}
+	for _, node := range nodes {
+		isDead := node.GetAnnotations()["incidents/dead"] != ""
+		if err := b.addNode(t.Context(), node, isDead); err != nil {
+			t.Fatal(err)
+		}
+		k.nodes = append(k.nodes, node.GetName())
+		if isDead {
+			k.dead = append(k.dead, node.GetName())
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() {
+		k.run(ctx, func(err error) { t.Logf("the kubelet: %v", err) })
+	})
+	stop = func() {
+		cancel()
+		running.Wait()
+	}
+	t.Cleanup(stop)
+	return k, stop
+}
+
+// pause waits for controllers, whose reactions have no common end.
+func pause(t *testing.T, d time.Duration) {
+	t.Helper()
+	select {
+	case <-time.After(d):
+	case <-t.Context().Done():
+		t.Fatal(t.Context().Err())
+	}
+}
+
+func must[T any](value T, err error) func(*testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+}
+
+// TestFixtures verifies the fixtures without a cluster.
+func TestFixtures(t *testing.T) {
+	fixtures := must(load())(t)
+	incidents, healthy := 0, 0
+	for _, f := range fixtures {
+		if len(f.Expect) > 0 {
+			incidents++
+		}
+		healthy += len(f.Healthy)
+		for i := range f.documents {
+			o := f.documents[i].object
+			if o != nil && o.GetNamespace() != "" && !strings.HasPrefix(o.GetNamespace(), f.namespace) {
+				t.Errorf("%s: %s %s is in namespace %s", f.name, o.GetKind(), o.GetName(), o.GetNamespace())
+			}
+		}
+	}
+	if os.Getenv("GLASSHOUSE_INCIDENT") == "" && (incidents < 70 || healthy < 25) {
+		t.Errorf("got %d incidents and %d healthy objects, want at least 70 and 25", incidents, healthy)
+	}
+}
