@@ -32,6 +32,7 @@ func TestIncidents(t *testing.T) {
 	fixtures := must(load())(t)
 	demo := must(read("testdata/demo/broken.yaml", "demo"))(t)
 	b := must(open(t.Context()))(t)
+	serveMetrics(t, b)
 	k, stop := startKubelet(t, b, fixtures)
 	p := must(program.Start(t.Context(), program.Options{
 		Path: os.Getenv("DASHBOARD"), Args: []string{"--kubeconfig", b.Kubeconfig},
