@@ -72,7 +72,7 @@ check: generate words size ## Check format, lint, types, words, size and generat
 unit: ## Run the unit tests of Go: no cluster, no browser, no npm.
 	go test ./...
 
-test: build web/node_modules/.package-lock.json ## Run all tests: unit, cluster, browser, faults.
+test: build web/node_modules/.package-lock.json ## Run all tests: unit, cluster, browser, faults, incidents.
 	$(RACE) ./...
 	cd deploy/demo && go test -trimpath ./...
 	cd test/deploy && go test ./...
@@ -81,6 +81,7 @@ test: build web/node_modules/.package-lock.json ## Run all tests: unit, cluster,
 	.ci/packages chromium nginx openssl buildah
 	deploy/demo/build.sh .demo/bin/demo
 	.ci/on-demo .ci/cluster-tests
+	.ci/on-demo env DASHBOARD=$(CURDIR)/bin/dashboard go -C test/incidents test -count=1 -timeout 5m -v .
 
 attack: build ## Run all attacks on the built program: BASELINE= a second program to compare with
 	deploy/demo/build.sh .demo/bin/demo
