@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,9 +26,8 @@ import (
 
 // Limits of an overview.
 const (
-	maxFindings = 200
-	maxShown    = 30 // Changes and warnings.
-	recent      = time.Hour
+	maxShown = 30 // Changes and warnings.
+	recent   = time.Hour
 )
 
 // KeepOverview keeps the data of overviews up to date until release is called.
@@ -36,15 +36,25 @@ func (a *Access) KeepOverview() (release func()) { return a.cluster.verdicts.Acq
 // OverviewChanged returns a channel that is closed when the result of Overview can have changed.
 func (a *Access) OverviewChanged() <-chan struct{} { return a.cluster.verdicts.Changed() }
 
-// Overview returns what is wrong in the given namespaces, and facts about them, as far as the viewer may see it. An
-// empty list means all namespaces. It starts the watches that it needs, waits for their data, but at most the duration
-// wait, and reports which data is missing still.
-func (a *Access) Overview(
-	ctx context.Context, namespaces []string, wait time.Duration,
-) (*overview.Overview, error) {
+// OverviewQuery is what a reader of an overview requests.
+type OverviewQuery struct {
+	Namespaces []string      // Empty means all namespaces.
+	Limit      int           // The maximum number of findings; 0 means DefaultFindings.
+	Wait       time.Duration // How long to wait for the first lists of the resources.
+}
+
+// DefaultFindings and MaxFindings are the default and the maximum number of findings in an overview.
+const (
+	DefaultFindings = 200
+	MaxFindings     = 1000
+)
+
+// Overview returns what is wrong in the namespaces, and facts about them, as far as the viewer may see it. It starts
+// the watches that it needs, and reports which data is missing still.
+func (a *Access) Overview(ctx context.Context, q OverviewQuery) (*overview.Overview, error) {
 	defer a.checker.ReleaseAfterResponse(a.KeepOverview())
-	a.cluster.verdicts.AwaitSettled(ctx, wait)
-	b, err := a.newOverviewBuilder(ctx, namespaces)
+	a.cluster.verdicts.AwaitSettled(ctx, q.Wait)
+	b, err := a.newOverviewBuilder(ctx, q.Namespaces)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +62,7 @@ func (a *Access) Overview(
 	items := b.items()
 	findings := overview.Group(items)
 	b.result.Total = len(findings)
-	b.result.Problems = findings[:min(maxFindings, len(findings))]
+	b.result.Problems = findings[:min(cmp.Or(q.Limit, DefaultFindings), len(findings))]
 	b.addSummary()
 	b.addWarnings()
 	b.addChanges()

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch"
 	"github.com/glasshouse-project/glasshouse/internal/web/request"
 	"github.com/glasshouse-project/glasshouse/internal/web/response"
 )
@@ -13,11 +14,21 @@ const overviewWait = 5 * time.Second
 
 // Problems responds with the failed and degraded objects, grouped by cause, and the facts beside them.
 func (d *Data) Problems(w http.ResponseWriter, r *http.Request) error {
-	values, err := request.ValuesOf(r, "ns")
+	values, err := request.ValuesOf(r, "ns", "limit")
 	if err != nil {
 		return err
 	}
-	doc, err := d.Reader.Access(r).Overview(r.Context(), request.NamespacesOf(values), overviewWait)
+	limit, err := request.LimitOf(values)
+	if err != nil {
+		return err
+	}
+	if limit > watch.MaxFindings {
+		return request.BadRequest("Invalid limit",
+			"The value of limit is %d, but must be at most %d here.", limit, watch.MaxFindings)
+	}
+	doc, err := d.Reader.Access(r).Overview(r.Context(), watch.OverviewQuery{
+		Namespaces: request.NamespacesOf(values), Limit: limit, Wait: overviewWait,
+	})
 	if err != nil {
 		return err
 	}

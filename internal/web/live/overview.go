@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/signal"
 	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 )
@@ -23,7 +24,7 @@ func (l *session) followOverview(ctx context.Context, o *operation) error {
 	sentAt := time.Time{}
 	for {
 		changed := l.access.OverviewChanged()
-		doc, err := l.access.Overview(ctx, o.Namespaces, 0)
+		doc, err := l.access.Overview(ctx, watch.OverviewQuery{Namespaces: o.Namespaces})
 		if err != nil {
 			return err
 		}
