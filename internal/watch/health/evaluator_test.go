@@ -70,7 +70,7 @@ func TestScriptErrors(t *testing.T) {
 		`return obj.status.phase`, `return {status = "Fine"}`, `while true do end`, `return 1`, `error("no")`,
 	} {
 		e := evaluatorWith(t, "resource.customizations.health.example.com_Widget: '"+source+"'")
-		want := verdict.Verdict{Reason: "unknown"}
+		want := verdict.Verdict{Reason: "Unknown"}
 		if got := e.Evaluate(text, time.Time{}, time.Time{}); got != want || e.ScriptErrors() != 1 {
 			t.Errorf("%s: got %+v, %d errors; want %+v, 1 error", source, got, e.ScriptErrors(), want)
 		}

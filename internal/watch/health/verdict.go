@@ -53,7 +53,7 @@ func (r *result) verdict(now, changedAt time.Time) verdict.Verdict {
 	if v.Severity <= verdict.OK {
 		v = verdict.Verdict{Severity: v.Severity}
 		if r.scriptFailed {
-			v.Reason = "unknown"
+			v.Reason = string(Unknown)
 		}
 		return v
 	}

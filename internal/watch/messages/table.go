@@ -50,7 +50,7 @@ func (t *columnar) add(o *compact.Object) error {
 	text(&t.created, created)
 	v := o.Verdict().Unpack()
 	shortVerdict := v.Severity.String()
-	if v.Severity > verdict.OK {
+	if v.Severity > verdict.OK || v.Reason != "" {
 		shortVerdict = ""
 		text(&t.verdicts, v.Append(nil))
 	} else {

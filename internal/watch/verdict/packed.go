@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Packed is a Verdict in the form that an object stores. OK, and None without a reason, take one byte. Otherwise, the
-// severity is followed by the Unix time of OverdueAt in 8 bytes, the reason, a zero byte, and the sentence.
+// Packed is a Verdict in the form that an object stores: the severity, the Unix time of OverdueAt in 8 bytes, the
+// reason, a zero byte, and the sentence. None and OK have no sentence. If they have nothing else, they take one byte.
 //
 // An inherited verdict has the flag inherited, and contains the object's own Packed after the texts of the Cause.
 type Packed []byte
@@ -21,11 +21,14 @@ const (
 
 // Pack appends a verdict without a Cause to dst.
 func Pack(dst []byte, v *Verdict) Packed {
-	if v.Severity == OK || v.Severity == None && v.Reason == "" {
+	if v.Severity <= OK && v.Reason == "" && v.OverdueAt.IsZero() {
 		return append(dst, byte(v.Severity))
 	}
 	dst = appendHeader(dst, byte(v.Severity), v.OverdueAt)
 	dst = append(append(dst, v.Reason...), 0)
+	if v.Severity <= OK {
+		return dst
+	}
 	return append(dst, v.Sentence...)
 }
 
@@ -125,16 +128,22 @@ func (p Packed) Public() Packed {
 
 // Same reports whether two verdicts have the same severity, reason, sentence and cause.
 func (p Packed) Same(other Packed) bool {
-	return bytes.Equal(p.head(), other.head()) && len(p) == len(other) &&
-		(len(p) <= headerSize || bytes.Equal(p[headerSize:], other[headerSize:]))
+	return p.Severity() == other.Severity() && p.IsInherited() == other.IsInherited() &&
+		bytes.Equal(p.texts(), other.texts())
 }
 
-func (p Packed) head() []byte { return p[:min(1, len(p))] }
+// texts returns the reason, a zero byte, and the rest.
+func (p Packed) texts() []byte {
+	if len(p) > headerSize {
+		return p[headerSize:]
+	}
+	return []byte{0}
+}
 
 // AppendMember appends the verdict to a JSON object as the member "verdict". It appends nothing for None without a
 // reason.
 func (p Packed) AppendMember(dst []byte) []byte {
-	if p.Severity() == None && len(p) <= 1 {
+	if p.Severity() == None && len(p) <= headerSize {
 		return dst
 	}
 	v := p.Unpack()

@@ -7,7 +7,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// A packed verdict is the same after unpacking. Without a problem or progress, only the severity is kept.
+// A packed verdict is the same after unpacking. Without a problem or progress, no sentence is kept.
 func TestPackedVerdictsAreTheSame(t *testing.T) {
 	at := time.Unix(1_790_000_000, 0)
 	for name, v := range map[string]verdict.Verdict{
@@ -15,6 +15,8 @@ func TestPackedVerdictsAreTheSame(t *testing.T) {
 		"failed":             {Severity: verdict.Failed, Reason: "CrashLoopBackOff", Sentence: "Container app: exit 1"},
 		"without a reason":   {Severity: verdict.Degraded, Sentence: "Not ready"},
 		"without a sentence": {Severity: verdict.Progressing, Reason: "Pending"},
+		"script failed":      {Reason: "Unknown"},
+		"a run to be missed": {Severity: verdict.OK, OverdueAt: at},
 		"overdue later":      {Severity: verdict.Progressing, Reason: "Pending", Sentence: "Waits", OverdueAt: at},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -36,6 +38,13 @@ func TestPackedVerdictsAreTheSame(t *testing.T) {
 	}
 	if got := string(verdict.Pack(nil, &verdict.Verdict{Severity: verdict.OK, Sentence: "Ready"})); got != "\x01" {
 		t.Errorf("OK with a sentence: got %q, want one byte", got)
+	}
+	if got := string(verdict.Pack(nil, &verdict.Verdict{Reason: "Unknown"}).AppendMember(nil)); got !=
+		`,"verdict":{"severity":"none","reason":"Unknown"}` {
+		t.Errorf("none with a reason: got the member %q", got)
+	}
+	if got := verdict.Pack(nil, &verdict.Verdict{}).AppendMember(nil); got != nil {
+		t.Errorf("none: got the member %q, want nothing", got)
 	}
 	if got := verdict.Packed(nil).Severity(); got != verdict.None {
 		t.Errorf("an empty verdict has the severity %s, want none", got)

@@ -50,7 +50,7 @@ type Verdict struct {
 	Reason string `json:"reason,omitempty"`
 	// Sentence explains the severity on one line without a final period. It can contain text of the cluster.
 	Sentence string `json:"sentence,omitempty"`
-	// OverdueAt is when Progressing becomes a worse severity without an update of the object. Zero means never.
+	// OverdueAt is when OK or Progressing becomes a worse severity without an update of the object. Zero means never.
 	OverdueAt time.Time `json:"-"`
 	// Cause is the object from which the verdict is inherited. It is nil for a verdict on the object alone.
 	Cause *Cause `json:"cause,omitempty"`
