@@ -40,7 +40,7 @@ func pod(o object, _ Status) result {
 		h.Summary = "Not scheduled, waiting for scheduling gates: " + strings.Join(gates(o), ", ")
 		h.reason = scheduled.reason
 	case scheduled.is("False"):
-		h.Status, h.Summary, h.reason = Failed, scheduled.explanation(), scheduled.reason
+		h.setUnschedulable(o, scheduled)
 	case o.text("spec", "nodeName") == "":
 		h.Summary, h.reason = "Waiting to be scheduled", "Pending"
 		h.progress(o.time("metadata", "creationTimestamp"), verdict.Failed)
