@@ -117,7 +117,7 @@ func (v kstatusResult) override(o object, h *result) {
 		h.Details = slices.Insert(h.Details, 0, h.Summary)
 	}
 	h.Status, h.Summary, h.severity = v.status, general, verdict.None
-	h.reason = v.reason
+	h.reason, h.overdueReason, h.overdueSummary = v.reason, "", ""
 	if v.status == Terminating {
 		h.reason = string(Terminating)
 		h.progress(o.time("metadata", "deletionTimestamp"), verdict.Degraded)

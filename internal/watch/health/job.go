@@ -43,24 +43,42 @@ func cronJob(o object, _ Status) result {
 	last, succeeded := o.text("status", "lastScheduleTime"), o.text("status", "lastSuccessfulTime")
 	active := len(o.children("status", "active"))
 	h := result{Health: Health{Status: Current}}
-	switch {
-	case o.flag("spec", "suspend"):
-		h.Summary = "Suspended"
-	case active > 0:
-		h.Summary = counted(int64(active), "job") + " running"
-	case last == "":
-		h.Summary = "Not run yet"
-	// The controller writes a run's end and success together, so successful runs never match.
-	case succeeded < last: // RFC 3339 times in UTC, in seconds, sort as text
-		h.Status, h.Summary, h.reason = Failed, "Last run did not succeed", "LastRunFailed"
-	default:
-		h.Summary = "Last run succeeded"
-	}
 	if last != "" {
 		h.Details = append(h.Details, "Last scheduled at "+last)
 	}
 	if succeeded != "" {
 		h.Details = append(h.Details, "Last success at "+succeeded)
 	}
+	isSuspended := o.flag("spec", "suspend")
+	switch {
+	case isSuspended:
+		h.Summary = "Suspended"
+	case active > 0:
+		h.Summary = counted(int64(active), "job") + " running"
+	case last == "":
+		h.Summary = "Not run yet"
+	// The controller writes a run's end and success together, so successful runs never match.
+	case succeeded < last && keepsJobs(o): // RFC 3339 times in UTC, in seconds, sort as text
+		h.Status, h.Summary, h.reason = Failed, "Last run did not succeed", "LastRunFailed"
+		if succeeded == "" {
+			h.Summary = "Last run did not succeed, and no run before it"
+		}
+		h.severity = verdict.Degraded // The next run can succeed.
+	case succeeded < last:
+		h.Summary = "Last run has ended"
+	default:
+		h.Summary = "Last run succeeded"
+	}
+	// With the policy Forbid, the controller skips the runs that are due while a job runs.
+	isBlocked := active > 0 && o.text("spec", "concurrencyPolicy") == "Forbid"
+	if !isSuspended && !isBlocked && h.Status == Current {
+		h.setNextRun(o)
+	}
 	return h
+}
+
+// keepsJobs reports whether a finished job exists long enough for the controller to see whether it succeeded.
+func keepsJobs(o object) bool {
+	const enough = 60
+	return o.countOr(enough, "spec", "jobTemplate", "spec", "ttlSecondsAfterFinished") >= enough
 }

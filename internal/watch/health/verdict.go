@@ -22,15 +22,18 @@ type result struct {
 	hasRules bool
 	// scriptFailed means that the health is unknown because a script had no valid result.
 	scriptFailed bool
-	// Progress that started at startedAt gets the severity overdue after the duration promised; 0 means never.
+	// OK or progress that started at startedAt gets the severity overdue after the duration promised; 0 means never.
 	startedAt time.Time
 	promised  time.Duration
 	overdue   verdict.Severity
+	// If overdueSummary is not empty, it and overdueReason then replace the summary and the reason.
+	overdueReason, overdueSummary string
 }
 
 // progress limits the status InProgress to settleTime. A zero startedAt means the time of the object's last change.
 func (r *result) progress(startedAt time.Time, overdue verdict.Severity) {
 	r.startedAt, r.promised, r.overdue = startedAt, settleTime, overdue
+	r.overdueReason, r.overdueSummary = "", ""
 }
 
 func (r *result) verdict(now, changedAt time.Time) verdict.Verdict {
@@ -38,7 +41,7 @@ func (r *result) verdict(now, changedAt time.Time) verdict.Verdict {
 	if v.Severity == verdict.None {
 		v.Severity = r.severityOfStatus()
 	}
-	if v.Severity == verdict.Progressing && r.promised > 0 {
+	if (v.Severity == verdict.OK || v.Severity == verdict.Progressing) && r.promised > 0 {
 		start := r.startedAt
 		if start.IsZero() {
 			start = changedAt
@@ -48,10 +51,13 @@ func (r *result) verdict(now, changedAt time.Time) verdict.Verdict {
 		}
 		if !v.OverdueAt.IsZero() && !now.Before(v.OverdueAt) {
 			v.Severity, v.OverdueAt = r.overdue, time.Time{}
+			if r.overdueSummary != "" {
+				v.Reason, v.Sentence = r.overdueReason, oneLine(r.overdueSummary)
+			}
 		}
 	}
 	if v.Severity <= verdict.OK {
-		v = verdict.Verdict{Severity: v.Severity}
+		v = verdict.Verdict{Severity: v.Severity, OverdueAt: v.OverdueAt}
 		if r.scriptFailed {
 			v.Reason = string(Unknown)
 		}

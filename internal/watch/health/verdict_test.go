@@ -24,11 +24,13 @@ func TestVerdicts(t *testing.T) {
 				t.Errorf("severity %s: got sentence %q", got.Severity, got.Sentence)
 			}
 			overdue := max(want.Severity, want.Overdue)
-			later := evaluator.Evaluate(f.object, changedAt.Add(24*time.Hour), changedAt)
+			nextDay := changedAt.Add(24 * time.Hour)
+			later := evaluator.Evaluate(f.object, nextDay, changedAt)
 			if later.Severity != overdue {
 				t.Errorf("a day later: got severity %s, want %s", later.Severity, overdue)
 			}
-			if isOverdue := later.Severity != got.Severity; isOverdue == got.OverdueAt.IsZero() {
+			wantOverdue := !got.OverdueAt.IsZero() && !got.OverdueAt.After(nextDay)
+			if isOverdue := later.Severity != got.Severity; isOverdue != wantOverdue {
 				t.Errorf("OverdueAt is %v, but the severity after it is %s", got.OverdueAt, later.Severity)
 			}
 			if want.Severity <= verdict.OK != (f.want.Status == health.Current) && f.want.Status != health.Unknown {
@@ -60,5 +62,28 @@ func BenchmarkEvaluate(b *testing.B) {
 				evaluator.Evaluate(f.object, time.Time{}, time.Time{})
 			}
 		})
+	}
+}
+
+// A CronJob is healthy until its next run is overdue, without an update of the object.
+func TestMissedRun(t *testing.T) {
+	due := time.Date(2026, 11, 21, 11, 0, 0, 0, time.UTC)
+	for _, f := range fixtures(t) {
+		if f.name != "cronjob/succeeded" {
+			continue
+		}
+		got := evaluator.Evaluate(f.object, due, due)
+		want := verdict.Verdict{Severity: verdict.OK, OverdueAt: due.Add(10 * time.Minute)}
+		if got != want {
+			t.Errorf("when the run is due: got %+v, want %+v", got, want)
+		}
+		got = evaluator.Evaluate(f.object, want.OverdueAt, due)
+		want = verdict.Verdict{
+			Severity: verdict.Degraded, Reason: "MissedRun",
+			Sentence: "Missed run: the run due at 2026-11-21T11:00:00Z has not started",
+		}
+		if got != want {
+			t.Errorf("10 minutes later: got %+v, want %+v", got, want)
+		}
 	}
 }
