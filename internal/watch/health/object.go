@@ -1,6 +1,7 @@
 package health
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -133,3 +134,12 @@ func (o object) condition(kind string) condition {
 func (c condition) is(status string) bool { return c.status == status }
 
 func (c condition) explanation() string { return joinReason(c.reason, c.message) }
+
+// shortExplanation returns the message without a prefix that says nothing new, or the reason if there is no message.
+func (c condition) shortExplanation(prefixes ...string) string {
+	message := c.message
+	for _, prefix := range prefixes {
+		message = strings.TrimPrefix(message, prefix)
+	}
+	return cmp.Or(message, c.explanation())
+}
