@@ -84,12 +84,11 @@ func metricsText(active condition) string {
 }
 
 func podDisruptionBudget(o object, status Status) result {
-	allowed, healthy, required :=
-		o.count("status", "disruptionsAllowed"), o.count("status", "currentHealthy"),
-		o.count("status", "desiredHealthy")
+	allowed, expected := o.count("status", "disruptionsAllowed"), o.count("status", "expectedPods")
+	healthy, required := o.count("status", "currentHealthy"), o.count("status", "desiredHealthy")
 	h := result{Health: Health{Status: status, Summary: counted(allowed, "disruption") + " allowed"}}
 	h.Details = []string{
-		ratioText(healthy, o.count("status", "expectedPods"), "pods", fmt.Sprintf("healthy (%d required)", required)),
+		ratioText(healthy, expected, "pods", fmt.Sprintf("healthy (%d required)", required)),
 	}
 	failed := o.condition("DisruptionAllowed")
 	switch {
@@ -98,9 +97,10 @@ func podDisruptionBudget(o object, status Status) result {
 	case !o.has("status", "expectedPods"):
 		h.Status, h.Summary, h.Details = InProgress, "Controller has not observed the latest spec yet", nil
 		h.reason = "NotObserved"
-	case healthy < required:
-		h.Status, h.Summary, h.reason = Failed, "No disruptions allowed: too few healthy pods", "TooFewHealthyPods"
-		h.severity = verdict.Degraded
+	case healthy < required && expected > 0 && allowed == 0:
+		h.Status, h.Details, h.reason = InProgress, nil, "TooFewHealthyPods"
+		h.Summary = "Blocks evictions: " + ratioText(healthy, expected, "pods", fmt.Sprintf("healthy, %d required", required))
+		h.progress(time.Time{}, verdict.Degraded) // A rollout or a restart makes pods unready for a short time.
 	case allowed == 0:
 		h.Summary = "No disruptions allowed"
 	}
