@@ -2,6 +2,7 @@ package health
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
@@ -24,18 +25,42 @@ func job(o object, _ Status) result {
 	case complete.is("True"):
 		h.Status, h.Summary = Current, "Completed: "+done
 	case failedCondition.is("True"):
-		h.Status, h.Summary, h.reason = Failed, "Failed: "+failedCondition.explanation(), failedCondition.reason
+		h.Status, h.Summary, h.reason = Failed, "Failed: "+jobFailureText(o, failedCondition), failedCondition.reason
 	case failureTarget.is("True"):
-		h.Status, h.Summary, h.reason = Failed, "Failing: "+failureTarget.explanation(), failureTarget.reason
+		h.Status, h.Summary, h.reason = Failed, "Failing: "+jobFailureText(o, failureTarget), failureTarget.reason
 	case suspended.is("True"), o.flag("spec", "suspend"):
 		h.Status, h.Summary = Current, "Suspended: "+done
 	case !o.has("status", "startTime"):
 		h.Summary, h.reason = "Not started yet", "NotStarted"
 		h.progress(o.time("metadata", "creationTimestamp"), verdict.Degraded)
+	case active+succeeded+failed == 0 && startsPods(o):
+		h.Summary, h.reason = "Started, but no pod has been created", "NoPods"
+		h.progress(o.time("status", "startTime"), verdict.Degraded)
 	default:
 		h.Summary, h.reason = fmt.Sprintf("Running: %d active, %s", active, done), "Running"
 	}
 	return h
+}
+
+// startsPods reports whether the Job controller should have created a pod of a started Job that counts none.
+func startsPods(o object) bool {
+	return o.countOr(1, "spec", "parallelism") > 0 && o.text("spec", "managedBy") == "" &&
+		o.count("status", "terminating") == 0 &&
+		len(o.texts("status", "uncountedTerminatedPods", "succeeded"))+
+			len(o.texts("status", "uncountedTerminatedPods", "failed")) == 0
+}
+
+// jobFailureText explains why a Job has failed, with the limits of its specification.
+func jobFailureText(o object, c condition) string {
+	switch limit := o.count("spec", "activeDeadlineSeconds"); {
+	case c.reason == "BackoffLimitExceeded":
+		return fmt.Sprintf("backoff limit of %d reached", o.countOr(6, "spec", "backoffLimit"))
+	case c.reason == "DeadlineExceeded" && limit > 0:
+		return fmt.Sprintf("deadline of %s exceeded", time.Duration(limit)*time.Second)
+	case c.reason == "FailedIndexes" && o.text("status", "failedIndexes") != "":
+		return "failed indexes " + o.text("status", "failedIndexes")
+	}
+	return c.shortExplanation()
 }
 
 // cronJob returns Failed if the newest run ended without success.

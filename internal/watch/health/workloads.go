@@ -72,7 +72,7 @@ func deployment(o object, status Status) result {
 
 func checkReplicaFailure(o object, status Status, reasons []string) (Status, []string) {
 	if c := o.condition("ReplicaFailure"); c.is("True") {
-		return Failed, append(reasons, "Cannot create pods: "+c.explanation())
+		return Failed, append(reasons, podFailureText(c))
 	}
 	return status, reasons
 }
