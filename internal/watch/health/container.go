@@ -19,6 +19,7 @@ const (
 type container struct {
 	role   role
 	name   string
+	spec   object
 	status object
 }
 
@@ -36,7 +37,7 @@ func containersOf(o object) (containers []container) {
 			statuses[status.text("name")] = status
 		}
 		for _, spec := range o.children("spec", kind.spec) {
-			c := container{role: kind.role, name: spec.text("name"), status: statuses[spec.text("name")]}
+			c := container{role: kind.role, name: spec.text("name"), spec: spec, status: statuses[spec.text("name")]}
 			if c.role == initRole && spec.text("restartPolicy") == "Always" {
 				c.role = sidecarRole
 			}
@@ -88,8 +89,10 @@ func (c *container) sentence() string {
 			reason = "waiting"
 		}
 		parts = append(parts, reason)
-		if message = wait.text("message"); reason == "CrashLoopBackOff" {
-			message = last.text("message") // the waiting message describes only the back-off, not the exit
+		message = waitingText(reason, wait.text("message"), c.spec.text("image"))
+		if reason == "CrashLoopBackOff" {
+			// The waiting message describes only the back-off, not the exit.
+			message = waitingText(last.text("reason"), last.text("message"), "")
 		}
 	}
 	run, running := c.state("running")
@@ -102,7 +105,7 @@ func (c *container) sentence() string {
 		parts = append(parts, "finished")
 	case ended:
 		parts = append(parts, exitText(end))
-		message = end.text("message")
+		message = waitingText(end.text("reason"), end.text("message"), "")
 	case running && c.role == ephemeralRole:
 		parts = append(parts, "running since "+run.text("startedAt"))
 	case running && c.role == initRole:
@@ -131,12 +134,50 @@ func (c *container) sentence() string {
 }
 
 func exitText(end object) string {
-	text := fmt.Sprintf("exit %d", end.count("exitCode"))
+	code := end.count("exitCode")
+	text := fmt.Sprintf("exit %d", code)
+	meaning := exitMeaning(code)
 	if signal := end.count("signal"); signal != 0 {
-		text = fmt.Sprintf("killed by signal %d", signal)
+		text, meaning = fmt.Sprintf("killed by signal %d", signal), ""
 	}
-	if reason := end.text("reason"); reason != "" && reason != "Error" {
-		text += " (" + reason + ")"
+	if reason := end.text("reason"); reason != "" && reason != "Error" && reason != "Completed" {
+		meaning = reason
+	}
+	if meaning != "" {
+		text += " (" + meaning + ")"
 	}
 	return text
+}
+
+// exitMeaning returns the meaning of an exit code by the conventions of shells, or "" for codes of the program.
+func exitMeaning(code int64) string {
+	switch code {
+	case 126:
+		return "command cannot be executed"
+	case 127:
+		return "command not found"
+	case 134:
+		return "aborted, SIGABRT"
+	case 137:
+		return "killed, SIGKILL"
+	case 139:
+		return "segmentation fault, SIGSEGV"
+	case 143:
+		return "terminated, SIGTERM"
+	}
+	return ""
+}
+
+// probeText explains why a running container is not ready, or returns "".
+func (c *container) probeText() string {
+	_, running := c.state("running")
+	switch {
+	case !running || c.status.flag("ready"):
+		return ""
+	case c.spec.has("startupProbe") && !c.status.flag("started"):
+		return "startup probe of container " + c.name + " has not succeeded"
+	case c.spec.has("readinessProbe"):
+		return "readiness probe of container " + c.name + " has not succeeded"
+	}
+	return ""
 }

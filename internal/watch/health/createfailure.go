@@ -2,7 +2,6 @@ package health
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -78,9 +77,23 @@ func podSecurityText(violation string) string {
 	if !ok {
 		return "violates PodSecurity " + violation
 	}
-	const explanation = ` \((?:[^()"]|"[^"]*")*\)`
-	rules = regexp.MustCompile(explanation).ReplaceAllString(rules, "")
-	return "violates PodSecurity " + strings.Trim(level, `"`) + ": " + rules
+	short := strings.Builder{}
+	depth, isQuoted := 0, false
+	for _, r := range strings.ReplaceAll(rules, " (", "(") {
+		switch {
+		case r == '"':
+			isQuoted = !isQuoted
+		case r == '(' && !isQuoted:
+			depth++
+		}
+		if depth == 0 {
+			short.WriteRune(r)
+		}
+		if r == ')' && !isQuoted && depth > 0 {
+			depth--
+		}
+	}
+	return "violates PodSecurity " + strings.Trim(level, `"`) + ": " + short.String()
 }
 
 // webhookText omits the URL that the API server called.

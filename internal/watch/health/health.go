@@ -98,6 +98,8 @@ func (v kstatusResult) generalSummary(o object) string {
 		return "Being deleted; waiting for finalizer " + finalizers[0]
 	case v.status == Terminating && len(finalizers) > 1:
 		return "Being deleted; waiting for finalizers " + strings.Join(finalizers, ", ")
+	case v.status == Terminating && o.text("kind") == "Pod" && o.text("spec", "nodeName") != "":
+		return "Being deleted; waiting for node " + o.text("spec", "nodeName") + " to stop its containers"
 	case v.status == Terminating:
 		return "Being deleted"
 	case v.reason == "LatestGenerationNotObserved":

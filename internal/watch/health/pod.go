@@ -26,6 +26,9 @@ func pod(o object, _ Status) result {
 		h.Status, h.Summary = Current, "Completed"
 	case phase == "Failed" && worst != nil && o.text("status", "reason") == "":
 		h.Status, h.Summary, h.reason = Failed, "Failed: "+worst.sentence(), worst.reason()
+	case phase == "Failed" && o.text("status", "reason") == "Evicted":
+		h.Status, h.reason, worst = Failed, "Evicted", nil
+		h.Summary = "Evicted: " + evictionText(o.text("status", "message"))
 	case phase == "Failed":
 		h.reason = cmp.Or(o.text("status", "reason"), "Failed")
 		h.Status, h.Summary, worst =
@@ -45,7 +48,7 @@ func pod(o object, _ Status) result {
 		h.Summary, h.reason = "Waiting to be scheduled", "Pending"
 		h.progress(o.time("metadata", "creationTimestamp"), verdict.Failed)
 	default:
-		h.setRunning(containers, ready)
+		h.setRunning(containers, ready, o.text("spec", "nodeName"))
 	}
 	for i := range containers {
 		if sentence := containers[i].sentence(); sentence != "" && &containers[i] != worst {
@@ -66,9 +69,10 @@ func gates(o object) (names []string) {
 }
 
 // setRunning sets the health of a pod on a node, none of whose containers has failed.
-func (r *result) setRunning(all []container, ready condition) {
+func (r *result) setRunning(all []container, ready condition, node string) {
 	var startedAt time.Time // When the newest container that is not ready started.
 	creating := true
+	probes := "" // Why the first container that runs is not ready.
 	var initCount, finished, total, readyCount int64
 	for i := range all {
 		switch c := &all[i]; {
@@ -84,6 +88,7 @@ func (r *result) setRunning(all []container, ready condition) {
 			if c.status.flag("ready") {
 				readyCount++
 			} else {
+				probes = cmp.Or(probes, c.probeText())
 				startedAt = latest(startedAt, run.time("startedAt"))
 			}
 		}
@@ -98,7 +103,11 @@ func (r *result) setRunning(all []container, ready condition) {
 		r.Summary = fmt.Sprintf("Initializing: %d of %d init containers finished", finished, initCount)
 		r.reason, r.overdue = "PodInitializing", verdict.Degraded
 	case readyCount == total && total > 0:
-		r.Summary += ", but pod is not Ready: " + ready.explanation()
+		why := ready.explanation()
+		if ready.reason == "" && ready.message == "" {
+			why = "node " + node + " is probably not reporting" // The node controller changes only the status.
+		}
+		r.Summary += ", but pod is not Ready: " + why
 		r.reason = cmp.Or(ready.reason, "NotReady")
 		r.progress(ready.changedAt, verdict.Degraded)
 	case creating:
@@ -106,6 +115,9 @@ func (r *result) setRunning(all []container, ready condition) {
 	default:
 		// A container that has run for a long time, and is not ready any more, is not starting.
 		r.progress(startedAt, verdict.Degraded)
+		if probes != "" {
+			r.Summary += ": " + probes
+		}
 	}
 }
 

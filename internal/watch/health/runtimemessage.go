@@ -1,0 +1,77 @@
+package health
+
+import "strings"
+
+// waitingText shortens the message of a container that waits. Messages of image pulls and of container runtimes repeat
+// the names of the image and of the layers of software.
+func waitingText(reason, message, image string) string {
+	switch reason {
+	case "ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "RegistryUnavailable", "ImageInspectError":
+		return imageText(message, image)
+	case "RunContainerError", "CreateContainerError", "StartError", "ContainerCannotRun":
+		return runtimeText(message)
+	}
+	return message
+}
+
+// imageText returns the image and the error of its registry, such as "web:v9: not found".
+func imageText(message, image string) string {
+	cause := message
+	for rest := withoutPullStep(cause); rest != cause; rest = withoutPullStep(cause) {
+		cause = rest
+	}
+	if _, after, ok := strings.Cut(cause, image+": "); ok && image != "" {
+		cause = after // containerd repeats the image, in its complete form.
+	}
+	switch {
+	case image == "":
+		return cause
+	case cause == "":
+		return "cannot pull " + image
+	case strings.Contains(cause, image):
+		return cause
+	}
+	return image + ": " + cause
+}
+
+// withoutPullStep removes the first step from an error such as `failed to resolve reference "web:v9": not found`. It
+// returns other texts unchanged.
+func withoutPullStep(message string) string {
+	for _, step := range []struct{ start, end string }{
+		{"ErrImagePull: ", ""}, {"Error response from daemon: ", ""}, {"rpc error: ", "desc = "},
+		{`Back-off pulling image "`, `"`}, {`failed to pull image "`, `"`}, {`failed to pull and unpack image "`, `"`},
+		{`failed to resolve reference "`, `"`}, {`failed to resolve image "`, `"`},
+		{"initializing source docker://", ": "}, {"reading manifest ", ": "},
+	} {
+		if rest, ok := strings.CutPrefix(message, step.start); ok {
+			if _, cause, ok := strings.Cut(rest, step.end); ok {
+				return strings.TrimPrefix(cause, ": ")
+			}
+		}
+	}
+	return message
+}
+
+// runtimeText returns the cause in an error of a container runtime, such as `exec: "/app": no such file or directory`.
+func runtimeText(message string) string {
+	for _, layer := range []string{
+		"unable to start container process: ", "OCI runtime create failed: ", "error during container init: ",
+		"failed to create shim task: ", "Error response from daemon: ", "rpc error: code = Unknown desc = ",
+	} {
+		if _, cause, ok := strings.Cut(message, layer); ok {
+			message = cause
+		}
+	}
+	return strings.TrimSuffix(strings.TrimSpace(message), ": unknown")
+}
+
+// evictionText returns the first sentence of a kubelet's message about an eviction. Those after it contain numbers of
+// each container.
+func evictionText(message string) string {
+	first, _, _ := strings.Cut(message, ". ")
+	first = strings.TrimSuffix(strings.TrimSpace(first), ".")
+	if resource, ok := strings.CutPrefix(first, "The node was low on resource: "); ok {
+		return "the node was low on " + resource
+	}
+	return first
+}
