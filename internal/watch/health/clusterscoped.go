@@ -16,15 +16,19 @@ func nodeHealth(o object, _ Status) result {
 		h.severity = verdict.Progressing
 		h.progress(o.time("metadata", "creationTimestamp"), verdict.Failed)
 	case ready.is("Unknown"):
-		h.Status, h.Summary = Failed, "Not ready, kubelet is not reporting: "+ready.explanation()
+		h.Status, h.Summary = Failed, "Not ready, kubelet is not reporting: "+ready.shortExplanation()
 		h.reason = "NodeStatusUnknown"
 	case !ready.is("True"):
-		h.Status, h.Summary, h.reason = Failed, "Not ready: "+ready.explanation(), "NotReady"
+		h.Status, h.Summary, h.reason = Failed, "Not ready: "+notReadyText(ready), "NotReady"
+		if created := o.time("metadata", "creationTimestamp"); !created.IsZero() {
+			h.Status = InProgress // A new node waits for its network plugin.
+			h.progress(created, verdict.Failed)
+		}
 	}
 	for _, c := range o.conditions() {
 		if c.is("True") &&
 			slices.Contains([]string{"MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable"}, c.kind) {
-			h.Details = append(h.Details, c.kind+": "+c.explanation())
+			h.Details = append(h.Details, c.kind+": "+c.shortExplanation())
 		}
 	}
 	if h.Status == Current && len(h.Details) > 0 {
@@ -36,6 +40,16 @@ func nodeHealth(o object, _ Status) result {
 		h.Summary += "; cordoned (no new pods)"
 	}
 	return h
+}
+
+// notReadyText returns the cause of a kubelet's message, such as "container runtime network not ready:
+// NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: ..".
+func notReadyText(ready condition) string {
+	text := ready.shortExplanation()
+	if _, cause, ok := strings.Cut(text, " message:"); ok && strings.HasPrefix(text, "container runtime network not ready: ") {
+		return "container runtime network not ready: " + cause
+	}
+	return text
 }
 
 func namespace(o object, status Status) result {
