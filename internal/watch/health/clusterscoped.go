@@ -57,12 +57,29 @@ func namespace(o object, status Status) result {
 	if h.Summary == "" {
 		h.Summary = "No phase reported"
 	}
+	obstacle := namespaceObstacle(o) // Is in the summary of a deletion.
 	for _, c := range o.conditions() {
-		if c.is("True") {
-			h.Details = append(h.Details, c.explanation())
+		if text := c.shortExplanation(); c.is("True") && text != obstacle {
+			h.Details = append(h.Details, text)
 		}
 	}
 	return h
+}
+
+// namespaceObstacle returns the message of the condition that explains best why a Namespace still exists, or "".
+func namespaceObstacle(o object) string {
+	if o.text("kind") != "Namespace" {
+		return ""
+	}
+	for _, kind := range []string{
+		"NamespaceDeletionDiscoveryFailure", "NamespaceDeletionGroupVersionParsingFailure",
+		"NamespaceDeletionContentFailure", "NamespaceFinalizersRemaining", "NamespaceContentRemaining",
+	} {
+		if c := o.condition(kind); c.is("True") {
+			return c.shortExplanation()
+		}
+	}
+	return ""
 }
 
 func customResourceDefinition(o object, status Status) result {
@@ -79,7 +96,8 @@ func customResourceDefinition(o object, status Status) result {
 	}
 	for _, c := range o.conditions() {
 		if c.kind == "NonStructuralSchema" && c.is("True") ||
-			c.kind == "KubernetesAPIApprovalPolicyConformant" && c.is("False") {
+			c.kind == "KubernetesAPIApprovalPolicyConformant" && c.is("False") ||
+			c.kind == "Terminating" && c.is("True") {
 			h.Details = append(h.Details, c.kind+": "+c.explanation())
 		}
 	}

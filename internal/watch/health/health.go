@@ -92,22 +92,32 @@ func (v kstatusResult) toResult(o object) result {
 
 // generalSummary returns a sentence about a deletion or about a controller that has not observed the object, or "".
 func (v kstatusResult) generalSummary(o object) string {
-	finalizers := o.texts("metadata", "finalizers")
 	switch {
-	case v.status == Terminating && len(finalizers) == 1:
-		return "Being deleted; waiting for finalizer " + finalizers[0]
-	case v.status == Terminating && len(finalizers) > 1:
-		return "Being deleted; waiting for finalizers " + strings.Join(finalizers, ", ")
-	case v.status == Terminating && o.text("kind") == "Pod" && o.text("spec", "nodeName") != "":
-		return "Being deleted; waiting for node " + o.text("spec", "nodeName") + " to stop its containers"
 	case v.status == Terminating:
-		return "Being deleted"
+		return terminatingText(o)
 	case v.reason == "LatestGenerationNotObserved":
 		return "Controller has not observed the latest spec"
 	case v.reason == "NoObservedGeneration":
 		return "Controller has not observed the latest spec yet"
 	}
 	return ""
+}
+
+// terminatingText explains what the deletion of an object waits for.
+func terminatingText(o object) string {
+	finalizers := o.texts("metadata", "finalizers")
+	node := o.text("spec", "nodeName")
+	switch obstacle := namespaceObstacle(o); {
+	case len(finalizers) == 1:
+		return "Being deleted; waiting for finalizer " + finalizers[0]
+	case len(finalizers) > 1:
+		return "Being deleted; waiting for finalizers " + strings.Join(finalizers, ", ")
+	case o.text("kind") == "Pod" && node != "":
+		return "Being deleted; waiting for node " + node + " to stop its containers"
+	case obstacle != "":
+		return "Being deleted: " + obstacle
+	}
+	return "Being deleted"
 }
 
 func (v kstatusResult) override(o object, h *result) {

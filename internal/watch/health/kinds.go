@@ -19,6 +19,8 @@ func rulesFor(o object) func(o object, status Status) result {
 		return job
 	case "batch/CronJob":
 		return cronJob
+	case "/Event", "events.k8s.io/Event":
+		return event
 	case "/Service":
 		return service
 	case "networking.k8s.io/Ingress":
@@ -27,6 +29,8 @@ func rulesFor(o object) func(o object, status Status) result {
 		return persistentVolumeClaim
 	case "/PersistentVolume":
 		return persistentVolume
+	case "storage.k8s.io/VolumeAttachment":
+		return volumeAttachment
 	case "/Node":
 		return nodeHealth
 	case "/Namespace":

@@ -2,6 +2,7 @@ package health
 
 import (
 	"cmp"
+	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
@@ -21,6 +22,12 @@ func persistentVolumeClaim(o object, status Status) result {
 		h.Summary, h.reason = "Waiting for a volume", "Pending"
 		if class := o.text("spec", "storageClassName"); class != "" {
 			h.Summary += " (storage class " + class + ")"
+		}
+		// Until a pod uses the claim, a storage class can wait. Then the claim names the provisioner.
+		const annotation = "volume.kubernetes.io/storage-provisioner"
+		if provisioner := o.text("metadata", "annotations", annotation); provisioner != "" {
+			h.Summary = "Waiting for provisioner " + provisioner + " to create a volume"
+			h.progress(time.Time{}, verdict.Failed)
 		}
 	}
 	for _, c := range o.conditions() {
@@ -50,12 +57,36 @@ func persistentVolume(o object, status Status) result {
 		h.Summary = "Bound to " + owner
 	case "Released":
 		h.Summary = "Released by " + owner + ", not reclaimed"
+		if o.text("spec", "persistentVolumeReclaimPolicy") == "Delete" {
+			h.Status, h.Summary, h.reason = InProgress, "Released by "+owner+", waiting to be deleted", "Released"
+			h.progress(o.time("status", "lastPhaseTransitionTime"), verdict.Degraded)
+		}
 	case "Failed":
 		h.reason = cmp.Or(o.text("status", "reason"), "Failed")
 		h.Status, h.Summary =
 			Failed, "Cannot be reclaimed: "+joinReason(o.text("status", "reason"), o.text("status", "message"))
 	default:
 		h.Status, h.Summary, h.reason = InProgress, "Not available yet", "Pending"
+	}
+	return h
+}
+
+// volumeAttachment returns Failed if a volume has an error for a long time, because the attacher retries.
+func volumeAttachment(o object, _ Status) result {
+	node := o.text("spec", "nodeName")
+	h := result{Health: Health{Status: Current, Summary: "Attached to node " + node}}
+	attach, detach := o.text("status", "attachError", "message"), o.text("status", "detachError", "message")
+	created := o.time("metadata", "creationTimestamp")
+	switch {
+	case detach != "" && o.has("metadata", "deletionTimestamp"):
+		h.Summary = "Cannot be detached from node " + node + ": " + detach
+	case o.flag("status", "attached"):
+	case attach != "":
+		h.Status, h.Summary, h.reason = InProgress, "Cannot be attached to node "+node+": "+attach, "AttachError"
+		h.progress(created, verdict.Failed)
+	default:
+		h.Status, h.Summary, h.reason = InProgress, "Waiting to be attached to node "+node, "NotAttached"
+		h.progress(created, verdict.Degraded)
 	}
 	return h
 }

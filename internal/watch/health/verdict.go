@@ -20,6 +20,8 @@ type result struct {
 	severity verdict.Severity // None means that the status determines the severity.
 	reason   string
 	hasRules bool
+	// hasNoSeverity means that the object can be neither healthy nor unhealthy.
+	hasNoSeverity bool
 	// scriptFailed means that the health is unknown because a script had no valid result.
 	scriptFailed bool
 	// OK or progress that started at startedAt gets the severity overdue after the duration promised; 0 means never.
@@ -71,6 +73,9 @@ func (r *result) verdict(now, changedAt time.Time) verdict.Verdict {
 func (r *result) severityOfStatus() verdict.Severity {
 	switch r.Status {
 	case Current:
+		if r.hasNoSeverity {
+			return verdict.None
+		}
 		if r.hasRules || r.Summary != "" {
 			return verdict.OK
 		}
