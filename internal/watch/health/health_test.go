@@ -188,6 +188,7 @@ func FuzzOf(f *testing.F) {
 		for _, sentence := range sentences {
 			checkSentence(t, sentence)
 		}
+		_ = health.Since(text) // Must not panic.
 		if repeated := evaluator.Of(text); !reflect.DeepEqual(h, repeated) {
 			t.Errorf("Of is not deterministic: got %q, then %q", h, repeated)
 		}

@@ -20,7 +20,8 @@ func read(text []byte) (object, error) {
 	c := jsonscan.NewCursor(text)
 	err := c.Object(func(key []byte) error {
 		switch name := string(key); name {
-		case "apiVersion", "kind", "metadata", "spec", "status", "type", "reason", "message", "note": // The last of Events.
+		case "apiVersion", "kind", "metadata", "spec", "status",
+			"type", "reason", "message", "note", "firstTimestamp", "eventTime", "deprecatedFirstTimestamp": // Of an Event.
 			raw, err := c.Value()
 			if err != nil {
 				return err

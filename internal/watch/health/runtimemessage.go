@@ -38,10 +38,16 @@ func imageText(message, image string) string {
 // returns other texts unchanged.
 func withoutPullStep(message string) string {
 	for _, step := range []struct{ start, end string }{
-		{"ErrImagePull: ", ""}, {"Error response from daemon: ", ""}, {"rpc error: ", "desc = "},
-		{`Back-off pulling image "`, `"`}, {`failed to pull image "`, `"`}, {`failed to pull and unpack image "`, `"`},
-		{`failed to resolve reference "`, `"`}, {`failed to resolve image "`, `"`},
-		{"initializing source docker://", ": "}, {"reading manifest ", ": "},
+		{"ErrImagePull: ", ""},
+		{"Error response from daemon: ", ""},
+		{"rpc error: ", "desc = "},
+		{`Back-off pulling image "`, `"`},
+		{`failed to pull image "`, `"`},
+		{`failed to pull and unpack image "`, `"`},
+		{`failed to resolve reference "`, `"`},
+		{`failed to resolve image "`, `"`},
+		{"initializing source docker://", ": "},
+		{"reading manifest ", ": "},
 	} {
 		if rest, ok := strings.CutPrefix(message, step.start); ok {
 			if _, cause, ok := strings.Cut(rest, step.end); ok {
