@@ -28,7 +28,7 @@ func pod(o object, _ Status) result {
 		h.Status, h.Summary, h.reason = Failed, "Failed: "+worst.sentence(), worst.reason()
 	case phase == "Failed" && o.text("status", "reason") == "Evicted":
 		h.Status, h.reason, worst = Failed, "Evicted", nil
-		h.Summary = "Evicted: " + evictionText(o.text("status", "message"))
+		h.Summary = "Failed: " + joinReason("Evicted", evictionText(o.text("status", "message")))
 	case phase == "Failed":
 		h.reason = cmp.Or(o.text("status", "reason"), "Failed")
 		h.Status, h.Summary, worst =
@@ -115,8 +115,8 @@ func (r *result) setRunning(all []container, ready condition, node string) {
 	default:
 		// A container that has run for a long time, and is not ready any more, is not starting.
 		r.progress(startedAt, verdict.Degraded)
-		if probes != "" {
-			r.Summary += ": " + probes
+		if probes != "" { // A pod that starts changes often, so its sentence stays short.
+			r.overdueReason, r.overdueSummary = r.reason, r.Summary+": "+probes
 		}
 	}
 }

@@ -65,6 +65,25 @@ func BenchmarkEvaluate(b *testing.B) {
 	}
 }
 
+// A pod that is not ready for a long time has the probe in its sentence.
+func TestOverdueSentence(t *testing.T) {
+	for name, want := range map[string]string{
+		"pod/readiness-probe":                "0/1 containers ready: readiness probe of container web has not succeeded",
+		"pod/startup-probe":                  "0/1 containers ready: startup probe of container web has not succeeded",
+		"horizontalpodautoscaler/at-maximum": "At its maximum of 10 replicas, and its metrics require more",
+	} {
+		for _, f := range fixtures(t) {
+			if f.name != name {
+				continue
+			}
+			changedAt := newestTime(f.object)
+			if got := evaluator.Evaluate(f.object, changedAt.Add(time.Hour), changedAt); got.Sentence != want {
+				t.Errorf("%s: got %q, want %q", name, got.Sentence, want)
+			}
+		}
+	}
+}
+
 // A CronJob is healthy until its next run is overdue, without an update of the object.
 func TestMissedRun(t *testing.T) {
 	due := time.Date(2026, 11, 21, 11, 0, 0, 0, time.UTC)
