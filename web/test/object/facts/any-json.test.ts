@@ -62,6 +62,11 @@ function check(object: unknown): void {
   for (const s of sections) {
     lists.push(s.items);
     facts(s.facts);
+    for (const { cells } of s.table?.rows ?? []) {
+      assert.equal(cells.length, s.table?.columns.length);
+      pieces.push(...cells.filter((c) => c !== null));
+    }
+    if (s.table !== undefined) lists.push(s.table.rows);
     for (const i of s.items) {
       pieces.push(...i.head);
       facts(i.facts);
@@ -95,6 +100,8 @@ void test("facts of arbitrary JSON", () => {
     "v1 Node",
     "v1 Secret",
     "apps/v1 Deployment",
+    "v1 LimitRange",
+    "v1 ResourceQuota",
     "x/v1 Thing",
     " ",
     "v1 toString",

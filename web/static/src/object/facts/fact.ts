@@ -24,6 +24,8 @@ export interface Piece {
 export interface Bar {
   readonly actual: number;
   readonly desired: number;
+  /** By default, good if both numbers are the same, and otherwise warn. */
+  readonly tone?: "good" | "warn";
 }
 
 export interface Fact {
@@ -42,11 +44,18 @@ export interface Item {
   readonly facts: readonly Fact[];
 }
 
+export interface Table {
+  readonly columns: readonly string[];
+  /** Each row has a cell for each column. The first cells name the row. */
+  readonly rows: readonly { readonly key: string; readonly cells: readonly (Piece | null)[] }[];
+}
+
 export interface Section {
   readonly key: string;
   readonly title: string; // empty for the first section of an object
   readonly facts: readonly Fact[];
   readonly items: readonly Item[];
+  readonly table?: Table;
 }
 
 const maxFacts = 200;
@@ -109,6 +118,30 @@ export function section(
       omittedCount === 0 ? null : fact("More", absentPiece(`${omittedCount} more; see the YAML tab`)),
     ]),
     items: unique(items.slice(0, maxItems)),
+  };
+}
+
+/** Returns a section with a table. The first two cells of a row are its key. */
+export function tableSection(
+  title: string,
+  columns: readonly string[],
+  rows: readonly (readonly (Piece | null)[])[],
+): Section | null {
+  if (rows.length === 0) return null;
+  const omittedCount = Math.max(0, rows.length - maxItems);
+  const keyed = rows.slice(0, maxItems).map((cells) => ({
+    key: cells
+      .slice(0, 2)
+      .map((c) => c?.text ?? "")
+      .join(" "),
+    cells,
+  }));
+  return {
+    key: title,
+    title,
+    facts: facts([omittedCount === 0 ? null : fact("More", absentPiece(`${omittedCount} more; see the YAML tab`))]),
+    items: [],
+    table: { columns, rows: unique(keyed) },
   };
 }
 

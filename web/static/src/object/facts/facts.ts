@@ -2,11 +2,13 @@ import { binding, role } from "./access.ts";
 import { cronJob, job } from "./job.ts";
 import { autoscaler, definition, namespace } from "./cluster.ts";
 import { configMap, secret } from "./config.ts";
+import { event } from "./event.ts";
 import type { Section } from "./fact.ts";
 import { endpointSlice, ingress, service } from "./network.ts";
 import { node } from "./node.ts";
 import { genericFacts } from "./generic.ts";
 import { pod } from "./pod.ts";
+import { disruptionBudget, limitRange, resourceQuota } from "./policy.ts";
 import { valueAt, text } from "./read.ts";
 import { claim, volume } from "./storage.ts";
 import { daemonSet, deployment, replicaSet, statefulSet } from "./workload.ts";
@@ -23,6 +25,9 @@ const kinds: Readonly<Record<string, FactExtractor>> = {
   "/Namespace": namespace,
   "/PersistentVolumeClaim": claim,
   "/PersistentVolume": volume,
+  "/Event": event,
+  "/ResourceQuota": resourceQuota,
+  "/LimitRange": limitRange,
   "/ReplicationController": replicaSet,
   "apps/Deployment": deployment,
   "apps/StatefulSet": statefulSet,
@@ -32,6 +37,8 @@ const kinds: Readonly<Record<string, FactExtractor>> = {
   "batch/CronJob": cronJob,
   "networking.k8s.io/Ingress": ingress,
   "discovery.k8s.io/EndpointSlice": endpointSlice,
+  "events.k8s.io/Event": event,
+  "policy/PodDisruptionBudget": disruptionBudget,
   "rbac.authorization.k8s.io/Role": role,
   "rbac.authorization.k8s.io/ClusterRole": role,
   "rbac.authorization.k8s.io/RoleBinding": binding,

@@ -3,7 +3,7 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import { Age, useHighlight } from "../../ui/view.tsx";
-import type { Bar, Fact, Item, Piece, Section, Target } from "../facts/fact.ts";
+import type { Bar, Fact, Item, Piece, Section, Table, Target } from "../facts/fact.ts";
 
 export interface OverviewScope {
   /** Returns the URL that opens an object in the panel, or null if the object's resource is unknown. */
@@ -22,9 +22,10 @@ export function Heading({ children, ...rest }: { children: string; id?: string; 
   );
 }
 
-export const SectionView = ({ section: { title, facts, items } }: { section: Section }) => (
+export const SectionView = ({ section: { title, facts, items, table } }: { section: Section }) => (
   <section class="part">
     <Heading hidden={title === ""}>{title}</Heading>
+    {table !== undefined && <TableView table={table} label={title} />}
     <FactList facts={facts} />
     <div class="items">
       {items.map((item) => (
@@ -89,14 +90,51 @@ function PieceView({ piece: { text, title, tone, isRelative, target } }: { piece
   );
 }
 
-function BarView({ actual, desired }: Bar) {
+const TableView = ({ table: { columns, rows }, label }: { table: Table; label: string }) => (
+  <div class="fact-table">
+    <table aria-label={label}>
+      <thead>
+        <tr>
+          {columns.map((name) => (
+            <th key={name} scope="col">
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ key, cells }) => (
+          <tr key={key}>
+            {cells.map((cell, i) => (
+              <CellView key={columns[i]} cell={cell} isHeader={i === 0} />
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+);
+
+function CellView({ cell, isHeader }: { cell: Piece | null; isHeader: boolean }) {
+  const ref = useHighlight<HTMLTableCellElement>(cell?.text ?? "");
+  const content = cell === null ? <span data-tone="quiet">–</span> : <PieceView piece={cell} />;
+  return isHeader ? (
+    <th scope="row" ref={ref}>
+      {content}
+    </th>
+  ) : (
+    <td ref={ref}>{content}</td>
+  );
+}
+
+function BarView({ actual, desired, tone }: Bar) {
   const share = Math.max(0, Math.min(1, actual / desired));
   return (
     <span
       class="share"
       aria-hidden="true"
       style={{ "--share": `${share * 100}%` }}
-      data-tone={actual === desired ? "good" : "warn"}
+      data-tone={tone ?? (actual === desired ? "good" : "warn")}
     />
   );
 }
