@@ -13,6 +13,7 @@ import { Annotations, Labels } from "./labels.tsx";
 import { FactList, Heading, Overview, SectionView } from "./fact-view.tsx";
 import { ReferenceReader, References } from "./references.tsx";
 import { HealthView } from "./health.tsx";
+import { loadKindSection, type KindSection } from "./kind-section.ts";
 import type { TabHost, TabData, Tab } from "../tab.ts";
 import type { Health, JsonObject, Verdict } from "../../net/wire.ts";
 
@@ -27,14 +28,22 @@ export class OverviewTab implements Tab {
   private isDeleted = false;
   // Whether a reference has no link, because the resource of its object is unknown.
   private hasUnresolvedLinks = false;
+  private kindSection: KindSection | null = null;
+  private isClosed = false;
 
   constructor(private readonly host: TabHost) {
     this.state = new ViewState(host.now);
     this.owners = new OwnerReader(host, () => this.draw());
     this.references = new ReferenceReader(host, () => this.draw());
+    void loadKindSection(host, () => this.draw()).then((section) => {
+      if (this.isClosed) return section?.close();
+      this.kindSection = section;
+      this.draw();
+    });
   }
 
   show({ object, health, verdict, isDeleted }: TabData): void {
+    this.kindSection?.reconnected();
     if (object === this.object && health === this.health && verdict === this.verdict && isDeleted === this.isDeleted)
       return;
     // Do not highlight the differences to a replaced object of the same name.
@@ -51,12 +60,15 @@ export class OverviewTab implements Tab {
   /** Updates ages, and adds links if their resources have become known. */
   tick(): void {
     this.state.tick();
+    this.kindSection?.tick();
     if (this.object === null || !this.hasUnresolvedLinks) return;
     this.owners.show(this.object);
     this.draw();
   }
 
   close(): void {
+    this.isClosed = true;
+    this.kindSection?.close();
     this.owners.close();
     this.references.close();
     unmount(this.element);
@@ -80,6 +92,7 @@ export class OverviewTab implements Tab {
               ))}
             </div>
             <Conditions conditions={conditionsOf(object)} />
+            {!this.isDeleted && this.kindSection?.view(object)}
           </div>
           <div class="column">
             <Owners host={host} owners={this.owners.owners} steps={this.owners.steps} />

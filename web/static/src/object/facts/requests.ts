@@ -1,0 +1,54 @@
+// What pods request of a node, as the scheduler counts it.
+
+import { quantity } from "./quantity.ts";
+import { members, text, trees, valueAt } from "./read.ts";
+
+/** Amounts in base units, such as cores and bytes, by resource. */
+export type Amounts = ReadonlyMap<string, number>;
+
+export type AmountKind = "requests" | "limits";
+
+/** Whether a pod has ended, so that its resources are free again. */
+export const hasEnded = (pod: unknown): boolean => /^(Succeeded|Failed)$/.test(text(valueAt(pod, "status", "phase")));
+
+/**
+ * Returns the requests or limits of a pod. Init containers run one after the other, before the other containers.
+ * Sidecars are init containers that keep running. A resource of the complete pod replaces the sum of its containers.
+ */
+export function podAmounts(pod: unknown, kind: AmountKind): Amounts {
+  const spec = valueAt(pod, "spec");
+  const running = new Map<string, number>(); // of sidecars that have started
+  const initial = new Map<string, number>(); // the maximum while the init containers run
+  for (const container of trees(valueAt(spec, "initContainers"))) {
+    const own = amountsOf(valueAt(container, "resources", kind));
+    const isSidecar = valueAt(container, "restartPolicy") === "Always";
+    for (const [name, n] of own) {
+      const sum = n + (running.get(name) ?? 0);
+      initial.set(name, Math.max(initial.get(name) ?? 0, sum));
+      if (isSidecar) running.set(name, sum);
+    }
+  }
+  for (const container of trees(valueAt(spec, "containers")))
+    addAmounts(running, amountsOf(valueAt(container, "resources", kind)));
+  for (const [name, n] of initial) running.set(name, Math.max(running.get(name) ?? 0, n));
+  for (const [name, n] of amountsOf(valueAt(spec, "resources", kind))) running.set(name, n);
+  const overhead = amountsOf(valueAt(spec, "overhead"));
+  // Without a limit, a container can use more than the overhead.
+  for (const [name, n] of overhead)
+    if (kind === "requests" || running.has(name)) running.set(name, n + (running.get(name) ?? 0));
+  return running;
+}
+
+/** Returns the sums of all pods that have not ended. */
+export function sumAmounts(pods: readonly unknown[], kind: AmountKind): Amounts {
+  const sums = new Map<string, number>();
+  for (const pod of pods) if (!hasEnded(pod)) addAmounts(sums, podAmounts(pod, kind));
+  return sums;
+}
+
+function addAmounts(sums: Map<string, number>, more: Amounts): void {
+  for (const [name, n] of more) sums.set(name, n + (sums.get(name) ?? 0));
+}
+
+const amountsOf = (v: unknown): Amounts =>
+  new Map(members(v).flatMap(([name, amount]) => [[name, quantity(amount) ?? 0] as const]));

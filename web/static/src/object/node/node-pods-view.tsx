@@ -1,0 +1,132 @@
+// The section with the pods on a node and what they request of it.
+
+import { useContext } from "preact/hooks";
+import { formatAges } from "../../text/age.ts";
+import { formatInteger } from "../../text/format.ts";
+import { coverageText, forbiddenNote, status } from "../../model/status.ts";
+import { defaultView, formatView } from "../../model/view.ts";
+import { Age, memo, useHighlight } from "../../ui/view.tsx";
+import { fact, piece, type Fact } from "../facts/fact.ts";
+import { amount, quantity } from "../facts/quantity.ts";
+import { valueAt } from "../facts/read.ts";
+import type { Amounts } from "../facts/requests.ts";
+import { FactList, Heading, Overview } from "../overview/fact-view.tsx";
+import { podsRef, type NodePod, type NodePods } from "./node-pods.ts";
+
+const maxShown = 50;
+
+interface Props {
+  readonly pods: NodePods;
+  readonly node: unknown;
+  readonly name: string;
+  readonly now: number;
+}
+
+export function NodePodsView({ pods, node, name, now }: Props) {
+  const all = pods.pods;
+  const note = noteOf(pods, all.length, now);
+  return (
+    <section class="part node-pods">
+      <Heading id="node-pods">Pods on this node</Heading>
+      <FactList facts={requestFacts(node, pods.requests, pods.limits)} />
+      {note !== "" && <p class="note-line">{note}</p>}
+      {all.length > 0 && (
+        <div class="fact-table">
+          <table aria-labelledby="node-pods">
+            <thead>
+              <tr>
+                <th scope="col">Pod</th>
+                <th scope="col">Status</th>
+                <th scope="col">CPU request</th>
+                <th scope="col">Memory request</th>
+                <th scope="col">Restarts</th>
+                <th scope="col">Age</th>
+              </tr>
+            </thead>
+            <tbody>
+              {all.slice(0, maxShown).map((pod) => (
+                <PodRow key={pod.row.key} {...pod} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {all.length > maxShown && (
+        <p class="note-line">
+          {`Showing ${maxShown} of ${formatInteger(all.length)}, the worst first. `}
+          <a href={formatView({ ...defaultView(podsRef), q: name })} data-address="">
+            View as a list
+          </a>
+        </p>
+      )}
+    </section>
+  );
+}
+
+function noteOf(pods: NodePods, count: number, now: number): string {
+  const info = pods.info();
+  if (forbiddenNote(info, "pods") !== null) return "Not shown: you can't list pods.";
+  if (info.problem !== null) return `Not shown: ${info.problem.detail || info.problem.title}`;
+  if (!pods.isComplete) return status(info, now).text;
+  if (pods.problem !== "") return pods.problem;
+  return coverageText(info) ?? (count === 0 ? "No pods" : "");
+}
+
+const preferredOrder = ["cpu", "memory", "ephemeral-storage"];
+
+/** Returns the sums of requests and limits by resource, with their share of the allocatable amount. */
+export function requestFacts(node: unknown, requests: Amounts | null, limits: Amounts | null): Fact[] {
+  if (requests === null || limits === null) return [];
+  const names = [...new Set(["cpu", "memory", ...requests.keys(), ...limits.keys()])].slice(0, 20);
+  names.sort((a, b) => (preferredOrder.indexOf(a) + 1 || 9) - (preferredOrder.indexOf(b) + 1 || 9));
+  return names.flatMap((name) => {
+    const allocatable = quantity(valueAt(node, "status", "allocatable", name));
+    const [requested, limited] = [requests.get(name) ?? 0, limits.get(name) ?? 0];
+    const share = (n: number): string =>
+      allocatable === null || allocatable <= 0 ? "" : ` (${Math.round((100 * n) / allocatable)} %)`;
+    const f = fact(
+      name,
+      `${amount(name, requested)} requested${share(requested)}`,
+      piece(allocatable === null ? "" : `of ${amount(name, allocatable)} allocatable`, { tone: "quiet" }),
+      piece(limited === 0 ? "" : `limits ${amount(name, limited)}${share(limited)}`, { tone: "quiet" }),
+    );
+    if (f === null) return [];
+    const hasBar = allocatable !== null && allocatable > 0;
+    return [hasBar ? { ...f, bar: { actual: requested, desired: allocatable, tone: "good" as const } } : f];
+  });
+}
+
+const PodRow = memo(({ row, status, restarts, requests }: NodePod) => {
+  const address = useContext(Overview).href({ apiVersion: "v1", kind: "Pod", ns: row.ns, name: row.name });
+  const { severity, sentence } = row.verdict;
+  const name = `${row.ns}/${row.name}`;
+  const tone = severity === "failed" ? "bad" : severity === "degraded" ? "warn" : undefined;
+  const requested = (resource: string): string => {
+    const n = requests?.get(resource);
+    return n === undefined ? "–" : amount(resource, n);
+  };
+  return (
+    <tr title={sentence || undefined}>
+      <th scope="row">
+        {address === null ? (
+          name
+        ) : (
+          <a href={address} data-address="">
+            {name}
+          </a>
+        )}
+      </th>
+      <td data-tone={tone} ref={useHighlight<HTMLTableCellElement>(status)}>
+        {status}
+      </td>
+      <td>{requested("cpu")}</td>
+      <td>{requested("memory")}</td>
+      <td ref={useHighlight<HTMLTableCellElement>(restarts)}>
+        <Age wire={restarts} format={formatAges} />
+      </td>
+      <td title={row.created}>
+        <Age wire={row.created} format={formatAges} />
+      </td>
+    </tr>
+  );
+});
