@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"maps"
 	"net/http"
 	"net/url"
@@ -38,8 +39,8 @@ func (s *Site) List(w http.ResponseWriter, r *http.Request) error {
 		Ref: resource.Ref(), Kind: resource.Kind, Resource: resource.Resource, Href: "/r/" + resource.Ref(),
 		Namespaced: resource.Namespaced, At: time.Now().UTC().Format(time.RFC3339), Limit: s.PageRows,
 		Query: templates.Query{
-			Namespaces: query.Namespaces, Q: query.Text, Labels: query.Labels, Sort: cellsort.Lower(values.Get("sort")),
-			Columns: values["cols"],
+			Namespaces: query.Namespaces, Q: query.Text, Labels: query.Labels,
+			Sort: cmp.Or(cellsort.Lower(values.Get("sort")), defaultSort(resource.Ref())), Columns: values["cols"],
 		},
 	}
 	page.Namespaces, page.NamespacesState = s.namespaces(r)
@@ -80,6 +81,15 @@ func (s *Site) List(w http.ResponseWriter, r *http.Request) error {
 	page.KeptParams = keptParamsOf(values)
 	linkList(&page, values)
 	return response.HTML(w, r, status, templates.ListPage(page))
+}
+
+// defaultSort returns the sort column of a list without the parameter sort: the newest events come first. view.ts has
+// the same rule.
+func defaultSort(ref string) string {
+	if ref == "core/v1/events" || ref == "events.k8s.io/v1/events" {
+		return "last seen"
+	}
+	return ""
 }
 
 func fillList(page *templates.List, snapshot *watch.Snapshot) error {

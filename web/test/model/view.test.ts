@@ -9,6 +9,9 @@ const same: string[] = [
   "/r/core/v1/pods?open=a/web-1&tab=logs",
   "/r/core/v1/pods?open=a/web-1&tab=logs&container=side&previous=true",
   "/r/rbac.authorization.k8s.io/v1/clusterroles?open=_/system:node",
+  "/r/core/v1/events",
+  "/r/core/v1/events?ns=a&sort=-last+seen",
+  "/r/events.k8s.io/v1/events?sort=namespace",
 ];
 for (const href of same) {
   void test(`the view of ${href} has that URL`, () => {
@@ -38,6 +41,13 @@ void test("a log is in the URL only with its tab", () => {
 void test("the URL of a form without script is parsed", () => {
   const view = parseView("/r/core/v1/pods", "?q=&ns=b%2Ca&labels=&sort=", "");
   assert.deepEqual([view.ns, view.q, view.sort], [["a", "b"], "", null]);
+});
+
+void test("the newest events are first, unless the user chooses another order", () => {
+  const view = parseView("/r/core/v1/events", "", "");
+  assert.deepEqual(view.sort, { column: "last seen", descending: false });
+  assert.equal(formatView({ ...view, sort: null }), "/r/core/v1/events?sort=namespace");
+  assert.equal(parseView("/r/example.com/v1/events", "", "").sort, null);
 });
 
 void test("the root URL shows the kind that the server chose", () =>

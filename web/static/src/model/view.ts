@@ -38,11 +38,17 @@ export const defaultView = (ref: string): View => ({
   ns: [],
   q: "",
   labels: "",
-  sort: null,
+  sort: defaultSort(ref),
   cols: [],
   open: null,
   tab: "",
 });
+
+// The newest events come first. Other lists are in the order of namespace and name. list.go has the same rule.
+const defaultSort = (ref: string): Sort | null =>
+  /^(core|events\.k8s\.io)\/v1\/events$/.test(ref) ? { column: "last seen", descending: false } : null;
+
+const sortText = (sort: Sort | null): string => (sort === null ? "" : (sort.descending ? "-" : "") + sort.column);
 
 /** The parameter ref is the resource to use if the path contains none, as in "/". */
 export function parseView(pathname: string, search: string, ref: string): View {
@@ -51,12 +57,13 @@ export function parseView(pathname: string, search: string, ref: string): View {
   const param = (name: string): string => query.get(name)?.trim() ?? "";
   const open = parseOpen(query.get("open") ?? "");
   const tab = query.has("open") ? param("tab") : "";
+  const listed = path === null ? ref : decodeURIComponent(path[1] ?? "");
   return {
-    ref: path === null ? ref : decodeURIComponent(path[1] ?? ""),
+    ref: listed,
     ns: namespaces(query.getAll("ns").join(",")),
     q: param("q"),
     labels: param("labels"),
-    sort: parseSort(param("sort")),
+    sort: parseSort(param("sort")) ?? defaultSort(listed),
     cols: [
       ...new Set(
         query
@@ -76,7 +83,8 @@ export function formatView(v: View): string {
   for (const ns of v.ns) query.append("ns", ns);
   if (v.q !== "") query.set("q", v.q);
   if (v.labels !== "") query.set("labels", v.labels);
-  if (v.sort !== null) query.set("sort", (v.sort.descending ? "-" : "") + v.sort.column);
+  const sort = sortText(v.sort);
+  if (sort !== sortText(defaultSort(v.ref))) query.set("sort", sort || "namespace");
   for (const column of v.cols) query.append("cols", column);
   if (v.open !== null) query.set("open", `${v.open.ns === "" ? "_" : v.open.ns}/${v.open.name}`);
   if (v.open !== null && v.tab !== "") setTabParams(query, v.tab, v.open.log);
