@@ -116,12 +116,11 @@ func startKubelet(t *testing.T, b *bed, fixtures []*fixture) (k *kubelet, stop f
 		}
 	}
 	for _, node := range nodes {
-		isDead := node.GetAnnotations()["incidents/dead"] != ""
-		if err := b.addNode(t.Context(), node, isDead); err != nil {
+		if err := b.addNode(t.Context(), node); err != nil {
 			t.Fatal(err)
 		}
 		k.nodes = append(k.nodes, node.GetName())
-		if isDead {
+		if node.GetAnnotations()["incidents/dead"] != "" {
 			k.dead = append(k.dead, node.GetName())
 		}
 	}

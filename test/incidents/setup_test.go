@@ -101,18 +101,14 @@ func (b *bed) isServed(ctx context.Context, name string) error {
 	return fmt.Errorf("%s is not served yet", name)
 }
 
-// addNode creates a node that kwok leaves alone, because its lease has another holder.
-func (b *bed) addNode(ctx context.Context, node *unstructured.Unstructured, isDead bool) error {
+// addNode creates a node that kwok ignores, because its lease has another holder and does not expire.
+func (b *bed) addNode(ctx context.Context, node *unstructured.Unstructured) error {
 	name := node.GetName()
-	seconds := 40
-	if isDead {
-		seconds = 86400
-	}
 	lease := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
 		"metadata": map[string]any{"name": name, "namespace": corev1.NamespaceNodeLease},
 		"spec": map[string]any{
-			"holderIdentity": identity, "leaseDurationSeconds": int64(seconds),
+			"holderIdentity": identity, "leaseDurationSeconds": int64(24 * 60 * 60),
 			"renewTime": time.Now().UTC().Format("2006-01-02T15:04:05.000000Z"),
 		},
 	}}
