@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/glasshouse-project/glasshouse/internal/flight"
 	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
 	"github.com/glasshouse-project/glasshouse/internal/watch/catalog"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cursor"
@@ -30,6 +31,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/inherit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/namespaces"
+	"github.com/glasshouse-project/glasshouse/internal/watch/overview"
 	"github.com/glasshouse-project/glasshouse/internal/watch/permit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
@@ -95,6 +97,7 @@ type Cluster struct {
 	redactionRules   redactionRules
 	verdicts         *inherit.Engine
 	inheritVerdicts  bool
+	lastChanges      *flight.Cache[verdict.Object, *overview.Change]
 
 	permit     permit.Deps
 	namespaces *namespaces.Namespaces
@@ -136,7 +139,8 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 		tokens:  authenticator.TokenReviews(),
 		timeout: timeout, defaultNamespace: options.Namespace, pinned: options.Pinned,
 		log: options.Log, cursors: cursor.NewKey(),
-		ring: options.Ring.LimitedTo(limit), redactionRules: redactionRules{Rules: options.Redact},
+		lastChanges: flight.New[verdict.Object, *overview.Change](MaxFindings, lastChangeAge),
+		ring:        options.Ring.LimitedTo(limit), redactionRules: redactionRules{Rules: options.Redact},
 	}
 	c.pool = pool.New(options.Linger, limit, c.newInformer)
 	c.catalog = catalog.New(discoverer, config.Host, c.onDiscovery, options.Log)

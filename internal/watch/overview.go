@@ -17,6 +17,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health"
 	"github.com/glasshouse-project/glasshouse/internal/watch/inherit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/overview"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
@@ -66,6 +67,7 @@ func (a *Access) Overview(ctx context.Context, q OverviewQuery) (*overview.Overv
 	b.addSummary()
 	b.addWarnings()
 	b.addChanges()
+	b.addLastChanges(ctx)
 	return b.result, ctx.Err()
 }
 
@@ -196,10 +198,14 @@ func (b *overviewBuilder) items() (items []overview.Item) {
 			continue
 		}
 		item := overview.Item{Object: objectOf(&n), Verdict: packed.Unpack(), Since: func() time.Time {
-			return n.Object.Created()
+			return since(&n)
 		}}
 		if !b.seesCause(packed) {
 			item.Verdict = packed.Public().Unpack()
+		} else if chain := engine.Chain(n.ID); !slices.ContainsFunc(chain, func(o verdict.Object) bool {
+			return !b.seesObject(&o)
+		}) {
+			item.Chain = chain
 		}
 		if owner := engine.ProblemOwner(n.ID); owner != nil && b.sees(owner) {
 			object := objectOf(owner)
@@ -219,12 +225,28 @@ func (b *overviewBuilder) seesCause(v verdict.Packed) bool {
 		f := b.filters[graph.Kind{Kind: "Pod"}]
 		return f != nil && b.isWhole(f)
 	}
-	group, _, _ := strings.Cut(root.Resource, "/")
+	return b.seesObject(&root.Object)
+}
+
+func (b *overviewBuilder) seesObject(o *verdict.Object) bool {
+	group, _, _ := strings.Cut(o.Resource, "/")
 	if group == "core" {
 		group = ""
 	}
-	n := b.access.cluster.verdicts.Find(graph.NewID(graph.Kind{Group: group, Kind: root.Kind}, root.Namespace, root.Name))
+	n := b.access.cluster.verdicts.Find(graph.NewID(graph.Kind{Group: group, Kind: o.Kind}, o.Namespace, o.Name))
 	return b.sees(&n)
+}
+
+// since returns when the problem of an object began.
+func since(n *cause.Neighbor) time.Time {
+	text, err := n.Object.JSON()
+	if err != nil {
+		return n.Object.Created()
+	}
+	if at := health.Since(text); !at.IsZero() {
+		return at
+	}
+	return n.Object.Created()
 }
 
 func objectOf(n *cause.Neighbor) verdict.Object {
@@ -395,6 +417,45 @@ func (b *overviewBuilder) addChanges() {
 		}
 	}
 }
+
+// maxLastChanges is the maximum number of findings whose last change is read from the API server.
+const maxLastChanges = 20
+
+// addLastChanges adds the last change of the specification before this program watched the object. Only the API server
+// knows it, because objects are stored without managedFields.
+func (b *overviewBuilder) addLastChanges(ctx context.Context) {
+	if b.access.IsGuest() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, b.access.cluster.timeout)
+	defer cancel()
+	for n := range b.result.Problems[:min(maxLastChanges, len(b.result.Problems))] {
+		p := &b.result.Problems[n]
+		if p.LastChange == nil && p.Kind != "Pod" {
+			p.LastChange = b.access.cluster.lastChange(ctx, p.Object)
+		}
+	}
+}
+
+// lastChange returns the newest change of an object's specification that its managedFields record, or nil.
+func (c *Cluster) lastChange(ctx context.Context, o verdict.Object) *overview.Change {
+	isFresh := func(_ *overview.Change, readAt time.Time) bool { return time.Since(readAt) < lastChangeAge }
+	change, _ := c.lastChanges.Get(ctx, o, isFresh, func(ctx context.Context) *overview.Change {
+		r, err := c.catalog.Find(ctx, o.Resource)
+		if err != nil {
+			return nil
+		}
+		by, err := c.client.SpecAuthor(ctx, r.GVR(), o.Namespace, o.Name)
+		if err != nil || by == nil {
+			return nil // The finding is shown without a change.
+		}
+		return &overview.Change{Object: o, At: by.Time, By: by.Manager}
+	})
+	return change
+}
+
+// lastChangeAge is how long a result of lastChange is used. Newer changes are in the history of the watches.
+const lastChangeAge = 5 * time.Minute
 
 // isController reports whether a field manager is a component of Kubernetes, and not a person or a deployment tool.
 func isController(manager string) bool {

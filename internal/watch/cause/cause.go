@@ -112,6 +112,10 @@ func (s *subject) rule() rule {
 		return apiService
 	case graph.Kind{Kind: "Namespace"}:
 		return namespace
+	case graph.Kind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}:
+		return definition
+	case graph.Kind{Group: "argoproj.io", Kind: "Application"}:
+		return application
 	case graph.Kind{Group: rbacGroup, Kind: "RoleBinding"}, graph.Kind{Group: rbacGroup, Kind: "ClusterRoleBinding"}:
 		return binding
 	}
@@ -147,8 +151,11 @@ func (s *subject) inherit(severity verdict.Severity, reason, sentence string, ca
 
 // because returns a verdict that the subject inherits from a neighbor with a problem.
 func (s *subject) because(severity verdict.Severity, n *Neighbor, prefix string) *verdict.Verdict {
-	v, cause := n.Object.Verdict().Unpack(), s.rootOf(n)
-	return s.inherit(severity, v.Reason, prefix+cmp.Or(cause.Sentence, v.Why()), cause)
+	of, cause := n.Object.Verdict().Unpack(), s.rootOf(n)
+	v := s.inherit(severity, of.Reason, prefix+cmp.Or(cause.Sentence, of.Why()), cause)
+	via := objectOf(n)
+	v.Via = &via
+	return v
 }
 
 // missing returns a verdict for a reference to an object that does not exist.

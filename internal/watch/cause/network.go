@@ -325,8 +325,16 @@ func (s *subject) notGranted(namespace, name string) *verdict.Verdict {
 	for n := range grants {
 		g := decode[struct {
 			Spec struct {
-				From []struct{ Group, Kind, Namespace string } `json:"from"`
-				To   []struct{ Group, Kind, Name string }      `json:"to"`
+				From []struct {
+					Group     string `json:"group"`
+					Kind      string `json:"kind"`
+					Namespace string `json:"namespace"`
+				} `json:"from"`
+				To []struct {
+					Group string `json:"group"`
+					Kind  string `json:"kind"`
+					Name  string `json:"name"`
+				} `json:"to"`
 			} `json:"spec"`
 		}](&grants[n])
 		for _, from := range g.Spec.From {

@@ -81,8 +81,13 @@ func (s *subject) waitingClaim(class *Neighbor) *verdict.Verdict {
 	return nil
 }
 
-// metricsAPI matches an API of metrics in the messages of autoscalers, such as "get pods.metrics.k8s.io".
-var metricsAPI = regexp.MustCompile(`\b(external\.metrics\.k8s\.io|custom\.metrics\.k8s\.io|metrics\.k8s\.io)\b`)
+// metricsAPI matches the API of metrics in the messages of autoscalers, such as "from custom metrics API".
+var metricsAPI = regexp.MustCompile(`\b(external|custom|resource) metrics API\b`)
+
+// metricsGroups are the API groups of the APIs in the messages of autoscalers.
+var metricsGroups = map[string]string{ //nolint:gochecknoglobals // Constant.
+	"external": "external.metrics.k8s.io", "custom": "custom.metrics.k8s.io", "resource": "metrics.k8s.io",
+}
 
 // autoscaler explains an autoscaler by its target, or by the API that provides its metrics.
 func autoscaler(s *subject) *verdict.Verdict {
@@ -92,7 +97,20 @@ func autoscaler(s *subject) *verdict.Verdict {
 	if target := s.firstMissing(func(u *graph.Use) bool { return strings.HasSuffix(u.Via, "scaleTargetRef") }); target != nil {
 		return s.missing(verdict.Failed, target)
 	}
-	if group := metricsAPI.FindString(s.own.Sentence); group != "" {
+	o := decode[struct {
+		Status struct {
+			Conditions []struct {
+				Status  string `json:"status"`
+				Message string `json:"message"`
+			} `json:"conditions"`
+		} `json:"status"`
+	}](&s.Neighbor)
+	for n := range o.Status.Conditions {
+		found := metricsAPI.FindStringSubmatch(o.Status.Conditions[n].Message)
+		if found == nil || o.Status.Conditions[n].Status != "False" {
+			continue
+		}
+		group := metricsGroups[found[1]]
 		services := s.All(apiServiceKind, "", 2*maxNeighbors)
 		for n := range services {
 			_, g, _ := strings.Cut(services[n].ID.Name(), ".")
@@ -116,6 +134,9 @@ func autoscaler(s *subject) *verdict.Verdict {
 
 // disruptionBudget explains a budget by the pod that is not healthy.
 func disruptionBudget(s *subject) *verdict.Verdict {
+	if message := s.lastEvent("UnmanagedPods"); message != "" && !s.own.Severity.IsProblem() {
+		return s.inherit(verdict.Degraded, "UnmanagedPods", "No disruption is ever allowed: "+message, nil)
+	}
 	selector := s.Selector(s.ID)
 	if !s.own.Severity.IsProblem() || selector == nil {
 		return nil
@@ -229,6 +250,14 @@ func namespace(s *subject) *verdict.Verdict {
 	}
 	o := decode[core.Namespace](&s.Neighbor)
 	for n := range o.Status.Conditions {
+		switch c := &o.Status.Conditions[n]; c.Type {
+		case core.NamespaceContentRemaining, core.NamespaceFinalizersRemaining:
+			if c.Status == core.ConditionTrue {
+				return nil // The object itself says what remains.
+			}
+		}
+	}
+	for n := range o.Status.Conditions {
 		c := &o.Status.Conditions[n]
 		if c.Type != core.NamespaceDeletionDiscoveryFailure || c.Status != core.ConditionTrue {
 			continue
@@ -252,6 +281,55 @@ func binding(s *subject) *verdict.Verdict {
 	return v
 }
 
+// definition explains a CustomResourceDefinition whose conversion webhook does not answer.
+func definition(s *subject) *verdict.Verdict {
+	uses, _ := s.References(s.ID)
+	for n := range uses {
+		target := s.Find(uses[n].Target)
+		if !strings.HasPrefix(uses[n].Via, "spec.conversion") {
+			continue
+		}
+		const effect = "Objects cannot be converted between versions: "
+		var v *verdict.Verdict
+		switch {
+		case target.Presence == Missing:
+			v = s.missing(verdict.Failed, &target)
+		case s.hasProblem(&target) && target.Object.Verdict().Severity() == verdict.Failed:
+			v = s.because(verdict.Failed, &target, "")
+		default:
+			continue
+		}
+		v.Reason, v.Sentence = "ConversionWebhookDown", effect+v.Sentence
+		return v
+	}
+	return nil
+}
+
+// application explains an Application of Argo CD by the first of its resources that does not work.
+func application(s *subject) *verdict.Verdict {
+	if !s.own.Severity.IsProblem() && s.own.Severity != verdict.Progressing {
+		return nil
+	}
+	o := decode[struct {
+		Status struct {
+			Resources []struct {
+				Group     string `json:"group"`
+				Kind      string `json:"kind"`
+				Namespace string `json:"namespace"`
+				Name      string `json:"name"`
+			} `json:"resources"`
+		} `json:"status"`
+	}](&s.Neighbor)
+	var managed []Neighbor
+	for _, r := range o.Status.Resources[:min(maxNeighbors, len(o.Status.Resources))] {
+		managed = append(managed, s.Find(graph.NewID(graph.Kind{Group: r.Group, Kind: r.Kind}, r.Namespace, r.Name)))
+	}
+	if worst := s.worst(managed); worst != nil {
+		return s.because(s.own.Severity, worst, worst.ID.Kind.Kind+" "+worst.ID.Name()+": ")
+	}
+	return custom(s)
+}
+
 // custom explains a custom resource by a missing object, by what it uses, or by what it owns.
 func custom(s *subject) *verdict.Verdict {
 	if s.own.Severity != verdict.OK {
@@ -268,7 +346,7 @@ func custom(s *subject) *verdict.Verdict {
 			used = append(used, s.Find(uses[n].Target))
 		}
 		if worst := s.worst(used); worst != nil && s.own.Severity > verdict.OK {
-			return s.because(s.own.Severity, worst, worst.ID.Kind.Kind+" "+worst.ID.Name()+": ")
+			return s.because(verdict.Degraded, worst, worst.ID.Kind.Kind+" "+worst.ID.Name()+": ")
 		}
 	}
 	if worst := s.worst(s.owned()); worst != nil {

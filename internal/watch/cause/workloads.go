@@ -201,7 +201,8 @@ func cronJob(s *subject) *verdict.Verdict {
 }
 
 var (
-	quotaPattern   = regexp.MustCompile(`exceeded quota: ([a-z0-9.-]+)`)
+	quotaPattern   = regexp.MustCompile(`(?:exceeded|failed) quota: ([a-z0-9.-]+)`)
+	limitPattern   = regexp.MustCompile(`(?:maximum|minimum) (?:cpu|memory|storage|[a-z./-]+) usage per (?:Container|Pod|PersistentVolumeClaim)`)
 	accountPattern = regexp.MustCompile(`serviceaccounts? "([a-z0-9.-]+)" not found|error looking up service account [a-z0-9-]+/([a-z0-9.-]+)`)
 	webhookPattern = regexp.MustCompile(`failed calling webhook "([^"]+)"`)
 	priorityClass  = regexp.MustCompile(`no PriorityClass with name ([a-z0-9.-]+) was found`)
@@ -228,8 +229,8 @@ func (s *subject) creationFailure() *verdict.Verdict {
 	namespace := s.ID.Namespace()
 	if quota := name(quotaPattern); quota != "" {
 		n := s.Find(graph.NewID(graph.Kind{Kind: "ResourceQuota"}, namespace, quota))
-		_, detail, _ := strings.Cut(message, "exceeded quota: "+quota)
-		sentence := "ResourceQuota " + quota + " refuses new objects: exceeded" + strings.TrimPrefix(detail, ",")
+		_, detail, _ := strings.Cut(message, "quota: "+quota)
+		sentence := "ResourceQuota " + quota + " refuses new objects: " + strings.TrimLeft(detail, ",: ")
 		if n.Presence == Missing {
 			return nil
 		}
@@ -240,11 +241,20 @@ func (s *subject) creationFailure() *verdict.Verdict {
 	if webhook := name(webhookPattern); webhook != "" {
 		if configuration := s.webhook(webhook); configuration != nil {
 			sentence := "Webhook " + webhook + " refuses new objects"
-			if v := configuration.Object.Verdict().Unpack(); v.Sentence != "" {
-				sentence += ": " + v.Sentence
+			if s.hasProblem(configuration) {
+				return s.because(verdict.Failed, configuration, sentence+": ")
 			}
 			return s.inherit(verdict.Failed, "WebhookFailed", sentence, &verdict.Cause{
 				Object: objectOf(configuration), Sentence: sentence,
+			})
+		}
+	}
+	if limit := limitPattern.FindStringIndex(message); limit != nil {
+		ranges := s.All(graph.Kind{Kind: "LimitRange"}, namespace, maxNeighbors)
+		if len(ranges) > 0 {
+			sentence := "LimitRange " + ranges[0].ID.Name() + " refuses new objects: " + message[limit[0]:]
+			return s.inherit(verdict.Failed, "LimitRange", sentence, &verdict.Cause{
+				Object: objectOf(&ranges[0]), Sentence: sentence,
 			})
 		}
 	}
@@ -284,7 +294,7 @@ func withResource(o verdict.Object, ref string) verdict.Object {
 	return o
 }
 
-// lastEvent returns the message of the newest warning about the subject with one of the reasons, or "".
+// lastEvent returns the message of the newest event about the subject with one of the reasons, or "".
 func (s *subject) lastEvent(reasons ...string) string {
 	var last *core.Event
 	for _, id := range s.Users(s.ID, maxNeighbors) {
@@ -293,7 +303,7 @@ func (s *subject) lastEvent(reasons ...string) string {
 		}
 		n := s.Find(id)
 		e := decode[core.Event](&n)
-		if e.Type != core.EventTypeWarning || e.InvolvedObject.UID != "" && string(e.InvolvedObject.UID) != s.Object.UID() {
+		if e.InvolvedObject.UID != "" && string(e.InvolvedObject.UID) != s.Object.UID() {
 			continue
 		}
 		for _, reason := range reasons {

@@ -5,6 +5,7 @@
 package fieldmanager
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"time"
@@ -45,6 +46,21 @@ func Newest(managed []byte) (newest *Author, unambiguous bool) {
 	}
 	clone := *newest // A pointer into entries would keep all of them in memory.
 	return &clone, unambiguous
+}
+
+// NewestSpec returns the newest author of an object's specification, or nil. Authors of a subresource do not count, such
+// as those of the status.
+func NewestSpec(managed []byte) (newest *Author) {
+	entries := read(managed)
+	for i := range entries {
+		e := &entries[i]
+		if e.Subresource == "" && bytes.Contains(e.fields, []byte(`"f:spec"`)) &&
+			(newest == nil || !e.Time.Before(newest.Time)) {
+			author := e.Author
+			newest = &author
+		}
+	}
+	return newest
 }
 
 // Latest returns the newest time in managedFields, or the zero Time. Unlike Newest, it allocates no strings.

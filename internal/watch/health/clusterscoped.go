@@ -72,8 +72,8 @@ func namespaceObstacle(o object) string {
 		return ""
 	}
 	for _, kind := range []string{
-		"NamespaceDeletionDiscoveryFailure", "NamespaceDeletionGroupVersionParsingFailure",
-		"NamespaceDeletionContentFailure", "NamespaceFinalizersRemaining", "NamespaceContentRemaining",
+		"NamespaceFinalizersRemaining", "NamespaceContentRemaining", "NamespaceDeletionContentFailure",
+		"NamespaceDeletionGroupVersionParsingFailure", "NamespaceDeletionDiscoveryFailure",
 	} {
 		if c := o.condition(kind); c.is("True") {
 			return c.shortExplanation()

@@ -73,6 +73,7 @@ func (e *Evaluator) evaluate(o object, text []byte, now time.Time) result {
 		r.hasRules = true
 	} else {
 		r.applyPhase(o)
+		r.limitProgress(o)
 	}
 	general.override(o, &r)
 	r.limit()
@@ -88,6 +89,7 @@ func (e *Evaluator) runScript(s *script.Script, o object, now time.Time) result 
 		r.Status, r.Summary, r.scriptFailed = Unknown, fmt.Sprintf("The health script failed: %v", err), true
 	} else {
 		r = toResult(returned, o)
+		r.limitProgress(o)
 	}
 	if o.has("metadata", "deletionTimestamp") {
 		kstatusResult{status: Terminating}.override(o, &r)

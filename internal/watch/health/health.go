@@ -9,6 +9,7 @@
 package health
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -81,6 +82,9 @@ func (v kstatusResult) toResult(o object) result {
 		h.Summary = "Reconciling: " + joinReason(v.reason, v.message)
 	case v.status == InProgress:
 		h.Summary = "Not ready: " + joinReason(v.reason, v.message)
+		if c := namedCondition(o, v.message); c.kind != "" {
+			h.Summary, h.reason = "Not ready: "+c.kind+": "+c.explanation(), cmp.Or(c.reason, h.reason)
+		}
 	case ready.is("True"):
 		h.Summary = "Ready"
 		if ready.message != "" {
@@ -88,6 +92,16 @@ func (v kstatusResult) toResult(o object) result {
 		}
 	}
 	return h
+}
+
+// namedCondition returns the condition that a message names, such as "Launched=False".
+func namedCondition(o object, message string) condition {
+	for _, c := range o.conditions() {
+		if c.is("False") && c.message != "" && strings.Contains(message, c.kind+"=False") {
+			return c
+		}
+	}
+	return condition{}
 }
 
 // generalSummary returns a sentence about a deletion or about a controller that has not observed the object, or "".

@@ -43,6 +43,8 @@ func rulesFor(o object) func(o object, status Status) result {
 		return customResourceDefinition
 	case "apiregistration.k8s.io/APIService":
 		return apiService
+	case "argoproj.io/Application":
+		return application
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package health
 
 import (
 	"strings"
+	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
@@ -33,4 +34,21 @@ func (r *result) applyPhase(o object) {
 			break
 		}
 	}
+}
+
+// customSettleTime is the time after which the progress of a custom resource is overdue. Some create cloud resources.
+const customSettleTime = 30 * time.Minute
+
+// limitProgress makes the progress of a custom resource overdue. The progress began at the newest transition of a
+// condition, or else when the object last changed.
+func (r *result) limitProgress(o object) {
+	if r.promised > 0 || r.Status != InProgress {
+		return
+	}
+	var startedAt time.Time
+	for _, c := range o.conditions() {
+		startedAt = latest(startedAt, c.changedAt)
+	}
+	r.progress(startedAt, verdict.Degraded)
+	r.promised = customSettleTime
 }

@@ -42,10 +42,14 @@ func pod(o object, _ Status) result {
 	case scheduled.is("False") && scheduled.reason == "SchedulingGated":
 		h.Summary = "Not scheduled, waiting for scheduling gates: " + strings.Join(gates(o), ", ")
 		h.reason = scheduled.reason
+		h.progress(o.time("metadata", "creationTimestamp"), verdict.Degraded)
 	case scheduled.is("False"):
 		h.setUnschedulable(o, scheduled)
 	case o.text("spec", "nodeName") == "":
 		h.Summary, h.reason = "Waiting to be scheduled", "Pending"
+		if name := o.text("spec", "schedulerName"); name != "" && name != defaultScheduler {
+			h.Summary = "Waiting for the scheduler " + name
+		}
 		h.progress(o.time("metadata", "creationTimestamp"), verdict.Failed)
 	default:
 		h.setRunning(containers, ready, o.text("spec", "nodeName"))
@@ -61,6 +65,9 @@ func pod(o object, _ Status) result {
 	return h
 }
 
+// defaultScheduler is the name of Kubernetes' own scheduler.
+const defaultScheduler = "default-scheduler"
+
 func gates(o object) (names []string) {
 	for _, gate := range o.children("spec", "schedulingGates") {
 		names = append(names, gate.text("name"))
@@ -72,7 +79,8 @@ func gates(o object) (names []string) {
 func (r *result) setRunning(all []container, ready condition, node string) {
 	var startedAt time.Time // When the newest container that is not ready started.
 	creating := true
-	probes := "" // Why the first container that runs is not ready.
+	probes := ""       // Why the first container that runs is not ready.
+	initializing := "" // The first init container that runs.
 	var initCount, finished, total, readyCount int64
 	for i := range all {
 		switch c := &all[i]; {
@@ -80,6 +88,8 @@ func (r *result) setRunning(all []container, ready condition, node string) {
 			initCount++
 			if c.hasSucceeded() {
 				finished++
+			} else if _, isRunning := c.state("running"); isRunning {
+				initializing = cmp.Or(initializing, c.name)
 			}
 		case c.role != ephemeralRole:
 			total++
@@ -98,9 +108,13 @@ func (r *result) setRunning(all []container, ready condition, node string) {
 	r.progress(ready.changedAt, verdict.Failed)
 	switch {
 	case ready.is("True"):
-		r.Status, r.reason = Current, ""
+		r.Status, r.reason, r.promised = Current, "", 0
+		r.setRestarts(all)
 	case finished < initCount:
 		r.Summary = fmt.Sprintf("Initializing: %d of %d init containers finished", finished, initCount)
+		if initializing != "" {
+			r.Summary += ", " + initializing + " is running"
+		}
 		r.reason, r.overdue = "PodInitializing", verdict.Degraded
 	case readyCount == total && total > 0:
 		why := ready.explanation()
@@ -118,6 +132,26 @@ func (r *result) setRunning(all []container, ready condition, node string) {
 		if probes != "" { // A pod that starts changes often, so its sentence stays short.
 			r.overdueReason, r.overdueSummary = r.reason, r.Summary+": "+probes
 		}
+	}
+}
+
+// manyRestarts is the number of restarts from which a container that runs again for less than settleTime is degraded.
+const manyRestarts = 3
+
+// setRestarts degrades a ready pod whose container restarts again and again, until it has run for settleTime.
+func (r *result) setRestarts(all []container) {
+	for i := range all {
+		c := &all[i]
+		run, isRunning := c.state("running")
+		last := c.status.child("lastState", "terminated")
+		startedAt := run.time("startedAt")
+		if !isRunning || c.status.count("restartCount") < manyRestarts || last == nil || startedAt.IsZero() ||
+			last.count("exitCode") == 0 {
+			continue
+		}
+		r.restartsUntil = latest(r.restartsUntil, startedAt.Add(settleTime))
+		r.restarts = fmt.Sprintf("%s %s: restarted %s, last %s", c.role, c.name,
+			counted(c.status.count("restartCount"), "time"), exitText(last))
 	}
 }
 

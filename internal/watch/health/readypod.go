@@ -101,6 +101,11 @@ func hasReadyCondition(c *jsonscan.Cursor) (found bool, err error) {
 func scanContainers(c *jsonscan.Cursor, isInit bool) error {
 	return c.Array(func(int) error {
 		return c.Object(func(key []byte) error {
+			if string(key) == "restartCount" {
+				if count, err := c.Value(); err != nil || len(count) > 1 || count[0] >= '0'+manyRestarts {
+					return errNotReady // The restarts can be recent.
+				}
+			}
 			if string(key) != "state" {
 				return nil
 			}

@@ -28,7 +28,8 @@ func (r *result) setNextRun(o object) {
 	fields, isSpec := schedule.(*cron.SpecSchedule)
 	switch zoneMatters := isSpec && !hasZone; {
 	case !last.IsZero() && zoneMatters && !schedule.Next(last.Add(-time.Second)).Equal(last):
-		return // The controller is in another time zone, or the schedule has changed.
+		// The controller is in another time zone, or the schedule has changed.
+		tolerance += unknownMinuteTolerance + unknownHourTolerance
 	case !last.IsZero():
 	case !zoneMatters:
 		last = o.time("metadata", "creationTimestamp").UTC()

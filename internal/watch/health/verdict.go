@@ -28,6 +28,9 @@ type result struct {
 	startedAt time.Time
 	promised  time.Duration
 	overdue   verdict.Severity
+	// A ready pod with frequent restarts is degraded, with the sentence restarts, until restartsUntil.
+	restarts      string
+	restartsUntil time.Time
 	// If overdueSummary is not empty, it and overdueReason then replace the summary and the reason.
 	overdueReason, overdueSummary string
 }
@@ -56,6 +59,11 @@ func (r *result) verdict(now, changedAt time.Time) verdict.Verdict {
 			if r.overdueSummary != "" {
 				v.Reason, v.Sentence = r.overdueReason, oneLine(r.overdueSummary)
 			}
+		}
+	}
+	if v.Severity == verdict.OK && now.Before(r.restartsUntil) {
+		v = verdict.Verdict{
+			Severity: verdict.Degraded, Reason: "Restarting", Sentence: capital(r.restarts), OverdueAt: r.restartsUntil,
 		}
 	}
 	if v.Severity <= verdict.OK {

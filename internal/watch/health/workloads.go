@@ -39,6 +39,9 @@ func deployment(o object, status Status) result {
 	}
 	status, reasons = checkReplicaFailure(o, status, reasons)
 	if o.flag("spec", "paused") {
+		if status == InProgress && ready >= desired {
+			status = Current // Nothing happens until the Deployment is resumed.
+		}
 		reasons = append(reasons, "Paused: template changes are not rolled out")
 	}
 	if updated := o.count("status", "updatedReplicas"); updated < desired {

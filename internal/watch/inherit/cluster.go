@@ -8,6 +8,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 // Find returns what is known about an object (see cause.Cluster).
@@ -76,6 +77,31 @@ func (e *Engine) References(id graph.ID) (uses []graph.Use, owners []graph.Owner
 
 // Selector returns the pod selector of an object, or nil (see cause.Cluster).
 func (e *Engine) Selector(id graph.ID) *objectrefs.Selector { return e.graph.Selector(id) }
+
+// Chain returns the objects from the neighbor of an object to the cause of its verdict. It is empty without a cause,
+// and complete only if the verdicts of all these objects are current.
+func (e *Engine) Chain(id graph.ID) (chain []verdict.Object) {
+	for range maxOwnerDepth {
+		v := e.Inherited(id.Kind, id.Key)
+		if v == nil || v.Cause == nil {
+			return chain
+		}
+		next := v.Cause.Object
+		if v.Via != nil {
+			next = *v.Via
+		}
+		chain = append(chain, next)
+		if next == v.Cause.Object {
+			return chain
+		}
+		group, _, _ := strings.Cut(next.Resource, "/")
+		if group == "core" {
+			group = ""
+		}
+		id = graph.NewID(graph.Kind{Group: group, Kind: next.Kind}, next.Namespace, next.Name)
+	}
+	return chain
+}
 
 // maxOwnerDepth limits the length of a chain of owners.
 const maxOwnerDepth = 5

@@ -38,11 +38,11 @@ var firstResources = []string{ //nolint:gochecknoglobals // Constant.
 	"networking.k8s.io/v1/ingresses", "core/v1/persistentvolumeclaims", "core/v1/persistentvolumes",
 	"autoscaling/v2/horizontalpodautoscalers", "core/v1/namespaces", "storage.k8s.io/v1/storageclasses",
 	"networking.k8s.io/v1/ingressclasses", "policy/v1/poddisruptionbudgets",
-	"apiregistration.k8s.io/v1/apiservices", "core/v1/resourcequotas",
+	"apiregistration.k8s.io/v1/apiservices", "core/v1/resourcequotas", "core/v1/limitranges",
 	"admissionregistration.k8s.io/v1/mutatingwebhookconfigurations",
 	"admissionregistration.k8s.io/v1/validatingwebhookconfigurations", "core/v1/replicationcontrollers",
 	"rbac.authorization.k8s.io/v1/rolebindings", "rbac.authorization.k8s.io/v1/clusterrolebindings",
-	"storage.k8s.io/v1/volumeattachments",
+	"storage.k8s.io/v1/volumeattachments", "apiextensions.k8s.io/v1/customresourcedefinitions",
 }
 
 // onlyNames are resources of which only the existence of objects matters. Their content is not read.

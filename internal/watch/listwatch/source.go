@@ -7,6 +7,7 @@ package listwatch
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -22,6 +23,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
+	"github.com/glasshouse-project/glasshouse/internal/watch/fieldmanager"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health"
 	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/redact"
@@ -271,6 +273,31 @@ func (c *Client) Get(
 	}
 	clean, err := redact.New(c.rules, resource.Group, resource.Resource).Object(nil, raw)
 	return clean.Text, err
+}
+
+// SpecAuthor reads an object, and returns the newest author of its specification, or nil.
+func (c *Client) SpecAuthor(
+	ctx context.Context, resource schema.GroupVersionResource, namespace, name string,
+) (*fieldmanager.Author, error) {
+	client, err := c.restClient(resource.GroupVersion())
+	if err != nil {
+		return nil, err
+	}
+	var o metav1.PartialObjectMetadata
+	const accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+	raw, err := client.Get().NamespaceIfScoped(namespace, namespace != "").
+		Resource(resource.Resource).Name(name).SetHeader("Accept", accept).DoRaw(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the authors of %s %s: %w", resource.Resource, name, err)
+	}
+	if err := json.Unmarshal(raw, &o); err != nil {
+		return nil, fmt.Errorf("read the authors of %s %s: %w", resource.Resource, name, err)
+	}
+	managed, err := json.Marshal(o.ManagedFields)
+	if err != nil {
+		return nil, fmt.Errorf("read the authors of %s %s: %w", resource.Resource, name, err)
+	}
+	return fieldmanager.NewestSpec(managed), nil
 }
 
 // Reevaluate returns a copy of an object with its verdict at the time now.

@@ -37,7 +37,7 @@ func kindOfObjectMember(key string) (target Ref, ok bool) {
 	switch key {
 	case "configMap", "configMapRef", "configMapKeyRef":
 		return Ref{Kind: "ConfigMap"}, true
-	case "secret", "imagePullSecrets":
+	case "secret", "imagePullSecrets", "secretTargetRef":
 		return Ref{Kind: "Secret"}, true
 	case "service":
 		return Ref{Kind: "Service"}, true
@@ -69,6 +69,8 @@ func defaultKindOf(key string) (target Ref, ok bool) {
 		return Ref{Group: "keda.sh", Kind: "TriggerAuthentication"}, true
 	case "scaleTargetRef":
 		return Ref{Group: "apps", Kind: "Deployment"}, true
+	case "providerConfigRef":
+		return Ref{Kind: "ProviderConfig"}, true // Of Crossplane; completeGroup adds the group.
 	}
 	return Ref{}, false
 }
@@ -100,13 +102,20 @@ func isOpaque(key string, depth int) bool {
 }
 
 // completeGroup adds the API group that a kind has by convention, if the reference has none.
-func completeGroup(key string, target *Ref) {
+func completeGroup(o *Ref, key string, target *Ref) {
 	if target.Group != "" {
 		return
 	}
 	if byDefault, ok := defaultKindOf(key); ok && byDefault.Group != "" &&
 		(target.Kind == byDefault.Kind || strings.HasSuffix(target.Kind, byDefault.Kind)) {
 		target.Group = byDefault.Group // Such as ClusterIssuer for Issuer.
+	}
+	if key == "providerConfigRef" && strings.HasSuffix(target.Kind, "ProviderConfig") {
+		// The resource of the group dns.gcp.upbound.io has a ProviderConfig of the group gcp.upbound.io.
+		target.Group = o.Group
+		if strings.Count(o.Group, ".") > 2 {
+			_, target.Group, _ = strings.Cut(o.Group, ".")
+		}
 	}
 	if (key == "sourceRef" || key == "chartRef") && slices.Contains(fluxSources, target.Kind) {
 		target.Group = "source.toolkit.fluxcd.io"

@@ -98,13 +98,14 @@ func (w *walker) addRef(key string, s *refMembers) {
 	target, ok := kindOfObjectMember(key)
 	if !ok && s.kind == "" {
 		target, ok = defaultKindOf(key)
+		completeGroup(&w.object.Ref, key, &target)
 	}
 	if s.kind != "" && hasKind(key) {
 		target, ok = Ref{Kind: s.kind, Group: s.group}, s.kind != "User" && s.kind != "Group"
 		if s.apiVersion != "" {
 			target.Group, target.Version = splitVersion(s.apiVersion)
 		}
-		completeGroup(key, &target)
+		completeGroup(&w.object.Ref, key, &target)
 	}
 	if key == "secrets" && w.object.Kind == "ServiceAccount" {
 		target, ok = Ref{Kind: "Secret"}, true

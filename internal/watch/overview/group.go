@@ -13,6 +13,8 @@ type Item struct {
 	verdict.Object
 	verdict.Verdict
 
+	// Chain is the path from the object to its cause, if the viewer may see all objects on it.
+	Chain []verdict.Object
 	// Owner is the topmost owner with a problem; nil if there is none, or if the viewer may not see it.
 	Owner *verdict.Object
 	// Since returns when the problem of the object began, or the zero Time.
@@ -74,11 +76,13 @@ func newFinding(root verdict.Object, members []*Item) Finding {
 		)
 	})
 	first := members[0]
-	f := Finding{Object: first.Object, Verdict: first.Verdict, Count: len(members), Objects: []Member{}}
+	f := Finding{
+		Object: first.Object, Verdict: first.Verdict, Count: len(members), Chain: first.Chain, Objects: []Member{},
+	}
 	for n, m := range members {
 		f.Severity = max(f.Severity, m.Severity)
 		if n < MaxMembers {
-			f.Objects = append(f.Objects, Member{m.Object, m.Verdict})
+			f.Objects = append(f.Objects, Member{m.Object, m.Verdict, m.Chain})
 		}
 	}
 	f.Since = first.Since()

@@ -14,10 +14,12 @@ type Finding struct {
 	verdict.Object
 	verdict.Verdict
 
-	Since      time.Time `json:"since"`   // When the problem began; the zero Time if unknown.
-	Count      int       `json:"count"`   // The number of objects in the group.
-	Objects    []Member  `json:"objects"` // The objects of the group, at most MaxMembers, the worst first.
-	LastChange *Change   `json:"lastChange,omitempty"`
+	Since time.Time `json:"since"` // When the problem began; the zero Time if unknown.
+	Count int       `json:"count"` // The number of objects in the group.
+	// Chain is the path from the object to its cause, as in Member.
+	Chain      []verdict.Object `json:"chain,omitempty"`
+	Objects    []Member         `json:"objects"` // The objects of the group, at most MaxMembers, the worst first.
+	LastChange *Change          `json:"lastChange,omitempty"`
 }
 
 // MaxMembers is the maximum number of objects that a Finding lists.
@@ -27,6 +29,10 @@ const MaxMembers = 20
 type Member struct {
 	verdict.Object
 	verdict.Verdict
+
+	// Chain is the path from the object to its cause: the neighbor first, and the cause last. It is empty without a
+	// cause.
+	Chain []verdict.Object `json:"chain,omitempty"`
 }
 
 // Change is the last change of a specification, and its author.

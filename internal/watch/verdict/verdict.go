@@ -54,6 +54,8 @@ type Verdict struct {
 	OverdueAt time.Time `json:"-"`
 	// Cause is the object from which the verdict is inherited. It is nil for a verdict on the object alone.
 	Cause *Cause `json:"cause,omitempty"`
+	// Via is the neighbor that passes the verdict on. It differs from Cause if the neighbor inherited the verdict, too.
+	Via *Object `json:"-"`
 }
 
 // Object names one object of the cluster.
