@@ -29,9 +29,9 @@ var dist embed.FS
 
 // Assets contains the embedded files and their URLs. It is immutable, and safe for concurrent use.
 type Assets struct {
-	fsys   fs.FS
-	hashes map[string]string // Hash of each file, by file name. The entry for app.js is a hash of all files.
-	chunks []string
+	fsys    fs.FS
+	hashes  map[string]string   // Hash of each file, by file name. The entry for app.js is a hash of all files.
+	imports map[string][]string // The chunks that a script imports statically, by the script's file name.
 }
 
 // New reads the embedded files.
@@ -44,8 +44,9 @@ func New() (*Assets, error) {
 }
 
 func newAssets(fsys fs.FS) (*Assets, error) {
-	a := &Assets{fsys: fsys, hashes: map[string]string{}}
+	a := &Assets{fsys: fsys, hashes: map[string]string{}, imports: map[string][]string{}}
 	all := sha256.New()
+	importPattern := regexp.MustCompile(`\b(?:from|import)"\./([\w-]+\.js)"`)
 	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
@@ -56,6 +57,11 @@ func newAssets(fsys fs.FS) (*Assets, error) {
 		}
 		sum := sha256.Sum256(data)
 		a.hashes[name] = hex.EncodeToString(sum[:8])
+		if strings.HasSuffix(name, ".js") {
+			for _, match := range importPattern.FindAllSubmatch(data, -1) {
+				a.imports[name] = append(a.imports[name], string(match[1]))
+			}
+		}
 		_, _ = fmt.Fprintf(all, "%s %x\n", name, sum) // a write to a hash never fails
 		return nil
 	})
@@ -63,37 +69,30 @@ func newAssets(fsys fs.FS) (*Assets, error) {
 		return nil, fmt.Errorf("hash the embedded assets: %w", err)
 	}
 	a.hashes[script] = hex.EncodeToString(all.Sum(nil)[:8])
-	if err := a.addChunks(script, regexp.MustCompile(`\b(?:from|import)"\./([\w-]+\.js)"`)); err != nil {
-		return nil, err
-	}
 	return a, nil
 }
 
-// addChunks adds the chunks that a script imports statically, directly or through other chunks. importPattern matches
-// one import.
-func (a *Assets) addChunks(name string, importPattern *regexp.Regexp) error {
-	text, err := fs.ReadFile(a.fsys, name)
-	if err != nil {
-		return fmt.Errorf("read the script: %w", err)
-	}
-	for _, match := range importPattern.FindAllSubmatch(text, -1) {
-		chunk := string(match[1])
-		if slices.Contains(a.chunks, chunk) {
-			continue
-		}
-		a.chunks = append(a.chunks, chunk)
-		if err := a.addChunks(chunk, importPattern); err != nil {
-			return err
+// Chunks returns the URLs of all chunks that a page needs at once, so that browsers request them at the same time: the
+// static imports of app.js, and the given views, such as "pages", with their static imports.
+func (a *Assets) Chunks(views ...string) []string {
+	found := []string{script}
+	for name := range a.hashes {
+		stem, _, _ := strings.Cut(name, "-")
+		if isChunk(name) && slices.Contains(views, stem) {
+			found = append(found, name)
 		}
 	}
-	return nil
-}
-
-// Chunks returns the URLs of all chunks that app.js imports statically, so that browsers request them at once.
-func (a *Assets) Chunks() []string {
-	urls := make([]string, len(a.chunks))
-	for i, chunk := range a.chunks {
-		urls[i] = "/static/" + chunk
+	slices.Sort(found[1:])
+	for i := 0; i < len(found); i++ {
+		for _, name := range a.imports[found[i]] {
+			if !slices.Contains(found, name) {
+				found = append(found, name)
+			}
+		}
+	}
+	urls := make([]string, 0, len(found)-1)
+	for _, chunk := range found[1:] {
+		urls = append(urls, "/static/"+chunk)
 	}
 	return urls
 }

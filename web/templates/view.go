@@ -41,8 +41,10 @@ type Export struct {
 type Assets struct {
 	Script string
 	Style  string
-	Icon   string
-	Chunks []string
+	// PageStyle is a second style sheet for only this page; empty if there is none.
+	PageStyle string
+	Icon      string
+	Chunks    []string
 }
 
 // Group is one section of the list of resources.

@@ -11,8 +11,6 @@ import { pageCommands } from "./keymap.ts";
 import type { Command } from "./palette/commands.ts";
 import { listenToKeys } from "./palette/keys.ts";
 import { ClusterSwitcher } from "./list/cluster-switcher.ts";
-import { startList } from "./list/start-list.ts";
-import { startObject } from "./object/start-object.ts";
 import type { ComparePage } from "./compare/compare.tsx";
 import { defaultController, PageServices, type PageController } from "./page-services.ts";
 import { toggleTheme } from "./ui/theme.ts";
@@ -70,7 +68,7 @@ const commonCommands = pageCommands(
 const commands = (): readonly Command[] => [...services.page.commands(), ...commonCommands];
 
 if (pageType !== "problem" && hasReloadState(history.state)) history.replaceState(null, "");
-if (section !== null) services.page = startPage(section);
+if (section !== null) services.page = await startPage(section);
 picker.start(live);
 if (services.isGuest) showExpiry(now);
 if (isKiosk()) void import("./ui/kiosk.ts").then(({ startKiosk }) => startKiosk(() => services.page.retryable));
@@ -86,12 +84,12 @@ document.documentElement.dataset["started"] = "";
 
 if (pageType !== "problem" || section?.dataset["ref"] !== "") services.connect();
 
-function startPage(page: HTMLElement): PageController {
+async function startPage(page: HTMLElement): Promise<PageController> {
   switch (pageType) {
     case "list":
-      return startList(page, services);
+      return (await import("./list/pages.ts")).startList(page, services);
     case "object":
-      return startObject(page, services);
+      return (await import("./list/pages.ts")).startObject(page, services);
     case "compare":
       return startCompare();
     case "problem":

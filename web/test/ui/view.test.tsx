@@ -132,6 +132,7 @@ void test("the first page does not load Preact", () => {
     }
   };
   load("app.ts");
+  load("list/pages.ts");
   load("share/share-landing.ts");
   assert.ok(loaded.size > 50, `only ${loaded.size} files were found`);
   assert.ok(loaded.has("list/row.ts") && !loaded.has("palette/palette.ts"));

@@ -1,5 +1,6 @@
 // The activity feed: a live list of changes, newest first, of one list or of all watched resources.
 
+import "../shared-code.ts";
 import type { ActivityPreferences, ListScope, ActivityHost } from "./activity-types.ts";
 import { createRef, type TargetedMouseEvent } from "preact";
 import { splitWatched, updateInterval, ActivitySource } from "./activity-source.ts";

@@ -1,5 +1,6 @@
 // The compare page: a live, line-by-line diff of two objects.
 
+import "../shared-code.ts";
 import { countDifferences, pairLinesInSteps } from "../diff/diff-lines.ts";
 import { drawDiffInSteps, saveFocus, type DiffLayout } from "../diff/diff-view.ts";
 import { byId, h, input, setText } from "../ui/dom.ts";

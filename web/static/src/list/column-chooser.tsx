@@ -1,5 +1,6 @@
 // The content of the "Columns" popover. The user chooses the visible columns and the row density.
 
+import "../shared-code.ts";
 import type { TargetedKeyboardEvent } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { columnChoices, encodeColumns } from "../model/column-set.ts";

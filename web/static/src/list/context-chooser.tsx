@@ -1,5 +1,6 @@
 // The content of the popover where the user selects the active context of the kubeconfig.
 
+import "../shared-code.ts";
 import type { TargetedKeyboardEvent } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { contextText, type Contexts } from "../net/contexts.ts";

@@ -1,5 +1,6 @@
 // The namespace chooser, a popover in which the user selects one or more namespaces.
 
+import "../shared-code.ts";
 import type { TargetedKeyboardEvent } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { formatInteger } from "../text/format.ts";

@@ -1,5 +1,6 @@
 // The help dialog, which lists the keyboard shortcuts of the current page.
 
+import "../shared-code.ts";
 import { useState } from "preact/hooks";
 import { isApple } from "./keys.ts";
 import { withBase } from "../net/base-path.ts";

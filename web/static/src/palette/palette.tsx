@@ -1,5 +1,6 @@
 // The command palette, a dialog with a search box and a list of results.
 
+import "../shared-code.ts";
 import { createRef, type ComponentChild } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { isApple } from "./keys.ts";

@@ -1,5 +1,6 @@
 // The share dialog, in which the user selects what to share, gets the link, and manages existing links.
 
+import "../shared-code.ts";
 import type { TargetedKeyboardEvent } from "preact";
 import { useState } from "preact/hooks";
 import { h } from "../ui/dom.ts";

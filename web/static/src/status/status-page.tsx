@@ -1,5 +1,6 @@
 // The status page. Every 2 s, it reads what the server watches, and how current the data is.
 
+import "../shared-code.ts";
 import { formatAges, clockTime } from "../text/age.ts";
 import { withBase } from "../net/base-path.ts";
 import { byId, setText } from "../ui/dom.ts";

@@ -1,3 +1,4 @@
+import "../../shared-code.ts";
 import { clockTime } from "../../text/age.ts";
 import { ChangeGroup } from "./change-view.tsx";
 import type { DiffLayout } from "../../diff/diff-view.ts";

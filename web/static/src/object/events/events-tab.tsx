@@ -1,5 +1,6 @@
 // The tab with the Kubernetes events of an object. The server watches them only while the tab is open.
 
+import "../../shared-code.ts";
 import { h } from "../../ui/dom.ts";
 import { Age, memo, mount, unmount, useHighlight, ViewState } from "../../ui/view.tsx";
 import { formatInteger } from "../../text/format.ts";

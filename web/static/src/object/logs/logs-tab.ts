@@ -1,3 +1,4 @@
+import "../../shared-code.ts";
 import { plural } from "../../net/kinds.ts";
 import { clockTime } from "../../text/age.ts";
 import { copyText } from "../../ui/clipboard.ts";

@@ -1,3 +1,4 @@
+import "../../shared-code.ts";
 import { h } from "../../ui/dom.ts";
 import { mount, unmount, ViewState } from "../../ui/view.tsx";
 import { conditionsOf } from "../facts/conditions.ts";

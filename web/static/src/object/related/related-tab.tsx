@@ -1,3 +1,4 @@
+import "../../shared-code.ts";
 import type { ComponentChild } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { plural } from "../../net/kinds.ts";

@@ -1,5 +1,6 @@
 // The tab with the object as YAML, in the format of kubectl. Lines that the newest change modified are marked.
 
+import "../../shared-code.ts";
 import { clockTime } from "../../text/age.ts";
 import { copyText } from "../../ui/clipboard.ts";
 import { h } from "../../ui/dom.ts";

@@ -1,1 +1,0 @@
-var e=r=>String(r).replace(/\B(?=(\d{3})+$)/g,",");export{e as a};

@@ -1,1 +1,0 @@
-async function r(t){let e=await t.json().catch(()=>null),s=typeof e=="object"&&e!==null?e:{},n=o=>typeof s[o]=="string"?s[o]:"";return{title:n("title")||"The request failed",status:t.status,detail:n("detail")||`The server responded with status ${t.status}.`}}export{r as a};
