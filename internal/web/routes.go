@@ -36,7 +36,8 @@ func (s *Server) routes() []route {
 	guest := &page.Share{Site: s.site, Store: s.shares, Peers: s.peers}
 	login := &page.Login{Site: s.site}
 	return []route{
-		{http.MethodGet, "/", anyViewer, s.site.Home, buffered, smallMemory},
+		{http.MethodGet, "/", anyViewer, s.site.Home, bufferedAfterList, smallMemory},
+		{http.MethodGet, "/ns/{namespace}", anyViewer, s.site.Namespace, bufferedAfterList, smallMemory},
 		{http.MethodGet, "/r/{group}/{version}/{resource}", anyViewer, s.site.List, bufferedAfterList, smallMemory},
 		{
 			http.MethodGet, "/o/{group}/{version}/{resource}/{namespace}/{name}", anyViewer, s.site.Object, buffered,

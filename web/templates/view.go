@@ -12,6 +12,8 @@ type Layout struct {
 	Version string // empty: not shown
 	Cluster string // context or cluster; empty: not shown
 	ID      string
+	Home    string // route of the home page; empty if it shows the viewer nothing else than one list
+	AtHome  bool   // whether this is the home page
 	// Contexts is the route of the page that switches the cluster. It is empty if the viewer cannot switch.
 	Contexts    string
 	Groups      []Group
@@ -240,6 +242,55 @@ type Context struct {
 	Cluster   string
 	User      string
 	Namespace string
+}
+
+// Home is the page with the problems of the cluster, or of the selected namespaces.
+type Home struct {
+	Layout
+	Name       string // "Home", or the namespace
+	Href       string // such as "/ns/shop"
+	AllHref    string // the page of all namespaces; empty if it is this page
+	Limited    bool   // whether the start page is limited to one namespace
+	Namespaces []string
+	Q          string
+	Failed     int
+	At         string // time of the read, RFC 3339
+	Known      bool   // whether Findings is known
+	Total      int    // all findings, also of those beyond the maximum of the page
+	Findings   []Finding
+	Unexamined []string // sentences on what the findings do not include
+	Empty      Problem  // in place of findings
+}
+
+// Finding is a group of objects with the same cause, or one of these objects.
+type Finding struct {
+	Key      string
+	Severity string // "failed", "degraded" or "progressing"
+	Object   ObjectLink
+	Sentence string
+	Cause    *ObjectLink
+	Missing  bool // the cause does not exist
+	LogHref  string
+	Change   *SpecChange
+	Count    int
+	Members  []Finding // without members of their own
+	Since    Cell
+}
+
+// ObjectLink is a link to an object. If the field Href is empty, it is only text.
+type ObjectLink struct {
+	Kind      string
+	Namespace string
+	Name      string
+	Href      string
+}
+
+// SpecChange is the last change of a specification. The text of Age is such as "13m ago".
+type SpecChange struct {
+	Text string // such as "image changed by kubectl-set"
+	What string // the changed fields
+	Href string
+	Age  Cell
 }
 
 // Failure is the page for a failed request that has no page of its own.

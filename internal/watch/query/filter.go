@@ -277,7 +277,7 @@ func (f *Filter) containsWords(o *compact.Object, words []string) bool {
 		texts[i] = cellsort.Lower(texts[i])
 	}
 	for _, word := range words {
-		if match := severityMatcher(word); match != nil {
+		if match := SeverityMatcher(word); match != nil {
 			if !match(o.Verdict().Severity()) {
 				return false
 			}
@@ -290,9 +290,9 @@ func (f *Filter) containsWords(o *compact.Object, words []string) bool {
 	return true
 }
 
-// severityMatcher returns the condition of a filter word such as "is:failed", or nil for plain text. "is:failing" means
+// SeverityMatcher returns the condition of a filter word such as "is:failed", or nil for plain text. "is:failing" means
 // failed or degraded, and "is:waiting" means progressing.
-func severityMatcher(word string) func(verdict.Severity) bool {
+func SeverityMatcher(word string) func(verdict.Severity) bool {
 	name, ok := strings.CutPrefix(word, "is:")
 	if !ok {
 		return nil

@@ -6,7 +6,6 @@ package page
 import (
 	"cmp"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -45,6 +44,9 @@ func (s *Site) layout(r *http.Request, title, selected string) templates.Layout 
 			Script: s.Assets.URL("app.js"), Style: s.Assets.URL("app.css"), Icon: s.Assets.URL("favicon.svg"),
 			Chunks: s.Assets.Chunks(),
 		},
+	}
+	if s.hasHome(r) {
+		layout.Home = "/"
 	}
 	if guest := request.GuestOf(r); guest != nil {
 		layout.Guest, layout.Cluster = s.guestLayout(guest), ""
@@ -129,22 +131,6 @@ func (s *Site) bareLayout(r *http.Request, title string) templates.Layout {
 		Title: title, Preferences: preferencesOf(r), Open: s.isOpen(),
 		Assets: templates.Assets{Style: s.Assets.URL("app.css"), Icon: s.Assets.URL("favicon.svg")},
 	}
-}
-
-// Home redirects to the list of pods, because most users want it first. Guests get the page of their link.
-func (s *Site) Home(w http.ResponseWriter, r *http.Request) error {
-	path := "/r/core/v1/pods"
-	if ns := request.ClusterOf(r).Namespace; ns != "" {
-		path += "?ns=" + url.QueryEscape(ns)
-	}
-	if guest := request.GuestOf(r); guest != nil {
-		path = guest.Share.To
-	}
-	if request.IsKiosk(r) {
-		path = templates.KioskRoute(path)
-	}
-	http.Redirect(w, r, s.Base.At(path), http.StatusSeeOther)
-	return nil
 }
 
 func stateOf(s status.Status) templates.State {

@@ -96,10 +96,7 @@ func scopeText(c *watch.WatchStatusEntry) string {
 }
 
 func stateText(c *watch.WatchStatusEntry) string {
-	text := map[status.State]string{
-		status.Syncing: "Loading", status.Live: "Live", status.Stale: "Stale",
-		status.Forbidden: "Forbidden", status.Absent: "Not available", status.Failed: "Failed",
-	}[c.State]
+	text := stateWord(c.State)
 	if !c.Since.IsZero() {
 		text += " for " + formatTime(c.Since)
 	}
@@ -107,6 +104,13 @@ func stateText(c *watch.WatchStatusEntry) string {
 		text += ", " + templates.Digits(*c.Count) + " so far"
 	}
 	return text
+}
+
+func stateWord(state status.State) string {
+	return map[status.State]string{
+		status.Syncing: "Loading", status.Live: "Live", status.Stale: "Stale",
+		status.Forbidden: "Forbidden", status.Absent: "Not available", status.Failed: "Failed",
+	}[state]
 }
 
 func historyText(c *watch.WatchStatusEntry) string {

@@ -90,6 +90,8 @@ async function startPage(page: HTMLElement): Promise<PageController> {
       return (await import("./list/pages.ts")).startList(page, services);
     case "object":
       return (await import("./list/pages.ts")).startObject(page, services);
+    case "home":
+      return (await import("./home/home.tsx")).startHome(page, services);
     case "compare":
       return startCompare();
     case "problem":

@@ -36,9 +36,12 @@ export function pageCommands(
   share: (() => void) | null,
   contexts: (() => void) | null,
 ): Command[] {
+  // The template omits the link for guests whose link shares only one list.
+  const home = document.querySelector<HTMLAnchorElement>("a#home");
   return [
     command("Page", "Mod+k", "ever", "Search or jump to…", () => jump.open("")),
     command("Page", ":", "page", "Go to resource (:po shop)", () => jump.open(":")),
+    ...(home === null ? [] : [command("Page", "h", "page", "Home", () => location.assign(home.href), inPalette)]),
     ...(contexts === null ? [] : [command("Page", "C", "page", "Switch context", contexts, inPalette)]),
     command("Page", "t", "page", "Toggle theme", toggleTheme, inPalette),
     command("Page", "", "page", "Use system theme", () => setTheme(""), inPalette),

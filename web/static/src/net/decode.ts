@@ -179,6 +179,8 @@ function message(
       return { id, type, build: readBuild(m), kinds: readKinds(m), problems: readProblems(m) };
     case "counts":
       return view === "resources" ? { id, type, counts: readCounts(m) } : null;
+    case "overview":
+      return view === "overview" ? { id, type, members: m } : null;
     case "digest": {
       if (view !== "table" && view !== "window") return null;
       const digest = string(m["digest"], "digest");

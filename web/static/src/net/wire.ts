@@ -253,6 +253,8 @@ export type Message =
       readonly problems: ReadonlyMap<string, string>;
     }
   | { readonly id: number; readonly type: "counts"; readonly counts: ReadonlyMap<string, number> }
+  /** overview.ts checks the members, because only one view needs them. */
+  | { readonly id: number; readonly type: "overview"; readonly members: JsonObject }
   | {
       readonly id: number;
       readonly type: "digest";
@@ -273,7 +275,7 @@ export type Message =
 
 /** The parameters of a subscription. view selects which messages the server sends. */
 export interface SubscriptionSpec {
-  /** The ref of a resource. Empty for the view "resources", which covers all resources. */
+  /** The ref of a resource. Empty for the views "resources" and "overview", which cover all resources. */
   readonly resource: string;
   readonly ns?: readonly string[];
   readonly labels?: string;
@@ -282,7 +284,7 @@ export interface SubscriptionSpec {
   readonly name?: string;
   /** The minimum time in ms between two messages with changes. The first change after a pause is sent immediately. */
   readonly every?: number;
-  readonly view: "table" | "object" | "changes" | "resources" | "window" | "log";
+  readonly view: "table" | "object" | "changes" | "resources" | "window" | "log" | "overview";
   /** If true, the server sends data only while it watches the resource for another reason, and starts no watch. */
   readonly watched?: boolean;
   /** The text filter, the sort order and the range of rows. Only for the view "window". */

@@ -10,6 +10,7 @@ import { plural, type ListedKind } from "../net/kinds.ts";
 import { keyOf } from "../model/row-source.ts";
 import type { Rows } from "../model/rows.ts";
 import type { SearchResponse, SearchResult } from "../net/search.ts";
+import { formatHome } from "../model/home-view.ts";
 import { formatView, objectHref, defaultView, type ObjectName, type View } from "../model/view.ts";
 
 export interface PaletteItem {
@@ -110,6 +111,11 @@ export class PaletteSearch {
       return { items: word.startsWith("pulse") ? this.commands("watch status", context) : [], words: hint };
     if (["h", "help", "?"].includes(word))
       return { items: context.commands.filter((c) => c.label === "Help").map(commandItem), words: "" };
+    if (word === "home")
+      return { items: context.commands.filter((c) => c.label === "Home").map(commandItem), words: "" };
+    const hasHome = context.commands.some((c) => c.label === "Home");
+    if (hasHome && ["ns", "namespace", "namespaces"].includes(word) && ns !== "")
+      return { items: this.namespacePages(ns, word, context), words: "" };
     const kinds = rankKinds(context, word, this.fuzzy);
     if (!hasArguments || kinds[0] === undefined) {
       return {
@@ -146,6 +152,17 @@ export class PaletteSearch {
     if (ns === "") items.unshift(listItem([], `${description} in all namespaces`, ""));
     else if (!names.includes(ns)) items.push(listItem([ns], `${description} in ${ns} (unknown namespace)`, ""));
     return { items, words: "" };
+  }
+
+  // Returns the home pages of the namespaces that match a name.
+  private namespacePages(ns: string, word: string, { namespaces }: SearchContext): PaletteItem[] {
+    if (ns === "all" || ns === "-A") return [homeItem([], "Problems in all namespaces", "")];
+    const found = this.fuzzy.search(namespaces, ns, 12).best.map(({ index }) => namespaces[index] ?? "");
+    const names = [...found].sort(
+      (a, b) => Number(b === ns) - Number(a === ns) || Number(b.startsWith(ns)) - Number(a.startsWith(ns)),
+    );
+    const items = names.map((name) => homeItem([name], `Problems in ${name}`, `:${word} ${name}`));
+    return names.includes(ns) ? items : [...items, homeItem([ns], `Problems in ${ns} (unknown namespace)`, "")];
   }
 
   private contexts(text: string, context: SearchContext): PaletteItem[] {
@@ -310,6 +327,12 @@ const viewItem = (view: View, section: string, label: string): PaletteItem => ({
   fill: "",
   act: { view },
 });
+
+function homeItem(ns: readonly string[], label: string, fill: string): PaletteItem {
+  const href = formatHome({ ns, q: "" }, true);
+  const command = { label, group: "", keys: [], scope: "page", run: () => location.assign(href) } as const;
+  return { ...commandItem(command), section: "Go to", href, fill };
+}
 
 const objectItem = (
   ref: string,

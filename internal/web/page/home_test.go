@@ -1,0 +1,85 @@
+package page
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/overview"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
+	"github.com/glasshouse-project/glasshouse/web/templates"
+)
+
+//nolint:gochecknoglobals // A flag.
+var update = flag.Bool("update", false, "write testdata/findings.html of web/templates")
+
+const findingsFile = "../../../web/templates/testdata/findings.html"
+
+func readOverview(t *testing.T) (time.Time, *overview.Overview) {
+	t.Helper()
+	var file struct {
+		Now      time.Time
+		Overview overview.Overview
+	}
+	text, err := os.ReadFile("../testdata/overview.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	return file.Now, &file.Overview
+}
+
+func linkAll(o *overview.Object, tab string) string {
+	path := request.ObjectPath(o.Resource, o.Namespace, o.Name)
+	if tab != "" {
+		path += "?tab=" + tab
+	}
+	return path
+}
+
+func renderHome(t *testing.T, page templates.Home) string {
+	t.Helper()
+	var html strings.Builder
+	if err := templates.HomePage(page).Render(t.Context(), &html); err != nil {
+		t.Fatal(err)
+	}
+	return html.String()
+}
+
+// The server and the page render the same problems. web/test/home/home.test.tsx reads the same files.
+//
+// Invariant: I31.
+func TestFindingsMatchTheScript(t *testing.T) {
+	now, document := readOverview(t)
+	page := templates.Home{Name: "Home", Href: "/"}
+	formatHome(&page, document, linkAll, now)
+	html := renderHome(t, page)
+	_, list, _ := strings.Cut(html, `<ol id="rows"`)
+	list, _, _ = strings.Cut(list, "</ol>")
+	got := strings.ReplaceAll(`<ol id="rows"`+list+"</ol>", "<li class=", "\n<li class=") + "\n"
+	if *update {
+		if err := os.WriteFile(findingsFile, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(findingsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("findings: got\n%s\nwant\n%s", got, want)
+	}
+	if page.Failed != 6 || page.Total != len(document.Problems) {
+		t.Errorf("got %d failed findings of %d, want 6 of %d", page.Failed, page.Total, len(document.Problems))
+	}
+	for _, sentence := range document.Unexamined {
+		if !strings.Contains(html, sentence) {
+			t.Errorf("the page does not contain %q", sentence)
+		}
+	}
+}

@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c}from"./chunk-Q6Z3ELTY.js";import"./chunk-FHZVTUWX.js";import"./chunk-YUUQ3QTN.js";import"./chunk-TNXRJWN3.js";import"./chunk-ATB4R42E.js";export{b as isNamespaceName,a as matchingNamespaces,c as namespaceChooser};

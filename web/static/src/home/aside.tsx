@@ -1,0 +1,130 @@
+// The parts beside and below the problems: recent changes by people, warnings, and the watched resources.
+
+import { formatInteger } from "../text/format.ts";
+import type { SpecChange, Warning, Watched } from "../net/overview.ts";
+import { sharedParts } from "../model/guest.ts";
+import { bytesText, fieldText, plural, stateWord } from "./home-text.ts";
+import { hrefOf, listHref } from "./links.ts";
+import { Ago, keyOf, ObjectLink } from "./problems.tsx";
+
+export function Changes({ changes }: { changes: readonly SpecChange[] }) {
+  return (
+    <section class="rail" aria-labelledby="changes-heading">
+      <h2 id="changes-heading">Recent changes</h2>
+      {changes.length === 0 && <p class="none">No changes by people were observed.</p>}
+      <ul>
+        {changes.map((c) => {
+          const href = hrefOf(c, "changes");
+          const text = fieldText(c.what);
+          return (
+            <li key={`${keyOf(c)} ${c.at} ${c.what}`}>
+              <p class="line">
+                <ObjectLink of={c} />
+                <span class="since">
+                  <Ago at={c.at} />
+                </span>
+              </p>
+              <p class="of" title={c.what}>
+                {href === null ? <span>{text}</span> : <a href={href}>{text}</a>}
+                {` of ${c.kind} by `}
+                <span class="by">{c.by === "" ? "an unknown author" : c.by}</span>
+              </p>
+            </li>
+          );
+        })}
+      </ul>
+    </section>
+  );
+}
+
+export function Warnings({ warnings }: { warnings: readonly Warning[] }) {
+  return (
+    <section class="rail" aria-labelledby="warnings-heading">
+      <h2 id="warnings-heading">Warnings</h2>
+      {warnings.length === 0 && <p class="none">No warning events.</p>}
+      <ul>
+        {warnings.map((w) => (
+          <li key={w.reason}>
+            <p class="line">
+              <span class="reason">{w.reason}</span>
+              <span class="times">{`×${formatInteger(w.count)}`}</span>
+              <span class="since">
+                <Ago at={w.last} />
+              </span>
+            </p>
+            <p class="of message" title={w.message}>
+              {w.message}
+            </p>
+            <WarningObjects warning={w} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function WarningObjects({ warning: { objects } }: { warning: Warning }) {
+  const [first] = objects;
+  if (first === undefined) return null;
+  if (objects.length === 1)
+    return (
+      <p class="of">
+        <ObjectLink of={first} kind />
+      </p>
+    );
+  return (
+    <details class="members">
+      <summary>{plural(objects.length, "object")}</summary>
+      <ul>
+        {objects.map((o) => (
+          <li key={keyOf(o)}>
+            <ObjectLink of={o} kind />
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+export function WatchedResources({ watched }: { watched: readonly Watched[] }) {
+  const objects = watched.reduce((n, w) => n + w.objects, 0);
+  const bytes = watched.reduce((n, w) => n + w.bytes, 0);
+  // Guests (viewers of a share link) do not see the memory use.
+  const showsBytes = sharedParts() === null;
+  return (
+    <section class="watched" aria-labelledby="watched-heading">
+      <h2 id="watched-heading">
+        Watched resources{" "}
+        <span class="count">
+          {`${plural(watched.length, "type")}, ${plural(objects, "object")}${showsBytes ? `, ${bytesText(bytes)}` : ""}`}
+        </span>
+      </h2>
+      <ul>
+        {watched.map((w) => (
+          <WatchedItem key={w.resource} watched={w} showsBytes={showsBytes} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function WatchedItem({ watched: w, showsBytes }: { watched: Watched; showsBytes: boolean }) {
+  const href = listHref(w.resource, []);
+  const isKnown = w.state === "live" || w.state === "stale";
+  const state = stateWord(w);
+  const scope = w.namespaces.length === 0 ? "" : ` in ${plural(w.namespaces.length, "namespace")}`;
+  return (
+    <li data-state={w.state} title={`${w.resource}${scope}: ${state}${w.reason === "" ? "" : `. ${w.reason}`}`}>
+      {href === null ? (
+        <span class="kind">{w.kind}</span>
+      ) : (
+        <a class="kind" href={href}>
+          {w.kind}
+        </a>
+      )}
+      {w.state !== "live" && <span class="state">{state}</span>}
+      <span class="objects">{isKnown || w.objects > 0 ? formatInteger(w.objects) : "–"}</span>
+      {showsBytes && <span class="bytes">{isKnown ? bytesText(w.bytes) : "–"}</span>}
+    </li>
+  );
+}

@@ -1,0 +1,161 @@
+// Texts of the home page. internal/web/page/home.go creates the same texts of problems; tests compare both.
+
+import { formatInteger } from "../text/format.ts";
+import { severityMatcher, whyOf } from "../model/severity.ts";
+import type { Finding, Member, ObjectRef, Overview, SpecChange, Watched } from "../net/overview.ts";
+import type { LogSelection } from "../model/view.ts";
+import type { State } from "../net/wire.ts";
+
+export const sameRef = (a: ObjectRef, b: ObjectRef): boolean => a.resource === b.resource && nameOf(a) === nameOf(b);
+
+/** Returns a text such as "shop/web-1". */
+export const nameOf = (o: ObjectRef): string => (o.ns === "" ? o.name : `${o.ns}/${o.name}`);
+
+export const plural = (n: number, one: string, many = `${one}s`): string =>
+  `${formatInteger(n)} ${n === 1 ? one : many}`;
+
+/** Returns the cause if it is another object. */
+export const otherCause = (m: Member): Member["cause"] =>
+  m.cause === null || sameRef(m, m.cause) || m.cause.name === "" ? null : m.cause;
+
+export const sentenceOf = (m: Member): string => otherCause(m)?.sentence || whyOf(m.verdict);
+
+const generic = new Set(["value", "name", "key", "valueFrom"]);
+
+/** Returns a short name of the changed fields, such as "image" for spec.template.spec.containers[app].image. */
+export function fieldText(what: string): string {
+  const paths = what.split(/,\s*/).filter((path) => path !== "");
+  const first = paths[0];
+  if (first === undefined) return "spec";
+  const env = /\benv\[([^\]]+)\]/.exec(first)?.[1];
+  const segments = first.split(".");
+  const last = segments[segments.length - 1] ?? first;
+  const name = env !== undefined ? `env ${env}` : generic.has(last) ? segments.slice(-2).join(".") : last;
+  return paths.length === 1 ? name : `${name} and ${paths.length - 1} more`;
+}
+
+/** Returns a text such as "image changed by kubectl-set". The object is named if it is not the one with the problem. */
+export function changeText(change: SpecChange, of: ObjectRef | null): string {
+  const object = of === null || sameRef(change, of) ? "" : ` of ${change.kind} ${change.name}`;
+  return `${fieldText(change.what)}${object} changed by ${change.by || "an unknown author"}`;
+}
+
+/** The pod and the container whose previous log explains the problem. null if no container has crashed. */
+export function crashedPod(finding: Finding): { pod: ObjectRef; log: LogSelection } | null {
+  const candidates: readonly Member[] = [finding, ...finding.members];
+  const crashed = candidates.find((m) => m.verdict.reason === "CrashLoopBackOff" && m.resource === "core/v1/pods");
+  const cause = candidates.find((m) => m.verdict.reason === "CrashLoopBackOff" && m.cause?.resource === "core/v1/pods");
+  const pod = crashed ?? cause?.cause ?? null;
+  if (pod === null) return null;
+  const sentence = crashed?.verdict.sentence ?? cause?.cause?.sentence ?? "";
+  const container = /\bcontainer ([a-z0-9]([-a-z0-9]*[a-z0-9])?):/i.exec(sentence)?.[1] ?? "";
+  return { pod, log: { container, previous: true } };
+}
+
+/** Reports whether a problem contains all words of a filter. The words are the same as in lists, such as is:failed. */
+export function matchesFilter(finding: Finding, q: string): boolean {
+  const words = q
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== "");
+  if (words.length === 0) return true;
+  const texts = [finding, ...finding.members].flatMap((m) => [
+    m.kind,
+    nameOf(m),
+    m.verdict.reason,
+    m.verdict.sentence,
+    ...(m.cause === null ? [] : [m.cause.kind, nameOf(m.cause), m.cause.sentence]),
+  ]);
+  if (finding.lastChange !== null) texts.push(finding.lastChange.by);
+  const lower = texts.map((text) => text.toLowerCase());
+  return words.every((word) => {
+    const matches = severityMatcher(word);
+    return matches === null ? lower.some((text) => text.includes(word)) : matches(finding.verdict.severity);
+  });
+}
+
+export const isFinal = (w: Watched): boolean => w.state !== "syncing";
+
+/** Returns null when all resource types have been read. */
+export function progressText(watched: readonly Watched[]): string | null {
+  const done = watched.filter(isFinal).length;
+  return done === watched.length ? null : `Reading resource types: ${done} of ${watched.length} done`;
+}
+
+export interface Empty {
+  readonly title: string;
+  readonly detail: string;
+}
+
+/** The text in place of problems. It reports no problems only of what is known. */
+export function emptyText(o: Overview, q: string): Empty {
+  if (o.problems.length > 0)
+    return { title: `No problems match “${q}”`, detail: `${plural(o.total, "problem")} hidden` };
+  const objects = o.watched.reduce((n, w) => n + w.objects, 0);
+  const scope = `${plural(objects, "object")} of ${plural(o.watched.filter((w) => w.state === "live").length, "resource type")}`;
+  const reading = progressText(o.watched);
+  if (reading !== null) return { title: "No problems found yet", detail: `${reading}.` };
+  const unknown = o.watched.filter((w) => w.state !== "live");
+  if (unknown.length === 0)
+    return o.watched.length === 0
+      ? { title: "Nothing has been read", detail: "No resource type can be watched, so problems are unknown." }
+      : { title: `No problems in ${scope}`, detail: "" };
+  const names = unknown.map((w) => `${w.kind} (${stateWord(w).toLowerCase()})`).join(", ");
+  return { title: `No problems found in ${scope}`, detail: `Not known: ${names}.` };
+}
+
+export function stateWord(w: Pick<Watched, "state">): string {
+  return {
+    syncing: "Loading",
+    live: "Live",
+    stale: "Stale",
+    forbidden: "Forbidden",
+    absent: "Not available",
+    failed: "Failed",
+  }[w.state];
+}
+
+/** The state of the whole overview: it is as current as the most outdated resource in it. */
+export function overallState(o: Overview): State {
+  const stale = o.watched.filter((w) => w.state === "stale");
+  const since = stale.map((w) => w.since).sort()[0] ?? "";
+  const done = o.watched.filter(isFinal).length;
+  const none = { since: "", reason: "", count: null, total: null, namespaces: [] };
+  if (done < o.watched.length) return { ...none, state: "syncing", count: done, total: o.watched.length };
+  if (stale.length > 0) return { ...none, state: "stale", since, reason: stale[0]?.reason ?? "" };
+  return { ...none, state: "live" };
+}
+
+export const failedCount = (o: Overview): number => o.problems.filter((p) => p.verdict.severity === "failed").length;
+
+export const percent = (part: number, whole: number): number => (whole > 0 ? Math.round((100 * part) / whole) : 0);
+
+/** Formats a number with at most three digits, or as an integer from 100. */
+export const shortNumber = (n: number): string =>
+  n >= 100 ? formatInteger(Math.round(n)) : String(Number(n.toPrecision(n < 10 ? 2 : 3)));
+
+const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+
+/** Formats two amounts of bytes with the unit of the larger one, such as "41 of 96 GiB". */
+export function bytesOf(part: number, whole: number): string {
+  let step = 0;
+  for (let n = whole; n >= 1024 && step < units.length - 1; n /= 1024) step++;
+  return `${shortNumber(part / 1024 ** step)} of ${shortNumber(whole / 1024 ** step)} ${units[step] ?? ""}`;
+}
+
+export function bytesText(n: number): string {
+  let step = 0;
+  for (; n >= 1024 && step < units.length - 1; n /= 1024) step++;
+  return `${shortNumber(n)} ${units[step] ?? ""}`;
+}
+
+/** Pods by phase, such as "150 running, 3 failed". The order is that of the phases of a pod. */
+export function podsText(pods: ReadonlyMap<string, number>): string {
+  const order = ["Running", "Pending", "Failed", "Unknown", "Succeeded"];
+  const rank = (phase: string): number => (order.includes(phase) ? order.indexOf(phase) : order.length);
+  return [...pods]
+    .filter(([, n]) => n > 0)
+    .sort(([a], [b]) => rank(a) - rank(b))
+    .map(([phase, n]) => `${formatInteger(n)} ${phase.toLowerCase()}`)
+    .join(", ");
+}

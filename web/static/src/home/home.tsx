@@ -1,0 +1,263 @@
+// The home page: the current problems of the cluster or of one namespace, the worst first, and the facts beside them.
+
+import { isKiosk } from "../net/base-path.ts";
+import { clockTime } from "../text/age.ts";
+import { formatInteger } from "../text/format.ts";
+import { escapeInvisible } from "../text/invisible-chars.ts";
+import { formatHome, parseHome, type HomeView } from "../model/home-view.ts";
+import { severityMatcher } from "../model/severity.ts";
+import { bannerText, status, type SubscriptionInfo } from "../model/status.ts";
+import type { Subscription } from "../net/live.ts";
+import { readOverview, type Overview } from "../net/overview.ts";
+import type { Problem as RequestProblem } from "../net/wire.ts";
+import type { Handler } from "../net/live.ts";
+import { defaultController, type PageController, type PageServices } from "../page-services.ts";
+import type { Command } from "../palette/commands.ts";
+import { updateAges } from "../ui/ages.ts";
+import { byId, input, setText } from "../ui/dom.ts";
+import { drawStatus, showText } from "../ui/status-view.ts";
+import { mount, TimedText, ViewState } from "../ui/view.tsx";
+import { Changes, Warnings, WatchedResources } from "./aside.tsx";
+import { homeCommands } from "./home-commands.ts";
+import { emptyText, failedCount, matchesFilter, overallState, plural, progressText } from "./home-text.ts";
+import { Problems } from "./problems.tsx";
+import { Strip } from "./strip.tsx";
+
+export function startHome(section: HTMLElement, services: PageServices): PageController {
+  const home = new HomePage(section, services);
+  return {
+    ...defaultController,
+    retryable: home,
+    commands: (): readonly Command[] => homeCommands(home),
+    refresh: () => home.draw(),
+  };
+}
+
+export class HomePage implements Handler {
+  view: HomeView;
+  private overview: Overview | null = null;
+  private problem: RequestProblem | null = null;
+  private isCurrent = false; // whether an overview has arrived over the current connection
+  private readonly body = byId("overview");
+  private readonly state: ViewState;
+  private readonly subscription: Subscription;
+  private readonly name: string;
+  private readonly cluster: string;
+  private frame = 0;
+
+  constructor(
+    section: HTMLElement,
+    private readonly services: PageServices,
+  ) {
+    this.name = section.dataset["name"] ?? "";
+    this.cluster = section.dataset["clusterName"] ?? "";
+    this.limited = section.dataset["limited"] !== undefined;
+    this.state = new ViewState(services.now);
+    this.view = parseHome(location.pathname, location.search);
+    const { ns } = this.view;
+    this.subscription = services.live.subscribe({ resource: "", view: "overview", ns }, this);
+    const q = input("q");
+    q?.addEventListener("input", () => this.setFilter(q.value));
+    byId("filters").addEventListener("submit", (e) => {
+      e.preventDefault();
+      this.setFilter(q?.value ?? "");
+    });
+    addEventListener("popstate", () => {
+      this.view = parseHome(location.pathname, location.search);
+      if (q !== null) q.value = this.view.q;
+      this.draw();
+    });
+    setInterval(() => {
+      if (this.overview === null) updateAges(this.body, services.now());
+      else this.state.tick();
+      this.drawStatus();
+    }, 1000);
+  }
+
+  private readonly limited: boolean;
+
+  get isRefused(): boolean {
+    return this.problem !== null && this.problem.status !== 503;
+  }
+
+  retry(): void {
+    this.problem = null;
+    this.subscription.resync("the server refused the overview");
+  }
+
+  message(m: Parameters<Handler["message"]>[0]): void {
+    if (m.type === "overview") {
+      const read = readOverview(m.members);
+      if (typeof read === "string") return this.subscription.resync(read);
+      this.overview = read;
+      this.problem = null;
+      this.isCurrent = true;
+    } else if (m.type === "error") this.problem = m.problem;
+    this.schedule();
+  }
+
+  restart(): void {
+    this.isCurrent = false;
+    this.schedule();
+  }
+
+  setFilter(q: string): void {
+    const field = input("q");
+    if (field !== null && field.value !== q) field.value = q;
+    this.view = { ...this.view, q: q.trim() };
+    history.replaceState(history.state, "", formatHome(this.view, this.limited));
+    this.draw();
+  }
+
+  private schedule(): void {
+    if (this.frame === 0) this.frame = requestAnimationFrame(() => this.draw());
+  }
+
+  private info(): SubscriptionInfo {
+    const { live } = this.services;
+    return {
+      connection: live.connection,
+      since: live.since,
+      closeReason: live.closeReason,
+      state: this.overview === null || !this.isCurrent ? null : overallState(this.overview),
+      stale: null,
+      isComplete: this.isCurrent,
+      arriving: 0,
+      expected: 0,
+      problem: this.problem,
+      isReloading: false,
+    };
+  }
+
+  private drawStatus(): void {
+    const info = this.info();
+    drawStatus(byId("status"), status(info, this.services.now()));
+    // The page already shows the progress, and which resources cannot be read.
+    showText(byId("banner"), info.state?.state === "syncing" ? null : bannerText(info, this.services.now()));
+  }
+
+  draw(): void {
+    cancelAnimationFrame(this.frame);
+    this.frame = 0;
+    this.drawStatus();
+    const o = this.overview;
+    if (o === null) return;
+    byId("asof").hidden = true;
+    const shown = o.problems.filter((p) => matchesFilter(p, this.view.q));
+    setText(byId("count"), countText(o, shown.length, this.view.q !== ""));
+    const failed = failedCount(o);
+    document.title = escapeInvisible(
+      `${failed === 0 ? "" : `(${failed}) `}${[this.name, this.cluster].filter((t) => t !== "").join(" - ")} - Glasshouse`,
+    );
+    mount(byId("severity-counts"), <SeverityLinks overview={o} view={this.view} limited={this.limited} />, this.state);
+    byId("severity-counts").hidden = o.problems.length === 0;
+    mount(this.body, <Content overview={o} view={this.view} shown={shown} cluster={this.cluster} />, this.state);
+    this.state.highlightsChanges = true;
+  }
+}
+
+function countText(o: Overview, shown: number, isFiltered: boolean): string {
+  const all = isFiltered || shown < o.total ? `${formatInteger(shown)} of ` : "";
+  return `${all}${plural(o.total, "problem")}`;
+}
+
+function SeverityLinks({ overview, view, limited }: { overview: Overview; view: HomeView; limited: boolean }) {
+  const words = view.q.split(/\s+/).filter((word) => word !== "");
+  const others = words.filter((word) => severityMatcher(word.toLowerCase()) === null);
+  return (["failed", "degraded"] as const).map((severity) => {
+    const word = `is:${severity}`;
+    const isFilter = words.some((w) => w.toLowerCase() === word);
+    const n = overview.problems.filter((p) => p.verdict.severity === severity).length;
+    if (n === 0 && !isFilter) return null;
+    return (
+      <a
+        key={severity}
+        href={formatHome({ ...view, q: [...others, ...(isFilter ? [] : [word])].join(" ") }, limited)}
+        data-severity={severity}
+        aria-current={isFilter ? "true" : undefined}
+        title={isFilter ? "Remove this filter" : `Show only ${severity} objects`}
+      >
+        {`${formatInteger(n)} ${severity}`}
+      </a>
+    );
+  });
+}
+
+function Content(props: { overview: Overview; view: HomeView; shown: Overview["problems"]; cluster: string }) {
+  const { overview: o, view, shown, cluster } = props;
+  const reading = progressText(o.watched);
+  const empty = emptyText(o, view.q);
+  const done = o.watched.filter((w) => w.state !== "syncing").length;
+  return (
+    <>
+      <Strip overview={o} ns={view.ns} />
+      {isKiosk() && <Totals overview={o} cluster={cluster} />}
+      {reading !== null && (
+        <div
+          class="reading"
+          role="progressbar"
+          aria-label="Resource types read"
+          aria-valuemin={0}
+          aria-valuemax={o.watched.length}
+          aria-valuenow={done}
+          aria-valuetext={reading}
+          style={{ "--share": `${(100 * done) / Math.max(1, o.watched.length)}%` }}
+        >
+          {reading}
+        </div>
+      )}
+      <div class="overview-columns">
+        <section class="problems" aria-label="Problems">
+          {o.unexamined.length > 0 && (
+            <ul class="unexamined">
+              {o.unexamined.map((sentence) => (
+                <li key={sentence}>{sentence}</li>
+              ))}
+            </ul>
+          )}
+          {shown.length > 0 ? (
+            <Problems findings={shown} />
+          ) : (
+            <div
+              class="empty"
+              data-good={reading === null && o.problems.length === 0 && empty.detail === "" ? "" : null}
+            >
+              <p class="empty-title">{empty.title}</p>
+              <p>{empty.detail}</p>
+            </div>
+          )}
+        </section>
+        <div class="rails">
+          <Changes changes={o.changes} />
+          <Warnings warnings={o.warnings} />
+        </div>
+      </div>
+      <WatchedResources watched={o.watched} />
+    </>
+  );
+}
+
+/** Large numbers for a wall display. */
+function Totals({ overview: o, cluster }: { overview: Overview; cluster: string }) {
+  const findings = (severity: string): number => o.problems.filter((p) => p.verdict.severity === severity).length;
+  const numbers = [
+    ["failed", findings("failed")],
+    ["degraded", findings("degraded")],
+    ["progressing", o.counts.get("progressing") ?? 0],
+  ] as const;
+  return (
+    <div class="totals">
+      {numbers.map(([severity, n]) => (
+        <p key={severity} data-severity={n > 0 ? severity : null}>
+          <span class="number">{formatInteger(n)}</span> {severity}
+        </p>
+      ))}
+      <p class="clock">
+        <span class="number">
+          <TimedText format={(now) => clockTime(new Date(now).toISOString(), now).slice(0, 5)} />
+        </span>{" "}
+        {cluster}
+      </p>
+    </div>
+  );
+}

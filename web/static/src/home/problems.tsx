@@ -1,0 +1,158 @@
+// The problems of the home page, the worst first. web/templates/home.templ renders the same elements.
+
+import { formatInteger } from "../text/format.ts";
+import { formatAges } from "../text/age.ts";
+import type { Finding, Member, ObjectRef, SpecChange } from "../net/overview.ts";
+import { Age, memo, useHighlight } from "../ui/view.tsx";
+import { changeText, crashedPod, nameOf, otherCause, sentenceOf } from "./home-text.ts";
+import { hrefOf } from "./links.ts";
+
+export const keyOf = (o: ObjectRef): string => `${o.resource}/${nameOf(o)}`;
+
+interface LinkProps {
+  of: ObjectRef;
+  kind?: boolean;
+  name?: string;
+  exists?: boolean;
+}
+
+export function ObjectLink({ of, kind = false, name = "object", exists = true }: LinkProps) {
+  const content = (
+    <>
+      {kind && (
+        <>
+          <span class="kind">{of.kind}</span>{" "}
+        </>
+      )}
+      {of.ns !== "" && <span class="ns">{`${of.ns}/`}</span>}
+      <span class="name">{of.name}</span>
+    </>
+  );
+  const href = exists ? hrefOf(of) : null;
+  return href === null ? (
+    <span class={name}>{content}</span>
+  ) : (
+    <a class={name} href={href}>
+      {content}
+    </a>
+  );
+}
+
+export function Change({ change, of }: { change: SpecChange; of: ObjectRef | null }) {
+  const href = hrefOf(change, "changes");
+  const content = (
+    <>
+      {`${changeText(change, of)} `}
+      <Ago at={change.at} />
+    </>
+  );
+  return href === null ? (
+    <span class="change" title={change.what}>
+      {content}
+    </span>
+  ) : (
+    <a class="change" href={href} title={change.what}>
+      {content}
+    </a>
+  );
+}
+
+export function Ago({ at }: { at: string }) {
+  const wire = at === "" ? "" : `${wireTime(at)} ago`;
+  return (
+    <span data-wire={wire}>
+      <Age wire={wire} format={formatAges} />
+    </span>
+  );
+}
+
+// The server writes times in UTC with full seconds.
+const wireTime = (at: string): string => new Date(at).toISOString().replace(/\.\d+/, "");
+
+const severityWord = (m: Member): string => m.verdict.severity.slice(0, 1).toUpperCase() + m.verdict.severity.slice(1);
+
+function Facts({ finding }: { finding: Finding }) {
+  const cause = otherCause(finding);
+  const crashed = crashedPod(finding);
+  const log = crashed === null ? null : hrefOf(crashed.pod, "logs", crashed.log);
+  if (cause === null && log === null && finding.lastChange === null) return null;
+  return (
+    <ul class="facts">
+      {cause !== null && (
+        <li>
+          {"Cause: "}
+          <ObjectLink of={cause} kind name="cause" exists={!cause.missing} />
+          {cause.missing && <span class="missing"> (missing)</span>}
+        </li>
+      )}
+      {log !== null && (
+        <li>
+          <a class="log" href={log}>
+            Previous log
+          </a>
+        </li>
+      )}
+      {finding.lastChange !== null && (
+        <li>
+          <Change change={finding.lastChange} of={finding} />
+        </li>
+      )}
+    </ul>
+  );
+}
+
+function Members({ finding }: { finding: Finding }) {
+  const { count, members } = finding;
+  if (count <= 1) return null;
+  return (
+    <details class="members">
+      <summary>{`${formatInteger(count)} objects`}</summary>
+      <ul>
+        {members.map((m) => (
+          <li key={keyOf(m)} data-severity={m.verdict.severity} data-key={keyOf(m)}>
+            <ObjectLink of={m} kind />
+            <span class="sentence">{sentenceOf(m)}</span>
+          </li>
+        ))}
+        {count > members.length && <li class="rest">{`and ${formatInteger(count - members.length)} more`}</li>}
+      </ul>
+    </details>
+  );
+}
+
+/** Renders one problem. Its parameter is JSON, so that an unchanged problem in a new message is not rendered again. */
+export const Problem = memo<{ json: string }>(({ json }) => {
+  const finding = JSON.parse(json) as Finding;
+  const { severity } = finding.verdict;
+  const sentence = sentenceOf(finding);
+  const highlight = useHighlight<HTMLParagraphElement>(`${severity} ${sentence}`);
+  const since = finding.since === "" ? "" : wireTime(finding.since);
+  return (
+    <li class="finding" data-severity={severity} data-key={keyOf(finding)}>
+      <div class="what">
+        <ObjectLink of={finding} />
+        <p class="of">
+          <span class="severity">{severityWord(finding)}</span> <span class="kind">{finding.kind}</span>
+        </p>
+      </div>
+      <div class="why">
+        <p class="sentence" ref={highlight}>
+          {sentence}
+        </p>
+        <Facts finding={finding} />
+        <Members finding={finding} />
+      </div>
+      <span class="since" data-wire={since}>
+        <Age wire={since} format={formatAges} />
+      </span>
+    </li>
+  );
+});
+
+export const Problems = ({ findings }: { findings: readonly Finding[] }) => (
+  <ol id="rows" class="findings">
+    {findings.map((finding) => (
+      <Problem key={keyOf(finding)} json={JSON.stringify(finding)} />
+    ))}
+  </ol>
+);

@@ -1,0 +1,113 @@
+// The strip of facts above the problems: the API server, nodes, pods and requested resources.
+
+import type { ComponentChildren } from "preact";
+import { formatInteger } from "../text/format.ts";
+import type { Amount, Overview, Quota, Warning } from "../net/overview.ts";
+import { TimedText } from "../ui/view.tsx";
+import { bytesOf, percent, plural, podsText, shortNumber, stateWord } from "./home-text.ts";
+import { listHref } from "./links.ts";
+
+const recent = 5 * 60_000; // ms
+
+function Fact(props: {
+  label: string;
+  href?: string | null;
+  tone?: "good" | "warn" | "bad" | "";
+  title?: string;
+  children: ComponentChildren;
+}) {
+  return (
+    <div data-tone={props.tone || null} title={props.title}>
+      <dt>{props.label}</dt>
+      <dd>{props.href == null ? props.children : <a href={props.href}>{props.children}</a>}</dd>
+    </div>
+  );
+}
+
+/** A thin bar. Its text is beside it, so it is hidden from screen readers. */
+const Meter = ({ value }: { value: number }) => (
+  <span
+    class="meter"
+    aria-hidden="true"
+    data-tone={value > 100 ? "bad" : value >= 90 ? "warn" : null}
+    style={{ "--share": `${Math.min(100, Math.max(0, value))}%` }}
+  />
+);
+
+function Requested(props: { label: string; amount: Amount | null; text: (part: number, whole: number) => string }) {
+  const { label, amount, text } = props;
+  if (amount === null) return null;
+  const { requested, allocatable } = amount;
+  const value = percent(requested, allocatable);
+  return (
+    <Fact
+      label={`${label} requested`}
+      tone={value > 100 ? "bad" : value >= 90 ? "warn" : ""}
+      title={`The pods request ${text(requested, allocatable)}, which the nodes can allocate.`}
+    >
+      {allocatable > 0 ? `${text(requested, allocatable)} (${value}%)` : "unknown"}
+      {allocatable > 0 && <Meter value={value} />}
+    </Fact>
+  );
+}
+
+export function warningText(warnings: readonly Warning[], now: number): string {
+  const n = warnings.filter((w) => w.last !== "" && now - Date.parse(w.last) < recent).length;
+  return n === 0 ? "none" : plural(n, "reason");
+}
+
+export function Strip({ overview, ns }: { overview: Overview; ns: readonly string[] }) {
+  const { nodes, pods, cpu, memory, quotas, apiServer } = overview.summary;
+  const isLive = apiServer.state === "live";
+  return (
+    <dl class="strip">
+      <Fact
+        label={`API server${apiServer.version === "" ? "" : ` ${apiServer.version}`}`}
+        tone={apiServer.state === null ? "" : isLive ? "good" : "bad"}
+        title={apiServer.reason}
+      >
+        {apiServer.state === null ? "unknown" : stateWord({ state: apiServer.state })}
+      </Fact>
+      {nodes !== null && (
+        <Fact
+          label="Nodes ready"
+          href={listHref("core/v1/nodes", [], nodes.ready < nodes.total ? "is:failing" : "")}
+          tone={nodes.ready < nodes.total ? "bad" : ""}
+        >
+          {`${formatInteger(nodes.ready)} of ${formatInteger(nodes.total)}`}
+        </Fact>
+      )}
+      {pods !== null && (
+        <Fact
+          label={`Pods ${formatInteger([...pods.values()].reduce((n, m) => n + m, 0))}`}
+          href={listHref("core/v1/pods", ns)}
+        >
+          {podsText(pods) || "none"}
+        </Fact>
+      )}
+      <Requested
+        label="CPU"
+        amount={cpu}
+        text={(part, whole) => `${shortNumber(part)} of ${shortNumber(whole)} cores`}
+      />
+      <Requested label="Memory" amount={memory} text={bytesOf} />
+      <Fact label="Warnings, last 5 min" href={listHref("core/v1/events", ns)}>
+        <TimedText format={(now) => warningText(overview.warnings, now)} />
+      </Fact>
+      {quotas.map((q) => (
+        <QuotaFact key={`${q.name}/${q.resource}`} quota={q} />
+      ))}
+    </dl>
+  );
+}
+
+const QuotaFact = ({ quota: q }: { quota: Quota }) => (
+  <Fact
+    label={q.resource}
+    tone={q.percent > 100 ? "bad" : q.percent >= 90 ? "warn" : ""}
+    title={`ResourceQuota ${q.name}: ${q.used} of ${q.hard} used`}
+  >
+    {`${q.used} of ${q.hard} (${q.percent}%)`}
+    <Meter value={q.percent} />
+  </Fact>
+);
