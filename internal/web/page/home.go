@@ -180,6 +180,9 @@ func findingOf(f *overview.Finding, link linker, now time.Time) templates.Findin
 		if cause.Missing {
 			out.Cause.Href = ""
 		}
+		if cause.Namespace == f.Namespace {
+			out.Cause.Namespace = "" // It is beside the finding, so it is not repeated.
+		}
 	}
 	if pod, container := crashedPod(f); pod != nil {
 		if out.LogHref = link(pod, "logs"); out.LogHref != "" {

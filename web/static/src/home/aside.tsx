@@ -4,7 +4,7 @@ import { formatInteger } from "../text/format.ts";
 import type { SpecChange, Warning, Watched } from "../net/overview.ts";
 import { sharedParts } from "../model/guest.ts";
 import { bytesText, fieldText, plural, stateWord } from "./home-text.ts";
-import { hrefOf, listHref } from "./links.ts";
+import { listHref } from "./links.ts";
 import { Ago, keyOf, ObjectLink } from "./problems.tsx";
 
 export function Changes({ changes }: { changes: readonly SpecChange[] }) {
@@ -14,19 +14,16 @@ export function Changes({ changes }: { changes: readonly SpecChange[] }) {
       {changes.length === 0 && <p class="none">No changes by people were observed.</p>}
       <ul>
         {changes.map((c) => {
-          const href = hrefOf(c, "changes");
-          const text = fieldText(c.what);
           return (
             <li key={`${keyOf(c)} ${c.at} ${c.what}`}>
               <p class="line">
-                <ObjectLink of={c} />
+                <ObjectLink of={c} tab="changes" />
                 <span class="since">
                   <Ago at={c.at} />
                 </span>
               </p>
               <p class="of" title={c.what}>
-                {href === null ? <span>{text}</span> : <a href={href}>{text}</a>}
-                {` of ${c.kind} by `}
+                {`${c.kind}: ${fieldText(c.what)} by `}
                 <span class="by">{c.by === "" ? "an unknown author" : c.by}</span>
               </p>
             </li>

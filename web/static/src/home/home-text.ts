@@ -115,6 +115,12 @@ export function stateWord(w: Pick<Watched, "state">): string {
   }[w.state];
 }
 
+function staleReason(stale: readonly Watched[]): string {
+  const kinds = stale.map((w) => w.kind);
+  const names = kinds.length <= 3 ? kinds.join(", ") : `${kinds.slice(0, 3).join(", ")} and ${kinds.length - 3} more`;
+  return `${names}: ${stale[0]?.reason || "the watch is interrupted"}`;
+}
+
 /** The state of the whole overview: it is as current as the most outdated resource in it. */
 export function overallState(o: Overview): State {
   const stale = o.watched.filter((w) => w.state === "stale");
@@ -122,7 +128,7 @@ export function overallState(o: Overview): State {
   const done = o.watched.filter(isFinal).length;
   const none = { since: "", reason: "", count: null, total: null, namespaces: [] };
   if (done < o.watched.length) return { ...none, state: "syncing", count: done, total: o.watched.length };
-  if (stale.length > 0) return { ...none, state: "stale", since, reason: stale[0]?.reason ?? "" };
+  if (stale.length > 0) return { ...none, state: "stale", since, reason: staleReason(stale) };
   return { ...none, state: "live" };
 }
 

@@ -14,9 +14,19 @@ interface LinkProps {
   kind?: boolean;
   name?: string;
   exists?: boolean;
+  tab?: string;
+  /** The namespace that is not repeated before the name. */
+  within?: string;
 }
 
-export function ObjectLink({ of, kind = false, name = "object", exists = true }: LinkProps) {
+export function ObjectLink({
+  of,
+  kind = false,
+  name = "object-link",
+  exists = true,
+  tab = "",
+  within = "",
+}: LinkProps) {
   const content = (
     <>
       {kind && (
@@ -24,11 +34,11 @@ export function ObjectLink({ of, kind = false, name = "object", exists = true }:
           <span class="kind">{of.kind}</span>{" "}
         </>
       )}
-      {of.ns !== "" && <span class="ns">{`${of.ns}/`}</span>}
+      {of.ns !== within && <span class="ns">{`${of.ns}/`}</span>}
       <span class="name">{of.name}</span>
     </>
   );
-  const href = exists ? hrefOf(of) : null;
+  const href = exists ? hrefOf(of, tab) : null;
   return href === null ? (
     <span class={name}>{content}</span>
   ) : (
@@ -47,11 +57,11 @@ export function Change({ change, of }: { change: SpecChange; of: ObjectRef | nul
     </>
   );
   return href === null ? (
-    <span class="change" title={change.what}>
+    <span class="spec-change" title={change.what}>
       {content}
     </span>
   ) : (
-    <a class="change" href={href} title={change.what}>
+    <a class="spec-change" href={href} title={change.what}>
       {content}
     </a>
   );
@@ -75,13 +85,19 @@ function Facts({ finding }: { finding: Finding }) {
   const cause = otherCause(finding);
   const crashed = crashedPod(finding);
   const log = crashed === null ? null : hrefOf(crashed.pod, "logs", crashed.log);
-  if (cause === null && log === null && finding.lastChange === null) return null;
+  if (finding.count <= 1 && cause === null && log === null && finding.lastChange === null) return null;
   return (
     <ul class="facts">
       {cause !== null && (
         <li>
           {"Cause: "}
-          <ObjectLink of={cause} kind name="cause" exists={!cause.missing} />
+          <ObjectLink
+            of={cause}
+            kind
+            name="cause"
+            exists={!cause.missing}
+            within={cause.ns === finding.ns ? cause.ns : ""}
+          />
           {cause.missing && <span class="missing"> (missing)</span>}
         </li>
       )}
@@ -97,15 +113,19 @@ function Facts({ finding }: { finding: Finding }) {
           <Change change={finding.lastChange} of={finding} />
         </li>
       )}
+      {finding.count > 1 && (
+        <li class="members">
+          <Members finding={finding} />
+        </li>
+      )}
     </ul>
   );
 }
 
 function Members({ finding }: { finding: Finding }) {
   const { count, members } = finding;
-  if (count <= 1) return null;
   return (
-    <details class="members">
+    <details>
       <summary>{`${formatInteger(count)} objects`}</summary>
       <ul>
         {members.map((m) => (
@@ -140,7 +160,6 @@ export const Problem = memo<{ json: string }>(({ json }) => {
           {sentence}
         </p>
         <Facts finding={finding} />
-        <Members finding={finding} />
       </div>
       <span class="since" data-wire={since}>
         <Age wire={since} format={formatAges} />
