@@ -103,6 +103,13 @@ func TestFirstPageFits60kB(t *testing.T) {
 	}
 }
 
+// The home page also loads Preact, but no code of lists.
+func TestHomePageFits64kB(t *testing.T) {
+	if size := firstPageSize(t, "home", "/static/app.css", "/static/home.css"); size > 64_000 {
+		t.Errorf("script and style of the home page have %d bytes, want at most 64,000", size)
+	}
+}
+
 // Chunks also returns what other chunks import statically, but not what they load on demand.
 func TestChunksOfChunksAreListed(t *testing.T) {
 	assets, err := web.NewAssets(fstest.MapFS{

@@ -105,7 +105,7 @@ func (b *bubble) addManyObjects() (watchAll func()) {
 // content encoding.
 func revocationPaths() []string {
 	return []string{
-		"/r/" + podsRef, "/o/" + podsRef + "/a/large", "/compare?a=" + podsRef + "/a/large", "/status",
+		"/", "/ns/a", "/r/" + podsRef, "/o/" + podsRef + "/a/large", "/compare?a=" + podsRef + "/a/large", "/status",
 		"/api/v1/resources", "/api/v1/status",
 		"/api/v1/snapshot/" + podsRef + "?ns=a&view=objects&format=json",
 		"/api/v1/snapshot/" + podsRef + "?format=ndjson", "/api/v1/snapshot/" + podsRef + "?format=csv",
@@ -120,7 +120,6 @@ func revocationPaths() []string {
 func TestRevocationPathsHaveEveryRoute(t *testing.T) {
 	t.Parallel()
 	covered := map[string]bool{
-		"GET /":                               true, // Redirects without a body.
 		"GET /api/v1/live":                    true, // Covered by TestRevokedPermissionsStopUpdatesIn15Seconds.
 		"GET /api/v1/logs/{namespace}/{name}": true, // Covered by TestLogEndsWhenPermissionIsRevoked.
 		// These routes return the kubeconfig's contexts or share links, but no data of the API server.

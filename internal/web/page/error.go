@@ -44,5 +44,8 @@ func nextSteps(r *http.Request, p request.Problem) []templates.Link {
 	if guest := request.GuestOf(r); guest != nil {
 		return []templates.Link{{Text: "Go to the shared view", Href: guest.Share.To}}
 	}
+	if p.Title == "Unknown namespace" {
+		return []templates.Link{{Text: "View namespaces", Href: "/r/core/v1/namespaces"}}
+	}
 	return []templates.Link{{Text: "Go to Pods", Href: "/r/core/v1/pods"}}
 }

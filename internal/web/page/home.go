@@ -85,7 +85,7 @@ func (s *Site) home(w http.ResponseWriter, r *http.Request, namespaces []string,
 	// A query without results checks that its namespaces exist.
 	if len(namespaces) > 0 {
 		q := query.Query{Resource: "core/v1/pods", Namespaces: namespaces, Limit: 1}
-		if _, err := access.Snapshot(r.Context(), q, 0); isUnknownNamespace(err) {
+		if _, err := access.Snapshot(r.Context(), q, 0); isNamespaceProblem(err) {
 			return err
 		}
 	}
@@ -121,9 +121,10 @@ func (s *Site) home(w http.ResponseWriter, r *http.Request, namespaces []string,
 	return response.HTML(w, r, http.StatusOK, templates.HomePage(page))
 }
 
-func isUnknownNamespace(err error) bool {
+// isNamespaceProblem reports whether an error is due to the selected namespaces.
+func isNamespaceProblem(err error) bool {
 	p, ok := errors.AsType[*status.Problem](err)
-	return ok && p.Cause == status.Unknown && p.Title == "Unknown namespace"
+	return ok && (p.Cause == status.Invalid || p.Cause == status.Unknown && p.Title == "Unknown namespace")
 }
 
 // linker returns the route of an object's page, or "" if the viewer cannot open it. The tab can be empty.
@@ -327,12 +328,12 @@ func emptyText(o *overview.Overview, q string) templates.Problem {
 	var unknown []string
 	for i := range o.Watched {
 		w := &o.Watched[i]
-		objects += w.Objects
 		if w.State != status.Syncing {
 			done++
 		}
 		if w.State == status.Live {
 			live++
+			objects += w.Objects
 		} else {
 			unknown = append(unknown, w.Kind+" ("+strings.ToLower(stateWord(w.State))+")")
 		}

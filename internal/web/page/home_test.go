@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/overview"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 	"github.com/glasshouse-project/glasshouse/internal/web/request"
 	"github.com/glasshouse-project/glasshouse/web/templates"
 )
@@ -49,6 +50,47 @@ func renderHome(t *testing.T, page templates.Home) string {
 		t.Fatal(err)
 	}
 	return html.String()
+}
+
+// web/test/home/home-text.test.ts has the same cases.
+func TestFilterAndEmptyTextMatchTheScript(t *testing.T) {
+	now, document := readOverview(t)
+	for q, want := range map[string]string{
+		"is:failed SHOP/": "storefront-canary recommender", "is:progressing": "", "fast-nvme": "model-cache",
+		"checkout-74fd-kxh98": "checkout", "argocd-controller": "recommender", "is:unknown": "",
+	} {
+		page := templates.Home{Q: q}
+		formatHome(&page, document, linkAll, now)
+		var got []string
+		for i := range page.Findings {
+			got = append(got, page.Findings[i].Object.Name)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("filter %s: got %q, want %q", q, got, want)
+		}
+	}
+	watched := func(kind string, state status.State, objects int) overview.Watched {
+		return overview.Watched{Kind: kind, Status: status.Status{State: state}, Objects: objects}
+	}
+	pods := watched("Pod", status.Live, 3000)
+	for want, all := range map[string][]overview.Watched{
+		"No problems in 3,012 objects of 2 resource types|":          {pods, watched("Node", status.Live, 12)},
+		"No problems found yet|Reading resource types: 1 of 2 done.": {pods, watched("Node", status.Syncing, 0)},
+		"No problems found in 3,000 objects of 1 resource type|Not known: Secret (forbidden), Node (stale).": {
+			pods, watched("Secret", status.Forbidden, 0), watched("Node", status.Stale, 10),
+		},
+	} {
+		if got := emptyText(&overview.Overview{Watched: all}, ""); got.Title+"|"+got.Detail != want {
+			t.Errorf("text without problems: got %q and %q, want %q", got.Title, got.Detail, want)
+		}
+	}
+	if got := emptyText(document, "zzz"); got.Title != "No problems match “zzz”" || got.Detail != "11 problems hidden" {
+		t.Errorf("text of a filter without results: got %q and %q", got.Title, got.Detail)
+	}
+	page := templates.Home{}
+	if formatHome(&page, nil, linkAll, now); page.Known || page.Empty.Title != "Loading…" {
+		t.Errorf("page without an overview: got %+v", page)
+	}
 }
 
 // The server and the page render the same problems. web/test/home/home.test.tsx reads the same files.

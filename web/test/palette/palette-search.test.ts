@@ -252,3 +252,14 @@ void test("search results within a windowed list count as objects of the page", 
   );
   assert.ok(!searchCoverage(windowed, emptyResponse).includes("in this list"), "before the server has");
 });
+
+void test(":home and :ns NAME open the home page, if the viewer has one", () => {
+  const home = { label: "Home", group: "Page", keys: ["h"], scope: "page", run: () => undefined } as const;
+  const find = (typed: string, commands: SearchContext["commands"] = [home]): (string | null)[] =>
+    new PaletteSearch().find(typed, { ...known, commands }, emptyResponse).items.map((i) => i.href ?? i.label);
+  assert.deepEqual(find(":home"), ["Home"]);
+  assert.deepEqual(find(":ns shop"), ["/ns/shop", "/ns/shop-old"]);
+  assert.deepEqual(find(":ns all"), ["/?ns="]);
+  assert.deepEqual(find(":ns nope").at(-1), "/ns/nope");
+  assert.deepEqual(find(":ns shop", []).includes("/ns/shop"), false);
+});

@@ -35,7 +35,7 @@ export function homeCommands(home: HomeHost): Command[] {
     command("Escape", "filter", "Clear filter", () => home.setFilter(""), {
       isEnabled: () => input("q")?.value !== "",
     }),
-    command("Escape", "page", "Clear filter", () => home.setFilter(""), { isEnabled: () => home.view.q !== "" }),
+    command("Escape", "page", "Show all problems", () => home.setFilter(""), { isEnabled: () => home.view.q !== "" }),
     move("j ArrowDown", "Down", (at) => at + 1),
     move("k ArrowUp", "Up", (at) => at - 1),
     move("g Home", "First problem", () => 0),

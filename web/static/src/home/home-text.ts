@@ -91,8 +91,9 @@ export interface Empty {
 export function emptyText(o: Overview, q: string): Empty {
   if (o.problems.length > 0)
     return { title: `No problems match “${q}”`, detail: `${plural(o.total, "problem")} hidden` };
-  const objects = o.watched.reduce((n, w) => n + w.objects, 0);
-  const scope = `${plural(objects, "object")} of ${plural(o.watched.filter((w) => w.state === "live").length, "resource type")}`;
+  const live = o.watched.filter((w) => w.state === "live");
+  const objects = live.reduce((n, w) => n + w.objects, 0);
+  const scope = `${plural(objects, "object")} of ${plural(live.length, "resource type")}`;
   const reading = progressText(o.watched);
   if (reading !== null) return { title: "No problems found yet", detail: `${reading}.` };
   const unknown = o.watched.filter((w) => w.state !== "live");

@@ -149,7 +149,11 @@ export class HomePage implements Handler {
     document.title = escapeInvisible(
       `${failed === 0 ? "" : `(${failed}) `}${[this.name, this.cluster].filter((t) => t !== "").join(" - ")} - Glasshouse`,
     );
-    mount(byId("severity-counts"), <SeverityLinks overview={o} view={this.view} limited={this.limited} />, this.state);
+    mount(
+      byId("severity-counts"),
+      <SeverityLinks overview={o} view={this.view} limited={this.limited} onFilter={(q) => this.setFilter(q)} />,
+      this.state,
+    );
     byId("severity-counts").hidden = o.problems.length === 0;
     mount(this.body, <Content overview={o} view={this.view} shown={shown} cluster={this.cluster} />, this.state);
     this.state.highlightsChanges = true;
@@ -161,7 +165,14 @@ function countText(o: Overview, shown: number, isFiltered: boolean): string {
   return `${all}${plural(o.total, "problem")}`;
 }
 
-function SeverityLinks({ overview, view, limited }: { overview: Overview; view: HomeView; limited: boolean }) {
+interface SeverityLinksProps {
+  overview: Overview;
+  view: HomeView;
+  limited: boolean;
+  onFilter: (q: string) => void;
+}
+
+function SeverityLinks({ overview, view, limited, onFilter }: SeverityLinksProps) {
   const words = view.q.split(/\s+/).filter((word) => word !== "");
   const others = words.filter((word) => severityMatcher(word.toLowerCase()) === null);
   return (["failed", "degraded"] as const).map((severity) => {
@@ -169,10 +180,17 @@ function SeverityLinks({ overview, view, limited }: { overview: Overview; view: 
     const isFilter = words.some((w) => w.toLowerCase() === word);
     const n = overview.problems.filter((p) => p.verdict.severity === severity).length;
     if (n === 0 && !isFilter) return null;
+    const q = [...others, ...(isFilter ? [] : [word])].join(" ");
     return (
       <a
         key={severity}
-        href={formatHome({ ...view, q: [...others, ...(isFilter ? [] : [word])].join(" ") }, limited)}
+        href={formatHome({ ...view, q }, limited)}
+        onClick={(e) => {
+          // For clicks with a modifier key, the browser opens the link as usual.
+          if (e.ctrlKey || e.metaKey || e.shiftKey || e.altKey) return;
+          e.preventDefault();
+          onFilter(q);
+        }}
         data-severity={severity}
         aria-current={isFilter ? "true" : undefined}
         title={isFilter ? "Remove this filter" : `Show only ${severity} objects`}

@@ -1,0 +1,93 @@
+package web_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/glasshouse-project/glasshouse/internal/web"
+	"github.com/glasshouse-project/glasshouse/internal/web/request"
+)
+
+func TestHome(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	for path, want := range map[string]struct {
+		status int
+		text   string // part of the body, or the whole header Location
+	}{
+		"/":                       {200, `data-page="home"`},
+		"/?ns=a&ns=b&q=is:failed": {200, `value="a,b"`},
+		"/?ns=":                   {200, `data-name="Home"`},
+		"/?kiosk=1":               {200, "data-kiosk"},
+		"/?ns=a":                  {303, "/ns/a"},
+		"/?ns=a&q=web&kiosk=1":    {303, "/ns/a?q=web&kiosk=1"},
+		"/?sort=name":             {400, "Unknown parameter"},
+		"/ns/a":                   {200, `data-name="a"`},
+		"/ns/a?q=web":             {200, `action="/ns/a"`},
+		"/ns/a?ns=b":              {400, "Unknown parameter"},
+		"/ns/nowhere":             {404, `href="/r/core/v1/namespaces"`},
+		"/ns/%3Cscript%3E":        {400, "namespace"},
+		"/ns/":                    {404, "Page not found"},
+	} {
+		a := s.get(path, "Accept: text/html")
+		if location := a.header.Get("Location"); a.status != want.status ||
+			!strings.Contains(a.body, want.text) && location != want.text {
+			t.Errorf("GET %s: got %d to %q, want %d with %s: %.300s", path, a.status, location, want.status, want.text, a.body)
+		}
+		if strings.Contains(a.body, "<script>") {
+			t.Errorf("GET %s: the page has an inline script", path)
+		}
+	}
+	page := s.get("/", "Accept: text/html").body
+	for _, text := range []string{
+		`<title>Home - test - Glasshouse</title>`, `<a id="home" class="picker-home" href="/"`, `aria-current="page"`,
+		"/static/home-", "/static/home.css?v=",
+	} {
+		if !strings.Contains(page, text) {
+			t.Errorf("the home page does not contain %s", text)
+		}
+	}
+	if list := s.get("/r/"+podsRef, "Accept: text/html").body; strings.Contains(list, "/static/home-") ||
+		!strings.Contains(list, "/static/pages-") || !strings.Contains(list, `id="home"`) {
+		t.Error("a list loads the code of the home page, or has no link to it")
+	}
+}
+
+func TestHomeOfTheNamespaceOfTheContext(t *testing.T) {
+	t.Parallel()
+	s := newSiteWith(t, web.Options{ClusterInfo: request.ClusterInfo{Namespace: "a"}})
+	if a := s.get("/?q=web"); a.status != http.StatusSeeOther || a.header.Get("Location") != "/ns/a?q=web" {
+		t.Errorf("GET /: got %d to %q, want 303 to the namespace", a.status, a.header.Get("Location"))
+	}
+	if page := s.get("/ns/a", "Accept: text/html").body; !strings.Contains(page, `href="/?ns="`) {
+		t.Error("the page of the namespace has no link to all namespaces")
+	}
+	if a := s.get("/?ns=", "Accept: text/html"); a.status != http.StatusOK {
+		t.Errorf("GET / of all namespaces: got %d, want 200", a.status)
+	}
+}
+
+// Guests see the home page only if their link shares several lists. It contains no link to other data.
+//
+// Invariant: I30.
+func TestHomeOfGuests(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	single := s.openShare(s.createShare(`{"parts":[{"resource":"core/v1/pods","namespaces":["a"]}],` +
+		`"to":"/r/core/v1/pods?ns=a"}`))
+	if a := s.get("/?kiosk=1", single.cookie); a.header.Get("Location") != "/r/core/v1/pods?ns=a&kiosk=1" {
+		t.Errorf("GET / of a guest with one list: got %d to %q", a.status, a.header.Get("Location"))
+	}
+	if page := s.get("/r/"+podsRef, single.cookie, "Accept: text/html").body; strings.Contains(page, `id="home"`) {
+		t.Error("the list of a guest with one list has a link to the home page")
+	}
+	several := s.openShare(s.createShare(`{"parts":[{"resource":"core/v1/pods","namespaces":["a"]},` +
+		`{"resource":"core/v1/secrets","namespaces":["a"]}],"to":"/r/core/v1/pods?ns=a"}`))
+	a := s.get("/", several.cookie, "Accept: text/html")
+	if a.status != http.StatusOK || !strings.Contains(a.body, `data-page="home"`) ||
+		!strings.Contains(a.body, "<title>Home - Glasshouse</title>") || strings.Contains(a.body, `data-cluster-name="test"`) ||
+		strings.Contains(a.body, widgetsRef) {
+		t.Errorf("GET / of a guest with several lists: got %d %s", a.status, a.body)
+	}
+}

@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { frame, page, Part } from "../fake-page.ts";
+import { browser, connect, element, openPage } from "../fake-app.ts";
+import { PageServices } from "../../static/src/page-services.ts";
+import { startHome } from "../../static/src/home/home.tsx";
+
+const { overview } = JSON.parse(readFileSync("../internal/web/testdata/overview.json", "utf8")) as {
+  overview: { problems: { name: string }[]; watched: object[] };
+};
+
+function start(address = "/") {
+  const section = openPage(address, { page: "home", name: "Home", clusterName: "prod" });
+  const body = new Part("div");
+  body.id = "overview";
+  page.body.append(body);
+  const services = new PageServices("one");
+  const controller = startHome(section, services);
+  services.page = controller;
+  const send = connect(services);
+  return {
+    controller,
+    services,
+    send: (message: object) => {
+      send("", message);
+      frame();
+    },
+    request: () => browser.socket.sent.findLast((m) => m["view"] === "overview"),
+    names: () => body.querySelectorAll(".finding").map((li) => li.querySelector(".what .name")?.textContent),
+    body,
+  };
+}
+
+void test("the page subscribes to the overview of its namespaces, and shows each message", () => {
+  const p = start("/ns/shop");
+  assert.deepEqual(p.request()?.["ns"], ["shop"]);
+  assert.equal(p.request()?.["resource"], undefined);
+  p.send({ type: "overview", ...overview });
+  assert.equal(p.names().length, 11);
+  assert.equal(page.title, "(6) Home - prod - Glasshouse");
+  assert.equal(element("count").textContent, "11 problems");
+  p.send({ type: "overview", ...overview, problems: overview.problems.slice(6), total: 5 });
+  assert.equal(p.names()[0], "price-feed");
+  assert.equal(page.title, "Home - prod - Glasshouse");
+});
+
+void test("several namespaces are selected in the query", () => {
+  assert.deepEqual(start("/?ns=a&ns=b").request()?.["ns"], ["a", "b"]);
+  assert.equal(start("/?ns=").request()?.["ns"], undefined);
+});
+
+void test("the filter is in the URL, also for back and forward", () => {
+  const p = start("/?q=is:degraded");
+  p.send({ type: "overview", ...overview });
+  assert.equal(p.names().length, 5);
+  const q = element("q");
+  q.value = "recommender ";
+  q.fire("input");
+  assert.deepEqual(p.names(), ["recommender"]);
+  assert.deepEqual(browser.history, ["replace /?q=recommender"]);
+  assert.equal(element("count").textContent, "1 of 11 problems");
+  browser.url = new URL("/?q=zzz", browser.url);
+  browser.fire("popstate");
+  assert.match(p.body.textContent ?? "", /No problems match “zzz”/);
+  assert.equal(q.value, "zzz");
+  p.controller
+    .commands()
+    .find((c) => c.keys.includes("Escape") && c.scope === "page")
+    ?.run("Escape");
+  assert.equal(p.names().length, 11);
+});
+
+void test("an invalid message requests a new overview, and an error is shown", () => {
+  const p = start();
+  p.send({ type: "overview", ...overview });
+  const first = p.request()?.["id"];
+  p.send({ type: "overview", problems: 7 });
+  page.title = "";
+  assert.equal(p.names().length, 11, "the last valid overview stays");
+  assert.equal(p.services.live.reloadCount, 1);
+  assert.ok(first !== undefined);
+  const q = start();
+  q.send({ type: "error", problem: { title: "Unknown namespace", status: 404, detail: "No namespace." } });
+  assert.match(element("banner").textContent ?? "", /Unknown namespace/);
+  assert.equal(q.controller.retryable?.isRefused, true);
+});
+
+void test("a guest gets links only to shared objects", () => {
+  const p = start();
+  page.documentElement.dataset["shared"] = JSON.stringify([
+    { resource: "apps/v1/deployments", namespaces: ["shop"] },
+    { resource: "core/v1/pods", namespaces: ["shop"] },
+  ]);
+  p.send({ type: "overview", ...overview });
+  const hrefs = p.body.querySelectorAll("a").map((a) => a.getAttribute("href") ?? "");
+  assert.ok(hrefs.length > 5);
+  for (const href of hrefs) assert.match(href, /^\/(o|r)\/(apps\/v1\/deployments|core\/v1\/pods)(\/shop\/|\?|$)/);
+  assert.ok(!hrefs.some((href) => href.includes("tab=logs")), "logs are not shared");
+  assert.doesNotMatch(p.body.textContent ?? "", /MiB|KiB/, "the memory use is not shared");
+});

@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import {
+  bytesOf,
+  bytesText,
+  changeText,
+  crashedPod,
+  emptyText,
+  fieldText,
+  matchesFilter,
+  overallState,
+  podsText,
+  progressText,
+  sentenceOf,
+} from "../../static/src/home/home-text.ts";
+import { readOverview, type Finding, type Overview, type Watched } from "../../static/src/net/overview.ts";
+import type { JsonObject, StateName } from "../../static/src/net/wire.ts";
+
+const overview = readOverview(
+  (JSON.parse(readFileSync("../internal/web/testdata/overview.json", "utf8")) as { overview: JsonObject }).overview,
+) as Overview;
+const problem = (name: string): Finding => overview.problems.find((p) => p.name === name) as Finding;
+const watched = (kind: string, state: StateName, objects = 10, reason = ""): Watched => ({
+  resource: `core/v1/${kind.toLowerCase()}s`,
+  kind,
+  state,
+  since: "2026-11-27T09:00:00Z",
+  reason,
+  namespaces: [],
+  objects,
+  bytes: 1,
+});
+const quiet = (...resources: Watched[]): Overview => ({ ...overview, problems: [], total: 0, watched: resources });
+
+void test("the sentence of another cause replaces that of the object", () => {
+  assert.match(sentenceOf(problem("recommender")), /^Container recommender: CrashLoopBackOff/);
+  assert.equal(sentenceOf(problem("price-feed")), "0 of 2 endpoints ready", "a cause without a sentence");
+  const self = { ...problem("node-07"), cause: { ...problem("node-07"), sentence: "other", missing: false } };
+  assert.equal(sentenceOf(self), "Kubelet stopped posting node status");
+});
+
+void test("changed fields have short names", () => {
+  for (const [what, want] of [
+    ["", "spec"],
+    ["spec.replicas", "replicas"],
+    ["spec.template.spec.containers[web].image", "image"],
+    ["spec.template.spec.containers[a].env[LOG_LEVEL].value", "env LOG_LEVEL"],
+    ["spec.template.spec.volumes[t].configMap.name, spec.replicas", "configMap.name and 1 more"],
+  ] as const)
+    assert.equal(fieldText(what), want);
+  const change = problem("price-feed").lastChange;
+  assert.ok(change);
+  assert.equal(changeText(change, problem("price-feed")), "replicas of Deployment price-feed changed by kubectl-scale");
+  assert.equal(changeText({ ...change, by: "" }, null), "replicas changed by an unknown author");
+});
+
+void test("the previous log is that of the container that crashes", () => {
+  assert.deepEqual(crashedPod(problem("recommender")), {
+    pod: problem("recommender").members[1],
+    log: { container: "recommender", previous: true },
+  });
+  assert.equal(crashedPod(problem("storefront-canary")), null);
+});
+
+void test("a filter has the words of lists", () => {
+  const names = (q: string): string[] => overview.problems.filter((p) => matchesFilter(p, q)).map((p) => p.name);
+  assert.equal(names("").length, overview.problems.length);
+  assert.deepEqual(names("is:failed SHOP/"), ["storefront-canary", "recommender"]);
+  assert.equal(names("is:failing").length, overview.problems.length);
+  assert.deepEqual(names("is:progressing"), []);
+  assert.deepEqual(names("fast-nvme"), ["model-cache"]);
+  assert.deepEqual(names("checkout-74fd-kxh98"), ["checkout"], "a member");
+  assert.deepEqual(names("argocd-controller"), ["recommender"], "the author of the last change");
+  assert.deepEqual(names("is:unknown"), []);
+});
+
+void test("no problems are reported only of what is known", () => {
+  const pods = watched("Pod", "live", 3000);
+  assert.deepEqual(emptyText(quiet(pods, watched("Node", "live", 12)), ""), {
+    title: "No problems in 3,012 objects of 2 resource types",
+    detail: "",
+  });
+  assert.deepEqual(emptyText(quiet(pods, watched("Node", "syncing", 0)), ""), {
+    title: "No problems found yet",
+    detail: "Reading resource types: 1 of 2 done.",
+  });
+  assert.deepEqual(emptyText(quiet(pods, watched("Secret", "forbidden", 0), watched("Node", "stale")), ""), {
+    title: "No problems found in 3,000 objects of 1 resource type",
+    detail: "Not known: Secret (forbidden), Node (stale).",
+  });
+  assert.equal(emptyText(quiet(), "").title, "Nothing has been read");
+  assert.deepEqual(emptyText(overview, "zzz"), { title: "No problems match “zzz”", detail: "11 problems hidden" });
+});
+
+void test("the page is as current as its most outdated resource", () => {
+  assert.equal(progressText([watched("Pod", "live")]), null);
+  assert.equal(overallState(quiet(watched("Pod", "live"), watched("Secret", "forbidden"))).state, "live");
+  const loading = overallState(quiet(watched("Pod", "live"), watched("Node", "syncing"), watched("Job", "stale")));
+  assert.deepEqual([loading.state, loading.count, loading.total], ["syncing", 2, 3]);
+  const stale = overallState(quiet(watched("Pod", "live"), watched("Node", "stale", 1, "timeout")));
+  assert.deepEqual([stale.state, stale.since, stale.reason], ["stale", "2026-11-27T09:00:00Z", "Node: timeout"]);
+});
+
+void test("amounts are short", () => {
+  assert.equal(bytesOf(1.5 * 2 ** 30, 96 * 2 ** 30), "1.5 of 96 GiB");
+  assert.deepEqual([bytesText(0), bytesText(1536), bytesText(310_000)], ["0 B", "1.5 KiB", "303 KiB"]);
+  assert.equal(
+    podsText(
+      new Map([
+        ["Failed", 3],
+        ["Running", 1500],
+        ["Succeeded", 0],
+        ["Odd", 1],
+      ]),
+    ),
+    "1,500 running, 3 failed, 1 odd",
+  );
+});
