@@ -47,7 +47,7 @@ await test("a base path behind a proxy", { timeout: 180_000 }, async (t) => {
   await t.test("list and object pages work below the base path", async (t) => {
     const page = await newPage(t, browser, { allow: [/download: /] });
     await openLive(page, `${proxy.origin}${base}/`);
-    await become("the first page", () => path(page), `${base}/r/core/v1/pods`);
+    await become("the first page", () => path(page), `${base}/`);
     await page.locator("#picker a", { hasText: /^ConfigMaps\d*$/ }).click();
     await become("the kind", () => path(page), `${base}/r/core/v1/configmaps`);
     await page.goto(`${proxy.origin}${base}/r/core/v1/configmaps?ns=${ns}`);

@@ -104,8 +104,8 @@ await test("contexts", { timeout: 180_000 }, async (t) => {
     await page.locator("#cluster-pop button", { hasText: "of-limited" }).first().click();
     for (const p of [page, other, covered]) {
       await liveAs(p, "of-limited");
-      assert.equal(p.url(), `${pods}?ns=shop`, "the first page is of the context's namespace");
-      await until("the rows", async () => (await table(p)).rows.length > 0);
+      assert.equal(p.url(), `${dashboard.url}ns/shop`, "the first page is of the context's namespace");
+      await p.getByRole("heading", { name: "shop", exact: true }).waitFor();
     }
     await page.goBack();
     // The page stays in the new context, although the address in the history is from the previous context.
@@ -169,13 +169,13 @@ await test("contexts", { timeout: 180_000 }, async (t) => {
     await plain.goto(pods);
     await plain.locator("#cluster").click();
     await plain.getByRole("button", { name: "of-limited" }).click();
-    await plain.waitForURL(/\/r\/core\/v1\/pods/);
+    await plain.waitForURL(`${dashboard.url}ns/shop`);
     assert.equal(await name(plain), "of-limited");
     await plain.goto(`${dashboard.url}contexts`);
     await plain.getByRole("button", { name: "of-a-stranger" }).click();
     assert.match(await plain.getByRole("alert").innerText(), /of-limited stays active/);
     await plain.getByRole("button", { name: "of-admin" }).click();
-    await plain.waitForURL(/\/r\/core\/v1\/pods/);
+    await plain.waitForURL(dashboard.url);
 
     const page = await newPage(t, browser, { allow });
     await page.addInitScript({ path: axe });

@@ -20,7 +20,7 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
     async (t) => {
       const page = await newPage(t, browser);
       // After this visit, the server watches the list. The HTML of the next visit therefore includes rows.
-      await openLive(page, dashboard.url);
+      await openLive(page, `${dashboard.url}r/core/v1/pods`);
       await page.addInitScript(() => {
         const frame = window.requestAnimationFrame;
         window.requestAnimationFrame = () => 0;
@@ -34,7 +34,7 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
           }, 100),
         );
       });
-      await openLive(page, dashboard.url);
+      await openLive(page, `${dashboard.url}r/core/v1/pods`);
       const early = await page.evaluate(() => window.early);
       assert.ok(early.rows > 20, `${early.rows} rows`);
       assert.equal(early.started, false);
@@ -44,7 +44,7 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
   await t.test("selects a kind, and shows a scale-up live", async (t) => {
     await create(`/apis/apps/v1/namespaces/${ns}/deployments`, deployment("scaled", 1));
     const page = await newPage(t, browser);
-    await openLive(page, dashboard.url);
+    await openLive(page, `${dashboard.url}r/core/v1/pods`);
     await page.evaluate(() => {
       window.e2e.same = true;
     });

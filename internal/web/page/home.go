@@ -1,13 +1,11 @@
 package page
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -16,7 +14,6 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/overview"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
-	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 	"github.com/glasshouse-project/glasshouse/internal/web/request"
 	"github.com/glasshouse-project/glasshouse/internal/web/response"
 	"github.com/glasshouse-project/glasshouse/web/templates"
@@ -82,6 +79,10 @@ func (s *Site) hasHome(r *http.Request) bool {
 
 func (s *Site) home(w http.ResponseWriter, r *http.Request, namespaces []string, values url.Values) error {
 	access := s.Reader.Access(r)
+	// Until the API server has answered, its resources are unknown.
+	if _, err := access.Resource(r.Context(), "core/v1/pods"); isUnavailable(err) {
+		return err
+	}
 	// A query without results checks that its namespaces exist.
 	if len(namespaces) > 0 {
 		q := query.Query{Resource: "core/v1/pods", Namespaces: namespaces, Limit: 1}
@@ -108,7 +109,7 @@ func (s *Site) home(w http.ResponseWriter, r *http.Request, namespaces []string,
 			page.AllHref = "/?ns="
 		}
 	}
-	formatHome(&page, document, guestLinks(r), time.Now())
+	formatHome(&page, document, linkerFor(r), time.Now())
 	title := page.Name
 	if page.Layout = s.layout(r, "", ""); page.Cluster != "" {
 		title += " - " + page.Cluster
@@ -121,6 +122,11 @@ func (s *Site) home(w http.ResponseWriter, r *http.Request, namespaces []string,
 	return response.HTML(w, r, http.StatusOK, templates.HomePage(page))
 }
 
+func isUnavailable(err error) bool {
+	p, ok := errors.AsType[*status.Problem](err)
+	return ok && p.Cause == status.Unavailable
+}
+
 // isNamespaceProblem reports whether an error is due to the selected namespaces.
 func isNamespaceProblem(err error) bool {
 	p, ok := errors.AsType[*status.Problem](err)
@@ -130,236 +136,31 @@ func isNamespaceProblem(err error) bool {
 // linker returns the route of an object's page, or "" if the viewer cannot open it. The tab can be empty.
 type linker func(o *overview.Object, tab string) string
 
-// guestLinks returns a linker for the sender of a request. Guests get links only to objects of their share link.
-func guestLinks(r *http.Request) linker {
+// linkerFor returns a linker for the sender of a request. Guests get links only to objects of their share link.
+func linkerFor(r *http.Request) linker {
 	guest := request.GuestOf(r)
 	return func(o *overview.Object, tab string) string {
-		if o.Resource == "" || o.Name == "" || guest != nil && !slices.ContainsFunc(guest.Share.Parts, func(p watch.Part) bool {
-			return p.Resource == o.Resource && (p.Name == "" || p.Name == o.Name) &&
-				(len(p.Namespaces) == 0 || slices.Contains(p.Namespaces, o.Namespace))
-		}) {
+		if o.Resource == "" || o.Name == "" {
 			return ""
 		}
-		if tab == "" {
-			return request.ObjectPath(o.Resource, o.Namespace, o.Name)
-		}
-		if tab == "logs" && guest != nil && !slices.ContainsFunc(guest.Share.Parts, func(p watch.Part) bool {
-			return p.Resource == "core/v1/pods/log"
-		}) {
+		if guest != nil && !includes(guest.Share.Parts, o, o.Resource) {
 			return ""
 		}
-		return request.ObjectPath(o.Resource, o.Namespace, o.Name) + "?tab=" + tab
+		if guest != nil && tab == "logs" && !includes(guest.Share.Parts, o, "core/v1/pods/log") {
+			return ""
+		}
+		path := request.ObjectPath(o.Resource, o.Namespace, o.Name)
+		if tab != "" {
+			path += "?tab=" + tab
+		}
+		return path
 	}
 }
 
-// formatHome adds an overview to the page. A nil document is unknown. The functions below it must match
-// web/static/src/home/home-text.ts; tests check both against testdata/overview.json.
-func formatHome(page *templates.Home, document *overview.Overview, link linker, now time.Time) {
-	page.At = formatTime(now)
-	page.Empty = templates.Problem{Title: "Loading…", Detail: "Reading the resources of the cluster."}
-	if document == nil || len(document.Watched) == 0 {
-		return
-	}
-	page.Known, page.Total, page.Unexamined = true, document.Total, document.Unexamined
-	for i := range document.Problems {
-		f := &document.Problems[i]
-		if f.Severity == verdict.Failed {
-			page.Failed++
-		}
-		if matchesFilter(f, page.Q) && len(page.Findings) < homeFindings {
-			page.Findings = append(page.Findings, findingOf(f, link, now))
-		}
-	}
-	page.Empty = emptyText(document, page.Q)
-}
-
-func findingOf(f *overview.Finding, link linker, now time.Time) templates.Finding {
-	out := memberOf(&overview.Member{Object: f.Object, Verdict: f.Verdict, Cause: f.Cause}, link)
-	out.Count = f.Count
-	if cause := otherCause(&f.Object, f.Cause); cause != nil {
-		out.Cause, out.Missing = objectLink(&cause.Object, link), cause.Missing
-		if cause.Missing {
-			out.Cause.Href = ""
-		}
-		if cause.Namespace == f.Namespace {
-			out.Cause.Namespace = "" // It is beside the finding, so it is not repeated.
-		}
-	}
-	if pod, container := crashedPod(f); pod != nil {
-		if out.LogHref = link(pod, "logs"); out.LogHref != "" {
-			if container != "" {
-				out.LogHref += "&container=" + url.QueryEscape(container)
-			}
-			out.LogHref += "&previous=true"
-		}
-	}
-	if c := f.LastChange; c != nil {
-		out.Change = &templates.SpecChange{
-			Text: changeText(c, &f.Object), What: c.What, Href: link(&c.Object, "changes"), Age: ageCell(c.At, " ago", now),
-		}
-	}
-	if f.Count > 1 {
-		for i := range f.Objects {
-			out.Members = append(out.Members, memberOf(&f.Objects[i], link))
-		}
-	}
-	out.Since = ageCell(f.Since, "", now)
-	return out
-}
-
-func memberOf(m *overview.Member, link linker) templates.Finding {
-	sentence := m.Why()
-	if cause := otherCause(&m.Object, m.Cause); cause != nil {
-		sentence = cmp.Or(cause.Sentence, sentence)
-	}
-	return templates.Finding{
-		Key:      m.Resource + "/" + nameOf(&m.Object),
-		Severity: m.Severity.String(), Object: *objectLink(&m.Object, link), Sentence: sentence,
-	}
-}
-
-func objectLink(o *overview.Object, link linker) *templates.ObjectLink {
-	return &templates.ObjectLink{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, Href: link(o, "")}
-}
-
-// ageCell returns the age of a time. It is empty for the zero Time.
-func ageCell(at time.Time, suffix string, now time.Time) templates.Cell {
-	if at.IsZero() {
-		return templates.Cell{}
-	}
-	wire := formatTime(at) + suffix
-	relative := watch.Column{Relative: true}
-	return templates.Cell{Text: relative.ElapsedText(wire, now), Wire: wire}
-}
-
-func nameOf(o *overview.Object) string { return strings.TrimPrefix(o.Namespace+"/"+o.Name, "/") }
-
-// otherCause returns the cause of an object's problem if it is another object.
-func otherCause(o *overview.Object, cause *overview.Cause) *overview.Cause {
-	if cause == nil || cause.Name == "" || cause.Resource == o.Resource && nameOf(&cause.Object) == nameOf(o) {
-		return nil
-	}
-	return cause
-}
-
-func crashedPod(f *overview.Finding) (pod *overview.Object, container string) {
-	const crash, pods = "CrashLoopBackOff", "core/v1/pods"
-	candidates := append([]overview.Member{{Object: f.Object, Verdict: f.Verdict, Cause: f.Cause}}, f.Objects...)
-	sentence := ""
-	for i := range candidates {
-		if m := &candidates[i]; m.Reason == crash && m.Resource == pods {
-			pod, sentence = &m.Object, m.Sentence
-			break
-		}
-	}
-	for i := 0; pod == nil && i < len(candidates); i++ {
-		if m := &candidates[i]; m.Reason == crash && m.Cause != nil && m.Cause.Resource == pods {
-			pod, sentence = &m.Cause.Object, m.Cause.Sentence
-		}
-	}
-	if found := regexp.MustCompile(`(?i)\bcontainer ([a-z0-9]([-a-z0-9]*[a-z0-9])?):`).FindStringSubmatch(sentence); found != nil {
-		container = found[1]
-	}
-	return pod, container
-}
-
-func changeText(c *overview.Change, of *overview.Object) string {
-	object := ""
-	if c.Resource != of.Resource || nameOf(&c.Object) != nameOf(of) {
-		object = " of " + c.Kind + " " + c.Name
-	}
-	return fieldText(c.What) + object + " changed by " + cmp.Or(c.By, "an unknown author")
-}
-
-// fieldText returns a short name of changed fields, such as "image" for spec.template.spec.containers[app].image.
-func fieldText(what string) string {
-	paths := strings.FieldsFunc(what, func(r rune) bool { return r == ',' || r == ' ' })
-	if len(paths) == 0 {
-		return "spec"
-	}
-	segments := strings.Split(paths[0], ".")
-	name := segments[len(segments)-1]
-	if slices.Contains([]string{"value", "name", "key", "valueFrom"}, name) {
-		name = strings.Join(segments[max(0, len(segments)-2):], ".")
-	}
-	if env := regexp.MustCompile(`\benv\[([^\]]+)\]`).FindStringSubmatch(paths[0]); env != nil {
-		name = "env " + env[1]
-	}
-	if len(paths) > 1 {
-		name += fmt.Sprintf(" and %d more", len(paths)-1)
-	}
-	return name
-}
-
-// matchesFilter reports whether a problem contains all words of a filter. The words are the same as in lists.
-func matchesFilter(f *overview.Finding, q string) bool {
-	var texts []string
-	for _, m := range append([]overview.Member{{Object: f.Object, Verdict: f.Verdict, Cause: f.Cause}}, f.Objects...) {
-		texts = append(texts, m.Kind, nameOf(&m.Object), m.Reason, m.Sentence)
-		if m.Cause != nil {
-			texts = append(texts, m.Cause.Kind, nameOf(&m.Cause.Object), m.Cause.Sentence)
-		}
-	}
-	if f.LastChange != nil {
-		texts = append(texts, f.LastChange.By)
-	}
-	for _, word := range strings.Fields(strings.ToLower(q)) {
-		if matches := query.SeverityMatcher(word); matches != nil {
-			if !matches(f.Severity) {
-				return false
-			}
-			continue
-		}
-		if !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(strings.ToLower(text), word) }) {
-			return false
-		}
-	}
-	return true
-}
-
-// emptyText returns the text in place of problems. It reports no problems only of what is known.
-func emptyText(o *overview.Overview, q string) templates.Problem {
-	if len(o.Problems) > 0 {
-		return templates.Problem{
-			Title: "No problems match “" + q + "”", Detail: pluralText(o.Total, "problem") + " hidden",
-		}
-	}
-	objects, live, done := 0, 0, 0
-	var unknown []string
-	for i := range o.Watched {
-		w := &o.Watched[i]
-		if w.State != status.Syncing {
-			done++
-		}
-		if w.State == status.Live {
-			live++
-			objects += w.Objects
-		} else {
-			unknown = append(unknown, w.Kind+" ("+strings.ToLower(stateWord(w.State))+")")
-		}
-	}
-	scope := pluralText(objects, "object") + " of " + pluralText(live, "resource type")
-	switch {
-	case done < len(o.Watched):
-		return templates.Problem{
-			Title:  "No problems found yet",
-			Detail: fmt.Sprintf("Reading resource types: %d of %d done.", done, len(o.Watched)),
-		}
-	case len(o.Watched) == 0:
-		return templates.Problem{
-			Title: "Nothing has been read", Detail: "No resource type can be watched, so problems are unknown.",
-		}
-	case len(unknown) == 0:
-		return templates.Problem{Title: "No problems in " + scope}
-	}
-	return templates.Problem{
-		Title: "No problems found in " + scope, Detail: "Not known: " + strings.Join(unknown, ", ") + ".",
-	}
-}
-
-func pluralText(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return templates.Digits(n) + " " + one + "s"
+// includes reports whether one of the parts has this resource, and includes the name of the object.
+func includes(parts []watch.Part, o *overview.Object, resource string) bool {
+	return slices.ContainsFunc(parts, func(p watch.Part) bool {
+		return p.Resource == resource && (p.Name == "" || p.Name == o.Name) &&
+			(len(p.Namespaces) == 0 || slices.Contains(p.Namespaces, o.Namespace))
+	})
 }

@@ -77,7 +77,7 @@ func (s *Site) List(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	page.Layout = s.layout(r, title, resource.Ref())
-	page.Layout.Assets.Chunks = s.Assets.Chunks("pages")
+	page.Assets.Chunks = s.Assets.Chunks("pages")
 	page.Exports = exportsOf(&page, values)
 	page.KeptParams = keptParamsOf(values)
 	linkList(&page, values)

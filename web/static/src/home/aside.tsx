@@ -93,7 +93,9 @@ export function WatchedResources({ watched }: { watched: readonly Watched[] }) {
       <h2 id="watched-heading">
         Watched resources{" "}
         <span class="count">
-          {`${plural(watched.length, "type")}, ${plural(objects, "object")}${showsBytes ? `, ${bytesText(bytes)}` : ""}`}
+          {[plural(watched.length, "type"), plural(objects, "object"), ...(showsBytes ? [bytesText(bytes)] : [])].join(
+            ", ",
+          )}
         </span>
       </h2>
       <ul>

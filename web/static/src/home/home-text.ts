@@ -1,4 +1,4 @@
-// Texts of the home page. internal/web/page/home.go creates the same texts of problems; tests compare both.
+// Texts of the home page. internal/web/page/findings.go creates the same texts of problems; tests compare both.
 
 import { formatInteger } from "../text/format.ts";
 import { severityMatcher, whyOf } from "../model/severity.ts";

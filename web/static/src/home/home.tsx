@@ -43,6 +43,7 @@ export class HomePage implements Handler {
   private readonly subscription: Subscription;
   private readonly name: string;
   private readonly cluster: string;
+  private readonly limited: boolean; // whether the start page is limited to one namespace
   private frame = 0;
 
   constructor(
@@ -73,8 +74,6 @@ export class HomePage implements Handler {
       this.drawStatus();
     }, 1000);
   }
-
-  private readonly limited: boolean;
 
   get isRefused(): boolean {
     return this.problem !== null && this.problem.status !== 503;
@@ -146,9 +145,8 @@ export class HomePage implements Handler {
     const shown = o.problems.filter((p) => matchesFilter(p, this.view.q));
     setText(byId("count"), countText(o, shown.length, this.view.q !== ""));
     const failed = failedCount(o);
-    document.title = escapeInvisible(
-      `${failed === 0 ? "" : `(${failed}) `}${[this.name, this.cluster].filter((t) => t !== "").join(" - ")} - Glasshouse`,
-    );
+    const title = [this.name, this.cluster, "Glasshouse"].filter((text) => text !== "").join(" - ");
+    document.title = escapeInvisible(failed === 0 ? title : `(${failed}) ${title}`);
     mount(
       byId("severity-counts"),
       <SeverityLinks overview={o} view={this.view} limited={this.limited} onFilter={(q) => this.setFilter(q)} />,

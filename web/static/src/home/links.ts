@@ -1,24 +1,24 @@
 // Links of the home page. A guest (a viewer of a share link) gets links only to shared data.
 
-import { isShared, sharedParts } from "../model/guest.ts";
+import { sharedParts } from "../model/guest.ts";
 import { defaultView, formatView, objectHref, type LogSelection } from "../model/view.ts";
 import type { ObjectRef } from "../net/overview.ts";
 
 /** Returns null if the viewer cannot open the object. */
 export function hrefOf(o: ObjectRef, tab = "", log?: LogSelection): string | null {
   if (o.resource === "" || o.name === "") return null;
-  const parts = sharedParts();
-  const isVisible =
-    parts === null ||
-    parts.some(
-      (p) =>
-        p.resource === o.resource &&
-        (p.name === "" || p.name === o.name) &&
-        (p.namespaces.length === 0 || p.namespaces.includes(o.ns)),
-    );
-  if (!isVisible || (tab === "logs" && !isShared("core/v1/pods/log"))) return null;
+  if (!includes(o, o.resource) || (tab === "logs" && !includes(o, "core/v1/pods/log"))) return null;
   return objectHref(o.resource, o, tab, log);
 }
+
+// Reports whether the viewer's share link includes this resource, and the name of the object.
+const includes = (o: ObjectRef, resource: string): boolean =>
+  sharedParts()?.some(
+    (p) =>
+      p.resource === resource &&
+      (p.name === "" || p.name === o.name) &&
+      (p.namespaces.length === 0 || p.namespaces.includes(o.ns)),
+  ) ?? true;
 
 /** Returns the URL of a list. null if the viewer cannot open it. */
 export const listHref = (resource: string, ns: readonly string[], q = ""): string | null => {

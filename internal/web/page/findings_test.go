@@ -14,7 +14,6 @@ import (
 	"github.com/glasshouse-project/glasshouse/web/templates"
 )
 
-//nolint:gochecknoglobals // A flag.
 var update = flag.Bool("update", false, "write testdata/findings.html of web/templates")
 
 const findingsFile = "../../../web/templates/testdata/findings.html"
@@ -84,7 +83,8 @@ func TestFilterAndEmptyTextMatchTheScript(t *testing.T) {
 			t.Errorf("text without problems: got %q and %q, want %q", got.Title, got.Detail, want)
 		}
 	}
-	if got := emptyText(document, "zzz"); got.Title != "No problems match “zzz”" || got.Detail != "11 problems hidden" {
+	got := emptyText(document, "zzz")
+	if got.Title != "No problems match “zzz”" || got.Detail != "11 problems hidden" {
 		t.Errorf("text of a filter without results: got %q and %q", got.Title, got.Detail)
 	}
 	page := templates.Home{}

@@ -1,0 +1,187 @@
+// The home page shows the problems of the demo cluster, worst first, and stays live. Guests see only what they share.
+//
+// Invariant: I35. axe-core finds no accessibility problem in any view, state or theme. Narrow screens hide nothing.
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import { test } from "node:test";
+import { browse, newPage, openLive } from "./browser.mjs";
+import { create, deployment, namespace, patch } from "./cluster.mjs";
+import { Dashboard } from "./dashboard.mjs";
+import { openLink } from "./sharing.mjs";
+import { become, until } from "./wait.mjs";
+
+const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"];
+
+await test("home", { timeout: 300_000 }, async (t) => {
+  const browser = await browse(t);
+  const dashboard = await Dashboard.start(t);
+  const ns = await namespace(t);
+  const names = (page) => page.locator("#rows > .finding .what .object-link").allInnerTexts();
+  const severities = (page) =>
+    page.locator("#rows > .finding").evaluateAll((all) => all.map((li) => li.dataset.severity));
+  const home = async (page, address = dashboard.url) => {
+    await openLive(page, address);
+    await until("problems", async () => (await names(page)).length > 0);
+  };
+
+  await t.test("shows problems, worst first, with one line for each cause", async (t) => {
+    const page = await newPage(t, browser);
+    await home(page);
+    const shown = await severities(page);
+    assert.deepEqual(
+      shown,
+      shown.toSorted((a, b) => (a === b ? 0 : a === "failed" ? -1 : 1)),
+    );
+    assert.ok(shown.includes("failed"));
+    const keys = await page.locator("#rows > .finding").evaluateAll((all) => all.map((li) => li.dataset.key));
+    assert.equal(new Set(keys).size, keys.length, "each object is listed once");
+    assert.match(await page.title(), /^\(\d+\) Home - .* - Glasshouse$/);
+    const strip = await page.locator(".strip").innerText();
+    for (const fact of [/API server v1\./, /Nodes ready\s+\d+ of \d+/, /Pods \d+/, /CPU requested/, /Memory requested/])
+      assert.match(strip, fact);
+    await until("every resource", async () => (await page.locator(".watched li").count()) > 10);
+  });
+
+  await t.test("a new problem appears and disappears without a reload", async (t) => {
+    await create(`/apis/apps/v1/namespaces/${ns}/deployments`, deployment("fine", 1));
+    const page = await newPage(t, browser);
+    await openLive(page, `${dashboard.url}ns/${ns}`);
+    await page.evaluate(() => {
+      window.e2e.same = true;
+    });
+    await become(
+      "the empty page",
+      () =>
+        page
+          .locator(".empty-title")
+          .innerText()
+          .then((s) => s.slice(0, 11)),
+      "No problems",
+    );
+    // No node has this label, so the pods stay pending.
+    const spec = { template: { spec: { nodeSelector: { "e2e.example.com/none": "true" } } } };
+    await create(`/apis/apps/v1/namespaces/${ns}/deployments`, {
+      ...deployment("stuck", 3),
+      spec: { ...deployment("stuck", 3).spec, progressDeadlineSeconds: 5 },
+    });
+    await patch(`/apis/apps/v1/namespaces/${ns}/deployments/stuck`, { spec });
+    await until("the problem", async () => (await names(page)).join().includes("stuck"), 90_000);
+    assert.equal((await names(page)).filter((name) => name.includes("stuck")).length, 1, "its pods are one problem");
+    await patch(`/apis/apps/v1/namespaces/${ns}/deployments/stuck`, { spec: { replicas: 0 } });
+    await until("no problem", async () => !(await names(page)).join().includes("stuck"), 90_000);
+    assert.ok(await page.evaluate(() => window.e2e.same));
+  });
+
+  await t.test("the keys of lists work, and the filter is in the URL", async (t) => {
+    const page = await newPage(t, browser);
+    await home(page);
+    const all = await names(page);
+    await page.keyboard.press("/");
+    await page.keyboard.type("is:failed");
+    await until("failed problems only", async () => (await severities(page)).every((s) => s === "failed"));
+    assert.equal(new URL(page.url()).searchParams.get("q"), "is:failed");
+    await page.keyboard.press("Escape");
+    await become("all problems", async () => (await names(page)).length, all.length);
+    await page.keyboard.press("Enter");
+    const focused = () => page.evaluate(() => document.activeElement.innerText);
+    assert.equal(await focused(), all[0]);
+    await page.keyboard.press("j");
+    assert.equal(await focused(), all[1]);
+    await page.keyboard.press("k");
+    const href = await page.evaluate(() => document.activeElement.href);
+    await page.keyboard.press("Enter");
+    await page.waitForURL(href);
+    await page.locator('#status[data-state="live"]').waitFor();
+    await page.keyboard.press("h");
+    await page.waitForURL(dashboard.url);
+    await page.locator('#status[data-state="live"]').waitFor();
+    await page.keyboard.press(":");
+    await page.locator("#palette-box").waitFor();
+    await page.keyboard.type("ns shop");
+    await page.getByRole("option", { name: "Problems in shop" }).first().waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`${dashboard.url}ns/shop`);
+    await home(page, page.url());
+    assert.ok((await names(page)).every((name) => name.startsWith("shop/") || !name.includes("/")));
+    await page.getByRole("link", { name: "All namespaces" }).click();
+    await page.waitForURL(dashboard.url);
+  });
+
+  await t.test("an unknown namespace gets an error page", async (t) => {
+    const page = await newPage(t, browser, { allow: [/status of 404/] });
+    const answer = await page.goto(`${dashboard.url}ns/nowhere`);
+    assert.equal(answer.status(), 404);
+    await page.getByRole("heading", { name: "Unknown namespace" }).waitFor();
+    await page.getByRole("link", { name: "View namespaces" }).click();
+    await page.waitForURL(/namespaces$/);
+  });
+
+  await t.test("works without script", async (t) => {
+    const page = await newPage(t, browser, { javaScriptEnabled: false });
+    await until("problems in the HTML", async () => {
+      await page.goto(dashboard.url);
+      return (await names(page)).length > 3;
+    });
+    const count = (await names(page)).length;
+    await page.locator("#q").fill("is:failed");
+    await page.locator("#filters button[type=submit]").click();
+    await page.waitForURL(/q=is%3Afailed/);
+    assert.ok((await names(page)).length <= count);
+    assert.ok((await severities(page)).every((s) => s === "failed"));
+  });
+
+  await t.test("a guest sees only what the link shares", async (t) => {
+    const owner = await newPage(t, browser);
+    await openLive(owner, `${dashboard.url}r/core/v1/pods?ns=shop`);
+    const created = await owner.evaluate(async () => {
+      const response = await fetch("/api/v1/shares", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({
+          parts: ["core/v1/pods", "apps/v1/deployments"].map((resource) => ({ resource, namespaces: ["shop"] })),
+          to: "/r/core/v1/pods?ns=shop",
+        }),
+      });
+      return response.json();
+    });
+    const guest = await newPage(t, browser);
+    await openLink(guest, created.url);
+    await guest.locator("a#home").click();
+    await guest.waitForURL(dashboard.url);
+    await until("problems", async () => (await names(guest)).length > 0);
+    assert.ok((await names(guest)).every((name) => name.startsWith("shop/")));
+    const hrefs = await guest.locator("main a").evaluateAll((all) => all.map((a) => a.pathname));
+    for (const href of hrefs) assert.match(href, /^\/(r|o)\/(core\/v1\/pods|apps\/v1\/deployments)(\/shop\/|$)|^\/$/);
+    await guest.loaded();
+    assert.doesNotMatch(guest.wire.join("\n"), /"ns":"(payments|data|kube-system)"/);
+  });
+
+  await t.test("is accessible in both themes, on a phone and on a wall display", async (t) => {
+    const page = await newPage(t, browser);
+    await page.addInitScript({ path: axe });
+    for (const [colorScheme, width, address] of [
+      ["light", 1440, dashboard.url],
+      ["dark", 1440, `${dashboard.url}ns/shop`],
+      ["light", 390, dashboard.url],
+      ["dark", 390, dashboard.url],
+      ["dark", 1920, `${dashboard.url}?kiosk=1`],
+    ]) {
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      await page.setViewportSize({ width, height: 844 });
+      await home(page, address);
+      const found = await page.evaluate(
+        async (values) =>
+          (await window.axe.run(document, { runOnly: { type: "tag", values }, preload: false })).violations.map(
+            (v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html)}`,
+          ),
+        tags,
+      );
+      assert.deepEqual(found, [], `${address} in ${colorScheme} with ${width} pixels`);
+      const widths = await page.evaluate(() =>
+        [document.documentElement, document.querySelector("#overview")].map((e) => e.scrollWidth - e.clientWidth),
+      );
+      assert.deepEqual(widths, [0, 0], "nothing is wider than the screen");
+    }
+  });
+});
