@@ -1,7 +1,6 @@
 package page
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -90,10 +89,8 @@ func (s *Site) home(w http.ResponseWriter, r *http.Request, namespaces []string,
 			return err
 		}
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), pageWait)
-	defer cancel()
-	document, err := access.Overview(ctx, namespaces)
-	if err != nil && (ctx.Err() == nil || r.Context().Err() != nil) {
+	document, err := s.Reader.Overview(r, namespaces, pageWait)
+	if err != nil {
 		return err
 	}
 	page := templates.Home{

@@ -3,8 +3,10 @@ package response
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/overview"
 	"github.com/glasshouse-project/glasshouse/internal/web/quota"
 	"github.com/glasshouse-project/glasshouse/internal/web/request"
 )
@@ -15,6 +17,19 @@ type Reader struct{ Limits *quota.Limits }
 // Access returns the cluster data that the sender of a request is permitted to read.
 func (d *Reader) Access(r *http.Request) *watch.Access {
 	return request.ClusterOf(r).Cluster.For(request.IdentityOf(r).Viewer).With(d.Options(r))
+}
+
+// Overview returns the overview of these namespaces; none means all. It is nil if reading it takes longer than wait.
+func (d *Reader) Overview(
+	r *http.Request, namespaces []string, wait time.Duration,
+) (*overview.Overview, error) {
+	ctx, cancel := context.WithTimeout(r.Context(), wait)
+	defer cancel()
+	document, err := d.Access(r).Overview(ctx, namespaces)
+	if err != nil && ctx.Err() != nil && r.Context().Err() == nil {
+		return nil, nil //nolint:nilnil // The page works without an overview.
+	}
+	return document, err
 }
 
 // Options returns the limits of the reads for a request.
