@@ -259,7 +259,13 @@ type Home struct {
 	Total      int    // all findings, also of those beyond the maximum of the page
 	Findings   []Finding
 	Unexamined []string // sentences on what the findings do not include
-	Empty      Problem  // in place of findings
+	Empty      Empty    // in place of findings
+}
+
+// Empty is the text in place of findings.
+type Empty struct {
+	Title  string
+	Detail string
 }
 
 // Finding is a group of objects with the same cause, or one of these objects.

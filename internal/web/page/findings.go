@@ -21,7 +21,7 @@ import (
 // web/static/src/home/home-text.ts; tests check both against testdata/overview.json.
 func formatHome(page *templates.Home, document *overview.Overview, link linker, now time.Time) {
 	page.At = formatTime(now)
-	page.Empty = templates.Problem{Title: "Loading…", Detail: "Reading the resources of the cluster."}
+	page.Empty = templates.Empty{Title: "Loading…", Detail: "Reading the resources of the cluster."}
 	if document == nil || len(document.Watched) == 0 {
 		return
 	}
@@ -184,9 +184,9 @@ func matchesFilter(f *overview.Finding, q string) bool {
 }
 
 // emptyText returns the text in place of problems. It reports no problems only of what is known.
-func emptyText(o *overview.Overview, q string) templates.Problem {
+func emptyText(o *overview.Overview, q string) templates.Empty {
 	if len(o.Problems) > 0 {
-		return templates.Problem{
+		return templates.Empty{
 			Title: "No problems match “" + q + "”", Detail: pluralText(o.Total, "problem") + " hidden",
 		}
 	}
@@ -207,18 +207,18 @@ func emptyText(o *overview.Overview, q string) templates.Problem {
 	scope := pluralText(objects, "object") + " of " + pluralText(live, "resource type")
 	switch {
 	case done < len(o.Watched):
-		return templates.Problem{
+		return templates.Empty{
 			Title:  "No problems found yet",
 			Detail: fmt.Sprintf("Reading resource types: %d of %d done.", done, len(o.Watched)),
 		}
 	case len(o.Watched) == 0:
-		return templates.Problem{
+		return templates.Empty{
 			Title: "Nothing has been read", Detail: "No resource type can be watched, so problems are unknown.",
 		}
 	case len(unknown) == 0:
-		return templates.Problem{Title: "No problems in " + scope}
+		return templates.Empty{Title: "No problems in " + scope}
 	}
-	return templates.Problem{
+	return templates.Empty{
 		Title: "No problems found in " + scope, Detail: "Not known: " + strings.Join(unknown, ", ") + ".",
 	}
 }

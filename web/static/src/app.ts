@@ -64,6 +64,7 @@ const commonCommands = pageCommands(
   help,
   services.isGuest ? null : share,
   cluster === null ? null : () => cluster.open(),
+  document.querySelector<HTMLAnchorElement>("a#home")?.href ?? null,
 );
 const commands = (): readonly Command[] => [...services.page.commands(), ...commonCommands];
 

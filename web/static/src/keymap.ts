@@ -28,6 +28,7 @@ const inPalette = { inPalette: true };
 /**
  * Returns the commands that every page has.
  * The parameter share opens the share dialog. It is null for guests (viewers of a share link).
+ * The parameter home is the URL of the home page. It is null for guests whose link shares only one list.
  * The parameter contexts opens the chooser for kubeconfig contexts. It is null if the server offers only one.
  */
 export function pageCommands(
@@ -35,13 +36,12 @@ export function pageCommands(
   help: () => void,
   share: (() => void) | null,
   contexts: (() => void) | null,
+  home: string | null,
 ): Command[] {
-  // The template omits the link for guests whose link shares only one list.
-  const home = document.querySelector<HTMLAnchorElement>("a#home");
   return [
     command("Page", "Mod+k", "ever", "Search or jump to…", () => jump.open("")),
     command("Page", ":", "page", "Go to resource (:po shop)", () => jump.open(":")),
-    ...(home === null ? [] : [command("Page", "h", "page", "Home", () => location.assign(home.href), inPalette)]),
+    ...(home === null ? [] : [command("Page", "h", "page", "Home", () => location.assign(home), inPalette)]),
     ...(contexts === null ? [] : [command("Page", "C", "page", "Switch context", contexts, inPalette)]),
     command("Page", "t", "page", "Toggle theme", toggleTheme, inPalette),
     command("Page", "", "page", "Use system theme", () => setTheme(""), inPalette),

@@ -33,8 +33,9 @@ void test("a guest sees only the shared resources and tabs", () => {
   page({ shared: "{" });
   assert.deepEqual(sharedParts(), [], "what cannot be read is a share of nothing");
   assert.deepEqual(readParts("x"), []);
-  const words = (share: (() => void) | null): string[] =>
-    pageCommands({ open: () => undefined } as never, () => undefined, share, null).map((c) => c.label);
+  const words = (share: (() => void) | null, home: string | null = null): string[] =>
+    pageCommands({ open: () => undefined } as never, () => undefined, share, null, home).map((c) => c.label);
+  assert.deepEqual([words(null).includes("Home"), words(null, "/").includes("Home")], [false, true]);
   const beyond = words(() => undefined).filter((w) => !words(null).includes(w));
   assert.deepEqual(beyond, ["Copy link to this view", "Share this view, manage links", "Go to watch status"]);
   page();
