@@ -39,7 +39,7 @@ func formatHome(page *templates.Home, document *overview.Overview, link linker, 
 }
 
 func findingOf(f *overview.Finding, link linker, now time.Time) templates.Finding {
-	out := memberOf(&overview.Member{Object: f.Object, Verdict: f.Verdict, Cause: f.Cause}, link)
+	out := memberOf(&overview.Member{Object: f.Object, Verdict: f.Verdict}, link)
 	out.Count = f.Count
 	if cause := otherCause(&f.Object, f.Cause); cause != nil {
 		out.Cause, out.Missing = objectLink(&cause.Object, link), cause.Missing
@@ -83,7 +83,7 @@ func memberOf(m *overview.Member, link linker) templates.Finding {
 	}
 }
 
-func objectLink(o *overview.Object, link linker) *templates.ObjectLink {
+func objectLink(o *verdict.Object, link linker) *templates.ObjectLink {
 	return &templates.ObjectLink{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, Href: link(o, "")}
 }
 
@@ -97,19 +97,19 @@ func ageCell(at time.Time, suffix string, now time.Time) templates.Cell {
 	return templates.Cell{Text: relative.ElapsedText(wire, now), Wire: wire}
 }
 
-func nameOf(o *overview.Object) string { return strings.TrimPrefix(o.Namespace+"/"+o.Name, "/") }
+func nameOf(o *verdict.Object) string { return strings.TrimPrefix(o.Namespace+"/"+o.Name, "/") }
 
 // otherCause returns the cause of an object's problem if it is another object.
-func otherCause(o *overview.Object, cause *overview.Cause) *overview.Cause {
+func otherCause(o *verdict.Object, cause *verdict.Cause) *verdict.Cause {
 	if cause == nil || cause.Name == "" || cause.Resource == o.Resource && nameOf(&cause.Object) == nameOf(o) {
 		return nil
 	}
 	return cause
 }
 
-func crashedPod(f *overview.Finding) (pod *overview.Object, container string) {
+func crashedPod(f *overview.Finding) (pod *verdict.Object, container string) {
 	const crash, pods = "CrashLoopBackOff", "core/v1/pods"
-	candidates := append([]overview.Member{{Object: f.Object, Verdict: f.Verdict, Cause: f.Cause}}, f.Objects...)
+	candidates := append([]overview.Member{{Object: f.Object, Verdict: f.Verdict}}, f.Objects...)
 	sentence := ""
 	for i := range candidates {
 		if m := &candidates[i]; m.Reason == crash && m.Resource == pods {
@@ -129,7 +129,7 @@ func crashedPod(f *overview.Finding) (pod *overview.Object, container string) {
 	return pod, container
 }
 
-func changeText(c *overview.Change, of *overview.Object) string {
+func changeText(c *overview.Change, of *verdict.Object) string {
 	object := ""
 	if c.Resource != of.Resource || nameOf(&c.Object) != nameOf(of) {
 		object = " of " + c.Kind + " " + c.Name
@@ -160,7 +160,7 @@ func fieldText(what string) string {
 // matchesFilter reports whether a problem contains all words of a filter. The words are the same as in lists.
 func matchesFilter(f *overview.Finding, q string) bool {
 	var texts []string
-	for _, m := range append([]overview.Member{{Object: f.Object, Verdict: f.Verdict, Cause: f.Cause}}, f.Objects...) {
+	for _, m := range append([]overview.Member{{Object: f.Object, Verdict: f.Verdict}}, f.Objects...) {
 		texts = append(texts, m.Kind, nameOf(&m.Object), m.Reason, m.Sentence)
 		if m.Cause != nil {
 			texts = append(texts, m.Cause.Kind, nameOf(&m.Cause.Object), m.Cause.Sentence)

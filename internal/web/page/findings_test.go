@@ -10,6 +10,7 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/overview"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 	"github.com/glasshouse-project/glasshouse/internal/web/request"
 	"github.com/glasshouse-project/glasshouse/web/templates"
 )
@@ -34,7 +35,7 @@ func readOverview(t *testing.T) (time.Time, *overview.Overview) {
 	return file.Now, &file.Overview
 }
 
-func linkAll(o *overview.Object, tab string) string {
+func linkAll(o *verdict.Object, tab string) string {
 	path := request.ObjectPath(o.Resource, o.Namespace, o.Name)
 	if tab != "" {
 		path += "?tab=" + tab

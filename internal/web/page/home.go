@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch"
-	"github.com/glasshouse-project/glasshouse/internal/watch/overview"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 	"github.com/glasshouse-project/glasshouse/internal/web/request"
@@ -131,12 +131,12 @@ func isNamespaceProblem(err error) bool {
 }
 
 // linker returns the route of an object's page, or "" if the viewer cannot open it. The tab can be empty.
-type linker func(o *overview.Object, tab string) string
+type linker func(o *verdict.Object, tab string) string
 
 // linkerFor returns a linker for the sender of a request. Guests get links only to objects of their share link.
 func linkerFor(r *http.Request) linker {
 	guest := request.GuestOf(r)
-	return func(o *overview.Object, tab string) string {
+	return func(o *verdict.Object, tab string) string {
 		if o.Resource == "" || o.Name == "" {
 			return ""
 		}
@@ -155,7 +155,7 @@ func linkerFor(r *http.Request) linker {
 }
 
 // includes reports whether one of the parts has this resource, and includes the name of the object.
-func includes(parts []watch.Part, o *overview.Object, resource string) bool {
+func includes(parts []watch.Part, o *verdict.Object, resource string) bool {
 	return slices.ContainsFunc(parts, func(p watch.Part) bool {
 		return p.Resource == resource && (p.Name == "" || p.Name == o.Name) &&
 			(len(p.Namespaces) == 0 || slices.Contains(p.Namespaces, o.Namespace))

@@ -25,7 +25,7 @@ func (d *Reader) Overview(
 ) (*overview.Overview, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), wait)
 	defer cancel()
-	document, err := d.Access(r).Overview(ctx, namespaces)
+	document, err := d.Access(r).Overview(ctx, watch.OverviewQuery{Namespaces: namespaces, Wait: wait / 2})
 	if err != nil && ctx.Err() != nil && r.Context().Err() == nil {
 		return nil, nil //nolint:nilnil // The page works without an overview.
 	}
