@@ -124,7 +124,7 @@ await test("overview", { timeout: 180_000 }, async (t) => {
     await until("the deployment", async () => (await page.locator("#panel h2").innerText()) === `${ns}/web`);
     assert.equal(page.url(), panelURL("apps/v1/deployments", "web"));
     assert.ok(await page.evaluate(() => window.same), "the page was reloaded");
-    await until("its replicas", async () => /0 of 1/.test(await fact(page, "Ready").innerText()));
+    await until("its replicas", async () => /0 of 1/.test(await page.locator(".replicas").innerText()));
     assert.equal(await page.locator(".owners").isHidden(), true);
     await page.goBack();
     await until("the pod again", async () => (await page.locator("#panel h2").innerText()) === `${ns}/${name}`);

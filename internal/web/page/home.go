@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch"
-	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 	"github.com/glasshouse-project/glasshouse/internal/web/request"
 	"github.com/glasshouse-project/glasshouse/internal/web/response"
 	"github.com/glasshouse-project/glasshouse/web/templates"

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { formatView, objectHref, parseView, titleOf } from "../../static/src/model/view.ts";
+import { formatView, objectHref, parseView, titleOf, logHref } from "../../static/src/model/view.ts";
 
 const same: string[] = [
   "/r/core/v1/pods",
@@ -61,4 +61,9 @@ void test("the page title names the open object", () => {
   assert.equal(titleOf("Nodes", { ns: "", name: "node-1" }), "node-1 - Nodes - Glasshouse");
   assert.equal(titleOf("Pods", null), "Pods - Glasshouse");
   assert.equal(titleOf("Pods", { ns: "", name: "a\u202eb" }), "a[U+202E]b - Pods - Glasshouse");
+});
+
+void test("a link to a log names the pod, the container and the run", () => {
+  const address = logHref("core/v1/pods", { ns: "a", name: "web-1" }, { container: "side", previous: true });
+  assert.equal(address, "/r/core/v1/pods?ns=a&open=a/web-1&tab=logs&container=side&previous=true");
 });

@@ -16,6 +16,12 @@ export interface LogSelection {
 
 export const defaultLog: LogSelection = { container: "", previous: false };
 
+/** Returns the log to show after the key for previous logs. An open log of a previous run switches back. */
+export const toggledLog = (log = defaultLog, tab = ""): LogSelection => ({
+  ...log,
+  previous: tab !== "logs" || !log.previous,
+});
+
 export interface OpenedObject extends ObjectName {
   readonly log?: LogSelection;
 }
@@ -116,6 +122,10 @@ export const sameObject = (a: ObjectName | null, b: ObjectName | null): boolean 
 /** Returns the URL of a list page with one object open in the side panel. */
 export const panelHref = (ref: string, o: ObjectName): string =>
   formatView({ ...defaultView(ref), ns: o.ns === "" ? [] : [o.ns], open: o });
+
+/** Returns the URL of a list page with the log of a pod in the side panel. */
+export const logHref = (ref: string, o: ObjectName, log: LogSelection): string =>
+  formatView({ ...defaultView(ref), ns: [o.ns], open: { ...o, log }, tab: "logs" });
 
 export function objectHref(ref: string, o: ObjectName, tab = "", log?: LogSelection): string {
   const query = new URLSearchParams();

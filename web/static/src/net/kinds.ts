@@ -35,6 +35,18 @@ export function plural({ kind, resource }: Kind): string {
   return resource;
 }
 
+// The resources whose objects select pods, so that the panel can show the logs of these pods.
+const selectsPods = new RegExp(
+  "^(apps/v1/(deployments|statefulsets|daemonsets|replicasets)|batch/v1/(cron)?jobs|" +
+    "core/v1/(services|replicationcontrollers))$",
+);
+
+/** Whether the objects of a resource select pods. The parameter ref is the ref of the resource. */
+export const hasMergedLogs = (ref: string): boolean => selectsPods.test(ref);
+
+/** Whether the panel has logs for the objects of a resource. */
+export const hasLogs = (ref: string): boolean => ref === "core/v1/pods" || hasMergedLogs(ref);
+
 /** Ranks how well search terms match a resource, from 0 (best) to 3 (no match). */
 export function matchRank(
   { kind, resource, short }: Pick<ListedKind, "kind" | "resource" | "short">,

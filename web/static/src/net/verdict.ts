@@ -11,10 +11,11 @@ const plain = Object.fromEntries(
 export function readVerdict(v: unknown): Verdict {
   if (typeof v === "string") return plain[severityOf(v)];
   if (typeof v !== "object" || v === null) return plain.none;
-  const { severity, reason, sentence } = v as Partial<Record<keyof Verdict, unknown>>;
+  const { severity, reason, sentence, cause } = v as Partial<Record<keyof Verdict, unknown>>;
   const known = severityOf(severity);
   if (typeof sentence !== "string" || sentence === "") return plain[known];
-  return { severity: known, reason: typeof reason === "string" ? reason : "", sentence };
+  const verdict = { severity: known, reason: typeof reason === "string" ? reason : "", sentence };
+  return cause === undefined ? verdict : { ...verdict, cause };
 }
 
 const severityOf = (v: unknown): Severity => severities.find((s) => s === v) ?? "none";

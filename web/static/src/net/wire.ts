@@ -21,6 +21,8 @@ export interface Verdict {
   /** A code such as "CrashLoopBackOff". It can be empty, also if sentence is not. */
   readonly reason: string;
   readonly sentence: string;
+  /** The object that explains the verdict, as the server sent it. Only in the view "object". */
+  readonly cause?: unknown;
 }
 
 export interface Row {

@@ -19,11 +19,6 @@ export function deployment(o: unknown): (Section | null)[] {
   const rollingUpdate = valueAt(spec, "strategy", "rollingUpdate");
   return [
     section("", [
-      ...replicaFacts(o, [
-        ["Ready", "readyReplicas"],
-        ["Updated", "updatedReplicas"],
-        ["Available", "availableReplicas"],
-      ]),
       valueAt(spec, "paused") === true ? fact("Paused", { text: "changes are not rolled out", tone: "warn" }) : null,
       fact(
         "Strategy",
@@ -44,11 +39,6 @@ export function statefulSet(o: unknown): (Section | null)[] {
   const [current, update] = [text(valueAt(status, "currentRevision")), text(valueAt(status, "updateRevision"))];
   return [
     section("", [
-      ...replicaFacts(o, [
-        ["Ready", "readyReplicas"],
-        ["Updated", "updatedReplicas"],
-        ["Available", "availableReplicas"],
-      ]),
       fact(
         "Strategy",
         text(valueAt(spec, "updateStrategy", "type")),
@@ -78,21 +68,10 @@ export function statefulSet(o: unknown): (Section | null)[] {
 
 export function daemonSet(o: unknown): (Section | null)[] {
   const [spec, status] = [valueAt(o, "spec"), valueAt(o, "status")];
-  const desired = number(valueAt(status, "desiredNumberScheduled"));
   const misscheduled = number(valueAt(status, "numberMisscheduled")) ?? 0;
   const rollingUpdate = valueAt(spec, "updateStrategy", "rollingUpdate");
-  const countFact = ([name, member]: readonly [string, string]): Fact =>
-    shareFact(name, statusCount(o, member), hasStatus(o) ? desired : null);
   return [
     section("", [
-      ...(
-        [
-          ["Scheduled", "currentNumberScheduled"],
-          ["Ready", "numberReady"],
-          ["Updated", "updatedNumberScheduled"],
-          ["Available", "numberAvailable"],
-        ] as const
-      ).map(countFact),
       misscheduled > 0
         ? fact("Misscheduled", { text: `on ${misscheduled} ${misscheduled === 1 ? "node" : "nodes"}`, tone: "warn" })
         : null,
@@ -113,11 +92,6 @@ export function daemonSet(o: unknown): (Section | null)[] {
 export function replicaSet(o: unknown): (Section | null)[] {
   return [
     section("", [
-      ...replicaFacts(o, [
-        ["Current", "replicas"],
-        ["Ready", "readyReplicas"],
-        ["Available", "availableReplicas"],
-      ]),
       fact("Selector", ...selectorPieces(valueAt(o, "spec", "selector"))),
       templateImages(o),
       fact("Revision", text(valueAt(o, "metadata", "annotations", "deployment.kubernetes.io/revision"))),
@@ -145,22 +119,6 @@ export function selectorPieces(v: unknown): (Piece | null)[] {
 }
 
 export const templateImages = (o: unknown): Fact | null => images(valueAt(o, "spec", "template", "spec"));
-
-/** Whether a controller has written the status. Only then does a missing count mean 0. */
-const hasStatus = (o: unknown): boolean =>
-  number(valueAt(o, "status", "observedGeneration")) !== null || number(valueAt(o, "status", "replicas")) !== null;
-
-const statusCount = (o: unknown, member: string): number | null =>
-  number(valueAt(o, "status", member)) ?? (hasStatus(o) && valueAt(o, "status", member) === undefined ? 0 : null);
-
-function replicaFacts(o: unknown, counts: readonly (readonly [string, string])[]): (Fact | null)[] {
-  // The API server always stores spec.replicas. If it is missing, the object is incomplete.
-  const desired = number(valueAt(o, "spec", "replicas"));
-  return [
-    fact("Desired", desired === null ? absentPiece("unknown") : String(desired)),
-    ...counts.map(([name, member]) => shareFact(name, statusCount(o, member), desired)),
-  ];
-}
 
 /** Returns a fact such as "2 of 3", with a bar if both counts are known. */
 export function shareFact(name: string, actual: number | null, desired: number | null): Fact {

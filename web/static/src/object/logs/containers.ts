@@ -38,6 +38,16 @@ export function defaultContainer(pod: JsonObject | null, all: readonly Container
   return (all.find((c) => c.name === annotated) ?? all[0])?.name ?? "";
 }
 
+/**
+ * Returns the container whose previous run explains a problem: one that waits after restarts, or otherwise the one with
+ * the most restarts. Returns "" if none was restarted.
+ */
+export function restartedContainer(all: readonly Container[]): string {
+  const restarted = all.filter((c) => c.restarts > 0);
+  const worst = Math.max(...restarted.map((c) => c.restarts));
+  return (restarted.find((c) => c.phase === "waiting") ?? restarted.find((c) => c.restarts === worst))?.name ?? "";
+}
+
 export const isScheduled = (pod: JsonObject | null): boolean => text(tree(pod?.["spec"])["nodeName"]) !== "";
 
 function stateOf(s: JsonObject): Omit<Container, "name" | "role"> {

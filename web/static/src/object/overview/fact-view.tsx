@@ -3,16 +3,23 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import { Age, useHighlight } from "../../ui/view.tsx";
+import type { ObjectName } from "../../model/view.ts";
 import type { Bar, Fact, Item, Piece, Section, Table, Target } from "../facts/fact.ts";
 
 export interface OverviewScope {
   /** Returns the URL that opens an object in the panel, or null if the object's resource is unknown. */
   readonly href: (target: Target) => string | null;
+  /** As href, for a ref of a resource, such as "core/v1/pods". */
+  readonly hrefOf: (ref: string, name: ObjectName) => string | null;
   /** Overrides the heading level of the h3 elements. */
   readonly headingLevel: 2 | undefined;
 }
 
-export const Overview = createContext<OverviewScope>({ href: () => null, headingLevel: undefined });
+export const Overview = createContext<OverviewScope>({
+  href: () => null,
+  hrefOf: () => null,
+  headingLevel: undefined,
+});
 
 export function Heading({ children, ...rest }: { children: string; id?: string; hidden?: boolean }) {
   return (

@@ -1,5 +1,8 @@
+import { useContext } from "preact/hooks";
 import { useHighlight } from "../../ui/view.tsx";
 import type { Health, Severity, Verdict } from "../../net/wire.ts";
+import type { Cause } from "./cause.ts";
+import { Overview } from "./fact-view.tsx";
 
 const labels: Readonly<Record<Severity | "deleted", string>> = {
   deleted: "Deleted",
@@ -14,13 +17,16 @@ interface Props {
   readonly health: Health | null;
   readonly verdict: Verdict | null;
   readonly isDeleted: boolean;
+  readonly cause?: Cause | null;
+  /** The address of the log of the crashed container's previous run. null if no container crashed. */
+  readonly previousLog?: string | null;
 }
 
 /**
- * Shows the verdict on an object and its details. Without a verdict, it shows nothing, because that is no sign of
- * health.
+ * Shows the verdict on an object, its cause and its details. Without a verdict, it shows nothing, because that is no
+ * sign of health.
  */
-export function HealthView({ health, verdict, isDeleted }: Props) {
+export function HealthView({ health, verdict, isDeleted, cause = null, previousLog = null }: Props) {
   const severity = isDeleted ? "deleted" : (verdict?.severity ?? "none");
   const reason = isDeleted ? "Showing its last state" : verdict?.sentence || (health?.summary ?? "");
   const details = isDeleted ? [] : (health?.details ?? []);
@@ -32,11 +38,45 @@ export function HealthView({ health, verdict, isDeleted }: Props) {
       <p ref={summary}>
         <strong aria-live="polite">{labels[severity]}</strong> <span class="why">{reason}</span>
       </p>
+      {!isDeleted && (cause !== null || previousLog !== null) && <CauseView cause={cause} previousLog={previousLog} />}
       <ul hidden={details.length === 0}>
         {details.map((text) => (
           <li>{text}</li>
         ))}
       </ul>
     </div>
+  );
+}
+
+function CauseView({ cause, previousLog }: { cause: Cause | null; previousLog: string | null }) {
+  const { hrefOf } = useContext(Overview);
+  const address = cause === null || cause.isMissing ? null : hrefOf(cause.resource, cause);
+  const name = cause === null ? "" : `${cause.kind} ${cause.name}`.trim();
+  return (
+    <p class="cause">
+      {cause !== null && (
+        <>
+          <span class="kind">Cause</span>{" "}
+          {name !== "" &&
+            (address === null ? (
+              <b>{name}</b>
+            ) : (
+              <a href={address} data-address="">
+                {name}
+              </a>
+            ))}
+          {cause.isMissing && " (does not exist)"}
+          {cause.sentence !== "" && `${name === "" ? "" : ": "}${cause.sentence}`}
+        </>
+      )}
+      {previousLog !== null && (
+        <>
+          {" "}
+          <a class="previous-log" href={previousLog} data-address="">
+            View previous log
+          </a>
+        </>
+      )}
+    </p>
   );
 }

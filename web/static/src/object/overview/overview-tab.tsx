@@ -6,8 +6,9 @@ import { factsOf } from "../facts/facts.ts";
 import { annotationsOf, labelsOf, metaFacts } from "../facts/meta.ts";
 import type { Target } from "../facts/fact.ts";
 import { valueAt, text } from "../facts/read.ts";
-import { sharedParts } from "../../model/guest.ts";
-import { panelHref } from "../../model/view.ts";
+import { isShared, sharedParts } from "../../model/guest.ts";
+import { isCounted } from "../../model/severity.ts";
+import { logHref, panelHref, type ObjectName } from "../../model/view.ts";
 import { Conditions } from "./conditions.tsx";
 import { OwnerReader, Owners } from "./owners.tsx";
 import { Annotations, Labels } from "./labels.tsx";
@@ -15,6 +16,14 @@ import { FactList, Heading, Overview, SectionView } from "./fact-view.tsx";
 import { ReferenceReader, References } from "./references.tsx";
 import { HealthView } from "./health.tsx";
 import { loadKindSection, type KindSection } from "./kind-section.ts";
+import { causeInPods, isCrash, readCause, type Cause } from "./cause.ts";
+import { containersOf, restartedContainer } from "../logs/containers.ts";
+import { CopyBar } from "../workload/copy-bar.tsx";
+import { copyItems, kubectlCommands } from "../workload/kubectl.ts";
+import { Pods } from "../workload/pods.tsx";
+import { replicasOf } from "../workload/replicas.ts";
+import { WorkloadPods } from "../workload/workload-pods.ts";
+import { hasLogs } from "../../net/kinds.ts";
 import type { TabHost, TabData, Tab } from "../tab.ts";
 import type { Health, JsonObject, Verdict } from "../../net/wire.ts";
 
@@ -23,6 +32,7 @@ export class OverviewTab implements Tab {
   private readonly state: ViewState;
   private readonly owners: OwnerReader;
   private readonly references: ReferenceReader;
+  private readonly workload: WorkloadPods;
   private object: JsonObject | null = null;
   private health: Health | null = null;
   private verdict: Verdict | null = null;
@@ -31,11 +41,13 @@ export class OverviewTab implements Tab {
   private hasUnresolvedLinks = false;
   private kindSection: KindSection | null = null;
   private isClosed = false;
+  private frame = 0;
 
   constructor(private readonly host: TabHost) {
     this.state = new ViewState(host.now);
     this.owners = new OwnerReader(host, () => this.draw());
     this.references = new ReferenceReader(host, () => this.draw());
+    this.workload = new WorkloadPods(host, () => this.schedule());
     void loadKindSection(host, () => this.draw()).then((section) => {
       if (this.isClosed) return section?.close();
       this.kindSection = section;
@@ -45,6 +57,7 @@ export class OverviewTab implements Tab {
 
   show({ object, health, verdict, isDeleted }: TabData): void {
     this.kindSection?.reconnected();
+    this.workload.show(object);
     if (object === this.object && health === this.health && verdict === this.verdict && isDeleted === this.isDeleted)
       return;
     // Do not highlight the differences to a replaced object of the same name.
@@ -72,21 +85,47 @@ export class OverviewTab implements Tab {
     this.kindSection?.close();
     this.owners.close();
     this.references.close();
+    this.workload.close();
+    cancelAnimationFrame(this.frame);
     unmount(this.element);
   }
 
+  private schedule(): void {
+    if (this.frame === 0) this.frame = requestAnimationFrame(() => this.draw());
+  }
+
   private draw(): void {
-    const { element, host, object } = this;
+    cancelAnimationFrame(this.frame);
+    this.frame = 0;
+    const { element, host, object, workload } = this;
     if (object === null) return unmount(element);
+    const cause = this.cause();
     this.hasUnresolvedLinks = false;
     // In the panel, headings are at level 3, below the panel's title. Otherwise, they are at level 2.
     const headingLevel = element.closest(".panel") === null ? 2 : undefined;
     mount(
       element,
-      <Overview.Provider key={uid(object)} value={{ href: this.href, headingLevel }}>
-        <HealthView health={this.health} verdict={this.verdict} isDeleted={this.isDeleted} />
+      <Overview.Provider key={uid(object)} value={{ href: this.href, hrefOf: this.hrefOf, headingLevel }}>
+        <HealthView
+          health={this.health}
+          verdict={this.verdict}
+          isDeleted={this.isDeleted}
+          cause={cause}
+          previousLog={this.previousLog(cause)}
+        />
+        <CopyBar
+          items={copyItems(host.name, object)}
+          commands={kubectlCommands(host.kind, host.name, hasLogs(host.kind.ref))}
+        />
         <div class="columns">
           <div class="column">
+            <Pods
+              workload={workload}
+              replicas={replicasOf(host.kind.ref, object, workload.isComplete ? workload.failingCount : null)}
+              ns={host.name.ns}
+              isDeleted={this.isDeleted}
+              now={host.now()}
+            />
             <div class="facts">
               {factsOf(object).map((section) => (
                 <SectionView key={section.key} section={section} />
@@ -110,6 +149,33 @@ export class OverviewTab implements Tab {
       this.state,
     );
   }
+
+  // The server's cause, or otherwise the worst pod of an unhealthy workload.
+  private cause(): Cause | null {
+    const { verdict, workload } = this;
+    if (verdict === null) return null;
+    const sent = readCause(verdict);
+    if (sent !== null || !isCounted(verdict.severity) || !workload.hasPods) return sent;
+    return causeInPods(this.host.name.ns, workload.pods);
+  }
+
+  // The log of the run before a crash, of this pod or of the pod that is the cause.
+  private previousLog(cause: Cause | null): string | null {
+    const { host, verdict, object } = this;
+    if (!isShared("core/v1/pods/log") || verdict === null) return null;
+    const isPod = host.kind.ref === "core/v1/pods";
+    if (!isPod && cause?.resource !== "core/v1/pods") return null;
+    if (!isCrash(verdict.reason, isPod ? verdict.sentence : (cause?.sentence ?? ""))) return null;
+    const name = isPod ? host.name : { ns: cause?.ns ?? "", name: cause?.name ?? "" };
+    const pod = isPod ? object : (this.workload.pods.find((p) => p.name === name.name)?.object ?? null);
+    return logHref("core/v1/pods", name, { container: restartedContainer(containersOf(pod)), previous: true });
+  }
+
+  private readonly hrefOf = (ref: string, { ns, name }: ObjectName): string | null => {
+    const resource = this.host.kindOfRef(ref);
+    if (resource === undefined) this.hasUnresolvedLinks = true;
+    return resource === undefined ? null : panelHref(resource.ref, { ns: resource.namespaced ? ns : "", name });
+  };
 
   private readonly href = ({ apiVersion, kind, ns, name }: Target): string | null => {
     const resource = this.host.kindOf(apiVersion, kind);

@@ -1,0 +1,117 @@
+// The panel of a workload: its pods, logs, events and revisions.
+//
+// Invariant: I37.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { test } from "node:test";
+import { browse, newPage, openLive } from "./browser.mjs";
+import { create, deployment, namespace, patch, read } from "./cluster.mjs";
+import { Dashboard } from "./dashboard.mjs";
+import { become, until } from "./wait.mjs";
+
+const strategic = { type: "application/strategic-merge-patch+json" };
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const violations = async (page) => {
+  await page.evaluate(axe);
+  return page.evaluate(async () =>
+    (await window.axe.run()).violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target).join(", ")}`),
+  );
+};
+
+await test("workload", { timeout: 240_000 }, async (t) => {
+  const browser = await browse(t);
+  const dashboard = await Dashboard.start(t);
+  const ns = await namespace(t);
+  const where = `/apis/apps/v1/namespaces/${ns}/deployments`;
+  await create(where, deployment("web", 2));
+  const podsOf = async () => (await read(`/api/v1/namespaces/${ns}/pods`)).items;
+  await until("two running pods", async () => {
+    const pods = await podsOf();
+    return pods.length === 2 && pods.every((p) => p.status.containerStatuses?.[0].ready);
+  });
+  const open = async (t, more = "", options) => {
+    const page = await newPage(t, browser, options);
+    await openLive(page, `${dashboard.url}r/apps/v1/deployments?ns=${ns}&open=${ns}/web${more}`);
+    return page;
+  };
+  const names = (page) => page.locator(".pods tbody th a").allInnerTexts();
+
+  await t.test("pods and replicas are live, and the worst pod is the cause", async (t) => {
+    const page = await open(t);
+    const pods = (await podsOf()).map((p) => p.metadata.name);
+    await become("the pods", async () => (await names(page)).sort(), pods.sort());
+    await become("the replicas", () => page.locator(".replicas").innerText(), "2 of 2 ready");
+    assert.deepEqual(await violations(page), []);
+
+    const at = new Date(Date.now() - 60_000).toISOString().replace(/\.\d+/, "");
+    const [bad] = pods;
+    await patch(
+      `/api/v1/namespaces/${ns}/pods/${bad}/status`,
+      {
+        status: {
+          conditions: [{ type: "Ready", status: "False", reason: "ContainersNotReady", lastTransitionTime: at }],
+          containerStatuses: [
+            {
+              name: "main",
+              image: "registry.example.com/e2e:1",
+              imageID: "",
+              ready: false,
+              restartCount: 7,
+              state: { waiting: { reason: "CrashLoopBackOff", message: "back-off 5m0s" } },
+              lastState: { terminated: { exitCode: 3, reason: "Error", startedAt: at, finishedAt: at } },
+            },
+          ],
+        },
+      },
+      strategic,
+    );
+    await become("the worst first", async () => (await names(page))[0], bad);
+    await page.locator(".replicas", { hasText: "1 of 2 ready, 1 available, 1 failing" }).waitFor();
+    await page.locator(".cause", { hasText: `Pod ${bad}` }).waitFor();
+    assert.match(await page.locator(".cause").innerText(), /CrashLoopBackOff.*last exit 3/s);
+    assert.deepEqual(await violations(page), []);
+    await page.locator(".previous-log").click();
+    await become("the previous log", () => new URL(page.url()).searchParams.get("previous"), "true");
+    assert.equal(new URL(page.url()).searchParams.get("open"), `${ns}/${bad}`);
+    await page.goBack();
+    await page.locator(".pods").waitFor();
+  });
+
+  await t.test("names and kubectl commands can be copied", async (t) => {
+    const page = await open(t, "", { permissions: ["clipboard-read", "clipboard-write"] });
+    const copied = () => page.evaluate(() => navigator.clipboard.readText());
+    await page.getByRole("button", { name: "Copy Namespace/name" }).click();
+    await become("the copy", copied, `${ns}/web`);
+    await page.locator(".kubectl summary").click();
+    await page.getByRole("button", { name: "Copy as kubectl: Describe" }).click();
+    await become("the command", copied, `kubectl describe deployment web -n ${ns}`);
+  });
+
+  await t.test("the key l opens the merged logs, and P those of previous runs", async (t) => {
+    const page = await open(t);
+    await page.locator(".pods").waitFor();
+    await page.keyboard.press("l");
+    await page.locator(".log-foot .status", { hasText: /^(Following|Ended|Loading)/ }).waitFor();
+    await until("lines of two pods", async () => {
+      const sources = await page.locator(".log-source").evaluateAll((all) => all.map((e) => e.title));
+      return new Set(sources).size === 2;
+    });
+    assert.deepEqual(await violations(page), []);
+    await page.keyboard.press("P");
+    await become("the previous runs", () => new URL(page.url()).searchParams.get("previous"), "true");
+    await page.keyboard.press("P");
+    await become("the current runs", () => new URL(page.url()).searchParams.get("previous"), null);
+  });
+
+  await t.test("limited users see in one sentence that they cannot list the pods", async (t) => {
+    const limited = await Dashboard.start(t, { user: "limited" });
+    const page = await newPage(t, browser, { allow: [/status of 403/] });
+    await page.goto(`${limited.url}r/apps/v1/deployments?ns=shop`);
+    const first = page.locator("#tbody tr[data-name]").first();
+    if ((await first.count()) === 0) return;
+    await first.click();
+    await page.locator(".pods").waitFor();
+  });
+});

@@ -1,0 +1,90 @@
+// Which pods belong to a workload, and through which objects.
+
+import { number, text, trees, valueAt } from "../facts/read.ts";
+import { labelSelector } from "./selector.ts";
+
+/** Objects between a workload and its pods, or the revisions of its pod template. */
+export interface Intermediate {
+  readonly ref: string;
+  readonly labels: string; // empty for all objects in the namespace
+  readonly namePrefix: string;
+}
+
+export interface PodQuery {
+  /** The label selector of the pods. Empty if they are not known yet, or if there are none. */
+  readonly labels: string;
+  readonly intermediate: Intermediate | null;
+  /** Whether only pods count that the workload owns. A Service owns no pods. */
+  readonly ownsPods: boolean;
+}
+
+/** Returns null if the object selects no pods. The parameter ref is the ref of the object's resource. */
+export function podQueryOf(ref: string, object: unknown): PodQuery | null {
+  const labels = labelSelector(valueAt(object, "spec", "selector"));
+  const query = (intermediateRef: string): PodQuery | null =>
+    labels === ""
+      ? null
+      : {
+          labels,
+          intermediate: intermediateRef === "" ? null : { ref: intermediateRef, labels, namePrefix: "" },
+          ownsPods: true,
+        };
+  switch (ref) {
+    case "apps/v1/deployments":
+      return query("apps/v1/replicasets");
+    case "apps/v1/statefulsets":
+    case "apps/v1/daemonsets":
+      return query("apps/v1/controllerrevisions");
+    case "apps/v1/replicasets":
+    case "core/v1/replicationcontrollers":
+    case "batch/v1/jobs":
+      return query("");
+    case "core/v1/services":
+      return labels === "" ? null : { labels, intermediate: null, ownsPods: false };
+    case "batch/v1/cronjobs":
+      return {
+        labels: "",
+        intermediate: { ref: "batch/v1/jobs", labels: "", namePrefix: `${text(valueAt(object, "metadata", "name"))}-` },
+        ownsPods: true,
+      };
+  }
+  return null;
+}
+
+/** The selector of the pods of several Jobs. Empty if there are none. */
+export const podsOfJobs = (jobs: readonly string[]): string =>
+  jobs.length === 0 ? "" : `batch.kubernetes.io/job-name in (${jobs.join(",")})`;
+
+export interface Controller {
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+export function controllerOf(object: unknown): Controller | null {
+  const owner = trees(valueAt(object, "metadata", "ownerReferences")).find((r) => r["controller"] === true);
+  return owner === undefined ? null : { kind: text(owner["kind"]), name: text(owner["name"]), uid: text(owner["uid"]) };
+}
+
+export const uidOf = (object: unknown): string => text(valueAt(object, "metadata", "uid"));
+
+/**
+ * Reports whether a workload owns a pod, directly or through an object that read returns. An owner that is not loaded
+ * counts as owned by the workload, because the labels match.
+ */
+export function ownsPod(uid: string, pod: unknown, read: (controller: Controller) => unknown): boolean {
+  const owner = controllerOf(pod);
+  if (owner === null) return false;
+  if (owner.uid === uid) return true;
+  const between = read(owner);
+  if (between === null || between === undefined) return owner.kind === "ReplicaSet" || owner.kind === "Job";
+  return uidOf(between) === owner.uid && controllerOf(between)?.uid === uid;
+}
+
+/** The number of a ReplicaSet or ControllerRevision. null if unknown. */
+export function revisionOf(object: unknown): number | null {
+  const direct = number(valueAt(object, "revision"));
+  if (direct !== null) return direct;
+  const annotated = text(valueAt(object, "metadata", "annotations", "deployment.kubernetes.io/revision"));
+  return /^\d+$/.test(annotated) ? Number(annotated) : null;
+}

@@ -1,0 +1,89 @@
+// The replicas of a workload as one bar and one sentence.
+
+import type { FactTone } from "../facts/fact.ts";
+import { number, text, valueAt } from "../facts/read.ts";
+import { formatInteger } from "../../text/format.ts";
+
+export interface Segment {
+  readonly tone: FactTone;
+  readonly label: string; // such as "failing"
+  readonly count: number;
+}
+
+export interface Replicas {
+  /** Segments with a count above 0, of the bar from left to right. */
+  readonly segments: readonly Segment[];
+  /** A text such as "5 of 7 ready, 6 updated, 2 failing". */
+  readonly text: string;
+  readonly tone: FactTone;
+}
+
+interface Counts {
+  readonly desired: number | null;
+  readonly current: number | null;
+  readonly ready: number | null;
+  readonly updated: number | null;
+  readonly available: number | null;
+}
+
+/**
+ * Returns null if the object has no replicas. The parameter failing is the number of failing pods; null if unknown.
+ */
+export function replicasOf(ref: string, object: unknown, failing: number | null): Replicas | null {
+  const counts = countsOf(ref, object);
+  if (counts === null) return null;
+  const { desired, current, ready, updated, available } = counts;
+  if (desired === null || ready === null)
+    return { segments: [], text: desired === null ? "unknown" : `${formatInteger(desired)} desired`, tone: "quiet" };
+  if (desired === 0 && (current ?? 0) === 0) return { segments: [], text: "Scaled to 0", tone: "quiet" };
+  const unready = Math.max(0, (current ?? ready) - ready);
+  const broken = Math.min(failing ?? 0, unready);
+  const segments: Segment[] = [
+    { tone: "good", label: "ready", count: ready },
+    { tone: "bad", label: "failing", count: broken },
+    { tone: "warn", label: "not ready", count: unready - broken },
+    { tone: "quiet", label: "missing", count: Math.max(0, desired - ready - unready) },
+  ];
+  const words = [`${formatInteger(ready)} of ${formatInteger(desired)} ready`];
+  if (updated !== null && updated !== desired) words.push(`${formatInteger(updated)} updated`);
+  if (available !== null && available !== ready) words.push(`${formatInteger(available)} available`);
+  if (broken > 0) words.push(`${formatInteger(broken)} failing`);
+  if (current !== null && current > desired) words.push(`${formatInteger(current - desired)} above the target`);
+  const isDone = ready === desired && (updated ?? desired) === desired && (current ?? ready) === desired;
+  return {
+    segments: segments.filter((s) => s.count > 0),
+    text: words.join(", "),
+    tone: isDone ? "good" : broken > 0 || (ready === 0 && desired > 0) ? "bad" : "warn",
+  };
+}
+
+const scaled = /^(apps\/v1\/(deployments|statefulsets|replicasets)|core\/v1\/replicationcontrollers)$/;
+
+function countsOf(ref: string, object: unknown): Counts | null {
+  const status = valueAt(object, "status");
+  // Only if a controller has written the status, a missing count means 0.
+  const isKnown =
+    number(valueAt(status, "observedGeneration")) !== null || number(valueAt(status, "replicas")) !== null;
+  const count = (member: string): number | null =>
+    number(valueAt(status, member)) ?? (isKnown && valueAt(status, member) === undefined ? 0 : null);
+  if (ref === "apps/v1/daemonsets")
+    return {
+      desired: number(valueAt(status, "desiredNumberScheduled")),
+      current: count("currentNumberScheduled"),
+      ready: count("numberReady"),
+      updated: count("updatedNumberScheduled"),
+      available: count("numberAvailable"),
+    };
+  if (!scaled.test(ref)) return null;
+  // Neither a ReplicaSet nor a StatefulSet with the strategy OnDelete updates its pods.
+  const updates =
+    !/(replicasets|replicationcontrollers)$/.test(ref) &&
+    text(valueAt(object, "spec", "updateStrategy", "type")) !== "OnDelete";
+  return {
+    desired: number(valueAt(object, "spec", "replicas")),
+    current: count("replicas"),
+    ready: count("readyReplicas"),
+    updated: updates ? count("updatedReplicas") : null,
+    available: count("availableReplicas"),
+  };
+}

@@ -1,0 +1,36 @@
+// The label selectors of workloads and Services, as the text that a subscription takes.
+
+import { isScalar, isTree, members, scalar, text, texts, trees, valueAt } from "../facts/read.ts";
+
+/**
+ * Formats a selector in kubectl's syntax. Returns "" if it selects no pods or is not understood, because an empty
+ * selector of a subscription selects everything.
+ */
+export function labelSelector(v: unknown): string {
+  if (!isTree(v)) return "";
+  if (!("matchLabels" in v) && !("matchExpressions" in v)) return equalities(v).join(",");
+  const expressions = trees(v["matchExpressions"]).map(requirement);
+  return expressions.includes("") ? "" : [...equalities(v["matchLabels"]), ...expressions].join(",");
+}
+
+const equalities = (v: unknown): string[] =>
+  members(v)
+    .filter(([, value]) => isScalar(value))
+    .map(([key, value]) => `${key}=${scalar(value)}`);
+
+function requirement(e: unknown): string {
+  const key = text(valueAt(e, "key"));
+  const values = `(${texts(valueAt(e, "values")).join(",")})`;
+  switch (key === "" ? "" : valueAt(e, "operator")) {
+    case "In":
+      return `${key} in ${values}`;
+    case "NotIn":
+      return `${key} notin ${values}`;
+    case "Exists":
+      return key;
+    case "DoesNotExist":
+      return `!${key}`;
+    default:
+      return "";
+  }
+}

@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { replicasOf, type Replicas } from "../../../static/src/object/workload/replicas.ts";
+
+const deployment = (replicas: number, status: object): object => ({
+  spec: { replicas },
+  status: { observedGeneration: 1, ...status },
+});
+const bar = (r: Replicas | null): string => (r?.segments ?? []).map((s) => `${s.count} ${s.label}`).join(", ");
+const ref = "apps/v1/deployments";
+
+void test("one bar and one sentence show the replicas of a workload", () => {
+  const healthy = { replicas: 3, readyReplicas: 3, updatedReplicas: 3, availableReplicas: 3 };
+  const r = replicasOf(ref, deployment(3, healthy), 0);
+  assert.deepEqual([bar(r), r?.text, r?.tone], ["3 ready", "3 of 3 ready", "good"]);
+
+  const broken = { replicas: 6, readyReplicas: 2, updatedReplicas: 4, availableReplicas: 1 };
+  const b = replicasOf(ref, deployment(7, broken), 3);
+  assert.equal(bar(b), "2 ready, 3 failing, 1 not ready, 1 missing");
+  assert.equal(b?.text, "2 of 7 ready, 4 updated, 1 available, 3 failing");
+  assert.equal(b?.tone, "bad");
+
+  const surge = { replicas: 4, readyReplicas: 3, updatedReplicas: 1, availableReplicas: 3 };
+  assert.equal(replicasOf(ref, deployment(3, surge), null)?.text, "3 of 3 ready, 1 updated, 1 above the target");
+  assert.equal(replicasOf(ref, deployment(3, surge), null)?.tone, "warn");
+});
+
+void test("unknown and absent replicas are never zero", () => {
+  assert.deepEqual(replicasOf(ref, { spec: { replicas: 2 } }, null), {
+    segments: [],
+    text: "2 desired",
+    tone: "quiet",
+  });
+  assert.equal(replicasOf(ref, { spec: {} }, null)?.text, "unknown");
+  assert.equal(replicasOf(ref, deployment(0, {}), null)?.text, "Scaled to 0");
+  assert.equal(replicasOf(ref, deployment(2, {}), null)?.text, "0 of 2 ready, 0 updated");
+  assert.equal(replicasOf("core/v1/pods", deployment(1, {}), null), null);
+});
+
+void test("a DaemonSet counts its nodes, and a ReplicaSet updates no pods", () => {
+  const status = { desiredNumberScheduled: 12, currentNumberScheduled: 12, numberReady: 11, observedGeneration: 2 };
+  const text = replicasOf("apps/v1/daemonsets", { status: { ...status, updatedNumberScheduled: 12 } }, null)?.text;
+  assert.equal(text, "11 of 12 ready, 0 available");
+  const set = deployment(2, { replicas: 2, readyReplicas: 2, availableReplicas: 2 });
+  assert.equal(replicasOf("apps/v1/replicasets", set, null)?.text, "2 of 2 ready");
+});
