@@ -12,7 +12,7 @@ import type { Picker } from "./list/picker.ts";
 import type { Popover } from "./ui/popover.ts";
 import { showToast } from "./ui/toast.ts";
 import { tabsFor } from "./object/tabs.ts";
-import type { Kind } from "./net/kinds.ts";
+import { hasLogs, plural, type Kind } from "./net/kinds.ts";
 import type { Table } from "./list/table.ts";
 
 const command = (
@@ -125,6 +125,7 @@ export function listCommands(
     ),
     command("Rows", "s", "page", "Sort by selected column", () => list.sortBy(list.table.chooseColumn(0)), inPalette),
     ...tabCommands(list.kind, (key) => list.openTab(key)),
+    ...logCommands(list.kind, () => list.togglePreviousLog()),
     command("Object", "] [", "page", "Next / previous object", (key) => list.step(key === "]" ? 1 : -1), {
       repeats: true,
       isEnabled: isOpen,
@@ -179,12 +180,24 @@ export function listCommands(
 export function objectCommands(kind: Kind, panel: Panel, goToList: (() => void) | null): Command[] {
   return [
     ...tabCommands(kind, (key) => panel.openByKey(key)),
+    ...logCommands(kind, () => panel.togglePreviousLog()),
     ...(goToList === null ? [] : [command("Object", "Escape", "page", "Back to list", goToList, inPalette)]),
   ];
 }
 
 function tabCommands(kind: Kind, open: (key: string) => void): Command[] {
   return tabsFor(kind).flatMap((t) => (t.key === undefined ? [] : [command("Object", t.key, "page", t.label, open)]));
+}
+
+// A kind without logs explains that, so that the key is never silent.
+function logCommands(kind: Kind, togglePrevious: () => void): Command[] {
+  return tabsFor(kind).some((t) => t.key === "l")
+    ? [command("Object", "P", "page", "Log of the previous run", togglePrevious, inPalette)]
+    : [
+        command("Object", "l", "page", "Logs", () =>
+          showToast(hasLogs(kind.ref) ? "The share link does not include logs." : `${plural(kind)} have no logs.`),
+        ),
+      ];
 }
 
 async function copyLink(): Promise<void> {

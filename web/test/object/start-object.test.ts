@@ -9,8 +9,8 @@ import { startObject } from "../../static/src/object/start-object.ts";
 
 const pod = { page: "object", ref: "core/v1/pods", kind: "Pod", resource: "pods", namespaced: "" };
 
-function start(search = "", shared = "", name = { ns: "shop", name: "web-1" }) {
-  const section = openPage(`/o/core/v1/pods/${name.ns}/${name.name}${search}`, { ...pod, ...name });
+function start(search = "", shared = "", name = { ns: "shop", name: "web-1" }, kind = pod) {
+  const section = openPage(`/o/${kind.ref}/${name.ns}/${name.name}${search}`, { ...kind, ...name });
   if (shared !== "") page.documentElement.dataset["shared"] = shared;
   const services = new PageServices("one");
   const controller = startObject(section, services);
@@ -19,6 +19,11 @@ function start(search = "", shared = "", name = { ns: "shop", name: "web-1" }) {
     controller,
     services,
     selectedTab: () => element("object").find("aria-selected", "true")?.dataset["tab"],
+    press: (key: string) =>
+      controller
+        .commands()
+        .find((c) => c.keys.includes(key))
+        ?.run(key),
     runEscape: () =>
       controller
         .commands()
@@ -50,6 +55,26 @@ void test("back and forward show the tab and the log of the URL", () => {
   element("tab-overview").fire("click");
   element("tab-logs").fire("click");
   assert.equal(browser.history.at(-1), "push /o/core/v1/pods/shop/web-1?tab=logs&container=proxy");
+});
+
+void test("one key opens the log of the previous run, and switches back", () => {
+  const p = start();
+  p.press("P");
+  assert.equal(browser.history.at(-1), "push /o/core/v1/pods/shop/web-1?tab=logs&previous=true");
+  p.press("P");
+  assert.equal(browser.history.at(-1), "push /o/core/v1/pods/shop/web-1?tab=logs");
+});
+
+void test("the key for logs always does something", () => {
+  const kindOf = (ref: string, kind: string): typeof pod => ({ ...pod, ref, kind, resource: ref.split("/")[2] ?? "" });
+  const toast = (): string => page.querySelector("#toast")?.textContent ?? "";
+  const deployment = start("", "", undefined, kindOf("apps/v1/deployments", "Deployment"));
+  deployment.press("l");
+  assert.equal(browser.history.at(-1), "push /o/apps/v1/deployments/shop/web-1?tab=logs");
+  start("", "", undefined, kindOf("core/v1/configmaps", "ConfigMap")).press("l");
+  assert.equal(toast(), "ConfigMaps have no logs.");
+  start("", JSON.stringify([{ resource: "core/v1/pods" }])).press("l");
+  assert.equal(toast(), "The share link does not include logs.");
 });
 
 void test("Escape opens the list of the object's namespace", () => {

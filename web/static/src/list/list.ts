@@ -45,6 +45,7 @@ import {
   defaultView,
   sameObject,
   titleOf,
+  toggledLog,
   defaultLog,
   type ObjectName,
   type OpenedObject,
@@ -501,6 +502,14 @@ export class ListPage implements FeedListener {
     const at = this.view.open ?? this.table.activeEntry;
     if (kind === undefined || at === undefined) return announce("Select an object first, with j and k.");
     this.change({ open: this.openedObject(at), tab: kind === tabsFor(this.kind)[0] ? "" : kind.id });
+  }
+
+  /** Switches between the logs of the current and the previous run of the containers. */
+  togglePreviousLog(): void {
+    const at = this.view.open ?? this.table.activeEntry;
+    if (at === undefined) return announce("Select an object first, with j and k.");
+    const { log } = this.openedObject(at);
+    this.change({ open: { ns: at.ns, name: at.name, log: toggledLog(log, this.view.tab) }, tab: "logs" });
   }
 
   /** Opens the object of the next row (by = 1) or of the previous row (by = -1). */

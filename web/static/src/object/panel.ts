@@ -10,7 +10,7 @@ import { reloadsText, bannerText, status } from "../model/status.ts";
 import { showText } from "../ui/status-view.ts";
 import { tabsFor } from "./tabs.ts";
 import type { TabHost, Tab, TabDefinition } from "./tab.ts";
-import { compareHref, objectHref } from "../model/view.ts";
+import { compareHref, objectHref, toggledLog } from "../model/view.ts";
 
 const slowLoadDelay = 2000; // ms until a loading tab shows a message
 
@@ -164,6 +164,11 @@ export class Panel {
   openByKey(key: string): void {
     const kind = this.kinds.find((t) => t.key === key);
     if (kind !== undefined) this.actions.tab(kind === this.kinds[0] ? "" : kind.id);
+  }
+
+  /** Switches between the logs of the current and the previous run of the containers. */
+  togglePreviousLog(): void {
+    this.host.selectLog(toggledLog(this.host.log(), this.selected));
   }
 
   /** Whether the server refused the subscription. A retry can succeed. */

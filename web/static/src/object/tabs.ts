@@ -1,7 +1,7 @@
 // The tabs of the panel. The code of each tab is loaded when the tab is first opened.
 
 import { isShared, sharedParts } from "../model/guest.ts";
-import type { Kind } from "../net/kinds.ts";
+import { hasMergedLogs, type Kind } from "../net/kinds.ts";
 import type { TabDefinition } from "./tab.ts";
 
 const always = (): boolean => true;
@@ -49,6 +49,13 @@ export const tabs: readonly TabDefinition[] = [
     key: "l",
     appliesTo: (kind) => kind.ref === "core/v1/pods" && isShared("core/v1/pods/log"),
     load: async () => (await import("./logs/logs-tab.ts")).LogsTab,
+  },
+  {
+    id: "logs",
+    label: "Logs",
+    key: "l",
+    appliesTo: (kind) => hasMergedLogs(kind.ref) && isShared("core/v1/pods") && isShared("core/v1/pods/log"),
+    load: async () => (await import("./logs/merged-tab.ts")).MergedLogsTab,
   },
 ];
 

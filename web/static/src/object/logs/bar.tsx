@@ -31,6 +31,12 @@ const ageOptions = [
   ["24h", "Last day"],
 ] as const;
 
+/** How the bar of a log of several containers differs. */
+export interface MergedBarOptions {
+  readonly allLabel: string; // the option for all containers, whose value is the empty name
+  readonly tail: number;
+}
+
 export class Bar {
   readonly element = h("div", { class: "log-bar" });
   readonly find: FindState;
@@ -43,7 +49,11 @@ export class Bar {
   private copyLabel = "Copy";
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(private readonly actions: LogBarActions) {
+  constructor(
+    private readonly actions: LogBarActions,
+    private readonly merged: MergedBarOptions | null = null,
+  ) {
+    if (merged !== null) this.selected = { ...this.selected, tail: merged.tail };
     this.find = new FindState(actions, () => this.draw());
     this.draw();
   }
@@ -90,8 +100,9 @@ export class Bar {
 
   private draw(): void {
     const { container, tail, since, previous, follow } = this.selected;
-    const { showsTimes, isWrapped } = this;
-    const restarts = this.containers.find((c) => c.name === container)?.restarts ?? 0;
+    const { showsTimes, isWrapped, merged } = this;
+    const selected = container === "" && merged !== null ? this.containers : [this.containers.find(isNamed(container))];
+    const restarts = Math.max(0, ...selected.map((c) => c?.restarts ?? 0));
     mount(
       this.element,
       <>
@@ -102,6 +113,7 @@ export class Bar {
             value={container}
             onChange={(e) => this.select({ container: e.currentTarget.value })}
           >
+            {merged !== null && <option value="">{merged.allLabel}</option>}
             {this.containers.map((c) => (
               <option key={c.name} value={c.name}>
                 {containerLabel(c)}
@@ -115,7 +127,7 @@ export class Bar {
             onChange={(e) => this.select({ tail: Number(e.currentTarget.value) })}
           >
             {tailOptions.map((n) => (
-              <option key={n} value={n}>{`${formatInteger(n)} lines`}</option>
+              <option key={n} value={n}>{`${formatInteger(n)} lines${merged === null ? "" : " each"}`}</option>
             ))}
           </select>
           <select
@@ -132,7 +144,7 @@ export class Bar {
           </select>
           <Toggle
             label="Previous"
-            title={restarts === 0 ? "No previous container instance" : "Log of the previous container instance"}
+            title={restarts === 0 ? "No previous container instance" : "Log of the previous container instance (P)"}
             isOn={previous}
             disabled={restarts === 0 && !previous}
             toggle={() => this.select({ previous: !previous })}
@@ -185,6 +197,11 @@ export class Bar {
     this.draw();
   }
 }
+
+const isNamed =
+  (name: string) =>
+  (c: Container): boolean =>
+    c.name === name;
 
 const containerLabel = ({ name, role, state }: Container): string =>
   `${name}${role === "" ? "" : ` (${role})`}${state === "" ? "" : ` – ${state}`}`;

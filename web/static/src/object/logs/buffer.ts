@@ -42,6 +42,21 @@ export class LogBuffer {
     }
   }
 
+  /**
+   * Inserts lines by their time. Both the given and the stored lines are in order. Returns the number of the first line
+   * that changed: if the inserted lines are older than stored ones, the stored ones get other numbers.
+   */
+  merge(lines: readonly Line[], order: (a: Line, b: Line) => number): number {
+    const [oldest] = lines;
+    let at = this.lines.length;
+    while (oldest !== undefined && at > this.head && order(this.lines[at - 1] as Line, oldest) > 0) at--;
+    const newer = this.lines.splice(at);
+    for (const line of newer) this.bytes -= lineBytes(line);
+    const from = this.first + at - this.head;
+    this.append(newer.length === 0 ? lines : [...newer, ...lines].sort(order));
+    return from;
+  }
+
   at(number: number): Line | undefined {
     return number < this.first ? undefined : this.lines[this.head + number - this.first];
   }
@@ -55,11 +70,14 @@ export class LogBuffer {
     let out = "";
     for (let n = this.first; n < this.end; n++) {
       const line = this.at(n) as Line;
-      if (line.note !== true) out += `${times && line.at !== "" ? `${line.at} ` : ""}${line.text}\n`;
+      if (line.note !== true) out += `${prefixOf(line, times)}${line.text}\n`;
     }
     return out;
   }
 }
+
+const prefixOf = ({ at, source }: Line, times: boolean): string =>
+  `${times && at !== "" ? `${at} ` : ""}${source === undefined ? "" : `[${source.name}] `}`;
 
 // Estimates the memory in bytes, at two bytes per character.
 const lineBytes = (line: Line): number => 2 * (line.text.length + line.at.length) + lineOverhead;

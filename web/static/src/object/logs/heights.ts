@@ -31,6 +31,12 @@ export class Heights {
     return droppedHeight;
   }
 
+  /** Removes this line and the following ones. */
+  truncate(number: number): void {
+    this.lineHeights.length = Math.max(0, Math.min(this.lineHeights.length, number - this.first));
+    this.isDirty = true;
+  }
+
   /** Sets the measured height of a line. Returns the difference to its previous height. */
   set(number: number, height: number): number {
     const i = number - this.first;

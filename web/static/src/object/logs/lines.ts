@@ -1,9 +1,20 @@
 // Splits a log into lines. It arrives in chunks, which can end within a line.
 
+/** The container that wrote a line, in a log of several containers. */
+export interface LineSource {
+  readonly name: string; // such as "web-1/main"
+  readonly label: string; // a short form of the name
+  readonly color: number; // from 0 to colorCount - 1
+}
+
+export const colorCount = 8;
+
 export interface Line {
   /** The time of the line in RFC 3339 format with nanoseconds. Empty if unknown. */
   readonly at: string;
   readonly text: string;
+  /** Only in a log of several containers. */
+  readonly source?: LineSource;
   /** Set for a note of the page between the lines of the log. */
   readonly note?: true;
 }

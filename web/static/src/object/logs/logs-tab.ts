@@ -7,7 +7,7 @@ import { formatInteger } from "../../text/format.ts";
 import { escapeInvisible } from "../../text/invisible-chars.ts";
 import { Bar } from "./bar.tsx";
 import { LogBuffer } from "./buffer.ts";
-import { containersOf, defaultContainer, isScheduled, type Container } from "./containers.ts";
+import { containersOf, defaultContainer, isScheduled, restartedContainer, type Container } from "./containers.ts";
 import type { Line } from "./lines.ts";
 import { LogViewport } from "./viewport.ts";
 import { Search } from "./search.ts";
@@ -94,11 +94,12 @@ export class LogsTab implements Tab, Reader {
   }
 
   // Returns the selected log. If the selected container does not exist, it uses the pod's default container instead.
+  // For the log of a previous run, it uses the container that was restarted.
   private get selectedLog(): LogSelection {
     const log = this.host.log();
-    return this.containers.some((c) => c.name === log.container)
-      ? log
-      : { ...log, container: defaultContainer(this.tabData?.object ?? null, this.containers) };
+    if (this.containers.some((c) => c.name === log.container)) return log;
+    const restarted = log.previous && log.container === "" ? restartedContainer(this.containers) : "";
+    return { ...log, container: restarted || defaultContainer(this.tabData?.object ?? null, this.containers) };
   }
 
   private logSelected(): void {

@@ -12,6 +12,12 @@ export function createLineElement(line: Line, times: boolean, found: readonly Sp
   const level = levelOf(line.text);
   const row = h("div", { class: "log-line", "data-tone": level?.severity });
   if (times && line.at !== "") row.append(h("time", { datetime: line.at }, shortTime(line.at)), " ");
+  const { source } = line;
+  if (source !== undefined)
+    row.append(
+      h("span", { class: "log-source", "data-color": String(source.color), title: source.name }, source.label),
+      " ",
+    );
   const text = line.text.length > maxDrawnLength ? line.text.slice(0, maxDrawnLength) : line.text;
   const marks = found.map((span, nth) => ({
     ...span,

@@ -35,6 +35,17 @@ export class Search {
     this.update();
   }
 
+  /** Is called after this line and the following ones were replaced. */
+  restartAt(line: number): void {
+    while ((this.matchingLines.at(-1) ?? -1) >= line) {
+      this.matchingLines.pop();
+      this.count -= this.matchCounts.pop() as number;
+    }
+    if (this.current !== null && this.current.line >= line) this.current = null;
+    this.searchedTo = Math.min(this.searchedTo, line);
+    this.update();
+  }
+
   update(): void {
     const { buffer } = this;
     let droppedCount = 0;

@@ -83,6 +83,17 @@ export class LogViewport {
     this.schedule();
   }
 
+  /** Is called after this line and the following ones were replaced. */
+  redrawFrom(line: number): void {
+    this.heights.truncate(line);
+    for (const [n, row] of this.drawn) {
+      if (n < line) continue;
+      row.remove();
+      this.drawn.delete(n);
+    }
+    this.schedule();
+  }
+
   /** Is called after a change of the line wrapping or the width. */
   remeasure(): void {
     const top = this.top;
@@ -137,7 +148,8 @@ export class LogViewport {
   }
 
   private estimateHeight(line: Line): number {
-    const length = Math.min(line.text.length, maxDrawnLength + 40) + (this.times ? 25 : 0);
+    const length =
+      Math.min(line.text.length, maxDrawnLength + 40) + (this.times ? 25 : 0) + (line.source?.label.length ?? -1) + 1;
     this.maxLineLength = Math.max(this.maxLineLength, length);
     if (!this.wrap) return lineHeight;
     const columns = Math.max(20, Math.floor((this.element.clientWidth - 28) / this.column));
