@@ -105,6 +105,19 @@ await test("workload", { timeout: 240_000 }, async (t) => {
     await become("the current runs", () => new URL(page.url()).searchParams.get("previous"), null);
   });
 
+  await t.test("events of the workload, its ReplicaSets and its pods are merged", async (t) => {
+    const page = await open(t, "&tab=events");
+    const regarding = async () =>
+      new Set((await page.locator(".events .regarding").allInnerTexts()).map((text) => text.trim().split("/")[0]));
+    await until("events of Deployment and ReplicaSet", async () => {
+      const kinds = await regarding();
+      return kinds.has("deployment") && kinds.has("replicaset");
+    });
+    assert.deepEqual(await violations(page), []);
+    await page.locator(".events .regarding a", { hasText: "replicaset/" }).first().click();
+    await page.locator("#panel h2", { hasText: `${ns}/web-` }).waitFor();
+  });
+
   await t.test("limited users see in one sentence that they cannot list the pods", async (t) => {
     const limited = await Dashboard.start(t, { user: "limited" });
     const page = await newPage(t, browser, { allow: [/status of 403/] });

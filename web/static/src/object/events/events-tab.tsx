@@ -1,4 +1,5 @@
-// The tab with the Kubernetes events of an object. The server watches them only while the tab is open.
+// The tab with the Kubernetes events of an object, and of the objects that a workload owns. The server watches them
+// only while the tab is open.
 
 import "../../shared-code.ts";
 import { h } from "../../ui/dom.ts";
@@ -9,9 +10,15 @@ import { valueAt, text } from "../facts/read.ts";
 import { Feed, type FeedListener } from "../../model/feed.ts";
 import { bannerText, noteFor, status, type Note } from "../../model/status.ts";
 import { preferences } from "../../ui/preferences.ts";
+import { sharedParts } from "../../model/guest.ts";
+import { panelHref } from "../../model/view.ts";
+import { hasMergedLogs } from "../../net/kinds.ts";
+import { eventTarget, intermediateKindOf, isOwnedEvent } from "../workload/owned-events.ts";
+import { WorkloadPods } from "../workload/workload-pods.ts";
 import type { TabHost, TabData, Tab } from "../tab.ts";
 
 const maxEvents = 200;
+const maxLoadedEvents = 2000; // of a namespace; of more events, the server sends only those that match the filter
 const warningsFirstKey = "glasshouse-warnings-first";
 
 export class EventsTab implements Tab, FeedListener {
@@ -19,21 +26,26 @@ export class EventsTab implements Tab, FeedListener {
   private readonly state: ViewState;
   private warningsFirst = preferences.get(warningsFirstKey) !== null;
   private feed: Feed | null = null;
-  private fieldSelector = "";
+  private query = "";
   private frame = 0;
+  /** The owned objects of a workload. null for other objects, and for guests, who see the events of one object. */
+  private readonly workload: WorkloadPods | null;
 
   constructor(private readonly host: TabHost) {
     this.state = new ViewState(host.now);
+    this.workload =
+      hasMergedLogs(host.kind.ref) && sharedParts() === null ? new WorkloadPods(host, () => this.schedule(), 0) : null;
     this.draw();
   }
 
   show({ object }: TabData): void {
     this.feed?.reconnected();
     const uid = text(valueAt(object, "metadata", "uid"));
+    this.workload?.show(object);
     const { kind, name } = this.host;
-    const fieldSelector = uid === "" ? "" : eventSelector(kind.kind, name.name, uid);
-    if (fieldSelector !== "" && fieldSelector !== this.fieldSelector) {
-      this.fieldSelector = fieldSelector;
+    const query = uid === "" ? "" : this.workload === null ? eventSelector(kind.kind, name.name, uid) : uid;
+    if (query !== "" && query !== this.query) {
+      this.query = query;
       this.subscribe();
     }
     this.schedule();
@@ -46,6 +58,7 @@ export class EventsTab implements Tab, FeedListener {
 
   close(): void {
     this.feed?.close();
+    this.workload?.close();
     cancelAnimationFrame(this.frame);
     unmount(this.element);
   }
@@ -68,15 +81,43 @@ export class EventsTab implements Tab, FeedListener {
     this.feed?.close();
     this.state.highlightsChanges = false;
     const { live, name } = this.host;
+    const ns = name.ns === "" ? [] : [name.ns];
     // Ascending age puts the newest event first.
-    this.feed = new Feed(
-      live,
-      { resource: "core/v1/events", ns: name.ns === "" ? [] : [name.ns], fields: this.fieldSelector },
-      { sort: { column: "last seen", descending: false }, q: "" },
-      this,
-      Infinity,
-      0,
-    );
+    const sort = { column: "last seen", descending: false };
+    // The names of owned objects begin with the workload's name. The server limits the number of field selectors, so
+    // there is not one for each object.
+    this.feed =
+      this.workload === null
+        ? new Feed(live, { resource: "core/v1/events", ns, fields: this.query }, { sort, q: "" }, this, Infinity, 0)
+        : new Feed(
+            live,
+            { resource: "core/v1/events", ns },
+            { sort, q: this.workload.ownsPods ? name.name : "" },
+            this,
+            maxLoadedEvents,
+            0,
+          );
+  }
+
+  private isRelevant(event: EventRow): boolean {
+    const { host, workload } = this;
+    if (workload === null) return true;
+    return isOwnedEvent(event.object, {
+      kind: host.kind.kind,
+      name: host.name.name,
+      intermediateKind: intermediateKindOf(host.kind.ref),
+      intermediates: workload.intermediates.map((o) => text(valueAt(o, "metadata", "name"))),
+      pods: new Set(workload.pods.map((p) => p.name)),
+      ownsPods: workload.ownsPods,
+    });
+  }
+
+  // The address of the object that an event regards. null for the object of the panel.
+  private hrefOf(event: EventRow): string | null {
+    const { ref, name } = eventTarget(event.object);
+    const { host } = this;
+    const resource = ref === "" || ref === host.kind.ref ? undefined : host.kindOfRef(ref);
+    return resource === undefined ? null : panelHref(resource.ref, { ns: host.name.ns, name });
   }
 
   private schedule(): void {
@@ -93,7 +134,14 @@ export class EventsTab implements Tab, FeedListener {
     };
     mount(
       this.element,
-      <Events feed={feed} now={this.host.now()} warningsFirst={warningsFirst} setWarningsFirst={setWarningsFirst} />,
+      <Events
+        feed={feed}
+        now={this.host.now()}
+        warningsFirst={warningsFirst}
+        setWarningsFirst={setWarningsFirst}
+        isRelevant={(event) => this.isRelevant(event)}
+        hrefOf={this.workload === null ? null : (event) => this.hrefOf(event)}
+      />,
       this.state,
     );
     if (feed?.rows.isComplete === true) this.state.highlightsChanges = true;
@@ -105,9 +153,12 @@ interface EventsProps {
   now: number;
   warningsFirst: boolean;
   setWarningsFirst: (on: boolean) => void;
+  isRelevant: (event: EventRow) => boolean;
+  /** null if all events regard the same object. */
+  hrefOf: ((event: EventRow) => string | null) | null;
 }
 
-function Events({ feed, now, warningsFirst, setWarningsFirst }: EventsProps) {
+function Events({ feed, now, warningsFirst, setWarningsFirst, isRelevant, hrefOf }: EventsProps) {
   const rows = feed?.rows;
   const isComplete = rows?.isComplete === true;
   const events =
@@ -117,7 +168,7 @@ function Events({ feed, now, warningsFirst, setWarningsFirst }: EventsProps) {
           rows.columns,
           rows.slice(0, rows.length).filter((e) => e !== undefined),
           warningsFirst,
-        );
+        ).filter(isRelevant);
   const info = feed?.info();
   const s = info === undefined ? null : status(info, now);
   const banner = info === undefined || events.length === 0 ? null : bannerText(info, now);
@@ -127,7 +178,9 @@ function Events({ feed, now, warningsFirst, setWarningsFirst }: EventsProps) {
       : events.length > 0
         ? null
         : isComplete && s?.tone === "live"
-          ? noEventsNote
+          ? hrefOf === null
+            ? noEventsNote
+            : noOwnedEventsNote
           : noteFor(info, "events", 0, false, now);
   const older = events.length - maxEvents;
   return (
@@ -153,8 +206,13 @@ function Events({ feed, now, warningsFirst, setWarningsFirst }: EventsProps) {
         </div>
       )}
       <ol>
-        {events.slice(0, maxEvents).map(({ key, ...event }) => (
-          <Event key={key} {...event} />
+        {events.slice(0, maxEvents).map(({ key, object, ...event }) => (
+          <Event
+            key={key}
+            {...event}
+            object={hrefOf === null ? "" : object}
+            href={hrefOf?.({ key, object, ...event }) ?? null}
+          />
         ))}
       </ol>
       {older > 0 && (
@@ -179,7 +237,14 @@ const noEventsNote: Note = {
   act: null,
 };
 
-const Event = memo((e: Omit<EventRow, "key">) => (
+const noOwnedEventsNote: Note = {
+  ...noEventsNote,
+  detail:
+    "The cluster has no events of this object, its pods and the objects between them. It deletes events after a " +
+    "while, by default after an hour.",
+};
+
+const Event = memo((e: Omit<EventRow, "key"> & { href: string | null }) => (
   <li
     ref={useHighlight<HTMLLIElement>([e.reason, e.message, e.count, e.last].join("\n"))}
     data-tone={e.warning ? "warn" : undefined}
@@ -196,7 +261,20 @@ const Event = memo((e: Omit<EventRow, "key">) => (
     </p>
     <p class="message">{e.message}</p>
     <p class="foot">
-      <span>{[e.source, e.part].filter((t) => t !== "").join(", ")}</span>
+      <span>
+        {e.object !== "" && (
+          <span class="regarding">
+            {e.href === null ? (
+              e.object
+            ) : (
+              <a href={e.href} data-address="">
+                {e.object}
+              </a>
+            )}{" "}
+          </span>
+        )}
+        {[e.source, e.part].filter((t) => t !== "").join(", ")}
+      </span>
       <time title={e.first} hidden={e.first === "" || e.first === e.last}>
         <Age wire={e.first === "" ? "" : `first ${e.first} ago`} />
       </time>

@@ -11,6 +11,7 @@ export interface EventRow {
   readonly message: string;
   // The part of the object that the event regards, such as a container. Empty for the entire object.
   readonly part: string;
+  readonly object: string; // the object that the event regards, such as "pod/web-1"
   readonly source: string;
   readonly count: number | null;
   readonly last: string; // RFC 3339 time of the newest occurrence, or another text that the server sent
@@ -36,6 +37,7 @@ export function eventsFrom(columns: readonly Column[], rows: readonly Entry[], w
       reason: text("reason"),
       message: text("message").trim(),
       part: text("subobject"),
+      object: text("object"),
       source: text("source").replace(/,\s*$/, ""),
       count: typeof count === "number" ? count : null,
       last: text("last seen") || r.created,

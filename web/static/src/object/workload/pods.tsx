@@ -124,6 +124,7 @@ const PodRow = memo(
     const podHref = hrefOf("core/v1/pods", { ns, name });
     const nodeHref = node === "" ? null : href({ apiVersion: "v1", kind: "Node", ns: "", name: node });
     const { severity, reason, sentence } = verdict;
+    const [count = "", when = ""] = restarts.split(/ (?=\()/);
     const crashed = isCrash(reason, sentence);
     const container = crashed ? restartedContainer(containersOf(object)) : "";
     return (
@@ -145,7 +146,13 @@ const PodRow = memo(
             {status}
           </td>
           <td ref={useHighlight<HTMLTableCellElement>(restarts)}>
-            <Age wire={restarts} />
+            {count}
+            {when !== "" && (
+              <span class="when">
+                {" "}
+                <Age wire={when} />
+              </span>
+            )}
           </td>
           <td class="node">
             {nodeHref === null ? (

@@ -33,6 +33,8 @@ export class WorkloadPods {
   constructor(
     private readonly host: TabHost,
     private readonly onChange: () => void,
+    /** The maximum number of pods whose complete objects are loaded. */
+    private readonly maxPods = maxPodObjects,
   ) {}
 
   /** Follows the pods of the newest version of the workload. null ends all subscriptions. */
@@ -155,7 +157,7 @@ export class WorkloadPods {
               ns: this.host.name.ns,
               labels,
               namePrefix: "",
-              maxObjects: maxPodObjects,
+              maxObjects: this.maxPods,
               compare: worstFirst,
             },
             this.onChange,
