@@ -118,6 +118,24 @@ await test("workload", { timeout: 240_000 }, async (t) => {
     await page.locator("#panel h2", { hasText: `${ns}/web-` }).waitFor();
   });
 
+  await t.test("revisions show their images, and the differences between two", async (t) => {
+    const page = await open(t);
+    const rows = page.locator(".rollouts tbody tr:not(.revision-diff)");
+    await become("one revision", () => rows.count(), 1);
+    await patch(
+      `${where}/web`,
+      { spec: { template: { spec: { containers: [{ name: "main", image: "registry.example.com/e2e:2" }] } } } },
+      strategic,
+    );
+    await become("a second revision", () => rows.count(), 2);
+    assert.match(await rows.first().innerText(), /2\s*current\s+e2e:2\s+main 1 → 2/);
+    await rows.first().getByRole("button").click();
+    const field = page.locator(".revision-fields .field");
+    assert.equal(await field.locator(".path").innerText(), "spec.containers[main].image");
+    assert.match(await field.innerText(), /e2e:1[\s\S]*e2e:2/);
+    assert.deepEqual(await violations(page), []);
+  });
+
   await t.test("limited users see in one sentence that they cannot list the pods", async (t) => {
     const limited = await Dashboard.start(t, { user: "limited" });
     const page = await newPage(t, browser, { allow: [/status of 403/] });

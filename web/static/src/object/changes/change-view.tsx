@@ -1,19 +1,15 @@
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { clockTime } from "../../text/age.ts";
-import { diffView, type DiffLayout } from "../../diff/diff-view.ts";
+import type { DiffLayout } from "../../diff/diff-view.ts";
 import { jsonText, type Field } from "../../model/fields.ts";
 import { valueAt } from "../../model/paths.ts";
 import type { HistoryStep } from "../../model/history.ts";
-import { isMasked } from "../../model/masked.ts";
 import { applicableOps } from "../../model/volatile-fields.ts";
 import { changeAuthors, gapLabel, opLabels, type StepGroup } from "../../activity/timeline.ts";
-import { valueLines } from "./values.ts";
+import { FieldView } from "./field-view.tsx";
 import { Author, ChangeTime } from "../../ui/author.tsx";
 import { memo, useNow } from "../../ui/view.tsx";
 import type { Change, JsonObject } from "../../net/wire.ts";
-
-const maxLines = 24; // a longer value is shortened at first
-const maxBriefLength = 64; // characters of both values together, for a one-line change
 
 /** Shows a change, or consecutive minor changes in a collapsed section. */
 export const ChangeGroup = memo(({ group, layout }: { group: StepGroup; layout: DiffLayout }) => {
@@ -93,47 +89,6 @@ function missedText({ before, after }: HistoryStep): string {
   return `${prefix}; ${
     uid(before) === uid(after) ? "this is their combined result" : "deleted and recreated, with these differences"
   }`;
-}
-
-function FieldView({ field: f, layout, showAuthors }: { field: Field; layout: DiffLayout; showAuthors: boolean }) {
-  const masked = [f.before, f.after].some((v) => v.type === "value" && isMasked(v.value));
-  const [before, after] = [valueLines(f.before), valueLines(f.after)];
-  const isShort =
-    before.join("").length + after.join("").length <= maxBriefLength && before.length <= 1 && after.length <= 1;
-  const isBrief = isShort && !masked && layout === "inline" && f.before.type !== "unknown";
-  return (
-    <div class={isBrief ? "field brief" : "field"}>
-      <h3 class="path">
-        {f.pathText}
-        {showAuthors && f.by.map((author) => <Author author={author} />)}
-      </h3>
-      {isBrief ? (
-        <span class="replacement">
-          {before.map((line) => (
-            <del>{line}</del>
-          ))}
-          {after.map((line) => (
-            <ins>{line}</ins>
-          ))}
-        </span>
-      ) : (
-        <>
-          {f.before.type === "unknown" && <p class="value-note">The previous value is unknown.</p>}
-          <Diff field={f} layout={layout} />
-          {masked && <p class="value-note">Masked value changed</p>}
-        </>
-      )}
-    </div>
-  );
-}
-
-function Diff({ field, layout }: { field: Field; layout: DiffLayout }) {
-  const place = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => {
-    const diff = diffView(valueLines(field.before), valueLines(field.after), { layout, maxPairs: maxLines });
-    place.current?.replaceChildren(diff);
-  }, [field, layout]);
-  return <div ref={place} />;
 }
 
 function CopyButton({ change }: { change: Change }) {

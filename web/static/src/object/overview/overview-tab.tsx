@@ -21,6 +21,8 @@ import { containersOf, restartedContainer } from "../logs/containers.ts";
 import { CopyBar } from "../workload/copy-bar.tsx";
 import { copyItems, kubectlCommands } from "../workload/kubectl.ts";
 import { Pods } from "../workload/pods.tsx";
+import { revisionsOf } from "../workload/revisions.ts";
+import { Revisions } from "../workload/revisions.tsx";
 import { replicasOf } from "../workload/replicas.ts";
 import { WorkloadPods } from "../workload/workload-pods.ts";
 import { hasLogs } from "../../net/kinds.ts";
@@ -126,6 +128,14 @@ export class OverviewTab implements Tab {
               isDeleted={this.isDeleted}
               now={host.now()}
             />
+            {hasRevisions(host.kind.ref) && (
+              <Revisions
+                revisions={revisionsOf(object, workload.intermediates)}
+                info={workload.intermediateInfo}
+                ns={host.name.ns}
+                resource={host.kind.ref === "apps/v1/deployments" ? "replicasets" : "controllerrevisions"}
+              />
+            )}
             <div class="facts">
               {factsOf(object).map((section) => (
                 <SectionView key={section.key} section={section} />
@@ -183,5 +193,7 @@ export class OverviewTab implements Tab {
     return resource === undefined ? null : panelHref(resource.ref, { ns: resource.namespaced ? ns : "", name });
   };
 }
+
+const hasRevisions = (ref: string): boolean => /^apps\/v1\/(deployments|statefulsets|daemonsets)$/.test(ref);
 
 const uid = (object: JsonObject | null): string => text(valueAt(object, "metadata", "uid"));

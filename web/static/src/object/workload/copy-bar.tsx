@@ -29,7 +29,7 @@ export function CopyBar({ items, commands }: Props) {
           <button
             key={item.label}
             type="button"
-            aria-label={`Copy ${item.label}`}
+            aria-label={result.label === item.label ? undefined : `Copy ${item.label}`}
             title={item.text}
             onClick={() => void copy(item)}
           >
@@ -43,7 +43,11 @@ export function CopyBar({ items, commands }: Props) {
           {commands.map((command) => (
             <li key={command.label}>
               <code>{command.text}</code>
-              <button type="button" aria-label={`Copy as kubectl: ${command.label}`} onClick={() => void copy(command)}>
+              <button
+                type="button"
+                aria-label={result.label === command.label ? undefined : `Copy as kubectl: ${command.label}`}
+                onClick={() => void copy(command)}
+              >
                 {result.label === command.label ? result.text : "Copy"}
               </button>
             </li>

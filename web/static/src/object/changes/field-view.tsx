@@ -1,0 +1,60 @@
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { diffView, type DiffLayout } from "../../diff/diff-view.ts";
+import type { Field } from "../../model/fields.ts";
+import { isMasked } from "../../model/masked.ts";
+import { Author } from "../../ui/author.tsx";
+import { valueLines } from "./values.ts";
+
+const maxLines = 24; // a longer value is shortened at first
+const maxBriefLength = 64; // characters of both values together, for a one-line change
+
+interface FieldViewProps {
+  field: Field;
+  layout: DiffLayout;
+  showAuthors?: boolean;
+  /** Whether the field is in a section with a heading of its own. */
+  isNested?: boolean;
+}
+
+/** Shows a changed field with its previous and its new value. */
+export function FieldView({ field: f, layout, showAuthors = false, isNested = false }: FieldViewProps) {
+  const Path = isNested ? "h4" : "h3";
+  const masked = [f.before, f.after].some((v) => v.type === "value" && isMasked(v.value));
+  const [before, after] = [valueLines(f.before), valueLines(f.after)];
+  const isShort =
+    before.join("").length + after.join("").length <= maxBriefLength && before.length <= 1 && after.length <= 1;
+  const isBrief = isShort && !masked && layout === "inline" && f.before.type !== "unknown";
+  return (
+    <div class={isBrief ? "field brief" : "field"}>
+      <Path class="path">
+        {f.pathText}
+        {showAuthors && f.by.map((author) => <Author author={author} />)}
+      </Path>
+      {isBrief ? (
+        <span class="replacement">
+          {before.map((line) => (
+            <del>{line}</del>
+          ))}
+          {after.map((line) => (
+            <ins>{line}</ins>
+          ))}
+        </span>
+      ) : (
+        <>
+          {f.before.type === "unknown" && <p class="value-note">The previous value is unknown.</p>}
+          <Diff field={f} layout={layout} />
+          {masked && <p class="value-note">Masked value changed</p>}
+        </>
+      )}
+    </div>
+  );
+}
+
+function Diff({ field, layout }: { field: Field; layout: DiffLayout }) {
+  const place = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const diff = diffView(valueLines(field.before), valueLines(field.after), { layout, maxPairs: maxLines });
+    place.current?.replaceChildren(diff);
+  }, [field, layout]);
+  return <div ref={place} />;
+}
