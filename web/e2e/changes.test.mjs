@@ -111,6 +111,15 @@ await test("changes", { timeout: 240_000 }, async (t) => {
       await change.locator(".field", { hasText: "[main].image" }).locator("del, ins").allTextContents(),
       ["registry.example.com/e2e:1", "registry.example.com/e2e:2"],
     );
+    // The Deployment's controller has written the status meanwhile.
+    await page.getByRole("button", { name: /^Spec/ }).click();
+    await become("the spec alone", () => page.locator(".timeline > .change-entry .path").allInnerTexts(), [
+      "spec.template.spec.containers[main].image",
+    ]);
+    await page.getByLabel("By people").check();
+    assert.equal(await change.locator(".by[data-person]").count(), 1);
+    await page.getByLabel("By people").uncheck();
+    await page.getByRole("button", { name: "All", exact: true }).click();
     await change.getByRole("button", { name: "Copy patch" }).click();
     await change.getByRole("button", { name: "Copied" }).waitFor();
     const copied = JSON.parse(await page.evaluate(() => navigator.clipboard.readText()));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { History } from "../../static/src/model/history.ts";
-import { Timeline } from "../../static/src/activity/timeline.ts";
+import { isBurst, isByPeople, Timeline, type TimelineFilter } from "../../static/src/activity/timeline.ts";
 import { formatIgnored, parseIgnored, withoutFields } from "../../static/src/compare/compare-ignore.ts";
 import type { Change, PatchOp } from "../../static/src/net/wire.ts";
 
@@ -23,18 +23,31 @@ const object = {
   status: { phase: "Pending", conditions: [{ type: "Ready", lastHeartbeatTime: "s" }] },
 };
 
-function draw(changes: readonly Change[], filter = "", most = 200): string {
+const filterOf = (text: string, more: Partial<TimelineFilter> = {}): TimelineFilter => ({
+  text,
+  part: null,
+  peopleOnly: false,
+  ...more,
+});
+
+function draw(changes: readonly Change[], filter: string | TimelineFilter = "", most = 200): string {
   const history = new History();
   history.applySnapshot(object, "t", changes);
-  const { groups, more } = new Timeline().read(history.steps, filter, most);
+  const { groups, more } = new Timeline().read(
+    history.steps,
+    typeof filter === "string" ? filterOf(filter) : filter,
+    most,
+  );
   return (
     groups
       .map((g) =>
-        g[0].isMinor
-          ? `${g.length} quiet`
-          : g[0].step.change.op === "update"
-            ? g[0].fields.map((f) => f.pathText).join("+")
-            : g[0].step.change.op,
+        isBurst(g)
+          ? `${g.length} folded`
+          : g[0].isMinor
+            ? `${g.length} quiet`
+            : g[0].step.change.op === "update"
+              ? g[0].fields.map((f) => f.pathText).join("+")
+              : g[0].step.change.op,
       )
       .join(", ") + (more ? ", more" : "")
   );
@@ -53,6 +66,44 @@ void test("consecutive minor changes form one line", () => {
   assert.equal(draw(all, "", 5), draw(all));
 });
 
+const updated = (n: number): Change =>
+  change([set("/metadata/resourceVersion", `r${n}`), set("/status/phase", `p${n}`)], "kube-controller-manager");
+const specChange = (): Change => change([{ op: "add", path: "/spec", value: { image: "b" } }], "kubectl-set");
+
+void test("consecutive status updates form one line, and spec changes stand out", () => {
+  const all = [updated(1), beat(), updated(2), specChange(), updated(3)];
+  assert.equal(draw(all), "metadata.resourceVersion+status.phase, spec, 3 folded", "a single update is not folded");
+  assert.equal(draw(all, filterOf("", { part: "spec" })), "spec");
+  assert.equal(draw(all, filterOf("", { part: "status" })), "status.phase, status.phase, 1 quiet, status.phase");
+  assert.equal(draw(all, filterOf("", { part: "metadata" })), "");
+  assert.equal(draw(all, filterOf("", { peopleOnly: true })), "spec");
+  const history = new History();
+  history.applySnapshot(object, "t", all);
+  assert.deepEqual(
+    [...new Timeline().counts(history.steps, "")],
+    [
+      ["spec", 1],
+      ["status", 4],
+      ["metadata", 0],
+    ],
+  );
+});
+
+void test("creation, deletion and missed changes belong to all parts", () => {
+  const all = [specChange(), change([], "gc", "delete")];
+  assert.equal(draw(all, filterOf("", { part: "status" })), "delete");
+});
+
+void test("field managers show whether people made a change", () => {
+  const by = (manager: string, subresource = ""): boolean =>
+    isByPeople({ manager, subresource, operation: "Update", time: "" });
+  for (const manager of ["kubectl-client-side-apply", "kubectl-set", "helm", "argocd-controller", "Mozilla"])
+    assert.equal(by(manager), true, manager);
+  for (const manager of ["kubelet", "kube-controller-manager", "cert-manager-controller", "keda-operator", ""])
+    assert.equal(by(manager), false, manager);
+  assert.equal(by("argocd-controller", "status"), false);
+});
+
 void test("missed changes are never minor, and ignore counters of masked values", () => {
   const secret = (rv: string, value: string, type: string) => ({
     metadata: { uid: "u", resourceVersion: rv },
@@ -64,7 +115,7 @@ void test("missed changes are never minor, and ignore counters of masked values"
   history.applySnapshot(secret("2", "(masked)", "y"), "2026-11-21T11:00:00Z", []);
   const read = (filter: string) =>
     new Timeline()
-      .read(history.steps, filter, 9)
+      .read(history.steps, filterOf(filter), 9)
       .groups.map((g) => [g[0].isMinor, ...g[0].fields.map((f) => f.pathText)]);
   assert.deepEqual(read(""), [[false, "metadata.resourceVersion", "type"]]);
   assert.deepEqual(read("type"), [[false, "type"]]);

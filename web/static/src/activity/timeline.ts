@@ -1,4 +1,5 @@
-// Groups the changes for an object's changes tab. Consecutive minor changes, such as heartbeats, form one line.
+// Groups the changes for an object's changes tab. Consecutive minor changes, such as heartbeats, form one line, and so
+// do consecutive updates of the status.
 
 import { fieldsOf, type Field } from "../model/fields.ts";
 import type { HistoryStep } from "../model/history.ts";
@@ -13,36 +14,87 @@ export const gapLabel = "Missed";
 /** Returns field managers, newest first. */
 export const changeAuthors = (c: Change): readonly ChangeAuthor[] => c.authors ?? (c.by === undefined ? [] : [c.by]);
 
+/** The parts of an object. Everything except status and metadata counts as spec, such as the data of a ConfigMap. */
+export const parts = ["spec", "status", "metadata"] as const;
+export type Part = (typeof parts)[number];
+
+export interface TimelineFilter {
+  /** Words that a field's path or its authors must contain. */
+  readonly text: string;
+  readonly part: Part | null; // null for all
+  readonly peopleOnly: boolean;
+}
+
 /** One change of an object, with the fields that match the filter. */
 export interface ShownStep {
   readonly step: HistoryStep;
   readonly fields: readonly Field[];
   readonly isMinor: boolean;
+  /** Whether only the status changed. */
+  readonly isStatus: boolean;
 }
 
-/** Either consecutive minor steps, newest first, or one step that is not minor. */
+/**
+ * Either consecutive minor steps, or consecutive steps of the status with minor ones among them, or one other step. The
+ * newest step is first.
+ */
 export type StepGroup = readonly [ShownStep, ...ShownStep[]];
+
+/** Whether a group is a burst: several updates of the status. */
+export const isBurst = (group: StepGroup): boolean => group.filter((s) => !s.isMinor && s.isStatus).length > 1;
+
+export const partOf = ({ pathText }: Field): Part =>
+  /^status\b/.test(pathText) ? "status" : /^metadata\b/.test(pathText) ? "metadata" : "spec";
+
+// Managers that make changes on behalf of people.
+const deployers = /^(argocd|kustomize-controller|helm-controller|flux)/;
+const controllers =
+  /^(kubelet|kube-|cloud-controller-manager)|-(controller|controller-manager|operator|scheduler|autoscaler)$/;
+
+/** Whether a person, or a tool that applies changes of people, made a change, as far as its field manager shows. */
+export const isByPeople = ({ manager, subresource }: ChangeAuthor): boolean =>
+  manager !== "" &&
+  (deployers.test(manager)
+    ? subresource !== "status"
+    : !controllers.test(manager.toLowerCase()) && subresource !== "status");
 
 export class Timeline {
   private fields = new WeakMap<HistoryStep, readonly Field[]>();
 
   /** Returns at most maxSteps matching steps, newest first. The field more reports whether there are further ones. */
-  read(steps: readonly HistoryStep[], filter: string, maxSteps: number): { groups: StepGroup[]; more: boolean } {
-    const terms = filter
-      .toLowerCase()
-      .split(/\s+/)
-      .filter((t) => t !== "");
-    const groups: [ShownStep, ...ShownStep[]][] = [];
+  read(
+    steps: readonly HistoryStep[],
+    filter: TimelineFilter,
+    maxSteps: number,
+  ): { groups: StepGroup[]; more: boolean } {
+    const terms = wordsOf(filter.text);
+    const runs: [ShownStep, ...ShownStep[]][] = [];
     let count = 0;
-    for (let i = steps.length - 1; i >= 0; i--) {
-      const shown = this.shownStepOf(steps[i] as HistoryStep, terms);
+    let more = false;
+    for (let i = steps.length - 1; i >= 0 && !more; i--) {
+      const shown = matching(this.shownStepOf(steps[i] as HistoryStep, terms), filter);
       if (shown === null) continue;
-      if (count++ === maxSteps) return { groups, more: true };
-      const last = groups.at(-1);
-      if (shown.isMinor && last?.[0].isMinor) last.push(shown);
-      else groups.push([shown]);
+      if (count++ === maxSteps) {
+        more = true;
+        break;
+      }
+      const last = runs.at(-1);
+      if (canFold(shown) && last !== undefined && canFold(last[0])) last.push(shown);
+      else runs.push([shown]);
     }
-    return { groups, more: false };
+    // While only the status is shown, its updates are not folded.
+    return { groups: runs.flatMap((run) => (filter.part !== "status" && isBurst(run) ? [run] : unfold(run))), more };
+  }
+
+  /** The numbers of changes in each part, of those that match the text. */
+  counts(steps: readonly HistoryStep[], text: string): ReadonlyMap<Part, number> {
+    const terms = wordsOf(text);
+    const counts = new Map<Part, number>(parts.map((part) => [part, 0]));
+    for (const step of steps) {
+      const fields = this.shownStepOf(step, terms)?.fields ?? [];
+      for (const part of partsOf(fields)) counts.set(part, (counts.get(part) ?? 0) + 1);
+    }
+    return counts;
   }
 
   private shownStepOf(step: HistoryStep, terms: readonly string[]): ShownStep | null {
@@ -53,7 +105,7 @@ export class Timeline {
     if (step.isGap) return this.shownGapOf(step, matches);
     if (change.op !== "update")
       return matches(`${opLabels[change.op]} ${authorText(changeAuthors(change))}`)
-        ? { step, fields: [], isMinor: false }
+        ? { step, fields: [], isMinor: false, isStatus: false }
         : null;
     let fields = this.fields.get(step);
     if (fields === undefined) this.fields.set(step, (fields = fieldsOf(step.before, change)));
@@ -61,7 +113,12 @@ export class Timeline {
       terms.length === 0 ? fields : fields.filter((f) => matches(`${f.pathText} ${authorText(f.by)}`));
     return matchingFields.length === 0
       ? null
-      : { step, fields: matchingFields, isMinor: matchingFields.every((f) => f.isVolatile) };
+      : {
+          step,
+          fields: matchingFields,
+          isMinor: matchingFields.every((f) => f.isVolatile),
+          isStatus: partsOf(matchingFields).join() === "status",
+        };
   }
 
   // A gap is a step for changes that the page missed. A value that is masked before and after the gap is omitted,
@@ -77,6 +134,46 @@ export class Timeline {
         )),
       );
     const matchingFields = matches(gapLabel) ? fields : fields.filter((f) => matches(f.pathText));
-    return matchingFields.length > 0 || matches(gapLabel) ? { step, fields: matchingFields, isMinor: false } : null;
+    return matchingFields.length > 0 || matches(gapLabel)
+      ? { step, fields: matchingFields, isMinor: false, isStatus: false }
+      : null;
   }
+}
+
+const wordsOf = (text: string): string[] =>
+  text
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((t) => t !== "");
+
+const canFold = (s: ShownStep): boolean => s.isMinor || s.isStatus;
+
+// Splits a run into its changes, except consecutive minor ones.
+function unfold(run: readonly ShownStep[]): StepGroup[] {
+  const groups: [ShownStep, ...ShownStep[]][] = [];
+  for (const shown of run) {
+    const last = groups.at(-1);
+    if (shown.isMinor && last?.[0].isMinor === true) last.push(shown);
+    else groups.push([shown]);
+  }
+  return groups;
+}
+
+// The parts that a change affects. Minor fields count only if there are no others. The resource version changes with
+// every change, and is therefore the last to count.
+function partsOf(fields: readonly Field[]): Part[] {
+  const relevant = fields.filter((f) => !f.isVolatile);
+  const rest = fields.filter((f) => f.pathText !== "metadata.resourceVersion");
+  return [...new Set((relevant.length > 0 ? relevant : rest.length > 0 ? rest : fields).map(partOf))];
+}
+
+// Applies the filter for parts and people. Creation, deletion and missed changes affect all parts.
+function matching(shown: ShownStep | null, { part, peopleOnly }: TimelineFilter): ShownStep | null {
+  if (shown === null) return null;
+  const { step, fields } = shown;
+  if (peopleOnly && (step.isGap === true || !changeAuthors(step.change).some(isByPeople))) return null;
+  if (step.isGap === true || step.change.op !== "update") return shown;
+  let kept = part === null ? fields : partsOf(fields).includes(part) ? fields.filter((f) => partOf(f) === part) : [];
+  if (peopleOnly) kept = kept.filter((f) => f.by.length === 0 || f.by.some(isByPeople));
+  return kept.length === 0 ? null : { ...shown, fields: kept };
 }

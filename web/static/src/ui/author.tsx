@@ -12,10 +12,16 @@ export function ChangeTime({ at }: { at: string }) {
   );
 }
 
-export function Author({ author: { manager, operation, subresource } }: { author: ChangeAuthor }) {
+interface AuthorProps {
+  author: ChangeAuthor;
+  /** Marks people, as opposed to controllers of the cluster. */
+  isPerson?: boolean;
+}
+
+export function Author({ author: { manager, operation, subresource }, isPerson = false }: AuthorProps) {
   const operationText = [operation, subresource].filter((w) => w !== "").join(" ");
   return (
-    <span class="by">
+    <span class="by" data-person={isPerson ? "" : undefined}>
       {manager === "" ? "unnamed" : manager}
       {operationText !== "" && (
         <>

@@ -5,21 +5,23 @@ import { jsonText, type Field } from "../../model/fields.ts";
 import { valueAt } from "../../model/paths.ts";
 import type { HistoryStep } from "../../model/history.ts";
 import { applicableOps } from "../../model/volatile-fields.ts";
-import { changeAuthors, gapLabel, opLabels, type StepGroup } from "../../activity/timeline.ts";
+import { changeAuthors, gapLabel, isBurst, isByPeople, opLabels, type StepGroup } from "../../activity/timeline.ts";
+import { netChanges } from "./net-changes.ts";
 import { FieldView } from "./field-view.tsx";
 import { Author, ChangeTime } from "../../ui/author.tsx";
 import { memo, useNow } from "../../ui/view.tsx";
 import type { Change, JsonObject } from "../../net/wire.ts";
 
-/** Shows a change, or consecutive minor changes in a collapsed section. */
+/** Shows a change, or consecutive minor changes or status updates in a collapsed section. */
 export const ChangeGroup = memo(({ group, layout }: { group: StepGroup; layout: DiffLayout }) => {
   const [wasOpened, setOpened] = useState(false);
   const [{ step, fields, isMinor }] = group;
-  if (!isMinor) return <ChangeEntry step={step} fields={fields} layout={layout} />;
+  const burst = isBurst(group);
+  if (!isMinor && !burst) return <ChangeEntry step={step} fields={fields} layout={layout} />;
   return (
     <details class="minor-changes" onToggle={(e) => e.currentTarget.open && setOpened(true)}>
       <summary>
-        {`${group.length} minor ${group.length === 1 ? "change" : "changes"}`}
+        {burst ? <Burst group={group} /> : `${group.length} minor ${group.length === 1 ? "change" : "changes"}`}
         <ChangeTime at={step.change.time} />
       </summary>
       {wasOpened &&
@@ -27,6 +29,21 @@ export const ChangeGroup = memo(({ group, layout }: { group: StepGroup; layout: 
     </details>
   );
 });
+
+function Burst({ group }: { group: StepGroup }) {
+  const now = useNow();
+  const updates = group.filter((s) => !s.isMinor);
+  const clock = (s: StepGroup[number] | undefined): string => clockTime(s?.step.change.time ?? "", now());
+  const authors = [...new Set(updates.flatMap((s) => changeAuthors(s.step.change).map((a) => a.manager)))];
+  const [from, to] = [clock(updates.at(-1)), clock(updates[0])];
+  return (
+    <span class="burst">
+      <span class="range">{from === to ? to : `${from}–${to}`}</span> <b>{authors.slice(0, 3).join(", ")}</b>
+      {` ${updates.length} status updates`}
+      {netChanges(updates).map((text, i) => `${i === 0 ? ": " : ", "}${text}`)}
+    </span>
+  );
+}
 
 interface ChangeEntryProps {
   step: HistoryStep;
@@ -53,10 +70,11 @@ function ChangeEntry({ step, fields, layout }: ChangeEntryProps) {
     >
       <header>
         <span class="op">{op}</span>
+        <span class="at">{clockTime(change.time, now())}</span>
         <ChangeTime at={change.time} />
         <span class="who">
           {authors.map((author) => (
-            <Author author={author} />
+            <Author author={author} isPerson={isByPeople(author)} />
           ))}
           {authors.length === 0 && (
             <span class="by">

@@ -10,7 +10,7 @@ import { LayoutSwitch, storedLayout } from "../../diff/diff-layout.tsx";
 import type { Handler, Subscription } from "../../net/live.ts";
 import { receivedText } from "../../model/status.ts";
 import type { TabHost, Tab } from "../tab.ts";
-import { Timeline, type StepGroup } from "../../activity/timeline.ts";
+import { isBurst, parts, Timeline, type Part, type StepGroup, type TimelineFilter } from "../../activity/timeline.ts";
 import type { Problem, State } from "../../net/wire.ts";
 
 const pageSize = 200; // changes that are drawn at first, and that each click on "Show older" adds
@@ -18,7 +18,7 @@ const pageSize = 200; // changes that are drawn at first, and that each click on
 export class ChangesTab implements Tab, Handler {
   readonly element = h("section", { class: "changes" });
   private readonly viewState: ViewState;
-  private filter = "";
+  private filter: TimelineFilter = { text: "", part: null, peopleOnly: false };
   private readonly history = new History();
   private readonly timeline = new Timeline();
   private readonly subscription: Subscription;
@@ -103,7 +103,7 @@ export class ChangesTab implements Tab, Handler {
     for (const group of groups) {
       const key = group.at(-1)?.step.number ?? 0;
       const old = this.drawn.get(key);
-      drawn.set(key, old?.length === group.length ? old : group);
+      drawn.set(key, old?.length === group.length && isBurst(old) === isBurst(group) ? old : group);
     }
     this.drawn = drawn;
     const since = clockTime(history.since, this.host.now());
@@ -117,13 +117,14 @@ export class ChangesTab implements Tab, Handler {
             aria-label="Filter changes by field or author"
             autocomplete="off"
             spellcheck={false}
-            value={this.filter}
-            onInput={(e) => this.setFilter(e.currentTarget.value)}
+            value={this.filter.text}
+            onInput={(e) => this.setFilter({ text: e.currentTarget.value })}
           />
           <LayoutSwitch current={layout} onChange={(to) => this.setLayout(to)} />
           <span class="spring" />
           <span class="kept">{this.summaryText(since)}</span>
         </div>
+        {this.complete && history.steps.length > 0 && this.filters()}
         <div
           class="timeline"
           tabIndex={0}
@@ -146,8 +147,40 @@ export class ChangesTab implements Tab, Handler {
     );
   }
 
-  private setFilter(filter: string): void {
-    this.filter = filter;
+  private filters() {
+    const { part, peopleOnly, text } = this.filter;
+    const counts = this.timeline.counts(this.history.steps, text);
+    const choice = (value: Part | null, label: string) => (
+      <button
+        key={label}
+        type="button"
+        aria-pressed={part === value}
+        onClick={() => this.setFilter({ part: part === value ? null : value })}
+      >
+        {label}
+        {value !== null && <span class="count">{formatInteger(counts.get(value) ?? 0)}</span>}
+      </button>
+    );
+    return (
+      <div class="change-filters">
+        <div class="switch" role="group" aria-label="Part of the object">
+          {choice(null, "All")}
+          {parts.map((value) => choice(value, partLabels[value]))}
+        </div>
+        <label title="Changes by kubectl, GitOps tools and similar, and not by controllers of the cluster">
+          <input
+            type="checkbox"
+            checked={peopleOnly}
+            onChange={(e) => this.setFilter({ peopleOnly: e.currentTarget.checked })}
+          />
+          {" By people"}
+        </label>
+      </div>
+    );
+  }
+
+  private setFilter(change: Partial<TimelineFilter>): void {
+    this.filter = { ...this.filter, ...change };
     this.limit = pageSize;
     this.drawn.clear();
     this.draw();
@@ -184,5 +217,7 @@ export class ChangesTab implements Tab, Handler {
       : `No changes since ${since}, when the history starts`;
   }
 }
+
+const partLabels: Readonly<Record<Part, string>> = { spec: "Spec", status: "Status", metadata: "Metadata" };
 
 const changeCountText = (n: number): string => (n === 1 ? "1 change" : `${n === 0 ? "No" : formatInteger(n)} changes`);

@@ -3,6 +3,7 @@ import { diffView, type DiffLayout } from "../../diff/diff-view.ts";
 import type { Field } from "../../model/fields.ts";
 import { isMasked } from "../../model/masked.ts";
 import { Author } from "../../ui/author.tsx";
+import { partOf } from "../../activity/timeline.ts";
 import { valueLines } from "./values.ts";
 
 const maxLines = 24; // a longer value is shortened at first
@@ -25,7 +26,7 @@ export function FieldView({ field: f, layout, showAuthors = false, isNested = fa
     before.join("").length + after.join("").length <= maxBriefLength && before.length <= 1 && after.length <= 1;
   const isBrief = isShort && !masked && layout === "inline" && f.before.type !== "unknown";
   return (
-    <div class={isBrief ? "field brief" : "field"}>
+    <div class={isBrief ? `field brief${partOf(f) === "status" ? " neutral" : ""}` : "field"}>
       <Path class="path">
         {f.pathText}
         {showAuthors && f.by.map((author) => <Author author={author} />)}

@@ -1,0 +1,27 @@
+import type { ShownStep } from "../../activity/timeline.ts";
+import { jsonEqual, type Value } from "../../model/fields.ts";
+
+const maxChanges = 3;
+const maxValueLength = 24; // characters
+
+/** Returns the combined changes of several updates, newest first, such as "readyReplicas 6 → 7". */
+export function netChanges(updates: readonly ShownStep[]): string[] {
+  const changes = new Map<string, { before: Value; after: Value }>();
+  for (const { fields } of [...updates].reverse())
+    for (const { pathText, before, after, isVolatile } of fields)
+      if (!isVolatile) changes.set(pathText, { before: changes.get(pathText)?.before ?? before, after });
+  const texts = [...changes].flatMap(([path, { before, after }]) => {
+    const [old, next] = [shortText(before), shortText(after)];
+    const isEqual = before.type === "value" && after.type === "value" && jsonEqual(before.value, after.value);
+    return old === null || next === null || isEqual ? [] : [`${path.replace(/^status\./, "")} ${old} → ${next}`];
+  });
+  return texts.length <= maxChanges ? texts : [...texts.slice(0, maxChanges), `${texts.length - maxChanges} more`];
+}
+
+// Returns null for a value that is unknown, long or not a scalar.
+function shortText(v: Value): string | null {
+  if (v.type === "none") return "none";
+  if (v.type === "unknown" || typeof v.value === "object") return null;
+  const text = String(v.value);
+  return text.length > maxValueLength || text.includes("\n") ? null : text;
+}
