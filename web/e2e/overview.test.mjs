@@ -40,6 +40,11 @@ await test("overview", { timeout: 180_000 }, async (t) => {
     assert.match(await page.locator(".health strong").innerText(), /^OK$/);
     assert.equal(await fact(page, "Node").innerText(), pod.spec.nodeName);
     assert.equal(await fact(page, "Image").innerText(), "registry.example.com/e2e:1");
+    await page.locator(".groups summary", { hasText: "Tolerations" }).click();
+    assert.match(
+      await page.locator(".groups details[open]").innerText(),
+      /node\.kubernetes\.io\/not-ready\s+NoExecute\s+for 300 s/,
+    );
     assert.match(await fact(page, "Requests").innerText(), /cpu 0\.001 cores\s+memory 1 Mi/);
     assert.match(await page.locator(".item .pieces").innerText(), /Running \d+s\s+ready\s+0 restarts/);
     const ready = page.locator(".conditions tbody tr", { has: page.locator("th", { hasText: /^Ready$/ }) });

@@ -60,7 +60,7 @@ function check(object: unknown): void {
   };
   facts(metaFacts(object));
   for (const s of sections) {
-    lists.push(s.items);
+    lists.push(s.items, s.groups);
     facts(s.facts);
     for (const { cells } of s.table?.rows ?? []) {
       assert.equal(cells.length, s.table?.columns.length);
@@ -70,7 +70,9 @@ function check(object: unknown): void {
     for (const i of s.items) {
       pieces.push(...i.head);
       facts(i.facts);
+      lists.push(i.groups);
     }
+    for (const g of [...s.groups, ...s.items.flatMap((i) => i.groups)]) facts(g.facts);
   }
   for (const p of pieces)
     assert.ok(

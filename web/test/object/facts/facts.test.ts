@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { loadAll } from "js-yaml";
-import type { Fact, Piece, Section, Table } from "../../../static/src/object/facts/fact.ts";
+import type { Fact, Group, Piece, Section, Table } from "../../../static/src/object/facts/fact.ts";
 import { factsOf } from "../../../static/src/object/facts/facts.ts";
 
 // These functions format facts as text, such as "web 2 of 4 [warn]", and links as "(ConfigMap shop/web)".
@@ -18,6 +18,8 @@ const pieceText = (p: Piece): string =>
 const line = (f: Fact): string =>
   `${f.bar === undefined ? "" : `${f.bar.actual}/${f.bar.desired} `}${f.pieces.map(pieceText).join(" | ")}`;
 const facts = (list: readonly Fact[]): Record<string, string> => Object.fromEntries(list.map((f) => [f.key, line(f)]));
+// The titles of groups are in angle brackets, because facts can have the same names.
+const groups = (list: readonly Group[]) => Object.fromEntries(list.map((g) => [`<${g.title}>`, facts(g.facts)]));
 const tableText = ({ columns, rows }: Table): Record<string, string> => ({
   "": columns.join(" | "),
   ...Object.fromEntries(rows.map((r) => [r.key, r.cells.map((c) => (c === null ? "-" : pieceText(c))).join(" | ")])),
@@ -32,9 +34,14 @@ const sectionTexts = (sections: readonly Section[]) =>
         ...Object.fromEntries(
           s.items.map((i) => [
             i.key,
-            { ...(i.head.length === 0 ? {} : { "": i.head.map(pieceText).join(" | ") }), ...facts(i.facts) },
+            {
+              ...(i.head.length === 0 ? {} : { "": i.head.map(pieceText).join(" | ") }),
+              ...facts(i.facts),
+              ...groups(i.groups),
+            },
           ]),
         ),
+        ...groups(s.groups),
       },
     ]),
   );

@@ -1,6 +1,7 @@
+import { containerGroups, handlerText } from "./describe.ts";
 import { fact, item, absentPiece, piece, since, type Fact, type Item, type Piece, type FactTone } from "./fact.ts";
 import { amountPiece } from "./quantity.ts";
-import { valueAt, isTree, list, members, number, scalar, text, time, trees } from "./read.ts";
+import { valueAt, isTree, members, number, scalar, text, time, trees } from "./read.ts";
 
 export function containers(pod: unknown): Item[] {
   return [
@@ -8,6 +9,21 @@ export function containers(pod: unknown): Item[] {
     ...containersIn(pod, "containers", "containerStatuses", ""),
     ...containersIn(pod, "ephemeralContainers", "ephemeralContainerStatuses", "ephemeral"),
   ];
+}
+
+/** Returns the containers of a pod template, which have no status. */
+export function templateContainers(spec: unknown, ns: string): Item[] {
+  return (["initContainers", "containers"] as const).flatMap((field) =>
+    trees(valueAt(spec, field)).map((c) => {
+      const role = field === "containers" ? "" : c["restartPolicy"] === "Always" ? "sidecar" : "init";
+      return item(
+        text(c["name"]) || "container",
+        [role === "" ? null : absentPiece(role)],
+        [fact("Image", text(c["image"])), ...specFacts(c)],
+        containerGroups(c, ns),
+      );
+    }),
+  );
 }
 
 /** Returns the images of a pod template. The tooltip of each image is the container's name. */
@@ -35,14 +51,19 @@ function containersIn(pod: unknown, specField: string, statusField: string, role
         fact("Image", piece(text(c["image"]), { title: text(valueAt(status, "imageID")) || undefined })),
         messageFact(valueAt(status, "state")),
         lastExit(valueAt(status, "lastState", "terminated")),
-        resources("Requests", valueAt(c, "resources", "requests")),
-        resources("Limits", valueAt(c, "resources", "limits")),
-        fact("Ports", ...trees(c["ports"]).map(port)),
-        fact("Probes", ...["startup", "readiness", "liveness"].map((p) => probe(p, c[`${p}Probe`]))),
+        ...specFacts(c),
       ],
+      containerGroups(c, text(valueAt(pod, "metadata", "namespace"))),
     );
   });
 }
+
+const specFacts = (c: unknown): (Fact | null)[] => [
+  resources("Requests", valueAt(c, "resources", "requests")),
+  resources("Limits", valueAt(c, "resources", "limits")),
+  fact("Ports", ...trees(valueAt(c, "ports")).map(port)),
+  fact("Probes", ...["startup", "readiness", "liveness"].map((p) => probe(p, valueAt(c, `${p}Probe`)))),
+];
 
 // A container that runs to completion shows neither readiness nor zero restarts.
 function headPieces(status: unknown, runsToCompletion: boolean): (Piece | null)[] {
@@ -125,21 +146,7 @@ function probe(name: string, v: unknown): Piece | null {
     .filter((k) => number(v[k]) !== null)
     .map((k) => `${k}: ${scalar(v[k])}`);
   return {
-    text: `${name} ${probeText(v)}${seconds === null ? "" : ` every ${seconds}s`}`,
+    text: `${name} ${handlerText(v)}${seconds === null ? "" : ` every ${seconds}s`}`,
     title: numbers.join("\n") || undefined,
   };
-}
-
-function probeText(v: unknown): string {
-  const [http, tcp, grpc, exec] = [
-    valueAt(v, "httpGet"),
-    valueAt(v, "tcpSocket"),
-    valueAt(v, "grpc"),
-    valueAt(v, "exec", "command"),
-  ];
-  if (isTree(http))
-    return `GET ${http["scheme"] === "HTTPS" ? "https " : ""}:${scalar(http["port"])}${text(http["path"]) || "/"}`;
-  if (isTree(tcp)) return `tcp :${scalar(tcp["port"])}`;
-  if (isTree(grpc)) return `grpc :${scalar(grpc["port"])}`;
-  return `exec ${list(exec).map(scalar).join(" ")}`.trim();
 }

@@ -36,12 +36,20 @@ export interface Fact {
   readonly bar?: Bar;
 }
 
+/** Further facts, which are shown on request. */
+export interface Group {
+  readonly key: string;
+  readonly title: string;
+  readonly facts: readonly Fact[];
+}
+
 /** A repeated part of an object, such as a container. */
 export interface Item {
   readonly key: string;
   readonly title: string;
   readonly head: readonly Piece[];
   readonly facts: readonly Fact[];
+  readonly groups: readonly Group[];
 }
 
 export interface Table {
@@ -55,11 +63,13 @@ export interface Section {
   readonly title: string; // empty for the first section of an object
   readonly facts: readonly Fact[];
   readonly items: readonly Item[];
+  readonly groups: readonly Group[];
   readonly table?: Table;
 }
 
 const maxFacts = 200;
 const maxItems = 100;
+const maxGroupFacts = 100;
 
 type Optional<T> = T | null | undefined;
 
@@ -94,11 +104,26 @@ export function firstPieces(pieces: readonly Optional<Piece | string>[], limit =
 export const facts = (list: readonly Optional<Fact>[]): Fact[] =>
   unique(list.filter((f) => f !== null && f !== undefined));
 
-export const item = (title: string, head: readonly Optional<Piece>[], list: readonly Optional<Fact>[]): Item => ({
+/** Returns null if there are no facts. */
+export function group(title: string, list: readonly Optional<Fact>[]): Group | null {
+  const all = list.filter((f) => f !== null && f !== undefined);
+  if (all.length === 0) return null;
+  return { key: title, title, facts: limited(all, maxGroupFacts, 0) };
+}
+
+const groupsOf = (list: readonly Optional<Group>[]): Group[] => list.filter((g) => g !== null && g !== undefined);
+
+export const item = (
+  title: string,
+  head: readonly Optional<Piece>[],
+  list: readonly Optional<Fact>[],
+  groups: readonly Optional<Group>[] = [],
+): Item => ({
   key: title,
   title,
   head: head.filter((p) => p !== null && p !== undefined),
   facts: facts(list),
+  groups: groupsOf(groups),
 });
 
 export function section(
@@ -106,19 +131,27 @@ export function section(
   list: readonly Optional<Fact>[],
   items: readonly Item[] = [],
   limit = maxFacts,
+  groups: readonly Optional<Group>[] = [],
 ): Section | null {
   const all = list.filter((f) => f !== null && f !== undefined);
-  if (all.length + items.length === 0) return null;
-  const omittedCount = Math.max(0, all.length - limit) + Math.max(0, items.length - maxItems);
+  const shownGroups = groupsOf(groups);
+  if (all.length + items.length + shownGroups.length === 0) return null;
   return {
     key: title,
     title,
-    facts: facts([
-      ...all.slice(0, limit),
-      omittedCount === 0 ? null : fact("More", absentPiece(`${omittedCount} more; see the YAML tab`)),
-    ]),
+    facts: limited(all, limit, Math.max(0, items.length - maxItems)),
     items: unique(items.slice(0, maxItems)),
+    groups: shownGroups,
   };
+}
+
+// Returns the first facts. If there are more, or other parts were omitted, a fact with their number follows.
+function limited(all: readonly Fact[], limit: number, omittedItems: number): Fact[] {
+  const omittedCount = Math.max(0, all.length - limit) + omittedItems;
+  return facts([
+    ...all.slice(0, limit),
+    omittedCount === 0 ? null : fact("More", absentPiece(`${omittedCount} more; see the YAML tab`)),
+  ]);
 }
 
 /** Returns a section with a table. The first two cells of a row are its key. */
@@ -141,6 +174,7 @@ export function tableSection(
     title,
     facts: facts([omittedCount === 0 ? null : fact("More", absentPiece(`${omittedCount} more; see the YAML tab`))]),
     items: [],
+    groups: [],
     table: { columns, rows: unique(keyed) },
   };
 }

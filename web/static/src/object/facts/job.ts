@@ -1,5 +1,6 @@
 import { images } from "./container.ts";
 import { fact, firstPieces, link, absentPiece, piece, section, since, type Section } from "./fact.ts";
+import { podTemplate } from "./pod.ts";
 import { valueAt, number, scalar, text, time, trees } from "./read.ts";
 import { selectorPieces, shareFact } from "./workload.ts";
 
@@ -23,6 +24,7 @@ export function job(o: unknown): (Section | null)[] {
       fact("Selector", ...selectorPieces(valueAt(spec, "selector"))),
       images(valueAt(spec, "template", "spec")),
     ]),
+    podTemplate(valueAt(spec, "template", "spec"), text(valueAt(o, "metadata", "namespace"))),
   ];
 }
 
@@ -47,6 +49,7 @@ export function cronJob(o: unknown): (Section | null)[] {
       fact("History limits", ...limits),
       images(valueAt(spec, "jobTemplate", "spec", "template", "spec")),
     ]),
+    podTemplate(valueAt(spec, "jobTemplate", "spec", "template", "spec"), ns),
   ];
 }
 

@@ -1,6 +1,7 @@
-import { containers } from "./container.ts";
+import { containers, templateContainers } from "./container.ts";
+import { podGroups } from "./describe.ts";
 import { fact, firstPieces, link, absentPiece, piece, section, since, type Piece, type Section } from "./fact.ts";
-import { valueAt, members, scalar, text, time, trees } from "./read.ts";
+import { valueAt, scalar, text, time, trees } from "./read.ts";
 
 export function pod(o: unknown): (Section | null)[] {
   const [spec, status] = [valueAt(o, "spec"), valueAt(o, "status")];
@@ -31,8 +32,6 @@ export function pod(o: unknown): (Section | null)[] {
         link("scheduling.k8s.io/v1", "PriorityClass", "", text(valueAt(spec, "priorityClassName"))),
         priority === "0" ? null : priority,
       ),
-      fact("Restart policy", text(valueAt(spec, "restartPolicy"))),
-      fact("Node selector", ...members(valueAt(spec, "nodeSelector")).map(([k, v]) => `${k}=${scalar(v)}`)),
       fact(
         "Scheduling gates",
         ...trees(valueAt(spec, "schedulingGates")).map((g) => piece(text(g["name"]), { tone: "warn" })),
@@ -42,6 +41,7 @@ export function pod(o: unknown): (Section | null)[] {
       fact("Uses", ...firstPieces(usedObjects(spec, ns))),
     ]),
     section("Containers", [], containers(o)),
+    section("Details", [], [], undefined, podGroups(spec, ns)),
   ];
 }
 
@@ -74,4 +74,15 @@ function usedObjects(spec: unknown, ns: string): Piece[] {
   for (const name of trees(valueAt(spec, "imagePullSecrets")).map((s) => text(s["name"])))
     add("Secret", name, "image pull Secret");
   return [...found.values()];
+}
+
+/** Returns the details of a pod template, with its containers. */
+export function podTemplate(spec: unknown, ns: string): Section | null {
+  return section(
+    "Pod template",
+    [fact("Service account", link("v1", "ServiceAccount", ns, text(valueAt(spec, "serviceAccountName"))))],
+    templateContainers(spec, ns),
+    undefined,
+    podGroups(spec, ns),
+  );
 }

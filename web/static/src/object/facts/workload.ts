@@ -11,6 +11,7 @@ import {
   type Section,
   type FactTone,
 } from "./fact.ts";
+import { podTemplate } from "./pod.ts";
 import { amount } from "./quantity.ts";
 import { valueAt, isScalar, isTree, members, number, scalar, text, trees } from "./read.ts";
 
@@ -30,6 +31,7 @@ export function deployment(o: unknown): (Section | null)[] {
       templateImages(o),
       fact("Revision", text(valueAt(o, "metadata", "annotations", "deployment.kubernetes.io/revision"))),
     ]),
+    templateOf(o),
   ];
 }
 
@@ -63,6 +65,7 @@ export function statefulSet(o: unknown): (Section | null)[] {
         ),
       ),
     ]),
+    templateOf(o),
   ];
 }
 
@@ -82,9 +85,9 @@ export function daemonSet(o: unknown): (Section | null)[] {
         settingPiece(rollingUpdate, "maxUnavailable", "max unavailable"),
       ),
       fact("Selector", ...selectorPieces(valueAt(spec, "selector"))),
-      fact("Node selector", ...selectorPieces(valueAt(spec, "template", "spec", "nodeSelector"))),
       templateImages(o),
     ]),
+    templateOf(o),
   ];
 }
 
@@ -96,6 +99,7 @@ export function replicaSet(o: unknown): (Section | null)[] {
       templateImages(o),
       fact("Revision", text(valueAt(o, "metadata", "annotations", "deployment.kubernetes.io/revision"))),
     ]),
+    templateOf(o),
   ];
 }
 
@@ -117,6 +121,9 @@ export function selectorPieces(v: unknown): (Piece | null)[] {
   });
   return [...members(v["matchLabels"]).map(([k, value]) => piece(`${k}=${scalar(value)}`)), ...expressions];
 }
+
+const templateOf = (o: unknown): Section | null =>
+  podTemplate(valueAt(o, "spec", "template", "spec"), text(valueAt(o, "metadata", "namespace")));
 
 export const templateImages = (o: unknown): Fact | null => images(valueAt(o, "spec", "template", "spec"));
 

@@ -4,7 +4,7 @@ import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import { Age, useHighlight } from "../../ui/view.tsx";
 import type { ObjectName } from "../../model/view.ts";
-import type { Bar, Fact, Item, Piece, Section, Table, Target } from "../facts/fact.ts";
+import type { Bar, Fact, Group, Item, Piece, Section, Table, Target } from "../facts/fact.ts";
 
 export interface OverviewScope {
   /** Returns the URL that opens an object in the panel, or null if the object's resource is unknown. */
@@ -29,7 +29,7 @@ export function Heading({ children, ...rest }: { children: string; id?: string; 
   );
 }
 
-export const SectionView = ({ section: { title, facts, items, table } }: { section: Section }) => (
+export const SectionView = ({ section: { title, facts, items, groups, table } }: { section: Section }) => (
   <section class="part">
     <Heading hidden={title === ""}>{title}</Heading>
     {table !== undefined && <TableView table={table} label={title} />}
@@ -39,6 +39,7 @@ export const SectionView = ({ section: { title, facts, items, table } }: { secti
         <ItemView key={item.key} item={item} />
       ))}
     </div>
+    <Groups groups={groups} />
   </section>
 );
 
@@ -66,7 +67,7 @@ function FactView({ fact: { name, bar, pieces } }: { fact: Fact }) {
   );
 }
 
-function ItemView({ item: { title, head, facts } }: { item: Item }) {
+function ItemView({ item: { title, head, facts, groups } }: { item: Item }) {
   return (
     <div class="item">
       <p class="head">
@@ -78,9 +79,24 @@ function ItemView({ item: { title, head, facts } }: { item: Item }) {
         </span>
       </p>
       <FactList facts={facts} />
+      <Groups groups={groups} />
     </div>
   );
 }
+
+// An expanded group stays expanded when its facts change.
+const Groups = ({ groups }: { groups: readonly Group[] }) => (
+  <div class="groups" hidden={groups.length === 0}>
+    {groups.map(({ key, title, facts }) => (
+      <details key={key}>
+        <summary>
+          {title} <span class="count">{facts.length}</span>
+        </summary>
+        <FactList facts={facts} />
+      </details>
+    ))}
+  </div>
+);
 
 function PieceView({ piece: { text, title, tone, isRelative, target } }: { piece: Piece }) {
   const { href } = useContext(Overview);
