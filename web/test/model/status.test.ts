@@ -14,7 +14,7 @@ import {
   status,
   type SubscriptionInfo,
 } from "../../static/src/model/status.ts";
-import { states } from "../../static/src/net/wire.ts";
+import { states, type State } from "../../static/src/net/wire.ts";
 
 const liveInfo: SubscriptionInfo = {
   connection: "open",
@@ -171,6 +171,14 @@ void test("a forbidden choice links to what the user may list", () => {
     "Forbidden: You may not. Ask your cluster admin for access. The data then appears automatically.",
   );
   assert.equal(bannerText(not, 0, true), "Forbidden: You may not.");
+});
+
+void test("a reason that ends with a period gets no second one", () => {
+  for (const state of ["stale", "failed"] as const)
+    for (const reason of ["the watch ended", "The watch ended."]) {
+      const banner = bannerText({ ...liveInfo, state: { ...(liveInfo.state as State), state, since: "", reason } }, 0);
+      assert.match(banner ?? "", /^\w+: [Tt]he watch ended\. Data may be out of date\.$/);
+    }
 });
 
 void test("the close reason of the server is shown", () => {

@@ -20,6 +20,9 @@ export interface SubscriptionInfo {
   readonly isReloading: boolean;
 }
 
+// Some reasons end with a period, others do not.
+const asSentence = (reason: string): string => (/[.!?…]$/.test(reason) ? reason : `${reason}.`);
+
 export interface Status {
   /** Selects a color in the style sheet. */
   readonly tone: "live" | "busy" | "warn" | "bad";
@@ -126,7 +129,7 @@ export function offlineText(closeReason: string, isReachable: boolean | null, at
           ? `Glasshouse responds, but ${closed}`
           : "Glasshouse cannot be reached from this browser";
   return (
-    `Not live: ${reason}. Showing data from ${clockTime(at, now)}. Links and forms load new data. ` +
+    `Not live: ${asSentence(reason)} Showing data from ${clockTime(at, now)}. Links and forms load new data. ` +
     "Live updates start automatically as soon as possible."
   );
 }
@@ -214,9 +217,9 @@ export function noteFor(
     const reason = isLost
       ? info.closeReason === ""
         ? ""
-        : `Glasshouse reported: ${info.closeReason}.`
+        : `Glasshouse reported: ${asSentence(info.closeReason)}`
       : info.state?.reason
-        ? `The watch is interrupted: ${info.state.reason}.`
+        ? `The watch is interrupted: ${asSentence(info.state.reason)}`
         : "The watch is interrupted.";
     const next = isLost
       ? "Retrying automatically. Check that Glasshouse is running."
@@ -238,7 +241,7 @@ export function noteFor(
       "Disconnected",
       info.closeReason === ""
         ? "Glasshouse cannot be reached from this browser."
-        : `Glasshouse reported: ${info.closeReason}.`,
+        : `Glasshouse reported: ${asSentence(info.closeReason)}`,
       "Retrying automatically. Check that Glasshouse is running.",
     );
   const progress =
@@ -266,7 +269,7 @@ export function bannerText(info: SubscriptionInfo, now: number, isGuest = shared
     case "stale":
       return (
         `${status(info, now).text}: ` +
-        `${info.state.reason === "" ? "the watch is interrupted" : info.state.reason}. Data may be out of date.`
+        `${asSentence(info.state.reason || "the watch is interrupted")} Data may be out of date.`
       );
     case "forbidden":
       return (
@@ -274,7 +277,7 @@ export function bannerText(info: SubscriptionInfo, now: number, isGuest = shared
         `${isGuest ? "" : " Ask your cluster admin for access. The data then appears automatically."}`
       );
     case "failed":
-      return `Failed: ${info.state.reason}. Data may be out of date.`;
+      return `Failed: ${asSentence(info.state.reason)} Data may be out of date.`;
     case "absent":
       return "This resource is no longer available in the cluster.";
   }
