@@ -9,6 +9,15 @@ import type { Line } from "../../yaml/writer.ts";
 
 const sameText = (a: Line | undefined, b: Line | undefined): boolean => a === b || a?.text === b?.text;
 
+// Every write changes metadata.resourceVersion, so its line is not marked.
+function withoutResourceVersion(newRows: readonly Row[], all: readonly Row[]): readonly Row[] {
+  const start = all.findIndex((row) => row.line.text === "metadata:");
+  const end = start < 0 ? -1 : start + (all[start] as Row).line.nestedCount;
+  return newRows.filter(
+    ({ index, line }) => index <= start || index > end || !/^ {2}resourceVersion: /.test(line.text),
+  );
+}
+
 export class LiveText {
   readonly element = h("div", { class: "yaml text", role: "region", tabindex: "0", "aria-label": "YAML" });
   /** The blocks (groups of lines) that are visible or nearly visible. */
@@ -128,7 +137,7 @@ export class LiveText {
     });
     for (const row of this.rows) if (row.index < 0) row.element.remove();
     for (const row of this.markedRows) setMark(row, null);
-    this.markedRows = tooltip === null ? [] : newRows;
+    this.markedRows = tooltip === null ? [] : withoutResourceVersion(newRows, next);
     for (const row of this.markedRows) setMark(row, tooltip);
     this.rows = next;
     for (const row of newRows) this.insert(row, next[row.index - 1]);
