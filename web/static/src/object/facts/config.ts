@@ -3,7 +3,7 @@ import { fact, absentPiece, piece, section, type Fact, type Section } from "./fa
 import { bytes, sizeOf } from "./quantity.ts";
 import { valueAt, members, text } from "./read.ts";
 
-const maxInlineLength = 80; // characters; for a longer value, only the size is shown
+const maxInlineLength = 80; // characters; a longer value is shown on request
 
 export function configMap(o: unknown): (Section | null)[] {
   const textEntries = members(valueAt(o, "data")).map(([key, v]): Fact | null =>
@@ -36,11 +36,8 @@ function entryFact(key: string, value: string, isText: boolean): Fact | null {
   if (!isText) return fact(key, absentPiece("not a string"));
   const lines = value.split("\n").length - (value.endsWith("\n") ? 1 : 0);
   const isInline = lines <= 1 && value.length <= maxInlineLength && value.trim() !== "";
-  return fact(
-    key,
-    isInline ? piece(value.trim()) : null,
-    absentPiece(
-      value === "" ? "empty" : `${bytes(sizeOf(value))}${lines > 1 ? `, ${formatInteger(lines)} lines` : ""}`,
-    ),
-  );
+  if (value === "") return fact(key, absentPiece("empty"));
+  const size = `${bytes(sizeOf(value))}${lines > 1 ? `, ${formatInteger(lines)} lines` : ""}`;
+  if (isInline) return fact(key, piece(value.trim()), absentPiece(size));
+  return fact(key, absentPiece(size, { full: () => value }));
 }

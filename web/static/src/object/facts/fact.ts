@@ -19,6 +19,8 @@ export interface Piece {
   /** Shows the timestamps in text as ages. */
   readonly isRelative?: true;
   readonly target?: Target;
+  /** Returns a long value, which is shown on request. The text then describes it. */
+  readonly full?: () => string;
 }
 
 export interface Bar {
@@ -78,7 +80,7 @@ export const piece = (text: string, more: Omit<Piece, "text"> = {}): Piece | nul
   text === "" ? null : { text, ...more };
 
 /** Returns a piece for a value that is absent on purpose. */
-export const absentPiece = (text = "none"): Piece => ({ text, tone: "quiet" });
+export const absentPiece = (text = "none", more: Omit<Piece, "text"> = {}): Piece => ({ text, tone: "quiet", ...more });
 
 /** Returns a piece that shows a time as an age, such as "5m ago". */
 export const since = (time: string, before = "", after = " ago"): Piece | null =>

@@ -1,10 +1,13 @@
 // Renders facts, which are the named values in the overview of an object.
 
 import { createContext } from "preact";
-import { useContext } from "preact/hooks";
+import { useContext, useState } from "preact/hooks";
+import { copyText } from "../../ui/clipboard.ts";
 import { Age, useHighlight } from "../../ui/view.tsx";
 import type { ObjectName } from "../../model/view.ts";
 import type { Bar, Fact, Group, Item, Piece, Section, Table, Target } from "../facts/fact.ts";
+
+const maxDrawnValue = 50_000; // characters
 
 export interface OverviewScope {
   /** Returns the URL that opens an object in the panel, or null if the object's resource is unknown. */
@@ -98,8 +101,9 @@ const Groups = ({ groups }: { groups: readonly Group[] }) => (
   </div>
 );
 
-function PieceView({ piece: { text, title, tone, isRelative, target } }: { piece: Piece }) {
+function PieceView({ piece: { text, title, tone, isRelative, target, full } }: { piece: Piece }) {
   const { href } = useContext(Overview);
+  if (full !== undefined) return <LongValue label={text} full={full} />;
   const address = target === undefined ? null : href(target);
   const words = isRelative === true ? <Age wire={text} /> : text;
   return address === null ? (
@@ -110,6 +114,32 @@ function PieceView({ piece: { text, title, tone, isRelative, target } }: { piece
     <a href={address} data-address="" title={title} data-tone={tone}>
       {words}
     </a>
+  );
+}
+
+// The value is drawn only while it is open, because it can be large.
+function LongValue({ label, full }: { label: string; full: () => string }) {
+  const [isOpen, setOpen] = useState(false);
+  const [result, setResult] = useState("");
+  const copy = async (): Promise<void> => {
+    setResult((await copyText(full())) ? "Copied" : "Copy failed");
+    setTimeout(() => setResult(""), 2000);
+  };
+  const value = isOpen ? full() : "";
+  return (
+    <details class="long-value" onToggle={(e) => setOpen(e.currentTarget.open)}>
+      <summary>{label}</summary>
+      {isOpen && (
+        <>
+          {/* A scrollable element must be reachable with the keyboard. */}
+          <pre tabIndex={0}>{value.slice(0, maxDrawnValue)}</pre>
+          {value.length > maxDrawnValue && <p>The rest is in the YAML tab, and in copies.</p>}
+          <button type="button" onClick={() => void copy()}>
+            {result || "Copy value"}
+          </button>
+        </>
+      )}
+    </details>
   );
 }
 
