@@ -113,6 +113,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     );
     // The Deployment's controller has written the status meanwhile.
     await page.getByRole("button", { name: /^Spec/ }).click();
+    await become("the filter in the URL", () => new URL(page.url()).searchParams.get("find"), "is:spec");
     await become("the spec alone", () => page.locator(".timeline > .change-entry .path").allInnerTexts(), [
       "spec.template.spec.containers[main].image",
     ]);

@@ -31,6 +31,8 @@ export class FakeCluster {
       kindOfRef: (other) => ({ ref: other, kind: "", resource: "", namespaced: true }),
       log: () => ({ container: "", previous: false }),
       selectLog: () => undefined,
+      find: () => "",
+      setFind: () => undefined,
     };
   }
 

@@ -26,7 +26,8 @@ const (
 
 // List renders the page with the list of a resource.
 func (s *Site) List(w http.ResponseWriter, r *http.Request) error {
-	query, values, err := request.QueryOf(r, "sort", "cols", "from", "open", "tab", "container", "previous", "at", "kiosk")
+	query, values, err := request.QueryOf(r, "sort", "cols", "from", "open", "tab", "container", "previous", "find", "at",
+		"kiosk")
 	if err != nil {
 		return err
 	}
@@ -134,7 +135,7 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 // row.
 func keptParamsOf(values url.Values) []templates.Parameter {
 	var kept []templates.Parameter
-	for _, name := range []string{"sort", "cols", "open", "tab", "container", "previous"} {
+	for _, name := range []string{"sort", "cols", "open", "tab", "container", "previous", "find"} {
 		if name == "cols" && slices.Equal(values[name], []string{"wide"}) {
 			continue
 		}
@@ -160,7 +161,7 @@ func nonEmpty(values url.Values, names ...string) url.Values {
 // linkList sets the links to sort a list and to open its previous or next rows, for browsers without JavaScript.
 func linkList(page *templates.List, values url.Values) {
 	link := func(name, value string) string {
-		query := nonEmpty(values, "ns", "labels", "q", "sort", "cols", "open", "tab", "container", "previous")
+		query := nonEmpty(values, "ns", "labels", "q", "sort", "cols", "open", "tab", "container", "previous", "find")
 		if query.Set(name, value); value == "" {
 			query.Del(name)
 		}

@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { History } from "../../static/src/model/history.ts";
-import { isBurst, isByPeople, Timeline, type TimelineFilter } from "../../static/src/activity/timeline.ts";
+import {
+  formatFilter,
+  isBurst,
+  isByPeople,
+  parseFilter,
+  Timeline,
+  type TimelineFilter,
+} from "../../static/src/activity/timeline.ts";
 import { formatIgnored, parseIgnored, withoutFields } from "../../static/src/compare/compare-ignore.ts";
 import type { Change, PatchOp } from "../../static/src/net/wire.ts";
 
@@ -87,6 +94,12 @@ void test("consecutive status updates form one line, and spec changes stand out"
       ["metadata", 0],
     ],
   );
+});
+
+void test("the filter has a form for the URL", () => {
+  for (const text of ["", "image", "is:spec", "by:people", "is:status by:people kubectl image", "trailing "])
+    assert.equal(formatFilter(parseFilter(text)), text);
+  assert.deepEqual(parseFilter("image is:spec"), { text: "image", part: "spec", peopleOnly: false });
 });
 
 void test("creation, deletion and missed changes belong to all parts", () => {

@@ -17,6 +17,8 @@ const host = {
   kindOf: () => undefined,
   kindOfRef: () => undefined,
   log: () => defaultLog,
+  find: () => "",
+  setFind: () => undefined,
 } as unknown as TabHost;
 const pod = {
   metadata: { uid: "u" },

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { formatView, objectHref, parseView, titleOf, logHref } from "../../static/src/model/view.ts";
+import { formatView, objectHref, parseView, titleOf, logHref, findIn } from "../../static/src/model/view.ts";
 
 const same: string[] = [
   "/r/core/v1/pods",
@@ -8,6 +8,7 @@ const same: string[] = [
   "/r/core/v1/pods?cols=status&cols=ip+address",
   "/r/core/v1/pods?open=a/web-1&tab=logs",
   "/r/core/v1/pods?open=a/web-1&tab=logs&container=side&previous=true",
+  "/r/core/v1/pods?open=a/web-1&tab=changes&find=is%3Aspec+image",
   "/r/rbac.authorization.k8s.io/v1/clusterroles?open=_/system:node",
   "/r/core/v1/events",
   "/r/core/v1/events?ns=a&sort=-last+seen",
@@ -66,4 +67,12 @@ void test("the page title names the open object", () => {
 void test("a link to a log names the pod, the container and the run", () => {
   const address = logHref("core/v1/pods", { ns: "a", name: "web-1" }, { container: "side", previous: true });
   assert.equal(address, "/r/core/v1/pods?ns=a&open=a/web-1&tab=logs&container=side&previous=true");
+});
+
+void test("the search text belongs to one tab, and other tabs do not show it", () => {
+  const view = parseView("/r/core/v1/pods", "?open=a/web-1&tab=yaml&find=image", "");
+  assert.deepEqual(view.open, { ns: "a", name: "web-1", find: { tab: "yaml", text: "image" } });
+  assert.equal(findIn(view.open?.find, "yaml"), "image");
+  assert.equal(findIn(view.open?.find, "changes"), "");
+  assert.equal(formatView({ ...view, tab: "changes" }), "/r/core/v1/pods?open=a/web-1&tab=changes");
 });

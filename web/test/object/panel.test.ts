@@ -18,6 +18,7 @@ function openPanel(): { head: Part; upstream: Upstream; root: Part; panel: Panel
     live: upstream.live,
     kind: { ref: "core/v1/pods", resource: "pods", kind: "Pod" },
     name: { ns: "a", name: "web" },
+    find: () => "",
   } as unknown as TabHost;
   const panel = new Panel(root as unknown as HTMLElement, host, "changes", {
     tab: () => undefined,

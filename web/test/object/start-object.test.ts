@@ -57,6 +57,17 @@ void test("back and forward show the tab and the log of the URL", () => {
   assert.equal(browser.history.at(-1), "push /o/core/v1/pods/shop/web-1?tab=logs&container=proxy");
 });
 
+void test("the search text of a tab is in the URL, and not a history entry of its own", () => {
+  const p = start("?tab=changes&find=is:spec");
+  assert.equal(p.selectedTab(), "changes");
+  const before = browser.history.length;
+  element("tab-yaml").fire("click");
+  assert.equal(browser.history.at(-1), "push /o/core/v1/pods/shop/web-1?tab=yaml", "other tabs have other texts");
+  element("tab-changes").fire("click");
+  assert.equal(browser.history.at(-1), "push /o/core/v1/pods/shop/web-1?tab=changes&find=is%3Aspec");
+  assert.equal(browser.history.length, before + 2);
+});
+
 void test("one key opens the log of the previous run, and switches back", () => {
   const p = start();
   p.press("P");

@@ -25,6 +25,22 @@ export interface TimelineFilter {
   readonly peopleOnly: boolean;
 }
 
+/** Reads the form of a filter in the URL, such as "is:spec by:people image". */
+export function parseFilter(find: string): TimelineFilter {
+  const words = find.split(" ");
+  return {
+    text: words.filter((w) => w !== people && partOfWord(w) === null).join(" "),
+    part: words.map(partOfWord).find((part) => part !== null) ?? null,
+    peopleOnly: words.includes(people),
+  };
+}
+
+export const formatFilter = ({ text, part, peopleOnly }: TimelineFilter): string =>
+  [...(part === null ? [] : [`is:${part}`]), ...(peopleOnly ? [people] : []), ...(text === "" ? [] : [text])].join(" ");
+
+const people = "by:people";
+const partOfWord = (word: string): Part | null => parts.find((part) => word === `is:${part}`) ?? null;
+
 /** One change of an object, with the fields that match the filter. */
 export interface ShownStep {
   readonly step: HistoryStep;

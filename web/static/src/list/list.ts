@@ -46,6 +46,7 @@ import {
   sameObject,
   titleOf,
   toggledLog,
+  findIn,
   defaultLog,
   type ObjectName,
   type OpenedObject,
@@ -397,7 +398,9 @@ export class ListPage implements FeedListener {
       kindOf: (apiVersion, kind) => picker.kindOf(apiVersion, kind),
       kindOfRef: (ref) => picker.get(ref),
       log: () => this.view.open?.log ?? defaultLog,
-      selectLog: (log) => this.change({ open: { ...name, log } }),
+      selectLog: (log) => this.change({ open: { ...this.openedObject(name), log } }),
+      find: (tab) => findIn(this.view.open?.find, tab),
+      setFind: (tab, text) => this.change({ open: { ...this.openedObject(name), find: { tab, text } } }, "replace"),
     };
   }
 
@@ -509,7 +512,7 @@ export class ListPage implements FeedListener {
     const at = this.view.open ?? this.table.activeEntry;
     if (at === undefined) return announce("Select an object first, with j and k.");
     const { log } = this.openedObject(at);
-    this.change({ open: { ns: at.ns, name: at.name, log: toggledLog(log, this.view.tab) }, tab: "logs" });
+    this.change({ open: { ...this.openedObject(at), log: toggledLog(log, this.view.tab) }, tab: "logs" });
   }
 
   /** Opens the object of the next row (by = 1) or of the previous row (by = -1). */

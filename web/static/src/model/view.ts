@@ -22,8 +22,22 @@ export const toggledLog = (log = defaultLog, tab = ""): LogSelection => ({
   previous: tab !== "logs" || !log.previous,
 });
 
+/** The text that the user searches in one tab of the panel, or by which the tab filters. */
+export interface TabFind {
+  readonly tab: string;
+  readonly text: string;
+}
+
+export const findIn = (find: TabFind | undefined, tab: string): string => (find?.tab === tab ? find.text : "");
+
+export const parseFind = (query: URLSearchParams): TabFind => ({
+  tab: query.get("tab") ?? "",
+  text: query.get("find") ?? "",
+});
+
 export interface OpenedObject extends ObjectName {
   readonly log?: LogSelection;
+  readonly find?: TabFind;
 }
 
 export interface View {
@@ -78,7 +92,14 @@ export function parseView(pathname: string, search: string, ref: string): View {
           .filter((c) => c !== ""),
       ),
     ],
-    open: open !== null && tab === "logs" ? { ...open, log: parseLog(query) } : open,
+    open:
+      open === null
+        ? null
+        : {
+            ...open,
+            ...(tab === "logs" ? { log: parseLog(query) } : {}),
+            ...(tab !== "" && query.has("find") ? { find: parseFind(query) } : {}),
+          },
     tab,
   };
 }
@@ -93,7 +114,7 @@ export function formatView(v: View): string {
   if (sort !== sortText(defaultSort(v.ref))) query.set("sort", sort || "namespace");
   for (const column of v.cols) query.append("cols", column);
   if (v.open !== null) query.set("open", `${v.open.ns === "" ? "_" : v.open.ns}/${v.open.name}`);
-  if (v.open !== null && v.tab !== "") setTabParams(query, v.tab, v.open.log);
+  if (v.open !== null && v.tab !== "") setTabParams(query, v.tab, v.open.log, v.open.find);
   return withBase(`/r/${v.ref}${queryText(query)}`);
 }
 
@@ -105,8 +126,9 @@ function queryText(query: URLSearchParams): string {
   return search === "" ? "" : `?${search}`;
 }
 
-export function setTabParams(query: URLSearchParams, tab: string, log = defaultLog): void {
+function setTabParams(query: URLSearchParams, tab: string, log = defaultLog, find?: TabFind): void {
   query.set("tab", tab);
+  if (findIn(find, tab) !== "") query.set("find", findIn(find, tab));
   if (tab === "logs" && log.container !== "") query.set("container", log.container);
   if (tab === "logs" && log.previous) query.set("previous", "true");
 }
@@ -127,9 +149,9 @@ export const panelHref = (ref: string, o: ObjectName): string =>
 export const logHref = (ref: string, o: ObjectName, log: LogSelection): string =>
   formatView({ ...defaultView(ref), ns: [o.ns], open: { ...o, log }, tab: "logs" });
 
-export function objectHref(ref: string, o: ObjectName, tab = "", log?: LogSelection): string {
+export function objectHref(ref: string, o: ObjectName, tab = "", log?: LogSelection, find?: TabFind): string {
   const query = new URLSearchParams();
-  if (tab !== "") setTabParams(query, tab, log);
+  if (tab !== "") setTabParams(query, tab, log, find);
   return withBase(
     `/o/${ref}/${o.ns === "" ? "_" : encodeURIComponent(o.ns)}/${encodeURIComponent(o.name)}${queryText(query)}`,
   );

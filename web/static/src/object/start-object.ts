@@ -2,7 +2,7 @@
 
 import { objectCommands } from "../keymap.ts";
 import { sharedParts } from "../model/guest.ts";
-import { defaultView, formatView, objectHref, parseLog, titleOf } from "../model/view.ts";
+import { defaultView, findIn, formatView, objectHref, parseFind, parseLog, titleOf } from "../model/view.ts";
 import { plural } from "../net/kinds.ts";
 import { defaultController, type PageController, type PageServices } from "../page-services.ts";
 import { byId } from "../ui/dom.ts";
@@ -18,8 +18,9 @@ export function startObject(section: HTMLElement, { live, picker, now }: PageSer
   const query = (): URLSearchParams => new URLSearchParams(location.search);
   const tab = (): string => query().get("tab") ?? "";
   let log = parseLog(query());
+  let find = parseFind(query());
   const showTab = (id: string): void => {
-    history.pushState(null, "", objectHref(ref, name, id, log));
+    history.pushState(null, "", objectHref(ref, name, id, log, find));
     panel.show(id);
   };
   const panel = new Panel(
@@ -36,12 +37,18 @@ export function startObject(section: HTMLElement, { live, picker, now }: PageSer
         log = other;
         showTab("logs");
       },
+      find: (tab) => findIn(find, tab),
+      setFind: (id, text) => {
+        find = { tab: id, text };
+        history.replaceState(history.state, "", objectHref(ref, name, tab(), log, find));
+      },
     },
     tab(),
     { tab: showTab, close: null },
   );
   addEventListener("popstate", () => {
     log = parseLog(query());
+    find = parseFind(query());
     panel.show(tab());
   });
   return {

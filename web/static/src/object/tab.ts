@@ -16,6 +16,9 @@ export interface TabHost {
   readonly kindOfRef: (ref: string) => Kind | undefined;
   readonly log: () => LogSelection;
   readonly selectLog: (log: LogSelection) => void;
+  /** The search text of a tab, which is in the URL. Empty for none. */
+  readonly find: (tab: string) => string;
+  readonly setFind: (tab: string, text: string) => void;
 }
 
 export interface TabData {

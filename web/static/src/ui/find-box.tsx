@@ -50,6 +50,12 @@ export class FindState {
     this.draw();
   }
 
+  /** Shows a query without a search, which the caller starts. */
+  restore(query: string): void {
+    this.query = query;
+    this.draw();
+  }
+
   step(by: 1 | -1): void {
     this.actions.step(by);
   }

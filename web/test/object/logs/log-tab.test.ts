@@ -46,6 +46,8 @@ const openTab = (
     kind: { ref: "core/v1/pods", resource: "pods", kind: "Pod" },
     name: { ns: "a", name: "web" },
     log,
+    find: () => "",
+    setFind: () => undefined,
   } as unknown as TabHost;
   return { upstream, tab: new LogsTab(host) };
 };

@@ -72,6 +72,30 @@ void test("previous logs are those of restarted containers", () => {
   none.close();
 });
 
+void test("the search text of the URL is found, and a new one is stored in the URL", () => {
+  const texts: string[] = [];
+  const cluster = new FakeCluster({
+    "core/v1/pods": { columns: podColumns, rows: [pod("web-a")] },
+    "apps/v1/replicasets": sets,
+  });
+  let find = "needle";
+  const host = {
+    ...cluster.host("apps/v1/deployments", "Deployment", "web"),
+    find: (tab: string) => (tab === "logs" ? find : ""),
+    setFind: (_: string, text: string) => void texts.push((find = text)),
+  };
+  const tab = new MergedLogsTab(host);
+  const box = (tab.element as unknown as Part).querySelector("input");
+  assert.equal(box?.value, "needle");
+  assert.deepEqual(texts, [], "the URL stays");
+  box?.fire("input", { currentTarget: { value: "hay" } });
+  assert.deepEqual(texts, ["hay"]);
+  find = "";
+  tab.urlChanged();
+  assert.equal(box?.value, "");
+  tab.close();
+});
+
 void test("one container can be selected", () => {
   const t = open([pod("web-a"), pod("web-b")], { container: "web-b/main", previous: false });
   assert.deepEqual(t.logs(), ["core/v1/pods log web-b main"]);

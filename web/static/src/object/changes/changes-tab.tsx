@@ -10,7 +10,16 @@ import { LayoutSwitch, storedLayout } from "../../diff/diff-layout.tsx";
 import type { Handler, Subscription } from "../../net/live.ts";
 import { receivedText } from "../../model/status.ts";
 import type { TabHost, Tab } from "../tab.ts";
-import { isBurst, parts, Timeline, type Part, type StepGroup, type TimelineFilter } from "../../activity/timeline.ts";
+import {
+  formatFilter,
+  isBurst,
+  parseFilter,
+  parts,
+  Timeline,
+  type Part,
+  type StepGroup,
+  type TimelineFilter,
+} from "../../activity/timeline.ts";
 import type { Problem, State } from "../../net/wire.ts";
 
 const pageSize = 200; // changes that are drawn at first, and that each click on "Show older" adds
@@ -18,7 +27,7 @@ const pageSize = 200; // changes that are drawn at first, and that each click on
 export class ChangesTab implements Tab, Handler {
   readonly element = h("section", { class: "changes" });
   private readonly viewState: ViewState;
-  private filter: TimelineFilter = { text: "", part: null, peopleOnly: false };
+  private filter: TimelineFilter;
   private readonly history = new History();
   private readonly timeline = new Timeline();
   private readonly subscription: Subscription;
@@ -35,6 +44,7 @@ export class ChangesTab implements Tab, Handler {
   constructor(private readonly host: TabHost) {
     const { live, kind, name } = host;
     this.viewState = new ViewState(host.now);
+    this.filter = parseFilter(host.find("changes"));
     this.subscription = live.subscribe(
       { resource: kind.ref, ...(name.ns === "" ? {} : { ns: [name.ns] }), name: name.name, view: "changes" },
       this,
@@ -147,6 +157,12 @@ export class ChangesTab implements Tab, Handler {
     );
   }
 
+  /** Applies the filter in the URL. */
+  urlChanged(): void {
+    const find = this.host.find("changes");
+    if (find !== formatFilter(this.filter)) this.applyFilter(parseFilter(find));
+  }
+
   private filters() {
     const { part, peopleOnly, text } = this.filter;
     const counts = this.timeline.counts(this.history.steps, text);
@@ -180,7 +196,13 @@ export class ChangesTab implements Tab, Handler {
   }
 
   private setFilter(change: Partial<TimelineFilter>): void {
-    this.filter = { ...this.filter, ...change };
+    const filter = { ...this.filter, ...change };
+    this.applyFilter(filter);
+    this.host.setFind("changes", formatFilter(filter));
+  }
+
+  private applyFilter(filter: TimelineFilter): void {
+    this.filter = filter;
     this.limit = pageSize;
     this.drawn.clear();
     this.draw();

@@ -45,6 +45,7 @@ export class LogsTab implements Tab, Reader {
       displayChanged: () => this.applyDisplayOptions(),
       setQuery: (words) => {
         search.setQuery(words);
+        host.setFind("logs", words);
         if (words === "") this.screen.redraw();
         else this.step(1);
       },
@@ -69,6 +70,16 @@ export class LogsTab implements Tab, Reader {
     );
     this.element.addEventListener("keydown", (e) => this.key(e));
     this.applyDisplayOptions();
+    this.restoreFind();
+  }
+
+  // Searches for the text in the URL.
+  private restoreFind(): void {
+    const words = this.host.find("logs");
+    if (words === this.bar.find.query) return;
+    this.bar.find.restore(words);
+    this.search.setQuery(words);
+    this.screen.redraw();
   }
 
   show(tabData: TabData): void {
@@ -79,6 +90,7 @@ export class LogsTab implements Tab, Reader {
   }
 
   urlChanged(): void {
+    this.restoreFind();
     const { selectedLog: seen } = this;
     this.bar.showContainers(this.containers, seen);
     const named = this.host.log().container;

@@ -45,6 +45,7 @@ export class MergedLogsTab implements Tab, MergedReader {
         displayChanged: () => this.applyDisplayOptions(),
         setQuery: (words) => {
           search.setQuery(words);
+          host.setFind("logs", words);
           if (words === "") this.screen.redraw();
           else this.step(1);
         },
@@ -74,6 +75,16 @@ export class MergedLogsTab implements Tab, MergedReader {
     );
     this.element.addEventListener("keydown", (e) => this.key(e));
     this.applyDisplayOptions();
+    this.restoreFind();
+  }
+
+  // Searches for the text in the URL.
+  private restoreFind(): void {
+    const words = this.host.find("logs");
+    if (words === this.bar.find.query) return;
+    this.bar.find.restore(words);
+    this.search.setQuery(words);
+    this.screen.redraw();
   }
 
   show(tabData: TabData): void {
@@ -83,6 +94,7 @@ export class MergedLogsTab implements Tab, MergedReader {
   }
 
   urlChanged(): void {
+    this.restoreFind();
     this.update();
   }
 

@@ -39,6 +39,7 @@ export class YamlTab implements Tab {
     this.bar = new Bar({
       setQuery: (words) => {
         search.setQuery(words);
+        host.setFind("yaml", words);
         this.input.step(1);
       },
       step: (by) => this.input.step(by),
@@ -57,6 +58,16 @@ export class YamlTab implements Tab {
       e.preventDefault();
     });
     this.setWrapped(preferences.get("wrap") !== null);
+    this.urlChanged();
+  }
+
+  /** Searches for the text in the URL. */
+  urlChanged(): void {
+    const words = this.host.find("yaml");
+    if (words === this.bar.find.query) return;
+    this.bar.find.restore(words);
+    this.search.setQuery(words);
+    this.input.updateBar();
   }
 
   show(shown: TabData): void {
