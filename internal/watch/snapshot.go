@@ -26,11 +26,12 @@ type Snapshot struct {
 	Resource *resource.Resource
 	Columns  []Column
 	// Objects is in the query's sort order, or by namespace and name. Callers must not change these shared objects.
-	Objects   []*Item
-	Total     int // The number of matching objects, including those beyond the limit.
-	Status    status.Status
-	Synced    bool // The first list of the resource has ended, and Objects is complete.
-	IsPartial bool // Objects can exist that the viewer is not allowed to see.
+	Objects      []*Item
+	IsWorstFirst bool // Whether the sort order "auto" means by severity, because an object is failed.
+	Total        int  // The number of matching objects, including those beyond the limit.
+	Status       status.Status
+	Synced       bool // The first list of the resource has ended, and Objects is complete.
+	IsPartial    bool // Objects can exist that the viewer is not allowed to see.
 	// Cursor is where a subscription can resume. It is empty without Synced, or if a limit left out objects.
 	Cursor string
 }
@@ -62,7 +63,7 @@ func (a *Access) Snapshot(ctx context.Context, q query.Query, wait time.Duration
 	// The version changes when this program loses a permission.
 	isCurrent := func() bool { return informer.CurrentState(nil).Version == now.Version }
 	a.checker.RecordRows(resource, filter, isCurrent)
-	snapshot.Objects, snapshot.Total = listing.Objects, total
+	snapshot.Objects, snapshot.Total, snapshot.IsWorstFirst = listing.Objects, total, listing.IsWorstFirst
 	if mask := a.checker.Viewer.GuestMask(resource); mask != nil {
 		a.Grow(maskedMemory * int64(len(listing.Objects)))
 		snapshot.Objects = make([]*Item, len(listing.Objects))

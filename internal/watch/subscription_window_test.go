@@ -405,7 +405,7 @@ func TestWindowResetsForNewColumns(t *testing.T) {
 			_, err = byStatus.try()
 		}
 		wantProblem(t, err, status.Invalid, "Unknown column",
-			`"status" to sort by. The columns are phase, name, namespace, and severity`)
+			`"status" to sort by. The columns are phase, name, namespace, severity, and auto`)
 	})
 }
 
@@ -436,13 +436,62 @@ func TestInvalidWindows(t *testing.T) {
 			for err = nil; err == nil; {
 				_, err = p.try()
 			}
-			wantProblem(t, err, status.Invalid, "Unknown column", "The columns are name, status, namespace, and severity")
+			wantProblem(t, err, status.Invalid, "Unknown column", "The columns are name, status, namespace, severity, and auto")
 		}
 		p = openWindow(t, cluster, query.Query{Namespaces: []string{"nowhere"}}, "", 0, 10)
 		for err = nil; err == nil; {
 			_, err = p.try()
 		}
 		wantProblem(t, err, status.Unknown, "Unknown namespace", `"nowhere"`)
+	})
+}
+
+// The order "auto" is by severity while an object is failed, even one that the words of the query hide.
+func TestAutoOrderIsBySeverityWhileAnObjectIsFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		set := func(name string, severity verdict.Severity) {
+			server.Set(pods, withSeverity(pod("a", name, severity.String()), severity))
+		}
+		for name, severity := range map[string]verdict.Severity{
+			"p0": verdict.OK, "p1": verdict.Progressing, "p2": verdict.Degraded, "p3": verdict.OK,
+		} {
+			set(name, severity)
+		}
+		all := openWindow(t, cluster, query.Query{}, "auto", 0, 10)
+		filtered := openWindow(t, cluster, query.Query{Text: "ed"}, "auto", 0, 10)
+		want := func(allNames, filteredNames string, isWorstFirst bool) {
+			t.Helper()
+			all.settle()
+			filtered.settle()
+			if got := all.names(); got != allNames {
+				t.Errorf("got rows %s, want %s", got, allNames)
+			}
+			if got := filtered.names(); got != filteredNames {
+				t.Errorf("got filtered rows %s, want %s", got, filteredNames)
+			}
+			snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
+				t.Context(), query.Query{Resource: pods, Sort: "auto", Limit: 10}, time.Second)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for _, o := range snapshot.Objects {
+				names = append(names, o.Name())
+			}
+			if got := strings.Join(names, " "); got != allNames || snapshot.IsWorstFirst != isWorstFirst {
+				t.Errorf("got snapshot %s, worst first: %t; want %s, %t", got, snapshot.IsWorstFirst, allNames, isWorstFirst)
+			}
+		}
+		want("p0 p1 p2 p3", "p2", false)
+		set("p3", verdict.Failed)
+		want("p3 p2 p1 p0", "p3 p2", true)
+		set("p1", verdict.OK)
+		want("p3 p2 p0 p1", "p3 p2", true)
+		server.Delete(pods, "a", "p3")
+		want("p0 p1 p2", "p2", false)
+		set("p9", verdict.Failed)
+		want("p9 p2 p0 p1", "p9 p2", true)
 	})
 }
 

@@ -35,11 +35,12 @@ type Sort struct {
 	Column     int // The index of the column by which rows are sorted; -1 for none.
 	namespace  bool
 	severity   bool
+	auto       bool // By severity while an object is failed.
 	descending bool
 }
 
-// ParseSort parses a column name, "namespace", or "severity" (the worst first), reversed by "-". An empty text means
-// by namespace and name.
+// ParseSort parses a column name, "namespace", or "severity" (the worst first), reversed by "-". "auto" means by
+// severity while an object is failed, and otherwise by namespace and name, like an empty text.
 func ParseSort(text string, columns []printer.Column) (Sort, error) {
 	name, descending := strings.CutPrefix(cellsort.Lower(text), "-")
 	by := Sort{Column: -1, descending: descending}
@@ -49,18 +50,29 @@ func ParseSort(text string, columns []printer.Column) (Sort, error) {
 	by.Column = slices.IndexFunc(columns, func(c printer.Column) bool { return cellsort.Lower(c.Name) == name })
 	by.namespace = by.Column < 0 && name == "namespace"
 	by.severity = by.Column < 0 && name == "severity"
-	if by.Column < 0 && !by.namespace && !by.severity {
+	by.auto = by.Column < 0 && name == "auto"
+	if by.Column < 0 && !by.namespace && !by.severity && !by.auto {
 		names := make([]string, len(columns))
 		for i := range columns {
 			names[i] = cellsort.Lower(columns[i].Name)
 		}
 		return by, status.Invalidf("Unknown column",
-			"There is no column %.40q to sort by. The columns are %s, namespace, and severity. "+
+			"There is no column %.40q to sort by. The columns are %s, namespace, severity, and auto. "+
 				"A - before the name reverses the order.",
 			name, strings.Join(names, ", "))
 	}
 	return by, nil
 }
+
+// Resolve returns the order that "auto" means. hasFailed reports whether an object is failed. It is called only for
+// "auto". Other orders are unchanged.
+func (by Sort) Resolve(hasFailed func() bool) Sort {
+	by.severity = by.severity || by.auto && hasFailed()
+	return by
+}
+
+// IsWorstFirst reports whether rows are sorted by severity because of the order "auto".
+func (by Sort) IsWorstFirst() bool { return by.auto && by.severity }
 
 // Row returns the row of an object with its sort key.
 func (by Sort) Row(o *compact.Object, columns []printer.Column) Row {
@@ -98,9 +110,10 @@ type Ranking struct {
 	informer *informer.Informer
 	columns  []printer.Column
 	// Elapsed times are ordered by timestamp, so the passage of time moves no rows.
-	by     Sort
-	lock   chan struct{}
-	weight atomic.Int64
+	by        Sort
+	hasFailed atomic.Bool // Whether an object is failed, which selects the order "auto".
+	lock      chan struct{}
+	weight    atomic.Int64
 
 	// The mutex in the field lock guards all fields from here on.
 	filter    *query.Filter
@@ -200,8 +213,8 @@ func (r *Ranking) update(ctx context.Context) error {
 		r.rows = nil // If apply panics, the next reader must not get a partly updated list.
 		if r.apply(rows, changes) {
 			r.rows = rows
-			// The method apply fails if the journal replaced an object by an equal version, without a Change. The
-			// list is then built again.
+			// The method apply fails if the journal replaced an object by an equal version, without a Change, or if
+			// the order has changed. The list is then built again.
 		}
 	}
 	r.weight.Store(int64(r.rows.Len()) * r.rowWeight())
@@ -223,11 +236,24 @@ func (r *Ranking) build() {
 		}
 	}
 	r.counts.matching = len(rows)
+	if r.isOrderOutdated() {
+		r.hasFailed.Store(!r.hasFailed.Load())
+		for n, row := range rows {
+			rows[n] = r.row(row.Object)
+		}
+	}
 	r.rows = sortedlist.New(slices.Clip(rows), r.by.Compare)
 	clear(r.pages)
 }
 
-// apply applies changes. It returns false if a removed row is missing, or an inserted row exists already.
+// isOrderOutdated reports whether the first object has failed, or the last failed object has recovered, since the rows
+// were sorted in the order "auto".
+func (r *Ranking) isOrderOutdated() bool {
+	return r.by.auto && r.hasFailed.Load() != (r.counts.bySeverity[verdict.Failed] > 0)
+}
+
+// apply applies changes. It returns false if the rows must be sorted again, a removed row is missing, or an inserted
+// row exists already.
 func (r *Ranking) apply(rows *sortedlist.List[*Row], changes []*event.Change) bool {
 	var removed, inserted []*Row
 	before := r.counts
@@ -255,7 +281,7 @@ func (r *Ranking) apply(rows *sortedlist.List[*Row], changes []*event.Change) bo
 	if len(removed) > 0 || len(inserted) > 0 || r.counts != before {
 		clear(r.pages)
 	}
-	return rows.Change(removed, inserted)
+	return !r.isOrderOutdated() && rows.Change(removed, inserted)
 }
 
 // addToCounts adds n (1 or -1) to the row counts. Objects without the words of the query count, too.
@@ -277,16 +303,19 @@ func (r *Ranking) removalReason(row *Row) (string, *compact.Object) {
 		return "gone", nil
 	case !r.filter.MatchText(now):
 		return "filtered", now
-	case cellsort.Compare(row.rank, r.by.rank(now, r.columns), false) != 0:
+	case cellsort.Compare(row.rank, r.order().rank(now, r.columns), false) != 0:
 		return "moved", now
 	}
 	// Other rows have moved the row out of the page.
 	return "", now
 }
 
+// order returns the present order. It is safe for concurrent use.
+func (r *Ranking) order() Sort { return r.by.Resolve(r.hasFailed.Load) }
+
 func (r *Ranking) row(o *compact.Object) *Row {
 	o = r.filter.Shown(o)
-	row := &Row{Object: o, rank: r.by.rank(o, r.columns)}
+	row := &Row{Object: o, rank: r.order().rank(o, r.columns)}
 	if text := row.rank.Text; text != "" {
 		interned, ok := r.texts[text]
 		if !ok && len(r.texts) < maxTexts {

@@ -48,7 +48,7 @@ func (s *Site) List(w http.ResponseWriter, r *http.Request) error {
 	if page.From, err = request.NumberOf(values, "from"); err != nil {
 		return err
 	}
-	query.Sort, query.Offset, query.Limit = page.Query.Sort, page.From, pageRows
+	query.Sort, query.Offset, query.Limit = cmp.Or(page.Query.Sort, "auto"), page.From, pageRows
 	status := http.StatusOK
 	snapshot, err := access.Snapshot(r.Context(), query, pageWait)
 	if err != nil {
@@ -96,6 +96,9 @@ func defaultSort(ref string) string {
 
 func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 	page.State = stateOf(snapshot.Status)
+	if snapshot.IsWorstFirst {
+		page.Query.Sort = "severity"
+	}
 	if snapshot.Synced {
 		page.Total = &snapshot.Total
 	}

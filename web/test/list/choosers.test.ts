@@ -102,6 +102,7 @@ void test("unknown columns are reported with the list of existing ones", () => {
     "?sort=-ready&cols=IP+Address&cols=namespace",
     "?sort=namespace&cols=wide",
     "?sort=-severity",
+    "?sort=auto",
   ])
     assert.equal(words(search), null, search);
   assert.equal(words("?sort=-colour"), "No column “colour” to sort by. Available: namespace, name, ready, ip address.");

@@ -74,7 +74,7 @@ void test("the column Why appears with the first verdict, and stays", () => {
   assert.deepEqual([head(), why(), counts()], [["Namespace", "Name", "Status"], [], []]);
   receive(update("web-2", failed));
   assert.deepEqual(head(), ["Namespace", "Name", "Status", "Why"]);
-  assert.deepEqual(why(), ["", "Evicted: The node was low on memory"]);
+  assert.deepEqual(why(), ["Evicted: The node was low on memory", ""]);
   assert.deepEqual(counts(), ["1 failed"]);
   const [header] = element("table").querySelectorAll("thead tr");
   receive(update("web-2", verdictOf("none")));
@@ -88,25 +88,51 @@ void test("a count filters the list, and its link removes the filter immediately
   assert.deepEqual(
     [names(), counts()],
     [
-      ["web-1", "web-2", "web-3"],
+      ["web-2", "web-3", "web-1"],
       ["1 failed", "1 progressing"],
     ],
   );
   click(element("severity-counts").firstElementChild);
   assert.deepEqual([names(), element("q").value], [["web-2"], "is:failed"]);
   click(element("severity-counts").firstElementChild);
-  assert.deepEqual([names(), element("q").value], [["web-1", "web-2", "web-3"], ""]);
+  assert.deepEqual([names(), element("q").value], [["web-2", "web-3", "web-1"], ""]);
   assert.deepEqual(browser.history, ["push /r/core/v1/pods?q=is%3Afailed", "push /r/core/v1/pods"]);
 });
 
 void test("a click on Why sorts by severity, without a note about an unknown column", () => {
   const { receive, click } = start();
-  receive(...snapshot(row("web-1", verdictOf("ok")), row("web-2", failed)));
+  receive(...snapshot(row("web-1", verdictOf("ok")), row("web-2", verdictOf("degraded"))));
   const button = element("table").querySelectorAll("thead [data-sort]").at(-1);
   click(button);
   assert.deepEqual([names(), browser.history], [["web-2", "web-1"], ["push /r/core/v1/pods?sort=severity"]]);
   assert.equal(button?.parentElement?.getAttribute("aria-sort"), "ascending");
   assert.equal(element("coverage-note").hidden, true);
+});
+
+void test("the worst rows are first while an object is failed, unless the URL contains another order", () => {
+  const { receive, click } = start();
+  receive(...snapshot(row("web-1", verdictOf("ok")), row("web-2", verdictOf("progressing"))));
+  const sorted = (): (string | null | undefined)[] =>
+    element("table")
+      .querySelectorAll("thead th")
+      .filter((th) => th.getAttribute("aria-sort") !== "none")
+      .map((th) => th.getAttribute("data-column"));
+  assert.deepEqual([names(), sorted()], [["web-1", "web-2"], []]);
+  receive(update("web-1", failed), update("web-2", verdictOf("ok")));
+  assert.deepEqual([names(), sorted()], [["web-1", "web-2"], ["why"]]);
+  receive(update("web-2", failed), update("web-1", verdictOf("degraded")));
+  assert.deepEqual([names(), sorted()], [["web-2", "web-1"], ["why"]]);
+  const [, name] = element("table").querySelectorAll("thead [data-sort]");
+  click(name);
+  assert.deepEqual(
+    [names(), sorted(), browser.history],
+    [["web-1", "web-2"], ["0"], ["push /r/core/v1/pods?sort=name"]],
+  );
+  click(name);
+  click(name);
+  assert.deepEqual([names(), sorted()], [["web-2", "web-1"], ["why"]]);
+  receive(update("web-2", verdictOf("ok")));
+  assert.deepEqual([names(), sorted()], [["web-1", "web-2"], []], "no object is failed");
 });
 
 void test("a window has the column Why if a row outside it has a verdict", () => {

@@ -13,6 +13,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/ranking"
 	"github.com/glasshouse-project/glasshouse/internal/watch/sortedlist"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 // ListedMemory is the memory for one row in a list of pointers, in bytes, without the list's unused capacity.
@@ -20,9 +21,10 @@ const ListedMemory = 8
 
 // Listing is a list of an informer's objects at one moment. Readers that start together share one Listing.
 type Listing struct {
-	Objects   []*compact.Object
-	Cursor    journal.Cursor // The position of the list in the changes.
-	createdAt time.Time
+	Objects      []*compact.Object
+	Cursor       journal.Cursor // The position of the list in the changes.
+	IsWorstFirst bool           // Whether the order "auto" means by severity.
+	createdAt    time.Time
 }
 
 // maxSharedAge is the maximum age of a listing (a list of all objects) that is shared with one more reader.
@@ -110,6 +112,11 @@ func (i *Informer) First(f *query.Filter, q *query.Query) (first *Listing, total
 		if err != nil {
 			by = ranking.Sort{Column: -1}
 		}
+		by = by.Resolve(func() bool {
+			return slices.ContainsFunc(entries, func(e informer.Entry) bool {
+				return e.Value.Verdict().Severity() == verdict.Failed && f.MatchesIgnoringText(e.Value)
+			})
+		})
 		rows := make([]ranking.Row, 0, len(entries))
 		for n := range entries {
 			if o := entries[n].Value; f.Match(o) {
@@ -122,7 +129,9 @@ func (i *Informer) First(f *query.Filter, q *query.Query) (first *Listing, total
 			return by.Compare(&a, &b)
 		})
 		rows = rows[offset:]
-		first = &Listing{Objects: make([]*compact.Object, len(rows)), Cursor: cursor}
+		first = &Listing{
+			Objects: make([]*compact.Object, len(rows)), Cursor: cursor, IsWorstFirst: by.IsWorstFirst(),
+		}
 		for n := range rows {
 			first.Objects[n] = rows[n].Object
 		}

@@ -18,6 +18,7 @@ import { hasVerdicts, shapeOf } from "./row.ts";
 import { keyOf } from "../model/row-source.ts";
 import { countedSeverities } from "../model/severity.ts";
 import { Rows } from "../model/rows.ts";
+import { autoSort, worstFirst, type Sort } from "../model/sort.ts";
 import { Panel } from "../object/panel.ts";
 import { drawProgress } from "./progress.ts";
 import {
@@ -161,13 +162,13 @@ export class ListPage implements FeedListener {
       this.retry();
     } else {
       const sort = JSON.stringify(view.sort) !== JSON.stringify(old.sort);
-      if (sort) this.feed.setSort(view.sort);
+      if (sort) this.feed.setSort(view.sort ?? autoSort);
       if (view.q !== old.q) {
         this.feed.setFilter(view.q);
         showToastAfterTyping(() => this.matchCountText());
       }
       if (view.cols.join() !== old.cols.join()) this.showRows();
-      else if (sort) this.table.markSort(view.sort);
+      else if (sort) this.table.markSort(this.shownSort);
       this.table.schedule();
     }
     if (isOtherKind || !sameObject(view.open, old.open)) this.openPanel();
@@ -197,7 +198,14 @@ export class ListPage implements FeedListener {
     // The count of the resource picker includes all objects of the resource. If namespaces or labels are selected,
     // the number of matching objects is unknown (0).
     const expected = ns.length > 0 || labels !== "" ? 0 : this.picker.countOf(ref);
-    return new Feed(this.live, { resource: ref, ns, labels }, { sort, q }, this, this.limit, expected);
+    return new Feed(
+      this.live,
+      { resource: ref, ns, labels },
+      { sort: sort ?? autoSort, q },
+      this,
+      this.limit,
+      expected,
+    );
   }
 
   // Subscribes to the namespaces of the cluster while several namespaces are selected. The page can then report
@@ -291,7 +299,12 @@ export class ListPage implements FeedListener {
       this.view.cols,
       this.hasVerdicts,
     );
-    this.table.show(rows, shape, this.view.sort);
+    this.table.show(rows, shape, this.shownSort);
+  }
+
+  // The order of the rows. null is the order by namespace and name.
+  private get shownSort(): Sort | null {
+    return this.view.sort ?? (this.feed.rows.countSeverity("failed") > 0 ? worstFirst : null);
   }
 
   // A window has only some of the rows, but the counts include all of them.
@@ -308,6 +321,7 @@ export class ListPage implements FeedListener {
 
   rowsChanged(): void {
     if (this.table.lacksVerdicts && this.hasVerdicts) this.showRows();
+    this.table.markSortColumn(this.shownSort);
     this.table.changed();
   }
 
@@ -423,7 +437,7 @@ export class ListPage implements FeedListener {
   }
 
   sortBy(column: string): void {
-    const sort = this.view.sort;
+    const sort = this.shownSort;
     const next =
       sort?.column !== column ? { column, descending: false } : sort.descending ? null : { column, descending: true };
     this.navigate({ ...this.view, sort: next }, "push");

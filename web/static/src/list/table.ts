@@ -145,8 +145,13 @@ export class Table {
     this.activeIndex = -1;
   }
 
-  markSort(sort: Sort | null): void {
+  /** Marks the sort column in the header, after changes of rows have changed the order. */
+  markSortColumn(sort: Sort | null): void {
     markSort(this.head, sort);
+  }
+
+  markSort(sort: Sort | null): void {
+    this.markSortColumn(sort);
     this.redrawAll = true;
     this.schedule();
   }

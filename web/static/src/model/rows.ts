@@ -17,6 +17,7 @@ export class Rows implements RowSource {
   private incoming: Map<string, Entry> | null = null;
   private sort: Sort | null = null;
   private sortIndex = -1;
+  private isWorstFirst = false; // whether the order "auto" is by severity now
   private terms: readonly string[] = [];
   private severityTerms: readonly ((severity: Severity) => boolean)[] = [];
   private sorted: Entry[] = [];
@@ -127,7 +128,8 @@ export class Rows implements RowSource {
 
   private sortAll(): Entry[] {
     const all = [...this.byKey.values()];
-    return this.isInDefaultOrder && this.sort === null ? all : all.sort(this.compare);
+    const isByName = this.sort === null || (this.sort.column === "auto" && this.sortIndex < 0 && !this.isWorstFirst);
+    return this.isInDefaultOrder && isByName ? all : all.sort(this.compare);
   }
 
   restart(): void {
@@ -191,6 +193,7 @@ export class Rows implements RowSource {
         }
       }
     }
+    if (this.sort?.column === "auto" && this.hasFailed() !== this.isWorstFirst) this.recomputeRanks();
     return true;
   }
 
@@ -269,6 +272,7 @@ export class Rows implements RowSource {
   private recomputeRanks(): void {
     const name = this.sort?.column;
     this.sortIndex = this.columns.findIndex((c) => c.name.toLowerCase() === name);
+    this.isWorstFirst = name === "severity" || (name === "auto" && this.hasFailed());
     for (const e of this.byKey.values()) e.rank = this.rankOf(e);
     this.markStale("all");
   }
@@ -276,7 +280,7 @@ export class Rows implements RowSource {
   private rankOf(e: Entry): Rank {
     const column = this.columns[this.sortIndex];
     if (column !== undefined) return rank(e.cells[this.sortIndex] ?? null, column);
-    if (this.sort?.column === "severity") return severities.length - severities.indexOf(e.verdict.severity);
+    if (this.isWorstFirst) return severities.length - severities.indexOf(e.verdict.severity);
     return this.sort?.column === "namespace" ? naturalKey(e.ns) : null;
   }
 
@@ -299,6 +303,11 @@ export class Rows implements RowSource {
     return (e.searchText ??= [`${e.ns}/${e.name}`, ...e.cells.filter((_, i) => this.columns[i]?.relative !== true)]
       .join(" ")
       .toLowerCase());
+  }
+
+  private hasFailed(): boolean {
+    for (const e of this.byKey.values()) if (e.verdict.severity === "failed") return true;
+    return false;
   }
 
   countSeverity(severity: CountedSeverity): number {

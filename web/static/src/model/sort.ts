@@ -7,10 +7,14 @@ import type { Cell, Column } from "../net/wire.ts";
 export type Rank = number | string | null;
 
 export interface Sort {
-  /** A column name in lower case, or "namespace". */
+  /** A column name in lower case, "namespace", "severity" (the worst first), or "auto". */
   readonly column: string;
   readonly descending: boolean;
 }
+
+/** The default order: by severity while an object is failed, otherwise by namespace and name. */
+export const autoSort: Sort = { column: "auto", descending: false };
+export const worstFirst: Sort = { column: "severity", descending: false };
 
 const units: Readonly<Record<string, number>> = {
   "": 1,
