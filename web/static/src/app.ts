@@ -13,6 +13,7 @@ import { listenToKeys } from "./palette/keys.ts";
 import { ClusterSwitcher } from "./list/cluster-switcher.ts";
 import type { ComparePage } from "./compare/compare.tsx";
 import { defaultController, PageServices, type PageController } from "./page-services.ts";
+import { loadTabStyle } from "./ui/tab-style.ts";
 import { toggleTheme } from "./ui/theme.ts";
 import { storedList } from "./ui/preferences.ts";
 
@@ -52,7 +53,7 @@ const paletteLauncher = new PaletteLauncher(byId("jump"), {
   opened: (then) => void cluster?.read().then(then),
 });
 const share = dialogLauncher(async () => {
-  const { ShareDialog } = await import("./share/share.tsx");
+  const [{ ShareDialog }] = await Promise.all([import("./share/share.tsx"), loadTabStyle()]);
   return new ShareDialog({ live, now, pageContent: () => services.page.content(), kinds: () => picker.listedKinds() });
 });
 const help = dialogLauncher(async () => {

@@ -1,13 +1,13 @@
 // The panel shows the details of one object, either next to the table or on a page of its own.
 
 import { clockTime } from "../text/age.ts";
-import { withBase } from "../net/base-path.ts";
 import { byId, h, setText } from "../ui/dom.ts";
 import { sharedParts } from "../model/guest.ts";
 import { ObjectStore, lastChangeText } from "../model/object-store.ts";
 import { showReloadToast } from "../ui/toast.ts";
 import { reloadsText, bannerText, status } from "../model/status.ts";
 import { showText } from "../ui/status-view.ts";
+import { loadTabStyle } from "../ui/tab-style.ts";
 import { tabsFor } from "./tabs.ts";
 import type { TabHost, Tab, TabDefinition } from "./tab.ts";
 import { compareHref, objectHref, toggledLog } from "../model/view.ts";
@@ -134,7 +134,7 @@ export class Panel {
       () => this.showFailure(`${kind.label} is still loading. If it does not appear, reload the page.`),
       slowLoadDelay,
     );
-    Promise.all([kind.load(), loadStyle()])
+    Promise.all([kind.load(), loadTabStyle()])
       .then(([Kind]) => {
         if (openNumber !== this.openCount) return;
         this.tab = new Kind(this.host);
@@ -249,20 +249,4 @@ export class Panel {
     next.focus();
     next.click();
   }
-}
-
-let styleLoaded: Promise<void> | undefined;
-
-// Loads the style sheet on demand, because pages without an object do not need it.
-function loadStyle(): Promise<void> {
-  return (styleLoaded ??= new Promise((resolve, reject) => {
-    const link = h("link", { rel: "stylesheet", href: withBase("/static/tabs.css") });
-    link.addEventListener("load", () => resolve());
-    link.addEventListener("error", () => {
-      styleLoaded = undefined;
-      link.remove();
-      reject(new Error("the style sheet of the tabs could not be loaded"));
-    });
-    document.head.append(link);
-  }));
 }
