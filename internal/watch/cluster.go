@@ -160,6 +160,7 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 	c.permit = permit.Deps{
 		Guard: authz.NewGuard(authorizer.SubjectAccessReviews()), Reviews: c.reviews, Redact: options.Redact,
 		Find: c.catalog.Find, Namespaces: c.namespaces.Known, InheritsVerdicts: options.InheritVerdicts,
+		Forbidden: permit.NewForbiddenCache(),
 	}
 	return c, nil
 }

@@ -395,7 +395,7 @@ func TestResourcesWhileReviewsHang(t *testing.T) {
 			}
 		})
 		wantSoon("counts", func() {
-			if counts := all.Counts(t.Context()); len(counts) > 0 {
+			if counts, _ := all.Counts(t.Context()); len(counts) > 0 {
 				t.Errorf("Counts: got %v, want none", counts)
 			}
 		})

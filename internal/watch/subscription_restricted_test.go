@@ -523,7 +523,8 @@ func TestPollingRevealsNoHiddenChange(t *testing.T) {
 							t.Errorf("Resources: got a count or status of %s, want none", known[n].Ref())
 						}
 					}
-					counts, status := access.Counts(t.Context()), access.WatchStatus(t.Context())
+					counts, _ := access.Counts(t.Context())
+					status := access.WatchStatus(t.Context())
 					return cursor, fmt.Sprint(rest, found.Total, len(found.Hits), counts, status)
 				}
 				byCursor, byRest := 0, 0

@@ -10,14 +10,17 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 // ResourceStatus is a resource that discovery found, with the status of its watch.
 type ResourceStatus struct {
 	resource.Resource
 
-	Status *status.Status // Nil if the resource is not watched.
-	Count  *int           // The number of objects; nil if unknown.
+	// Status is the status of the watch, or Forbidden if the viewer may list the resource in no namespace. It is nil if
+	// the resource is not watched.
+	Status *status.Status
+	Count  *int // The number of objects; nil if unknown.
 }
 
 // Resources returns all resources that discovery knows, sorted by ref, and the API groups that discovery could not
@@ -36,6 +39,7 @@ func (a *Access) Resources(ctx context.Context, wait time.Duration) ([]ResourceS
 		statuses = append(statuses, ResourceStatus{Resource: resources[n]})
 	}
 	a.addStatuses(ctx, statuses)
+	a.addForbidden(ctx, statuses, wait > 0)
 	if a.checker.Viewer.Scope != nil {
 		groupErrors = nil
 	}
@@ -61,6 +65,22 @@ func (a *Access) addStatuses(ctx context.Context, statuses []ResourceStatus) {
 	}
 }
 
+// addForbidden sets the status of resources that are not watched, and that the viewer may list in no namespace.
+func (a *Access) addForbidden(ctx context.Context, statuses []ResourceStatus, canReview bool) {
+	var resources []*resource.Resource
+	for n := range statuses {
+		if statuses[n].Preferred && statuses[n].Can("list") {
+			resources = append(resources, &statuses[n].Resource)
+		}
+	}
+	forbidden := a.checker.Forbidden(ctx, resources, canReview)
+	for n := range statuses {
+		if reason, ok := forbidden[statuses[n].Ref()]; ok && statuses[n].Status == nil {
+			statuses[n].Status = &status.Status{State: status.Forbidden, Reason: reason}
+		}
+	}
+}
+
 func objectCount(i *shared.Informer) *int {
 	now := i.CurrentState(nil)
 	if !now.Synced || now.Status.State.IsRefused() {
@@ -76,18 +96,25 @@ type Follower = definitions.Follower
 // Follow returns a Follower, with which the caller waits for changes of the list of resources.
 func (a *Access) Follow() *Follower { return a.cluster.definitions.Follow() }
 
-// Counts returns the number of objects of each watched resource, by ref, if the viewer may see all of them.
-func (a *Access) Counts(ctx context.Context) map[string]int {
+// Counts returns the number of objects of each watched resource, by ref, if the viewer may see all of them. Resources
+// without a failed or degraded object are not in problems.
+func (a *Access) Counts(ctx context.Context) (counts map[string]int, problems map[string]verdict.Counts) {
 	informers := slices.DeleteFunc(a.cluster.sharedInformers(), func(i *shared.Informer) bool {
 		return i.Scope != (listwatch.Scope{Resource: i.Scope.Resource})
 	})
-	counts := make(map[string]int)
+	counts, problems = make(map[string]int), make(map[string]verdict.Counts)
 	for n, all := range a.checker.CanSeeAll(ctx, resourcesOf(informers)) {
-		if count := objectCount(informers[n]); count != nil && all {
-			counts[informers[n].Resource().Ref()] = *count
+		count := objectCount(informers[n])
+		if count == nil || !all {
+			continue
+		}
+		ref := informers[n].Resource().Ref()
+		counts[ref] = *count
+		if found := informers[n].Problems(ctx); found != (verdict.Counts{}) {
+			problems[ref] = found
 		}
 	}
-	return counts
+	return counts, problems
 }
 
 // Resource returns the resource with a ref, such as "apps/v1/deployments".

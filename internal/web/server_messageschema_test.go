@@ -204,7 +204,7 @@ func TestMessagesMatchTheSchemas(t *testing.T) {
 		c.Send(`{"op":"unsubscribe","id":9999}`)
 		c.Until(0, "error")
 	}, apitest.Kind{Ref: "core/v1/namespaces", Kind: "Namespace", Cluster: true},
-		apitest.Kind{Ref: "core/v1/secrets", Kind: "Secret"})
+		apitest.Kind{Ref: "core/v1/secrets", Kind: "Secret"}, apitest.Kind{Ref: "core/v1/endpoints", Kind: "Endpoints"})
 	// Chunks need a network with buffers, so receive them outside of the bubble.
 	s := newSite(t)
 	(&schemaTab{s.openAs(options)}).receiveLongMessages(s)

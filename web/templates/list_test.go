@@ -514,9 +514,9 @@ func TestGroups(t *testing.T) {
 		got = append(got, strings.TrimSpace(strings.Join(append(line, g.Problem), " ")))
 	}
 	want := []string{
+		"Cluster: nodes",
 		"Workloads: pods deployments",
 		"Config: secrets",
-		"Cluster: nodes",
 		"cert-manager.io: certificates issuers half",
 		"example.com: widgets",
 		"metrics.k8s.io: away",

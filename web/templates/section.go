@@ -7,37 +7,50 @@ import (
 )
 
 // sections returns the order of the resource list, also for /api/v1/resources. Each resource is written as
-// "resource.group".
-func sections() []struct{ name, resources string } {
-	return []struct{ name, resources string }{
-		{"Workloads", "pods.core deployments.apps statefulsets.apps daemonsets.apps replicasets.apps jobs.batch " +
-			"cronjobs.batch horizontalpodautoscalers.autoscaling poddisruptionbudgets.policy " +
+// "resource.group". The page shows rare resources only on request.
+func sections() []struct{ name, resources, rare string } {
+	return []struct{ name, resources, rare string }{
+		{
+			"Cluster", "nodes.core namespaces.core events.core customresourcedefinitions.apiextensions.k8s.io",
+			"events.events.k8s.io leases.coordination.k8s.io leasecandidates.coordination.k8s.io " +
+				"componentstatuses.core runtimeclasses.node.k8s.io apiservices.apiregistration.k8s.io " +
+				"flowschemas.flowcontrol.apiserver.k8s.io prioritylevelconfigurations.flowcontrol.apiserver.k8s.io " +
+				"resourceclaims.resource.k8s.io resourceclaimtemplates.resource.k8s.io deviceclasses.resource.k8s.io " +
+				"resourceslices.resource.k8s.io storageversions.internal.apiserver.k8s.io",
+		},
+		{
+			"Workloads", "pods.core deployments.apps statefulsets.apps daemonsets.apps replicasets.apps jobs.batch " +
+				"cronjobs.batch horizontalpodautoscalers.autoscaling poddisruptionbudgets.policy",
 			"replicationcontrollers.core controllerrevisions.apps podtemplates.core workloads.scheduling.k8s.io " +
-			"podgroups.scheduling.k8s.io"},
-		{"Network", "services.core ingresses.networking.k8s.io networkpolicies.networking.k8s.io " +
-			"endpointslices.discovery.k8s.io endpoints.core ingressclasses.networking.k8s.io " +
-			"ipaddresses.networking.k8s.io servicecidrs.networking.k8s.io"},
-		{"Config", "configmaps.core secrets.core resourcequotas.core limitranges.core " +
+				"podgroups.scheduling.k8s.io",
+		},
+		{
+			"Network", "services.core ingresses.networking.k8s.io networkpolicies.networking.k8s.io " +
+				"endpointslices.discovery.k8s.io",
+			"endpoints.core ingressclasses.networking.k8s.io ipaddresses.networking.k8s.io " +
+				"servicecidrs.networking.k8s.io",
+		},
+		{
+			"Config", "configmaps.core secrets.core resourcequotas.core limitranges.core",
 			"priorityclasses.scheduling.k8s.io validatingadmissionpolicies.admissionregistration.k8s.io " +
-			"validatingadmissionpolicybindings.admissionregistration.k8s.io " +
-			"mutatingadmissionpolicies.admissionregistration.k8s.io " +
-			"mutatingadmissionpolicybindings.admissionregistration.k8s.io " +
-			"validatingwebhookconfigurations.admissionregistration.k8s.io " +
-			"mutatingwebhookconfigurations.admissionregistration.k8s.io"},
-		{"Storage", "persistentvolumeclaims.core persistentvolumes.core storageclasses.storage.k8s.io " +
+				"validatingadmissionpolicybindings.admissionregistration.k8s.io " +
+				"mutatingadmissionpolicies.admissionregistration.k8s.io " +
+				"mutatingadmissionpolicybindings.admissionregistration.k8s.io " +
+				"validatingwebhookconfigurations.admissionregistration.k8s.io " +
+				"mutatingwebhookconfigurations.admissionregistration.k8s.io",
+		},
+		{
+			"Storage", "persistentvolumeclaims.core persistentvolumes.core storageclasses.storage.k8s.io",
 			"volumeattachments.storage.k8s.io volumeattributesclasses.storage.k8s.io csidrivers.storage.k8s.io " +
-			"csinodes.storage.k8s.io csistoragecapacities.storage.k8s.io " +
-			"storageversionmigrations.storagemigration.k8s.io"},
-		{"Access", "serviceaccounts.core roles.rbac.authorization.k8s.io rolebindings.rbac.authorization.k8s.io " +
-			"clusterroles.rbac.authorization.k8s.io clusterrolebindings.rbac.authorization.k8s.io " +
+				"csinodes.storage.k8s.io csistoragecapacities.storage.k8s.io " +
+				"storageversionmigrations.storagemigration.k8s.io",
+		},
+		{
+			"Access", "serviceaccounts.core roles.rbac.authorization.k8s.io rolebindings.rbac.authorization.k8s.io " +
+				"clusterroles.rbac.authorization.k8s.io clusterrolebindings.rbac.authorization.k8s.io",
 			"certificatesigningrequests.certificates.k8s.io clustertrustbundles.certificates.k8s.io " +
-			"podcertificaterequests.certificates.k8s.io"},
-		{"Cluster", "nodes.core namespaces.core events.core events.events.k8s.io leases.coordination.k8s.io " +
-			"leasecandidates.coordination.k8s.io componentstatuses.core runtimeclasses.node.k8s.io " +
-			"customresourcedefinitions.apiextensions.k8s.io apiservices.apiregistration.k8s.io " +
-			"flowschemas.flowcontrol.apiserver.k8s.io prioritylevelconfigurations.flowcontrol.apiserver.k8s.io " +
-			"resourceclaims.resource.k8s.io resourceclaimtemplates.resource.k8s.io deviceclasses.resource.k8s.io " +
-			"resourceslices.resource.k8s.io storageversions.internal.apiserver.k8s.io"},
+				"podcertificaterequests.certificates.k8s.io",
+		},
 	}
 }
 
@@ -49,6 +62,7 @@ type Sections struct {
 type position struct {
 	section string
 	rank    int
+	isRare  bool
 }
 
 // NewSections returns Sections with the built-in resources.
@@ -56,9 +70,11 @@ func NewSections() Sections {
 	s := Sections{positions: map[string]position{}}
 	rank := 0
 	for _, section := range sections() {
-		for resource := range strings.FieldsSeq(section.resources) {
-			s.positions[resource] = position{section.name, rank}
-			rank++
+		for n, resources := range []string{section.resources, section.rare} {
+			for resource := range strings.FieldsSeq(resources) {
+				s.positions[resource] = position{section.name, rank, n == 1}
+				rank++
+			}
 		}
 	}
 	return s
@@ -71,6 +87,9 @@ func (s Sections) Section(group, resource string) string {
 	}
 	return group
 }
+
+// IsRare reports whether few users open a resource. Custom resources are not rare.
+func (s Sections) IsRare(group, resource string) bool { return s.positions[resource+"."+group].isRare }
 
 // Compare orders resources as on the page, with the results of cmp.Compare: built-in ones are first.
 func (s Sections) Compare(groupA, resourceA, groupB, resourceB string) int {

@@ -71,6 +71,7 @@ type Kind struct {
 	Reason     string
 	Namespaces int // number of watched namespaces; 0: all
 	Selected   bool
+	Rare       bool // shown only under "More"
 }
 
 // State describes how current the data of a resource is.

@@ -29,6 +29,7 @@ type Deps struct {
 	InheritsVerdicts bool
 	// Namespaces returns the namespaces for which a user's permissions are reviewed.
 	Namespaces func(context.Context) ([]string, error)
+	Forbidden  *ForbiddenCache
 }
 
 // A Checker checks what one viewer may read.

@@ -118,3 +118,20 @@ func (c *Cause) append(dst []byte) []byte {
 	}
 	return append(dst, '}')
 }
+
+// Counts are the numbers of objects with problems.
+type Counts struct {
+	Failed   int `json:"failed,omitempty"`
+	Degraded int `json:"degraded,omitempty"`
+}
+
+// Add adds n objects of a severity. Only Failed and Degraded count.
+func (c *Counts) Add(s Severity, n int) {
+	switch s {
+	case Failed:
+		c.Failed += n
+	case Degraded:
+		c.Degraded += n
+	case None, OK, Progressing:
+	}
+}

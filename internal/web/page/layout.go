@@ -77,7 +77,7 @@ func (s *Site) layout(r *http.Request, title, selected string) templates.Layout 
 			Ref: d.Ref, Href: "/r/" + d.Ref, Group: d.Group, Kind: d.Kind, Resource: d.Resource,
 			Namespaced: d.Namespaced, ShortNames: d.ShortNames,
 			Categories: d.Categories, Count: d.Count, State: string(d.State), Reason: d.Reason,
-			Namespaces: len(d.Namespaces), Selected: d.Ref == selected,
+			Namespaces: len(d.Namespaces), Selected: d.Ref == selected, Rare: d.Rare,
 		})
 	}
 	problems := make(map[string]string, len(groupErrors))

@@ -7,10 +7,14 @@ import (
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/signal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 // countInterval is the minimum time before the objects of the watched resources are counted again.
 const countInterval = time.Second
+
+// CountFunc returns the number of objects and of problems of each resource, by ref.
+type CountFunc func(context.Context) (counts map[string]int, problems map[string]verdict.Counts)
 
 // Counts caches the latest message with object counts. All sessions with the same Viewer.Key share one Counts.
 type Counts struct {
@@ -21,33 +25,36 @@ type Counts struct {
 	changed   chan struct{} // Closed when text changes, then replaced; nil before the first text.
 }
 
-func (c *Counts) run(ctx context.Context, count func(context.Context) map[string]int) {
+func (c *Counts) run(ctx context.Context, count CountFunc) {
 	for range signal.Ticks(ctx, countInterval) {
 		c.Latest(ctx, count)
 	}
 }
 
 // Latest returns the latest message, its version, and a channel that is closed on the next change.
-func (c *Counts) Latest(
-	ctx context.Context, count func(context.Context) map[string]int,
-) (int, []byte, <-chan struct{}) {
+func (c *Counts) Latest(ctx context.Context, count CountFunc) (int, []byte, <-chan struct{}) {
 	c.mu.Lock()
 	countedAt := c.countedAt
 	c.mu.Unlock()
 	if now := time.Now(); now.Sub(countedAt) >= countInterval {
-		c.set(now, count(ctx))
+		counts, problems := count(ctx)
+		c.set(now, counts, problems)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.version, c.text, c.changed
 }
 
-func (c *Counts) set(now time.Time, counted map[string]int) {
-	text, err := json.Marshal(counted)
+func (c *Counts) set(now time.Time, counts map[string]int, problems map[string]verdict.Counts) {
+	message, err := json.Marshal(struct {
+		Type     string                    `json:"type"`
+		Counts   map[string]int            `json:"counts"`
+		Problems map[string]verdict.Counts `json:"problems"`
+	}{"counts", counts, problems})
 	if err != nil {
 		return
 	}
-	text = append([]byte(`"type":"counts","counts":`), text...)
+	text := message[1 : len(message)-1] // Each session adds its own members.
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now.Before(c.countedAt) {

@@ -30,6 +30,7 @@ type ResourceDocument struct {
 	Preferred  bool         `json:"preferred"`
 	Ref        string       `json:"ref"`
 	Section    string       `json:"section"`
+	Rare       bool         `json:"rare,omitempty"` // The resource picker shows it only under "More".
 	State      status.State `json:"state,omitempty"`
 	Reason     string       `json:"reason,omitempty"`
 	Namespaces []string     `json:"namespaces,omitempty"`
@@ -92,7 +93,7 @@ func (l *List) Document(resource *watch.ResourceStatus) ResourceDocument {
 		Namespaced: resource.Namespaced,
 		ShortNames: nonNil(resource.ShortNames), Categories: nonNil(resource.Categories), Verbs: nonNil(resource.Verbs),
 		Preferred: resource.Preferred, Ref: resource.Ref(), Section: l.Sections.Section(group, resource.Resource.Resource),
-		Count: resource.Count,
+		Rare: l.Sections.IsRare(group, resource.Resource.Resource), Count: resource.Count,
 	}
 	if resource.Status != nil {
 		d.State, d.Reason, d.Namespaces = resource.Status.State, resource.Status.Reason, resource.Status.Namespaces

@@ -26,6 +26,7 @@ const kind = (ref: string, kind: string, short: string[], categories: string[] =
     short,
     categories,
     namespaced,
+    isRare: false,
     section: "",
     searchText: "",
     state: "",

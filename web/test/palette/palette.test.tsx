@@ -18,6 +18,7 @@ const kind = (resource: string, name: string): ListedKind => ({
   namespaced: true,
   short: [],
   categories: [],
+  isRare: false,
   section: "",
   searchText: "",
   state: "",

@@ -20,10 +20,13 @@ type Informer struct {
 	Batches  Batches
 	listings listings
 	digests  *flight.Cache[query.FilterID, *Digest]
+	problems problems
 }
 
 // Extend extends an informer by the results that its readers share. Of returns the extended informer.
-func Extend(i *informer.Informer) { i.Extension = &Informer{Informer: i, digests: newDigests()} }
+func Extend(i *informer.Informer) {
+	i.Extension = &Informer{Informer: i, digests: newDigests(), problems: newProblems()}
+}
 
 // Of returns the Informer that extends i. It returns nil if i is nil or not extended.
 func Of(i *informer.Informer) *Informer {

@@ -368,7 +368,7 @@ export class ListPage implements FeedListener {
     button.toggleAttribute("data-chosen", view.ns.length > 0);
     setText(byId("columns"), columnsLabel(view.cols));
     setText(byId("heading"), plural(kind));
-    document.title = titleOf(plural(kind), view.open);
+    this.picker.setScoped(view.ns.length > 0);
   }
 
   private openPanel(): void {

@@ -1,10 +1,10 @@
 // The resource picker, the list of resources at the left of the page. It updates the server-rendered HTML.
 
 import { withBase } from "../net/base-path.ts";
-import { arrangeChildren, h, setText } from "../ui/dom.ts";
+import { arrangeChildren, h, setAttr, setText } from "../ui/dom.ts";
 import { formatInteger } from "../text/format.ts";
 import { KindFeed, type KindListener } from "../model/kind-feed.ts";
-import { matchRank, plural, type Kind, type ListedKind } from "../net/kinds.ts";
+import { matchRank, plural, type Kind, type ListedKind, type ProblemCounts } from "../net/kinds.ts";
 import type { Live } from "../net/live.ts";
 import { storeList, storedList, onListChangedElsewhere, toggleValue } from "../ui/preferences.ts";
 
@@ -16,6 +16,9 @@ export class Picker implements KindListener {
   private problems: ReadonlyMap<string, string> = new Map();
   // Number of objects by resource ref. null until the server has sent counts.
   private counts: ReadonlyMap<string, number> | null = null;
+  private problemCounts: ReadonlyMap<string, ProblemCounts> = new Map();
+  // The resources that had no objects at the first counts, and still have none. They are shown under "More".
+  private empty: ReadonlySet<string> | null = null;
   private readonly feed: KindFeed;
   private selected = "";
   /** Is called when the set of resources that the server watches has changed. */
@@ -43,7 +46,7 @@ export class Picker implements KindListener {
       });
     }
     groups.before(this.noMatchElement);
-    this.applyFolds();
+    this.applyFilter();
     void import("../ui/tooltip.ts").then(({ Tooltip }) => new Tooltip(groups));
     filter.addEventListener("input", () => this.applyFilter());
     filter.addEventListener("keydown", (e) => {
@@ -113,6 +116,12 @@ export class Picker implements KindListener {
     this.selected = ref;
     this.selectedCount = null;
     this.mark();
+    this.applyFilter();
+  }
+
+  /** Notes that the list has selected namespaces. The counts always include all namespaces. */
+  setScoped(isScoped: boolean): void {
+    this.groups.toggleAttribute("data-scoped", isScoped);
   }
 
   private mark(): void {
@@ -177,10 +186,14 @@ export class Picker implements KindListener {
       .filter((k) => k !== undefined);
   }
 
-  kindsCounted(counts: ReadonlyMap<string, number>): void {
+  kindsCounted(counts: ReadonlyMap<string, number>, problems: ReadonlyMap<string, ProblemCounts> | null): void {
     const same = this.counts?.size === counts.size && [...counts.keys()].every((ref) => this.counts?.has(ref));
     this.counts = counts;
+    this.problemCounts = problems ?? this.problemCounts;
+    const { empty } = this;
+    this.empty = new Set([...(empty ?? counts.keys())].filter((ref) => counts.get(ref) === 0));
     this.drawCounts();
+    if (this.empty.size !== empty?.size) this.applyFilter();
     if (!same) this.onWatched();
   }
 
@@ -191,7 +204,15 @@ export class Picker implements KindListener {
       const count = (linkRef === this.selected ? this.selectedCount : null) ?? this.counts?.get(linkRef) ?? null;
       // Until the server has sent counts, keep the counts in the server-rendered HTML.
       if (count !== null || this.counts !== null)
-        setText(a.children[1] as Element, count === null ? "" : formatInteger(count));
+        setText(a.lastElementChild as Element, count === null ? "" : formatInteger(count));
+      if (this.counts !== null) drawProblemCounts(a, this.problemCounts.get(linkRef));
+    }
+    for (const group of this.groups.children) {
+      const failed = [...group.querySelectorAll("a")].reduce(
+        (sum, a) => sum + (this.problemCounts.get(a.dataset["ref"] ?? "")?.failed ?? 0),
+        0,
+      );
+      setAttr(group.firstElementChild as Element, "data-failed", failed === 0 ? null : formatInteger(failed));
     }
   }
 
@@ -234,10 +255,11 @@ export class Picker implements KindListener {
         this.drawProblem(group, this.problems.get(name) ?? "");
         const ul = group.querySelector("ul") as HTMLUListElement;
         const lines = new Map([...ul.children].map((li) => [li.querySelector("a")?.dataset["ref"] ?? "", li]));
-        arrangeChildren(
-          ul,
-          list.map((k) => this.kindItem(lines.get(k.ref), k, pins.includes(k.ref))),
-        );
+        const more = lines.get("");
+        arrangeChildren(ul, [
+          ...list.map((k) => this.kindItem(lines.get(k.ref), k, pins.includes(k.ref))),
+          ...(more === undefined ? [] : [more]),
+        ]);
         return group;
       }),
     );
@@ -265,6 +287,7 @@ export class Picker implements KindListener {
         h("span", { class: "count" }),
       );
     const li = old ?? h("li", {}, a);
+    li.toggleAttribute("data-rare", k.isRare);
     const name = plural(k);
     setText(a.children[0] as Element, name);
     // Two API groups can contain the same kind, such as Event. Show the group, except "core".
@@ -294,6 +317,12 @@ export class Picker implements KindListener {
     const at = e.target instanceof Element ? e.target : this.groups;
     const pinButton = at.closest("button.pin");
     if (pinButton !== null) return this.pin(pinButton.closest("li")?.querySelector("a")?.dataset["ref"] ?? "");
+    const more = at.closest("button.more");
+    if (more !== null) {
+      const name = more.closest("details")?.dataset["group"] ?? "";
+      storeList("more", toggleValue(storedList("more"), name));
+      return this.applyFilter();
+    }
     const summary = at.closest("summary");
     const group = summary?.closest("details");
     // While the filter contains text, the filter opens groups. Do not store them as opened by the user.
@@ -313,17 +342,46 @@ export class Picker implements KindListener {
     for (const a of this.links()) {
       const text = a.dataset["words"] ?? "";
       const li = a.closest("li");
-      if (li) li.hidden = !terms.every((t) => text.includes(t));
+      if (li) li.hidden = !terms.every((t) => text.includes(t)) || (terms.length === 0 && this.isUnderMore(a, li));
     }
+    for (const group of this.groups.children) this.drawMore(group as HTMLElement, terms.length > 0);
     this.applyFolds();
     let found = terms.length === 0;
     for (const group of this.groups.children) {
-      const has = group.querySelector("li:not([hidden])") !== null;
+      const has = group.querySelector("li:not([hidden]) a") !== null;
       (group as HTMLElement).hidden = terms.length > 0 && !has;
       if (terms.length > 0 && has) (group as HTMLDetailsElement).open = true;
       found ||= has;
     }
     setText(this.noMatchElement, found ? "" : `No resources match “${this.filter.value.trim()}”.`);
+  }
+
+  // Rare resources and resources without objects are hidden, until the user opens "More" of their group.
+  private isUnderMore(a: HTMLElement, li: HTMLElement): boolean {
+    const ref = a.dataset["ref"] ?? "";
+    const group = a.closest("details")?.dataset["group"] ?? "";
+    return (
+      (li.hasAttribute("data-rare") || this.empty?.has(ref) === true) &&
+      ref !== this.selected &&
+      !this.problemCounts.has(ref) &&
+      group !== pinned &&
+      !storedList("more").includes(group)
+    );
+  }
+
+  private drawMore(group: HTMLElement, isFiltered: boolean): void {
+    const ul = group.querySelector("ul") as HTMLElement;
+    const isOpen = storedList("more").includes(group.dataset["group"] ?? "");
+    const items = [...ul.children] as HTMLElement[];
+    const hidden = items.filter((li) => li.hidden && li.querySelector("a") !== null).length;
+    let button = ul.querySelector<HTMLButtonElement>(".more");
+    if (button === null) {
+      if (hidden === 0 && !isOpen) return;
+      ul.append(h("li", {}, (button = h("button", { type: "button", class: "more" }))));
+    }
+    (button.parentElement as HTMLElement).hidden = isFiltered || (hidden === 0 && !isOpen);
+    setText(button, isOpen ? "Less" : `More (${hidden})`);
+    button.setAttribute("aria-expanded", String(isOpen));
   }
 
   private moveFocus(e: KeyboardEvent): void {
@@ -336,4 +394,17 @@ export class Picker implements KindListener {
     e.stopPropagation();
     (links[at + step] ?? (step < 0 ? this.filter : null))?.focus();
   }
+}
+
+// Draws the number of failed objects, or otherwise of degraded ones. The title of the link has both numbers.
+function drawProblemCounts(a: HTMLAnchorElement, counts: ProblemCounts | undefined): void {
+  const old = a.querySelector(".problems");
+  if (counts === undefined) return old?.remove();
+  const e = old ?? h("span", { class: "problems" });
+  if (old === null) a.lastElementChild?.before(e);
+  const severity = counts.failed > 0 ? "failed" : "degraded";
+  const words = `${formatInteger(counts.failed)} failed, ${formatInteger(counts.degraded)} degraded`;
+  setAttr(e, "data-severity", severity);
+  setAttr(e, "title", words);
+  setText(e, formatInteger(counts[severity]));
 }

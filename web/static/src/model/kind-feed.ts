@@ -1,7 +1,7 @@
 // Follows the resource types that the cluster serves: over the WebSocket, or else by polling /api/v1/resources.
 
 import { withBase } from "../net/base-path.ts";
-import { readBuild, readKinds, readProblems, type ListedKind } from "../net/kinds.ts";
+import { readBuild, readKinds, readProblems, type ListedKind, type ProblemCounts } from "../net/kinds.ts";
 import type { Handler, Live } from "../net/live.ts";
 
 const pollInterval = 10_000;
@@ -10,8 +10,11 @@ const maxClockJump = 2000; // ms; a larger jump of the browser's clock causes a 
 export interface KindListener {
   /** The parameter problems maps each API group that could not be read to the reason. */
   kindsListed(kinds: readonly ListedKind[], problems: ReadonlyMap<string, string>): void;
-  /** The parameter counts maps resource refs to numbers of objects, only for watched resources. */
-  kindsCounted(counts: ReadonlyMap<string, number>): void;
+  /**
+   * The parameters map resource refs to numbers of objects and of problems, only for watched resources. null means that
+   * the numbers of problems are unknown.
+   */
+  kindsCounted(counts: ReadonlyMap<string, number>, problems: ReadonlyMap<string, ProblemCounts> | null): void;
 }
 
 export class KindFeed implements Handler {
@@ -43,7 +46,7 @@ export class KindFeed implements Handler {
       this.listener.kindsListed(m.kinds, m.problems);
     } else if (m.type === "counts") {
       this.socketSendsCounts = true;
-      this.listener.kindsCounted(m.counts);
+      this.listener.kindsCounted(m.counts, m.problems);
     } else if (m.type === "error") {
       this.socketSendsKinds = this.socketSendsCounts = false;
     }
@@ -60,7 +63,7 @@ export class KindFeed implements Handler {
       this.listener.kindsListed(kinds, readProblems(body));
     }
     if (!this.socketSendsCounts)
-      this.listener.kindsCounted(new Map(kinds.flatMap((k) => (k.count === null ? [] : [[k.ref, k.count]]))));
+      this.listener.kindsCounted(new Map(kinds.flatMap((k) => (k.count === null ? [] : [[k.ref, k.count]]))), null);
   }
 
   /** Requests the resources now, and later every 10 s if the WebSocket sends no data or the clock has jumped. */

@@ -1,6 +1,6 @@
 // Decodes and checks the messages of the server, so that other code need not handle invalid messages.
 
-import { readBuild, readCounts, readKinds, readProblems } from "./kinds.ts";
+import { readBuild, readCounts, readKinds, readProblemCounts, readProblems } from "./kinds.ts";
 import { readChangedVerdict, readVerdict } from "./verdict.ts";
 import {
   states,
@@ -178,7 +178,7 @@ function message(
       list(m["resources"], "resources");
       return { id, type, build: readBuild(m), kinds: readKinds(m), problems: readProblems(m) };
     case "counts":
-      return view === "resources" ? { id, type, counts: readCounts(m) } : null;
+      return view === "resources" ? { id, type, counts: readCounts(m), problems: readProblemCounts(m) } : null;
     case "overview":
       return view === "overview" ? { id, type, members: m } : null;
     case "digest": {

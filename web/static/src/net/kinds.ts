@@ -12,6 +12,7 @@ export interface ListedKind extends Kind {
   readonly short: readonly string[];
   readonly categories: readonly string[];
   readonly section: string;
+  readonly isRare: boolean;
   /** The text that the filter of the resource picker searches, in lower case. */
   readonly searchText: string;
   readonly state: string; // state of the watch, such as "live"; empty if the server does not watch the resource
@@ -81,6 +82,7 @@ export function readKinds(body: unknown): ListedKind[] {
       short: texts(r["shortNames"]),
       categories: texts(r["categories"]),
       section: text(r["section"]) || group,
+      isRare: r["rare"] === true,
       searchText: [kind, resource, group, ...texts(r["shortNames"]), ...texts(r["categories"])].join(" ").toLowerCase(),
       state: text(r["state"]),
       reason: text(r["reason"]),
@@ -101,6 +103,24 @@ export function readCounts(body: unknown): Map<string, number> {
   const counts = typeof body === "object" && body !== null ? (body as Fields)["counts"] : undefined;
   const entries = typeof counts === "object" && counts !== null ? Object.entries(counts) : [];
   return new Map(entries.filter((e): e is [string, number] => typeof e[1] === "number"));
+}
+
+/** The numbers of objects with problems. */
+export interface ProblemCounts {
+  readonly failed: number;
+  readonly degraded: number;
+}
+
+/** Decodes the numbers of objects with problems by resource ref. Resources without problems are missing. */
+export function readProblemCounts(body: unknown): Map<string, ProblemCounts> {
+  const problems = typeof body === "object" && body !== null ? (body as Fields)["problems"] : undefined;
+  const number = (v: unknown): number => (typeof v === "number" ? v : 0);
+  const entries = typeof problems === "object" && problems !== null ? Object.entries(problems as Fields) : [];
+  return new Map(
+    entries
+      .filter((e): e is [string, Fields] => typeof e[1] === "object" && e[1] !== null)
+      .map(([ref, p]) => [ref, { failed: number(p["failed"]), degraded: number(p["degraded"]) }]),
+  );
 }
 
 /** Decodes the API groups that discovery could not read, with the reasons. */

@@ -1,6 +1,6 @@
 // The types of the messages on the WebSocket /api/v1/live, after decode.ts has checked them.
 
-import type { ListedKind } from "./kinds.ts";
+import type { ListedKind, ProblemCounts } from "./kinds.ts";
 
 export type Cell = string | number | boolean | null;
 
@@ -254,7 +254,12 @@ export type Message =
       readonly kinds: readonly ListedKind[];
       readonly problems: ReadonlyMap<string, string>;
     }
-  | { readonly id: number; readonly type: "counts"; readonly counts: ReadonlyMap<string, number> }
+  | {
+      readonly id: number;
+      readonly type: "counts";
+      readonly counts: ReadonlyMap<string, number>;
+      readonly problems: ReadonlyMap<string, ProblemCounts>;
+    }
   /** overview.ts checks the members, because only one view needs them. */
   | { readonly id: number; readonly type: "overview"; readonly members: JsonObject }
   | {
