@@ -167,7 +167,7 @@ func TestPagesAreRendered(t *testing.T) {
 		"/r/" + widgetsRef + "?open=_/one": "one - Widgets", "/r/" + podsRef + "?open=web-1": "Pods",
 		"/o/" + podsRef + "/a/web-1": "a/web-1 - Pods",
 	} {
-		if a := s.get(path, "Accept: text/html"); !strings.Contains(a.body, "<title>"+title+" - Glasshouse</title>") {
+		if a := s.get(path, "Accept: text/html"); !strings.Contains(a.body, "<title>"+title+" - test</title>") {
 			t.Errorf("%s: the page does not have the title of the script, %q: %.600s", path, title, a.body)
 		}
 	}

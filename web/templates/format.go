@@ -1,6 +1,8 @@
 package templates
 
 import (
+	"hash/fnv"
+	"io"
 	"regexp"
 	"strconv"
 	"strings"
@@ -161,4 +163,15 @@ func contextText(c Context) string {
 		details += ", namespace " + c.Namespace
 	}
 	return details
+}
+
+// clusterColor returns the color that marks a cluster, so that users notice which one they see: "prod" for a production
+// cluster, and otherwise one of six colors by name.
+func clusterColor(name string) string {
+	if strings.Contains(strings.ToLower(name), "prod") {
+		return "prod"
+	}
+	hash := fnv.New32a()
+	_, _ = io.WriteString(hash, name)
+	return strconv.Itoa(int(hash.Sum32() % 6))
 }

@@ -61,6 +61,7 @@ void test("the page title names the open object", () => {
   assert.equal(titleOf("Pods", { ns: "shop", name: "web-1" }), "shop/web-1 - Pods - Glasshouse");
   assert.equal(titleOf("Nodes", { ns: "", name: "node-1" }), "node-1 - Nodes - Glasshouse");
   assert.equal(titleOf("Pods", null), "Pods - Glasshouse");
+  assert.equal(titleOf("Pods", { ns: "shop", name: "web-1" }, 1234), "(1,234) shop/web-1 - Pods - Glasshouse");
   assert.equal(titleOf("Pods", { ns: "", name: "a\u202eb" }), "a[U+202E]b - Pods - Glasshouse");
 });
 

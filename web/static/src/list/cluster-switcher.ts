@@ -44,7 +44,14 @@ export class ClusterSwitcher {
 function replaceByPopover(link: HTMLAnchorElement, contexts: Contexts): Popover {
   const button = h(
     "button",
-    { id: "cluster", class: "cluster chooser", type: "button", "aria-haspopup": "dialog", title: link.title },
+    {
+      id: "cluster",
+      class: "cluster chooser",
+      type: "button",
+      "aria-haspopup": "dialog",
+      title: link.title,
+      "data-color": link.dataset["color"] ?? null,
+    },
     ...link.childNodes,
   );
   link.replaceWith(button);

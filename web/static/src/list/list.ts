@@ -16,7 +16,7 @@ import { missingNamespacesText, namespacesLabel } from "../model/namespaces.ts";
 import type { Picker } from "./picker.ts";
 import { hasVerdicts, shapeOf } from "./row.ts";
 import { keyOf } from "../model/row-source.ts";
-import { countedSeverities } from "../model/severity.ts";
+import { countedSeverities, type CountedSeverity } from "../model/severity.ts";
 import { Rows } from "../model/rows.ts";
 import { autoSort, worstFirst, type Sort } from "../model/sort.ts";
 import { Panel } from "../object/panel.ts";
@@ -250,7 +250,9 @@ export class ListPage implements FeedListener {
 
   private updateSeverityCounts(): void {
     const { rows } = this.feed;
-    drawSeverityCounts(byId("severity-counts"), this.view, (s) => (rows.isComplete ? rows.countSeverity(s) : 0));
+    const count = (s: CountedSeverity): number => (rows.isComplete ? rows.countSeverity(s) : 0);
+    drawSeverityCounts(byId("severity-counts"), this.view, count);
+    document.title = titleOf(plural(this.kind), this.view.open, count("failed"));
   }
 
   /** Updates ages and status texts. It is called every second. */

@@ -1,6 +1,7 @@
 // Converts the user's choices on a list page (a View) to the page's URL, and back.
 
-import { isKiosk, withBase } from "../net/base-path.ts";
+import { clusterName, isKiosk, withBase } from "../net/base-path.ts";
+import { formatInteger } from "../text/format.ts";
 import { escapeInvisible } from "../text/invisible-chars.ts";
 import type { Sort } from "./sort.ts";
 
@@ -163,10 +164,13 @@ export const pageHref = (v: View): string => (v.open === null ? formatView(v) : 
 export const compareHref = (ref: string, o: ObjectName): string =>
   withBase(`/compare${queryText(new URLSearchParams({ a: `${ref}/${o.ns === "" ? "_" : o.ns}/${o.name}` }))}`);
 
-/** Returns a page title such as "shop/web-1 - Pods - Glasshouse". */
-export function titleOf(kinds: string, o: ObjectName | null): string {
+/**
+ * Returns a page title such as "(6) shop/web-1 - Pods - demo". The number of failed objects is first, so that a narrow
+ * browser tab shows it.
+ */
+export function titleOf(kinds: string, o: ObjectName | null, failed = 0): string {
   const object = o === null ? "" : `${o.ns === "" ? "" : `${o.ns}/`}${o.name} - `;
-  return `${escapeInvisible(object)}${kinds} - Glasshouse`;
+  return `${failed === 0 ? "" : `(${formatInteger(failed)}) `}${escapeInvisible(`${object}${kinds} - ${clusterName()}`)}`;
 }
 
 /** Splits text such as "b, a" into sorted, unique namespaces. */

@@ -12,3 +12,6 @@ export function withBase(route: string): string {
   // The server writes the prefix into the HTML of the page.
   return `${documentRoot()?.dataset["base"] ?? ""}${route}`;
 }
+
+/** Returns the name of the cluster, or "Glasshouse" if the page shows none. */
+export const clusterName = (): string => documentRoot()?.dataset["name"] ?? "Glasshouse";
