@@ -90,6 +90,14 @@ func objectCount(i *shared.Informer) *int {
 	return &count
 }
 
+// SharesKind reports whether another API group that the viewer sees has a resource of the same kind, such as Event.
+func (a *Access) SharesKind(r *resource.Resource) bool {
+	resources, _, _ := a.cluster.catalog.All() // Without discovery, no other resource is known.
+	return slices.ContainsFunc(resources, func(other resource.Resource) bool {
+		return other.Kind == r.Kind && other.Group != r.Group && other.Can("list") && a.checker.Viewer.CanDiscover(&other)
+	})
+}
+
 // A Follower waits for changes of the list of resources. Only one goroutine can use it, and must call Close.
 type Follower = definitions.Follower
 

@@ -124,6 +124,7 @@ type List struct {
 	Ref             string
 	Kind            string
 	Resource        string
+	Plural          string // of the kind, with the API group if another group has the same kind
 	Href            string // such as "/r/core/v1/pods"
 	Namespaced      bool
 	Columns         []Column
@@ -163,6 +164,7 @@ type Object struct {
 	Ref       string
 	Kind      string
 	Resource  string
+	Plural    string // as in List
 	Namespace string
 	Name      string
 	Crumbs    []Crumb

@@ -9,7 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 	"github.com/glasshouse-project/glasshouse/internal/web/auth"
 	"github.com/glasshouse-project/glasshouse/internal/web/picker"
@@ -34,6 +36,16 @@ type Site struct {
 // titleOf returns the title of an object's page. titleOf in web/static/src/model/view.ts must return the same title.
 func titleOf(kinds, namespace, name string) string {
 	return strings.TrimPrefix(namespace+"/"+name, "/") + " - " + kinds
+}
+
+// pluralOf returns the plural of a resource, with the API group if another group has the same kind. The resource picker
+// of the page shows the same text.
+func pluralOf(access *watch.Access, r *resource.Resource) string {
+	plural := templates.Plural(r.Kind, r.Resource)
+	if r.Group != "" && access.SharesKind(r) {
+		plural += " (" + r.Group + ")"
+	}
+	return plural
 }
 
 func (s *Site) layout(r *http.Request, title, selected string) templates.Layout {

@@ -38,7 +38,7 @@ func (s *Site) List(w http.ResponseWriter, r *http.Request) error {
 	}
 	page := templates.List{
 		Ref: resource.Ref(), Kind: resource.Kind, Resource: resource.Resource, Href: "/r/" + resource.Ref(),
-		Namespaced: resource.Namespaced, At: time.Now().UTC().Format(time.RFC3339), Limit: s.PageRows,
+		Plural: pluralOf(access, resource), Namespaced: resource.Namespaced, At: time.Now().UTC().Format(time.RFC3339), Limit: s.PageRows,
 		Query: templates.Query{
 			Namespaces: query.Namespaces, Q: query.Text, Labels: query.Labels,
 			Sort: cmp.Or(cellsort.Lower(values.Get("sort")), defaultSort(resource.Ref())), Columns: values["cols"],
@@ -69,7 +69,7 @@ func (s *Site) List(w http.ResponseWriter, r *http.Request) error {
 	} else if err := fillList(&page, snapshot); err != nil {
 		return err
 	}
-	title := templates.Plural(resource.Kind, resource.Resource)
+	title := page.Plural
 	if ns, name, _ := strings.Cut(values.Get("open"), "/"); ns != "" && name != "" {
 		title = titleOf(title, strings.TrimPrefix(ns, "_"), name)
 		page.OpenObject = templates.Link{

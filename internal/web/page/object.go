@@ -18,12 +18,13 @@ func (s *Site) Object(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	list := "/r/" + resource.Ref()
+	list, plural := "/r/"+resource.Ref(), pluralOf(access, resource)
 	page := templates.Object{
 		Ref: resource.Ref(), Kind: resource.Kind, Resource: resource.Resource, Namespace: request.NamespaceOf(r),
 		Name:   request.Param(r, "name"),
 		At:     time.Now().UTC().Format(time.RFC3339),
-		Crumbs: []templates.Crumb{{Text: templates.Plural(resource.Kind, resource.Resource), Href: list}},
+		Plural: plural,
+		Crumbs: []templates.Crumb{{Text: plural, Href: list}},
 	}
 	code := http.StatusOK
 	text, status, err := access.LastKnown(r.Context(), page.Ref, page.Namespace, page.Name)
@@ -43,7 +44,7 @@ func (s *Site) Object(w http.ResponseWriter, r *http.Request) error {
 		page.Compare = "/compare?" +
 			url.Values{"a": {page.Ref + "/" + cmp.Or(page.Namespace, "_") + "/" + page.Name}}.Encode()
 	}
-	page.Layout = s.layout(r, titleOf(templates.Plural(page.Kind, page.Resource), page.Namespace, page.Name), page.Ref)
+	page.Layout = s.layout(r, titleOf(plural, page.Namespace, page.Name), page.Ref)
 	page.Assets.Chunks = s.Assets.Chunks("pages")
 	if page.Namespace != "" {
 		page.Crumbs = append(page.Crumbs, templates.Crumb{

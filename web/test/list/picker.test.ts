@@ -132,3 +132,19 @@ void test("a forbidden resource is marked before the user opens it", () => {
   assert.equal(a.dataset["state"], "forbidden");
   assert.equal(a.dataset["hint"], "Nodes (core/v1/nodes): forbidden. You cannot list nodes at the cluster scope.");
 });
+
+void test("the name of a kind contains its group if another group has the same kind", () => {
+  const picker = start();
+  const [pods, events, ours, theirs] = [
+    kind("Workloads", "pods", "Pod"),
+    kind("Cluster", "events", "Event"),
+    kind("Cluster", "events", "Event", { ref: "events.k8s.io/v1/events", group: "events.k8s.io" }),
+    kind("x.io", "widgets", "Widget", { ref: "x.io/v1/widgets", group: "x.io" }),
+  ] as const;
+  picker.kindsListed([pods, events, ours, theirs], new Map());
+  assert.deepEqual(
+    [pods, events, ours, theirs].map((k) => picker.nameOf(k)),
+    ["Pods", "Events", "Events (events.k8s.io)", "Widgets"],
+  );
+  assert.equal(link(ours.ref).firstElementChild?.dataset["of"], "events.k8s.io");
+});

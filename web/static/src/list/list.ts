@@ -252,7 +252,9 @@ export class ListPage implements FeedListener {
     const { rows } = this.feed;
     const count = (s: CountedSeverity): number => (rows.isComplete ? rows.countSeverity(s) : 0);
     drawSeverityCounts(byId("severity-counts"), this.view, count);
-    document.title = titleOf(plural(this.kind), this.view.open, count("failed"));
+    const name = this.picker.nameOf(this.kind);
+    setText(byId("heading"), name);
+    document.title = titleOf(name, this.view.open, count("failed"));
   }
 
   /** Updates ages and status texts. It is called every second. */
@@ -369,7 +371,6 @@ export class ListPage implements FeedListener {
     setText(button, namespacesLabel(isKiosk() && view.ns.length === 0 ? allowed : view.ns));
     button.toggleAttribute("data-chosen", view.ns.length > 0);
     setText(byId("columns"), columnsLabel(view.cols));
-    setText(byId("heading"), plural(kind));
     this.picker.setScoped(view.ns.length > 0);
   }
 

@@ -268,6 +268,17 @@ export class Picker implements KindListener {
     this.mark();
   }
 
+  // Two API groups can contain the same kind, such as Event. The page then shows the group, except "core".
+  private isAmbiguous({ ref, kind }: Kind): boolean {
+    const group = groupOf(ref);
+    return group !== "core" && [...this.kinds.values()].some((k) => k.kind === kind && groupOf(k.ref) !== group);
+  }
+
+  /** Returns the plural of a kind, with the API group if another group has the same kind. The server does the same. */
+  nameOf(kind: Kind): string {
+    return plural(kind) + (this.isAmbiguous(kind) ? ` (${groupOf(kind.ref)})` : "");
+  }
+
   private drawProblem(group: HTMLElement, reason: string): void {
     const summary = group.querySelector("summary") as HTMLElement;
     summary.toggleAttribute("data-problem", reason !== "");
@@ -290,8 +301,7 @@ export class Picker implements KindListener {
     li.toggleAttribute("data-rare", k.isRare);
     const name = plural(k);
     setText(a.children[0] as Element, name);
-    // Two API groups can contain the same kind, such as Event. Show the group, except "core".
-    const isAmbiguous = k.group !== "core" && this.list.some((other) => other !== k && other.kind === k.kind);
+    const isAmbiguous = this.isAmbiguous(k);
     if (isAmbiguous) (a.children[0] as HTMLElement).dataset["of"] = k.group;
     a.dataset["words"] = `${name.toLowerCase()} ${k.searchText}`;
     a.dataset["kind"] = k.kind;
@@ -395,6 +405,8 @@ export class Picker implements KindListener {
     (links[at + step] ?? (step < 0 ? this.filter : null))?.focus();
   }
 }
+
+const groupOf = (ref: string): string => ref.slice(0, ref.indexOf("/"));
 
 // Draws the number of failed objects, or otherwise of degraded ones. The title of the link has both numbers.
 function drawProblemCounts(a: HTMLAnchorElement, counts: ProblemCounts | undefined): void {

@@ -14,7 +14,7 @@ export function startObject(section: HTMLElement, { live, picker, now }: PageSer
   picker.add(kind);
   picker.select(ref);
   const name = { ns: section.dataset["ns"] ?? "", name: section.dataset["name"] ?? "" };
-  document.title = titleOf(plural(kind), name);
+  document.title = titleOf(section.dataset["plural"] || plural(kind), name);
   const query = (): URLSearchParams => new URLSearchParams(location.search);
   const tab = (): string => query().get("tab") ?? "";
   let log = parseLog(query());
