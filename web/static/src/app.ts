@@ -57,7 +57,7 @@ const share = dialogLauncher(async () => {
   return new ShareDialog({ live, now, pageContent: () => services.page.content(), kinds: () => picker.listedKinds() });
 });
 const help = dialogLauncher(async () => {
-  const { openHelp } = await import("./palette/help.tsx");
+  const [{ openHelp }] = await Promise.all([import("./palette/help.tsx"), loadTabStyle()]);
   return { open: () => openHelp(commands()) };
 });
 const commonCommands = pageCommands(
@@ -111,7 +111,7 @@ async function startPage(page: HTMLElement): Promise<PageController> {
 
 function startCompare(): PageController {
   let compare: ComparePage | null = null;
-  void import("./compare/compare.tsx").then(({ ComparePage }) => {
+  void Promise.all([import("./compare/compare.tsx"), loadTabStyle()]).then(([{ ComparePage }]) => {
     compare = new ComparePage(live, now);
   });
   return { ...defaultController, refresh: () => compare?.refresh() };

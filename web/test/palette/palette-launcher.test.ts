@@ -8,8 +8,12 @@ import { PaletteLauncher } from "../../static/src/palette/palette-launcher.ts";
 
 const loaded = (): Promise<void> => new Promise((done) => setTimeout(done, 20));
 
+// The style sheet loads at once.
+const head = Object.assign(new Part("head"), { append: (link: Part) => queueMicrotask(() => link.fire("load")) });
+
 function start() {
   clearPage();
+  Object.assign(page, { head });
   const button = new Part("button");
   page.body.append(button);
   const launcher = new PaletteLauncher(button as unknown as HTMLElement, {

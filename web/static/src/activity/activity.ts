@@ -5,6 +5,7 @@ import type { ActivityFeed } from "./activity-feed.tsx";
 import type { ActivityHost, ActivityPreferences, ListScope } from "./activity-types.ts";
 import { h } from "../ui/dom.ts";
 import { preferences } from "../ui/preferences.ts";
+import { loadTabStyle } from "../ui/tab-style.ts";
 import type { LatestChange } from "../model/latest-change.ts";
 
 const updateInterval = 200; // ms; people cannot read faster updates
@@ -104,8 +105,8 @@ export class Activity {
       return;
     }
     this.container.replaceChildren(h("p", { class: "foot" }, "Loading history…"));
-    void import("./activity-feed.tsx").then(
-      ({ ActivityFeed }) => {
+    void Promise.all([import("./activity-feed.tsx"), loadTabStyle()]).then(
+      ([{ ActivityFeed }]) => {
         if (!this.isOpen || this.feed !== null) return;
         this.feed = new ActivityFeed(this.container, this.host, this.preferences, (preferences) => {
           this.preferences = preferences;

@@ -1,6 +1,7 @@
 // Opens the command palette. Its code is loaded on demand, and text typed meanwhile is kept.
 
 import type { PaletteHost, Palette } from "./palette.tsx";
+import { loadTabStyle } from "../ui/tab-style.ts";
 import { showToast } from "../ui/toast.ts";
 
 export class PaletteLauncher {
@@ -45,7 +46,9 @@ export class PaletteLauncher {
   }
 
   private load(): Promise<Palette> {
-    this.palette ??= import("./palette.tsx").then(({ Palette }) => new Palette(this.host));
+    this.palette ??= Promise.all([import("./palette.tsx"), loadTabStyle()]).then(
+      ([{ Palette }]) => new Palette(this.host),
+    );
     this.palette.catch(() => (this.palette = null));
     return this.palette;
   }
