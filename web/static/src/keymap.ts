@@ -6,6 +6,7 @@ import { byId, input } from "./ui/dom.ts";
 import type { PaletteLauncher } from "./palette/palette-launcher.ts";
 import { singleKeysEnabled } from "./ui/single-key.ts";
 import type { ListPage } from "./list/list.ts";
+import type { RowCommand } from "./list/row-actions.ts";
 import { density, setDensity, setTheme, toggleTheme } from "./ui/theme.ts";
 import type { Panel } from "./object/panel.ts";
 import type { Picker } from "./list/picker.ts";
@@ -124,6 +125,16 @@ export function listCommands(
       },
     ),
     command("Rows", "s", "page", "Sort by selected column", () => list.sortBy(list.table.chooseColumn(0)), inPalette),
+    ...(
+      [
+        [".", "page", "Actions of the row", "menu"],
+        ["Y", "page", "Copy name", "copy"],
+        [" ", "rows", "Mark row to compare", "mark"],
+        ["=", "page", "Compare marked rows", "compare"],
+      ] as const
+    ).map(([key, scope, label, name]) =>
+      command("Rows", "", scope, label, () => void rowCommand(list, name), { ...inPalette, keys: [key] }),
+    ),
     ...tabCommands(list.kind, (key) => list.openTab(key)),
     ...logCommands(list.kind, () => list.togglePreviousLog()),
     command("Object", "] [", "page", "Next / previous object", (key) => list.step(key === "]" ? 1 : -1), {
@@ -199,6 +210,9 @@ function logCommands(kind: Kind, togglePrevious: () => void): Command[] {
         ),
       ];
 }
+
+const rowCommand = async (list: ListPage, name: RowCommand): Promise<void> =>
+  (await import("./list/row-actions.ts")).runRowCommand(list, name);
 
 async function copyLink(): Promise<void> {
   try {

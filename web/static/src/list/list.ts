@@ -521,7 +521,12 @@ export class ListPage implements FeedListener {
     const kind = tabsFor(this.kind).find((t) => t.key === key);
     const at = this.view.open ?? this.table.activeEntry;
     if (kind === undefined || at === undefined) return announce("Select an object first, with j and k.");
-    this.change({ open: this.openedObject(at), tab: kind === tabsFor(this.kind)[0] ? "" : kind.id });
+    this.openObject(at, kind === tabsFor(this.kind)[0] ? "" : kind.id);
+  }
+
+  /** Opens a tab of an object in the panel. An empty tab is the first one. */
+  openObject(o: ObjectName, tab: string): void {
+    this.change({ open: this.openedObject(o), tab });
   }
 
   /** Switches between the logs of the current and the previous run of the containers. */

@@ -79,6 +79,11 @@ export function startList(section: HTMLElement, services: PageServices): PageCon
     if (cell !== null && cell.scrollWidth > cell.clientWidth && !cell.hasAttribute("title"))
       setAttr(cell, "title", cell.textContent ?? "");
   });
+  byId("rows").addEventListener(
+    "pointerover",
+    () => void import("./row-actions.ts").then(({ startRowMenu }) => startRowMenu(list)),
+    { once: true, passive: true },
+  );
   byId("pending-changes").addEventListener("click", () => list.table.applyPendingChanges());
   byId("table").tabIndex = 0;
   setInterval(() => list.tick(), 1000);

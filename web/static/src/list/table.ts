@@ -31,6 +31,7 @@ export class Table {
   private active: string | null = null; // key of the active row, which the user moves with the keyboard
   private activeIndex = -1; // index of the active row; set even before that row is loaded; -1 for none
   private openedKey: string | null = null;
+  readonly marked = new Map<string, ObjectName>(); // rows that the user marked to compare them, by key
   private pendingStep: {
     readonly from: ObjectName;
     readonly by: number;
@@ -143,6 +144,7 @@ export class Table {
     this.scrollTo(0);
     this.active = null;
     this.activeIndex = -1;
+    this.marked.clear();
   }
 
   /** Marks the sort column in the header, after changes of rows have changed the order. */
@@ -419,6 +421,7 @@ export class Table {
   private markRow(tr: HTMLTableRowElement, e: Entry, index: number, isDeleted: boolean): void {
     setAttr(tr, "data-gone", isDeleted ? "" : null);
     setAttr(tr, "aria-rowindex", String(index + 2));
+    setAttr(tr, "data-marked", this.marked.has(e.key) ? "" : null);
     setAttr(tr, "data-active", e.key === this.active ? "" : null);
     setAttr(tr, "aria-selected", e.key === this.openedKey ? "true" : null);
     if (e.key === this.active) this.activeIndex = index;

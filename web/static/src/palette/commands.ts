@@ -72,6 +72,7 @@ function matchesScope(scope: KeyScope, { key, ctrlOrCmd: mod, focus: spot }: Key
 }
 
 const keyLabels: Readonly<Record<string, string>> = {
+  " ": "Space",
   ArrowUp: "↑",
   ArrowDown: "↓",
   ArrowLeft: "←",

@@ -1,0 +1,202 @@
+// The actions of one row: the menu that a right click or the button "…" opens, and the keys to copy and to compare.
+
+import { sharedParts } from "../model/guest.ts";
+import { keyOf } from "../model/row-source.ts";
+import { compareHref, objectHref, type ObjectName } from "../model/view.ts";
+import { tabsFor } from "../object/tabs.ts";
+import { copyText } from "../ui/clipboard.ts";
+import { byId, h } from "../ui/dom.ts";
+import { singleKeysEnabled } from "../ui/single-key.ts";
+import { loadTabStyle } from "../ui/tab-style.ts";
+import { showToast } from "../ui/toast.ts";
+import type { ListPage } from "./list.ts";
+
+export type RowCommand = "copy" | "mark" | "compare" | "menu";
+
+/** Runs a command on the active row, or on the object in the panel. */
+export async function runRowCommand(list: ListPage, command: RowCommand): Promise<void> {
+  if (command === "compare") return compareMarked(list);
+  const row = list.table.activeEntry ?? list.view.open;
+  if (row === null || row === undefined) return showToast("Select a row first, with j and k.");
+  if (command === "copy") await copy(textOf(row));
+  else if (command === "mark") mark(list, row);
+  else await openMenu(list, row);
+}
+
+/** Returns the name as everywhere on the page, such as "shop/web-1". */
+const textOf = (o: ObjectName): string => (o.ns === "" ? o.name : keyOf(o.ns, o.name));
+
+async function copy(text: string): Promise<void> {
+  showToast((await copyText(text)) ? `Copied ${text}` : "Could not copy. The browser does not allow it.");
+}
+
+function mark(list: ListPage, row: ObjectName): void {
+  const { marked } = list.table;
+  const key = keyOf(row.ns, row.name);
+  if (marked.delete(key)) showToast(`${textOf(row)} is no longer marked`);
+  else {
+    // Two objects can be compared, so a third mark replaces the oldest one.
+    if (marked.size === 2) marked.delete(marked.keys().next().value ?? "");
+    marked.set(key, { ns: row.ns, name: row.name });
+    showToast(
+      marked.size === 1
+        ? `${textOf(row)} marked. Mark another row to compare both.`
+        : `${textOf(row)} marked. Press = to compare both rows.`,
+    );
+  }
+  list.table.schedule();
+}
+
+function compareMarked(list: ListPage): void {
+  const [a, b] = list.table.marked.values();
+  if (sharedParts() !== null) return showToast("A share link does not include the comparison of objects.");
+  if (a === undefined || b === undefined) return showToast("Mark two rows first, with the space bar.");
+  location.assign(comparisonOf(list.view.ref, a, b));
+}
+
+/** Returns the URL of the page that compares two objects of one resource. */
+export function comparisonOf(ref: string, a: ObjectName, b: ObjectName): string {
+  const other = new URLSearchParams({ b: `${ref}/${b.ns === "" ? "_" : b.ns}/${b.name}` });
+  return `${compareHref(ref, a)}&${other.toString().replaceAll("%2F", "/")}`;
+}
+
+/** Returns a command that prints the object with kubectl. */
+export function kubectlCommand(ref: string, o: ObjectName): string {
+  const [group = "", version = "", resource = ""] = ref.split("/");
+  const type = group === "core" ? resource : `${resource}.${version}.${group}`;
+  return `kubectl get ${type} ${o.name}${o.ns === "" ? "" : ` -n ${o.ns}`} -o yaml`;
+}
+
+/** Starts the menu of rows: the button "…" of the row under the pointer, and right clicks. */
+export async function startRowMenu(list: ListPage): Promise<void> {
+  await loadTabStyle();
+  const rows = byId("rows");
+  let hovered: ObjectName | null = null;
+  const button = h("button", {
+    type: "button",
+    class: "row-menu-button",
+    tabindex: "-1",
+    "aria-label": "Actions of the row",
+    title: "Actions (.)",
+    hidden: true,
+  });
+  button.textContent = "…";
+  button.addEventListener("click", () => {
+    if (hovered !== null) void openMenu(list, hovered, button.getBoundingClientRect());
+  });
+  rows.after(button);
+  rows.addEventListener(
+    "pointerover",
+    (e) => {
+      const tr = rowAt(e.target);
+      hovered = tr === null ? null : nameOf(tr);
+      button.hidden = tr === null || e.pointerType !== "mouse";
+      if (tr === null) return;
+      const [at, area] = [tr.getBoundingClientRect(), rows.getBoundingClientRect()];
+      button.style.top = `${at.top + (at.height - 20) / 2}px`;
+      button.style.left = `${area.left + rows.clientWidth - 28}px`;
+    },
+    { passive: true },
+  );
+  const hide = (e?: PointerEvent): void => {
+    if (e?.relatedTarget !== button) button.hidden = true;
+  };
+  rows.addEventListener("pointerleave", hide, { passive: true });
+  button.addEventListener("pointerleave", (e) => {
+    if (!(e.relatedTarget instanceof Node && rows.contains(e.relatedTarget))) hide();
+  });
+  rows.addEventListener("scroll", () => hide(), { passive: true });
+  rows.addEventListener("contextmenu", (e) => {
+    const tr = rowAt(e.target);
+    const row = tr === null ? list.table.activeEntry : nameOf(tr);
+    // With Shift, and on selected text, the browser shows its own menu.
+    if (row === undefined || e.shiftKey || String(getSelection()) !== "") return;
+    e.preventDefault();
+    void openMenu(list, row, e.clientX === 0 && e.clientY === 0 ? undefined : new DOMRect(e.clientX, e.clientY, 0, 0));
+  });
+}
+
+const rowAt = (target: EventTarget | null): HTMLElement | null =>
+  target instanceof Element ? target.closest<HTMLElement>("#tbody tr[data-name]") : null;
+
+const nameOf = (tr: HTMLElement): ObjectName => ({ ns: tr.dataset["ns"] ?? "", name: tr.dataset["name"] ?? "" });
+
+async function openMenu(list: ListPage, row: ObjectName, at = activeRect()): Promise<void> {
+  await loadTabStyle();
+  document.querySelector(".row-menu")?.remove();
+  const menu = h("div", {
+    class: "row-menu",
+    role: "menu",
+    popover: "auto",
+    "aria-label": `Actions of ${textOf(row)}`,
+  });
+  menu.append(h("p", { "aria-hidden": "true" }, textOf(row)), ...itemsOf(list, row, () => menu.hidePopover()));
+  byId("rows").after(menu);
+  const items = [...menu.querySelectorAll<HTMLElement>("[role=menuitem]")];
+  menu.addEventListener("keydown", (e) => {
+    const step = e.key === "ArrowDown" || e.key === "j" ? 1 : e.key === "ArrowUp" || e.key === "k" ? -1 : 0;
+    const byKey = items.find((i) => i.dataset["key"] === e.key);
+    if (e.ctrlKey || e.metaKey || e.altKey) return;
+    if (step !== 0)
+      items[(items.indexOf(document.activeElement as HTMLElement) + step + items.length) % items.length]?.focus();
+    else if (byKey !== undefined) byKey.click();
+    else return;
+    e.preventDefault();
+    e.stopPropagation();
+  });
+  menu.addEventListener("toggle", (e) => {
+    if (e.newState === "open") return;
+    if (menu.contains(document.activeElement) || document.activeElement === document.body)
+      byId("table").focus({ preventScroll: true });
+    menu.remove();
+  });
+  menu.showPopover();
+  const size = menu.getBoundingClientRect();
+  menu.style.left = `${Math.max(8, Math.min(at.left, innerWidth - size.width - 8))}px`;
+  menu.style.top = `${Math.max(8, Math.min(at.bottom + 2, innerHeight - size.height - 8))}px`;
+  items[0]?.focus();
+}
+
+// The position of the active row, for a menu that the keyboard opens.
+function activeRect(): DOMRect {
+  const cell = document.querySelector("#tbody tr[data-active] th") ?? byId("table");
+  const { left, top, height } = cell.getBoundingClientRect();
+  return new DOMRect(left, top, 0, Math.min(height, 30));
+}
+
+function itemsOf(list: ListPage, row: ObjectName, close: () => void): HTMLElement[] {
+  const keys = singleKeysEnabled();
+  const item = (label: string, key: string, run: () => void): HTMLElement => {
+    const e = h("button", { type: "button", role: "menuitem", tabindex: "-1", "data-key": key || null }, label);
+    if (key !== "" && keys) e.append(h("kbd", {}, key === " " ? "Space" : key));
+    e.addEventListener("click", () => {
+      close();
+      run();
+    });
+    return e;
+  };
+  const { ref } = list.view;
+  const tabs = tabsFor(list.kind);
+  const page = h(
+    "a",
+    { role: "menuitem", tabindex: "-1", target: "_blank", href: objectHref(ref, row) },
+    "Open in new tab",
+  );
+  page.addEventListener("click", close);
+  const { marked } = list.table;
+  const [other] = [...marked.values()].filter((m) => keyOf(m.ns, m.name) !== keyOf(row.ns, row.name));
+  return [
+    ...tabs.map((t) => item(t.label, t.key ?? "", () => list.openObject(row, t === tabs[0] ? "" : t.id))),
+    page,
+    item("Copy name", "Y", () => void copy(textOf(row))),
+    item("Copy kubectl command", "", () => void copy(kubectlCommand(ref, row))),
+    ...(sharedParts() !== null
+      ? []
+      : [
+          item(marked.has(keyOf(row.ns, row.name)) ? "Remove mark" : "Mark to compare", " ", () => mark(list, row)),
+          ...(other === undefined
+            ? []
+            : [item(`Compare with ${textOf(other)}`, "=", () => location.assign(comparisonOf(ref, other, row)))]),
+        ]),
+  ];
+}
