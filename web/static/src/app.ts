@@ -38,6 +38,7 @@ const paletteLauncher = new PaletteLauncher(byId("jump"), {
     const { list } = services.page;
     return {
       kinds: picker.listedKinds(),
+      versions: picker.versions,
       pins: picker.pins(),
       recent: storedList("kinds"),
       commands: commands().filter((c) => c.inPalette === true),

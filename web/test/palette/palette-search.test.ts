@@ -264,3 +264,37 @@ void test(":home and :ns NAME open the home page, if the viewer has one", () => 
   assert.deepEqual(find(":ns nope").at(-1), "/ns/nope");
   assert.deepEqual(find(":ns shop", []).includes("/ns/shop"), false);
 });
+
+void test("a custom resource takes no name of Kubernetes, not even if it is pinned", () => {
+  const pony = kind("x.io/v1/ponies", "Pony", ["po", "no"]);
+  const service = kind("serving.knative.dev/v1/services", "Service", ["ksvc"]);
+  const metrics = kind("metrics.k8s.io/v1beta1/pods", "PodMetrics", []);
+  const all = { kinds: [pony, service, metrics, ...kinds, kind("core/v1/services", "Service", ["svc"])] };
+  const first = (word: string): string | undefined =>
+    rankKinds({ ...all, pins: [pony.ref, service.ref], recent: [metrics.ref] }, word, new Fuzzy())[0]?.ref;
+  assert.deepEqual(["po", "no", "pods", "services", "ponies", "ksvc", "services.serving.knative.dev"].map(first), [
+    "core/v1/pods",
+    "core/v1/nodes",
+    "core/v1/pods",
+    "core/v1/services",
+    pony.ref,
+    service.ref,
+    service.ref,
+  ]);
+});
+
+void test("a command with a colon finds API versions that are not preferred, after the preferred ones", () => {
+  const preferred = kind("autoscaling/v2/horizontalpodautoscalers", "HorizontalPodAutoscaler", ["hpa"]);
+  const old = kind("autoscaling/v1/horizontalpodautoscalers", "HorizontalPodAutoscaler", ["hpa"]);
+  const versioned: SearchContext = { ...known, view: null, kinds: [...kinds, preferred], versions: [old] };
+  const find = (text: string): string[] =>
+    new PaletteSearch().find(text, versioned, emptyResponse).items.map((i) => `${i.href ?? ""} ${i.detail}`);
+  assert.deepEqual(find(":hpa").slice(0, 2), [
+    "/r/autoscaling/v2/horizontalpodautoscalers hpa · autoscaling",
+    "/r/autoscaling/v1/horizontalpodautoscalers hpa · autoscaling/v1",
+  ]);
+  assert.match(find(":hpa.v1")[0] ?? "", /autoscaling\/v1/);
+  assert.match(find(":horizontalpodautoscalers.v1.autoscaling")[0] ?? "", /autoscaling\/v1/);
+  assert.match(find(":hpa.v2")[0] ?? "", /autoscaling\/v2/);
+  assert.equal(find("hpa").filter((line) => line.includes("/v1/horizontal")).length, 0);
+});

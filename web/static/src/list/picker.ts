@@ -13,6 +13,8 @@ const pinned = "Pinned"; // cannot equal the name of an API group, because those
 export class Picker implements KindListener {
   private readonly kinds = new Map<string, Kind>();
   private list: readonly ListedKind[] = [];
+  /** The resources in API versions that are not preferred. The resource picker does not show them. */
+  versions: readonly ListedKind[] = [];
   private problems: ReadonlyMap<string, string> = new Map();
   // Number of objects by resource ref. null until the server has sent counts.
   private counts: ReadonlyMap<string, number> | null = null;
@@ -216,10 +218,15 @@ export class Picker implements KindListener {
     }
   }
 
-  kindsListed(kinds: readonly ListedKind[], problems: ReadonlyMap<string, string>): void {
+  kindsListed(
+    kinds: readonly ListedKind[],
+    problems: ReadonlyMap<string, string>,
+    versions: readonly ListedKind[] = [],
+  ): void {
     this.list = kinds;
     this.problems = problems;
-    for (const k of kinds) this.kinds.set(k.ref, k);
+    this.versions = versions;
+    for (const k of [...kinds, ...versions]) this.kinds.set(k.ref, k);
     this.draw();
     this.onListed();
   }
@@ -276,7 +283,8 @@ export class Picker implements KindListener {
 
   /** Returns the plural of a kind, with the API group if another group has the same kind. The server does the same. */
   nameOf(kind: Kind): string {
-    return plural(kind) + (this.isAmbiguous(kind) ? ` (${groupOf(kind.ref)})` : "");
+    const version = this.versions.some((k) => k.ref === kind.ref) ? ` (${kind.ref.split("/", 2).join("/")})` : "";
+    return plural(kind) + (version || (this.isAmbiguous(kind) ? ` (${groupOf(kind.ref)})` : ""));
   }
 
   private drawProblem(group: HTMLElement, reason: string): void {

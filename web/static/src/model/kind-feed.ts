@@ -8,8 +8,15 @@ const pollInterval = 10_000;
 const maxClockJump = 2000; // ms; a larger jump of the browser's clock causes a request for the server's time
 
 export interface KindListener {
-  /** The parameter problems maps each API group that could not be read to the reason. */
-  kindsListed(kinds: readonly ListedKind[], problems: ReadonlyMap<string, string>): void;
+  /**
+   * The parameter problems maps each API group that could not be read to the reason. The parameter versions contains the
+   * resources in API versions that are not preferred.
+   */
+  kindsListed(
+    kinds: readonly ListedKind[],
+    problems: ReadonlyMap<string, string>,
+    versions: readonly ListedKind[],
+  ): void;
   /**
    * The parameters map resource refs to numbers of objects and of problems, only for watched resources. null means that
    * the numbers of problems are unknown.
@@ -43,7 +50,7 @@ export class KindFeed implements Handler {
       this.socketSendsKinds = true;
       this.etag = ""; // so that the next HTTP response is complete, not 304
       this.onBuild(m.build);
-      this.listener.kindsListed(m.kinds, m.problems);
+      this.listener.kindsListed(m.kinds, m.problems, m.versions);
     } else if (m.type === "counts") {
       this.socketSendsCounts = true;
       this.listener.kindsCounted(m.counts, m.problems);
@@ -60,7 +67,7 @@ export class KindFeed implements Handler {
     const kinds = readKinds(body);
     if (!this.socketSendsKinds) {
       this.onBuild(readBuild(body));
-      this.listener.kindsListed(kinds, readProblems(body));
+      this.listener.kindsListed(kinds, readProblems(body), readKinds(body, false));
     }
     if (!this.socketSendsCounts)
       this.listener.kindsCounted(new Map(kinds.flatMap((k) => (k.count === null ? [] : [[k.ref, k.count]]))), null);

@@ -176,7 +176,14 @@ function message(
     case "resources":
       if (view !== "resources") return null;
       list(m["resources"], "resources");
-      return { id, type, build: readBuild(m), kinds: readKinds(m), problems: readProblems(m) };
+      return {
+        id,
+        type,
+        build: readBuild(m),
+        kinds: readKinds(m),
+        versions: readKinds(m, false),
+        problems: readProblems(m),
+      };
     case "counts":
       return view === "resources" ? { id, type, counts: readCounts(m), problems: readProblemCounts(m) } : null;
     case "overview":

@@ -61,8 +61,11 @@ export function matchRank(
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Decodes the resources that support the verb list, in their preferred API version. Invalid elements are skipped. */
-export function readKinds(body: unknown): ListedKind[] {
+/**
+ * Decodes the resources that support the verb list, in their preferred API version, or only those in other versions.
+ * Invalid elements are skipped.
+ */
+export function readKinds(body: unknown, isPreferred = true): ListedKind[] {
   const out: ListedKind[] = [];
   for (const r of fields(body, "resources")) {
     const [group, version, resource, kind] = [
@@ -71,7 +74,8 @@ export function readKinds(body: unknown): ListedKind[] {
       text(r["resource"]),
       text(r["kind"]),
     ];
-    if (resource === "" || kind === "" || resource.includes("/") || r["preferred"] === false) continue;
+    if (resource === "" || kind === "" || resource.includes("/")) continue;
+    if ((r["preferred"] !== false) !== isPreferred) continue;
     if (Array.isArray(r["verbs"]) && !r["verbs"].includes("list")) continue;
     out.push({
       ref: text(r["ref"]) || `${group}/${version}/${resource}`,

@@ -252,6 +252,8 @@ export type Message =
       readonly type: "resources";
       readonly build: string;
       readonly kinds: readonly ListedKind[];
+      /** The resources in API versions that are not preferred. */
+      readonly versions: readonly ListedKind[];
       readonly problems: ReadonlyMap<string, string>;
     }
   | {

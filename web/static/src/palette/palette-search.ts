@@ -33,6 +33,8 @@ export interface PaletteItem {
 /** The data of the page that the palette searches. */
 export interface SearchContext {
   readonly kinds: readonly ListedKind[];
+  /** The resources in API versions that are not preferred. Only commands with a colon find them. */
+  readonly versions?: readonly ListedKind[];
   readonly pins: readonly string[];
   readonly recent: readonly string[];
   readonly namespaces: readonly string[];
@@ -116,7 +118,7 @@ export class PaletteSearch {
     const hasHome = context.commands.some((c) => c.label === "Home");
     if (hasHome && ["ns", "namespace", "namespaces"].includes(word) && ns !== "")
       return { items: this.namespacePages(ns, word, context), words: "" };
-    const kinds = rankKinds(context, word, this.fuzzy);
+    const kinds = rankKinds(context, word, this.fuzzy, context.versions);
     if (!hasArguments || kinds[0] === undefined) {
       return {
         items: kindItems(kinds, context, false, word).slice(0, 12),
@@ -257,19 +259,28 @@ function isOnPage(r: SearchResult, { view, rows, windowTotal }: SearchContext): 
   return windowTotal !== null && view.labels === "" && (view.ns.length === 0 || view.ns.includes(r.ns));
 }
 
-/** Ranks the resources that match a text: exact names first, then prefixes of names, then other matches. */
+/**
+ * Ranks the resources that match a text: exact names first, then prefixes of names, then other matches. Of resources
+ * with the same name, those of Kubernetes are first, so that no custom resource takes ":po" from pods. The parameter
+ * versions contains resources that follow all others that match as well.
+ */
 export function rankKinds(
   context: Pick<SearchContext, "kinds" | "pins" | "recent">,
   text: string,
   fuzzy: Fuzzy,
+  versions: readonly ListedKind[] = [],
 ): ListedKind[] {
-  const { kinds, pins, recent } = context;
+  const { pins, recent } = context;
+  const kinds = [...context.kinds, ...versions];
   const preference = (k: ListedKind): number =>
     pins.includes(k.ref) ? pins.indexOf(k.ref) : recent.includes(k.ref) ? 100 + recent.indexOf(k.ref) : 1000;
   if (text === "") return kinds.filter((k) => preference(k) < 1000).sort((a, b) => preference(a) - preference(b));
   const word = text.toLowerCase();
   const namesOf = (k: ListedKind): string[] => [k.resource, k.kind.toLowerCase(), ...k.short];
   const tier = (k: ListedKind): number => {
+    const version = k.ref.split("/")[1] ?? "";
+    // As in kubectl: hpa.v1 or horizontalpodautoscalers.v1.autoscaling
+    if ([...namesOf(k).map((n) => `${n}.${version}`), `${k.resource}.${version}.${k.group}`].includes(word)) return -1;
     if (namesOf(k).includes(word) || `${k.resource}.${k.group}` === word) return 0;
     if (namesOf(k).some((n) => n.startsWith(word))) return 1;
     return k.categories.includes(word) || k.group === word ? 2 : 3;
@@ -281,9 +292,20 @@ export function rankKinds(
     .filter((k) => tier(k) < 3 && !found.some((f) => f.kind === k))
     .map((kind) => ({ kind, place: found.length }));
   return [...found, ...rest]
-    .sort((a, b) => tier(a.kind) - tier(b.kind) || preference(a.kind) - preference(b.kind) || a.place - b.place)
+    .sort(
+      (a, b) =>
+        tier(a.kind) - tier(b.kind) ||
+        Number(versions.includes(a.kind)) - Number(versions.includes(b.kind)) ||
+        (tier(a.kind) === 0 ? originOf(a.kind) - originOf(b.kind) : 0) ||
+        preference(a.kind) - preference(b.kind) ||
+        a.place - b.place,
+    )
     .map((f) => f.kind);
 }
+
+// The core group is first, then the groups of Kubernetes, such as "apps" and "storage.k8s.io", then custom ones.
+const originOf = ({ group }: ListedKind): number =>
+  group === "core" ? 0 : group.includes(".") && !group.endsWith(".k8s.io") ? 2 : 1;
 
 // Returns all names by which the search finds a resource, as one string.
 const searchNames = (k: ListedKind): string => [plural(k), k.kind, ...k.short, k.group, ...k.categories].join(" ");
@@ -299,14 +321,16 @@ function kindItems(kinds: readonly ListedKind[], context: SearchContext, sorted 
           ? "Recent"
           : "Resources";
     const count = k.count === null ? "" : formatInteger(k.count);
-    const detail = [k.short.join(" "), k.group === "core" ? "" : k.group, k.state === "forbidden" ? "forbidden" : count]
+    const isOther = context.versions?.includes(k) === true;
+    const group = isOther ? k.ref.split("/", 2).join("/") : k.group === "core" ? "" : k.group;
+    const detail = [k.short.join(" "), group, k.state === "forbidden" ? "forbidden" : count]
       .filter((w) => w !== "")
       .join(" · ");
     return {
       ...viewItem({ ...defaultView(k.ref), ns: k.namespaced ? ns : [] }, section, plural(k)),
       ranges: matchRange(plural(k), typed),
       detail,
-      fill: `:${k.short[0] ?? k.resource} `,
+      fill: `:${isOther ? `${k.resource}.${k.ref.split("/")[1] ?? ""}.${k.group}` : (k.short[0] ?? k.resource)} `,
     };
   });
 }
