@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Part } from "../fake-page.ts";
-import { drawHead, ColumnWidths, type TableHead } from "../../static/src/list/columns.ts";
-import type { Entry } from "../../static/src/model/row-source.ts";
+import { drawHead, ColumnWidths, fittingColumns, type TableHead } from "../../static/src/list/columns.ts";
+import type { Entry, RowSource } from "../../static/src/model/row-source.ts";
+import { none } from "../verdicts.ts";
 import type { TableShape } from "../../static/src/list/row.ts";
 
 const shape = (...names: string[]): TableShape =>
@@ -74,4 +75,38 @@ void test("a table reports its number of columns", () => {
     drawHead(h, { ...shape("Name", "Ready", "Age"), namespace }, null);
     assert.equal(table.getAttribute("aria-colcount"), namespace ? "4" : "3");
   }
+});
+
+void test("a long text is truncated only if the table has no free space", () => {
+  const { colgroup, table, head: h } = head();
+  const columns = shape("Name", "Age");
+  drawHead(h, columns, null);
+  const widths = new ColumnWidths(columns);
+  const name = "n".repeat(80);
+  widths.measure([{ ns: "", cells: [name, "2099-01-01T00:00:00Z"] }] as unknown as Entry[]);
+  const nameWidth = (room: number): unknown => {
+    widths.apply(h, room);
+    return colgroup.firstElementChild?.style["width"];
+  };
+  assert.equal(nameWidth(0), "calc(56ch + var(--cell-pad))");
+  assert.equal(nameWidth(75), "calc(66ch + var(--cell-pad))");
+  assert.equal(nameWidth(200), "calc(80ch + var(--cell-pad))");
+  assert.equal(table.style["minWidth"], "calc(65ch + 2 * var(--cell-pad))", "the table does not scroll");
+});
+
+void test("wide columns are shown while they fit, but not without a value", () => {
+  const names = ["Name", "IP", "Gates", "Node", "Age"];
+  const columns = names.map((name) => ({
+    name,
+    priority: ["Name", "Age"].includes(name) ? 0 : 1,
+    relative: name === "Age",
+  }));
+  const entries = [
+    { ns: "", cells: ["web-1", "10.0.0.1", "<none>", "node-1", "2099-01-01T00:00:00Z"], verdict: none },
+    { ns: "", cells: ["web-2", "10.0.0.22", "<none>", "node-2", "2099-01-01T00:00:00Z"], verdict: none },
+  ];
+  const rows = { columns, all: () => entries } as unknown as RowSource;
+  const fit = (room: number): string => [...fittingColumns(rows, shape("Name", "Age"), room, 2)].join();
+  // Name takes 6 characters, Age 9, IP 9, Node 6, and each 2 more.
+  assert.deepEqual([fit(NaN), fit(29), fit(30), fit(37), fit(38)], ["", "3", "1", "1", "1,3"]);
 });

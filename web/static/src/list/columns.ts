@@ -3,11 +3,13 @@
 import { h } from "../ui/dom.ts";
 import type { TableShape } from "./row.ts";
 import { cellText } from "../model/row-source.ts";
-import type { Entry } from "../model/row-source.ts";
+import type { Entry, RowSource } from "../model/row-source.ts";
+import { whyOf } from "../model/severity.ts";
 import type { Sort } from "../model/sort.ts";
 
 const maxWidth = 56; // characters; a longer text ends with an ellipsis
 const relativeWidth = 9; // minimum width in characters of a column with ages; the age "<invalid>" needs 9
+const longNameWidth = 253; // characters; the longest name of an object
 const whyWidth = 24; // minimum width in characters of the column "Why", which fills the remaining space
 const shapeWidth = 2; // width in characters of the shape for the severity, before the name
 
@@ -67,10 +69,9 @@ export class ColumnWidths {
     const offset = namespace ? 1 : 0;
     let grown = false;
     const grow = (at: number, n: number): void => {
-      if (n > (this.chars[at] ?? 0)) {
-        this.chars[at] = Math.min(n, maxWidth);
-        grown ||= n <= maxWidth;
-      }
+      if (n <= (this.chars[at] ?? 0)) return;
+      this.chars[at] = Math.min(n, longNameWidth);
+      grown = true;
     };
     for (const e of entries) {
       if (namespace) grow(0, e.ns.length);
@@ -84,15 +85,60 @@ export class ColumnWidths {
     return grown;
   }
 
-  /** Sets the widths of the columns. The last column fills the remaining space. */
-  apply(head: TableHead): void {
+  /** The width in characters, without padding, in which only very long texts are truncated. */
+  get sum(): number {
+    return this.chars.reduce((sum, n) => sum + Math.min(n, maxWidth), 0);
+  }
+
+  get count(): number {
+    return this.chars.length;
+  }
+
+  /**
+   * Sets the widths of the columns. The last column fills the remaining space. The parameter room is the space in
+   * characters for texts. While it suffices, long texts are not truncated.
+   */
+  apply(head: TableHead, room = 0): void {
     const cols = head.colgroup.children;
+    const { sum } = this;
+    let free = Math.max(0, Math.floor(room) - sum);
     this.chars.forEach((n, i) => {
+      const more = Math.min(Math.max(0, n - maxWidth), free);
+      free -= more;
       const col = cols[i];
       if (col instanceof HTMLElement)
-        col.style.width = i === this.chars.length - 1 ? "" : `calc(${n}ch + var(--cell-pad))`;
+        col.style.width =
+          i === this.chars.length - 1 ? "" : `calc(${Math.min(n, maxWidth) + more}ch + var(--cell-pad))`;
     });
-    const sum = this.chars.reduce((a, b) => a + b, 0);
     head.table.style.minWidth = `calc(${sum}ch + ${this.chars.length} * var(--cell-pad))`;
   }
 }
+
+/**
+ * Returns the indexes of the wide columns that fit into the table, in their order. Columns without any value are
+ * omitted. The parameter room is the width of the table and pad the padding of a column, both in characters.
+ */
+export function fittingColumns(rows: RowSource, shape: TableShape, room: number, pad: number): ReadonlySet<number> {
+  const widths = new ColumnWidths(shape);
+  widths.measure(rows.all());
+  let longestWhy = 0;
+  if (shape.hasVerdicts)
+    for (const e of rows.all()) longestWhy = Math.max(longestWhy, Math.min(whyOf(e.verdict).length, maxWidth));
+  let used = widths.sum + widths.count * pad + Math.max(0, longestWhy - whyWidth);
+  const fitting = new Set<number>();
+  rows.columns.forEach((c, index) => {
+    if (c.priority <= 0) return;
+    let width = 0;
+    for (const e of rows.all()) {
+      const text = cellText(e.cells[index]);
+      if (!emptyTexts.has(text)) width = Math.max(width, c.relative ? relativeWidth : text.length);
+    }
+    const needed = Math.max(Math.min(width, maxWidth), c.name.length + 2) + pad;
+    if (width === 0 || !(used + needed <= room)) return;
+    used += needed;
+    fitting.add(index);
+  });
+  return fitting;
+}
+
+const emptyTexts = new Set(["", "<none>", "<unset>"]);

@@ -14,7 +14,8 @@ import { plural, type Kind } from "../net/kinds.ts";
 import { showToast as announce, showToastAfterTyping, showReloadToast } from "../ui/toast.ts";
 import { missingNamespacesText, namespacesLabel } from "../model/namespaces.ts";
 import type { Picker } from "./picker.ts";
-import { hasVerdicts, shapeOf } from "./row.ts";
+import { fittingColumns } from "./columns.ts";
+import { hasVerdicts, shapeOf, type TableShape } from "./row.ts";
 import { keyOf } from "../model/row-source.ts";
 import { countedSeverities, type CountedSeverity } from "../model/severity.ts";
 import { Rows } from "../model/rows.ts";
@@ -72,6 +73,7 @@ export class ListPage implements FeedListener {
   private showsServerRows: boolean;
   private revealPending = true; // whether to scroll to the row of the open object when rows arrive
   private visibleCount = 0;
+  private shownFitting = "";
   private panel: Panel | null = null;
   readonly table: Table;
   private eventRate = new EventRate();
@@ -112,6 +114,9 @@ export class ListPage implements FeedListener {
         // Once the user has scrolled, the stored scroll position must not be restored.
         this.scrollToRestore = null;
         this.revealPending = false;
+      },
+      () => {
+        if (this.hasData && this.fittingColumns() !== this.shownFitting) this.showRows();
       },
     );
     const changes = ({ ref, namespaced }: Kind, open: ObjectName): View => ({
@@ -296,14 +301,22 @@ export class ListPage implements FeedListener {
     const { rows } = this.feed;
     if (!rows.isComplete) return;
     this.drawExports();
-    const shape = shapeOf(
-      this.view.ref,
-      rows.columns,
-      this.kind.namespaced && this.view.ns.length !== 1,
-      this.view.cols,
-      this.hasVerdicts,
-    );
+    this.shownFitting = this.fittingColumns();
+    const shape = this.shapeOf(new Set(this.shownFitting.split(",").filter(Boolean).map(Number)));
     this.table.show(rows, shape, this.shownSort);
+  }
+
+  private shapeOf(fitting?: ReadonlySet<number>): TableShape {
+    const { ref, ns, cols } = this.view;
+    return shapeOf(ref, this.columns, this.kind.namespaced && ns.length !== 1, cols, this.hasVerdicts, fitting);
+  }
+
+  // The wide columns that fit into the table, if the user has chosen no columns. The indexes are joined by commas.
+  private fittingColumns(): string {
+    const { rows } = this.feed;
+    if (this.view.cols.length > 0 || !rows.isComplete) return "";
+    const { width, pad } = this.table.room;
+    return [...fittingColumns(rows, this.shapeOf(), width, pad)].join();
   }
 
   // The order of the rows. null is the order by namespace and name.

@@ -30,12 +30,15 @@ export function shapeOf(
   namespace: boolean,
   cols: readonly string[],
   hasVerdicts: boolean,
+  fitting: ReadonlySet<number> = new Set(), // wide columns that fit into the table, by index
 ): TableShape {
   const wide = cols.length === 1 && cols[0] === "wide";
   const isChosen = (name: string): boolean => cols.includes(name.toLowerCase());
   const isDefault = cols.length === 0 || wide;
   const isShown = (c: Column): boolean =>
-    isDefault ? wide || c.priority <= 0 : c.name.toLowerCase() === "name" || isChosen(c.name);
+    isDefault
+      ? wide || c.priority <= 0 || fitting.has(columns.indexOf(c))
+      : c.name.toLowerCase() === "name" || isChosen(c.name);
   const shown = columns
     .map((c, index) => ({
       index,

@@ -62,6 +62,7 @@ export class Table {
     private readonly onPendingChanges: (waiting: string) => void,
     /** Is called after the user has scrolled with the pointer or the keyboard. */
     private readonly onScroll: () => void,
+    private readonly onResize: () => void = () => undefined,
   ) {
     const colgroup = h("colgroup");
     table.prepend(colgroup);
@@ -75,7 +76,11 @@ export class Table {
       this.schedule();
     };
     scroller.addEventListener("scroll", scrolled, { passive: true });
-    new ResizeObserver(() => this.schedule()).observe(scroller);
+    new ResizeObserver(() => {
+      this.widths?.apply(this.head, this.roomForText);
+      this.onResize();
+      this.schedule();
+    }).observe(scroller);
     // No row moves while the mouse pointer is over the table.
     tbody.addEventListener("pointerover", (e) => this.setFrozen(e.pointerType === "mouse"), { passive: true });
     // Remove the mark of a new row after its animation. Otherwise, the animation would repeat when the row moves.
@@ -101,7 +106,7 @@ export class Table {
     this.widths = new ColumnWidths(shape);
     this.widths.measure(rows.all());
     drawHead(this.head, shape, sort);
-    this.widths.apply(this.head);
+    this.widths.apply(this.head, this.roomForText);
     this.table.classList.add("virtual");
     this.measure();
     // Before rows are drawn, empty space of their total height keeps the scroll position.
@@ -128,6 +133,19 @@ export class Table {
   /** Whether the shown rows have no column for verdicts. */
   get lacksVerdicts(): boolean {
     return this.shape?.hasVerdicts === false;
+  }
+
+  /** The width of the table, and the padding of a column, both in characters. */
+  get room(): { readonly width: number; readonly pad: number } {
+    const style = getComputedStyle(this.table);
+    const char = parseFloat(style.fontSize) * 0.62; // the width of a character in most monospaced fonts
+    const pad = parseFloat(style.getPropertyValue("--cell-pad"));
+    return { width: this.scroller.clientWidth / char, pad: pad / char };
+  }
+
+  private get roomForText(): number {
+    const { width, pad } = this.room;
+    return width - (this.widths?.count ?? 0) * pad || 0;
   }
 
   private clearDrawn(): void {
@@ -333,7 +351,7 @@ export class Table {
       positions.findIndex((e) => e !== undefined),
     );
     const window = positions.filter((e) => e !== undefined);
-    if (widths.measure(window)) widths.apply(this.head);
+    if (widths.measure(window)) widths.apply(this.head, this.roomForText);
     // A row can become active before it is loaded. Store its key once it is loaded.
     if (this.active === null && this.activeIndex >= 0) this.active = positions[this.activeIndex - first]?.key ?? null;
     // Draw the effect of a user action before setFrozen below freezes the order.
