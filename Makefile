@@ -78,7 +78,7 @@ test: build web/node_modules/.package-lock.json ## Run all tests: unit, cluster,
 	cd test/deploy && go test ./...
 	cd test/argocd && go test -v ./...
 	npm --prefix web test
-	.ci/packages chromium nginx openssl buildah
+	.ci/packages chromium firefox-esr nginx openssl buildah
 	deploy/demo/build.sh .demo/bin/demo
 	.ci/on-demo .ci/cluster-tests
 	.ci/on-demo env DASHBOARD=$(CURDIR)/bin/dashboard go -C test/incidents test -count=1 -timeout 5m -v .
