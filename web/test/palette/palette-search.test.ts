@@ -257,7 +257,7 @@ void test("search results within a windowed list count as objects of the page", 
 void test(":home and :ns NAME open the home page, if the viewer has one", () => {
   const home = { label: "Home", group: "Page", keys: ["h"], scope: "page", run: () => undefined } as const;
   const find = (typed: string, commands: SearchContext["commands"] = [home]): (string | null)[] =>
-    new PaletteSearch().find(typed, { ...known, commands }, emptyResponse).items.map((i) => i.href ?? i.label);
+    new PaletteSearch().find(typed, { ...known, view: null, commands }, emptyResponse).items.map((i) => i.href ?? i.label);
   assert.deepEqual(find(":home"), ["Home"]);
   assert.deepEqual(find(":ns shop"), ["/ns/shop", "/ns/shop-old"]);
   assert.deepEqual(find(":ns all"), ["/?ns="]);
@@ -297,4 +297,11 @@ void test("a command with a colon finds API versions that are not preferred, aft
   assert.match(find(":horizontalpodautoscalers.v1.autoscaling")[0] ?? "", /autoscaling\/v1/);
   assert.match(find(":hpa.v2")[0] ?? "", /autoscaling\/v2/);
   assert.equal(find("hpa").filter((line) => line.includes("/v1/horizontal")).length, 0);
+});
+
+void test(":ns with a name selects the namespace for the list on the screen", () => {
+  const at: SearchContext = { ...known, namespaces: ["shop", "data"], view: defaultView("core/v1/pods") };
+  const [item] = new PaletteSearch().find(":ns shop", at, emptyResponse).items;
+  assert.deepEqual([item?.label, item?.href], ["shop", "/r/core/v1/pods?ns=shop"]);
+  assert.equal(new PaletteSearch().find(":ns zz", at, emptyResponse).words, "No namespaces match “zz”.");
 });

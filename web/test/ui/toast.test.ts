@@ -26,6 +26,7 @@ void test("the number of matches is announced once typing has paused", () => {
     found = "12 of 168 pods";
     browser.advance(100);
     assert.equal(toast.textContent, "12 of 168 pods");
+    assert.equal(toast.getAttribute("data-quiet"), "", "only screen readers need it, because the header shows it");
     showToastAfterTyping(() => "");
     browser.advance(1000);
     assert.equal(toast.textContent, "12 of 168 pods");

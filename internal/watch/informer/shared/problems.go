@@ -74,4 +74,4 @@ func (p *problems) apply(c *event.Change) {
 	}
 }
 
-func severityOf(o *listwatch.Object) verdict.Severity { return o.Verdict().Severity() }
+func severityOf(o *compact.Object) verdict.Severity { return o.Verdict().Severity() }

@@ -115,6 +115,11 @@ export class PaletteSearch {
       return { items: context.commands.filter((c) => c.label === "Help").map(commandItem), words: "" };
     if (word === "home")
       return { items: context.commands.filter((c) => c.label === "Home").map(commandItem), words: "" };
+    // As in k9s, ":ns shop" selects a namespace for the present list.
+    if (["ns", "namespace", "namespaces"].includes(word) && ns !== "" && context.view !== null) {
+      const items = this.namespaces(ns, context);
+      return { items, words: items.length === 0 ? `No namespaces match “${ns}”.` : "" };
+    }
     const hasHome = context.commands.some((c) => c.label === "Home");
     if (hasHome && ["ns", "namespace", "namespaces"].includes(word) && ns !== "")
       return { items: this.namespacePages(ns, word, context), words: "" };

@@ -1,11 +1,13 @@
 // Toasts are short messages about actions that have no other visible result.
 
-import { h, setText } from "./dom.ts";
+import { h, setAttr, setText } from "./dom.ts";
 
-export function showToast(text: string): void {
+/** A quiet toast is only for screen readers. */
+export function showToast(text: string, isQuiet = false): void {
   let element = document.getElementById("toast");
   if (element === null) document.body.append((element = h("p", { id: "toast", class: "toast", role: "status" })));
   const toast = element;
+  setAttr(toast, "data-quiet", isQuiet ? "" : null);
   setText(toast, text);
   setTimeout(() => {
     if (toast.textContent === text) setText(toast, "");
@@ -17,11 +19,11 @@ export const showReloadToast = (): void => showToast("Missed changes could not b
 const typingPause = 1000; // ms after the last key press
 let typingTimer: ReturnType<typeof setTimeout> | undefined;
 
-/** Shows a toast after the user has stopped typing, unless text() is then empty. */
+/** Announces a text to screen readers after the user has stopped typing, unless text() is then empty. */
 export function showToastAfterTyping(text: () => string): void {
   clearTimeout(typingTimer);
   typingTimer = setTimeout(() => {
     const message = text();
-    if (message !== "") showToast(message);
+    if (message !== "") showToast(message, true);
   }, typingPause);
 }
