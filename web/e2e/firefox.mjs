@@ -123,8 +123,8 @@ class Firefox {
     return until(`${text} in ${selector}`, async () => (await this.texts(selector)).some((one) => text.test(one)));
   }
 
-  /** Clicks the first visible element that contains the text. */
-  async click(selector, text = "", button = 0) {
+  /** Moves the pointer to the first visible element that contains the text. */
+  async point(selector, text = "", ...then) {
     const at = await until(`an element ${selector}`, () =>
       this.evaluate(
         (s, text) => {
@@ -139,15 +139,15 @@ class Firefox {
         text,
       ),
     );
-    const actions = [
-      { type: "pointerMove", ...at },
-      { type: "pointerDown", button },
-      { type: "pointerUp", button },
-    ];
+    const actions = [{ type: "pointerMove", ...at }, ...then];
     await this.send("input.performActions", {
       context: this.context,
       actions: [{ type: "pointer", id: "mouse", actions }],
     });
+  }
+
+  click(selector, text = "", button = 0) {
+    return this.point(selector, text, { type: "pointerDown", button }, { type: "pointerUp", button });
   }
 
   /** Types keys. A key of several characters, such as "\uE009k", is pressed together. */

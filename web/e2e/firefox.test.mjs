@@ -58,7 +58,10 @@ await test("Firefox", { timeout: 300_000 }, async (t) => {
 
   await t.test("a right click opens the menu of a row", async () => {
     await firefox.shows('#status[data-state="live"]');
-    await firefox.click("#tbody tr[data-name] td:last-child", "", 2);
+    // The code of the menu is loaded when the pointer reaches the rows.
+    await firefox.point("#tbody tr[data-name] td:last-child");
+    await firefox.shows(".row-menu-button");
+    await firefox.click("#tbody tr[data-name] td", "", 2);
     await firefox.shows(".row-menu [role=menuitem]", /^Copy name/);
     await firefox.press(escapeKey);
     await until("the menu to close", async () => (await firefox.texts(".row-menu")).length === 0);

@@ -38,7 +38,8 @@ func (s *Site) List(w http.ResponseWriter, r *http.Request) error {
 	}
 	page := templates.List{
 		Ref: resource.Ref(), Kind: resource.Kind, Resource: resource.Resource, Href: "/r/" + resource.Ref(),
-		Plural: pluralOf(access, resource), Namespaced: resource.Namespaced, At: time.Now().UTC().Format(time.RFC3339), Limit: s.PageRows,
+		Plural: pluralOf(access, resource), Namespaced: resource.Namespaced,
+		At: time.Now().UTC().Format(time.RFC3339), Limit: s.PageRows,
 		Query: templates.Query{
 			Namespaces: query.Namespaces, Q: query.Text, Labels: query.Labels,
 			Sort: cmp.Or(cellsort.Lower(values.Get("sort")), defaultSort(resource.Ref())), Columns: values["cols"],

@@ -80,7 +80,7 @@ export async function startRowMenu(list: ListPage): Promise<void> {
     title: "Actions (.)",
     hidden: true,
   });
-  button.textContent = "…";
+  button.textContent = "⋯";
   button.addEventListener("click", () => {
     if (hovered !== null) void openMenu(list, hovered, button.getBoundingClientRect());
   });
@@ -112,7 +112,11 @@ export async function startRowMenu(list: ListPage): Promise<void> {
     // With Shift, and on selected text, the browser shows its own menu.
     if (row === undefined || e.shiftKey || String(getSelection()) !== "") return;
     e.preventDefault();
-    void openMenu(list, row, e.clientX === 0 && e.clientY === 0 ? undefined : new DOMRect(e.clientX, e.clientY, 0, 0));
+    const at = e.clientX === 0 && e.clientY === 0 ? undefined : new DOMRect(e.clientX, e.clientY, 0, 0);
+    const open = (): void => void openMenu(list, row, at);
+    // Some systems send this event while the button is pressed. Its release would close the menu.
+    if (e.buttons === 0) open();
+    else document.addEventListener("pointerup", () => setTimeout(open), { once: true });
   });
 }
 

@@ -9,8 +9,8 @@ const maxClockJump = 2000; // ms; a larger jump of the browser's clock causes a 
 
 export interface KindListener {
   /**
-   * The parameter problems maps each API group that could not be read to the reason. The parameter versions contains the
-   * resources in API versions that are not preferred.
+   * The parameter problems maps each API group that could not be read to the reason. The parameter versions contains
+   * the resources in API versions that are not preferred.
    */
   kindsListed(
     kinds: readonly ListedKind[],

@@ -170,7 +170,8 @@ export const compareHref = (ref: string, o: ObjectName): string =>
  */
 export function titleOf(kinds: string, o: ObjectName | null, failed = 0): string {
   const object = o === null ? "" : `${o.ns === "" ? "" : `${o.ns}/`}${o.name} - `;
-  return `${failed === 0 ? "" : `(${formatInteger(failed)}) `}${escapeInvisible(`${object}${kinds} - ${clusterName()}`)}`;
+  const title = escapeInvisible(`${object}${kinds} - ${clusterName()}`);
+  return failed === 0 ? title : `(${formatInteger(failed)}) ${title}`;
 }
 
 /** Splits text such as "b, a" into sorted, unique namespaces. */
