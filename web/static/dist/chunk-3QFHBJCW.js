@@ -1,1 +1,0 @@
-var e=()=>typeof document>"u"?void 0:document.documentElement,t=()=>e()?.dataset.kiosk!==void 0;function o(n){return`${e()?.dataset.base??""}${n}`}var s=()=>e()?.dataset.name??"Glasshouse";export{t as a,o as b,s as c};

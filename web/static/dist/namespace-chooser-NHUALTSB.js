@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c}from"./chunk-REO5I6GO.js";import"./chunk-APXCGBDO.js";import"./chunk-WH43QC34.js";import"./chunk-7XZGFUX6.js";import"./chunk-NHY6U6TF.js";import"./chunk-TKPLMWH7.js";import"./chunk-ATB4R42E.js";export{b as isNamespaceName,a as matchingNamespaces,c as namespaceChooser};
