@@ -2,7 +2,7 @@ package templates
 
 import "strings"
 
-// problemCountText returns the text beside the heading of the home page.
+// problemCountText returns the text next to the heading of the home page.
 func problemCountText(h Home) string {
 	switch {
 	case !h.Known:

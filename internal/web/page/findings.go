@@ -47,7 +47,7 @@ func findingOf(f *overview.Finding, link linker, now time.Time) templates.Findin
 			out.Cause.Href = ""
 		}
 		if cause.Namespace == f.Namespace {
-			out.Cause.Namespace = "" // It is beside the finding, so it is not repeated.
+			out.Cause.Namespace = "" // The finding already shows it.
 		}
 	}
 	if pod, container := crashedPod(f); pod != nil {

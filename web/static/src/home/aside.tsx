@@ -1,4 +1,4 @@
-// The parts beside and below the problems: recent changes by people, warnings, and the watched resources.
+// The parts next to and below the problems: recent changes by people, warnings, and the watched resources.
 
 import { formatInteger } from "../text/format.ts";
 import type { SpecChange, Warning, Watched } from "../net/overview.ts";

@@ -1,4 +1,4 @@
-// The home page: the current problems of the cluster or of one namespace, the worst first, and the facts beside them.
+// The home page: the current problems of the cluster or of one namespace, the worst first, and facts about it.
 
 import { isKiosk } from "../net/base-path.ts";
 import { clockTime } from "../text/age.ts";

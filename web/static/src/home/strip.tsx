@@ -24,7 +24,7 @@ function Fact(props: {
   );
 }
 
-/** A thin bar. Its text is beside it, so it is hidden from screen readers. */
+/** A thin bar. A text shows the value, so it is hidden from screen readers. */
 const Meter = ({ value }: { value: number }) => (
   <span
     class="meter"

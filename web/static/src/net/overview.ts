@@ -1,4 +1,4 @@
-// Reads the overview of a cluster: what is wrong in it, each problem with its cause, and the facts beside them.
+// Reads the overview of a cluster: what is wrong in it, each problem with its cause, and facts about the cluster.
 
 import { readVerdict } from "./verdict.ts";
 import { states, type JsonObject, type StateName, type Verdict } from "./wire.ts";
