@@ -257,7 +257,9 @@ void test("search results within a windowed list count as objects of the page", 
 void test(":home and :ns NAME open the home page, if the viewer has one", () => {
   const home = { label: "Home", group: "Page", keys: ["h"], scope: "page", run: () => undefined } as const;
   const find = (typed: string, commands: SearchContext["commands"] = [home]): (string | null)[] =>
-    new PaletteSearch().find(typed, { ...known, view: null, commands }, emptyResponse).items.map((i) => i.href ?? i.label);
+    new PaletteSearch()
+      .find(typed, { ...known, view: null, commands }, emptyResponse)
+      .items.map((i) => i.href ?? i.label);
   assert.deepEqual(find(":home"), ["Home"]);
   assert.deepEqual(find(":ns shop"), ["/ns/shop", "/ns/shop-old"]);
   assert.deepEqual(find(":ns all"), ["/?ns="]);
