@@ -43,8 +43,8 @@ func disagreements() map[string]string {
 	return map[string]string{
 		crd + "names-not-accepted-degraded.yaml": "failed: the API server does not serve the kind at all",
 		crd + "not-established-degraded.yaml":    "failed: the API server does not serve the kind at all",
-		crd + "non-structual-degraded.yaml": "ok: the API server serves the kind without pruning and defaults; the details " +
-			"say so",
+		crd + "non-structual-degraded.yaml": "ok: the API server serves the kind, but without pruning and defaults, as the " +
+			"details state",
 		"batch/CronJob/testdata/never-succeeded.yaml": "degraded: the controller writes the end and the success of a run " +
 			"together, so a run without both has failed",
 	}

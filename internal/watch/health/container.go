@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
 )
 
 type role string
@@ -80,7 +82,7 @@ func (c *container) reason() string {
 
 func (c *container) sentence() string {
 	var parts []string
-	message := ""
+	text := ""
 	restarts := c.status.count("restartCount")
 	last := c.status.child("lastState", "terminated")
 	if wait, waiting := c.state("waiting"); waiting {
@@ -89,10 +91,10 @@ func (c *container) sentence() string {
 			reason = "waiting"
 		}
 		parts = append(parts, reason)
-		message = waitingText(reason, wait.text("message"), c.spec.text("image"))
+		text = message.Waiting(reason, wait.text("message"), c.spec.text("image"))
 		if reason == "CrashLoopBackOff" {
 			// The waiting message describes only the back-off, not the exit.
-			message = waitingText(last.text("reason"), last.text("message"), "")
+			text = message.Waiting(last.text("reason"), last.text("message"), "")
 		}
 	}
 	run, running := c.state("running")
@@ -105,7 +107,7 @@ func (c *container) sentence() string {
 		parts = append(parts, "finished")
 	case ended:
 		parts = append(parts, exitText(end))
-		message = waitingText(end.text("reason"), end.text("message"), "")
+		text = message.Waiting(end.text("reason"), end.text("message"), "")
 	case running && c.role == ephemeralRole:
 		parts = append(parts, "running since "+run.text("startedAt"))
 	case running && c.role == initRole:
@@ -127,8 +129,8 @@ func (c *container) sentence() string {
 		}
 	}
 	sentence := fmt.Sprintf("%s %s: %s", c.role, c.name, strings.Join(parts, ", "))
-	if message != "" {
-		sentence += ": " + message
+	if text != "" {
+		sentence += ": " + text
 	}
 	return sentence
 }
@@ -136,7 +138,7 @@ func (c *container) sentence() string {
 func exitText(end object) string {
 	code := end.count("exitCode")
 	text := fmt.Sprintf("exit %d", code)
-	meaning := exitMeaning(code)
+	meaning := message.ExitMeaning(code)
 	if signal := end.count("signal"); signal != 0 {
 		text, meaning = fmt.Sprintf("killed by signal %d", signal), ""
 	}
@@ -147,25 +149,6 @@ func exitText(end object) string {
 		text += " (" + meaning + ")"
 	}
 	return text
-}
-
-// exitMeaning returns the meaning of an exit code by the conventions of shells, or "" for codes of the program.
-func exitMeaning(code int64) string {
-	switch code {
-	case 126:
-		return "command cannot be executed"
-	case 127:
-		return "command not found"
-	case 134:
-		return "aborted, SIGABRT"
-	case 137:
-		return "killed, SIGKILL"
-	case 139:
-		return "segmentation fault, SIGSEGV"
-	case 143:
-		return "terminated, SIGTERM"
-	}
-	return ""
 }
 
 // probeText explains why a running container is not ready, or returns "".

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/json"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/ready"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/rules"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/script"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
@@ -41,7 +42,7 @@ func (e *Evaluator) Of(text []byte) Health {
 // Evaluate returns the verdict on an object, given as JSON text, at the time now. changedAt is when the object last
 // changed; the zero Time if that is unknown.
 func (e *Evaluator) Evaluate(text []byte, now, changedAt time.Time) verdict.Verdict {
-	if e.rules.Find("", "Pod") == nil && isReadyPod(text) {
+	if e.rules.Find("", "Pod") == nil && ready.Pod(text) {
 		return verdict.Verdict{Severity: verdict.OK}
 	}
 	o, err := read(text)

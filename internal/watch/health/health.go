@@ -13,11 +13,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -77,11 +77,11 @@ func (v kstatusResult) toResult(o object) result {
 	case v.status == Unknown:
 		h.Summary = "The status cannot be read: " + v.message
 	case v.status == Failed:
-		h.Summary = "Stalled: " + joinReason(v.reason, v.message)
+		h.Summary = "Stalled: " + message.Join(v.reason, v.message)
 	case v.status == InProgress && o.condition("Reconciling").is("True"):
-		h.Summary = "Reconciling: " + joinReason(v.reason, v.message)
+		h.Summary = "Reconciling: " + message.Join(v.reason, v.message)
 	case v.status == InProgress:
-		h.Summary = "Not ready: " + joinReason(v.reason, v.message)
+		h.Summary = "Not ready: " + message.Join(v.reason, v.message)
 		if c := namedCondition(o, v.message); c.kind != "" {
 			h.Summary, h.reason = "Not ready: "+c.kind+": "+c.explanation(), cmp.Or(c.reason, h.reason)
 		}
@@ -151,49 +151,13 @@ func (v kstatusResult) override(o object, h *result) {
 }
 
 func (h *Health) limit() {
-	h.Summary = oneLine(h.Summary)
+	h.Summary = message.Line(h.Summary, maxText)
 	if more := len(h.Details) - maxDetails; more > 0 {
 		h.Details = append(h.Details[:maxDetails-1], fmt.Sprintf("%d more", more+1))
 	}
 	details := make([]string, len(h.Details))
 	for i, detail := range h.Details {
-		details[i] = oneLine(detail)
+		details[i] = message.Line(detail, maxText)
 	}
 	h.Details = details
-}
-
-func capital(sentence string) string {
-	if sentence == "" {
-		return ""
-	}
-	return strings.ToUpper(sentence[:1]) + sentence[1:]
-}
-
-func oneLine(text string) string {
-	if len(text) > 4*maxText {
-		text = text[:4*maxText] // Saves time. Keep more than maxText, because strings.Fields removes white space.
-	}
-	return cutText(strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), ""), maxText)
-}
-
-// cutText shortens a text to a number of bytes, at a character.
-func cutText(text string, maxBytes int) string {
-	if len(text) <= maxBytes {
-		return text
-	}
-	cut := maxBytes - len("…")
-	for !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut] + "…"
-}
-
-func joinReason(reason, message string) string {
-	switch {
-	case reason == "" && message == "":
-		return "no reason given"
-	case reason == "" || message == "" || reason == message:
-		return max(reason, message)
-	}
-	return reason + ": " + message
 }

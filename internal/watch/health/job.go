@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/schedule"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -106,4 +107,20 @@ func cronJob(o object, _ Status) result {
 func keepsJobs(o object) bool {
 	const enough = 60
 	return o.countOr(enough, "spec", "jobTemplate", "spec", "ttlSecondsAfterFinished") >= enough
+}
+
+// setNextRun limits the health of a CronJob to the time when its next run counts as missed.
+func (r *result) setNextRun(o object) {
+	due, tolerance, ok := schedule.Next(
+		o.text("spec", "schedule"), o.text("spec", "timeZone"), o.time("status", "lastScheduleTime"), created(o),
+	)
+	if !ok {
+		return
+	}
+	dueText := due.UTC().Format(time.RFC3339)
+	r.Details = append(r.Details, "Next run due at "+dueText)
+	deadline := time.Duration(o.count("spec", "startingDeadlineSeconds")) * time.Second
+	r.startedAt, r.promised, r.overdue = due, tolerance+max(settleTime, deadline), verdict.Degraded
+	r.overdueReason = "MissedRun"
+	r.overdueSummary = fmt.Sprintf("Missed run: the run due at %s has not started", dueText)
 }

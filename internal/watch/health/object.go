@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/json"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
@@ -134,9 +135,9 @@ func (o object) condition(kind string) condition {
 
 func (c condition) is(status string) bool { return c.status == status }
 
-func (c condition) explanation() string { return joinReason(c.reason, c.message) }
+func (c condition) explanation() string { return message.Join(c.reason, c.message) }
 
-// shortExplanation returns the message without a prefix that says nothing new, or the reason if there is no message.
+// shortExplanation returns the message without a prefix without information, or the reason if there is no message.
 func (c condition) shortExplanation(prefixes ...string) string {
 	message := c.message
 	for _, prefix := range prefixes {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/ready"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -28,17 +30,17 @@ func pod(o object, _ Status) result {
 		h.Status, h.Summary, h.reason = Failed, "Failed: "+worst.sentence(), worst.reason()
 	case phase == "Failed" && o.text("status", "reason") == "Evicted":
 		h.Status, h.reason, worst = Failed, "Evicted", nil
-		h.Summary = "Failed: " + joinReason("Evicted", evictionText(o.text("status", "message")))
+		h.Summary = "Failed: " + message.Join("Evicted", message.Eviction(o.text("status", "message")))
 	case phase == "Failed":
 		h.reason = cmp.Or(o.text("status", "reason"), "Failed")
 		h.Status, h.Summary, worst =
-			Failed, "Failed: "+joinReason(o.text("status", "reason"), o.text("status", "message")), nil
+			Failed, "Failed: "+message.Join(o.text("status", "reason"), o.text("status", "message")), nil
 	case phase == "Unknown":
 		h.reason = cmp.Or(o.text("status", "reason"), "Unknown")
 		h.Status, h.Summary, worst =
-			Unknown, "Unknown: "+joinReason(o.text("status", "reason"), o.text("status", "message")), nil
+			Unknown, "Unknown: "+message.Join(o.text("status", "reason"), o.text("status", "message")), nil
 	case worst != nil:
-		h.Status, h.Summary, h.reason = Failed, capital(worst.sentence()), worst.reason()
+		h.Status, h.Summary, h.reason = Failed, message.Capital(worst.sentence()), worst.reason()
 	case scheduled.is("False") && scheduled.reason == "SchedulingGated":
 		h.Summary = "Not scheduled, waiting for scheduling gates: " + strings.Join(gates(o), ", ")
 		h.reason = scheduled.reason
@@ -56,7 +58,7 @@ func pod(o object, _ Status) result {
 	}
 	for i := range containers {
 		if sentence := containers[i].sentence(); sentence != "" && &containers[i] != worst {
-			h.Details = append(h.Details, capital(sentence))
+			h.Details = append(h.Details, message.Capital(sentence))
 		}
 	}
 	if c := o.condition("DisruptionTarget"); c.is("True") {
@@ -67,6 +69,21 @@ func pod(o object, _ Status) result {
 
 // defaultScheduler is the name of Kubernetes' own scheduler.
 const defaultScheduler = "default-scheduler"
+
+// setUnschedulable sets the health of a pod that the scheduler rejected. The pod is not failed at once, because a
+// cluster autoscaler or a pod that ends can make room.
+func (r *result) setUnschedulable(o object, scheduled condition) {
+	r.reason = scheduled.reason
+	r.Summary = scheduled.explanation()
+	if short := message.Unschedulable(scheduled.message); short != "" {
+		r.Summary, r.Details = short, append(r.Details, "Scheduler: "+scheduled.message)
+	}
+	start := scheduled.changedAt
+	if start.IsZero() {
+		start = o.time("metadata", "creationTimestamp")
+	}
+	r.progress(start, verdict.Failed)
+}
 
 func gates(o object) (names []string) {
 	for _, gate := range o.children("spec", "schedulingGates") {
@@ -136,7 +153,7 @@ func (r *result) setRunning(all []container, ready condition, node string) {
 }
 
 // manyRestarts is the number of restarts from which a container that runs again for less than settleTime is degraded.
-const manyRestarts = 3
+const manyRestarts = ready.ManyRestarts
 
 // setRestarts degrades a ready pod whose container restarts again and again, until it has run for settleTime.
 func (r *result) setRestarts(all []container) {

@@ -103,13 +103,15 @@ kind: HorizontalPodAutoscaler
 ` + meta + `status:
   conditions:
     - {type: AbleToScale, status: "True", lastTransitionTime: "2026-11-21T08:00:00Z"}
-    - {type: ScalingLimited, status: "True", reason: TooManyReplicas, lastTransitionTime: "2026-11-21T09:00:00Z"}`, "09:00"},
+    - {type: ScalingLimited, status: "True", reason: TooManyReplicas, lastTransitionTime: "2026-11-21T09:00:00Z"}
+`, "09:00"},
 		"autoscaler without metrics at its minimum": {`apiVersion: autoscaling/v2
 kind: HorizontalPodAutoscaler
 ` + meta + `status:
   conditions:
-    - {type: ScalingActive, status: "False", reason: FailedGetResourceMetric, lastTransitionTime: "2026-11-21T09:30:00Z"}
-    - {type: ScalingLimited, status: "True", reason: TooFewReplicas, lastTransitionTime: "2026-11-21T09:00:00Z"}`, "09:30"},
+    - {type: ScalingActive, status: "False", reason: FailedGetScale, lastTransitionTime: "2026-11-21T09:30:00Z"}
+    - {type: ScalingLimited, status: "True", reason: TooFewReplicas, lastTransitionTime: "2026-11-21T09:00:00Z"}
+`, "09:30"},
 		"pending claim": {`apiVersion: v1
 kind: PersistentVolumeClaim
 ` + meta + `status: {phase: Pending}`, "08:00"},
@@ -129,8 +131,10 @@ kind: Widget
   conditions:
     - {type: Painted, status: "False", lastTransitionTime: "2026-11-21T08:30:00Z"}
     - {type: Ready, status: "False", lastTransitionTime: "2026-11-21T09:00:00Z"}`, "09:00"},
-		"custom resource without a status":   {"apiVersion: example.com/v1\nkind: Widget\n" + meta, "08:00"},
-		"custom resource without conditions": {"apiVersion: example.com/v1\nkind: Widget\n" + meta + "status: {state: bad}", ""},
+		"custom resource without a status": {"apiVersion: example.com/v1\nkind: Widget\n" + meta, "08:00"},
+		"custom resource without conditions": {
+			"apiVersion: example.com/v1\nkind: Widget\n" + meta + "status: {state: bad}", "",
+		},
 		"event": {`apiVersion: v1
 kind: Event
 ` + meta + `type: Warning

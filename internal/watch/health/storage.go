@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -64,7 +65,7 @@ func persistentVolume(o object, status Status) result {
 	case "Failed":
 		h.reason = cmp.Or(o.text("status", "reason"), "Failed")
 		h.Status, h.Summary =
-			Failed, "Cannot be reclaimed: "+joinReason(o.text("status", "reason"), o.text("status", "message"))
+			Failed, "Cannot be reclaimed: "+message.Join(o.text("status", "reason"), o.text("status", "message"))
 	default:
 		h.Status, h.Summary, h.reason = InProgress, "Not available yet", "Pending"
 	}

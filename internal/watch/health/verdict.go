@@ -3,6 +3,7 @@ package health
 import (
 	"time"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -57,7 +58,7 @@ func (r *result) verdict(now, changedAt time.Time) verdict.Verdict {
 		if !v.OverdueAt.IsZero() && !now.Before(v.OverdueAt) {
 			v.Severity, v.OverdueAt = r.overdue, time.Time{}
 			if r.overdueSummary != "" {
-				v.Reason, v.Sentence = r.overdueReason, oneLine(r.overdueSummary)
+				v.Reason, v.Sentence = r.overdueReason, message.Line(r.overdueSummary, maxText)
 			}
 		}
 	}
@@ -73,7 +74,7 @@ func (r *result) verdict(now, changedAt time.Time) verdict.Verdict {
 		}
 		return v
 	}
-	v.Sentence = cutText(v.Sentence, maxSentence)
+	v.Sentence = message.Cut(v.Sentence, maxSentence)
 	return v
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -78,6 +79,18 @@ func checkReplicaFailure(o object, status Status, reasons []string) (Status, []s
 		return Failed, append(reasons, podFailureText(c))
 	}
 	return status, reasons
+}
+
+// podFailureText explains the condition ReplicaFailure in the words of the admission plugin that rejected the pods.
+func podFailureText(c condition) string {
+	action := "Cannot create pods: "
+	if c.reason == "FailedDelete" {
+		action = "Cannot delete pods: "
+	}
+	if c.message == "" {
+		return action + c.explanation()
+	}
+	return action + message.Admission(c.message)
 }
 
 // replicaSet returns the health of a ReplicaSet or ReplicationController. kstatus has no rules for the latter.

@@ -86,10 +86,10 @@ func (s *Site) List(w http.ResponseWriter, r *http.Request) error {
 	return response.HTML(w, r, status, templates.ListPage(page))
 }
 
-// defaultSort returns the sort column of a list without the parameter sort: the newest events come first. view.ts has
+// defaultSort returns the sort column of a list without the parameter sort: the newest events are first. view.ts has
 // the same rule.
 func defaultSort(ref string) string {
-	if ref == "core/v1/events" || ref == "events.k8s.io/v1/events" {
+	if ref == "core/v1/events" {
 		return "last seen"
 	}
 	return ""

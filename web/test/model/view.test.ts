@@ -10,9 +10,9 @@ const same: string[] = [
   "/r/core/v1/pods?open=a/web-1&tab=logs&container=side&previous=true",
   "/r/core/v1/pods?open=a/web-1&tab=changes&find=is%3Aspec+image",
   "/r/rbac.authorization.k8s.io/v1/clusterroles?open=_/system:node",
-  "/r/core/v1/events",
+  "/r/core/v1/events?sort=last+seen",
   "/r/core/v1/events?ns=a&sort=-last+seen",
-  "/r/events.k8s.io/v1/events?sort=namespace",
+  "/r/core/v1/events?sort=namespace",
 ];
 for (const href of same) {
   void test(`the view of ${href} has that URL`, () => {

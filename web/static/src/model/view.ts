@@ -65,11 +65,9 @@ export const defaultView = (ref: string): View => ({
   tab: "",
 });
 
-// The newest events come first. Other lists are in the order of namespace and name. list.go has the same rule.
+// The newest events are first. Other lists are in the order of namespace and name. list.go has the same rule.
 const defaultSort = (ref: string): Sort | null =>
-  /^(core|events\.k8s\.io)\/v1\/events$/.test(ref) ? { column: "last seen", descending: false } : null;
-
-const sortText = (sort: Sort | null): string => (sort === null ? "" : (sort.descending ? "-" : "") + sort.column);
+  ref === "core/v1/events" ? { column: "last seen", descending: false } : null;
 
 /** The parameter ref is the resource to use if the path contains none, as in "/". */
 export function parseView(pathname: string, search: string, ref: string): View {
@@ -111,8 +109,9 @@ export function formatView(v: View): string {
   for (const ns of v.ns) query.append("ns", ns);
   if (v.q !== "") query.set("q", v.q);
   if (v.labels !== "") query.set("labels", v.labels);
-  const sort = sortText(v.sort);
-  if (sort !== sortText(defaultSort(v.ref))) query.set("sort", sort || "namespace");
+  // Without the parameter, the page would show the default order.
+  const sort = v.sort ?? (defaultSort(v.ref) && { column: "namespace", descending: false });
+  if (sort !== null) query.set("sort", (sort.descending ? "-" : "") + sort.column);
   for (const column of v.cols) query.append("cols", column);
   if (v.open !== null) query.set("open", `${v.open.ns === "" ? "_" : v.open.ns}/${v.open.name}`);
   if (v.open !== null && v.tab !== "") setTabParams(query, v.tab, v.open.log, v.open.find);

@@ -107,7 +107,7 @@ export class NodePods implements FeedListener {
     return `spec.nodeName=${this.host.name.name}`;
   }
 
-  // Rows have no requests, so the complete objects are read, but only if pods have come, gone or ended.
+  // Rows have no requests, so the complete objects are read, but only if pods have been added, removed or have ended.
   private async readRequests(): Promise<void> {
     if (!this.isComplete || this.isReading) return;
     const key = this.pods

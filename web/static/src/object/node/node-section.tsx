@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../net/wire.ts";
-import type { KindSection } from "../overview/kind-section.ts";
+import type { KindSection } from "../kind-section.ts";
 import type { TabHost } from "../tab.ts";
 import { NodePods } from "./node-pods.ts";
 import { NodePodsView } from "./node-pods-view.tsx";

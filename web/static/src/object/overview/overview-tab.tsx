@@ -15,7 +15,6 @@ import { Annotations, Labels } from "./labels.tsx";
 import { FactList, Heading, Overview, SectionView } from "./fact-view.tsx";
 import { ReferenceReader, References } from "./references.tsx";
 import { HealthView } from "./health.tsx";
-import { loadKindSection, type KindSection } from "./kind-section.ts";
 import { causeInPods, isCrash, readCause, type Cause } from "./cause.ts";
 import { containersOf, restartedContainer } from "../logs/containers.ts";
 import { CopyBar } from "../workload/copy-bar.tsx";
@@ -26,6 +25,7 @@ import { Revisions } from "../workload/revisions.tsx";
 import { replicasOf } from "../workload/replicas.ts";
 import { WorkloadPods } from "../workload/workload-pods.ts";
 import { hasLogs } from "../../net/kinds.ts";
+import type { KindSection } from "../kind-section.ts";
 import type { TabHost, TabData, Tab } from "../tab.ts";
 import type { Health, JsonObject, Verdict } from "../../net/wire.ts";
 
@@ -197,3 +197,11 @@ export class OverviewTab implements Tab {
 const hasRevisions = (ref: string): boolean => /^apps\/v1\/(deployments|statefulsets|daemonsets)$/.test(ref);
 
 const uid = (object: JsonObject | null): string => text(valueAt(object, "metadata", "uid"));
+
+// Returns null for kinds without a section of their own.
+async function loadKindSection(host: TabHost, onChange: () => void): Promise<KindSection | null> {
+  // A guest possibly sees only some pods, so the sums would be wrong.
+  if (host.kind.ref !== "core/v1/nodes" || sharedParts() !== null) return null;
+  const { NodeSection } = await import("../node/node-section.tsx");
+  return new NodeSection(host, onChange);
+}

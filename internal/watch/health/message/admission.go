@@ -1,4 +1,4 @@
-package health
+package message
 
 import (
 	"fmt"
@@ -6,21 +6,8 @@ import (
 	"strings"
 )
 
-// podFailureText explains the condition ReplicaFailure in the words of the admission plugin that rejected the pods.
-func podFailureText(c condition) string {
-	action := "Cannot create pods: "
-	if c.reason == "FailedDelete" {
-		action = "Cannot delete pods: "
-	}
-	if c.message == "" {
-		return action + c.explanation()
-	}
-	return action + admissionText(c.message)
-}
-
-// admissionText shortens an error of the API server to the part that matters.
-func admissionText(message string) string {
-	text := message
+// Admission shortens an error of the API server to the part that matters.
+func Admission(text string) string {
 	if before, after, ok := strings.Cut(text, " is forbidden: "); ok && strings.HasPrefix(before, "pods ") {
 		text = after
 	}

@@ -1,10 +1,10 @@
-package health
+package message
 
 import "strings"
 
-// waitingText shortens the message of a container that waits. Messages of image pulls and of container runtimes repeat
+// Waiting shortens the message of a container that waits. Messages of image pulls and of container runtimes repeat
 // the names of the image and of the layers of software.
-func waitingText(reason, message, image string) string {
+func Waiting(reason, message, image string) string {
 	switch reason {
 	case "ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "RegistryUnavailable", "ImageInspectError":
 		return imageText(message, image)
@@ -71,13 +71,32 @@ func runtimeText(message string) string {
 	return strings.TrimSuffix(strings.TrimSpace(message), ": unknown")
 }
 
-// evictionText returns the first sentence of a kubelet's message about an eviction. Those after it contain numbers of
+// Eviction returns the first sentence of a kubelet's message about an eviction. Those after it contain numbers of
 // each container.
-func evictionText(message string) string {
+func Eviction(message string) string {
 	first, _, _ := strings.Cut(message, ". ")
 	first = strings.TrimSuffix(strings.TrimSpace(first), ".")
 	if resource, ok := strings.CutPrefix(first, "The node was low on resource: "); ok {
 		return "the node was low on " + resource
 	}
 	return first
+}
+
+// ExitMeaning returns the meaning of an exit code by the conventions of shells, or "" for codes of the program.
+func ExitMeaning(code int64) string {
+	switch code {
+	case 126:
+		return "command cannot be executed"
+	case 127:
+		return "command not found"
+	case 134:
+		return "aborted, SIGABRT"
+	case 137:
+		return "killed, SIGKILL"
+	case 139:
+		return "segmentation fault, SIGSEGV"
+	case 143:
+		return "terminated, SIGTERM"
+	}
+	return ""
 }

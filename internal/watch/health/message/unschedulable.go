@@ -1,4 +1,4 @@
-package health
+package message
 
 import (
 	"cmp"
@@ -6,28 +6,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// setUnschedulable sets the health of a pod that the scheduler rejected. The pod is not failed at once, because a
-// cluster autoscaler or a pod that ends can make room.
-func (r *result) setUnschedulable(o object, scheduled condition) {
-	r.reason = scheduled.reason
-	r.Summary = scheduled.explanation()
-	if short := unschedulableText(scheduled.message); short != "" {
-		r.Summary, r.Details = short, append(r.Details, "Scheduler: "+scheduled.message)
-	}
-	start := scheduled.changedAt
-	if start.IsZero() {
-		start = o.time("metadata", "creationTimestamp")
-	}
-	r.progress(start, verdict.Failed)
-}
-
-// unschedulableText shortens a message of the scheduler, such as "0/3 nodes are available: 3 Insufficient cpu.
+// Unschedulable shortens a message of the scheduler, such as "0/3 nodes are available: 3 Insufficient cpu.
 // preemption: ..". It returns "" for a message in another form.
-func unschedulableText(message string) string {
+func Unschedulable(message string) string {
 	available, rest, ok := strings.Cut(message, " nodes are available: ")
 	if !ok {
 		return podObstacle(message)

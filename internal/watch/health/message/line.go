@@ -1,0 +1,47 @@
+// Package message shortens messages of Kubernetes and of container runtimes to the part that explains a problem.
+// Unknown messages stay as they are. All functions are pure.
+package message
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Capital returns a sentence that starts with a capital letter.
+func Capital(sentence string) string {
+	if sentence == "" {
+		return ""
+	}
+	return strings.ToUpper(sentence[:1]) + sentence[1:]
+}
+
+// Line returns a text as one valid line of at most maxBytes bytes.
+func Line(text string, maxBytes int) string {
+	if len(text) > 4*maxBytes {
+		text = text[:4*maxBytes] // Saves time. Keep more than maxBytes, because strings.Fields removes white space.
+	}
+	return Cut(strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), ""), maxBytes)
+}
+
+// Cut shortens a text to a number of bytes, at a character.
+func Cut(text string, maxBytes int) string {
+	if len(text) <= maxBytes {
+		return text
+	}
+	cut := maxBytes - len("…")
+	for !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + "…"
+}
+
+// Join returns the reason and the message of a condition as one text.
+func Join(reason, message string) string {
+	switch {
+	case reason == "" && message == "":
+		return "no reason given"
+	case reason == "" || message == "" || reason == message:
+		return max(reason, message)
+	}
+	return reason + ": " + message
+}

@@ -1,0 +1,67 @@
+// Package schedule determines when the next run of a CronJob is due, as Kubernetes' controller does.
+package schedule
+
+import (
+	"strings"
+	"time"
+
+	"github.com/robfig/cron/v3"
+)
+
+// Tolerances for a CronJob without a time zone. The schedule then applies to the time zone of the controller, which is
+// unknown.
+const (
+	unknownMinuteTolerance = time.Hour
+	unknownHourTolerance   = 24 * time.Hour
+)
+
+// Next returns when the run after last is due. last is the time of the last run, or the zero Time if there was none;
+// then created counts. tolerance is by how much the result can be too early. ok is false if the time is unknown.
+func Next(text, zone string, last, created time.Time) (due time.Time, tolerance time.Duration, ok bool) {
+	schedule := parse(text, zone)
+	if schedule == nil {
+		return time.Time{}, 0, false
+	}
+	fields, isSpec := schedule.(*cron.SpecSchedule)
+	isZoneUnknown := isSpec && zone == "" && !strings.Contains(text, "TZ=")
+	start := last.UTC()
+	switch {
+	case last.IsZero() && isZoneUnknown && isEachHour(fields):
+		start, tolerance = created.UTC(), unknownMinuteTolerance
+	case last.IsZero() && isZoneUnknown:
+		start, tolerance = created.UTC(), unknownHourTolerance
+	case last.IsZero():
+		start = created.UTC()
+	case isZoneUnknown && !schedule.Next(start.Add(-time.Second)).Equal(start):
+		// The controller is in another time zone, or the schedule has changed.
+		tolerance = unknownMinuteTolerance + unknownHourTolerance
+	}
+	if start.IsZero() {
+		return time.Time{}, 0, false
+	}
+	due = schedule.Next(start) // Zero for a date that never occurs, such as February 31.
+	return due, tolerance, !due.IsZero()
+}
+
+// parse returns nil for an invalid schedule and for a time zone that is unknown to this program.
+func parse(text, zone string) (schedule cron.Schedule) {
+	defer func() {
+		if recover() != nil { // The parser panics for some invalid texts.
+			schedule = nil
+		}
+	}()
+	if zone != "" && !strings.Contains(text, "TZ") { // The controller prefers a zone in the schedule, too.
+		text = "TZ=" + zone + " " + text
+	}
+	schedule, err := cron.ParseStandard(text)
+	if err != nil {
+		return nil
+	}
+	return schedule
+}
+
+// isEachHour reports whether a schedule depends only on the minute.
+func isEachHour(s *cron.SpecSchedule) bool {
+	const star = 1 << 63 // The parser sets this bit for "*".
+	return s.Hour&s.Dom&s.Month&s.Dow&star != 0
+}
