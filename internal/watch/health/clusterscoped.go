@@ -45,9 +45,10 @@ func nodeHealth(o object, _ Status) result {
 // notReadyText returns the cause of a kubelet's message, such as "container runtime network not ready:
 // NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: ..".
 func notReadyText(ready condition) string {
+	const network = "container runtime network not ready: "
 	text := ready.shortExplanation()
-	if _, cause, ok := strings.Cut(text, " message:"); ok && strings.HasPrefix(text, "container runtime network not ready: ") {
-		return "container runtime network not ready: " + cause
+	if _, cause, ok := strings.Cut(text, " message:"); ok && strings.HasPrefix(text, network) {
+		return network + cause
 	}
 	return text
 }
