@@ -64,7 +64,7 @@ func (r *result) verdict(now, changedAt time.Time) verdict.Verdict {
 	}
 	if v.Severity == verdict.OK && now.Before(r.restartsUntil) {
 		v = verdict.Verdict{
-			Severity: verdict.Degraded, Reason: "Restarting", Sentence: capital(r.restarts), OverdueAt: r.restartsUntil,
+			Severity: verdict.Degraded, Reason: "Restarting", Sentence: message.Capital(r.restarts), OverdueAt: r.restartsUntil,
 		}
 	}
 	if v.Severity <= verdict.OK {
