@@ -20,6 +20,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/health"
 	"github.com/glasshouse-project/glasshouse/internal/watch/inherit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/overview"
+	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
@@ -78,6 +79,7 @@ type overviewBuilder struct {
 	state      inherit.State
 	filters    map[graph.Kind]*query.Filter // Of the resources that the viewer may read.
 	informers  map[graph.Kind]*inherit.Watched
+	kinds      map[string]graph.Kind // By the ref of the resource.
 	result     *overview.Overview
 }
 
@@ -90,6 +92,7 @@ func (a *Access) newOverviewBuilder(ctx context.Context, namespaces []string) (*
 	b := &overviewBuilder{
 		access: a, namespaces: namespaces, state: a.cluster.verdicts.State(),
 		filters: make(map[graph.Kind]*query.Filter), informers: make(map[graph.Kind]*inherit.Watched),
+		kinds: make(map[string]graph.Kind),
 		result: &overview.Overview{
 			Problems: []overview.Finding{}, Counts: map[string]int{}, Changes: []overview.Change{},
 			Warnings: []overview.Warning{}, Watched: []overview.Watched{}, Unexamined: []string{},
@@ -122,7 +125,7 @@ func (a *Access) newOverviewBuilder(ctx context.Context, namespaces []string) (*
 		filter.Columns = w.Informer.CurrentState(nil).Columns
 		a.checker.Record(r, filter, authz.VerbList)
 		kind := graph.Kind{Group: r.Group, Kind: r.Kind}
-		b.filters[kind], b.informers[kind] = filter, w
+		b.filters[kind], b.informers[kind], b.kinds[r.Ref()] = filter, w, kind
 	}
 	if len(forbidden) > 0 {
 		slices.Sort(forbidden)
@@ -133,7 +136,7 @@ func (a *Access) newOverviewBuilder(ctx context.Context, namespaces []string) (*
 }
 
 func (b *overviewBuilder) addWatched() {
-	reading := 0
+	waiting := max(0, b.state.Planned-len(b.state.Watched))
 	for _, w := range b.state.Watched {
 		kind := graph.Kind{Group: w.Resource.Group, Kind: w.Resource.Kind}
 		f := b.filters[kind]
@@ -152,7 +155,7 @@ func (b *overviewBuilder) addWatched() {
 		switch now.Status.State {
 		case status.Live:
 		case status.Syncing:
-			reading++
+			waiting++
 		default:
 			text := fmt.Sprintf("%s: %s", w.Resource.Kind, now.Status.State)
 			if entry.Reason != "" {
@@ -162,7 +165,11 @@ func (b *overviewBuilder) addWatched() {
 		}
 		b.result.Watched = append(b.result.Watched, entry)
 	}
-	if waiting := reading + max(0, b.state.Planned-len(b.state.Watched)); waiting > 0 || b.state.Planned == 0 {
+	switch {
+	case waiting == 0 && b.state.IsPlanned:
+	case b.access.IsGuest(): // The number of resource types is not shared.
+		b.result.Unexamined = append(b.result.Unexamined, "Some resource types are not read yet.")
+	default:
 		b.result.Unexamined = append(b.result.Unexamined, fmt.Sprintf(
 			"%d of %d resource types are not read yet.", waiting, max(waiting, b.state.Planned)))
 	}
@@ -197,6 +204,10 @@ func (b *overviewBuilder) items() (items []overview.Item) {
 		if !packed.Severity().IsProblem() {
 			continue
 		}
+		if b.access.IsGuest() && !printer.IsBuiltIn(n.ID.Group) {
+			// Values of custom resources are masked for guests, but the engine reads them unmasked.
+			packed = verdict.Pack(nil, &verdict.Verdict{Severity: packed.Severity()})
+		}
 		item := overview.Item{Object: objectOf(&n), Verdict: packed.Unpack(), Since: func() time.Time {
 			return since(&n)
 		}}
@@ -216,16 +227,15 @@ func (b *overviewBuilder) items() (items []overview.Item) {
 	return items
 }
 
+// seesCause reports whether the viewer may read the texts of an object's verdict.
 func (b *overviewBuilder) seesCause(v verdict.Packed) bool {
-	if !v.IsInherited() {
-		return true
-	}
-	root := v.Unpack().Cause
-	if root == nil { // The verdict depends on pods.
-		f := b.filters[graph.Kind{Kind: "Pod"}]
-		return f != nil && b.isWhole(f)
-	}
-	return b.seesObject(&root.Object)
+	return !v.IsInherited() || v.Unpack().Sources.Within(func(ref, namespace string) bool {
+		w, f := b.informers[b.kinds[ref]], b.filters[b.kinds[ref]]
+		if f == nil || b.access.IsGuest() && !printer.IsBuiltIn(w.Resource.Group) {
+			return false
+		}
+		return b.isWhole(f) && (len(f.Namespaces) == 0 || slices.Contains(f.Namespaces, namespace))
+	})
 }
 
 func (b *overviewBuilder) seesObject(o *verdict.Object) bool {

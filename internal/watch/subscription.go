@@ -166,7 +166,7 @@ func (s *Subscription) permissionsDiffer(f *query.Filter, refusal string) bool {
 	before := s.reader.Filter
 	return refusal != s.refusal || before.IsRestricted != f.IsRestricted ||
 		!slices.Equal(before.Namespaces, f.Namespaces) || before.HidesCauses != f.HidesCauses ||
-		!slices.Equal(before.CauseResources, f.CauseResources)
+		!slices.Equal(before.CauseSources, f.CauseSources)
 }
 
 // recheck rechecks permissions when due. It opens a new reader after a change, or sets uncheckedStatus after a

@@ -63,7 +63,14 @@ func Of(c Cluster, n Neighbor) *verdict.Verdict {
 	}
 	s := &subject{Cluster: c, Neighbor: n, own: n.Object.Verdict().Own().Unpack()}
 	v := s.rule()(s)
-	if v != nil && v.Cause != nil && v.Cause.Object == objectOf(&n) {
+	if v == nil {
+		return nil
+	}
+	v.Sources = v.Sources.With(s.sources)
+	if v.Cause != nil {
+		v.Sources = v.Sources.With(verdict.Source(v.Cause.Resource, v.Cause.Namespace))
+	}
+	if v.Cause != nil && v.Cause.Object == objectOf(&n) {
 		v.Cause = nil
 	}
 	return v
@@ -74,7 +81,8 @@ type subject struct {
 	Cluster
 	Neighbor
 
-	own verdict.Verdict
+	own     verdict.Verdict
+	sources verdict.Sources // Of the texts that the rule has read, apart from those of the cause.
 }
 
 type rule func(*subject) *verdict.Verdict
@@ -152,10 +160,21 @@ func (s *subject) inherit(severity verdict.Severity, reason, sentence string, ca
 // because returns a verdict that the subject inherits from a neighbor with a problem.
 func (s *subject) because(severity verdict.Severity, n *Neighbor, prefix string) *verdict.Verdict {
 	of, cause := n.Object.Verdict().Unpack(), s.rootOf(n)
+	s.sources = s.sources.With(of.Sources)
+	if prefix != "" {
+		s.reads(n)
+	}
 	v := s.inherit(severity, of.Reason, prefix+cmp.Or(cause.Sentence, of.Why()), cause)
 	via := objectOf(n)
 	v.Via = &via
 	return v
+}
+
+// reads records that the verdict contains something about a neighbor.
+func (s *subject) reads(n *Neighbor) { s.readsIn(n.Resource, n.ID.Namespace()) }
+
+func (s *subject) readsIn(resource, namespace string) {
+	s.sources = s.sources.With(verdict.Source(resource, namespace))
 }
 
 // missing returns a verdict for a reference to an object that does not exist.

@@ -32,6 +32,7 @@ func service(s *subject) *verdict.Verdict {
 	if o.Spec.Type == core.ServiceTypeExternalName || selector == nil || o.Spec.PublishNotReadyAddresses {
 		return nil
 	}
+	s.readsIn(podsRef, s.ID.Namespace())
 	ids := s.Selected(s.ID.Namespace(), selector, maxNeighbors)
 	if len(ids) == 0 {
 		if scaled := s.scaledToZero(&o); scaled != nil {
@@ -322,6 +323,7 @@ func (s *subject) notGranted(namespace, name string) *verdict.Verdict {
 		return nil // The grants are not known completely.
 	}
 	grants := s.All(kind, namespace, maxNeighbors)
+	s.readsIn(gatewayGroup+"/v1beta1/referencegrants", namespace)
 	for n := range grants {
 		g := decode[struct {
 			Spec struct {

@@ -60,6 +60,7 @@ func (s *subject) waitingClaim(class *Neighbor) *verdict.Verdict {
 			pods = append(pods, n)
 		}
 	}
+	s.readsIn(podsRef, s.ID.Namespace())
 	if len(pods) == 0 {
 		sentence := "Waits for the first pod that uses it, as StorageClass " + class.ID.Name() + " requires"
 		return &verdict.Verdict{

@@ -10,6 +10,11 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
+const (
+	podsRef   = "core/v1/pods"
+	eventsRef = "core/v1/events"
+)
+
 var (
 	podKind   = graph.Kind{Kind: "Pod"}   //nolint:gochecknoglobals // Constant.
 	nodeKind  = graph.Kind{Kind: "Node"}  //nolint:gochecknoglobals // Constant.
@@ -315,5 +320,6 @@ func (s *subject) lastEvent(reasons ...string) string {
 	if last == nil {
 		return ""
 	}
+	s.readsIn(eventsRef, last.Namespace)
 	return last.Message
 }

@@ -85,16 +85,33 @@ type member struct {
 	node  *nodePods // The pods of the same node; nil for an object that is not a pod on a node.
 }
 
-type nodePods struct{ keys []string }
+type nodePods struct {
+	node string
+	keys []string
+}
+
+func (p *nodePods) name() string {
+	if p == nil {
+		return ""
+	}
+	return p.node
+}
 
 // New returns an empty Graph. isNamespaced reports whether objects of a kind have a namespace; ok is false if the
 // cluster does not serve the kind.
 func New(isNamespaced func(Kind) (namespaced, ok bool)) *Graph {
-	return &Graph{
-		isNamespaced: isNamespaced, groups: make(map[string]*group), objects: make(map[Kind]map[string]member),
-		users: make(map[ID][]*group), owned: make(map[string][]*group), onNode: make(map[string]*nodePods),
-		pods: make(map[string]map[string][]*group), selectors: make(map[string]map[string][]*group),
-	}
+	g := &Graph{isNamespaced: isNamespaced}
+	g.Clear()
+	return g
+}
+
+// Clear removes all objects.
+func (g *Graph) Clear() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.groups, g.objects = make(map[string]*group), make(map[Kind]map[string]member)
+	g.users, g.owned, g.onNode = make(map[ID][]*group), make(map[string][]*group), make(map[string]*nodePods)
+	g.pods, g.selectors = make(map[string]map[string][]*group), make(map[string]map[string][]*group)
 }
 
 // Set adds an object, or replaces its references. It reports whether the references or labels are new.
@@ -111,14 +128,7 @@ func (g *Graph) Set(id ID, o *objectrefs.Object) (changed bool) {
 		g.objects[id.Kind] = byKey
 	}
 	before, exists := byKey[id.Key]
-	var pods *nodePods
-	if nodeName != "" {
-		if pods = g.onNode[nodeName]; pods == nil {
-			pods = new(nodePods)
-			g.onNode[nodeName] = pods
-		}
-	}
-	if exists && before.group == next && before.node == pods {
+	if exists && before.group == next && before.node.name() == nodeName {
 		return false
 	}
 	if exists {
@@ -128,11 +138,21 @@ func (g *Graph) Set(id ID, o *objectrefs.Object) (changed bool) {
 		g.linkGroupLocked(next)
 	}
 	next.keys = append(next.keys, id.Key)
-	if pods != nil {
-		pods.keys = append(pods.keys, id.Key)
-	}
-	byKey[id.Key] = member{next, pods}
+	byKey[id.Key] = member{next, g.addToNodeLocked(nodeName, id.Key)}
 	return true
+}
+
+func (g *Graph) addToNodeLocked(name, key string) *nodePods {
+	if name == "" {
+		return nil
+	}
+	pods := g.onNode[name]
+	if pods == nil {
+		pods = &nodePods{node: name}
+		g.onNode[name] = pods
+	}
+	pods.keys = append(pods.keys, key)
+	return pods
 }
 
 // Remove removes an object.
@@ -246,7 +266,9 @@ func addTo(lists map[string]map[string][]*group, namespace, label string, n *gro
 func (g *Graph) unlinkLocked(key string, m member) {
 	m.group.keys = without(m.group.keys, key)
 	if m.node != nil {
-		m.node.keys = without(m.node.keys, key)
+		if m.node.keys = without(m.node.keys, key); len(m.node.keys) == 0 {
+			delete(g.onNode, m.node.node)
+		}
 	}
 	n := m.group
 	if len(n.keys) > 0 {

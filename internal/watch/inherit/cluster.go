@@ -36,7 +36,8 @@ func (e *Engine) Find(id graph.ID) cause.Neighbor {
 	if namespace := id.Namespace(); namespace != "" {
 		namespaces = []string{namespace}
 	}
-	if w.informer.CurrentState(namespaces).Synced {
+	// Without a name, the question is whether all objects are in the graph.
+	if w.informer.CurrentState(namespaces).Synced && (id.Name() != "" || w.isRead.Load()) {
 		n.Presence = cause.Missing
 	}
 	return n

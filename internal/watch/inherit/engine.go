@@ -43,10 +43,12 @@ type Engine struct {
 	users   int
 	idle    *time.Timer
 	stop    context.CancelFunc
+	ended   chan struct{} // Closed when the run that was started last has ended; nil before the first one.
 	running sync.WaitGroup
 
 	mu        sync.RWMutex
 	served    map[graph.Kind]*resource.Resource
+	isPlanned bool // The resources to watch are known.
 	complete  bool // Discovery has found all resources.
 	watched   map[graph.Kind]*watched
 	order     []*watched // In the order of their start.
@@ -68,13 +70,14 @@ func New(options Options) *Engine {
 		options: options, served: make(map[graph.Kind]*resource.Resource), wake: make(chan struct{}, 1),
 		changed: signal.New(),
 	}
+	e.graph = graph.New(e.isNamespaced)
 	e.reset()
 	return e
 }
 
 func (e *Engine) reset() {
-	e.graph = graph.New(e.isNamespaced)
-	e.watched, e.order, e.planned = make(map[graph.Kind]*watched), nil, 0
+	e.watched, e.order, e.planned, e.isPlanned = make(map[graph.Kind]*watched), nil, 0, false
+	e.evaluating = false
 	e.inherited, e.problems = make(map[graph.ID]*verdict.Verdict), make(map[graph.ID]struct{})
 	e.dirty = make(map[graph.ID]struct{})
 	e.usages.reset()
@@ -127,8 +130,13 @@ func (e *Engine) stopIdle() {
 
 func (e *Engine) startLocked() {
 	ctx, stop := context.WithCancel(e.ctx)
-	e.stop = stop
+	before, ended := e.ended, make(chan struct{})
+	e.stop, e.ended = stop, ended
 	e.running.Go(func() {
+		defer close(ended)
+		if before != nil {
+			<-before // Two runs must not share the state of the engine.
+		}
 		var parts sync.WaitGroup
 		parts.Go(func() { e.watchResources(ctx, &parts) })
 		parts.Go(func() { e.evaluateDirty(ctx) })
@@ -150,6 +158,7 @@ func (e *Engine) clear() {
 	ids := slices.Collect(maps.Keys(e.inherited))
 	e.reset()
 	e.mu.Unlock()
+	e.graph.Clear()
 	for _, id := range ids {
 		e.publish(id)
 	}
@@ -227,7 +236,7 @@ func same(a, b *verdict.Verdict) bool {
 	if (a.Cause == nil) != (b.Cause == nil) || a.Cause != nil && *a.Cause != *b.Cause {
 		return false
 	}
-	return a.Severity == b.Severity && a.Reason == b.Reason && a.Sentence == b.Sentence
+	return a.Severity == b.Severity && a.Sources == b.Sources && a.Reason == b.Reason && a.Sentence == b.Sentence
 }
 
 // publish applies the inherited verdict in all informers that contain the object, also in those of other versions.
@@ -270,16 +279,20 @@ func (e *Engine) AwaitSettled(ctx context.Context, wait time.Duration) {
 	}
 }
 
-// settleInterval is how often AwaitSettled checks.
-const settleInterval = 20 * time.Millisecond
+const (
+	settleInterval = 20 * time.Millisecond // How often AwaitSettled checks.
+	// maxListing is how long AwaitSettled waits for the list of one resource.
+	maxListing = 5 * time.Second
+)
 
 func (e *Engine) isSettled() bool {
 	e.mu.RLock()
-	settled := e.planned > 0 && len(e.order) >= e.planned && len(e.dirty) == 0 && !e.evaluating
+	settled := e.isPlanned && len(e.order) >= e.planned && len(e.dirty) == 0 && !e.evaluating
 	order := e.order
 	e.mu.RUnlock()
 	return settled && !slices.ContainsFunc(order, func(w *watched) bool {
-		return w.informer.CurrentState(nil).Status.State == status.Syncing || !w.isRead.Load()
+		isListing := w.informer.CurrentState(nil).Status.State == status.Syncing || !w.isRead.Load()
+		return isListing && time.Since(w.started) < maxListing
 	})
 }
 
@@ -287,6 +300,8 @@ func (e *Engine) isSettled() bool {
 type State struct {
 	Watched []Watched // In the order of their start.
 	Planned int       // The number of resources that will be watched.
+	// IsPlanned reports whether the resources to watch are known.
+	IsPlanned bool
 }
 
 // Watched is one resource that the engine reads.
@@ -299,7 +314,7 @@ type Watched struct {
 func (e *Engine) State() State {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
-	s := State{Planned: e.planned}
+	s := State{Planned: e.planned, IsPlanned: e.isPlanned}
 	for _, w := range e.order {
 		s.Watched = append(s.Watched, Watched{w.resource, w.informer})
 	}

@@ -58,6 +58,8 @@ type watched struct {
 	kind     graph.Kind
 	informer *informer.Informer
 	release  func()
+	started  time.Time
+	ctx      context.Context //nolint:containedctx // Ends when the resource is not watched any more.
 	stop     context.CancelFunc
 	isSynced bool        // Used by the reading goroutine only.
 	isRead   atomic.Bool // The objects of the first list are in the graph.
@@ -150,7 +152,7 @@ func (e *Engine) setServed(resources []resource.Resource, isComplete bool, plann
 			e.served[kind] = &resources[n]
 		}
 	}
-	e.complete, e.planned = isComplete, planned
+	e.complete, e.planned, e.isPlanned = isComplete, planned, len(resources) > 0
 }
 
 func (e *Engine) isWatched(r *resource.Resource) bool {
@@ -179,7 +181,11 @@ func (e *Engine) start(ctx context.Context, r *resource.Resource) *watched {
 	if err != nil {
 		return nil // The program stops.
 	}
-	w := &watched{resource: r, kind: graph.Kind{Group: r.Group, Kind: r.Kind}, informer: i, release: release}
+	w := &watched{
+		resource: r, kind: graph.Kind{Group: r.Group, Kind: r.Kind}, informer: i, release: release,
+		started: time.Now(),
+	}
+	w.ctx, w.stop = context.WithCancel(ctx)
 	e.mu.Lock()
 	e.watched[w.kind] = w
 	e.order = append(e.order, w)
@@ -187,15 +193,19 @@ func (e *Engine) start(ctx context.Context, r *resource.Resource) *watched {
 	return w
 }
 
-// read applies the changes of one journal to the graph until ctx ends or the resource is not planned any more.
+// read applies the changes of one journal to the graph until ctx ends or the resource is not watched any more.
 func (e *Engine) read(ctx context.Context, w *watched) {
-	ctx, w.stop = context.WithCancel(ctx)
 	defer w.stop()
 	defer w.release()
-	defer e.forget(w)
+	defer func() {
+		if ctx.Err() == nil { // Otherwise, the method clear removes all objects.
+			e.forget(w)
+		}
+	}()
 	cursor := e.readSnapshot(w)
 	for {
-		changes, next, err := w.informer.Next(ctx, cursor, maxChanges)
+		e.recordProgress(w, cursor)
+		changes, next, err := w.informer.Next(w.ctx, cursor, maxChanges)
 		switch {
 		case errors.Is(err, journal.ErrGone):
 			next = e.readSnapshot(w)
@@ -204,15 +214,21 @@ func (e *Engine) read(ctx context.Context, w *watched) {
 		}
 		cursor = next
 		e.apply(w, changes)
-		if now := w.informer.CurrentState(nil); now.Status.State != status.Syncing {
-			if now.Synced && !w.isSynced {
-				w.isSynced = true
-				e.markAll() // References to objects of this resource may now count as missing.
-			}
-			w.isRead.Store(true)
-			e.changed.Broadcast()
-		}
 	}
+}
+
+// recordProgress notes that the graph contains all objects of a resource that is listed.
+func (e *Engine) recordProgress(w *watched, cursor journal.Cursor) {
+	now := w.informer.CurrentState(nil)
+	if now.Status.State == status.Syncing || cursor.Offset != w.informer.Now().Offset {
+		return
+	}
+	w.isRead.Store(true)
+	if now.Synced && !w.isSynced {
+		w.isSynced = true
+		e.markAll() // References to objects of this resource may now count as missing.
+	}
+	e.changed.Broadcast()
 }
 
 // readSnapshot replaces all objects of a resource in the graph.
@@ -325,9 +341,13 @@ func (e *Engine) remove(id graph.ID) {
 	neighbors := e.neighbors(id)
 	e.graph.Remove(id)
 	e.mu.Lock()
+	_, hasInherited := e.inherited[id]
 	delete(e.inherited, id)
 	delete(e.problems, id)
 	e.mu.Unlock()
+	if hasInherited {
+		e.publish(id) // An informer of another version can still contain the object.
+	}
 	e.mark(neighbors...)
 }
 

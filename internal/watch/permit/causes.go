@@ -7,6 +7,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 // causeResources are the resources whose objects most often are the cause of a verdict, sorted by ref.
@@ -15,6 +16,7 @@ var causeResources = []resource.Resource{ //nolint:gochecknoglobals // Constant.
 	{Group: "apps", Version: "v1", Resource: "deployments", Namespaced: true},
 	{Group: "batch", Version: "v1", Resource: "jobs", Namespaced: true},
 	{Version: "v1", Resource: "configmaps", Namespaced: true},
+	{Version: "v1", Resource: "events", Namespaced: true},
 	{Version: "v1", Resource: "nodes"},
 	{Version: "v1", Resource: "persistentvolumeclaims", Namespaced: true},
 	{Version: "v1", Resource: "pods", Namespaced: true},
@@ -40,58 +42,80 @@ func (c *Checker) restrictCauses(ctx context.Context, f *query.Filter, ttl authz
 			return nil
 		}
 	}
-	readable, err := CheckEach(ctx, causeResources, func(ctx context.Context, r resource.Resource) (bool, error) {
-		return c.readsAll(ctx, &r, f.Namespaces, ttl)
+	sources := make([][]string, len(causeResources))
+	_, err := CheckEach(ctx, indexes(causeResources), func(ctx context.Context, n int) (ok bool, err error) {
+		sources[n], err = c.readableSources(ctx, &causeResources[n], f.Namespaces, ttl)
+		return len(sources[n]) > 0, err
 	})
 	if err != nil {
 		return Unavailable(err)
 	}
-	f.HidesCauses = true
-	for n := range causeResources {
-		if readable[n] {
-			f.CauseResources = append(f.CauseResources, causeResources[n].Ref())
-		}
-	}
-	slices.Sort(f.CauseResources)
+	f.HidesCauses, f.CauseSources = true, slices.Sorted(slices.Values(slices.Concat(sources...)))
 	return nil
 }
 
-// readsAll reports whether the viewer may read all objects of a resource in the namespaces. An empty list means all.
-func (c *Checker) readsAll(
-	ctx context.Context, r *resource.Resource, namespaces []string, ttl authz.DecisionTTL,
-) (bool, error) {
-	if !r.Namespaced {
-		namespaces = nil
+func indexes[T any](values []T) []int {
+	all := make([]int, len(values))
+	for n := range all {
+		all[n] = n
 	}
-	if c.Viewer.Scope != nil && !c.Viewer.Scope.sharesAll(r.Ref(), namespaces) {
-		return false, nil
-	}
-	if c.Viewer.User == nil {
-		return c.Viewer.Program, nil
-	}
-	all, err := c.deps.Guard.Allowed(ctx, c.subject, authz.VerbList, r, "", "", ttl)
-	if err != nil || all || len(namespaces) == 0 {
-		return all, err
-	}
-	for _, namespace := range namespaces {
-		if all, err = c.deps.Guard.Allowed(ctx, c.subject, authz.VerbList, r, namespace, "", ttl); err != nil || !all {
-			return false, err
-		}
-	}
-	return true, nil
+	return all
 }
 
-// sharesAll reports whether a share link includes all objects of a resource in the namespaces.
-func (s *Scope) sharesAll(ref string, namespaces []string) bool {
-	return slices.ContainsFunc(s.Parts, func(p Part) bool {
-		if p.Resource != ref || p.Labels != "" || p.Name != "" || p.Text != "" || p.Regarding != "" {
-			return false
+// maxCauseNamespaces limits the namespaces in which permissions for causes are reviewed. Beyond it, causes are hidden.
+const maxCauseNamespaces = 10
+
+// readableSources returns where the viewer may read all objects of a resource, as in Filter.CauseSources. namespaces
+// are the namespaces of the query; an empty list means all.
+func (c *Checker) readableSources(
+	ctx context.Context, r *resource.Resource, namespaces []string, ttl authz.DecisionTTL,
+) ([]string, error) {
+	isLimited := false
+	if c.Viewer.Scope != nil {
+		shared, ok := c.Viewer.Scope.sharedNamespaces(r.Ref())
+		if !ok {
+			return nil, nil
 		}
-		if len(p.Namespaces) == 0 {
-			return true
+		if isLimited = r.Namespaced && len(shared) > 0; isLimited {
+			namespaces = shared
 		}
-		return len(namespaces) > 0 && !slices.ContainsFunc(namespaces, func(ns string) bool {
-			return !slices.Contains(p.Namespaces, ns)
-		})
-	})
+	}
+	all, err := c.Viewer.Program, error(nil)
+	if c.Viewer.User != nil {
+		all, err = c.deps.Guard.Allowed(ctx, c.subject, authz.VerbList, r, "", "", ttl)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case all && !isLimited:
+		return []string{r.Ref()}, nil
+	case !r.Namespaced || len(namespaces) > maxCauseNamespaces:
+		return nil, nil
+	}
+	var sources []string
+	for _, namespace := range namespaces {
+		permitted := all
+		if !permitted && c.Viewer.User != nil {
+			permitted, err = c.deps.Guard.Allowed(ctx, c.subject, authz.VerbList, r, namespace, "", ttl)
+			if err != nil {
+				return nil, err
+			}
+		}
+		if permitted {
+			sources = append(sources, string(verdict.Source(r.Ref(), namespace)))
+		}
+	}
+	return sources, nil
+}
+
+// sharedNamespaces returns the namespaces in which a share link includes all objects of a resource. An empty list means
+// all. ok is false if there is none.
+func (s *Scope) sharedNamespaces(ref string) (namespaces []string, ok bool) {
+	for n := range s.Parts {
+		p := &s.Parts[n]
+		if p.Resource == ref && p.Labels == "" && p.Name == "" && p.Text == "" && p.Regarding == "" {
+			return p.Namespaces, true
+		}
+	}
+	return nil, false
 }

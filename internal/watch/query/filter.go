@@ -40,9 +40,10 @@ type Filter struct {
 	IsPartial    bool // The query can select objects that the viewer is not permitted to see.
 	IsGuest      bool // The viewer is a guest: a viewer of a share link.
 	IsRestricted bool // Messages must not reveal whether objects that the viewer may not see exist or change.
-	// HidesCauses means that the viewer may read about the causes of verdicts only in the resources CauseResources.
-	HidesCauses    bool
-	CauseResources []string // The refs of resources, sorted.
+	// HidesCauses means that the viewer may read about the causes of verdicts only if CauseSources contains all their
+	// sources: lines such as "core/v1/pods team-a", or "core/v1/pods" for all namespaces, sorted.
+	HidesCauses  bool
+	CauseSources []string
 }
 
 // NewFilter validates the query for the resource r. Only one goroutine at a time can use the Filter.
@@ -171,7 +172,7 @@ func (f *Filter) ID() FilterID {
 	text := fmt.Appendf(nil, "%q %q %q %q %q %q",
 		f.Namespaces, f.Name, f.words, labels, f.requiredWords, f.regarding)
 	if f.HidesCauses {
-		text = fmt.Appendf(text, " %q", f.CauseResources)
+		text = fmt.Appendf(text, " %q", f.CauseSources)
 	}
 	return sha256.Sum256(text)
 }
@@ -188,14 +189,20 @@ func (f *Filter) Shown(o *compact.Object) *compact.Object {
 	if !f.HidesCauses || o == nil || !o.Verdict().IsInherited() {
 		return o
 	}
-	resource := "core/v1/pods" // Verdicts without a cause depend on the selected pods.
-	if cause := o.Verdict().Unpack().Cause; cause != nil {
-		resource = cause.Resource
-	}
-	if _, ok := slices.BinarySearch(f.CauseResources, resource); ok {
+	v := o.Verdict().Unpack()
+	if v.Sources.Within(f.permitsSource) {
 		return o
 	}
 	return o.WithVerdict(o.Verdict().Public())
+}
+
+func (f *Filter) permitsSource(resource, namespace string) bool {
+	for _, line := range []string{resource, string(verdict.Source(resource, namespace))} {
+		if _, ok := slices.BinarySearch(f.CauseSources, line); ok {
+			return true
+		}
+	}
+	return false
 }
 
 // WithColumns returns a copy of the filter with the given columns. The copy and f can be used concurrently.
@@ -332,6 +339,9 @@ func (f *Filter) VisibleChange(c *event.Change) *event.Change {
 	if op == c.Op && before == c.Old && after == c.New {
 		return c
 	}
+	if op == journal.Update && isSame(before, after) {
+		return nil // Only a hidden cause has changed.
+	}
 	return &event.Change{
 		Offset: c.Offset,
 		Time:   c.Time,
@@ -341,6 +351,11 @@ func (f *Filter) VisibleChange(c *event.Change) *event.Change {
 		Op:     op,
 		Memo:   event.Memo{Managed: c.Memo.Managed, CoverageOnly: c.Memo.CoverageOnly},
 	}
+}
+
+func isSame(before, after *compact.Object) bool {
+	return before.ResourceVersion() == after.ResourceVersion() && before.SameText(after) && before.SameCells(after) &&
+		before.Verdict().Same(after.Verdict())
 }
 
 // MatchingOld returns the version of the object before a change, or nil if the filter did not match that version.

@@ -10,13 +10,14 @@ import (
 // Packed is a Verdict in the form that an object stores: the severity, the Unix time of OverdueAt in 8 bytes, the
 // reason, a zero byte, and the sentence. None and OK have no sentence. If they have nothing else, they take one byte.
 //
-// An inherited verdict has the flag inherited, and contains the object's own Packed after the texts of the Cause.
+// An inherited verdict has the flag inherited, and contains the object's own Packed after the texts of the Cause
+// and the Sources.
 type Packed []byte
 
 const (
 	inherited  = 0x80 // The flag of an inherited verdict, in the byte of the severity.
 	headerSize = 9    // The severity and OverdueAt.
-	causeTexts = 6    // The texts of a Cause: resource, kind, namespace, name, sentence, and whether it is missing.
+	causeTexts = 7    // The texts of a Cause: resource, kind, namespace, name, sentence, isMissing; and the sources.
 )
 
 // Pack appends a verdict without a Cause to dst.
@@ -54,6 +55,7 @@ func Inherit(own Packed, v *Verdict) Packed {
 	}
 	for _, text := range []string{
 		v.Reason, v.Sentence, cause.Resource, cause.Kind, cause.Namespace, cause.Name, cause.Sentence, missing,
+		string(v.Sources),
 	} {
 		dst = append(append(dst, strings.ReplaceAll(text, "\x00", "")...), 0)
 	}
@@ -103,7 +105,7 @@ func (p Packed) Unpack() Verdict {
 	v.Reason, v.Sentence = string(reason), string(rest)
 	if p.IsInherited() {
 		texts := strings.SplitN(string(rest), "\x00", 2+causeTexts)
-		v.Sentence = texts[0]
+		v.Sentence, v.Sources = texts[0], Sources(texts[7])
 		if texts[2] != "" {
 			v.Cause = &Cause{
 				Object:   Object{Resource: texts[1], Kind: texts[2], Namespace: texts[3], Name: texts[4]},

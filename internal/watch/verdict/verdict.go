@@ -4,6 +4,8 @@ package verdict
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
@@ -56,6 +58,36 @@ type Verdict struct {
 	Cause *Cause `json:"cause,omitempty"`
 	// Via is the neighbor that passes the verdict on. It differs from Cause if the neighbor inherited the verdict, too.
 	Via *Object `json:"-"`
+	// Sources are where the texts of an inherited verdict come from: all objects that they name or describe.
+	Sources Sources `json:"-"`
+}
+
+// Sources is a set of resources in namespaces, as sorted lines of the form "core/v1/pods team-a".
+type Sources string
+
+// Source returns the set of one resource in a namespace. The namespace of a cluster-scoped resource is empty.
+func Source(resource, namespace string) Sources { return Sources(resource + " " + namespace) }
+
+// With returns the union of two sets.
+func (s Sources) With(other Sources) Sources {
+	if s == "" || other == "" || s == other {
+		return max(s, other)
+	}
+	lines := slices.Sorted(strings.SplitSeq(string(s+"\n"+other), "\n"))
+	return Sources(strings.Join(slices.Compact(lines), "\n"))
+}
+
+// Within reports whether all sources meet a condition. It is false for an empty set.
+func (s Sources) Within(condition func(resource, namespace string) bool) bool {
+	if s == "" {
+		return false
+	}
+	for line := range strings.SplitSeq(string(s), "\n") {
+		if resource, namespace, _ := strings.Cut(line, " "); !condition(resource, namespace) {
+			return false
+		}
+	}
+	return true
 }
 
 // Object names one object of the cluster.
