@@ -84,6 +84,7 @@ func (b *bubble) addManyObjects() (watchAll func()) {
 	for n := range 100 {
 		b.api.Set(podsRef, apitest.Item{
 			Namespace: "a", Name: fmt.Sprint("many-", long, n), Cells: fmt.Sprintf(`["many-%s%d","Running"]`, long, n),
+			Rest: `"status":{"phase":"Failed"}`,
 		})
 		owners = append(owners, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","name":"many-%s%d","uid":"x"}`, long, n))
 	}
@@ -106,7 +107,7 @@ func (b *bubble) addManyObjects() (watchAll func()) {
 func revocationPaths() []string {
 	return []string{
 		"/", "/ns/a", "/r/" + podsRef, "/o/" + podsRef + "/a/large", "/compare?a=" + podsRef + "/a/large", "/status",
-		"/api/v1/resources", "/api/v1/status",
+		"/api/v1/resources", "/api/v1/status", "/api/v1/problems",
 		"/api/v1/snapshot/" + podsRef + "?ns=a&view=objects&format=json",
 		"/api/v1/snapshot/" + podsRef + "?format=ndjson", "/api/v1/snapshot/" + podsRef + "?format=csv",
 		"/api/v1/snapshot/" + podsRef + "?format=yaml",
