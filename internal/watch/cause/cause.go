@@ -161,7 +161,9 @@ func (s *subject) inherit(severity verdict.Severity, reason, sentence string, ca
 func (s *subject) because(severity verdict.Severity, n *Neighbor, prefix string) *verdict.Verdict {
 	of, cause := n.Object.Verdict().Unpack(), s.rootOf(n)
 	s.sources = s.sources.With(of.Sources)
-	if prefix != "" {
+	// A ReplicaSet passes the problem of a pod on, and adds nothing.
+	passesOn := n.ID.Kind.Kind == "ReplicaSet" && of.Sources.Contains(podsRef, n.ID.Namespace())
+	if prefix != "" || !passesOn {
 		s.reads(n)
 	}
 	v := s.inherit(severity, of.Reason, prefix+cmp.Or(cause.Sentence, of.Why()), cause)

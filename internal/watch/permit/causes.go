@@ -14,6 +14,7 @@ import (
 var causeResources = []resource.Resource{ //nolint:gochecknoglobals // Constant.
 	{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"},
 	{Group: "apps", Version: "v1", Resource: "deployments", Namespaced: true},
+	{Group: "apps", Version: "v1", Resource: "replicasets", Namespaced: true},
 	{Group: "batch", Version: "v1", Resource: "jobs", Namespaced: true},
 	{Version: "v1", Resource: "configmaps", Namespaced: true},
 	{Version: "v1", Resource: "events", Namespaced: true},

@@ -339,8 +339,8 @@ func (f *Filter) VisibleChange(c *event.Change) *event.Change {
 	if op == c.Op && before == c.Old && after == c.New {
 		return c
 	}
-	if op == journal.Update && isSame(before, after) {
-		return nil // Only a hidden cause has changed.
+	if f.IsHidden(c) {
+		return nil
 	}
 	return &event.Change{
 		Offset: c.Offset,
@@ -353,7 +353,12 @@ func (f *Filter) VisibleChange(c *event.Change) *event.Change {
 	}
 }
 
-func isSame(before, after *compact.Object) bool {
+// IsHidden reports whether only the cause of a verdict has changed, and the viewer may not read it.
+func (f *Filter) IsHidden(c *event.Change) bool {
+	if !f.HidesCauses || c.Op != journal.Update || !c.Old.Verdict().IsInherited() && !c.New.Verdict().IsInherited() {
+		return false
+	}
+	before, after := f.Shown(c.Old), f.Shown(c.New)
 	return before.ResourceVersion() == after.ResourceVersion() && before.SameText(after) && before.SameCells(after) &&
 		before.Verdict().Same(after.Verdict())
 }

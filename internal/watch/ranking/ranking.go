@@ -258,7 +258,7 @@ func (r *Ranking) apply(rows *sortedlist.List[*Row], changes []*event.Change) bo
 	var removed, inserted []*Row
 	before := r.counts
 	for _, c := range event.Fold(changes) {
-		if c.Op == 0 {
+		if c.Op == 0 || r.filter.IsHidden(c) {
 			continue
 		}
 		wasVisible := c.Op != journal.Add && r.filter.MatchesIgnoringText(c.Old)

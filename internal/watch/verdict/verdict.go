@@ -77,6 +77,11 @@ func (s Sources) With(other Sources) Sources {
 	return Sources(strings.Join(slices.Compact(lines), "\n"))
 }
 
+// Contains reports whether the set contains a resource in a namespace.
+func (s Sources) Contains(resource, namespace string) bool {
+	return slices.Contains(strings.Split(string(s), "\n"), string(Source(resource, namespace)))
+}
+
 // Within reports whether all sources meet a condition. It is false for an empty set.
 func (s Sources) Within(condition func(resource, namespace string) bool) bool {
 	if s == "" {

@@ -1,0 +1,346 @@
+package watch_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/watch/overview"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
+)
+
+const (
+	deployments = "apps/v1/deployments"
+	replicaSets = "apps/v1/replicasets"
+)
+
+func causeKinds() []apitest.Kind {
+	all := kinds()
+	for ref, kind := range map[string]string{
+		deployments: "Deployment", replicaSets: "ReplicaSet", "core/v1/configmaps": "ConfigMap",
+		"core/v1/events": "Event", "core/v1/persistentvolumeclaims": "PersistentVolumeClaim",
+	} {
+		all = append(all, apitest.Kind{Ref: ref, Kind: kind, Columns: `[{"name":"Name","type":"string"}]`})
+	}
+	return append(all, apitest.Kind{
+		Ref: "core/v1/nodes", Kind: "Node", Cluster: true, Columns: `[{"name":"Name","type":"string"}]`,
+	})
+}
+
+func owned(namespace, name, kind, owner string) apitest.Item {
+	return apitest.Item{
+		Namespace: namespace, Name: name,
+		Metadata: fmt.Sprintf(`"ownerReferences":[{"apiVersion":"apps/v1","kind":%q,"name":%q,"uid":%q,"controller":true}]`,
+			kind, owner, namespace+"/"+owner),
+	}
+}
+
+// setWorkload creates a Deployment that is healthy by itself, with a ReplicaSet and a pod.
+func setWorkload(server *apitest.Server, namespace, name, podName, spec, status string) {
+	const healthy = `"spec":{"replicas":1},"status":{"observedGeneration":1,"replicas":1,"updatedReplicas":1,` +
+		`"availableReplicas":1,"readyReplicas":1,"conditions":[{"type":"Available","status":"True"}]}`
+	server.Set(deployments, apitest.Item{Namespace: namespace, Name: name, Rest: healthy})
+	set := owned(namespace, name+"-rs", "Deployment", name)
+	set.Rest = `"spec":{"replicas":1},"status":{"replicas":1}`
+	server.Set(replicaSets, set)
+	setPod(server, namespace, name, podName, spec, status)
+}
+
+func setPod(server *apitest.Server, namespace, workload, name, spec, status string) {
+	p := owned(namespace, name, "ReplicaSet", workload+"-rs")
+	p.Cells, p.Rest = fmt.Sprintf(`[%q,"x"]`, name), fmt.Sprintf(`"spec":%s,"status":%s`, spec, status)
+	server.Set(pods, p)
+}
+
+const (
+	crashingSpec   = `{"nodeName":"n","containers":[{"name":"CANARY-container"}]}`
+	crashingStatus = `{"phase":"Running","conditions":[{"type":"Ready","status":"False"}],"containerStatuses":[` +
+		`{"name":"CANARY-container","restartCount":7,"state":{"waiting":{"reason":"CrashLoopBackOff",` +
+		`"message":"CANARY-message"}},"lastState":{"terminated":{"exitCode":1,"message":"CANARY-message"}}}]}`
+	readyStatus = `{"phase":"Running","conditions":[{"type":"Ready","status":"True"}],"containerStatuses":[` +
+		`{"name":"CANARY-container","ready":true,"state":{"running":{}}}]}`
+)
+
+func newCauseCluster(t *testing.T, inherits bool) (*apitest.Server, *watch.Cluster) {
+	t.Helper()
+	server := apitest.New(t, causeKinds()...)
+	server.Set("core/v1/namespaces", apitest.Item{Name: "a"}, apitest.Item{Name: "b"})
+	server.Set("core/v1/nodes", apitest.Item{
+		Name: "CANARY-node",
+		Rest: `"status":{"conditions":[{"type":"Ready","status":"Unknown","reason":"NodeStatusUnknown"}]}`,
+	}, apitest.Item{Name: "n", Rest: `"status":{"conditions":[{"type":"Ready","status":"True"}]}`})
+	setWorkload(server, "a", "crashing", "CANARY-pod", crashingSpec, crashingStatus)
+	setWorkload(server, "a", "missing", "CANARY-pod-2",
+		`{"nodeName":"n","containers":[{"name":"c","envFrom":[{"configMapRef":{"name":"CANARY-map"}}]}]}`,
+		`{"phase":"Pending","containerStatuses":[{"name":"c","state":{"waiting":{"reason":"CreateContainerConfigError",`+
+			`"message":"CANARY-message"}}}]}`)
+	setWorkload(server, "a", "stranded", "CANARY-pod-3", `{"nodeName":"CANARY-node","containers":[{"name":"c"}]}`,
+		`{"phase":"Running","conditions":[{"type":"Ready","status":"False"}],"containerStatuses":[{"name":"c"}]}`)
+	setWorkload(server, "a", "mounting", "CANARY-pod-4", `{"nodeName":"n","containers":[{"name":"c"}]}`,
+		`{"phase":"Pending","containerStatuses":[{"name":"c","state":{"waiting":{"reason":"ContainerCreating"}}}]}`)
+	server.Set("core/v1/events", apitest.Item{
+		Namespace: "a", Name: "CANARY-event",
+		Rest: `"type":"Warning","reason":"FailedMount","message":"CANARY-message","lastTimestamp":"2000-01-01T00:00:00Z",` +
+			`"involvedObject":{"kind":"Pod","apiVersion":"v1","namespace":"a","name":"CANARY-pod-4"}`,
+	})
+	options := watch.Options{
+		Linger: 5 * time.Minute, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), InheritVerdicts: inherits,
+	}
+	return server, runClusterWith(t, server, options)
+}
+
+// severities returns the severities of the Deployments in rows or findings, by name.
+func severities(t *testing.T, objects []map[string]any) map[string]string {
+	t.Helper()
+	found := make(map[string]string)
+	for _, o := range objects {
+		v, ok := o["verdict"].(map[string]any)
+		if !ok {
+			v = o
+		}
+		found[fmt.Sprint(o["name"])] = fmt.Sprint(v["severity"])
+	}
+	return found
+}
+
+// collectCauses returns all texts that a viewer gets of the Deployments of a namespace, and the severities of the rows.
+func collectCauses(t *testing.T, access *watch.Access, namespaces []string) (texts map[string]string, rows map[string]string) {
+	t.Helper()
+	texts = make(map[string]string)
+	for _, view := range []stream.View{stream.Rows, stream.Table, stream.Windowed, stream.Changes} {
+		q := query.Query{Resource: deployments, Namespaces: namespaces}
+		if view == stream.Windowed {
+			window, err := query.NewWindow("", 0, 100)
+			if err != nil {
+				t.Fatal(err)
+			}
+			q.Window = window
+		}
+		sub, err := access.Subscribe(t.Context(), q, view, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The engine reads the other resources after the first message.
+		for range 4 {
+			all, last := readUntil(t, sub, "heartbeat", "events", "window-events")
+			texts[string(view)] += all
+			if last.Type == "heartbeat" {
+				break
+			}
+		}
+		sub.Close()
+	}
+	for _, name := range []string{"crashing", "missing", "stranded", "mounting"} {
+		q := query.Query{Resource: deployments, Namespaces: []string{"a"}, Name: name}
+		sub, err := access.Subscribe(t.Context(), q, stream.Object, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, _ := readUntil(t, sub, "heartbeat")
+		texts["object"] += all
+		sub.Close()
+	}
+	sub, err := access.Subscribe(t.Context(), query.Query{Resource: deployments, Namespaces: namespaces}, stream.Rows, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sub.Close()
+	all, _ := readUntil(t, sub, "heartbeat")
+	texts["rows again"] = all
+	var snapshot struct{ Rows []map[string]any }
+	for line := range strings.SplitSeq(all, "\n") {
+		if strings.Contains(line, `"type":"snapshot"`) {
+			if err := json.Unmarshal([]byte("{"+line+"}"), &snapshot); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	listing, err := access.Snapshot(t.Context(), query.Query{Resource: deployments, Namespaces: namespaces}, time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range listing.Objects {
+		texts["snapshot"] += string(o.AppendRow(nil)) + "\n"
+	}
+	doc, err := access.Overview(t.Context(), namespaces, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts["overview"] = string(text)
+	return texts, severities(t, snapshot.Rows)
+}
+
+// Viewers who may read Deployments, but not the objects that explain their verdicts, get only the severity.
+//
+// Invariant: I18.
+func TestCausesAreHidden(t *testing.T) {
+	everything := []string{"list", "watch", "get"}
+	may := func(resource, namespace string) (lines []string) {
+		for _, verb := range everything {
+			lines = append(lines, strings.Join([]string{"ann", verb, resource, namespace}, " "))
+		}
+		return lines
+	}
+	ofDeployments := watch.Part{Resource: deployments, Namespaces: []string{"a"}}
+	for name, test := range map[string]struct {
+		viewer  watch.Viewer
+		grants  []string
+		visible string // The names of the Deployments whose causes the viewer gets.
+	}{
+		"guest":                     {sharedWith(ofDeployments), nil, ""},
+		"guest of all Deployments":  {sharedWith(watch.Part{Resource: deployments}), nil, ""},
+		"guest, pods by label":      {sharedWith(ofDeployments, watch.Part{Resource: pods, Labels: "x=y"}), nil, ""},
+		"guest, pods of b":          {sharedWith(ofDeployments, watch.Part{Resource: pods, Namespaces: []string{"b"}}), nil, ""},
+		"guest, missing objects":    {sharedWith(ofDeployments, watch.Part{Resource: "core/v1/configmaps"}), nil, ""},
+		"guest, nodes":              {sharedWith(ofDeployments, watch.Part{Resource: "core/v1/nodes"}), nil, ""},
+		"guest, pods":               {sharedWith(ofDeployments, watch.Part{Resource: pods, Namespaces: []string{"a"}}), nil, "crashing"},
+		"user":                      {user("ann"), may("deployments", "*"), ""},
+		"user, namespace":           {user("ann"), may("deployments", "a"), ""},
+		"user, pods of b":           {user("ann"), append(may("deployments", "*"), may("pods", "b")...), ""},
+		"user, pods":                {user("ann"), append(may("deployments", "*"), may("pods", "*")...), "crashing"},
+		"user, namespace with pods": {user("ann"), append(may("deployments", "a"), may("pods", "a")...), "crashing"},
+		"guest of a user without pods": {
+			watch.Viewer{User: user("ann").User, Scope: &watch.Scope{Parts: []watch.Part{ofDeployments, {Resource: pods}}}},
+			may("deployments", "*"), "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := newCauseCluster(t, true)
+				allow(server, test.grants...)
+				all, want := collectCauses(t, cluster.For(watch.Viewer{Program: true}), []string{"a"})
+				for _, canary := range []string{"CANARY-pod", "CANARY-container", "CANARY-map", "CANARY-node", "CANARY-message"} {
+					for _, place := range []string{"rows again", "snapshot", "overview", "object"} {
+						if !strings.Contains(all[place], canary) {
+							t.Errorf("the program does not get %s in %s: %s", canary, place, all[place])
+						}
+					}
+				}
+				texts, got := collectCauses(t, cluster.For(test.viewer), []string{"a"})
+				for _, deployment := range []string{"crashing", "missing", "stranded", "mounting"} {
+					if got[deployment] != want[deployment] || want[deployment] == "ok" {
+						t.Errorf("%s: got severity %s, want %s", deployment, got[deployment], want[deployment])
+					}
+				}
+				allowed := []string{"CANARY-none"}
+				if test.visible != "" {
+					allowed = []string{"CANARY-pod", "CANARY-container", "CANARY-message"}
+				}
+				for place, text := range texts {
+					if (test.visible != "" || name == "guest, nodes") && place == "overview" {
+						continue // It also contains the pods or nodes themselves.
+					}
+					for _, canary := range []string{
+						"CANARY-pod", "CANARY-container", "CANARY-map", "CANARY-node", "CANARY-message", "CANARY-event",
+					} {
+						isAllowed := strings.Contains(strings.Join(allowed, " "), canary)
+						if strings.Contains(text, canary) && !isAllowed {
+							t.Errorf("got %s in %s: %.3000s", canary, place, text)
+						}
+						if place == "rows again" && isAllowed && !strings.Contains(text, canary) {
+							t.Errorf("%s is not in %s: %.3000s", canary, place, text)
+						}
+					}
+				}
+				var doc overview.Overview
+				if err := json.Unmarshal([]byte(texts["overview"]), &doc); err != nil {
+					t.Fatal(err)
+				}
+				if test.visible == "" && name != "guest, nodes" && (doc.Counts["failed"]+doc.Counts["degraded"] != 4 || len(doc.Changes)+len(doc.Warnings) > 0) ||
+					strings.Contains(name, "guest") && strings.Contains(strings.Join(doc.Unexamined, " "), "ReplicaSet") {
+					t.Errorf("overview: %s", texts["overview"])
+				}
+			})
+		})
+	}
+}
+
+// A revoked permission for pods hides causes within 15 s, also in an open subscription.
+//
+// Invariant: I18.
+func TestRevokedPermissionHidesCauses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := newCauseCluster(t, true)
+		g := allow(server, "ann list deployments *", "ann watch deployments *", "ann list pods *")
+		for _, view := range []stream.View{stream.Rows, stream.Table, stream.Windowed} {
+			g["ann list pods *"] = true
+			advance(time.Minute)
+			q := query.Query{Resource: deployments}
+			if view == stream.Windowed {
+				window, err := query.NewWindow("", 0, 100)
+				if err != nil {
+					t.Fatal(err)
+				}
+				q.Window = window
+			}
+			sub, err := cluster.For(user("ann")).Subscribe(t.Context(), q, view, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			before, _ := readUntil(t, sub, "heartbeat")
+			g["ann list pods *"] = false
+			start := time.Now()
+			after, _ := readUntil(t, sub, "snapshot", "window")
+			duration := time.Since(start)
+			setPod(server, "a", "crashing", "CANARY-pod", crashingSpec,
+				strings.ReplaceAll(crashingStatus, "CANARY-message", "CANARY-message-2"))
+			later, _ := readUntil(t, sub, "heartbeat")
+			if !strings.Contains(before, "CANARY-pod") || strings.Contains(after+later, "CANARY") ||
+				!strings.Contains(after, "degraded") || duration > 15*time.Second {
+				t.Errorf("%s: got %s before, %s %s after %s", view, before, after, later, duration)
+			}
+			sub.Close()
+		}
+	})
+}
+
+// A change of a hidden cause is not an update for the viewer.
+//
+// Invariant: I18.
+func TestHiddenCausesDoNotUpdateRows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := newCauseCluster(t, true)
+		allow(server, "ann list deployments *", "ann watch deployments *")
+		for name, viewer := range map[string]watch.Viewer{
+			"user": user("ann"), "guest": sharedWith(watch.Part{Resource: deployments}), "program": {Program: true},
+		} {
+			for _, view := range []stream.View{stream.Rows, stream.Table, stream.Windowed} {
+				q := query.Query{Resource: deployments}
+				if view == stream.Windowed {
+					window, err := query.NewWindow("", 0, 100)
+					if err != nil {
+						t.Fatal(err)
+					}
+					q.Window = window
+				}
+				sub, err := cluster.For(viewer).Subscribe(t.Context(), q, view, "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				readUntil(t, sub, "heartbeat")
+				var all string
+				for n := range 3 {
+					setPod(server, "a", "crashing", "CANARY-pod", crashingSpec, strings.ReplaceAll(
+						crashingStatus, "CANARY-message", fmt.Sprintf("%s-%s-%d", name, view, n)))
+					advance(2 * time.Second)
+				}
+				all, _ = readUntil(t, sub, "heartbeat")
+				if hasUpdate := strings.Contains(all, `"op"`) || strings.Contains(all, `"changes"`); hasUpdate != (name == "program") {
+					t.Errorf("%s, %s: got %s", name, view, all)
+				}
+				sub.Close()
+			}
+		}
+	})
+}
