@@ -344,3 +344,16 @@ void test("a chunked message reports its progress and is delivered once", () => 
     "nothing is left of what was cut off",
   );
 });
+
+void test("a message for a subscription that has just ended is no fault of the page", () => {
+  const browser = new Browser();
+  const live = new Live("ws://x", browser, () => undefined);
+  live.connect();
+  browser.socket.accept();
+  const refuse = (title: string): void =>
+    browser.socket.receive({ type: "error", problem: { title, status: 400, detail: "There is none." } });
+  refuse("No such subscription");
+  assert.deepEqual(browser.reports, []);
+  refuse("Unknown member");
+  assert.deepEqual(browser.reports, ["the server rejected a message: Unknown member There is none."]);
+});
