@@ -37,3 +37,13 @@ void test("the verdict replaces the summary of the health", () => {
   mount(element, <HealthView health={health} verdict={verdict} isDeleted={false} />);
   assert.match(part.textContent, /Failed\s+container app: CrashLoopBackOff\s+2 replicas updated/);
 });
+
+void test("the cause does not repeat the sentence of the verdict", () => {
+  const { part, element } = rendering();
+  const sentence = "Container app: CrashLoopBackOff";
+  const verdict = { severity: "failed", reason: "CrashLoopBackOff", sentence } as const;
+  const cause = { resource: "core/v1/pods", kind: "Pod", ns: "a", name: "web-1", sentence, isMissing: false };
+  mount(element, <HealthView health={null} verdict={verdict} isDeleted={false} cause={cause} />);
+  const text = part.textContent.replace(/\s+/g, " ").trim();
+  assert.equal(text, `Failed ${sentence} Cause Pod web-1`);
+});

@@ -38,7 +38,9 @@ export function HealthView({ health, verdict, isDeleted, cause = null, previousL
       <p ref={summary}>
         <strong aria-live="polite">{labels[severity]}</strong> <span class="why">{reason}</span>
       </p>
-      {!isDeleted && (cause !== null || previousLog !== null) && <CauseView cause={cause} previousLog={previousLog} />}
+      {!isDeleted && (cause !== null || previousLog !== null) && (
+        <CauseView cause={cause} previousLog={previousLog} reason={reason} />
+      )}
       <ul hidden={details.length === 0}>
         {details.map((text) => (
           <li>{text}</li>
@@ -48,7 +50,13 @@ export function HealthView({ health, verdict, isDeleted, cause = null, previousL
   );
 }
 
-function CauseView({ cause, previousLog }: { cause: Cause | null; previousLog: string | null }) {
+interface CauseProps {
+  cause: Cause | null;
+  previousLog: string | null;
+  reason: string; // the sentence of the verdict, which the cause does not repeat
+}
+
+function CauseView({ cause, previousLog, reason }: CauseProps) {
   const { hrefOf } = useContext(Overview);
   const address = cause === null || cause.isMissing ? null : hrefOf(cause.resource, cause);
   const name = cause === null ? "" : `${cause.kind} ${cause.name}`.trim();
@@ -66,7 +74,7 @@ function CauseView({ cause, previousLog }: { cause: Cause | null; previousLog: s
               </a>
             ))}
           {cause.isMissing && " (does not exist)"}
-          {cause.sentence !== "" && `${name === "" ? "" : ": "}${cause.sentence}`}
+          {cause.sentence !== "" && cause.sentence !== reason && `${name === "" ? "" : ": "}${cause.sentence}`}
         </>
       )}
       {previousLog !== null && (
