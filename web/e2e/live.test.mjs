@@ -67,7 +67,13 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
     await chooseNamespaces(page, ns);
     await page.waitForURL(new RegExp(`ns=${ns}$`));
     await until("the first pod to be ready", async () => (await row(page, "scaled"))?.Ready === "1/1");
-    assert.deepEqual((await table(page)).head, ["Name", "Ready", "Up-to-date", "Available", "Age", "Why"]);
+    const usual = ["Name", "Ready", "Up-to-date", "Available", "Age"];
+    const fitting = ["Containers", "Images", "Selector"];
+    assert.deepEqual((await table(page)).head, [...usual, ...fitting, "Why"], "wide columns fit into the page");
+    await page.setViewportSize({ width: 820, height: 900 });
+    await become("fewer columns", async () => (await table(page)).head, [...usual, "Why"]);
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await become("all columns", async () => (await table(page)).head, [...usual, ...fitting, "Why"]);
     assert.match((await row(page, "scaled")).Age, age);
 
     await page.evaluate(() => {
@@ -95,7 +101,7 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
 
   await t.test("shows the columns of a custom resource, and its added and deleted objects", async (t) => {
     const where = "/apis/data.example.com/v1/namespaces";
-    const page = await newPage(t, browser);
+    const page = await newPage(t, browser, { viewport: { width: 1000, height: 900 } });
     await openLive(page, `${dashboard.url}r/data.example.com/v1/backups`);
     await until("seeded rows", async () => (await table(page)).rows.length > 0);
     assert.deepEqual((await table(page)).head, [

@@ -101,7 +101,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
       "core/v1/configmaps",
     ]);
     await create(maps, configMap("a-3", {}, { labels: { app: "web" } }));
-    await create(maps, configMap("b-1", {}, { labels: { app: "other" } }));
+    await create(maps, configMap("hidden-b-1", {}, { labels: { app: "other" } }));
     await become("a new row", () => names(guest), ["a-1", "a-2", "a-3"]);
     await patch(`${maps}/a-3`, { data: { k: "v", l: "w" } });
     await become("a cell that changed", async () => (await row(guest, "a-3")).Data, "2");
@@ -120,7 +120,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     );
     await guest.loaded();
     const bytes = guest.wire.join("\n");
-    for (const secret of ["a-value-that-is-masked", other, "b-1", ...tokens])
+    for (const secret of ["a-value-that-is-masked", other, "hidden-b-1", ...tokens])
       assert.ok(!bytes.includes(secret), `the guest received ${secret}`);
   });
 
@@ -135,7 +135,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
       "r/nothing/v1/here",
       `o/core/v1/pods/shop/${pod}`,
       `o/core/v1/configmaps/${other}/elsewhere`,
-      `o/core/v1/configmaps/${ns}/b-1`,
+      `o/core/v1/configmaps/${ns}/hidden-b-1`,
     ]) {
       const answer = await guest.goto(dashboard.url + path);
       assert.ok([403, 404].includes(answer.status()), `${path} is answered with ${answer.status()}`);
@@ -301,7 +301,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     await owner.locator("#sharing").waitFor({ state: "hidden" });
     const guest = await guests(t);
     await openLink(guest, url);
-    await until("rows", async () => (await names(guest)).includes("b-1"));
+    await until("rows", async () => (await names(guest)).includes("hidden-b-1"));
     assert.deepEqual(
       (await guest.locator("#picker a[data-ref]:visible").evaluateAll((all) => all.map((a) => a.dataset.ref))).sort(),
       ["core/v1/configmaps", "core/v1/services"],

@@ -306,6 +306,11 @@ void test("chosen lines are first, and stay whatever is typed", () => {
   assert.deepEqual(keys(["apps/v1/deployments"], ""), ["deployments", "pods", "services"]);
   assert.deepEqual(keys(["apps/v1/deployments"], "serv"), ["deployments", "services"]);
   assert.deepEqual(keys([], "apps dep"), ["deployments"]);
+  const services = ["APIServices", "Services"].map((text) => ({ key: text, text, detail: "" }));
+  assert.deepEqual(
+    matchingLines(services, new Set(), "serv").map((l) => l.text),
+    ["Services", "APIServices"],
+  );
 });
 
 void test("the QR code contains the link", () => {
