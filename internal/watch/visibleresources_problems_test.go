@@ -58,7 +58,7 @@ func TestCountsIncludeProblems(t *testing.T) {
 	})
 }
 
-// A user is told which resources the user may list nowhere, before these are watched. A failed review forbids nothing.
+// A user learns which resources the user may list nowhere, before these are watched. A failed review forbids nothing.
 //
 // Invariant: I18.
 func TestForbiddenResourcesAreReviewed(t *testing.T) {

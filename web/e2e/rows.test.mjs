@@ -1,4 +1,5 @@
-// Problems come first: in the order of rows, in the resource picker and in the title. Rows have actions by key and menu.
+// Problems are first in the order of rows, and counted in the resource picker and the title. Rows have actions by key
+// and menu.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive } from "./browser.mjs";
