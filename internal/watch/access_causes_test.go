@@ -169,7 +169,7 @@ func collectCauses(t *testing.T, access *watch.Access, namespaces []string) (tex
 	for _, o := range listing.Objects {
 		texts["snapshot"] += string(o.AppendRow(nil)) + "\n"
 	}
-	doc, err := access.Overview(t.Context(), namespaces, time.Minute)
+	doc, err := access.Overview(t.Context(), watch.OverviewQuery{Namespaces: namespaces, Wait: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -92,7 +92,7 @@ func TestEngineStopsAfterLinger(t *testing.T) {
 		// This informer stays, because its reader does not need the engine: Events inherit no verdicts of pods.
 		stay := subscribe(t, cluster, query.Query{Resource: "core/v1/configmaps"}, "")
 		for range 3 {
-			doc, err := access.Overview(t.Context(), nil, time.Minute)
+			doc, err := access.Overview(t.Context(), watch.OverviewQuery{Wait: time.Minute})
 			if err != nil || len(doc.Problems) == 0 {
 				t.Fatalf("got %+v, error %v", doc, err)
 			}

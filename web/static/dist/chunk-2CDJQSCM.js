@@ -1,1 +1,0 @@
-import{f as e}from"./chunk-52FYZV2V.js";import{b as r}from"./chunk-MM5PAMFW.js";function f(o,i){for(let t of o.querySelectorAll("[data-wire]"))e(t,r(t.getAttribute("data-wire")??"",i))}export{f as a};
