@@ -1,0 +1,243 @@
+package cause_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health"
+	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// object is an object of a fixture.
+type object struct {
+	id      graph.ID
+	text    []byte
+	created time.Time
+	uid     string
+	verdict verdict.Packed
+}
+
+func (o *object) Verdict() verdict.Packed { return o.verdict }
+func (o *object) UID() string             { return o.uid }
+func (o *object) Created() time.Time      { return o.created }
+func (o *object) JSON() ([]byte, error)   { return o.text, nil }
+
+// cluster contains the objects of a fixture. All resources are known completely.
+type cluster struct {
+	*graph.Graph
+
+	objects map[graph.ID]*object
+	order   []graph.ID
+}
+
+func isNamespaced(kind graph.Kind) (namespaced, ok bool) {
+	switch kind.Kind {
+	case "Node", "StorageClass", "PersistentVolume", "ClusterRole", "ClusterRoleBinding", "IngressClass", "APIService",
+		"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "Namespace", "PriorityClass":
+		return false, true
+	case "Unserved":
+		return false, false
+	}
+	return true, true
+}
+
+func ref(kind graph.Kind) string {
+	group := kind.Group
+	if group == "" {
+		group = "core"
+	}
+	return group + "/v1/" + strings.ToLower(kind.Kind) + "s"
+}
+
+func (c *cluster) Find(id graph.ID) cause.Neighbor {
+	n := cause.Neighbor{ID: id, Presence: cause.Missing}
+	if _, ok := isNamespaced(id.Kind); ok {
+		n.Resource = ref(id.Kind)
+	}
+	if o := c.objects[id]; o != nil {
+		n.Presence, n.Object = cause.Present, o
+	}
+	return n
+}
+
+func (c *cluster) All(kind graph.Kind, namespace string, limit int) (found []cause.Neighbor) {
+	for _, id := range c.order {
+		if id.Kind == kind && id.Namespace() == namespace && len(found) < limit {
+			found = append(found, c.Find(id))
+		}
+	}
+	return found
+}
+
+func load(t *testing.T, file string) (c *cluster, want map[string]string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c = &cluster{Graph: graph.New(isNamespaced), objects: make(map[graph.ID]*object)}
+	header, rest, _ := bytes.Cut(text, []byte("\n---\n"))
+	if err := yaml.UnmarshalStrict(header, &want); err != nil {
+		t.Fatal(err)
+	}
+	var evaluator health.Evaluator
+	now := time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC)
+	for _, document := range bytes.Split(rest, []byte("\n---\n")) {
+		o := &object{}
+		if o.text, err = yaml.YAMLToJSONStrict(document); err != nil {
+			t.Fatalf("%s: %v in %s", file, err, document)
+		}
+		var meta struct {
+			Metadata struct {
+				UID               string
+				CreationTimestamp time.Time
+			}
+		}
+		if err := json.Unmarshal(o.text, &meta); err != nil {
+			t.Fatal(err)
+		}
+		refs := objectrefs.Of(o.text)
+		o.id = graph.NewID(graph.Kind{Group: refs.Group, Kind: refs.Kind}, refs.Namespace, refs.Name)
+		o.uid, o.created = meta.Metadata.UID, meta.Metadata.CreationTimestamp
+		v := evaluator.Evaluate(o.text, now, now.Add(-time.Minute))
+		o.verdict = verdict.Pack(nil, &v)
+		c.objects[o.id] = o
+		c.order = append(c.order, o.id)
+		c.Set(o.id, &refs)
+	}
+	return c, want
+}
+
+// evaluate evaluates all objects until nothing changes, as the engine does after changes.
+func (c *cluster) evaluate(t *testing.T) {
+	t.Helper()
+	for range 10 {
+		changed := false
+		for _, id := range c.order {
+			o := c.objects[id]
+			next := o.verdict.Own()
+			if v := cause.Of(c, c.Find(id)); v != nil {
+				next = verdict.Inherit(next, v)
+			}
+			if !next.Same(o.verdict) {
+				changed = true
+				o.verdict = next
+			}
+		}
+		if !changed {
+			return
+		}
+	}
+	t.Fatal("the verdicts do not settle")
+}
+
+func describe(v verdict.Verdict) string {
+	text := v.Severity.String()
+	if v.Cause != nil {
+		text += fmt.Sprintf(", %s/%s", v.Cause.Kind, v.Cause.Name)
+		if v.Cause.Missing {
+			text += " missing"
+		}
+	}
+	if v.Sentence != "" {
+		text += ": " + v.Sentence
+	}
+	return text
+}
+
+// Each fixture has the wanted verdicts of some objects, by "Kind/name", and then the objects.
+func TestFixtures(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.yaml")
+	if err != nil || len(files) < 20 {
+		t.Fatalf("got fixtures %s, error %v", files, err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
+			for name, order := range map[string]func([]graph.ID){
+				"in order": func([]graph.ID) {}, "reversed": slices.Reverse[[]graph.ID],
+			} {
+				c, want := load(t, file)
+				order(c.order)
+				c.evaluate(t)
+				for _, id := range c.order {
+					v := c.objects[id].verdict.Unpack()
+					if text, ok := want[id.Kind.Kind+"/"+id.Name()]; ok && text != describe(v) {
+						t.Errorf("%s: %s/%s:\ngot  %s\nwant %s", name, id.Kind.Kind, id.Name(), describe(v), text)
+					}
+					c.checkSources(t, id, &v)
+					delete(want, id.Kind.Kind+"/"+id.Name())
+				}
+				if len(want) > 0 {
+					t.Errorf("the fixture has no objects %v", want)
+				}
+			}
+		})
+	}
+}
+
+// checkSources checks that the sources of a verdict include all objects that its texts name.
+//
+// Invariant: I18.
+func (c *cluster) checkSources(t *testing.T, id graph.ID, v *verdict.Verdict) {
+	t.Helper()
+	if !c.objects[id].verdict.IsInherited() {
+		return
+	}
+	own := c.objects[id].verdict.Own().Unpack()
+	texts := v.Sentence
+	if v.Cause != nil {
+		texts += " " + v.Cause.Sentence
+		if !v.Sources.Contains(v.Cause.Resource, v.Cause.Namespace) {
+			t.Errorf("%v: the sources %q do not include the cause %+v", id, v.Sources, v.Cause.Object)
+		}
+	}
+	for _, other := range c.order {
+		isNamed := len(other.Name()) > 2 && strings.Contains(texts, other.Name()) && !strings.Contains(own.Sentence, other.Name())
+		if isNamed && other != id && !v.Sources.Contains(ref(other.Kind), other.Namespace()) &&
+			!bytes.Contains(c.objects[id].text, []byte(other.Name())) {
+			t.Errorf("%v: %q names %v, but the sources are %q", id, texts, other, v.Sources)
+		}
+	}
+}
+
+// Objects that own each other do not keep a problem from each other after its cause is gone.
+func TestOwnersDoNotKeepEachOtherFailed(t *testing.T) {
+	for name, remove := range map[string]func(*cluster, *object){
+		"deleted": func(c *cluster, o *object) {
+			delete(c.objects, o.id)
+			c.Remove(o.id)
+			c.order = slices.DeleteFunc(c.order, func(id graph.ID) bool { return id == o.id })
+		},
+		"recovered": func(_ *cluster, o *object) {
+			o.verdict = verdict.Pack(nil, &verdict.Verdict{Severity: verdict.OK})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, _ := load(t, "testdata/custom-owned-by-each-other-failed.yaml")
+			c.evaluate(t)
+			severity := func(kind, name string) verdict.Severity {
+				return c.objects[graph.NewID(graph.Kind{Group: "example.com", Kind: kind}, "shop", name)].verdict.Severity()
+			}
+			if severity("Alpha", "one") != verdict.Degraded || severity("Beta", "two") != verdict.Degraded {
+				t.Errorf("got severities %s and %s, want degraded", severity("Alpha", "one"), severity("Beta", "two"))
+			}
+			remove(c, c.objects[graph.NewID(graph.Kind{Kind: "Pod"}, "shop", "web-1-a")])
+			c.evaluate(t)
+			if severity("Alpha", "one") != verdict.OK || severity("Beta", "two") != verdict.OK {
+				t.Errorf("without the cause: got severities %s and %s, want ok", severity("Alpha", "one"), severity("Beta", "two"))
+			}
+		})
+	}
+}
