@@ -6,18 +6,14 @@ package inherit
 import (
 	"context"
 	"log/slog"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
-	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/pool"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/signal"
-	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -35,8 +31,10 @@ type Options struct {
 
 // Engine evaluates inherited verdicts while somebody uses it. It is safe for concurrent use.
 type Engine struct {
+	index
+
 	options Options
-	graph   *graph.Graph
+	results results
 
 	startMu sync.Mutex
 	ctx     context.Context //nolint:containedctx // The context of Run. The engine outlives the request that starts it.
@@ -46,17 +44,9 @@ type Engine struct {
 	ended   chan struct{} // Closed when the run that was started last has ended; nil before the first one.
 	running sync.WaitGroup
 
-	mu        sync.RWMutex
-	served    map[graph.Kind]*resource.Resource
-	isPlanned bool // The resources to watch are known.
-	complete  bool // Discovery has found all resources.
-	watched   map[graph.Kind]*watched
-	order     []*watched // In the order of their start.
-	planned   int
-	inherited map[graph.ID]*verdict.Verdict
-	problems  map[graph.ID]struct{} // The objects that are not OK.
-	dirty     map[graph.ID]struct{}
-	wake      chan struct{}
+	mu    sync.Mutex // Protects dirty and evaluating.
+	dirty map[graph.ID]struct{}
+	wake  chan struct{}
 	// evaluating is true while objects are evaluated that are not dirty any more.
 	evaluating bool
 	changed    *signal.Signal
@@ -67,20 +57,12 @@ type Engine struct {
 // New returns an Engine that does not run yet.
 func New(options Options) *Engine {
 	e := &Engine{
-		options: options, served: make(map[graph.Kind]*resource.Resource), wake: make(chan struct{}, 1),
-		changed: signal.New(),
+		options: options, dirty: make(map[graph.ID]struct{}), wake: make(chan struct{}, 1), changed: signal.New(),
 	}
 	e.graph = graph.New(e.isNamespaced)
-	e.reset()
+	e.index.reset()
+	e.results.reset()
 	return e
-}
-
-func (e *Engine) reset() {
-	e.watched, e.order, e.planned, e.isPlanned = make(map[graph.Kind]*watched), nil, 0, false
-	e.evaluating = false
-	e.inherited, e.problems = make(map[graph.ID]*verdict.Verdict), make(map[graph.ID]struct{})
-	e.dirty = make(map[graph.ID]struct{})
-	e.usages.reset()
 }
 
 // Run permits the engine to start, until ctx ends. Then it waits for all goroutines.
@@ -155,11 +137,12 @@ func (e *Engine) stopLocked() {
 // clear removes all inherited verdicts, because nothing keeps them up to date any more.
 func (e *Engine) clear() {
 	e.mu.Lock()
-	ids := slices.Collect(maps.Keys(e.inherited))
-	e.reset()
+	e.dirty, e.evaluating = make(map[graph.ID]struct{}), false
 	e.mu.Unlock()
+	e.usages.reset()
+	e.index.reset()
 	e.graph.Clear()
-	for _, id := range ids {
+	for _, id := range e.results.reset() {
 		e.publish(id)
 	}
 }
@@ -169,19 +152,7 @@ func (e *Engine) Changed() <-chan struct{} { return e.changed.Next() }
 
 // Inherited returns the verdict that an object inherits, or nil.
 func (e *Engine) Inherited(kind graph.Kind, key string) *verdict.Verdict {
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	return e.inherited[graph.ID{Kind: kind, Key: key}]
-}
-
-func (e *Engine) isNamespaced(kind graph.Kind) (namespaced, ok bool) {
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	r := e.served[kind]
-	if r == nil {
-		return false, false
-	}
-	return r.Namespaced, true
+	return e.results.get(graph.ID{Kind: kind, Key: key})
 }
 
 // evaluateInterval is the time in which changes are collected before objects are evaluated again.
@@ -213,37 +184,14 @@ func (e *Engine) evaluateDirty(ctx context.Context) {
 }
 
 func (e *Engine) evaluate(id graph.ID) {
-	v := cause.Of(e, e.Find(id))
-	e.mu.Lock()
-	before := e.inherited[id]
-	if same(before, v) {
-		e.mu.Unlock()
-		return
+	if e.results.set(id, cause.Of(e, e.Find(id))) {
+		e.publish(id)
 	}
-	if v == nil {
-		delete(e.inherited, id)
-	} else {
-		e.inherited[id] = v
-	}
-	e.mu.Unlock()
-	e.publish(id)
-}
-
-func same(a, b *verdict.Verdict) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	if (a.Cause == nil) != (b.Cause == nil) || a.Cause != nil && *a.Cause != *b.Cause {
-		return false
-	}
-	return a.Severity == b.Severity && a.Sources == b.Sources && a.Reason == b.Reason && a.Sentence == b.Sentence
 }
 
 // publish applies the inherited verdict in all informers that contain the object, also in those of other versions.
 func (e *Engine) publish(id graph.ID) {
-	e.mu.RLock()
-	r := e.served[id.Kind]
-	e.mu.RUnlock()
+	r := e.resourceOf(id.Kind)
 	if r == nil {
 		return
 	}
@@ -286,44 +234,15 @@ const (
 )
 
 func (e *Engine) isSettled() bool {
-	e.mu.RLock()
-	settled := e.isPlanned && len(e.order) >= e.planned && len(e.dirty) == 0 && !e.evaluating
-	order := e.order
-	e.mu.RUnlock()
-	return settled && !slices.ContainsFunc(order, func(w *watched) bool {
-		isListing := w.informer.CurrentState(nil).Status.State == status.Syncing || !w.isRead.Load()
-		return isListing && time.Since(w.started) < maxListing
-	})
-}
-
-// State is what the engine reads.
-type State struct {
-	Watched []Watched // In the order of their start.
-	Planned int       // The number of resources that will be watched.
-	// IsPlanned reports whether the resources to watch are known.
-	IsPlanned bool
-}
-
-// Watched is one resource that the engine reads.
-type Watched struct {
-	Resource *resource.Resource
-	Informer *informer.Informer
-}
-
-// State returns what the engine reads now.
-func (e *Engine) State() State {
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	s := State{Planned: e.planned, IsPlanned: e.isPlanned}
-	for _, w := range e.order {
-		s.Watched = append(s.Watched, Watched{w.resource, w.informer})
-	}
-	return s
+	e.mu.Lock()
+	isClean := len(e.dirty) == 0 && !e.evaluating
+	e.mu.Unlock()
+	return isClean && e.isListed()
 }
 
 // Problems returns the objects that are not OK, in no particular order.
 func (e *Engine) Problems() (found []cause.Neighbor) {
-	for _, id := range e.currentProblems() {
+	for _, id := range e.results.problemIDs() {
 		if n := e.Find(id); n.Object != nil {
 			found = append(found, n)
 		}

@@ -1,0 +1,58 @@
+package inherit
+
+import (
+	"strings"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// Chain returns the objects from the neighbor of an object to the cause of its verdict. It is empty without a cause,
+// and complete only if the verdicts of all these objects are current.
+func (e *Engine) Chain(id graph.ID) (chain []verdict.Object) {
+	for range maxOwnerDepth {
+		v := e.Inherited(id.Kind, id.Key)
+		if v == nil || v.Cause == nil {
+			return chain
+		}
+		next := v.Cause.Object
+		if v.Via != nil {
+			next = *v.Via
+		}
+		chain = append(chain, next)
+		if next == v.Cause.Object {
+			return chain
+		}
+		group, _, _ := strings.Cut(next.Resource, "/")
+		if group == "core" {
+			group = ""
+		}
+		id = graph.NewID(graph.Kind{Group: group, Kind: next.Kind}, next.Namespace, next.Name)
+	}
+	return chain
+}
+
+// maxOwnerDepth limits the length of a chain of owners.
+const maxOwnerDepth = 5
+
+// ProblemOwner returns the topmost owner of an object that is degraded or failed, or nil.
+func (e *Engine) ProblemOwner(id graph.ID) (top *cause.Neighbor) {
+	for range maxOwnerDepth {
+		_, owners := e.graph.References(id)
+		var next *cause.Neighbor
+		for n := range owners {
+			owner := e.Find(owners[n].ID)
+			if owner.Object != nil && owner.Object.UID() == owners[n].UID && owner.ID.Kind.Kind != "Node" &&
+				owner.Object.Verdict().Severity().IsProblem() {
+				next = &owner
+				break
+			}
+		}
+		if next == nil {
+			break
+		}
+		top, id = next, next.ID
+	}
+	return top
+}

@@ -1,0 +1,223 @@
+package inherit
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
+	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
+)
+
+// index contains the watched resources, and the references between their objects. It is the cause.Cluster of the rules.
+type index struct {
+	graph *graph.Graph
+
+	mu        sync.RWMutex
+	served    map[graph.Kind]*resource.Resource
+	complete  bool // Discovery has found all resources.
+	watched   map[graph.Kind]*watched
+	order     []*watched // In the order of their start.
+	planned   int
+	isPlanned bool // The resources to watch are known.
+}
+
+func (x *index) reset() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.served == nil {
+		x.served = make(map[graph.Kind]*resource.Resource)
+	}
+	x.watched, x.order, x.planned, x.isPlanned = make(map[graph.Kind]*watched), nil, 0, false
+}
+
+func (x *index) resourceOf(kind graph.Kind) *resource.Resource {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.served[kind]
+}
+
+func (x *index) add(w *watched) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.watched[w.kind] = w
+	x.order = append(x.order, w)
+}
+
+// isListed reports whether all planned resources are in the graph, except for those whose list takes too long.
+func (x *index) isListed() bool {
+	x.mu.RLock()
+	isStarted, order := x.isPlanned && len(x.order) >= x.planned, x.order
+	x.mu.RUnlock()
+	return isStarted && !slices.ContainsFunc(order, func(w *watched) bool {
+		isListing := w.informer.CurrentState(nil).Status.State == status.Syncing || !w.isRead.Load()
+		return isListing && time.Since(w.started) < maxListing
+	})
+}
+
+// evaluatedIDs returns all objects whose content is read.
+func (x *index) evaluatedIDs() (ids []graph.ID) {
+	x.mu.RLock()
+	kinds := make([]graph.Kind, 0, len(x.watched))
+	for kind, w := range x.watched {
+		if !w.informer.Scope.Metadata {
+			kinds = append(kinds, kind)
+		}
+	}
+	x.mu.RUnlock()
+	for _, kind := range kinds {
+		for _, key := range x.graph.Keys(kind) {
+			ids = append(ids, graph.ID{Kind: kind, Key: key})
+		}
+	}
+	return ids
+}
+
+func (x *index) isNamespaced(kind graph.Kind) (namespaced, ok bool) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	r := x.served[kind]
+	if r == nil {
+		return false, false
+	}
+	return r.Namespaced, true
+}
+
+func (x *index) setServed(resources []resource.Resource, isComplete bool, planned int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	clear(x.served)
+	for n := range resources {
+		kind := graph.Kind{Group: resources[n].Group, Kind: resources[n].Kind}
+		if resources[n].Preferred || x.served[kind] == nil {
+			x.served[kind] = &resources[n]
+		}
+	}
+	x.complete, x.planned, x.isPlanned = isComplete, planned, len(resources) > 0
+}
+
+func (x *index) isWatched(r *resource.Resource) bool {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	w := x.watched[graph.Kind{Group: r.Group, Kind: r.Kind}]
+	return w != nil && w.resource.Ref() == r.Ref()
+}
+
+// stopUnplanned stops the resources that are not served any more.
+func (x *index) stopUnplanned(planned []*resource.Resource) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.order = slices.DeleteFunc(x.order, func(w *watched) bool {
+		isPlanned := slices.ContainsFunc(planned, func(r *resource.Resource) bool { return r.Ref() == w.resource.Ref() })
+		if !isPlanned {
+			w.stop()
+			delete(x.watched, w.kind)
+		}
+		return !isPlanned
+	})
+}
+
+// State is what the engine reads.
+type State struct {
+	Watched []Watched // In the order of their start.
+	Planned int       // The number of resources that will be watched.
+	// IsPlanned reports whether the resources to watch are known.
+	IsPlanned bool
+}
+
+// Watched is one resource that the engine reads.
+type Watched struct {
+	Resource *resource.Resource
+	Informer *informer.Informer
+}
+
+// State returns what the engine reads now.
+func (x *index) State() State {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	s := State{Planned: x.planned, IsPlanned: x.isPlanned}
+	for _, w := range x.order {
+		s.Watched = append(s.Watched, Watched{w.resource, w.informer})
+	}
+	return s
+}
+
+// Find returns what is known about an object (see cause.Cluster).
+func (x *index) Find(id graph.ID) cause.Neighbor {
+	n := cause.Neighbor{ID: id}
+	x.mu.RLock()
+	r, w, complete := x.served[id.Kind], x.watched[id.Kind], x.complete
+	x.mu.RUnlock()
+	if r == nil {
+		// A kind without a group can be of any group, if it is not of the core group.
+		if complete && id.Group != "" {
+			n.Presence = cause.Missing
+		}
+		return n
+	}
+	n.Resource = r.Ref()
+	if w == nil {
+		return n
+	}
+	if o, ok, _ := w.informer.Get(id.Key); ok {
+		n.Presence, n.Object = cause.Present, o
+		return n
+	}
+	var namespaces []string
+	if namespace := id.Namespace(); namespace != "" {
+		namespaces = []string{namespace}
+	}
+	// Without a name, the question is whether all objects are in the graph.
+	if w.informer.CurrentState(namespaces).Synced && (id.Name() != "" || w.isRead.Load()) {
+		n.Presence = cause.Missing
+	}
+	return n
+}
+
+// All returns objects of a kind in a namespace, sorted by name (see cause.Cluster).
+func (x *index) All(kind graph.Kind, namespace string, limit int) (found []cause.Neighbor) {
+	var keys []string
+	for _, key := range x.graph.Keys(kind) {
+		if strings.HasPrefix(key, namespace+"/") {
+			keys = append(keys, key)
+		}
+	}
+	slices.SortFunc(keys, informer.CompareKeys)
+	for _, key := range keys[:min(limit, len(keys))] {
+		if n := x.Find(graph.ID{Kind: kind, Key: key}); n.Object != nil {
+			found = append(found, n)
+		}
+	}
+	return found
+}
+
+// Users returns the objects that use an object (see cause.Cluster).
+func (x *index) Users(id graph.ID, limit int) []graph.ID { return x.graph.Users(id, limit) }
+
+// Owned returns the objects of an owner (see cause.Cluster).
+func (x *index) Owned(uid string, limit int) []graph.ID { return x.graph.Owned(uid, limit) }
+
+// Selected returns the pods that a selector selects (see cause.Cluster).
+func (x *index) Selected(namespace string, s *objectrefs.Selector, limit int) []graph.ID {
+	return x.graph.Selected(namespace, s, limit)
+}
+
+// References returns what an object uses, and its owners (see cause.Cluster).
+func (x *index) References(id graph.ID) (uses []graph.Use, owners []graph.Owner) {
+	return x.graph.References(id)
+}
+
+// Selector returns the pod selector of an object, or nil (see cause.Cluster).
+func (x *index) Selector(id graph.ID) *objectrefs.Selector { return x.graph.Selector(id) }
+
+func (x *index) uidOf(id graph.ID) string {
+	if n := x.Find(id); n.Object != nil {
+		return n.Object.UID()
+	}
+	return ""
+}

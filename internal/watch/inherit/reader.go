@@ -1,0 +1,161 @@
+package inherit
+
+import (
+	"context"
+	"errors"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
+	"github.com/glasshouse-project/glasshouse/internal/watch/event"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
+	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
+)
+
+// reader applies the journal of one resource to the index of the engine.
+type reader struct {
+	*Engine
+
+	resource *watched
+}
+
+// read applies the changes of one journal to the graph until ctx ends or the resource is not watched any more.
+func (r *reader) read(ctx context.Context) {
+	defer r.resource.stop()
+	defer r.resource.release()
+	defer func() {
+		if ctx.Err() == nil { // Otherwise, the method clear removes all objects.
+			r.forget()
+		}
+	}()
+	cursor := r.readSnapshot()
+	for {
+		r.recordProgress(cursor)
+		changes, next, err := r.resource.informer.Next(r.resource.ctx, cursor, maxChanges)
+		switch {
+		case errors.Is(err, journal.ErrGone):
+			next = r.readSnapshot()
+		case err != nil:
+			return
+		}
+		cursor = next
+		r.apply(changes)
+	}
+}
+
+// recordProgress notes that the graph contains all objects of a resource that is listed.
+func (r *reader) recordProgress(cursor journal.Cursor) {
+	now := r.resource.informer.CurrentState(nil)
+	if now.Status.State == status.Syncing || cursor.Offset != r.resource.informer.Now().Offset {
+		return
+	}
+	r.resource.isRead.Store(true)
+	if now.Synced && !r.resource.isSynced {
+		r.resource.isSynced = true
+		r.markAll() // References to objects of this resource may now count as missing.
+	}
+	r.changed.Broadcast()
+}
+
+// readSnapshot replaces all objects of a resource in the graph.
+func (r *reader) readSnapshot() journal.Cursor {
+	entries, cursor := r.resource.informer.Snapshot()
+	present := make(map[string]bool, len(entries))
+	if r.resource.kind.Kind == "Pod" {
+		r.usages.reset()
+	}
+	for n := range entries {
+		r.count(entries[n].Key, nil, entries[n].Value)
+		present[entries[n].Key] = true
+		r.set(entries[n].Key, nil, entries[n].Value)
+	}
+	for _, key := range r.graph.Keys(r.resource.kind) {
+		if !present[key] {
+			r.remove(graph.ID{Kind: r.resource.kind, Key: key})
+		}
+	}
+	return cursor
+}
+
+// apply applies a batch of changes. Of several changes of one object, only the result matters.
+func (r *reader) apply(changes []*event.Change) {
+	last := make(map[string]*event.Change, len(changes))
+	first := make(map[string]*compact.Object, len(changes))
+	for _, c := range changes {
+		if c.Op == 0 {
+			continue
+		}
+		if last[c.Key] == nil && c.Op != journal.Add {
+			first[c.Key] = c.Old
+		}
+		last[c.Key] = c
+		r.specs.record(r.resource.kind, c)
+	}
+	for key, c := range last {
+		r.count(key, first[key], c.New)
+		if c.Op == journal.Delete {
+			r.remove(graph.ID{Kind: r.resource.kind, Key: key})
+			continue
+		}
+		r.set(key, first[key], c.New)
+	}
+}
+
+// set adds or updates an object, and marks what its change can affect. before is nil for a new object.
+func (r *reader) set(key string, before, o *compact.Object) {
+	id := graph.ID{Kind: r.resource.kind, Key: key}
+	isNewText := before == nil || !before.SameText(o)
+	hasNewVerdict := before == nil || !before.Verdict().Same(o.Verdict())
+	hasNewOwn := before == nil || !before.Verdict().Own().Same(o.Verdict().Own())
+	var affected []graph.ID
+	if isNewText {
+		var refs objectrefs.Object
+		if !r.resource.informer.Scope.Metadata && !isEndpoints(r.resource.kind) {
+			if text, err := o.JSON(); err == nil {
+				refs = objectrefs.Of(text)
+			}
+		}
+		if r.graph.Set(id, &refs) && before != nil {
+			affected = r.neighbors(id) // A pod can have new labels.
+		}
+	}
+	r.results.track(id, o.Verdict())
+	if isNewText || hasNewOwn {
+		affected = append(affected, id)
+		affected = append(affected, r.dependsOnText(id)...)
+	}
+	if hasNewVerdict {
+		affected = append(affected, r.neighbors(id)...)
+	}
+	r.mark(affected...)
+}
+
+// count updates what the pods of a namespace request. before is nil for a new pod, and after for a deleted one.
+func (r *reader) count(key string, before, after *compact.Object) {
+	if r.resource.kind != (graph.Kind{Kind: "Pod"}) || before != nil && after != nil && before.SameText(after) {
+		return
+	}
+	for _, o := range []struct {
+		object *compact.Object
+		sign   int
+	}{{before, -1}, {after, 1}} {
+		if o.object == nil {
+			continue
+		}
+		if text, err := o.object.JSON(); err == nil {
+			u := usageOf(text)
+			r.usages.add(informer.NamespaceOf(key), &u, o.sign)
+		}
+	}
+}
+
+// forget removes the objects of a resource that is not watched any more.
+func (r *reader) forget() {
+	for _, key := range r.graph.Keys(r.resource.kind) {
+		r.remove(graph.ID{Kind: r.resource.kind, Key: key})
+	}
+	if r.resource.kind.Kind == "Pod" {
+		r.usages.reset()
+	}
+}
