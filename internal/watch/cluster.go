@@ -139,7 +139,7 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 		tokens:  authenticator.TokenReviews(),
 		timeout: timeout, defaultNamespace: options.Namespace, pinned: options.Pinned,
 		log: options.Log, cursors: cursor.NewKey(),
-		lastChanges: flight.New[verdict.Object, *overview.Change](MaxFindings, lastChangeAge),
+		lastChanges: flight.New[verdict.Object, *overview.Change](overview.MaxFindings, lastChangeAge),
 		ring:        options.Ring.LimitedTo(limit), redactionRules: redactionRules{Rules: options.Redact},
 	}
 	c.pool = pool.New(options.Linger, limit, c.newInformer)

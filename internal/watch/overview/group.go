@@ -8,8 +8,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// Item is one failed or degraded object that the viewer may see.
-type Item struct {
+// item is one failed or degraded object that the viewer may see.
+type item struct {
 	verdict.Object
 	verdict.Verdict
 
@@ -36,15 +36,15 @@ func rank(kind string) int {
 	return 1
 }
 
-// Group groups items by their cause. The worst findings are first, and the newest of equal ones.
-func Group(items []Item) []Finding {
+// group groups items by their cause. The worst findings are first, and the newest of equal ones.
+func group(items []item) []Finding {
 	owners := make(map[verdict.Object]verdict.Object, len(items))
 	for n := range items {
 		if items[n].Owner != nil {
 			owners[items[n].Object] = *items[n].Owner
 		}
 	}
-	groups := make(map[verdict.Object][]*Item)
+	groups := make(map[verdict.Object][]*item)
 	for n := range items {
 		root := items[n].Object
 		if c := items[n].Cause; c != nil {
@@ -68,8 +68,8 @@ func Group(items []Item) []Finding {
 	return findings
 }
 
-func newFinding(root verdict.Object, members []*Item) Finding {
-	slices.SortFunc(members, func(a, b *Item) int {
+func newFinding(root verdict.Object, members []*item) Finding {
+	slices.SortFunc(members, func(a, b *item) int {
 		return cmp.Or(
 			cmp.Compare(isNot(a.Object == root), isNot(b.Object == root)), cmp.Compare(rank(a.Kind), rank(b.Kind)),
 			cmp.Compare(b.Severity, a.Severity), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name),

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/overview"
 	"github.com/glasshouse-project/glasshouse/internal/web/request"
 	"github.com/glasshouse-project/glasshouse/internal/web/response"
 )
@@ -22,9 +23,9 @@ func (d *Data) Problems(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if limit > watch.MaxFindings {
+	if limit > overview.MaxFindings {
 		return request.BadRequest("Invalid limit",
-			"The value of limit is %d, but must be at most %d here.", limit, watch.MaxFindings)
+			"The value of limit is %d, but must be at most %d here.", limit, overview.MaxFindings)
 	}
 	doc, err := d.Reader.Access(r).Overview(r.Context(), watch.OverviewQuery{
 		Namespaces: request.NamespacesOf(values), Limit: limit, Wait: overviewWait,

@@ -1,0 +1,282 @@
+package overview
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause"
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
+	"github.com/glasshouse-project/glasshouse/internal/watch/event"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health"
+	"github.com/glasshouse-project/glasshouse/internal/watch/inherit"
+	"github.com/glasshouse-project/glasshouse/internal/watch/permit"
+	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// Query is what a reader of an overview requests.
+type Query struct {
+	Namespaces []string      // Empty means all namespaces.
+	Limit      int           // The maximum number of findings; 0 means DefaultFindings.
+	Wait       time.Duration // How long to wait for the first lists of the resources.
+}
+
+const (
+	// DefaultFindings and MaxFindings are the default and the maximum number of findings in an overview.
+	DefaultFindings, MaxFindings = 200, 1000
+
+	maxShown = 30 // Changes and warnings.
+	recent   = time.Hour
+)
+
+// Deps are what Build reads.
+type Deps struct {
+	Engine *inherit.Engine
+	Cache  *event.Cache // Contains the authors of changes.
+	// Discovery returns the error of the API server if its resources are unknown.
+	Discovery func() error
+	// LastChange returns the newest change of an object's specification that its managedFields record, or nil.
+	LastChange func(context.Context, verdict.Object) *Change
+	Timeout    time.Duration // Of all calls of LastChange together.
+}
+
+// Build returns what is wrong in the namespaces of the query, and facts about them, as far as the viewer may see it. It
+// reports which data is missing still.
+func Build(ctx context.Context, deps *Deps, checker *permit.Checker, q Query) (*Overview, error) {
+	deps.Engine.AwaitSettled(ctx, q.Wait)
+	b, err := newBuilder(ctx, deps, checker, q.Namespaces)
+	if err != nil {
+		return nil, err
+	}
+	b.addWatched()
+	findings := group(b.items())
+	b.result.Total = len(findings)
+	b.result.Problems = findings[:min(cmp.Or(q.Limit, DefaultFindings), len(findings))]
+	b.addSummary()
+	b.addWarnings()
+	b.addChanges()
+	b.addLastChanges(ctx)
+	return b.result, ctx.Err()
+}
+
+func (b *builder) isGuest() bool { return b.checker.Viewer.Scope != nil }
+
+// builder builds the overview for one viewer.
+type builder struct {
+	deps       *Deps
+	checker    *permit.Checker
+	namespaces []string
+	state      inherit.State
+	filters    map[graph.Kind]*query.Filter // Of the resources that the viewer may read.
+	informers  map[graph.Kind]*inherit.Watched
+	kinds      map[string]graph.Kind // By the ref of the resource.
+	result     *Overview
+}
+
+func newBuilder(
+	ctx context.Context, deps *Deps, checker *permit.Checker, namespaces []string,
+) (*builder, error) {
+	for _, ns := range namespaces {
+		if err := query.CheckNamespace(ns); err != nil {
+			return nil, err
+		}
+	}
+	b := &builder{
+		deps: deps, checker: checker, namespaces: namespaces, state: deps.Engine.State(),
+		filters: make(map[graph.Kind]*query.Filter), informers: make(map[graph.Kind]*inherit.Watched),
+		kinds: make(map[string]graph.Kind),
+		result: &Overview{
+			Problems: []Finding{}, Counts: map[string]int{}, Changes: []Change{},
+			Warnings: []Warning{}, Watched: []Watched{}, Unexamined: []string{},
+		},
+	}
+	var forbidden []string
+	for n := range b.state.Watched {
+		w := &b.state.Watched[n]
+		r := w.Resource
+		if !checker.Viewer.CanDiscover(r) {
+			continue
+		}
+		q := query.Query{Resource: r.Ref()}
+		if r.Namespaced {
+			q.Namespaces = namespaces
+		}
+		filter, err := query.NewFilter(&q, r)
+		if err == nil {
+			err = checker.Restrict(ctx, r, filter, authz.VerbList, authz.TTLRequest())
+		}
+		if p, ok := errors.AsType[*status.Problem](err); ok && p.Cause == status.Refused {
+			if len(namespaces) == 0 || r.Namespaced {
+				forbidden = append(forbidden, r.Kind)
+			}
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		filter.Columns = w.Informer.CurrentState(nil).Columns
+		checker.Record(r, filter, authz.VerbList)
+		kind := graph.Kind{Group: r.Group, Kind: r.Kind}
+		b.filters[kind], b.informers[kind], b.kinds[r.Ref()] = filter, w, kind
+	}
+	if len(forbidden) > 0 {
+		slices.Sort(forbidden)
+		b.result.Unexamined = append(b.result.Unexamined,
+			"You cannot list these resource types: "+strings.Join(forbidden, ", ")+".")
+	}
+	return b, nil
+}
+
+func (b *builder) addWatched() {
+	waiting := max(0, b.state.Planned-len(b.state.Watched))
+	for _, w := range b.state.Watched {
+		kind := graph.Kind{Group: w.Resource.Group, Kind: w.Resource.Kind}
+		f := b.filters[kind]
+		if f == nil {
+			continue
+		}
+		now := w.Informer.CurrentState(f.Namespaces)
+		entry := Watched{Resource: w.Resource.Ref(), Kind: w.Resource.Kind, Status: now.Status}
+		if b.isWhole(f) && len(f.Namespaces) == 0 {
+			stats := w.Informer.Stats()
+			entry.Objects, entry.Bytes = stats.Objects, stats.CacheBytes
+		}
+		if b.isGuest() {
+			entry.Reason = now.Status.PublicReason
+		}
+		switch now.Status.State {
+		case status.Live:
+		case status.Syncing:
+			waiting++
+		default:
+			text := fmt.Sprintf("%s: %s", w.Resource.Kind, now.Status.State)
+			if entry.Reason != "" {
+				text += ", " + strings.TrimSuffix(entry.Reason, ".")
+			}
+			b.result.Unexamined = append(b.result.Unexamined, text+".")
+		}
+		b.result.Watched = append(b.result.Watched, entry)
+	}
+	switch {
+	case waiting == 0 && b.state.IsPlanned:
+	case b.isGuest(): // The number of resource types is not shared.
+		b.result.Unexamined = append(b.result.Unexamined, "Some resource types are not read yet.")
+	default:
+		b.result.Unexamined = append(b.result.Unexamined, fmt.Sprintf(
+			"%d of %d resource types are not read yet.", waiting, max(waiting, b.state.Planned)))
+	}
+}
+
+// isWhole reports whether the viewer may read all objects of the filter's namespaces.
+func (*builder) isWhole(f *query.Filter) bool {
+	return f.Selector == nil && f.Name == "" && !f.NeedsRow() && !f.IsPartial
+}
+
+// sees reports whether the viewer may read an object.
+func (b *builder) sees(n *cause.Neighbor) bool {
+	f := b.filters[n.ID.Kind]
+	if f == nil {
+		return false
+	}
+	if o, ok := n.Object.(*compact.Object); ok {
+		return f.Match(o)
+	}
+	// The object does not exist. The viewer may know that if the viewer may read all objects there.
+	return b.isWhole(f) && (len(f.Namespaces) == 0 || slices.Contains(f.Namespaces, n.ID.Namespace()))
+}
+
+func (b *builder) items() (items []item) {
+	engine := b.deps.Engine
+	for _, n := range engine.Problems() {
+		if n.ID.Kind.Kind == "Event" || !b.sees(&n) {
+			continue
+		}
+		packed := n.Object.Verdict()
+		b.result.Counts[packed.Severity().String()]++
+		if !packed.Severity().IsProblem() {
+			continue
+		}
+		if b.isGuest() && !printer.IsBuiltIn(n.ID.Group) {
+			// Values of custom resources are masked for guests, but the engine reads them unmasked.
+			packed = verdict.Pack(nil, &verdict.Verdict{Severity: packed.Severity()})
+		}
+		item := item{Object: objectOf(&n), Verdict: packed.Unpack(), Since: func() time.Time {
+			return since(&n)
+		}}
+		if !b.seesCause(packed) {
+			item.Verdict = packed.Public().Unpack()
+		} else if chain := engine.Chain(n.ID); !slices.ContainsFunc(chain, func(o verdict.Object) bool {
+			return !b.seesObject(&o)
+		}) {
+			item.Chain = chain
+		}
+		if owner := engine.ProblemOwner(n.ID); owner != nil && b.sees(owner) {
+			object := objectOf(owner)
+			item.Owner = &object
+		}
+		items = append(items, item)
+	}
+	return items
+}
+
+// seesCause reports whether the viewer may read the texts of an object's verdict.
+func (b *builder) seesCause(v verdict.Packed) bool {
+	return !v.IsInherited() || v.Unpack().Sources.Within(func(ref, namespace string) bool {
+		w, f := b.informers[b.kinds[ref]], b.filters[b.kinds[ref]]
+		if f == nil || b.isGuest() && !printer.IsBuiltIn(w.Resource.Group) {
+			return false
+		}
+		return b.isWhole(f) && (len(f.Namespaces) == 0 || slices.Contains(f.Namespaces, namespace))
+	})
+}
+
+func (b *builder) seesObject(o *verdict.Object) bool {
+	group, _, _ := strings.Cut(o.Resource, "/")
+	if group == "core" {
+		group = ""
+	}
+	n := b.deps.Engine.Find(graph.NewID(graph.Kind{Group: group, Kind: o.Kind}, o.Namespace, o.Name))
+	return b.sees(&n)
+}
+
+// since returns when the problem of an object began.
+func since(n *cause.Neighbor) time.Time {
+	text, err := n.Object.JSON()
+	if err != nil {
+		return n.Object.Created()
+	}
+	if at := health.Since(text); !at.IsZero() {
+		return at
+	}
+	return n.Object.Created()
+}
+
+func objectOf(n *cause.Neighbor) verdict.Object {
+	return verdict.Object{
+		Resource: n.Resource, Kind: n.ID.Kind.Kind, Namespace: n.ID.Namespace(), Name: n.ID.Name(),
+	}
+}
+
+// each calls visit for each object of a kind that the viewer may read.
+func (b *builder) each(kind graph.Kind, visit func(*compact.Object)) (ok bool) {
+	f, w := b.filters[kind], b.informers[kind]
+	if f == nil {
+		return false
+	}
+	entries, _ := w.Informer.Snapshot()
+	for n := range entries {
+		if f.Match(entries[n].Value) {
+			visit(entries[n].Value)
+		}
+	}
+	return true
+}

@@ -1,0 +1,125 @@
+package overview
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	core "k8s.io/api/core/v1"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/inherit"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+func (b *builder) addWarnings() {
+	byReason := make(map[string]*Warning)
+	since := time.Now().Add(-recent)
+	b.each(graph.Kind{Kind: "Event"}, func(o *compact.Object) {
+		if o.Verdict().Severity() <= verdict.OK {
+			return // Only warnings are not OK.
+		}
+		e := decodeItem[core.Event](o)
+		last := e.LastTimestamp.Time
+		if last.IsZero() {
+			last = e.EventTime.Time
+		}
+		if e.Series != nil {
+			last = e.Series.LastObservedTime.Time
+		}
+		if e.Type != core.EventTypeWarning || last.Before(since) {
+			return
+		}
+		w := byReason[e.Reason]
+		if w == nil {
+			w = &Warning{Reason: e.Reason}
+			byReason[e.Reason] = w
+		}
+		w.Count += int(max(1, e.Count))
+		if last.After(w.Last) {
+			w.Last, w.Message = last, e.Message
+		}
+		if len(w.Objects) < MaxMembers {
+			w.Objects = append(w.Objects, b.regarded(&e))
+		}
+	})
+	for _, w := range byReason {
+		b.result.Warnings = append(b.result.Warnings, *w)
+	}
+	slices.SortFunc(b.result.Warnings, func(x, y Warning) int {
+		return y.Last.Compare(x.Last)
+	})
+	b.result.Warnings = b.result.Warnings[:min(maxShown, len(b.result.Warnings))]
+}
+
+func (b *builder) regarded(e *core.Event) verdict.Object {
+	o := verdict.Object{
+		Kind: e.InvolvedObject.Kind, Namespace: e.InvolvedObject.Namespace, Name: e.InvolvedObject.Name,
+	}
+	group, _, hasGroup := strings.Cut(e.InvolvedObject.APIVersion, "/")
+	if !hasGroup {
+		group = ""
+	}
+	if w := b.informers[graph.Kind{Group: group, Kind: o.Kind}]; w != nil {
+		o.Resource = w.Resource.Ref()
+	}
+	return o
+}
+
+func (b *builder) addChanges() {
+	for _, c := range b.deps.Engine.SpecChanges(time.Now().Add(-recent)) {
+		f, w := b.filters[c.ID.Kind], b.informers[c.ID.Kind]
+		if f == nil || !f.Match(c.Change.New) || !f.Match(c.Change.Old) || b.isGuest() {
+			continue
+		}
+		by, what := inherit.Author(&c, b.deps.Cache)
+		if by == nil || isController(by.Manager) {
+			continue
+		}
+		b.result.Changes = append(b.result.Changes, Change{
+			Object: verdict.Object{
+				Resource: w.Resource.Ref(), Kind: w.Resource.Kind, Namespace: c.ID.Namespace(), Name: c.ID.Name(),
+			},
+			At: c.Change.Time, By: by.Manager, What: what,
+		})
+		if len(b.result.Changes) == maxShown {
+			break
+		}
+	}
+	for n := range b.result.Problems {
+		p := &b.result.Problems[n]
+		for m := range b.result.Changes {
+			if c := &b.result.Changes[m]; c.Object == p.Object {
+				p.LastChange = c
+				break
+			}
+		}
+	}
+}
+
+// maxLastChanges is the maximum number of findings whose last change is read from the API server.
+const maxLastChanges = 20
+
+// addLastChanges adds the last change of the specification before this program watched the object. Only the API server
+// knows it, because objects are stored without managedFields.
+func (b *builder) addLastChanges(ctx context.Context) {
+	if b.isGuest() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, b.deps.Timeout)
+	defer cancel()
+	for n := range b.result.Problems[:min(maxLastChanges, len(b.result.Problems))] {
+		p := &b.result.Problems[n]
+		if p.LastChange == nil && p.Kind != "Pod" {
+			p.LastChange = b.deps.LastChange(ctx, p.Object)
+		}
+	}
+}
+
+// isController reports whether a field manager is a component of Kubernetes, and not a person or a deployment tool.
+func isController(manager string) bool {
+	return strings.HasPrefix(manager, "kube-") || manager == "kubelet" || manager == "cloud-controller-manager" ||
+		manager == "cluster-autoscaler" || manager == "kwok"
+}

@@ -1,0 +1,77 @@
+package overview
+
+import (
+	"encoding/json"
+	"slices"
+	"sort"
+
+	core "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
+)
+
+func (b *builder) addSummary() {
+	s := &b.result.Summary
+	s.APIServer.State = status.Live
+	if err := b.deps.Discovery(); err != nil {
+		s.APIServer.State = status.Stale
+		if !b.isGuest() {
+			s.APIServer.Reason = err.Error()
+		}
+	}
+	var allocatable core.ResourceList
+	nodes := &Nodes{}
+	var cpu, memory resource.Quantity
+	hasNodes := b.each(graph.Kind{Kind: "Node"}, func(o *compact.Object) {
+		n := decodeItem[core.Node](o)
+		nodes.Total++
+		for _, c := range n.Status.Conditions {
+			if c.Type == core.NodeReady && c.Status == core.ConditionTrue {
+				nodes.Ready++
+			}
+		}
+		allocatable = n.Status.Allocatable
+		cpu.Add(allocatable[core.ResourceCPU])
+		memory.Add(allocatable[core.ResourceMemory])
+	})
+	if hasNodes {
+		s.Nodes = nodes
+	}
+	if f := b.filters[graph.Kind{Kind: "Pod"}]; f != nil && b.isWhole(f) {
+		usage := b.deps.Engine.Usage(func(namespace string) bool {
+			return len(f.Namespaces) == 0 || slices.Contains(f.Namespaces, namespace)
+		})
+		s.Pods = usage.Phases
+		s.CPU = &Amount{Requested: float64(usage.MilliCPU) / 1000, Allocatable: cpu.AsApproximateFloat64()}
+		s.Memory = &Amount{Requested: float64(usage.Memory), Allocatable: memory.AsApproximateFloat64()}
+	}
+	if len(b.namespaces) == 1 {
+		b.each(graph.Kind{Kind: "ResourceQuota"}, func(o *compact.Object) { s.Quotas = append(s.Quotas, quotasOf(o)...) })
+	}
+}
+
+func decodeItem[T any](o *compact.Object) (value T) {
+	if text, err := o.JSON(); err == nil {
+		_ = json.Unmarshal(text, &value) // Objects of the API server are valid.
+	}
+	return value
+}
+
+func quotasOf(o *compact.Object) (quotas []Quota) {
+	q := decodeItem[core.ResourceQuota](o)
+	for name, hard := range q.Status.Hard {
+		used := q.Status.Used[name]
+		percent := 0
+		if most := hard.AsApproximateFloat64(); most > 0 {
+			percent = int(100 * used.AsApproximateFloat64() / most)
+		}
+		quotas = append(quotas, Quota{
+			Name: q.Name, Resource: string(name), Used: used.String(), Hard: hard.String(), Percent: percent,
+		})
+	}
+	sort.Slice(quotas, func(i, j int) bool { return quotas[i].Resource < quotas[j].Resource })
+	return quotas
+}
