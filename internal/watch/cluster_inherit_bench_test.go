@@ -1,0 +1,88 @@
+package watch_test
+
+import (
+	"fmt"
+	"log/slog"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+)
+
+const benchmarkPods = 20_000
+
+func heapOf() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// benchmarkPod is a pod of the usual size, about 4 KB.
+func benchmarkPod(n int) apitest.Item {
+	app := n / 20
+	p := owned("a", fmt.Sprintf("app-%d-%010d", app, n), "ReplicaSet", fmt.Sprint("app-", app))
+	p.Metadata += fmt.Sprintf(`,"labels":{"app":"app-%d"},"annotations":{"checksum":"%x"}`, app, n*7919)
+	p.Cells = fmt.Sprintf(`[%q,"Running"]`, p.Name)
+	env := ""
+	for m := range 20 {
+		env += fmt.Sprintf(`{"name":"VARIABLE_%d","value":"value-%d-%d"},`, m, m, app)
+	}
+	p.Rest = fmt.Sprintf(`"spec":{"nodeName":"node-%d","containers":[{"name":"app","image":"registry.test/app-%d:1","env":[%s`+
+		`{"name":"POD","valueFrom":{"fieldRef":{"fieldPath":"metadata.name"}}}],"resources":{"requests":{"cpu":"100m"}}}],`+
+		`"volumes":[{"name":"v","configMap":{"name":"app-%d"}}]},"status":{"phase":"Running","podIP":"10.%d.%d.%d",`+
+		`"conditions":[{"type":"Ready","status":"True","lastTransitionTime":"2026-01-01T00:00:%02dZ"}],"containerStatuses":[`+
+		`{"name":"app","ready":true,"containerID":"containerd://%064x","state":{"running":{}}}]}`,
+		n%500, app, env, app, n>>16, n>>8&255, n&255, n%60, n*2654435761)
+	return p
+}
+
+// BenchmarkHeapPerPod measures the memory of a watched pod with and without inherited verdicts. The bar is 1.1 times.
+func BenchmarkHeapPerPod(b *testing.B) {
+	var without float64
+	for _, inherits := range []bool{false, true} {
+		b.Run(fmt.Sprintf("inherit=%t", inherits), func(b *testing.B) {
+			server := apitest.New(b, causeKinds()...)
+			items := make([]apitest.Item, benchmarkPods)
+			for n := range items {
+				items[n] = benchmarkPod(n)
+			}
+			server.Set(pods, items...)
+			cluster, err := watch.New(server.Config, watch.Options{
+				Linger: time.Minute, Log: slog.New(slog.DiscardHandler), InheritVerdicts: inherits,
+			})
+			if err != nil {
+				b.Fatal(err)
+			}
+			apitest.Run(b, cluster.Run)
+			for b.Loop() {
+				before := heapOf()
+				access := cluster.For(watch.Viewer{Program: true})
+				sub, err := access.Subscribe(b.Context(), query.Query{Resource: pods}, "rows", "")
+				if err != nil {
+					b.Fatal(err)
+				}
+				if inherits {
+					if _, err := access.Overview(b.Context(), nil, time.Minute); err != nil {
+						b.Fatal(err)
+					}
+				} else if _, err := access.Snapshot(b.Context(), query.Query{Resource: pods}, time.Minute); err != nil {
+					b.Fatal(err)
+				}
+				perPod := float64(heapOf()-before) / benchmarkPods
+				b.ReportMetric(perPod, "B/pod")
+				if inherits {
+					b.ReportMetric(perPod/without, "times")
+				} else {
+					without = perPod
+				}
+				sub.Close()
+			}
+			runtime.KeepAlive(items)
+		})
+	}
+}
