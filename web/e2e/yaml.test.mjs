@@ -276,7 +276,7 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
         await page.keyboard.press("Control+f");
         await page.locator(".yaml-bar input").fill("of the long");
         await become("the end", () => found(page), "1 of 1");
-        await page.locator(".more").click();
+        await page.locator(".yaml .more").click();
         await page.locator(".rest .piece").first().waitFor();
         assert.equal(await text(page), all);
       }
