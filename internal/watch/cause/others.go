@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -82,8 +83,9 @@ func (s *subject) waitingClaim(class *Neighbor) *verdict.Verdict {
 	return nil
 }
 
-// metricsAPI matches the API of metrics in the messages of autoscalers, such as "from custom metrics API".
-var metricsAPI = regexp.MustCompile(`\b(external|custom|resource) metrics API\b`)
+// metricsAPI matches the API of metrics in the messages of autoscalers, such as "from custom metrics API" or "get
+// pods.metrics.k8s.io".
+var metricsAPI = regexp.MustCompile(`\b(external|custom|resource) metrics API\b|\b((?:external\.|custom\.)?metrics\.k8s\.io)\b`)
 
 // metricsGroups are the API groups of the APIs in the messages of autoscalers.
 var metricsGroups = map[string]string{ //nolint:gochecknoglobals // Constant.
@@ -111,7 +113,7 @@ func autoscaler(s *subject) *verdict.Verdict {
 		if found == nil || o.Status.Conditions[n].Status != "False" {
 			continue
 		}
-		group := metricsGroups[found[1]]
+		group := cmp.Or(metricsGroups[found[1]], found[2])
 		services := s.All(apiServiceKind, "", 2*maxNeighbors)
 		for n := range services {
 			_, g, _ := strings.Cut(services[n].ID.Name(), ".")
@@ -139,7 +141,7 @@ func disruptionBudget(s *subject) *verdict.Verdict {
 		return s.inherit(verdict.Degraded, "UnmanagedPods", "No disruption is ever allowed: "+message, nil)
 	}
 	selector := s.Selector(s.ID)
-	if !s.own.Severity.IsProblem() || selector == nil {
+	if s.own.Severity <= verdict.OK || selector == nil {
 		return nil
 	}
 	pods := s.find(s.Selected(s.ID.Namespace(), selector, maxNeighbors))

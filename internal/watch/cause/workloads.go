@@ -216,7 +216,7 @@ var (
 
 // creationFailure explains why a controller cannot create objects, from the message of the API server.
 func (s *subject) creationFailure() *verdict.Verdict {
-	message := s.own.Sentence
+	message := s.failureMessage()
 	if !s.own.Severity.IsProblem() && s.own.Severity != verdict.Progressing {
 		return nil
 	}
@@ -281,6 +281,26 @@ func (s *subject) creationFailure() *verdict.Verdict {
 		return s.missing(verdict.Failed, target)
 	}
 	return nil
+}
+
+// failureMessage returns the message of the API server in the condition ReplicaFailure, or "". The sentence of the
+// subject alone contains only a part of it.
+func (s *subject) failureMessage() string {
+	o := decode[struct {
+		Status struct {
+			Conditions []struct {
+				Type    string `json:"type"`
+				Status  string `json:"status"`
+				Message string `json:"message"`
+			} `json:"conditions"`
+		} `json:"status"`
+	}](&s.Neighbor)
+	for _, c := range o.Status.Conditions {
+		if c.Type == "ReplicaFailure" && c.Status == "True" {
+			return c.Message
+		}
+	}
+	return ""
 }
 
 // isNeededForCreation reports whether the API server rejects pods without the object.

@@ -183,28 +183,6 @@ func (f *Filter) MatchesAll() bool {
 		!f.HidesCauses
 }
 
-// Shown returns an object as the viewer may see it: without the texts of a verdict from objects that the viewer may
-// not read.
-func (f *Filter) Shown(o *compact.Object) *compact.Object {
-	if !f.HidesCauses || o == nil || !o.Verdict().IsInherited() {
-		return o
-	}
-	v := o.Verdict().Unpack()
-	if v.Sources.Within(f.permitsSource) {
-		return o
-	}
-	return o.WithVerdict(o.Verdict().Public())
-}
-
-func (f *Filter) permitsSource(resource, namespace string) bool {
-	for _, line := range []string{resource, string(verdict.Source(resource, namespace))} {
-		if _, ok := slices.BinarySearch(f.CauseSources, line); ok {
-			return true
-		}
-	}
-	return false
-}
-
 // WithColumns returns a copy of the filter with the given columns. The copy and f can be used concurrently.
 func (f *Filter) WithColumns(columns []printer.Column) *Filter {
 	other := *f
