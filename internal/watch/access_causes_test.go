@@ -43,7 +43,8 @@ func owned(namespace, name, kind, owner string) apitest.Item {
 }
 
 // setWorkload creates a Deployment that is healthy by itself, with a ReplicaSet and a pod.
-func setWorkload(server *apitest.Server, namespace, name, podName, spec, status string) {
+func setWorkload(server *apitest.Server, name, podName, spec, status string) {
+	const namespace = "a"
 	const healthy = `"spec":{"replicas":1},"status":{"observedGeneration":1,"replicas":1,"updatedReplicas":1,` +
 		`"availableReplicas":1,"readyReplicas":1,"conditions":[{"type":"Available","status":"True"}]}`
 	server.Set(deployments, apitest.Item{Namespace: namespace, Name: name, Rest: healthy})
@@ -76,14 +77,14 @@ func newCauseCluster(t *testing.T, inherits bool) (*apitest.Server, *watch.Clust
 		Name: "CANARY-node",
 		Rest: `"status":{"conditions":[{"type":"Ready","status":"Unknown","reason":"NodeStatusUnknown"}]}`,
 	}, apitest.Item{Name: "n", Rest: `"status":{"conditions":[{"type":"Ready","status":"True"}]}`})
-	setWorkload(server, "a", "crashing", "CANARY-pod", crashingSpec, crashingStatus)
-	setWorkload(server, "a", "missing", "CANARY-pod-2",
+	setWorkload(server, "crashing", "CANARY-pod", crashingSpec, crashingStatus)
+	setWorkload(server, "missing", "CANARY-pod-2",
 		`{"nodeName":"n","containers":[{"name":"c","envFrom":[{"configMapRef":{"name":"CANARY-map"}}]}]}`,
 		`{"phase":"Pending","containerStatuses":[{"name":"c","state":{"waiting":{"reason":"CreateContainerConfigError",`+
 			`"message":"CANARY-message"}}}]}`)
-	setWorkload(server, "a", "stranded", "CANARY-pod-3", `{"nodeName":"CANARY-node","containers":[{"name":"c"}]}`,
+	setWorkload(server, "stranded", "CANARY-pod-3", `{"nodeName":"CANARY-node","containers":[{"name":"c"}]}`,
 		`{"phase":"Running","conditions":[{"type":"Ready","status":"False"}],"containerStatuses":[{"name":"c"}]}`)
-	setWorkload(server, "a", "mounting", "CANARY-pod-4", `{"nodeName":"n","containers":[{"name":"c"}]}`,
+	setWorkload(server, "mounting", "CANARY-pod-4", `{"nodeName":"n","containers":[{"name":"c"}]}`,
 		`{"phase":"Pending","containerStatuses":[{"name":"c","state":{"waiting":{"reason":"ContainerCreating"}}}]}`)
 	server.Set("core/v1/events", apitest.Item{
 		Namespace: "a", Name: "CANARY-event",

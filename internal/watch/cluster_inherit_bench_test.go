@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -28,16 +29,16 @@ func benchmarkPod(n int) apitest.Item {
 	p := owned("a", fmt.Sprintf("app-%d-%010d", app, n), "ReplicaSet", fmt.Sprint("app-", app))
 	p.Metadata += fmt.Sprintf(`,"labels":{"app":"app-%d"},"annotations":{"checksum":"%x"}`, app, n*7919)
 	p.Cells = fmt.Sprintf(`[%q,"Running"]`, p.Name)
-	env := ""
+	var env strings.Builder
 	for m := range 20 {
-		env += fmt.Sprintf(`{"name":"VARIABLE_%d","value":"value-%d-%d"},`, m, m, app)
+		_, _ = fmt.Fprintf(&env, `{"name":"VARIABLE_%d","value":"value-%d-%d"},`, m, m, app)
 	}
 	p.Rest = fmt.Sprintf(`"spec":{"nodeName":"node-%d","containers":[{"name":"app","image":"registry.test/app-%d:1","env":[%s`+
 		`{"name":"POD","valueFrom":{"fieldRef":{"fieldPath":"metadata.name"}}}],"resources":{"requests":{"cpu":"100m"}}}],`+
 		`"volumes":[{"name":"v","configMap":{"name":"app-%d"}}]},"status":{"phase":"Running","podIP":"10.%d.%d.%d",`+
 		`"conditions":[{"type":"Ready","status":"True","lastTransitionTime":"2026-01-01T00:00:%02dZ"}],"containerStatuses":[`+
 		`{"name":"app","ready":true,"containerID":"containerd://%064x","state":{"running":{}}}]}`,
-		n%500, app, env, app, n>>16, n>>8&255, n&255, n%60, n*2654435761)
+		n%500, app, env.String(), app, n>>16, n>>8&255, n&255, n%60, n*2654435761)
 	return p
 }
 
@@ -67,7 +68,7 @@ func BenchmarkHeapPerPod(b *testing.B) {
 					b.Fatal(err)
 				}
 				if inherits {
-					if _, err := access.Overview(b.Context(), nil, time.Minute); err != nil {
+					if _, err := access.Overview(b.Context(), watch.OverviewQuery{Wait: time.Minute}); err != nil {
 						b.Fatal(err)
 					}
 				} else if _, err := access.Snapshot(b.Context(), query.Query{Resource: pods}, time.Minute); err != nil {

@@ -13,13 +13,13 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// verdictOf returns the verdict in the row of an object.
-func verdictOf(t *testing.T, cluster *watch.Cluster, ref, name string) verdict.Verdict {
+// verdictOf returns the verdict in the row of a Deployment.
+func verdictOf(t *testing.T, cluster *watch.Cluster, name string) verdict.Verdict {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	s, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
-		ctx, query.Query{Resource: ref, Namespaces: []string{"a"}, Name: name}, 10*time.Second)
+		ctx, query.Query{Resource: deployments, Namespaces: []string{"a"}, Name: name}, 10*time.Second)
 	if err != nil || len(s.Objects) != 1 {
 		t.Fatalf("%s: got error %v, %+v", name, err, s)
 	}
@@ -36,7 +36,7 @@ func TestInheritedVerdictsFollowTheirCauses(t *testing.T) {
 		want := func(name string, severity verdict.Severity, cause string) {
 			t.Helper()
 			advance(time.Second)
-			v := verdictOf(t, cluster, deployments, name)
+			v := verdictOf(t, cluster, name)
 			root := ""
 			if v.Cause != nil {
 				root = v.Cause.Kind + "/" + v.Cause.Name
@@ -56,7 +56,7 @@ func TestInheritedVerdictsFollowTheirCauses(t *testing.T) {
 		want("missing", verdict.Degraded, "ConfigMap/CANARY-map")
 		server.Set("core/v1/configmaps", apitest.Item{Namespace: "a", Name: "CANARY-map"})
 		advance(time.Second)
-		if v := verdictOf(t, cluster, deployments, "missing"); v.Cause == nil || v.Cause.Kind != "Pod" || v.Cause.Missing {
+		if v := verdictOf(t, cluster, "missing"); v.Cause == nil || v.Cause.Kind != "Pod" || v.Cause.Missing {
 			t.Errorf("after the ConfigMap exists: got %+v, want the pod as the cause", v)
 		}
 		server.Delete("core/v1/configmaps", "a", "CANARY-map")
@@ -75,7 +75,7 @@ func TestVerdictsAreNotInheritedIfOff(t *testing.T) {
 		r := subscribe(t, cluster, query.Query{Resource: deployments}, "")
 		r.settle()
 		advance(time.Minute)
-		if v := verdictOf(t, cluster, deployments, "crashing"); v.Severity != verdict.OK || v.Cause != nil {
+		if v := verdictOf(t, cluster, "crashing"); v.Severity != verdict.OK || v.Cause != nil {
 			t.Errorf("got %+v, want ok", v)
 		}
 		if got := server.Requests("/nodes"); len(got) > 0 {
@@ -97,7 +97,7 @@ func TestEngineStopsAfterLinger(t *testing.T) {
 				t.Fatalf("got %+v, error %v", doc, err)
 			}
 			advance(4 * time.Minute) // Less than the linger time.
-			if got := verdictOf(t, cluster, deployments, "crashing"); got.Cause == nil {
+			if got := verdictOf(t, cluster, "crashing"); got.Cause == nil {
 				t.Errorf("before the linger time: got %+v", got)
 			}
 			advance(6 * time.Minute)

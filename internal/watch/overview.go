@@ -20,7 +20,7 @@ func (a *Access) OverviewChanged() <-chan struct{} { return a.cluster.verdicts.C
 // Overview returns what is wrong in the namespaces, and facts about them, as far as the viewer may see it. It starts
 // the watches that it needs, and reports which data is missing still.
 func (a *Access) Overview(ctx context.Context, q OverviewQuery) (*overview.Overview, error) {
-	defer a.checker.ReleaseAfterResponse(a.KeepOverview())
+	defer a.checker.ReleaseAfterResponse(a.KeepOverview()) //nolint:contextcheck // The engine outlives requests.
 	c := a.cluster
 	return overview.Build(ctx, &overview.Deps{
 		Engine: c.verdicts, Cache: &c.encodedCache, LastChange: c.lastChange, Timeout: c.timeout,

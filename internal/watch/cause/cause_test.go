@@ -94,7 +94,7 @@ func load(t *testing.T, file string) (c *cluster, want map[string]string) {
 	}
 	var evaluator health.Evaluator
 	now := time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC)
-	for _, document := range bytes.Split(rest, []byte("\n---\n")) {
+	for document := range bytes.SplitSeq(rest, []byte("\n---\n")) {
 		o := &object{}
 		if o.text, err = yaml.YAMLToJSONStrict(document); err != nil {
 			t.Fatalf("%s: %v in %s", file, err, document)

@@ -1,11 +1,13 @@
 package cause
 
 import (
+	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
-	core "k8s.io/api/core/v1"
+	corev1 "k8s.io/api/core/v1"
 	networking "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -13,7 +15,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-func at(e *core.Event) time.Time {
+func at(e *corev1.Event) time.Time {
 	switch {
 	case e.Series != nil:
 		return e.Series.LastObservedTime.Time
@@ -27,9 +29,9 @@ func at(e *core.Event) time.Time {
 
 // service explains why nothing answers a Service.
 func service(s *subject) *verdict.Verdict {
-	o := decode[core.Service](&s.Neighbor)
+	o := decode[corev1.Service](&s.Neighbor)
 	selector := s.Selector(s.ID)
-	if o.Spec.Type == core.ServiceTypeExternalName || selector == nil || o.Spec.PublishNotReadyAddresses {
+	if o.Spec.Type == corev1.ServiceTypeExternalName || selector == nil || o.Spec.PublishNotReadyAddresses {
 		return nil
 	}
 	s.readsIn(podsRef, s.ID.Namespace())
@@ -49,11 +51,11 @@ func service(s *subject) *verdict.Verdict {
 			"Nothing answers: the selector "+selector.String()+" matches no pod", nil)
 	}
 	pods, ready := s.find(ids), 0
-	var first *core.Pod
+	var first *corev1.Pod
 	var unready []Neighbor
 	isStarting := false
 	for n := range pods {
-		p := decode[core.Pod](&pods[n])
+		p := decode[corev1.Pod](&pods[n])
 		if isReady(&p) {
 			if ready++; first == nil {
 				first = &p
@@ -85,17 +87,17 @@ func service(s *subject) *verdict.Verdict {
 	})
 }
 
-func isReady(p *core.Pod) bool {
+func isReady(p *corev1.Pod) bool {
 	for n := range p.Status.Conditions {
-		if p.Status.Conditions[n].Type == core.PodReady {
-			return p.Status.Conditions[n].Status == core.ConditionTrue
+		if p.Status.Conditions[n].Type == corev1.PodReady {
+			return p.Status.Conditions[n].Status == corev1.ConditionTrue
 		}
 	}
 	return false
 }
 
 // scaledToZero returns a workload without desired pods whose template the Service selects, or nil.
-func (s *subject) scaledToZero(o *core.Service) *Neighbor {
+func (s *subject) scaledToZero(o *corev1.Service) *Neighbor {
 	for _, kind := range []graph.Kind{
 		{Group: "apps", Kind: "Deployment"}, {Group: "apps", Kind: "StatefulSet"}, {Kind: "ReplicationController"},
 		{Group: "apps", Kind: "ReplicaSet"}, {Group: "argoproj.io", Kind: "Rollout"},
@@ -104,8 +106,8 @@ func (s *subject) scaledToZero(o *core.Service) *Neighbor {
 		for n := range workloads {
 			w := decode[struct {
 				Spec struct {
-					Replicas *int64               `json:"replicas"`
-					Template core.PodTemplateSpec `json:"template"`
+					Replicas *int64                 `json:"replicas"`
+					Template corev1.PodTemplateSpec `json:"template"`
 				} `json:"spec"`
 			}](&workloads[n])
 			if w.Spec.Replicas == nil || *w.Spec.Replicas != 0 {
@@ -124,7 +126,7 @@ func (s *subject) scaledToZero(o *core.Service) *Neighbor {
 }
 
 // portProblem reports a named target port that the pod does not have.
-func (s *subject) portProblem(o *core.Service, p *core.Pod) *verdict.Verdict {
+func (s *subject) portProblem(o *corev1.Service, p *corev1.Pod) *verdict.Verdict {
 	for n := range o.Spec.Ports {
 		target := o.Spec.Ports[n].TargetPort
 		if target.Type != intstr.String || hasPort(p, target.StrVal) {
@@ -141,15 +143,15 @@ func (s *subject) portProblem(o *core.Service, p *core.Pod) *verdict.Verdict {
 	return nil
 }
 
-func portText(p *core.ServicePort) string {
+func portText(p *corev1.ServicePort) string {
 	if p.Name != "" {
 		return p.Name
 	}
-	return fmt.Sprint(p.Port)
+	return strconv.Itoa(int(p.Port))
 }
 
-func hasPort(p *core.Pod, name string) bool {
-	for _, containers := range [][]core.Container{p.Spec.Containers, p.Spec.InitContainers} {
+func hasPort(p *corev1.Pod, name string) bool {
+	for _, containers := range [][]corev1.Container{p.Spec.Containers, p.Spec.InitContainers} {
 		for n := range containers {
 			for _, port := range containers[n].Ports {
 				if port.Name == name {
@@ -234,11 +236,11 @@ func (s *subject) brokenPath(p *path) *verdict.Verdict {
 	if n.Object == nil {
 		return nil
 	}
-	o := decode[core.Service](&n)
+	o := decode[corev1.Service](&n)
 	if !servesPort(&o, p) {
 		port := p.portName
 		if port == "" {
-			port = fmt.Sprint(p.port)
+			port = strconv.Itoa(int(p.port))
 		}
 		sentence := fmt.Sprintf("Service %s has no port %s", p.name, port)
 		return s.inherit(verdict.Failed, "NoSuchPort", sentence, &verdict.Cause{Object: objectOf(&n), Sentence: sentence})
@@ -249,8 +251,8 @@ func (s *subject) brokenPath(p *path) *verdict.Verdict {
 	return nil
 }
 
-func servesPort(o *core.Service, p *path) bool {
-	if o.Spec.Type == core.ServiceTypeExternalName && len(o.Spec.Ports) == 0 || p.port == 0 && p.portName == "" {
+func servesPort(o *corev1.Service, p *path) bool {
+	if o.Spec.Type == corev1.ServiceTypeExternalName && len(o.Spec.Ports) == 0 || p.port == 0 && p.portName == "" {
 		return true
 	}
 	for n := range o.Spec.Ports {
@@ -281,25 +283,12 @@ func route(s *subject) *verdict.Verdict {
 	if target := s.firstMissing(func(u *graph.Use) bool { return strings.HasPrefix(u.Via, "spec.parentRefs") }); target != nil {
 		return s.missing(verdict.Failed, target)
 	}
-	o := decode[gatewayRoute](&s.Neighbor)
-	where := ""
-	if len(o.Spec.Hostnames) > 0 {
-		where = o.Spec.Hostnames[0]
-	}
-	var paths []path
-	for n := range o.Spec.Rules {
-		for _, b := range o.Spec.Rules[n].BackendRefs {
-			if b.Kind != nil && *b.Kind != "Service" || b.Group != nil && *b.Group != "" {
-				continue
+	paths := s.routePaths()
+	for n := range paths {
+		if paths[n].namespace != s.ID.Namespace() {
+			if v := s.notGranted(paths[n].namespace, paths[n].name); v != nil {
+				return v
 			}
-			namespace := s.ID.Namespace()
-			if b.Namespace != "" && b.Namespace != namespace {
-				if v := s.notGranted(b.Namespace, b.Name); v != nil {
-					return v
-				}
-				namespace = b.Namespace
-			}
-			paths = append(paths, path{where, namespace, b.Name, b.Port, ""})
 		}
 	}
 	if v := s.brokenPaths(paths); v != nil {
@@ -314,6 +303,24 @@ func route(s *subject) *verdict.Verdict {
 		}
 	}
 	return nil
+}
+
+// routePaths returns the Services to which a route of the Gateway API sends requests.
+func (s *subject) routePaths() (paths []path) {
+	o := decode[gatewayRoute](&s.Neighbor)
+	where := ""
+	if len(o.Spec.Hostnames) > 0 {
+		where = o.Spec.Hostnames[0]
+	}
+	for n := range o.Spec.Rules {
+		for _, b := range o.Spec.Rules[n].BackendRefs {
+			if b.Kind != nil && *b.Kind != "Service" || b.Group != nil && *b.Group != "" {
+				continue
+			}
+			paths = append(paths, path{where, cmp.Or(b.Namespace, s.ID.Namespace()), b.Name, b.Port, ""})
+		}
+	}
+	return paths
 }
 
 // notGranted returns a verdict if no ReferenceGrant permits the route to use a Service of another namespace.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	admission "k8s.io/api/admissionregistration/v1"
-	core "k8s.io/api/core/v1"
+	corev1 "k8s.io/api/core/v1"
 	storage "k8s.io/api/storage/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -30,8 +30,8 @@ func cutRef(ref string) (group, version, resource string) {
 
 // claim explains why a PersistentVolumeClaim is not bound.
 func claim(s *subject) *verdict.Verdict {
-	o := decode[core.PersistentVolumeClaim](&s.Neighbor)
-	if o.Status.Phase == core.ClaimBound || s.own.Severity == verdict.None {
+	o := decode[corev1.PersistentVolumeClaim](&s.Neighbor)
+	if o.Status.Phase == corev1.ClaimBound || s.own.Severity == verdict.None {
 		return nil
 	}
 	if target := s.firstMissing(func(u *graph.Use) bool {
@@ -70,7 +70,7 @@ func (s *subject) waitingClaim(class *Neighbor) *verdict.Verdict {
 		}
 	}
 	for n := range pods {
-		p := decode[core.Pod](&pods[n])
+		p := decode[corev1.Pod](&pods[n])
 		own := pods[n].Object.Verdict().Own().Unpack()
 		if p.Spec.NodeName == "" && own.Severity.IsProblem() {
 			return s.inherit(verdict.Degraded, own.Reason, "Waits for pod "+p.Name+": "+own.Why(),
@@ -251,18 +251,17 @@ func namespace(s *subject) *verdict.Verdict {
 	if s.own.Severity <= verdict.OK {
 		return nil
 	}
-	o := decode[core.Namespace](&s.Neighbor)
+	o := decode[corev1.Namespace](&s.Neighbor)
 	for n := range o.Status.Conditions {
-		switch c := &o.Status.Conditions[n]; c.Type {
-		case core.NamespaceContentRemaining, core.NamespaceFinalizersRemaining:
-			if c.Status == core.ConditionTrue {
-				return nil // The object itself says what remains.
-			}
+		c := &o.Status.Conditions[n]
+		remains := c.Type == corev1.NamespaceContentRemaining || c.Type == corev1.NamespaceFinalizersRemaining
+		if remains && c.Status == corev1.ConditionTrue {
+			return nil // The object itself says what remains.
 		}
 	}
 	for n := range o.Status.Conditions {
 		c := &o.Status.Conditions[n]
-		if c.Type != core.NamespaceDeletionDiscoveryFailure || c.Status != core.ConditionTrue {
+		if c.Type != corev1.NamespaceDeletionDiscoveryFailure || c.Status != corev1.ConditionTrue {
 			continue
 		}
 		services := s.All(apiServiceKind, "", 2*maxNeighbors)

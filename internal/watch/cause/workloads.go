@@ -1,10 +1,11 @@
 package cause
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 
-	core "k8s.io/api/core/v1"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
@@ -26,8 +27,8 @@ func pod(s *subject) *verdict.Verdict {
 	if s.own.Severity <= verdict.OK {
 		return nil
 	}
-	p := decode[core.Pod](&s.Neighbor)
-	if p.Status.Phase == core.PodFailed {
+	p := decode[corev1.Pod](&s.Neighbor)
+	if p.Status.Phase == corev1.PodFailed {
 		return retriedPod(s)
 	}
 	if p.Spec.NodeName != "" {
@@ -69,7 +70,7 @@ func (s *subject) mountFailure() *verdict.Verdict {
 }
 
 // explainsPod reports whether a missing object can be the reason for the state of a pod that has not started.
-func explainsPod(s *subject, u *graph.Use, p *core.Pod) bool {
+func explainsPod(s *subject, u *graph.Use, p *corev1.Pod) bool {
 	isPullSecret := strings.HasSuffix(u.Via, "imagePullSecrets")
 	switch s.own.Reason {
 	case "ErrImagePull", "ImagePullBackOff":
@@ -80,8 +81,8 @@ func explainsPod(s *subject, u *graph.Use, p *core.Pod) bool {
 }
 
 // isStarted reports whether a container of the pod has been started. Its volumes and environment then existed.
-func isStarted(p *core.Pod) bool {
-	for _, statuses := range [][]core.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
+func isStarted(p *corev1.Pod) bool {
+	for _, statuses := range [][]corev1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
 		for n := range statuses {
 			c := &statuses[n]
 			if c.State.Running != nil || c.State.Terminated != nil || c.LastTerminationState.Terminated != nil {
@@ -92,10 +93,10 @@ func isStarted(p *core.Pod) bool {
 	return false
 }
 
-func isUnscheduled(p *core.Pod) bool { return p.Spec.NodeName == "" }
+func isUnscheduled(p *corev1.Pod) bool { return p.Spec.NodeName == "" }
 
-func hasFailedContainer(p *core.Pod) bool {
-	for _, statuses := range [][]core.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
+func hasFailedContainer(p *corev1.Pod) bool {
+	for _, statuses := range [][]corev1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
 		for n := range statuses {
 			c := &statuses[n]
 			if w := c.State.Waiting; w != nil && w.Reason != "ContainerCreating" && w.Reason != "PodInitializing" {
@@ -173,8 +174,8 @@ func isEnded(n *Neighbor) bool {
 	if !n.Object.Verdict().Severity().IsProblem() {
 		return false // The phase does not matter then.
 	}
-	p := decode[core.Pod](n)
-	return p.Status.Phase == core.PodFailed
+	p := decode[corev1.Pod](n)
+	return p.Status.Phase == corev1.PodFailed
 }
 
 // job explains a Job by its failed pods.
@@ -216,69 +217,98 @@ var (
 
 // creationFailure explains why a controller cannot create objects, from the message of the API server.
 func (s *subject) creationFailure() *verdict.Verdict {
-	message := s.failureMessage()
-	if !s.own.Severity.IsProblem() && s.own.Severity != verdict.Progressing {
+	if s.own.Severity < verdict.Progressing {
 		return nil
 	}
-	if event := s.lastEvent("FailedCreate"); event != "" {
-		message += " " + event
-	}
-	name := func(pattern *regexp.Regexp) string {
-		for _, group := range pattern.FindStringSubmatch(message)[min(1, len(pattern.FindStringSubmatch(message))):] {
-			if group != "" {
-				return group
-			}
+	message := s.failureMessage() + " " + s.lastEvent("FailedCreate")
+	for _, explain := range []func(*subject, string) *verdict.Verdict{
+		quotaFailure, webhookFailure, limitFailure, missingForCreation,
+	} {
+		if v := explain(s, message); v != nil {
+			return v
 		}
+	}
+	if target := s.firstMissing(isNeededForCreation); target != nil {
+		return s.missing(verdict.Failed, target)
+	}
+	return nil
+}
+
+// firstGroup returns the first group of a pattern that is not empty in a text, or "".
+func firstGroup(pattern *regexp.Regexp, text string) string {
+	groups := pattern.FindStringSubmatch(text)
+	if groups == nil {
 		return ""
 	}
-	namespace := s.ID.Namespace()
-	if quota := name(quotaPattern); quota != "" {
-		n := s.Find(graph.NewID(graph.Kind{Kind: "ResourceQuota"}, namespace, quota))
-		_, detail, _ := strings.Cut(message, "quota: "+quota)
-		sentence := "ResourceQuota " + quota + " refuses new objects: " + strings.TrimLeft(detail, ",: ")
-		if n.Presence == Missing {
-			return nil
-		}
-		return s.inherit(verdict.Failed, "ExceededQuota", sentence, &verdict.Cause{
-			Object: withResource(objectOf(&n), "core/v1/resourcequotas"), Sentence: sentence,
-		})
+	return cmp.Or(groups[1:]...)
+}
+
+func quotaFailure(s *subject, message string) *verdict.Verdict {
+	quota := firstGroup(quotaPattern, message)
+	if quota == "" {
+		return nil
 	}
-	if webhook := name(webhookPattern); webhook != "" {
-		if configuration := s.webhook(webhook); configuration != nil {
-			sentence := "Webhook " + webhook + " refuses new objects"
-			if s.hasProblem(configuration) {
-				return s.because(verdict.Failed, configuration, sentence+": ")
-			}
-			return s.inherit(verdict.Failed, "WebhookFailed", sentence, &verdict.Cause{
-				Object: objectOf(configuration), Sentence: sentence,
-			})
-		}
+	n := s.Find(graph.NewID(graph.Kind{Kind: "ResourceQuota"}, s.ID.Namespace(), quota))
+	if n.Presence == Missing {
+		return nil // It was deleted.
 	}
-	if limit := limitPattern.FindStringIndex(message); limit != nil {
-		ranges := s.All(graph.Kind{Kind: "LimitRange"}, namespace, maxNeighbors)
-		if len(ranges) > 0 {
-			sentence := "LimitRange " + ranges[0].ID.Name() + " refuses new objects: " + message[limit[0]:]
-			return s.inherit(verdict.Failed, "LimitRange", sentence, &verdict.Cause{
-				Object: objectOf(&ranges[0]), Sentence: sentence,
-			})
-		}
+	_, detail, _ := strings.Cut(message, "quota: "+quota)
+	sentence := "ResourceQuota " + quota + " refuses new objects: " + strings.TrimSpace(strings.TrimLeft(detail, ",: "))
+	return s.inherit(verdict.Failed, "ExceededQuota", sentence, &verdict.Cause{
+		Object: withResource(objectOf(&n), "core/v1/resourcequotas"), Sentence: sentence,
+	})
+}
+
+func webhookFailure(s *subject, message string) *verdict.Verdict {
+	webhook := firstGroup(webhookPattern, message)
+	if webhook == "" {
+		return nil
 	}
+	configuration := s.webhook(webhook)
+	if configuration == nil {
+		return nil
+	}
+	sentence := "Webhook " + webhook + " refuses new objects"
+	if s.hasProblem(configuration) {
+		return s.because(verdict.Failed, configuration, sentence+": ")
+	}
+	return s.inherit(verdict.Failed, "WebhookFailed", sentence, &verdict.Cause{
+		Object: objectOf(configuration), Sentence: sentence,
+	})
+}
+
+func limitFailure(s *subject, message string) *verdict.Verdict {
+	limit := limitPattern.FindStringIndex(message)
+	if limit == nil {
+		return nil
+	}
+	ranges := s.All(graph.Kind{Kind: "LimitRange"}, s.ID.Namespace(), maxNeighbors)
+	if len(ranges) == 0 {
+		return nil
+	}
+	sentence := "LimitRange " + ranges[0].ID.Name() + " refuses new objects: " + strings.TrimSpace(message[limit[0]:])
+	return s.inherit(verdict.Failed, "LimitRange", sentence, &verdict.Cause{
+		Object: objectOf(&ranges[0]), Sentence: sentence,
+	})
+}
+
+// missingForCreation returns the verdict for a missing object that the API server names.
+func missingForCreation(s *subject, message string) *verdict.Verdict {
 	for pattern, kind := range map[*regexp.Regexp]graph.Kind{
 		accountPattern: {Kind: "ServiceAccount"}, priorityClass: {Group: "scheduling.k8s.io", Kind: "PriorityClass"},
 		runtimeClass: {Group: "node.k8s.io", Kind: "RuntimeClass"},
 	} {
-		if missing := name(pattern); missing != "" {
-			ns := namespace
-			if kind.Group != "" {
-				ns = ""
-			}
-			if n := s.Find(graph.NewID(kind, ns, missing)); n.Presence != Present {
-				return s.missing(verdict.Failed, &n)
-			}
+		missing := firstGroup(pattern, message)
+		if missing == "" {
+			continue
 		}
-	}
-	if target := s.firstMissing(func(u *graph.Use) bool { return isNeededForCreation(u) }); target != nil {
-		return s.missing(verdict.Failed, target)
+		namespace := s.ID.Namespace()
+		if kind.Group != "" {
+			namespace = ""
+		}
+		if n := s.Find(graph.NewID(kind, namespace, missing)); n.Presence != Present {
+			return s.missing(verdict.Failed, &n)
+		}
 	}
 	return nil
 }
@@ -321,13 +351,13 @@ func withResource(o verdict.Object, ref string) verdict.Object {
 
 // lastEvent returns the message of the newest event about the subject with one of the reasons, or "".
 func (s *subject) lastEvent(reasons ...string) string {
-	var last *core.Event
+	var last *corev1.Event
 	for _, id := range s.Users(s.ID, maxNeighbors) {
 		if id.Kind != eventKind {
 			continue
 		}
 		n := s.Find(id)
-		e := decode[core.Event](&n)
+		e := decode[corev1.Event](&n)
 		if e.InvolvedObject.UID != "" && string(e.InvolvedObject.UID) != s.Object.UID() {
 			continue
 		}

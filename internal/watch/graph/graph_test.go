@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -171,7 +172,7 @@ func TestLookupsAreLimited(t *testing.T) {
 	g := newGraph()
 	for n := range 10 {
 		o := objectrefs.Of([]byte(podText(`"app":"x"`, "r", "n", "m")))
-		g.Set(graph.NewID(pod, "a", fmt.Sprint(n)), &o)
+		g.Set(graph.NewID(pod, "a", strconv.Itoa(n)), &o)
 	}
 	s := objectrefs.Of([]byte(serviceText(`"app":"x"`)))
 	for _, limit := range []int{0, 1, 3, 10, 11} {

@@ -53,6 +53,11 @@ func (c *container) state(name string) (object, bool) {
 	return c.status.child("state", name), c.status.has("state", name)
 }
 
+func (c *container) isRunning() bool {
+	_, isRunning := c.state("running")
+	return isRunning
+}
+
 func (c *container) hasSucceeded() bool {
 	end, ended := c.state("terminated")
 	return ended && end.count("exitCode") == 0

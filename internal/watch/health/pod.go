@@ -97,7 +97,7 @@ func (r *result) setRunning(all []container, ready condition, node string) {
 	var startedAt time.Time // When the newest container that is not ready started.
 	creating := true
 	probes := ""       // Why the first container that runs is not ready.
-	initializing := "" // The first init container that runs.
+	initializing := "" // Names the first init container that runs.
 	var initCount, finished, total, readyCount int64
 	for i := range all {
 		switch c := &all[i]; {
@@ -105,8 +105,8 @@ func (r *result) setRunning(all []container, ready condition, node string) {
 			initCount++
 			if c.hasSucceeded() {
 				finished++
-			} else if _, isRunning := c.state("running"); isRunning {
-				initializing = cmp.Or(initializing, c.name)
+			} else if initializing == "" && c.isRunning() {
+				initializing = ", " + c.name + " is running"
 			}
 		case c.role != ephemeralRole:
 			total++
@@ -128,10 +128,7 @@ func (r *result) setRunning(all []container, ready condition, node string) {
 		r.Status, r.reason, r.promised = Current, "", 0
 		r.setRestarts(all)
 	case finished < initCount:
-		r.Summary = fmt.Sprintf("Initializing: %d of %d init containers finished", finished, initCount)
-		if initializing != "" {
-			r.Summary += ", " + initializing + " is running"
-		}
+		r.Summary = fmt.Sprintf("Initializing: %d of %d init containers finished%s", finished, initCount, initializing)
 		r.reason, r.overdue = "PodInitializing", verdict.Degraded
 	case readyCount == total && total > 0:
 		why := ready.explanation()

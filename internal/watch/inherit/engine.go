@@ -60,7 +60,7 @@ func New(options Options) *Engine {
 		options: options, dirty: make(map[graph.ID]struct{}), wake: make(chan struct{}, 1), changed: signal.New(),
 	}
 	e.graph = graph.New(e.isNamespaced)
-	e.index.reset()
+	e.forgetResources()
 	e.results.reset()
 	return e
 }
@@ -70,7 +70,7 @@ func (e *Engine) Run(ctx context.Context) {
 	e.startMu.Lock()
 	e.ctx = ctx
 	if e.users > 0 {
-		e.startLocked()
+		e.startLocked() //nolint:contextcheck // It uses the field ctx.
 	}
 	e.startMu.Unlock()
 	<-ctx.Done()
@@ -140,7 +140,7 @@ func (e *Engine) clear() {
 	e.dirty, e.evaluating = make(map[graph.ID]struct{}), false
 	e.mu.Unlock()
 	e.usages.reset()
-	e.index.reset()
+	e.forgetResources()
 	e.graph.Clear()
 	for _, id := range e.results.reset() {
 		e.publish(id)

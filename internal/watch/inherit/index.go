@@ -27,7 +27,7 @@ type index struct {
 	isPlanned bool // The resources to watch are known.
 }
 
-func (x *index) reset() {
+func (x *index) forgetResources() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.served == nil {

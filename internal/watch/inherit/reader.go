@@ -32,6 +32,7 @@ func (r *reader) read(ctx context.Context) {
 	cursor := r.readSnapshot()
 	for {
 		r.recordProgress(cursor)
+		//nolint:contextcheck // The context of the resource ends earlier than that of the engine.
 		changes, next, err := r.resource.informer.Next(r.resource.ctx, cursor, maxChanges)
 		switch {
 		case errors.Is(err, journal.ErrGone):

@@ -136,6 +136,7 @@ func (e *Engine) watchResources(ctx context.Context, parts *sync.WaitGroup) {
 }
 
 func (e *Engine) start(ctx context.Context, r *resource.Resource) *watched {
+	//nolint:contextcheck // An informer outlives the engine.
 	i, release, err := e.options.Pool.Acquire(scopeOf(r), r, informer.Owner{})
 	if err != nil {
 		return nil // The program stops.

@@ -31,8 +31,10 @@ type Query struct {
 }
 
 const (
-	// DefaultFindings and MaxFindings are the default and the maximum number of findings in an overview.
-	DefaultFindings, MaxFindings = 200, 1000
+	// DefaultFindings is the default number of findings in an overview.
+	DefaultFindings = 200
+	// MaxFindings is the maximum number of findings in an overview.
+	MaxFindings = 1000
 
 	maxShown = 30 // Changes and warnings.
 	recent   = time.Hour

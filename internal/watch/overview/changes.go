@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	core "k8s.io/api/core/v1"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -21,7 +21,7 @@ func (b *builder) addWarnings() {
 		if o.Verdict().Severity() <= verdict.OK {
 			return // Only warnings are not OK.
 		}
-		e := decodeItem[core.Event](o)
+		e := decodeItem[corev1.Event](o)
 		last := e.LastTimestamp.Time
 		if last.IsZero() {
 			last = e.EventTime.Time
@@ -29,7 +29,7 @@ func (b *builder) addWarnings() {
 		if e.Series != nil {
 			last = e.Series.LastObservedTime.Time
 		}
-		if e.Type != core.EventTypeWarning || last.Before(since) {
+		if e.Type != corev1.EventTypeWarning || last.Before(since) {
 			return
 		}
 		w := byReason[e.Reason]
@@ -54,7 +54,7 @@ func (b *builder) addWarnings() {
 	b.result.Warnings = b.result.Warnings[:min(maxShown, len(b.result.Warnings))]
 }
 
-func (b *builder) regarded(e *core.Event) verdict.Object {
+func (b *builder) regarded(e *corev1.Event) verdict.Object {
 	o := verdict.Object{
 		Kind: e.InvolvedObject.Kind, Namespace: e.InvolvedObject.Namespace, Name: e.InvolvedObject.Name,
 	}

@@ -3,9 +3,9 @@ package overview
 import (
 	"encoding/json"
 	"slices"
-	"sort"
+	"strings"
 
-	core "k8s.io/api/core/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
@@ -22,20 +22,20 @@ func (b *builder) addSummary() {
 			s.APIServer.Reason = err.Error()
 		}
 	}
-	var allocatable core.ResourceList
+	var allocatable corev1.ResourceList
 	nodes := &Nodes{}
 	var cpu, memory resource.Quantity
 	hasNodes := b.each(graph.Kind{Kind: "Node"}, func(o *compact.Object) {
-		n := decodeItem[core.Node](o)
+		n := decodeItem[corev1.Node](o)
 		nodes.Total++
 		for _, c := range n.Status.Conditions {
-			if c.Type == core.NodeReady && c.Status == core.ConditionTrue {
+			if c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue {
 				nodes.Ready++
 			}
 		}
 		allocatable = n.Status.Allocatable
-		cpu.Add(allocatable[core.ResourceCPU])
-		memory.Add(allocatable[core.ResourceMemory])
+		cpu.Add(allocatable[corev1.ResourceCPU])
+		memory.Add(allocatable[corev1.ResourceMemory])
 	})
 	if hasNodes {
 		s.Nodes = nodes
@@ -61,7 +61,7 @@ func decodeItem[T any](o *compact.Object) (value T) {
 }
 
 func quotasOf(o *compact.Object) (quotas []Quota) {
-	q := decodeItem[core.ResourceQuota](o)
+	q := decodeItem[corev1.ResourceQuota](o)
 	for name, hard := range q.Status.Hard {
 		used := q.Status.Used[name]
 		percent := 0
@@ -72,6 +72,6 @@ func quotasOf(o *compact.Object) (quotas []Quota) {
 			Name: q.Name, Resource: string(name), Used: used.String(), Hard: hard.String(), Percent: percent,
 		})
 	}
-	sort.Slice(quotas, func(i, j int) bool { return quotas[i].Resource < quotas[j].Resource })
+	slices.SortFunc(quotas, func(x, y Quota) int { return strings.Compare(x.Resource, y.Resource) })
 	return quotas
 }

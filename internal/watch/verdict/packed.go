@@ -82,7 +82,7 @@ func (p Packed) Own() Packed {
 	for range 2 + causeTexts {
 		_, rest, _ = bytes.Cut(rest, []byte{0})
 	}
-	return Packed(rest)
+	return rest
 }
 
 // OverdueAt returns when the verdict must be evaluated again, or the zero Time for never.
