@@ -6,6 +6,7 @@
 package graph
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -54,7 +55,7 @@ type Graph struct {
 	isNamespaced func(Kind) (namespaced, ok bool)
 
 	mu        sync.RWMutex
-	groups    map[string]*group // By the text of the identity.
+	groups    map[[sha256.Size]byte]*group // By identity.
 	objects   map[Kind]map[string]member
 	users     map[ID][]*group
 	owned     map[string][]*group            // By the UID of the owner.
@@ -70,7 +71,7 @@ var (
 
 // group contains the objects of one kind and namespace with the same references and labels.
 type group struct {
-	identity  string
+	identity  [sha256.Size]byte // The hash of all other fields except keys.
 	kind      Kind
 	namespace string
 	uses      []Use
@@ -109,7 +110,7 @@ func New(isNamespaced func(Kind) (namespaced, ok bool)) *Graph {
 func (g *Graph) Clear() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.groups, g.objects = make(map[string]*group), make(map[Kind]map[string]member)
+	g.groups, g.objects = make(map[[sha256.Size]byte]*group), make(map[Kind]map[string]member)
 	g.users, g.owned, g.onNode = make(map[ID][]*group), make(map[string][]*group), make(map[string]*nodePods)
 	g.pods, g.selectors = make(map[string]map[string][]*group), make(map[string]map[string][]*group)
 }
@@ -200,7 +201,7 @@ func (g *Graph) newGroup(id ID, o *objectrefs.Object) (next *group, nodeName str
 	}
 	// Encoding strings never fails.
 	identity, _ := json.Marshal([]any{id.Group, id.Kind.Kind, next.namespace, next.uses, next.owners, next.labels, selector})
-	next.identity = string(identity)
+	next.identity = sha256.Sum256(identity)
 	return next, nodeName
 }
 

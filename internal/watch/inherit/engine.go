@@ -175,6 +175,7 @@ func (e *Engine) evaluateDirty(ctx context.Context) {
 			}
 			e.evaluate(id)
 		}
+		batch = nil //nolint:wastedassign // The garbage collector can free it during the wait.
 		e.mu.Lock()
 		e.evaluating = false
 		e.mu.Unlock()
