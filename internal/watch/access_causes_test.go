@@ -88,7 +88,7 @@ func newCauseCluster(t *testing.T, inherits bool) (*apitest.Server, *watch.Clust
 		`{"phase":"Pending","containerStatuses":[{"name":"c","state":{"waiting":{"reason":"ContainerCreating"}}}]}`)
 	server.Set("core/v1/events", apitest.Item{
 		Namespace: "a", Name: "CANARY-event",
-		Rest: `"type":"Warning","reason":"FailedMount","message":"CANARY-message","lastTimestamp":"2000-01-01T00:00:00Z",` +
+		Rest: `"type":"Warning","reason":"FailedMount","message":"CANARY-event","lastTimestamp":"2000-01-01T00:00:00Z",` +
 			`"involvedObject":{"kind":"Pod","apiVersion":"v1","namespace":"a","name":"CANARY-pod-4"}`,
 	})
 	options := watch.Options{

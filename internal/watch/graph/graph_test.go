@@ -125,7 +125,7 @@ func TestLookupsEqualScans(t *testing.T) {
 		pick := func(values ...string) string { return values[r.IntN(len(values))] }
 		for range 300 {
 			kind, text := pod, podText(
-				pick("", `"app":"x"`, `"app":"y"`, `"app":"x","tier":"z"`), pick("r0", "r1", "r2"),
+				pick("", `"app":"x"`, `"app":"y"`, `"app":"x","tier":"z"`, `"app":"y","tier":"z"`), pick("r0", "r1", "r2"),
 				pick("", "n0", "n1", "n2"), pick("", "m0", "m1", "m2"),
 			)
 			if r.IntN(4) == 0 {
