@@ -67,7 +67,7 @@ function CauseView({ cause, previousLog, reason }: CauseProps) {
           <span class="kind">Cause</span>{" "}
           {name !== "" &&
             (address === null ? (
-              <b>{name}</b>
+              <strong>{name}</strong>
             ) : (
               <a href={address} data-address="">
                 {name}
