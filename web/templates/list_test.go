@@ -32,7 +32,7 @@ func podList() templates.List {
 		Columns: []templates.Column{
 			{Name: "Name"}, {Name: "Status"}, {Name: "Restarts", Relative: true}, {Name: "Node", Priority: 1},
 		},
-		HasVerdicts: true,
+		ShowsWhy: true,
 		Rows: []templates.Row{
 			{
 				Namespace: "big",

@@ -136,7 +136,7 @@ func table(l List) templ.Component {
 				}
 			}
 		}
-		if l.HasVerdicts {
+		if l.ShowsWhy {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 11, "<th scope=\"col\" aria-sort=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -355,7 +355,7 @@ func row(l List, r Row, link int) templ.Component {
 				}
 			}
 		}
-		if l.HasVerdicts {
+		if l.ShowsWhy {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "<td class=\"why\" title=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

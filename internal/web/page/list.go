@@ -86,10 +86,12 @@ func (s *Site) List(w http.ResponseWriter, r *http.Request) error {
 	return response.HTML(w, r, status, templates.ListPage(page))
 }
 
+const events = "core/v1/events"
+
 // defaultSort returns the sort column of a list without the parameter sort: the newest events are first. view.ts has
 // the same rule.
 func defaultSort(ref string) string {
-	if ref == "core/v1/events" {
+	if ref == events {
 		return "last seen"
 	}
 	return ""
@@ -120,7 +122,8 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 			return err
 		}
 		row.Cells = make([]templates.Cell, len(page.Columns))
-		page.HasVerdicts = page.HasVerdicts || o.Verdict().Severity() != verdict.None
+		hasWhy := o.Verdict().Severity() != verdict.None && page.Ref != events // The sentence of an Event is its message.
+		page.ShowsWhy = page.ShowsWhy || hasWhy
 		if v := o.Verdict().Unpack(); v.Severity > verdict.OK {
 			row.Severity, row.Why = v.Severity.String(), v.Why()
 		}

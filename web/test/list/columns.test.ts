@@ -48,7 +48,7 @@ void test("a list with verdicts has a last column that sorts by severity", () =>
   const { thead, table, colgroup, head: h } = head();
   drawHead(h, shape("Name", "Age"), null);
   const row = thead.firstElementChild;
-  const withVerdicts = { ...shape("Name", "Age"), hasVerdicts: true };
+  const withVerdicts = { ...shape("Name", "Age"), hasVerdicts: true, showsWhy: true };
   drawHead(h, withVerdicts, { column: "severity", descending: false });
   assert.ok(thead.firstElementChild !== row);
   const why = thead.firstElementChild?.lastElementChild;

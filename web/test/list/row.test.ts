@@ -115,6 +115,7 @@ void test("rows have a last cell for the verdict only if the list has verdicts, 
   assert.deepEqual(classes([], false), [null, null, null]);
   assert.deepEqual(classes([], true), [null, null, null, "why"]);
   assert.deepEqual(classes(["name"], true), [null, "why"]);
+  assert.equal(shapeOf("core/v1/events", columns, false, [], true).showsWhy, false, "the message is a column");
 });
 
 void test("a row that is used again has the severity and the reason of the new entry", () => {

@@ -25,7 +25,7 @@ export interface TableHead {
  * selected.
  */
 export function drawHead(head: TableHead, shape: TableShape, sort: Sort | null): void {
-  const columns = JSON.stringify([shape.namespace, shape.hasVerdicts, shape.columns]);
+  const columns = JSON.stringify([shape.namespace, shape.showsWhy, shape.columns]);
   if (head.drawnColumns === columns && head.thead.firstElementChild !== null) return markSort(head, sort);
   head.drawnColumns = columns;
   const cell = (column: string, name: string, sortable: string): HTMLElement =>
@@ -36,7 +36,7 @@ export function drawHead(head: TableHead, shape: TableShape, sort: Sort | null):
     );
   const cells = shape.columns.map((c) => cell(String(c.index), c.name, c.name.toLowerCase()));
   if (shape.namespace) cells.unshift(cell("ns", "Namespace", "namespace"));
-  if (shape.hasVerdicts) cells.push(cell("why", "Why", "severity"));
+  if (shape.showsWhy) cells.push(cell("why", "Why", "severity"));
   head.thead.replaceChildren(h("tr", { "aria-rowindex": "1" }, ...cells));
   head.table.setAttribute("aria-colcount", String(cells.length));
   head.colgroup.replaceChildren(...cells.map(() => h("col")));
@@ -60,7 +60,7 @@ export class ColumnWidths {
   constructor(private readonly shape: TableShape) {
     this.chars = shape.columns.map((c) => c.name.length + 2);
     if (shape.namespace) this.chars.unshift(11);
-    if (shape.hasVerdicts) this.chars.push(whyWidth);
+    if (shape.showsWhy) this.chars.push(whyWidth);
   }
 
   /** Measures the cells of the entries. Returns true if a column became wider. */
@@ -122,7 +122,7 @@ export function fittingColumns(rows: RowSource, shape: TableShape, room: number,
   const widths = new ColumnWidths(shape);
   widths.measure(rows.all());
   let longestWhy = 0;
-  if (shape.hasVerdicts)
+  if (shape.showsWhy)
     for (const e of rows.all()) longestWhy = Math.max(longestWhy, Math.min(whyOf(e.verdict).length, maxWidth));
   let used = widths.sum + widths.count * pad + Math.max(0, longestWhy - whyWidth);
   const fitting = new Set<number>();

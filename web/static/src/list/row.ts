@@ -13,8 +13,9 @@ export interface TableShape {
   readonly namespace: boolean; // whether rows have a cell with the namespace
   readonly link: number; // index of the column whose cells link to the object; same as linkColumn in Go
   readonly columns: readonly ShownColumn[];
-  /** Whether rows have a last cell, "Why", with the sentence of the verdict. False if no object has a verdict. */
-  readonly hasVerdicts: boolean;
+  readonly hasVerdicts: boolean; // whether one of the objects has a verdict
+  /** Whether rows have a last cell, "Why", with the sentence of the verdict. The sentence of an Event is its message. */
+  readonly showsWhy: boolean;
 }
 
 export interface ShownColumn {
@@ -55,6 +56,7 @@ export function shapeOf(
     link: link?.index ?? -1,
     columns: shown,
     hasVerdicts,
+    showsWhy: hasVerdicts && ref !== "core/v1/events",
   };
 }
 
@@ -70,7 +72,7 @@ export function emptyRow(shape: TableShape): HTMLTableRowElement {
     tr.append(
       c.index === shape.link ? h("th", { scope: "row" }, h("a")) : h("td", { "data-state": c.showsState ? "" : null }),
     );
-  if (shape.hasVerdicts) tr.append(h("td", { class: "why" }));
+  if (shape.showsWhy) tr.append(h("td", { class: "why" }));
   return tr;
 }
 
@@ -88,7 +90,7 @@ export function fillRow(tr: HTMLTableRowElement, shape: TableShape, e: Entry, no
   const { severity } = e.verdict;
   if (isCounted(severity)) tr.setAttribute("data-severity", severity);
   else tr.removeAttribute("data-severity");
-  if (shape.hasVerdicts) {
+  if (shape.showsWhy) {
     const why = tr.lastElementChild as Element;
     // The word makes the severity independent of color.
     const text = whyOf(e.verdict);
