@@ -1,6 +1,7 @@
 // The entry point of the page's script. It connects the parts of the page. The server renders the page first as HTML;
 // afterwards, this script keeps it current.
 
+import "./core-code.ts";
 import { hasReloadState, reloadWhenServed } from "./list/pending-kind.ts";
 import { isKiosk } from "./net/base-path.ts";
 import { byId } from "./ui/dom.ts";

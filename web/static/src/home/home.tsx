@@ -1,5 +1,6 @@
 // The home page: the current problems of the cluster or of one namespace, the worst first, and facts about it.
 
+import "../core-code.ts";
 import { isKiosk } from "../net/base-path.ts";
 import { clockTime } from "../text/age.ts";
 import { formatInteger } from "../text/format.ts";

@@ -1,5 +1,6 @@
 // The actions of one row: the menu that a right click or the button "…" opens, and the keys to copy and to compare.
 
+import "../shared-code.ts";
 import { sharedParts } from "../model/guest.ts";
 import { keyOf } from "../model/row-source.ts";
 import { compareHref, objectHref, type ObjectName } from "../model/view.ts";

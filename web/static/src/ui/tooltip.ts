@@ -1,5 +1,6 @@
 // A tooltip with the text of an element's attribute data-hint. It stays open while the pointer is on it.
 
+import "../core-code.ts";
 import { h, setText } from "./dom.ts";
 
 const hideDelay = 200; // ms in which the pointer must move from the element to the tooltip

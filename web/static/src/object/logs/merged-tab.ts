@@ -1,5 +1,6 @@
 // The logs of all containers of a workload's pods, merged by time.
 
+import "../../shared-code.ts";
 import { copyText } from "../../ui/clipboard.ts";
 import { h, setText } from "../../ui/dom.ts";
 import { formatInteger } from "../../text/format.ts";

@@ -1,3 +1,4 @@
+import "../../shared-code.ts";
 import type { JsonObject } from "../../net/wire.ts";
 import type { KindSection } from "../kind-section.ts";
 import type { TabHost } from "../tab.ts";
