@@ -371,7 +371,7 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
       lines.slice(1).map((l) => l.split(",")[1]),
       ["a-2", "a-1"],
     );
-    await page.goto(`${dashboard.url}r/core/v1/configmaps?ns=${ns}&q=web-&cols=data`);
+    await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&q=web-&cols=data`);
     await become("the filtered rows", () => names(page), ["web-10"]);
     file = await take("Rows as JSON");
     assert.deepEqual(
