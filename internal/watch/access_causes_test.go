@@ -51,11 +51,11 @@ func setWorkload(server *apitest.Server, name, podName, spec, status string) {
 	set := owned(namespace, name+"-rs", "Deployment", name)
 	set.Rest = `"spec":{"replicas":1},"status":{"replicas":1}`
 	server.Set(replicaSets, set)
-	setPod(server, namespace, name, podName, spec, status)
+	setPod(server, name, podName, spec, status)
 }
 
-func setPod(server *apitest.Server, namespace, workload, name, spec, status string) {
-	p := owned(namespace, name, "ReplicaSet", workload+"-rs")
+func setPod(server *apitest.Server, workload, name, spec, status string) {
+	p := owned("a", name, "ReplicaSet", workload+"-rs")
 	p.Cells, p.Rest = fmt.Sprintf(`[%q,"x"]`, name), fmt.Sprintf(`"spec":%s,"status":%s`, spec, status)
 	server.Set(pods, p)
 }
@@ -294,7 +294,7 @@ func TestRevokedPermissionHidesCauses(t *testing.T) {
 			start := time.Now()
 			after, _ := readUntil(t, sub, "snapshot", "window")
 			duration := time.Since(start)
-			setPod(server, "a", "crashing", "CANARY-pod", crashingSpec,
+			setPod(server, "crashing", "CANARY-pod", crashingSpec,
 				strings.ReplaceAll(crashingStatus, "CANARY-message", "CANARY-message-2"))
 			later, _ := readUntil(t, sub, "heartbeat")
 			if !strings.Contains(before, "CANARY-pod") || strings.Contains(after+later, "CANARY") ||
@@ -332,7 +332,7 @@ func TestHiddenCausesDoNotUpdateRows(t *testing.T) {
 				readUntil(t, sub, "heartbeat")
 				var all string
 				for n := range 3 {
-					setPod(server, "a", "crashing", "CANARY-pod", crashingSpec, strings.ReplaceAll(
+					setPod(server, "crashing", "CANARY-pod", crashingSpec, strings.ReplaceAll(
 						crashingStatus, "CANARY-message", fmt.Sprintf("%s-%s-%d", name, view, n)))
 					advance(2 * time.Second)
 				}

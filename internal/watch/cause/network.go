@@ -99,8 +99,11 @@ func isReady(p *corev1.Pod) bool {
 // scaledToZero returns a workload without desired pods whose template the Service selects, or nil.
 func (s *subject) scaledToZero(o *corev1.Service) *Neighbor {
 	for _, kind := range []graph.Kind{
-		{Group: "apps", Kind: "Deployment"}, {Group: "apps", Kind: "StatefulSet"}, {Kind: "ReplicationController"},
-		{Group: "apps", Kind: "ReplicaSet"}, {Group: "argoproj.io", Kind: "Rollout"},
+		{Group: "apps", Kind: "Deployment"},
+		{Group: "apps", Kind: "StatefulSet"},
+		{Kind: "ReplicationController"},
+		{Group: "apps", Kind: "ReplicaSet"},
+		{Group: "argoproj.io", Kind: "Rollout"},
 	} {
 		workloads := s.All(kind, s.ID.Namespace(), maxNeighbors)
 		for n := range workloads {
