@@ -46,9 +46,9 @@ func TestInheritedVerdictsFollowTheirCauses(t *testing.T) {
 			}
 		}
 		want("crashing", verdict.Degraded, "Pod/CANARY-pod")
-		setPod(server, "a", "crashing", "CANARY-pod", crashingSpec, readyStatus)
+		setPod(server, "crashing", "CANARY-pod", crashingSpec, readyStatus)
 		want("crashing", verdict.OK, "")
-		setPod(server, "a", "crashing", "CANARY-pod", crashingSpec, crashingStatus)
+		setPod(server, "crashing", "CANARY-pod", crashingSpec, crashingStatus)
 		want("crashing", verdict.Degraded, "Pod/CANARY-pod")
 		server.Delete(pods, "a", "CANARY-pod")
 		want("crashing", verdict.OK, "")
