@@ -184,7 +184,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
           `${new URLSearchParams({ ...(m.namespaced ? { ns } : {}), q: m.name, cols: "wide", open: key })}`,
       );
       await page.locator('#panel .status[data-state="live"]').waitFor();
-      await panel.locator(".overview .pairs").first().waitFor();
+      await panel.locator(".overview .pairs:visible").first().waitFor();
       await until(`the row of ${m.resource}`, async () => (await table(page)).rows.length > 0);
       await harmless(page, `${m.resource}: list and overview`);
       await annotated(m);
