@@ -12,7 +12,6 @@ import "./net/latency.ts";
 import "./net/live.ts";
 import "./net/login.ts";
 import "./net/verdict.ts";
-import "./object/tabs.ts";
 import "./palette/commands.ts";
 import "./palette/keys.ts";
 import "./text/age.ts";

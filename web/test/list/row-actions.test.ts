@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { page } from "../fake-page.ts";
+import { browser, element, openPage } from "../fake-app.ts";
 import { comparisonOf, kubectlCommand, runRowCommand } from "../../static/src/list/row-actions.ts";
 import type { ListPage } from "../../static/src/list/list.ts";
 import type { ObjectName } from "../../static/src/model/view.ts";
-import { browser, element, openPage } from "../fake-app.ts";
-import { page } from "../fake-page.ts";
 
 const a = { ns: "shop", name: "web-1" };
 const b = { ns: "shop", name: "web-2" };
