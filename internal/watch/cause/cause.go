@@ -213,13 +213,14 @@ func (s *subject) rootOf(n *Neighbor) *verdict.Cause {
 	return &verdict.Cause{Object: objectOf(n), Sentence: v.Why()}
 }
 
-// hasProblem reports whether a neighbor is degraded or failed for a reason that still holds. Without that check, two
-// objects could keep a verdict from each other forever.
+// hasProblem reports whether a neighbor is degraded or failed for a reason that still applies. Without this
+// check, two objects could keep each other's verdict forever.
 func (s *subject) hasProblem(n *Neighbor) bool {
-	return n.Object != nil && n.Object.Verdict().Severity().IsProblem() && s.holds(n)
+	return n.Object != nil && n.Object.Verdict().Severity().IsProblem() && s.stillApplies(n)
 }
 
-func (s *subject) holds(n *Neighbor) bool {
+// stillApplies reports whether the cause of a neighbor's problem still exists.
+func (s *subject) stillApplies(n *Neighbor) bool {
 	v := n.Object.Verdict()
 	if !v.IsInherited() || v.Own().Severity() == v.Severity() {
 		return true

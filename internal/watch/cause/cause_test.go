@@ -204,9 +204,10 @@ func (c *cluster) checkSources(t *testing.T, id graph.ID, v *verdict.Verdict) {
 		}
 	}
 	for _, other := range c.order {
-		isNamed := len(other.Name()) > 2 && strings.Contains(texts, other.Name()) && !strings.Contains(own.Sentence, other.Name())
+		name := other.Name()
+		isNamed := len(name) > 2 && strings.Contains(texts, name) && !strings.Contains(own.Sentence, name)
 		if isNamed && other != id && !v.Sources.Contains(ref(other.Kind), other.Namespace()) &&
-			!bytes.Contains(c.objects[id].text, []byte(other.Name())) {
+			!bytes.Contains(c.objects[id].text, []byte(name)) {
 			t.Errorf("%v: %q names %v, but the sources are %q", id, texts, other, v.Sources)
 		}
 	}

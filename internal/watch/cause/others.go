@@ -9,13 +9,13 @@ import (
 
 	admission "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
-	storage "k8s.io/api/storage/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-var apiServiceKind = graph.Kind{Group: "apiregistration.k8s.io", Kind: "APIService"} //nolint:gochecknoglobals // Constant.
+//nolint:gochecknoglobals // Constant.
+var apiServiceKind = graph.Kind{Group: "apiregistration.k8s.io", Kind: "APIService"}
 
 func cutRef(ref string) (group, version, resource string) {
 	parts := strings.SplitN(ref, "/", 3)
@@ -28,64 +28,10 @@ func cutRef(ref string) (group, version, resource string) {
 	return parts[0], parts[1], parts[2]
 }
 
-// claim explains why a PersistentVolumeClaim is not bound.
-func claim(s *subject) *verdict.Verdict {
-	o := decode[corev1.PersistentVolumeClaim](&s.Neighbor)
-	if o.Status.Phase == corev1.ClaimBound || s.own.Severity == verdict.None {
-		return nil
-	}
-	if target := s.firstMissing(func(u *graph.Use) bool {
-		return u.Target.Kind.Kind == "StorageClass" || u.Target.Kind.Kind == "PersistentVolume"
-	}); target != nil {
-		return s.missing(verdict.Failed, target)
-	}
-	className := o.Spec.StorageClassName
-	if className != nil && *className != "" && o.Spec.VolumeName == "" {
-		n := s.Find(graph.NewID(graph.Kind{Group: "storage.k8s.io", Kind: "StorageClass"}, "", *className))
-		class := decode[storage.StorageClass](&n)
-		if class.VolumeBindingMode != nil && *class.VolumeBindingMode == storage.VolumeBindingWaitForFirstConsumer {
-			return s.waitingClaim(&n)
-		}
-	}
-	if message := s.lastEvent("ProvisioningFailed", "FailedBinding", "VolumeMismatch"); message != "" {
-		return s.inherit(verdict.Failed, "ProvisioningFailed", message, nil)
-	}
-	return nil
-}
-
-// waitingClaim is the verdict on a claim that is bound only when a pod uses it.
-func (s *subject) waitingClaim(class *Neighbor) *verdict.Verdict {
-	var pods []Neighbor
-	for _, n := range s.find(s.Users(s.ID, maxNeighbors)) {
-		if n.ID.Kind == podKind {
-			pods = append(pods, n)
-		}
-	}
-	s.readsIn(podsRef, s.ID.Namespace())
-	if len(pods) == 0 {
-		sentence := "Waits for the first pod that uses it, as StorageClass " + class.ID.Name() + " requires"
-		return &verdict.Verdict{
-			Severity: verdict.OK, Reason: "WaitForFirstConsumer", Sentence: sentence,
-			Cause: &verdict.Cause{Object: objectOf(class)},
-		}
-	}
-	for n := range pods {
-		p := decode[corev1.Pod](&pods[n])
-		own := pods[n].Object.Verdict().Own().Unpack()
-		if p.Spec.NodeName == "" && own.Severity.IsProblem() {
-			return s.inherit(verdict.Degraded, own.Reason, "Waits for pod "+p.Name+": "+own.Why(),
-				&verdict.Cause{Object: objectOf(&pods[n]), Sentence: own.Why()})
-		}
-	}
-	if message := s.lastEvent("ProvisioningFailed"); message != "" {
-		return s.inherit(verdict.Failed, "ProvisioningFailed", message, nil)
-	}
-	return nil
-}
-
 // metricsAPI matches the API of metrics in the messages of autoscalers, such as "from custom metrics API" or "get
 // pods.metrics.k8s.io".
-var metricsAPI = regexp.MustCompile(`\b(external|custom|resource) metrics API\b|\b((?:external\.|custom\.)?metrics\.k8s\.io)\b`)
+var metricsAPI = regexp.MustCompile(
+	`\b(external|custom|resource) metrics API\b|\b((?:external\.|custom\.)?metrics\.k8s\.io)\b`)
 
 // metricsGroups are the API groups of the APIs in the messages of autoscalers.
 var metricsGroups = map[string]string{ //nolint:gochecknoglobals // Constant.
@@ -97,7 +43,8 @@ func autoscaler(s *subject) *verdict.Verdict {
 	if !s.own.Severity.IsProblem() && s.own.Severity != verdict.Progressing {
 		return nil
 	}
-	if target := s.firstMissing(func(u *graph.Use) bool { return strings.HasSuffix(u.Via, "scaleTargetRef") }); target != nil {
+	isTarget := func(u *graph.Use) bool { return strings.HasSuffix(u.Via, "scaleTargetRef") }
+	if target := s.firstMissing(isTarget); target != nil {
 		return s.missing(verdict.Failed, target)
 	}
 	o := decode[struct {
@@ -246,7 +193,7 @@ func apiService(s *subject) *verdict.Verdict {
 	return nil
 }
 
-// namespace explains a namespace that cannot be deleted by the API that does not answer.
+// namespace explains a namespace that cannot be deleted because an API does not answer.
 func namespace(s *subject) *verdict.Verdict {
 	if s.own.Severity <= verdict.OK {
 		return nil
@@ -256,7 +203,7 @@ func namespace(s *subject) *verdict.Verdict {
 		c := &o.Status.Conditions[n]
 		remains := c.Type == corev1.NamespaceContentRemaining || c.Type == corev1.NamespaceFinalizersRemaining
 		if remains && c.Status == corev1.ConditionTrue {
-			return nil // The object itself says what remains.
+			return nil // The verdict of the namespace alone already names what remains.
 		}
 	}
 	for n := range o.Status.Conditions {

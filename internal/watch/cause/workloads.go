@@ -1,8 +1,6 @@
 package cause
 
 import (
-	"cmp"
-	"regexp"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -48,10 +46,10 @@ func pod(s *subject) *verdict.Verdict {
 		if uses[n].Target.Kind.Kind != "PersistentVolumeClaim" || hasFailedContainer(&p) {
 			continue
 		}
-		volume := s.Find(uses[n].Target)
-		if s.hasProblem(&volume) || isUnscheduled(&p) && volume.Object != nil && volume.Object.Verdict().Severity() > verdict.OK {
-			return s.because(volume.Object.Verdict().Severity(), &volume,
-				"PersistentVolumeClaim "+volume.ID.Name()+": ")
+		pvc := s.Find(uses[n].Target)
+		isPending := pvc.Object != nil && pvc.Object.Verdict().Severity() > verdict.OK
+		if s.hasProblem(&pvc) || isUnscheduled(&p) && isPending {
+			return s.because(pvc.Object.Verdict().Severity(), &pvc, "PersistentVolumeClaim "+pvc.ID.Name()+": ")
 		}
 	}
 	return s.mountFailure()
@@ -204,149 +202,6 @@ func cronJob(s *subject) *verdict.Verdict {
 		return s.creationFailure()
 	}
 	return s.because(last.Object.Verdict().Severity(), last, "Job "+last.ID.Name()+": ")
-}
-
-var (
-	quotaPattern   = regexp.MustCompile(`(?:exceeded|failed) quota: ([a-z0-9.-]+)`)
-	limitPattern   = regexp.MustCompile(`(?:maximum|minimum) (?:cpu|memory|storage|[a-z./-]+) usage per (?:Container|Pod|PersistentVolumeClaim)`)
-	accountPattern = regexp.MustCompile(`serviceaccounts? "([a-z0-9.-]+)" not found|error looking up service account [a-z0-9-]+/([a-z0-9.-]+)`)
-	webhookPattern = regexp.MustCompile(`failed calling webhook "([^"]+)"`)
-	priorityClass  = regexp.MustCompile(`no PriorityClass with name ([a-z0-9.-]+) was found`)
-	runtimeClass   = regexp.MustCompile(`RuntimeClass "([a-z0-9.-]+)" not found`)
-)
-
-// creationFailure explains why a controller cannot create objects, from the message of the API server.
-func (s *subject) creationFailure() *verdict.Verdict {
-	if s.own.Severity < verdict.Progressing {
-		return nil
-	}
-	message := s.failureMessage() + " " + s.lastEvent("FailedCreate")
-	for _, explain := range []func(*subject, string) *verdict.Verdict{
-		quotaFailure, webhookFailure, limitFailure, missingForCreation,
-	} {
-		if v := explain(s, message); v != nil {
-			return v
-		}
-	}
-	if target := s.firstMissing(isNeededForCreation); target != nil {
-		return s.missing(verdict.Failed, target)
-	}
-	return nil
-}
-
-// firstGroup returns the first group of a pattern that is not empty in a text, or "".
-func firstGroup(pattern *regexp.Regexp, text string) string {
-	groups := pattern.FindStringSubmatch(text)
-	if groups == nil {
-		return ""
-	}
-	return cmp.Or(groups[1:]...)
-}
-
-func quotaFailure(s *subject, message string) *verdict.Verdict {
-	quota := firstGroup(quotaPattern, message)
-	if quota == "" {
-		return nil
-	}
-	n := s.Find(graph.NewID(graph.Kind{Kind: "ResourceQuota"}, s.ID.Namespace(), quota))
-	if n.Presence == Missing {
-		return nil // It was deleted.
-	}
-	_, detail, _ := strings.Cut(message, "quota: "+quota)
-	sentence := "ResourceQuota " + quota + " refuses new objects: " + strings.TrimSpace(strings.TrimLeft(detail, ",: "))
-	return s.inherit(verdict.Failed, "ExceededQuota", sentence, &verdict.Cause{
-		Object: withResource(objectOf(&n), "core/v1/resourcequotas"), Sentence: sentence,
-	})
-}
-
-func webhookFailure(s *subject, message string) *verdict.Verdict {
-	webhook := firstGroup(webhookPattern, message)
-	if webhook == "" {
-		return nil
-	}
-	configuration := s.webhook(webhook)
-	if configuration == nil {
-		return nil
-	}
-	sentence := "Webhook " + webhook + " refuses new objects"
-	if s.hasProblem(configuration) {
-		return s.because(verdict.Failed, configuration, sentence+": ")
-	}
-	return s.inherit(verdict.Failed, "WebhookFailed", sentence, &verdict.Cause{
-		Object: objectOf(configuration), Sentence: sentence,
-	})
-}
-
-func limitFailure(s *subject, message string) *verdict.Verdict {
-	limit := limitPattern.FindStringIndex(message)
-	if limit == nil {
-		return nil
-	}
-	ranges := s.All(graph.Kind{Kind: "LimitRange"}, s.ID.Namespace(), maxNeighbors)
-	if len(ranges) == 0 {
-		return nil
-	}
-	sentence := "LimitRange " + ranges[0].ID.Name() + " refuses new objects: " + strings.TrimSpace(message[limit[0]:])
-	return s.inherit(verdict.Failed, "LimitRange", sentence, &verdict.Cause{
-		Object: objectOf(&ranges[0]), Sentence: sentence,
-	})
-}
-
-// missingForCreation returns the verdict for a missing object that the API server names.
-func missingForCreation(s *subject, message string) *verdict.Verdict {
-	for pattern, kind := range map[*regexp.Regexp]graph.Kind{
-		accountPattern: {Kind: "ServiceAccount"}, priorityClass: {Group: "scheduling.k8s.io", Kind: "PriorityClass"},
-		runtimeClass: {Group: "node.k8s.io", Kind: "RuntimeClass"},
-	} {
-		missing := firstGroup(pattern, message)
-		if missing == "" {
-			continue
-		}
-		namespace := s.ID.Namespace()
-		if kind.Group != "" {
-			namespace = ""
-		}
-		if n := s.Find(graph.NewID(kind, namespace, missing)); n.Presence != Present {
-			return s.missing(verdict.Failed, &n)
-		}
-	}
-	return nil
-}
-
-// failureMessage returns the message of the API server in the condition ReplicaFailure, or "". The sentence of the
-// subject alone contains only a part of it.
-func (s *subject) failureMessage() string {
-	o := decode[struct {
-		Status struct {
-			Conditions []struct {
-				Type    string `json:"type"`
-				Status  string `json:"status"`
-				Message string `json:"message"`
-			} `json:"conditions"`
-		} `json:"status"`
-	}](&s.Neighbor)
-	for _, c := range o.Status.Conditions {
-		if c.Type == "ReplicaFailure" && c.Status == "True" {
-			return c.Message
-		}
-	}
-	return ""
-}
-
-// isNeededForCreation reports whether the API server rejects pods without the object.
-func isNeededForCreation(u *graph.Use) bool {
-	switch u.Target.Kind.Kind {
-	case "ServiceAccount", "PriorityClass", "RuntimeClass":
-		return true
-	}
-	return false
-}
-
-func withResource(o verdict.Object, ref string) verdict.Object {
-	if o.Resource == "" {
-		o.Resource = ref
-	}
-	return o
 }
 
 // lastEvent returns the message of the newest event about the subject with one of the reasons, or "".

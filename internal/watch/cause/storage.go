@@ -1,0 +1,64 @@
+package cause
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	storage "k8s.io/api/storage/v1"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// claim explains why a PersistentVolumeClaim is not bound.
+func claim(s *subject) *verdict.Verdict {
+	o := decode[corev1.PersistentVolumeClaim](&s.Neighbor)
+	if o.Status.Phase == corev1.ClaimBound || s.own.Severity == verdict.None {
+		return nil
+	}
+	if target := s.firstMissing(func(u *graph.Use) bool {
+		return u.Target.Kind.Kind == "StorageClass" || u.Target.Kind.Kind == "PersistentVolume"
+	}); target != nil {
+		return s.missing(verdict.Failed, target)
+	}
+	className := o.Spec.StorageClassName
+	if className != nil && *className != "" && o.Spec.VolumeName == "" {
+		n := s.Find(graph.NewID(graph.Kind{Group: "storage.k8s.io", Kind: "StorageClass"}, "", *className))
+		class := decode[storage.StorageClass](&n)
+		if class.VolumeBindingMode != nil && *class.VolumeBindingMode == storage.VolumeBindingWaitForFirstConsumer {
+			return s.waitingClaim(&n)
+		}
+	}
+	if message := s.lastEvent("ProvisioningFailed", "FailedBinding", "VolumeMismatch"); message != "" {
+		return s.inherit(verdict.Failed, "ProvisioningFailed", message, nil)
+	}
+	return nil
+}
+
+// waitingClaim is the verdict on a claim that is bound only when a pod uses it.
+func (s *subject) waitingClaim(class *Neighbor) *verdict.Verdict {
+	var pods []Neighbor
+	for _, n := range s.find(s.Users(s.ID, maxNeighbors)) {
+		if n.ID.Kind == podKind {
+			pods = append(pods, n)
+		}
+	}
+	s.readsIn(podsRef, s.ID.Namespace())
+	if len(pods) == 0 {
+		sentence := "Waits for the first pod that uses it, as StorageClass " + class.ID.Name() + " requires"
+		return &verdict.Verdict{
+			Severity: verdict.OK, Reason: "WaitForFirstConsumer", Sentence: sentence,
+			Cause: &verdict.Cause{Object: objectOf(class)},
+		}
+	}
+	for n := range pods {
+		p := decode[corev1.Pod](&pods[n])
+		own := pods[n].Object.Verdict().Own().Unpack()
+		if p.Spec.NodeName == "" && own.Severity.IsProblem() {
+			return s.inherit(verdict.Degraded, own.Reason, "Waits for pod "+p.Name+": "+own.Why(),
+				&verdict.Cause{Object: objectOf(&pods[n]), Sentence: own.Why()})
+		}
+	}
+	if message := s.lastEvent("ProvisioningFailed"); message != "" {
+		return s.inherit(verdict.Failed, "ProvisioningFailed", message, nil)
+	}
+	return nil
+}
