@@ -112,7 +112,7 @@ func severities(t *testing.T, objects []map[string]any) map[string]string {
 }
 
 // collectCauses returns all texts that a viewer gets of the Deployments of a namespace, and the severities of the rows.
-func collectCauses(t *testing.T, access *watch.Access, namespaces []string) (texts map[string]string, rows map[string]string) {
+func collectCauses(t *testing.T, access *watch.Access, namespaces []string) (texts, rows map[string]string) {
 	t.Helper()
 	texts = make(map[string]string)
 	for _, view := range []stream.View{stream.Rows, stream.Table, stream.Windowed, stream.Changes} {
@@ -194,6 +194,9 @@ func TestCausesAreHidden(t *testing.T) {
 		return lines
 	}
 	ofDeployments := watch.Part{Resource: deployments, Namespaces: []string{"a"}}
+	podsOf := func(namespace string) watch.Part {
+		return watch.Part{Resource: pods, Namespaces: []string{namespace}}
+	}
 	for name, test := range map[string]struct {
 		viewer  watch.Viewer
 		grants  []string
@@ -202,10 +205,10 @@ func TestCausesAreHidden(t *testing.T) {
 		"guest":                     {sharedWith(ofDeployments), nil, ""},
 		"guest of all Deployments":  {sharedWith(watch.Part{Resource: deployments}), nil, ""},
 		"guest, pods by label":      {sharedWith(ofDeployments, watch.Part{Resource: pods, Labels: "x=y"}), nil, ""},
-		"guest, pods of b":          {sharedWith(ofDeployments, watch.Part{Resource: pods, Namespaces: []string{"b"}}), nil, ""},
+		"guest, pods of b":          {sharedWith(ofDeployments, podsOf("b")), nil, ""},
 		"guest, missing objects":    {sharedWith(ofDeployments, watch.Part{Resource: "core/v1/configmaps"}), nil, ""},
 		"guest, nodes":              {sharedWith(ofDeployments, watch.Part{Resource: "core/v1/nodes"}), nil, ""},
-		"guest, pods":               {sharedWith(ofDeployments, watch.Part{Resource: pods, Namespaces: []string{"a"}}), nil, "crashing"},
+		"guest, pods":               {sharedWith(ofDeployments, podsOf("a")), nil, "crashing"},
 		"user":                      {user("ann"), may("deployments", "*"), ""},
 		"user, namespace":           {user("ann"), may("deployments", "a"), ""},
 		"user, pods of b":           {user("ann"), append(may("deployments", "*"), may("pods", "b")...), ""},
@@ -258,8 +261,10 @@ func TestCausesAreHidden(t *testing.T) {
 				if err := json.Unmarshal([]byte(texts["overview"]), &doc); err != nil {
 					t.Fatal(err)
 				}
-				if test.visible == "" && name != "guest, nodes" && (doc.Counts["failed"]+doc.Counts["degraded"] != 4 || len(doc.Changes)+len(doc.Warnings) > 0) ||
-					strings.Contains(name, "guest") && strings.Contains(strings.Join(doc.Unexamined, " "), "ReplicaSet") {
+				isWrong := doc.Counts["failed"]+doc.Counts["degraded"] != 4 || len(doc.Changes)+len(doc.Warnings) > 0
+				isGuest := strings.Contains(name, "guest")
+				if test.visible == "" && name != "guest, nodes" && isWrong ||
+					isGuest && strings.Contains(strings.Join(doc.Unexamined, " "), "ReplicaSet") {
 					t.Errorf("overview: %s", texts["overview"])
 				}
 			})
@@ -337,7 +342,8 @@ func TestHiddenCausesDoNotUpdateRows(t *testing.T) {
 					advance(2 * time.Second)
 				}
 				all, _ = readUntil(t, sub, "heartbeat")
-				if hasUpdate := strings.Contains(all, `"op"`) || strings.Contains(all, `"changes"`); hasUpdate != (name == "program") {
+				hasUpdate := strings.Contains(all, `"op"`) || strings.Contains(all, `"changes"`)
+				if hasUpdate != (name == "program") {
 					t.Errorf("%s, %s: got %s", name, view, all)
 				}
 				sub.Close()

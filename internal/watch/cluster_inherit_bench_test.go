@@ -33,7 +33,8 @@ func benchmarkPod(n int) apitest.Item {
 	for m := range 20 {
 		_, _ = fmt.Fprintf(&env, `{"name":"VARIABLE_%d","value":"value-%d-%d"},`, m, m, app)
 	}
-	p.Rest = fmt.Sprintf(`"spec":{"nodeName":"node-%d","containers":[{"name":"app","image":"registry.test/app-%d:1","env":[%s`+
+	p.Rest = fmt.Sprintf(`"spec":{"nodeName":"node-%d","containers":[{"name":"app","image":"registry.test/app-%d:1",`+
+		`"env":[%s`+
 		`{"name":"POD","valueFrom":{"fieldRef":{"fieldPath":"metadata.name"}}}],"resources":{"requests":{"cpu":"100m"}}}],`+
 		`"volumes":[{"name":"v","configMap":{"name":"app-%d"}}]},"status":{"phase":"Running","podIP":"10.%d.%d.%d",`+
 		`"conditions":[{"type":"Ready","status":"True","lastTransitionTime":"2026-01-01T00:00:%02dZ"}],"containerStatuses":[`+

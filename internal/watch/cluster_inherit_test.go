@@ -108,7 +108,7 @@ func TestEngineStopsAfterLinger(t *testing.T) {
 				t.Errorf("the engine still requests nodes: %s", strings.Join(server.Requests("/nodes"), "\n"))
 			}
 		}
-		// A pinned informer would keep verdicts that nobody updates.
+		// A pinned informer would keep verdicts that no engine updates.
 		release := access.KeepOverview()
 		advance(time.Second)
 		i := cluster.Informer(deployments)

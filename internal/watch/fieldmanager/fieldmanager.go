@@ -48,8 +48,8 @@ func Newest(managed []byte) (newest *Author, unambiguous bool) {
 	return &clone, unambiguous
 }
 
-// NewestSpec returns the newest author of an object's specification, or nil. Authors of a subresource do not count, such
-// as those of the status.
+// NewestSpec returns the newest author of an object's specification, or nil. Authors of a subresource, such as status,
+// do not count.
 func NewestSpec(managed []byte) (newest *Author) {
 	entries := read(managed)
 	for i := range entries {

@@ -200,7 +200,9 @@ func (g *Graph) newGroup(id ID, o *objectrefs.Object) (next *group, nodeName str
 		next.labels = o.Labels
 	}
 	// Encoding strings never fails.
-	identity, _ := json.Marshal([]any{id.Group, id.Kind.Kind, next.namespace, next.uses, next.owners, next.labels, selector})
+	identity, _ := json.Marshal([]any{
+		id.Group, id.Kind.Kind, next.namespace, next.uses, next.owners, next.labels, selector,
+	})
 	next.identity = sha256.Sum256(identity)
 	return next, nodeName
 }

@@ -89,9 +89,10 @@ func (m model) check(t *testing.T, g *graph.Graph) {
 	}
 	for n := range 3 {
 		name := fmt.Sprint("n", n)
-		wantSame(t, "pods on "+name, g.Users(graph.NewID(node, "", name), all), m.scan(func(_ graph.ID, o *objectrefs.Object) bool {
+		onNode := m.scan(func(_ graph.ID, o *objectrefs.Object) bool {
 			return slices.ContainsFunc(o.Uses, func(r objectrefs.Ref) bool { return r.Kind == "Node" && r.Name == name })
-		}))
+		})
+		wantSame(t, "pods on "+name, g.Users(graph.NewID(node, "", name), all), onNode)
 		owner := fmt.Sprint("r", n)
 		wantSame(t, "owned by "+owner, g.Owned(owner, all), m.scan(func(_ graph.ID, o *objectrefs.Object) bool {
 			return slices.ContainsFunc(o.Owners, func(r objectrefs.Ref) bool { return r.UID == owner })

@@ -29,7 +29,7 @@ type Options struct {
 	Log    *slog.Logger
 }
 
-// Engine evaluates inherited verdicts while somebody uses it. It is safe for concurrent use.
+// Engine evaluates inherited verdicts while it has users. It is safe for concurrent use.
 type Engine struct {
 	index
 

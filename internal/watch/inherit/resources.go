@@ -93,8 +93,8 @@ func isWatchable(r *resource.Resource) bool { return r.Can("list") && r.Can("wat
 
 // isCustom reports whether a group is not of Kubernetes itself. The Gateway API is a custom group.
 func isCustom(group string) bool {
-	return strings.Contains(group, ".") &&
-		(!strings.HasSuffix(group, ".k8s.io") || group == "gateway.networking.k8s.io" || strings.HasSuffix(group, ".x-k8s.io"))
+	isReserved := strings.HasSuffix(group, ".k8s.io") && !strings.HasSuffix(group, ".x-k8s.io")
+	return strings.Contains(group, ".") && (!isReserved || group == "gateway.networking.k8s.io")
 }
 
 func scopeOf(r *resource.Resource) listwatch.Scope {

@@ -114,7 +114,7 @@ func (u *podUsage) readSpec(c *jsonscan.Cursor) error {
 				case r.isSidecar:
 					sidecars.milliCPU += r.milliCPU
 					sidecars.memory += r.memory
-				default: // An init container runs beside the sidecars that started before.
+				default: // An init container runs together with the sidecars before it.
 					largest.milliCPU = max(largest.milliCPU, r.milliCPU+sidecars.milliCPU)
 					largest.memory = max(largest.memory, r.memory+sidecars.memory)
 				}

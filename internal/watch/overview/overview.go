@@ -1,5 +1,5 @@
 // Package overview describes what is wrong in a cluster or in some namespaces of it: the failed and degraded objects,
-// each with its cause, and the facts beside them.
+// each with its cause, and facts about the cluster.
 package overview
 
 import (

@@ -95,8 +95,9 @@ func FuzzInheritedVerdicts(f *testing.F) {
 		if got.Reason != clean(reason) || got.Sentence != clean(sentence) || string(packed.Own()) != string(packedOwn) {
 			t.Errorf("got %+v and %q", got, packed.Own())
 		}
-		if (got.Cause != nil) != (clean(kind) != "") ||
-			got.Cause != nil && (got.Cause.Name != clean(name) || got.Cause.Sentence != clean(text)) {
+		hasCause := got.Cause != nil
+		if hasCause != (clean(kind) != "") ||
+			hasCause && (got.Cause.Name != clean(name) || got.Cause.Sentence != clean(text)) {
 			t.Errorf("got cause %+v", got.Cause)
 		}
 		if p := packed.Public().Unpack(); p.Severity != verdict.Failed || p.Reason != packedOwn.Unpack().Reason {

@@ -58,7 +58,7 @@ type Verdict struct {
 	Cause *Cause `json:"cause,omitempty"`
 	// Via is the neighbor that passes the verdict on. It differs from Cause if the neighbor inherited the verdict, too.
 	Via *Object `json:"-"`
-	// Sources are where the texts of an inherited verdict come from: all objects that they name or describe.
+	// Sources are the resources and namespaces of all objects that the texts of an inherited verdict name or describe.
 	Sources Sources `json:"-"`
 }
 

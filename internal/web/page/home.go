@@ -108,9 +108,7 @@ func (s *Site) home(w http.ResponseWriter, r *http.Request, namespaces []string,
 	}
 	formatHome(&page, document, linkerFor(r), time.Now())
 	title := page.Name
-	if page.Layout = s.layout(r, "", ""); page.Cluster != "" {
-		title += " - " + page.Cluster
-	}
+	page.Layout = s.layout(r, "", "") // The layout adds the name of the cluster to the title.
 	if page.Failed > 0 {
 		title = fmt.Sprintf("(%d) %s", page.Failed, title)
 	}
