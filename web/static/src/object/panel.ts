@@ -8,6 +8,7 @@ import { showReloadToast } from "../ui/toast.ts";
 import { reloadsText, bannerText, status } from "../model/status.ts";
 import { showText } from "../ui/status-view.ts";
 import { loadTabStyle } from "../ui/tab-style.ts";
+import { loadTab } from "./load-tab.ts";
 import { tabsFor } from "./tabs.ts";
 import type { TabHost, Tab, TabDefinition } from "./tab.ts";
 import { compareHref, objectHref, toggledLog } from "../model/view.ts";
@@ -134,7 +135,7 @@ export class Panel {
       () => this.showFailure(`${kind.label} is still loading. If it does not appear, reload the page.`),
       slowLoadDelay,
     );
-    Promise.all([kind.load(), loadTabStyle()])
+    Promise.all([loadTab(kind.id, this.host.kind), loadTabStyle()])
       .then(([Kind]) => {
         if (openNumber !== this.openCount) return;
         this.tab = new Kind(this.host);

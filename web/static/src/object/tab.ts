@@ -42,14 +42,12 @@ export interface Tab {
   close(): void;
 }
 
+export type TabId = "overview" | "yaml" | "changes" | "events" | "related" | "logs";
+
 export interface TabDefinition {
-  readonly id: string; // value of the URL parameter "tab"
+  readonly id: TabId; // value of the URL parameter "tab"
   readonly label: string;
   readonly key?: string;
   /** Reports whether the panel shows this tab for objects of a resource. */
   readonly appliesTo: (kind: Kind) => boolean;
-  /**
-   * Loads the code of the tab. The caller creates only selected tabs, because the constructor registers listeners.
-   */
-  readonly load: () => Promise<new (host: TabHost) => Tab>;
 }

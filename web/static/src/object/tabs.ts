@@ -1,4 +1,4 @@
-// The tabs of the panel. The code of each tab is loaded when the tab is first opened.
+// The tabs of the panel. load-tab.ts loads their code. It is separate, because lists need only the labels and keys.
 
 import { isShared, sharedParts } from "../model/guest.ts";
 import { hasMergedLogs, type Kind } from "../net/kinds.ts";
@@ -13,49 +13,38 @@ export const tabs: readonly TabDefinition[] = [
     label: "Overview",
     key: "o",
     appliesTo: always,
-    load: async () => (await import("./overview/overview-tab.tsx")).OverviewTab,
   },
   {
     id: "yaml",
     label: "YAML",
     key: "y",
     appliesTo: always,
-    load: async () => (await import("./yaml/yaml-tab.ts")).YamlTab,
   },
   {
     id: "changes",
     label: "Changes",
     key: "c",
     appliesTo: always,
-    load: async () => (await import("./changes/changes-tab.tsx")).ChangesTab,
   },
   {
     id: "events",
     label: "Events",
     key: "e",
     appliesTo: (kind) => kind.resource !== "events" && isShared("core/v1/events"),
-    load: async () => (await import("./events/events-tab.tsx")).EventsTab,
   },
   {
     id: "related",
     label: "Related",
     key: "r",
     appliesTo: () => sharedParts() === null,
-    load: async () => (await import("./related/related-tab.tsx")).RelatedTab,
   },
   {
     id: "logs",
     label: "Logs",
     key: "l",
-    appliesTo: (kind) => kind.ref === "core/v1/pods" && isShared("core/v1/pods/log"),
-    load: async () => (await import("./logs/logs-tab.ts")).LogsTab,
-  },
-  {
-    id: "logs",
-    label: "Logs",
-    key: "l",
-    appliesTo: (kind) => hasMergedLogs(kind.ref) && isShared("core/v1/pods") && isShared("core/v1/pods/log"),
-    load: async () => (await import("./logs/merged-tab.ts")).MergedLogsTab,
+    appliesTo: (kind) =>
+      isShared("core/v1/pods/log") &&
+      (kind.ref === "core/v1/pods" || (hasMergedLogs(kind.ref) && isShared("core/v1/pods"))),
   },
 ];
 
