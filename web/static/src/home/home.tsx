@@ -146,7 +146,7 @@ export class HomePage implements Handler {
     const shown = o.problems.filter((p) => matchesFilter(p, this.view.q));
     setText(byId("count"), countText(o, shown.length, this.view.q !== ""));
     const failed = failedCount(o);
-    const title = [this.name, this.cluster, "Glasshouse"].filter((text) => text !== "").join(" - ");
+    const title = `${this.name} - ${this.cluster === "" ? "Glasshouse" : this.cluster}`;
     document.title = escapeInvisible(failed === 0 ? title : `(${failed}) ${title}`);
     mount(
       byId("severity-counts"),
