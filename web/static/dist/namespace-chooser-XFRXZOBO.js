@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c}from"./chunk-WJBVDAKK.js";import"./chunk-FY6JATOT.js";import"./chunk-ECIECH2Q.js";import"./chunk-34TGVASC.js";import"./chunk-YSOSAVB7.js";import"./chunk-ATB4R42E.js";export{b as isNamespaceName,a as matchingNamespaces,c as namespaceChooser};
