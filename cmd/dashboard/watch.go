@@ -32,7 +32,7 @@ func (s *watchSettings) addFlags(flags *pflag.FlagSet) {
 		"How long a resource is watched after its last reader has left.")
 	flags.BoolVar(&s.inherit, "inherit-verdicts", true,
 		"Explain the problems of objects by other objects, such as those of a Deployment by its pods. For that, the "+
-			"program also watches related resources while somebody looks at such objects.")
+			"program also watches related resources while pages or clients read such objects.")
 	flags.StringVar(&s.memory, "memory-limit", "",
 		"The memory limit of the program, such as 512Mi; off means no limit. The default is the memory limit of the "+
 			"container, if there is one.")
