@@ -13,7 +13,7 @@ import (
 // overviewWait is how long a response waits for the first lists of the resources.
 const overviewWait = 5 * time.Second
 
-// Problems responds with the failed and degraded objects, grouped by cause, and the facts beside them.
+// Problems responds with the failed and degraded objects, grouped by cause, with facts about the cluster.
 func (d *Data) Problems(w http.ResponseWriter, r *http.Request) error {
 	values, err := request.ValuesOf(r, "ns", "limit")
 	if err != nil {
