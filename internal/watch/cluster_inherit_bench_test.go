@@ -43,7 +43,8 @@ func benchmarkPod(n int) apitest.Item {
 	return p
 }
 
-// BenchmarkHeapPerPod measures the memory of a watched pod with and without inherited verdicts. The bar is 1.1 times.
+// BenchmarkHeapPerPod measures the memory of a watched pod with and without inherited verdicts. The limit of
+// the ratio is 1.1.
 func BenchmarkHeapPerPod(b *testing.B) {
 	var without float64
 	for _, inherits := range []bool{false, true} {

@@ -20,7 +20,7 @@ type path struct {
 	portName            string // Empty if the port is a number.
 }
 
-// ingress explains where the paths of an Ingress end.
+// ingress explains why requests to an Ingress reach no pod.
 func ingress(s *subject) *verdict.Verdict {
 	o := decode[networking.Ingress](&s.Neighbor)
 	if class := o.Spec.IngressClassName; class != nil {
@@ -55,7 +55,7 @@ func ingress(s *subject) *verdict.Verdict {
 	return nil
 }
 
-// brokenPaths returns the verdict for the first path that ends before a pod. It is Failed if all paths do.
+// brokenPaths returns the verdict for the first path that reaches no pod. It is Failed if no path reaches one.
 func (s *subject) brokenPaths(paths []path) *verdict.Verdict {
 	var first *verdict.Verdict
 	broken := 0
@@ -129,7 +129,7 @@ type gatewayRoute struct {
 	} `json:"spec"`
 }
 
-// route explains where the paths of a route of the Gateway API end.
+// route explains why requests to a route of the Gateway API reach no pod.
 func route(s *subject) *verdict.Verdict {
 	isParent := func(u *graph.Use) bool { return strings.HasPrefix(u.Via, "spec.parentRefs") }
 	if target := s.firstMissing(isParent); target != nil {

@@ -55,7 +55,7 @@ func pod(s *subject) *verdict.Verdict {
 	return s.mountFailure()
 }
 
-// mountFailure explains a pod that waits for its volumes or its network, from the newest warning of the kubelet.
+// mountFailure explains a pod that waits for its volumes or its network by the newest event about them.
 func (s *subject) mountFailure() *verdict.Verdict {
 	if s.own.Reason != "ContainerCreating" && s.own.Reason != "PodInitializing" {
 		return nil
@@ -74,7 +74,7 @@ func explainsPod(s *subject, u *graph.Use, p *corev1.Pod) bool {
 	case "ErrImagePull", "ImagePullBackOff":
 		return isPullSecret
 	}
-	// Kubelet starts a pod without its pull secrets.
+	// The kubelet starts a pod even if its pull secrets are missing.
 	return !isPullSecret && (!hasFailedContainer(p) || s.own.Reason == "CreateContainerConfigError")
 }
 
@@ -108,7 +108,7 @@ func hasFailedContainer(p *corev1.Pod) bool {
 	return false
 }
 
-// retriedPod calls a failed pod OK if its owner has replaced it and works.
+// retriedPod returns OK for a failed pod whose owner is OK, because the owner has replaced the pod.
 func retriedPod(s *subject) *verdict.Verdict {
 	_, owners := s.References(s.ID)
 	for n := range owners {
@@ -148,7 +148,7 @@ func (r *replicas) isMostlyDown() bool {
 	return ready*2 <= desired
 }
 
-// workload explains a controller of pods by its pods, or by the reason for which it cannot create pods.
+// workload explains a controller of pods by its pods, or by what prevents it from creating pods.
 func workload(s *subject) *verdict.Verdict {
 	owned := s.owned()
 	active := owned[:0]

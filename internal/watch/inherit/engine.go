@@ -134,7 +134,7 @@ func (e *Engine) stopLocked() {
 	}
 }
 
-// clear removes all inherited verdicts, because nothing keeps them up to date any more.
+// clear removes all inherited verdicts, because the engine no longer updates them.
 func (e *Engine) clear() {
 	e.mu.Lock()
 	e.dirty, e.evaluating = make(map[graph.ID]struct{}), false
@@ -203,7 +203,7 @@ func (e *Engine) publish(id graph.ID) {
 	}
 }
 
-// mark evaluates objects again soon.
+// mark schedules objects for another evaluation.
 func (e *Engine) mark(ids ...graph.ID) {
 	if len(ids) == 0 {
 		return

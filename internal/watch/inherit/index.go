@@ -154,7 +154,7 @@ func (x *index) Find(id graph.ID) cause.Neighbor {
 	r, w, complete := x.served[id.Kind], x.watched[id.Kind], x.complete
 	x.mu.RUnlock()
 	if r == nil {
-		// A kind without a group can be of any group, if it is not of the core group.
+		// A reference without a group can mean a kind of any group.
 		if complete && id.Group != "" {
 			n.Presence = cause.Missing
 		}

@@ -73,8 +73,8 @@ type podUsage struct {
 	milliCPU, memory int64
 }
 
-// usageOf returns the phase and the requests of a pod. As in the scheduler, the requests are the sum of the containers
-// and sidecars, or that of the largest init container, and the overhead.
+// usageOf returns the phase and the requests of a pod. As in the scheduler, the requests are the overhead plus the
+// larger of two values: the sum of the containers and sidecars, and the largest init container.
 func usageOf(text []byte) (u podUsage) {
 	c := jsonscan.NewCursor(text)
 	_ = c.Object(func(key []byte) error {

@@ -51,8 +51,8 @@ type Deps struct {
 	Timeout    time.Duration // Of all calls of LastChange together.
 }
 
-// Build returns what is wrong in the namespaces of the query, and facts about them, as far as the viewer may see it. It
-// reports which data is missing still.
+// Build returns the problems in the namespaces of the query, and facts about them, as far as the viewer may see them.
+// Unexamined lists which data is still missing.
 func Build(ctx context.Context, deps *Deps, checker *permit.Checker, q Query) (*Overview, error) {
 	deps.Engine.AwaitSettled(ctx, q.Wait)
 	b, err := newBuilder(ctx, deps, checker, q.Namespaces)
@@ -250,7 +250,7 @@ func (b *builder) seesObject(o *verdict.Object) bool {
 	return b.sees(&n)
 }
 
-// since returns when the problem of an object began.
+// since returns when the problem of an object began, or if unknown, when the object was created.
 func since(n *cause.Neighbor) time.Time {
 	text, err := n.Object.JSON()
 	if err != nil {

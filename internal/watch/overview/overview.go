@@ -1,5 +1,5 @@
-// Package overview describes what is wrong in a cluster or in some namespaces of it: the failed and degraded objects,
-// each with its cause, and facts about the cluster.
+// Package overview describes the problems of a cluster or of some namespaces: the failed and degraded objects, each
+// with its cause, and facts about the cluster.
 package overview
 
 import (
@@ -14,7 +14,7 @@ type Finding struct {
 	verdict.Object
 	verdict.Verdict
 
-	Since time.Time `json:"since"` // When the problem began; the zero Time if unknown.
+	Since time.Time `json:"since"` // When the problem began, or the object was created.
 	Count int       `json:"count"` // The number of objects in the group.
 	// Chain is the path from the object to its cause, as in Member.
 	Chain      []verdict.Object `json:"chain,omitempty"`

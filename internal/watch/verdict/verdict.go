@@ -103,7 +103,7 @@ type Object struct {
 	Name      string `json:"name"`
 }
 
-// Cause is the object that explains a verdict, with a sentence on it. An object that does not exist can be a cause.
+// Cause is the object that explains a verdict, with a sentence about it. An object that does not exist can be a cause.
 type Cause struct {
 	Object
 
