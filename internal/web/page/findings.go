@@ -183,7 +183,8 @@ func matchesFilter(f *overview.Finding, q string) bool {
 	return true
 }
 
-// emptyText returns the text in place of problems. It reports no problems only of what is known.
+// emptyText returns the text in place of problems. It states that there are none only about resources that have been
+// read.
 func emptyText(o *overview.Overview, q string) templates.Empty {
 	if len(o.Problems) > 0 {
 		return templates.Empty{

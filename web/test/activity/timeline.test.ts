@@ -77,7 +77,7 @@ const updated = (n: number): Change =>
   change([set("/metadata/resourceVersion", `r${n}`), set("/status/phase", `p${n}`)], "kube-controller-manager");
 const specChange = (): Change => change([{ op: "add", path: "/spec", value: { image: "b" } }], "kubectl-set");
 
-void test("consecutive status updates form one line, and spec changes stand out", () => {
+void test("consecutive status updates form one line, and spec changes have their own", () => {
   const all = [updated(1), beat(), updated(2), specChange(), updated(3)];
   assert.equal(draw(all), "metadata.resourceVersion+status.phase, spec, 3 folded", "a single update is not folded");
   assert.equal(draw(all, filterOf("", { part: "spec" })), "spec");

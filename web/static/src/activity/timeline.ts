@@ -63,14 +63,14 @@ export const partOf = ({ pathText }: Field): Part =>
   /^status\b/.test(pathText) ? "status" : /^metadata\b/.test(pathText) ? "metadata" : "spec";
 
 // Managers that make changes on behalf of people.
-const deployers = /^(argocd|kustomize-controller|helm-controller|flux)/;
+const deploymentTools = /^(argocd|kustomize-controller|helm-controller|flux)/;
 const controllers =
   /^(kubelet|kube-|cloud-controller-manager)|-(controller|controller-manager|operator|scheduler|autoscaler)$/;
 
 /** Whether a person, or a tool that applies changes of people, made a change, as far as its field manager shows. */
 export const isByPeople = ({ manager, subresource }: ChangeAuthor): boolean =>
   manager !== "" &&
-  (deployers.test(manager)
+  (deploymentTools.test(manager)
     ? subresource !== "status"
     : !controllers.test(manager.toLowerCase()) && subresource !== "status");
 

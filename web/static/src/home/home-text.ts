@@ -87,7 +87,7 @@ export interface Empty {
   readonly detail: string;
 }
 
-/** The text in place of problems. It reports no problems only of what is known. */
+/** The text in place of problems. It states that there are none only about resources that have been read. */
 export function emptyText(o: Overview, q: string): Empty {
   if (o.problems.length > 0)
     return { title: `No problems match “${q}”`, detail: `${plural(o.total, "problem")} hidden` };

@@ -43,7 +43,7 @@ function Requested(props: { label: string; amount: Amount | null; text: (part: n
     <Fact
       label={`${label} requested`}
       tone={value > 100 ? "bad" : value >= 90 ? "warn" : ""}
-      title={`The pods request ${text(requested, allocatable)}, which the nodes can allocate.`}
+      title={`The pods request ${text(requested, allocatable)} that the nodes can allocate.`}
     >
       {allocatable > 0 ? `${text(requested, allocatable)} (${value}%)` : "unknown"}
       {allocatable > 0 && <Meter value={value} />}

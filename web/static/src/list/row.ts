@@ -14,7 +14,7 @@ export interface TableShape {
   readonly link: number; // index of the column whose cells link to the object; same as linkColumn in Go
   readonly columns: readonly ShownColumn[];
   readonly hasVerdicts: boolean; // whether one of the objects has a verdict
-  /** Whether the last cell of a row is "Why", the sentence of its verdict. That of an Event is its message. */
+  /** Whether rows have a last cell, "Why", with the sentence of the verdict. Not for Events: it is their message. */
   readonly showsWhy: boolean;
 }
 

@@ -14,7 +14,7 @@ export interface PodQuery {
   /** The label selector of the pods. Empty if they are not known yet, or if there are none. */
   readonly labels: string;
   readonly intermediate: Intermediate | null;
-  /** Whether only pods count that the workload owns. A Service owns no pods. */
+  /** Whether pods count only if the workload owns them. A Service owns no pods. */
   readonly ownsPods: boolean;
 }
 

@@ -57,7 +57,7 @@ function currentOf(workload: unknown, all: readonly Revision[]): Revision | unde
   return own === null ? all[0] : all.find((r) => r.number === own);
 }
 
-// Every ReplicaSet has another hash label, and ControllerRevisions contain a directive for the API server.
+// ReplicaSets differ in their hash label, and ControllerRevisions contain a directive for the API server.
 function withoutGenerated(template: unknown): JsonObject {
   if (!isTree(template)) return {};
   const { $patch: _, ...rest } = template;
