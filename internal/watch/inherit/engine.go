@@ -165,23 +165,27 @@ func (e *Engine) evaluateDirty(ctx context.Context) {
 			return
 		case <-e.wake:
 		}
-		e.mu.Lock()
-		batch := e.dirty
-		e.dirty, e.evaluating = make(map[graph.ID]struct{}), true
-		e.mu.Unlock()
-		for id := range batch {
-			if ctx.Err() != nil {
-				return
-			}
-			e.evaluate(id)
-		}
-		batch = nil //nolint:wastedassign // The garbage collector can free it during the wait.
-		e.mu.Lock()
-		e.evaluating = false
-		e.mu.Unlock()
+		e.evaluateBatch(ctx)
 		e.changed.Broadcast()
 		signal.Sleep(ctx, evaluateInterval)
 	}
+}
+
+// evaluateBatch evaluates the objects that are dirty now.
+func (e *Engine) evaluateBatch(ctx context.Context) {
+	e.mu.Lock()
+	batch := e.dirty
+	e.dirty, e.evaluating = make(map[graph.ID]struct{}), true
+	e.mu.Unlock()
+	for id := range batch {
+		if ctx.Err() != nil {
+			return
+		}
+		e.evaluate(id)
+	}
+	e.mu.Lock()
+	e.evaluating = false
+	e.mu.Unlock()
 }
 
 func (e *Engine) evaluate(id graph.ID) {
