@@ -81,7 +81,8 @@ func routeRequests() map[string][]string {
 	}
 	const snapshot = "/api/v1/snapshot/REF"
 	return map[string][]string{
-		"GET /": {"/"},
+		"GET /":               {"/"},
+		"GET /ns/{namespace}": {"/ns/NS"},
 		"GET /r/{group}/{version}/{resource}": withPath("/r/REF",
 			withParams("sort=-name", "cols=wide", "from=1", "open=NS/NAME", "open=NS/NAME&tab=yaml",
 				"open=NS/NAME&tab=logs&container=c")),
@@ -108,6 +109,7 @@ func routeRequests() map[string][]string {
 		"GET /api/v1/search": {
 			"/api/v1/search?q=NAME", "/api/v1/search?q=NS&limit=100",
 		},
+		"GET /api/v1/problems":       {"/api/v1/problems", "/api/v1/problems?ns=NS"},
 		"GET /api/v1/status":         {"/api/v1/status"},
 		"GET /api/v1/live":           {"/api/v1/live"}, // Refused, because it is not a WebSocket request.
 		"GET /static/*":              {"/static/nothing.js"},

@@ -85,6 +85,12 @@ type Event struct {
 	Row                   Row
 	Cells                 map[int]json.RawMessage
 	Object, Patch, By     json.RawMessage
+	Verdict               json.RawMessage
+}
+
+// isVerdictOnly reports whether only the verdict of an object has changed. The resourceVersion is then the same.
+func (e *Event) isVerdictOnly() bool {
+	return e.Verdict != nil && len(e.Cells) == 0 && (e.Patch == nil || string(e.Patch) == "[]")
 }
 
 // Manager returns the field manager of an Event, or an empty text. The table view has none.
