@@ -88,9 +88,11 @@ type Event struct {
 	Verdict               json.RawMessage
 }
 
-// isVerdictOnly reports whether only the verdict of an object has changed. The resourceVersion is then the same.
-func (e *Event) isVerdictOnly() bool {
-	return e.Verdict != nil && len(e.Cells) == 0 && (e.Patch == nil || string(e.Patch) == "[]")
+// follows reports whether the update can follow a version: its resourceVersion is newer, or it is the same and only the
+// verdict has changed.
+func (e *Event) follows(version string) bool {
+	isVerdictOnly := e.Verdict != nil && len(e.Cells) == 0 && (e.Patch == nil || string(e.Patch) == "[]")
+	return newer(e.RV, version) || e.RV == version && isVerdictOnly
 }
 
 // Manager returns the field manager of an Event, or an empty text. The table view has none.

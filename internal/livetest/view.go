@@ -234,7 +234,7 @@ func (v *View) applyRowEvent(e *Event) {
 	case "delete":
 		delete(v.rows, key)
 	case "update":
-		if !newer(e.RV, row.RV) && !(e.RV == row.RV && e.isVerdictOnly()) {
+		if !e.follows(row.RV) {
 			v.fault("%s goes from version %s to %s", key, row.RV, e.RV)
 		}
 		changed.Cells = slices.Clone(row.Cells)
@@ -304,7 +304,7 @@ func (v *View) applyObjectEvent(e *Event) {
 			v.identity = identityOf(v.object)
 		}
 		if err != nil || before.UID != e.UID || v.identity != (identity{e.UID, e.RV}) ||
-			!newer(e.RV, before.ResourceVersion) && !(e.RV == before.ResourceVersion && e.isVerdictOnly()) {
+			!e.follows(before.ResourceVersion) {
 			v.fault("patch %.300s of %+v to %s at %s results in %+v: %v", e.Patch, before, e.UID, e.RV, v.identity, err)
 		}
 	default:
