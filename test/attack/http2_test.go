@@ -69,14 +69,17 @@ func TestUnreadStreamsStayWithinTheMemoryLimit(t *testing.T) {
 	runOnEach(t, func(p *probe) {
 		s := p.openTLS()
 		config, baseline := s.clientTLS("h2"), s.warmHealth(shortOrFull(time.Second, 10*time.Second))
-		// A graph starts watches that outlive it, so start them before counting goroutines.
+		// Graphs and verdicts start watches that outlive a request, so start them before counting goroutines.
 		client := &http.Client{Transport: s.transport(healthyAddress)}
-		graph := s.program.URL + "/api/v1/related/" + configMaps + "/" + s.namespace + "/huge-0"
-		r := must(http.NewRequestWithContext(p.Context(), http.MethodGet, graph, http.NoBody))(p)
-		r.Header.Set("Authorization", "Bearer "+s.creator)
-		response := must(client.Do(r))(p)
-		_ = must(io.Copy(io.Discard, response.Body))(p)
-		s.check(response.Body.Close())
+		for _, path := range []string{
+			"/api/v1/related/" + configMaps + "/" + s.namespace + "/huge-0", "/api/v1/problems",
+		} {
+			r := must(http.NewRequestWithContext(p.Context(), http.MethodGet, s.program.URL+path, http.NoBody))(p)
+			r.Header.Set("Authorization", "Bearer "+s.creator)
+			response := must(client.Do(r))(p)
+			_ = must(io.Copy(io.Discard, response.Body))(p)
+			s.check(response.Body.Close())
+		}
 		client.CloseIdleConnections()
 		start := must(s.counts())(p)
 		s.peak.Store(0)
