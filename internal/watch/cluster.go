@@ -147,7 +147,7 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 	c.inheritVerdicts = options.InheritVerdicts
 	c.definitions = &definitions.Definitions{Catalog: c.catalog, Pool: c.pool, Changed: signal.New()}
 	c.verdicts = inherit.New(inherit.Options{
-		Pool: c.pool, Discovered: c.definitions.Changed, Linger: options.Linger, Log: options.Log,
+		Pool: c.pool, Discovered: c.definitions.Changed, Linger: options.Linger,
 		Resources: func() (resources []resource.Resource, isComplete bool) {
 			resources, groupErrors, err := c.catalog.All()
 			return resources, err == nil && len(groupErrors) == 0

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/json"
@@ -70,7 +71,7 @@ func Of(c Cluster, n Neighbor) *verdict.Verdict {
 	if v.Cause != nil {
 		v.Sources = v.Sources.With(verdict.Source(v.Cause.Resource, v.Cause.Namespace))
 	}
-	if v.Cause != nil && v.Cause.Object == objectOf(&n) {
+	if v.Cause != nil && v.Cause.Object == ObjectOf(&n) {
 		v.Cause = nil
 	}
 	return v
@@ -167,7 +168,7 @@ func (s *subject) because(severity verdict.Severity, n *Neighbor, prefix string)
 		s.reads(n)
 	}
 	v := s.inherit(severity, of.Reason, prefix+cmp.Or(cause.Sentence, of.Why()), cause)
-	via := objectOf(n)
+	via := ObjectOf(n)
 	v.Via = &via
 	return v
 }
@@ -183,7 +184,7 @@ func (s *subject) readsIn(resource, namespace string) {
 func (s *subject) missing(severity verdict.Severity, n *Neighbor) *verdict.Verdict {
 	sentence := missingText(s.ID.Namespace(), n)
 	return s.inherit(severity, n.ID.Kind.Kind+"NotFound", sentence, &verdict.Cause{
-		Object: objectOf(n), Sentence: sentence, Missing: true,
+		Object: ObjectOf(n), Sentence: sentence, Missing: true,
 	})
 }
 
@@ -198,7 +199,8 @@ func missingText(namespace string, n *Neighbor) string {
 	return fmt.Sprintf("%s %s does not exist", n.ID.Kind.Kind, name)
 }
 
-func objectOf(n *Neighbor) verdict.Object {
+// ObjectOf returns the names of a neighbor.
+func ObjectOf(n *Neighbor) verdict.Object {
 	return verdict.Object{
 		Resource: n.Resource, Kind: n.ID.Kind.Kind, Namespace: n.ID.Namespace(), Name: n.ID.Name(),
 	}
@@ -210,7 +212,7 @@ func (s *subject) rootOf(n *Neighbor) *verdict.Cause {
 	if v.Cause != nil {
 		return v.Cause
 	}
-	return &verdict.Cause{Object: objectOf(n), Sentence: v.Why()}
+	return &verdict.Cause{Object: ObjectOf(n), Sentence: v.Why()}
 }
 
 // hasProblem reports whether a neighbor is degraded or failed for a reason that still applies. Without this
@@ -232,20 +234,23 @@ func (s *subject) stillApplies(n *Neighbor) bool {
 	if root.Resource == s.Resource && root.Namespace == s.ID.Namespace() && root.Name == s.ID.Name() {
 		return s.own.Severity.IsProblem()
 	}
-	id, ok := s.idOf(&root.Object)
-	if !ok {
+	if root.Resource == "" {
 		return true
 	}
-	found := s.Find(id)
+	found := s.Find(IDOf(&root.Object))
 	if root.Missing {
 		return found.Presence != Present
 	}
 	return found.Object != nil && found.Object.Verdict().Severity() > verdict.OK
 }
 
-func (s *subject) idOf(o *verdict.Object) (id graph.ID, ok bool) {
-	group, _, _ := cutRef(o.Resource)
-	return graph.NewID(graph.Kind{Group: group, Kind: o.Kind}, o.Namespace, o.Name), o.Resource != ""
+// IDOf returns the ID of an object. The ref of its resource contains the API group.
+func IDOf(o *verdict.Object) graph.ID {
+	group, _, _ := strings.Cut(o.Resource, "/")
+	if group == "core" {
+		group = ""
+	}
+	return graph.NewID(graph.Kind{Group: group, Kind: o.Kind}, o.Namespace, o.Name)
 }
 
 // find returns the neighbors with the IDs, without those that are not in the cache.

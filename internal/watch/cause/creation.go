@@ -60,7 +60,7 @@ func quotaFailure(s *subject, message string) *verdict.Verdict {
 	_, detail, _ := strings.Cut(message, "quota: "+quota)
 	sentence := "ResourceQuota " + quota + " refuses new objects: " + strings.TrimSpace(strings.TrimLeft(detail, ",: "))
 	return s.inherit(verdict.Failed, "ExceededQuota", sentence, &verdict.Cause{
-		Object: withResource(objectOf(&n), "core/v1/resourcequotas"), Sentence: sentence,
+		Object: withResource(ObjectOf(&n), "core/v1/resourcequotas"), Sentence: sentence,
 	})
 }
 
@@ -78,7 +78,7 @@ func webhookFailure(s *subject, message string) *verdict.Verdict {
 		return s.because(verdict.Failed, configuration, sentence+": ")
 	}
 	return s.inherit(verdict.Failed, "WebhookFailed", sentence, &verdict.Cause{
-		Object: objectOf(configuration), Sentence: sentence,
+		Object: ObjectOf(configuration), Sentence: sentence,
 	})
 }
 
@@ -93,7 +93,7 @@ func limitFailure(s *subject, message string) *verdict.Verdict {
 	}
 	sentence := "LimitRange " + ranges[0].ID.Name() + " refuses new objects: " + strings.TrimSpace(message[limit[0]:])
 	return s.inherit(verdict.Failed, "LimitRange", sentence, &verdict.Cause{
-		Object: objectOf(&ranges[0]), Sentence: sentence,
+		Object: ObjectOf(&ranges[0]), Sentence: sentence,
 	})
 }
 

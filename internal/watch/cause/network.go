@@ -38,7 +38,7 @@ func service(s *subject) *verdict.Verdict {
 			sentence := fmt.Sprintf("Nothing answers: %s %s is scaled to zero", scaled.ID.Kind.Kind, scaled.ID.Name())
 			return &verdict.Verdict{
 				Severity: s.own.Severity, Reason: "ScaledToZero", Sentence: sentence,
-				Cause: &verdict.Cause{Object: objectOf(scaled), Sentence: sentence},
+				Cause: &verdict.Cause{Object: ObjectOf(scaled), Sentence: sentence},
 			}
 		}
 		if s.Find(graph.NewID(podKind, s.ID.Namespace(), "")).Presence != Missing {
@@ -80,7 +80,7 @@ func service(s *subject) *verdict.Verdict {
 		severity = verdict.Progressing
 	}
 	return s.inherit(severity, "NoReadyPods", sentence, &verdict.Cause{
-		Object: objectOf(&unready[0]), Sentence: unready[0].Object.Verdict().Unpack().Sentence,
+		Object: ObjectOf(&unready[0]), Sentence: unready[0].Object.Verdict().Unpack().Sentence,
 	})
 }
 

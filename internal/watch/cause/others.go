@@ -17,17 +17,6 @@ import (
 //nolint:gochecknoglobals // Constant.
 var apiServiceKind = graph.Kind{Group: "apiregistration.k8s.io", Kind: "APIService"}
 
-func cutRef(ref string) (group, version, resource string) {
-	parts := strings.SplitN(ref, "/", 3)
-	if len(parts) != 3 {
-		return "", "", ""
-	}
-	if parts[0] == "core" {
-		parts[0] = ""
-	}
-	return parts[0], parts[1], parts[2]
-}
-
 // metricsAPI matches the API of metrics in the messages of autoscalers, such as "from custom metrics API" or "get
 // pods.metrics.k8s.io".
 var metricsAPI = regexp.MustCompile(

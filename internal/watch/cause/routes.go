@@ -94,7 +94,7 @@ func (s *subject) brokenPath(p *path) *verdict.Verdict {
 			port = strconv.Itoa(int(p.port))
 		}
 		sentence := fmt.Sprintf("Service %s has no port %s", p.name, port)
-		return s.inherit(verdict.Failed, "NoSuchPort", sentence, &verdict.Cause{Object: objectOf(&n), Sentence: sentence})
+		return s.inherit(verdict.Failed, "NoSuchPort", sentence, &verdict.Cause{Object: ObjectOf(&n), Sentence: sentence})
 	}
 	if s.hasProblem(&n) && n.Object.Verdict().Severity() == verdict.Failed {
 		return s.because(verdict.Failed, &n, "Service "+p.name+": ")
@@ -210,6 +210,6 @@ func (s *subject) notGranted(namespace, name string) *verdict.Verdict {
 	target := s.Find(graph.NewID(graph.Kind{Kind: "Service"}, namespace, name))
 	sentence := fmt.Sprintf("No ReferenceGrant in namespace %s permits the use of Service %s", namespace, name)
 	return s.inherit(verdict.Failed, "RefNotPermitted", sentence, &verdict.Cause{
-		Object: withResource(objectOf(&target), "core/v1/services"), Sentence: sentence,
+		Object: withResource(ObjectOf(&target), "core/v1/services"), Sentence: sentence,
 	})
 }

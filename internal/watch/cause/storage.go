@@ -46,7 +46,7 @@ func (s *subject) waitingClaim(class *Neighbor) *verdict.Verdict {
 		sentence := "Waits for the first pod that uses it, as StorageClass " + class.ID.Name() + " requires"
 		return &verdict.Verdict{
 			Severity: verdict.OK, Reason: "WaitForFirstConsumer", Sentence: sentence,
-			Cause: &verdict.Cause{Object: objectOf(class)},
+			Cause: &verdict.Cause{Object: ObjectOf(class)},
 		}
 	}
 	for n := range pods {
@@ -54,7 +54,7 @@ func (s *subject) waitingClaim(class *Neighbor) *verdict.Verdict {
 		own := pods[n].Object.Verdict().Own().Unpack()
 		if p.Spec.NodeName == "" && own.Severity.IsProblem() {
 			return s.inherit(verdict.Degraded, own.Reason, "Waits for pod "+p.Name+": "+own.Why(),
-				&verdict.Cause{Object: objectOf(&pods[n]), Sentence: own.Why()})
+				&verdict.Cause{Object: ObjectOf(&pods[n]), Sentence: own.Why()})
 		}
 	}
 	if message := s.lastEvent("ProvisioningFailed"); message != "" {

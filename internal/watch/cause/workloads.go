@@ -119,7 +119,7 @@ func retriedPod(s *subject) *verdict.Verdict {
 		return &verdict.Verdict{
 			Severity: verdict.OK, Reason: "Replaced",
 			Sentence: owner.ID.Kind.Kind + " " + owner.ID.Name() + " has replaced this pod",
-			Cause:    &verdict.Cause{Object: objectOf(&owner)},
+			Cause:    &verdict.Cause{Object: ObjectOf(&owner)},
 		}
 	}
 	return nil

@@ -1,8 +1,6 @@
 package inherit
 
 import (
-	"strings"
-
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
@@ -24,11 +22,7 @@ func (e *Engine) Chain(id graph.ID) (chain []verdict.Object) {
 		if next == v.Cause.Object {
 			return chain
 		}
-		group, _, _ := strings.Cut(next.Resource, "/")
-		if group == "core" {
-			group = ""
-		}
-		id = graph.NewID(graph.Kind{Group: group, Kind: next.Kind}, next.Namespace, next.Name)
+		id = cause.IDOf(&next)
 	}
 	return chain
 }

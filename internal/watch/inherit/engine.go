@@ -5,7 +5,6 @@ package inherit
 
 import (
 	"context"
-	"log/slog"
 	"sync"
 	"time"
 
@@ -26,7 +25,6 @@ type Options struct {
 	Discovered *signal.Signal
 	// Linger is how long the engine runs without users.
 	Linger time.Duration
-	Log    *slog.Logger
 }
 
 // Engine evaluates inherited verdicts while it has users. It is safe for concurrent use.

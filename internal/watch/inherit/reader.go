@@ -109,7 +109,7 @@ func (r *reader) set(key string, before, o *compact.Object) {
 	isNewText := before == nil || !before.SameText(o)
 	hasNewVerdict := before == nil || !before.Verdict().Same(o.Verdict())
 	hasNewOwn := before == nil || !before.Verdict().Own().Same(o.Verdict().Own())
-	var affected []graph.ID
+	hasNewReferences := false // A pod can have new labels.
 	if isNewText {
 		var refs objectrefs.Object
 		if !r.resource.informer.Scope.Metadata && !isEndpoints(r.resource.kind) {
@@ -117,16 +117,14 @@ func (r *reader) set(key string, before, o *compact.Object) {
 				refs = objectrefs.Of(text)
 			}
 		}
-		if r.graph.Set(id, &refs) && before != nil {
-			affected = r.neighbors(id) // A pod can have new labels.
-		}
+		hasNewReferences = r.graph.Set(id, &refs)
 	}
 	r.results.track(id, o.Verdict())
+	var affected []graph.ID
 	if isNewText || hasNewOwn {
-		affected = append(affected, id)
-		affected = append(affected, r.dependsOnText(id)...)
+		affected = append(r.dependsOnText(id), id)
 	}
-	if hasNewVerdict {
+	if hasNewVerdict || hasNewReferences {
 		affected = append(affected, r.neighbors(id)...)
 	}
 	r.mark(affected...)

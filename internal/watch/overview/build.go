@@ -211,7 +211,7 @@ func (b *builder) items() (items []item) {
 			// Values of custom resources are masked for guests, but the engine reads them unmasked.
 			packed = verdict.Pack(nil, &verdict.Verdict{Severity: packed.Severity()})
 		}
-		item := item{Object: objectOf(&n), Verdict: packed.Unpack(), Since: func() time.Time {
+		item := item{Object: cause.ObjectOf(&n), Verdict: packed.Unpack(), Since: func() time.Time {
 			return since(&n)
 		}}
 		if !b.seesCause(packed) {
@@ -222,7 +222,7 @@ func (b *builder) items() (items []item) {
 			item.Chain = chain
 		}
 		if owner := engine.ProblemOwner(n.ID); owner != nil && b.sees(owner) {
-			object := objectOf(owner)
+			object := cause.ObjectOf(owner)
 			item.Owner = &object
 		}
 		items = append(items, item)
@@ -242,11 +242,7 @@ func (b *builder) seesCause(v verdict.Packed) bool {
 }
 
 func (b *builder) seesObject(o *verdict.Object) bool {
-	group, _, _ := strings.Cut(o.Resource, "/")
-	if group == "core" {
-		group = ""
-	}
-	n := b.deps.Engine.Find(graph.NewID(graph.Kind{Group: group, Kind: o.Kind}, o.Namespace, o.Name))
+	n := b.deps.Engine.Find(cause.IDOf(o))
 	return b.sees(&n)
 }
 
@@ -260,12 +256,6 @@ func since(n *cause.Neighbor) time.Time {
 		return at
 	}
 	return n.Object.Created()
-}
-
-func objectOf(n *cause.Neighbor) verdict.Object {
-	return verdict.Object{
-		Resource: n.Resource, Kind: n.ID.Kind.Kind, Namespace: n.ID.Namespace(), Name: n.ID.Name(),
-	}
 }
 
 // each calls visit for each object of a kind that the viewer may read.
