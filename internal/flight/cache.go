@@ -32,6 +32,8 @@ func (s *Cache[K, A]) Len() int {
 type call[A any] struct {
 	done  chan struct{}
 	value A
+	// The value of the previous request, which Last returns while the request is in progress.
+	previous A
 	// The start of the request. It is zero while the request is in progress and after a canceled request.
 	startedAt time.Time
 }
@@ -67,6 +69,25 @@ func (s *Cache[K, A]) Get(
 	return value, false
 }
 
+// Last returns the newest result at once, whatever its age, also while a request is in progress. It is zero if there is
+// none.
+func (s *Cache[K, A]) Last(key K) (value A) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.entries[key].last()
+}
+
+func (a *call[A]) last() (value A) {
+	switch {
+	case a == nil:
+		return value
+	case a.pending() || a.startedAt.IsZero():
+		return a.previous
+	default:
+		return a.value
+	}
+}
+
 func (a *call[A]) run(ctx context.Context, request func(context.Context) A) {
 	defer close(a.done)
 	startedAt := time.Now()
@@ -86,7 +107,7 @@ func (s *Cache[K, A]) join(key K, isFresh func(A, time.Time) bool) (a *call[A], 
 	if len(s.entries) >= s.maxEntries {
 		s.makeRoomLocked()
 	}
-	a = &call[A]{done: make(chan struct{})}
+	a = &call[A]{done: make(chan struct{}), previous: a.last()}
 	s.entries[key] = a
 	return a, true
 }

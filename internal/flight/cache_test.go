@@ -76,3 +76,38 @@ func TestCanceledCallerDoesNotAffectOthers(t *testing.T) {
 		}
 	})
 }
+
+// Last returns the previous result while a request is in progress, and after it was canceled.
+func TestLastResultIsKeptDuringRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := flight.New[string, int](10, time.Minute)
+		get := func(ctx context.Context, value int) {
+			never := func(int, time.Time) bool { return false }
+			s.Get(ctx, "a", never, func(ctx context.Context) int {
+				select {
+				case <-time.After(time.Second):
+				case <-ctx.Done():
+				}
+				return value
+			})
+		}
+		want := func(when string, want int) {
+			t.Helper()
+			if got := s.Last("a"); got != want {
+				t.Errorf("%s: got %d, want %d", when, got, want)
+			}
+		}
+		want("before the first request", 0)
+		get(t.Context(), 1)
+		want("after the first request", 1)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		get(ctx, 2)
+		want("after a canceled request", 1)
+		go get(t.Context(), 3)
+		synctest.Wait()
+		want("during a request", 1)
+		<-time.After(2 * time.Second)
+		want("after the request", 3)
+	})
+}

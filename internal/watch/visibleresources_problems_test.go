@@ -111,6 +111,9 @@ func TestForbiddenResourcesAreReviewed(t *testing.T) {
 			t.Errorf("got %q from the cache, want %q", got, ann)
 		}
 		advance(2 * time.Minute)
+		if got := forbidden("ann", 0); got != ann {
+			t.Errorf("without a review after 2 minutes: got %q, want the last known %q", got, ann)
+		}
 		if got := forbidden("ann", time.Second); strings.Contains(got, "core/v1/secrets") {
 			t.Errorf("after 2 minutes: got %q forbidden, want no secrets", got)
 		}

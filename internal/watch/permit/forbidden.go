@@ -16,9 +16,8 @@ const (
 	forbiddenMaxAge = 2 * time.Minute
 	maxForbidden    = 1000 // viewers
 	// maxListReviews limits the access reviews in single namespaces for one result. Beyond that, resources are unknown.
-	maxListReviews  = 1000
-	maxResources    = 200
-	cachedForbidden = 50 * time.Millisecond // The maximum wait for a result that another caller computes.
+	maxListReviews = 1000
+	maxResources   = 200
 )
 
 // ForbiddenCache contains the reasons why viewers may not list resources, by Viewer.Key and ref.
@@ -30,24 +29,20 @@ func NewForbiddenCache() *ForbiddenCache {
 }
 
 // Forbidden returns the resources that the viewer may list in no namespace, by ref, with the reasons. Unknown resources
-// are absent. The result is up to 2 minutes old. With canReview, it sends access reviews if there is no such result.
+// are absent. With canReview, the result is up to 2 minutes old. Without it, the result is the last known one.
 func (c *Checker) Forbidden(ctx context.Context, resources []*resource.Resource, canReview bool) map[string]string {
-	if c.Viewer.Scope != nil || c.Viewer.User == nil && !c.Viewer.Program {
+	switch {
+	case c.Viewer.Scope != nil || c.Viewer.User == nil && !c.Viewer.Program:
 		return nil
+	case !canReview:
+		return c.deps.Forbidden.Last(c.Viewer.Key())
 	}
-	timeout := cachedForbidden
-	if canReview {
-		timeout = ReviewsTimeout
-	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ctx, cancel := context.WithTimeout(ctx, ReviewsTimeout)
 	defer cancel()
 	isFresh := func(found map[string]string, at time.Time) bool {
 		return found != nil && time.Since(at) < forbiddenMaxAge
 	}
 	found, _ := c.deps.Forbidden.Get(ctx, c.Viewer.Key(), isFresh, func(ctx context.Context) map[string]string {
-		if !canReview {
-			return nil
-		}
 		return c.reviewLists(ctx, resources[:min(len(resources), maxResources)])
 	})
 	return found
