@@ -477,7 +477,7 @@ func TestUnknownShareIsUnavailable(t *testing.T) {
 	})
 }
 
-// Without a watch, cached objects can be outdated. Shared labels are then checked by a request to the API server.
+// Without a watch, cached labels can be outdated. A share by labels is then checked by a request to the API server.
 // Invariant: I18.
 func TestUnwatchedObjectLeavesShare(t *testing.T) {
 	const deployments = "apps/v1/deployments"

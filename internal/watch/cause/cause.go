@@ -244,7 +244,7 @@ func (s *subject) stillApplies(n *Neighbor) bool {
 	return found.Object != nil && found.Object.Verdict().Severity() > verdict.OK
 }
 
-// IDOf returns the ID of an object. The ref of its resource contains the API group.
+// IDOf returns the ID of an object. It takes the API group from the ref of the resource ("apps/v1/deployments").
 func IDOf(o *verdict.Object) graph.ID {
 	group, _, _ := strings.Cut(o.Resource, "/")
 	if group == "core" {

@@ -72,7 +72,7 @@ func persistentVolume(o object, status Status) result {
 	return h
 }
 
-// volumeAttachment returns Failed if a volume has an error for a long time, because the attacher retries.
+// volumeAttachment returns Failed if a volume has an error for a long time. The attacher retries after short errors.
 func volumeAttachment(o object, _ Status) result {
 	node := o.text("spec", "nodeName")
 	h := result{Health: Health{Status: Current, Summary: "Attached to node " + node}}

@@ -63,7 +63,7 @@ func (t *tail[K, V, M]) keysAfter(offset uint64) (keys map[K]struct{}, ok bool) 
 	return keys, err == nil
 }
 
-// moved reports whether Next must return to a reader with this cursor.
+// moved reports whether there is something that Next must deliver to a reader with this cursor.
 func (t *tail[K, V, M]) moved(cursor Cursor) bool {
 	return t.offset != cursor.Offset || t.wakeups != cursor.wakeups || t.closed
 }

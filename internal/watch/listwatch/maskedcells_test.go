@@ -171,7 +171,7 @@ func TestCellsOfDroppedAnnotations(t *testing.T) {
 			annotationsPath + `.kapp\\.k14s\\.io/original`:      {false, false},
 			annotationsPath + `.example\\.com/copy`:             {true, false},
 			annotationsPath + `.example\\.com/owner`:            {true, true},
-			annotationsPath + `['example.com/owner']`:           {false, false}, // Brackets are treated as all annotations.
+			annotationsPath + `['example.com/owner']`:           {false, false}, // Brackets count as a read of all annotations.
 			strings.TrimSuffix(annotationsPath, "s"):            {true, true},
 			strings.TrimSuffix(annotationsPath, ".annotations"): {false, false},
 		} {

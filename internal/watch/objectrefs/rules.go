@@ -89,7 +89,7 @@ func hasKind(key string) bool {
 	return strings.HasSuffix(key, "Ref") || strings.HasSuffix(key, "Refs")
 }
 
-// isOpaque reports whether a member cannot contain references, such as a map with arbitrary keys.
+// isOpaque reports whether a member, such as a map with arbitrary keys, cannot contain references.
 func isOpaque(key string, depth int) bool {
 	switch key {
 	case "metadata", "labels", "annotations", "matchLabels", "nodeSelector", "schema":
