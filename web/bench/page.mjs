@@ -25,7 +25,7 @@ export async function browse(t) {
 
 // This function runs in the page before its scripts. Times are in ms since the navigation.
 function note() {
-  const b = (window.bench = { firstRows: 0, all: 0, tasks: [], inputs: [], changes: new Map() });
+  const b = (window.bench = { firstRows: 0, all: 0, home: 0, tasks: [], inputs: [], changes: new Map() });
   new PerformanceObserver((list) => {
     for (const e of list.getEntries()) b.tasks.push({ start: e.startTime, ms: e.duration });
   }).observe({ type: "longtask", buffered: true });
@@ -44,6 +44,11 @@ function note() {
     if (b.all === 0 && status?.dataset.state === "live") {
       b.all = -1;
       painted((at) => (b.all = at));
+    }
+    const isHomeComplete = document.querySelector(".strip") !== null && document.querySelector(".reading") === null;
+    if (b.home === 0 && isHomeComplete && status?.dataset.state === "live") {
+      b.home = -1;
+      painted((at) => (b.home = at));
     }
   };
   new MutationObserver((list) => {
@@ -82,6 +87,13 @@ export async function visit(page, url) {
   await page.goto(url, { waitUntil: "commit" });
   await page.waitForFunction(() => window.bench.all > 0 && window.bench.firstRows > 0);
   return noted(page);
+}
+
+/** Opens the home page, and returns the time in ms until it is complete: all resource types are read and painted. */
+export async function openHome(page, url) {
+  await page.goto(url, { waitUntil: "commit" });
+  const took = await page.waitForFunction(() => window.bench.home > 0 && window.bench.home);
+  return took.jsonValue();
 }
 
 /** Returns the time in ms until the first rows are painted. */

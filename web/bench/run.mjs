@@ -6,7 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { metrics } from "../e2e/cluster.mjs";
 import { Dashboard } from "../e2e/dashboard.mjs";
 import { until } from "../e2e/wait.mjs";
-import { browse, filter, firstRows, heap, noted, open, ownTime, scroll, tasks, visit } from "./page.mjs";
+import { browse, filter, firstRows, heap, noted, open, openHome, ownTime, scroll, tasks, visit } from "./page.mjs";
 import { cpu, cpuOfAll, liveHeap, load, waitUntilIdle, rss } from "./processes.mjs";
 import { best, pods as rivalPods } from "./rivals.mjs";
 import { counting } from "./proxy.mjs";
@@ -46,6 +46,19 @@ async function main() {
     for (const end of mine) await end();
   };
 
+  // Cold means that the program has just started, and watches nothing.
+  await part("home", async (t) => {
+    const cold = [],
+      warm = [];
+    for (let i = 0; i < runs; i++) {
+      const fresh = await Dashboard.start(t);
+      cold.push(await openHome(await open(t, browser, 1), fresh.url));
+      warm.push(await openHome(await open(t, browser, 1), fresh.url));
+      await fresh.stop();
+    }
+    table.add("home page complete, cold", "ms", cold, large ? null : 3000);
+    table.add("home page complete, warm", "ms", warm, large ? null : 1000);
+  });
   await part("memory", async (t) => {
     const page = await open(t, browser, 1);
     await visit(page, list);
