@@ -96,7 +96,7 @@ function variable(e: unknown, ns: string): Fact | null {
       ? absentPiece(`field ${field}`)
       : resource !== ""
         ? absentPiece(`resource ${resource}`)
-        : absentPiece("other source"),
+        : absentPiece("from another source"),
   );
 }
 
