@@ -312,8 +312,8 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     const page = await open(t, `${dashboard.url}r/core/v1/pods`);
     const head = async () => (await table(page)).head;
     // The column Why is always there, because pods have verdicts.
-    const usual = ["Namespace", "Name", "Ready", "Status", "Restarts", "Age", "Why"];
-    const chosen = ["Namespace", "Name", "Ready", "Status", "Age", "Node", "Why"];
+    const usual = ["Namespace", "Name", "Why", "Ready", "Status", "Restarts", "Age"];
+    const chosen = ["Namespace", "Name", "Why", "Ready", "Status", "Age", "Node"];
     assert.deepEqual(await head(), usual);
     await page.locator("#columns").click();
     const box = (name) => page.locator("#columns-pop label", { hasText: name }).locator("input");

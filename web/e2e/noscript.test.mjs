@@ -24,11 +24,11 @@ await test("without script", { timeout: 120_000 }, async (t) => {
     assert.deepEqual(await page.locator("thead th").allInnerTexts(), [
       "Namespace",
       "Name",
+      "Why",
       "Ready",
       "Status",
       "Restarts",
       "Age",
-      "Why",
     ]);
     assert.match(await page.locator("#asof").innerText(), /^As of \d{4}-/);
     assert.doesNotMatch(await page.locator("body").innerText(), /\bLive\b/, "a page without script is not live");

@@ -92,7 +92,7 @@ await test("the table", { timeout: 120_000 }, async (t) => {
     assert.ok(seen.rows >= 30, `${seen.rows} rows are seen whole`);
     assert.deepEqual(
       { head: seen.head, over: seen.over },
-      { head: ["Namespace", "Name", "Ready", "Status", "Restarts", "Age", "Why"], over: 0 },
+      { head: ["Namespace", "Name", "Why", "Ready", "Status", "Restarts", "Age"], over: 0 },
     );
   });
 

@@ -128,7 +128,7 @@ type List struct {
 	Href            string // such as "/r/core/v1/pods"
 	Namespaced      bool
 	Columns         []Column
-	ShowsWhy        bool // whether the last column is Why, with the sentences of verdicts
+	ShowsWhy        bool // whether the column after the name is Why, with the sentences of verdicts
 	SortNamespace   string
 	SortSeverity    string
 	Rows            []Row

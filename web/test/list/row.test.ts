@@ -107,15 +107,15 @@ void test("an object with any severity but none has a verdict", () => {
   assert.deepEqual([has(), has("none", "none"), has("none", "ok"), has("failed")], [false, false, true, true]);
 });
 
-void test("rows have a last cell for the verdict only if the list has verdicts, whatever the columns", () => {
+void test("rows have a cell for the verdict, after the name, only if the list has verdicts, whatever the columns", () => {
   const classes = (cols: string[], hasVerdicts: boolean): (string | null)[] =>
     Element.of(emptyRow(shapeOf("core/v1/pods", columns, false, cols, hasVerdicts))).children.map((e) =>
       e.getAttribute("class"),
     );
   assert.deepEqual(classes([], false), [null, null, null]);
-  assert.deepEqual(classes([], true), [null, null, null, "why"]);
+  assert.deepEqual(classes([], true), [null, "why", null, null]);
   assert.deepEqual(classes(["name"], true), [null, "why"]);
-  assert.equal(shapeOf("core/v1/events", columns, false, [], true).showsWhy, false, "the message is a column");
+  assert.equal(shapeOf("core/v1/events", columns, false, [], true).whyAt, -1, "the message is a column");
 });
 
 void test("a row that is used again has the severity and the reason of the new entry", () => {
@@ -128,7 +128,7 @@ void test("a row that is used again has the severity and the reason of the new e
   const tr = emptyRow(shape);
   const drawn = rows.visible().map((e) => {
     fillRow(tr, shape, e, now);
-    const why = Element.of(tr).children.at(-1);
+    const why = Element.of(tr).children[1];
     return [Element.of(tr).getAttribute("data-severity"), why?.textContent, why?.getAttribute("title")];
   });
   const text = failed.sentence;

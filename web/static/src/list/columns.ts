@@ -25,18 +25,23 @@ export interface TableHead {
  * selected.
  */
 export function drawHead(head: TableHead, shape: TableShape, sort: Sort | null): void {
-  const columns = JSON.stringify([shape.namespace, shape.showsWhy, shape.columns]);
+  const columns = JSON.stringify([shape.namespace, shape.whyAt, shape.columns]);
   if (head.drawnColumns === columns && head.thead.firstElementChild !== null) return markSort(head, sort);
   head.drawnColumns = columns;
   const cell = (column: string, name: string, sortable: string): HTMLElement =>
     h(
       "th",
-      { scope: "col", "aria-sort": sortState(sortable, sort), "data-column": column },
+      {
+        class: column === "why" ? "why" : null,
+        scope: "col",
+        "aria-sort": sortState(sortable, sort),
+        "data-column": column,
+      },
       h("button", { type: "button", "data-sort": sortable, tabindex: "-1" }, name),
     );
   const cells = shape.columns.map((c) => cell(String(c.index), c.name, c.name.toLowerCase()));
   if (shape.namespace) cells.unshift(cell("ns", "Namespace", "namespace"));
-  if (shape.showsWhy) cells.push(cell("why", "Why", "severity"));
+  if (shape.whyAt >= 0) cells.splice(shape.whyAt, 0, cell("why", "Why", "severity"));
   head.thead.replaceChildren(h("tr", { "aria-rowindex": "1" }, ...cells));
   head.table.setAttribute("aria-colcount", String(cells.length));
   head.colgroup.replaceChildren(...cells.map(() => h("col")));
@@ -60,13 +65,14 @@ export class ColumnWidths {
   constructor(private readonly shape: TableShape) {
     this.chars = shape.columns.map((c) => c.name.length + 2);
     if (shape.namespace) this.chars.unshift(11);
-    if (shape.showsWhy) this.chars.push(whyWidth);
+    if (shape.whyAt >= 0) this.chars.splice(shape.whyAt, 0, whyWidth);
   }
 
   /** Measures the cells of the entries. Returns true if a column became wider. */
   measure(entries: Iterable<Entry>): boolean {
-    const { columns, namespace, hasVerdicts, link } = this.shape;
+    const { columns, namespace, hasVerdicts, link, whyAt } = this.shape;
     const offset = namespace ? 1 : 0;
+    const position = (i: number): number => i + offset + (whyAt >= 0 && i + offset >= whyAt ? 1 : 0);
     let grown = false;
     const grow = (at: number, n: number): void => {
       if (n <= (this.chars[at] ?? 0)) return;
@@ -79,7 +85,7 @@ export class ColumnWidths {
         const text = cellText(e.cells[c.index]);
         // The cell contains a timestamp of 20 characters, but shows it as an age of about 7 characters.
         const width = c.relative ? Math.max(relativeWidth, text.length - 13) : text.length;
-        grow(i + offset, hasVerdicts && c.index === link ? width + shapeWidth : width);
+        grow(position(i), hasVerdicts && c.index === link ? width + shapeWidth : width);
       });
     }
     return grown;
@@ -95,20 +101,20 @@ export class ColumnWidths {
   }
 
   /**
-   * Sets the widths of the columns. The last column fills the remaining space. The parameter room is the space in
-   * characters for texts. While it suffices, long texts are not truncated.
+   * Sets the widths of the columns. "Why", or without it the last column, fills the remaining space. The parameter
+   * room is the space in characters for texts. While it suffices, long texts are not truncated.
    */
   apply(head: TableHead, room = 0): void {
     const cols = head.colgroup.children;
     const { sum } = this;
+    const filling = this.shape.whyAt >= 0 ? this.shape.whyAt : this.chars.length - 1;
     let free = Math.max(0, Math.floor(room) - sum);
     this.chars.forEach((n, i) => {
       const more = Math.min(Math.max(0, n - maxWidth), free);
       free -= more;
       const col = cols[i];
       if (col instanceof HTMLElement)
-        col.style.width =
-          i === this.chars.length - 1 ? "" : `calc(${Math.min(n, maxWidth) + more}ch + var(--cell-pad))`;
+        col.style.width = i === filling ? "" : `calc(${Math.min(n, maxWidth) + more}ch + var(--cell-pad))`;
     });
     head.table.style.minWidth = `calc(${sum}ch + ${this.chars.length} * var(--cell-pad))`;
   }
@@ -122,7 +128,7 @@ export function fittingColumns(rows: RowSource, shape: TableShape, room: number,
   const widths = new ColumnWidths(shape);
   widths.measure(rows.all());
   let longestWhy = 0;
-  if (shape.showsWhy)
+  if (shape.whyAt >= 0)
     for (const e of rows.all()) longestWhy = Math.max(longestWhy, Math.min(whyOf(e.verdict).length, maxWidth));
   let used = widths.sum + widths.count * pad + Math.max(0, longestWhy - whyWidth);
   const fitting = new Set<number>();

@@ -14,8 +14,11 @@ export interface TableShape {
   readonly link: number; // index of the column whose cells link to the object; same as linkColumn in Go
   readonly columns: readonly ShownColumn[];
   readonly hasVerdicts: boolean; // whether one of the objects has a verdict
-  /** Whether rows have a last cell, "Why", with the sentence of the verdict. Not for Events: it is their message. */
-  readonly showsWhy: boolean;
+  /**
+   * The position of the cell "Why" with the sentence of the verdict, directly after the link. It is -1 without
+   * verdicts, and for Events: their message is the sentence.
+   */
+  readonly whyAt: number;
 }
 
 export interface ShownColumn {
@@ -50,13 +53,15 @@ export function shapeOf(
     }))
     .filter((c) => c.isShown);
   const link = shown.find((c) => c.name.toLowerCase() === "name") ?? shown.find((c) => !c.relative) ?? shown[0];
+  const hasNamespace = namespace && (isDefault || isChosen("namespace"));
+  const linkAt = link === undefined ? shown.length : shown.indexOf(link);
   return {
     ref,
-    namespace: namespace && (isDefault || isChosen("namespace")),
+    namespace: hasNamespace,
     link: link?.index ?? -1,
     columns: shown,
     hasVerdicts,
-    showsWhy: hasVerdicts && ref !== "core/v1/events",
+    whyAt: hasVerdicts && ref !== "core/v1/events" ? linkAt + 1 + (hasNamespace ? 1 : 0) : -1,
   };
 }
 
@@ -66,14 +71,12 @@ export function hasVerdicts(entries: Iterable<Entry>): boolean {
 }
 
 export function emptyRow(shape: TableShape): HTMLTableRowElement {
-  const tr = h("tr");
-  if (shape.namespace) tr.append(h("td", { class: "ns" }));
-  for (const c of shape.columns)
-    tr.append(
-      c.index === shape.link ? h("th", { scope: "row" }, h("a")) : h("td", { "data-state": c.showsState ? "" : null }),
-    );
-  if (shape.showsWhy) tr.append(h("td", { class: "why" }));
-  return tr;
+  const cells: Element[] = shape.columns.map((c) =>
+    c.index === shape.link ? h("th", { scope: "row" }, h("a")) : h("td", { "data-state": c.showsState ? "" : null }),
+  );
+  if (shape.namespace) cells.unshift(h("td", { class: "ns" }));
+  if (shape.whyAt >= 0) cells.splice(shape.whyAt, 0, h("td", { class: "why" }));
+  return h("tr", {}, ...cells);
 }
 
 /** A cell whose text has changed, with its previous text. */
@@ -90,8 +93,8 @@ export function fillRow(tr: HTMLTableRowElement, shape: TableShape, e: Entry, no
   const { severity } = e.verdict;
   if (isCounted(severity)) tr.setAttribute("data-severity", severity);
   else tr.removeAttribute("data-severity");
-  if (shape.showsWhy) {
-    const why = tr.lastElementChild as Element;
+  if (shape.whyAt >= 0) {
+    const why = tr.children[shape.whyAt] as Element;
     // The word makes the severity independent of color.
     const text = whyOf(e.verdict);
     setText(why, text);
@@ -100,6 +103,7 @@ export function fillRow(tr: HTMLTableRowElement, shape: TableShape, e: Entry, no
   let at = 0;
   if (shape.namespace) setText(tr.children[at++] as Element, e.ns);
   for (const c of shape.columns) {
+    if (at === shape.whyAt) at++;
     const td = tr.children[at++] as Element;
     const text = cellText(e.cells[c.index]);
     const before = td.textContent ?? "";
