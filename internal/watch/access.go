@@ -27,7 +27,8 @@ type Access struct {
 	slots   chan struct{} // Limits the messages in memory; nil for no limit.
 }
 
-// ReadOptions limit the reads of an Access, and report them. The zero ReadOptions limit nothing.
+// ReadOptions are limits for the reads of an Access, and functions that the reads call. The zero ReadOptions limit
+// nothing.
 type ReadOptions struct {
 	// MaxMessages limits how many messages all subscriptions together have in memory; 0 means no limit. A message
 	// counts until the next call of Subscription.Next, so read each subscription in its own goroutine.
@@ -39,7 +40,7 @@ type ReadOptions struct {
 	// Grow is called when a response needs more or less memory than was estimated. bytes is the difference, negative
 	// for less.
 	Grow func(bytes int64)
-	// FanOut returns the number of readers. If they are many, changes are sent in batches.
+	// FanOut returns the approximate number of readers. With many readers, changes are sent in batches.
 	FanOut func() int
 	// Revalidation records the permissions on which a response depends.
 	Revalidation *permit.Revalidation

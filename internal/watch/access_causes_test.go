@@ -111,7 +111,8 @@ func severities(t *testing.T, objects []map[string]any) map[string]string {
 	return found
 }
 
-// collectCauses returns all texts that a viewer gets of the Deployments of a namespace, and the severities of the rows.
+// collectCauses returns all texts that a viewer gets about the Deployments in some namespaces. rows contains the
+// severities of their rows.
 func collectCauses(t *testing.T, access *watch.Access, namespaces []string) (texts, rows map[string]string) {
 	t.Helper()
 	texts = make(map[string]string)
@@ -243,7 +244,7 @@ func TestCausesAreHidden(t *testing.T) {
 				}
 				for place, text := range texts {
 					if (test.visible != "" || name == "guest, nodes") && place == "overview" {
-						continue // It also contains the pods or nodes themselves.
+						continue // This overview also lists the pods or nodes themselves, with their texts.
 					}
 					for _, canary := range []string{
 						"CANARY-pod", "CANARY-container", "CANARY-map", "CANARY-node", "CANARY-message", "CANARY-event",

@@ -367,7 +367,7 @@ func TestPermissionChangesTakeEffect(t *testing.T) {
 	})
 }
 
-// Even a guest gets the reason of a refused access review: the reason contains no text from the API server.
+// If access reviews deny a list, even a guest gets the reason. The reason contains no text from the API server.
 // Invariant: I18.
 func TestGuestGetsReasonOfRefusal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

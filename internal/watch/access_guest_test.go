@@ -33,7 +33,8 @@ func sharedWith(parts ...watch.Part) watch.Viewer {
 	return watch.Viewer{Program: true, Scope: &watch.Scope{Parts: parts}}
 }
 
-// readUntil returns the text of all messages up to the first one of the given types, and that message decoded.
+// readUntil reads messages until one has a given type. It returns the text of all these messages, and the last one
+// decoded.
 func readUntil(t *testing.T, sub *watch.Subscription, types ...string) (all string, last message) {
 	t.Helper()
 	for {
@@ -52,7 +53,8 @@ func readUntil(t *testing.T, sub *watch.Subscription, types ...string) (all stri
 	}
 }
 
-// An object that leaves a share is deleted for its viewers. They get nothing of the new version.
+// When an object no longer matches a share link, the viewers of the link get a delete. They get nothing of the new
+// version.
 // Invariant: I18.
 func TestObjectLeavesShare(t *testing.T) {
 	for name, part := range map[string]watch.Part{
@@ -120,8 +122,8 @@ func TestObjectLeavesShare(t *testing.T) {
 	}
 }
 
-// If a link shares logs without labels or words, any pod's log can be read. Otherwise, the pod itself must be shared
-// and match.
+// A link can share logs by namespace and name only. A guest can then read the log of every such pod. If the link also
+// requires labels or words, the pod itself must be shared and match them.
 // Invariant: I18.
 func TestSharedLogsMatchParts(t *testing.T) {
 	all := watch.Part{Resource: pods}
@@ -182,7 +184,7 @@ func TestSharedLogsMatchParts(t *testing.T) {
 						t.Errorf("log of %s: got %q, error %v", key, text, err)
 					}
 					_ = body.Close()
-					if pod != "none" { // If all logs are shared, the API server decides whether this pod exists.
+					if pod != "none" { // A link that shares all logs allows this request. The pod does not exist.
 						got = append(got, key)
 					}
 				}
@@ -280,7 +282,7 @@ func TestSharedEventsRegardObject(t *testing.T) {
 	}
 }
 
-// A link that shares the events of deployment.apps/web shares none of a Deployment in another API group.
+// A link to the events of deployment.apps/web shares no events of a Deployment in another API group.
 // Invariant: I18.
 func TestSharedEventsOfAGroup(t *testing.T) {
 	const events = "core/v1/events"
@@ -409,7 +411,7 @@ func TestSharedLogWithoutLivePods(t *testing.T) {
 			func(server *apitest.Server) { server.Set(pods, labelled(pod("a", "p", "Running"), "db")) }, false,
 			status.Refused, "Forbidden",
 		},
-		// The API server cannot check words, so these logs end within 15 s.
+		// The API server cannot check the words that a link requires, so these logs end within 15 s.
 		"text": {
 			[]watch.Part{{Resource: pods}, {Resource: pods + "/log", Text: "running"}},
 			nil, true, status.Unavailable,
@@ -509,8 +511,8 @@ func TestUnwatchedObjectLeavesShare(t *testing.T) {
 						t.Errorf("got messages about what is not shared: %s, %s", object, last)
 					}
 					switch {
-					// The API server cannot check words, so Object returns an error. LastKnown still returns the
-					// cached version.
+					// The API server cannot check the words that a link requires, so Object returns an error. LastKnown
+					// still returns the cached version.
 					case byWords:
 						wantProblem(t, err, status.Unavailable, "Not known yet", "whether the link includes this one")
 						if errLast != nil || current.State != status.Stale || !strings.Contains(string(last), "Running") {

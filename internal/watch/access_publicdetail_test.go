@@ -18,7 +18,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 )
 
-// The program removes stored data from errors of the API server before it shows or logs them.
+// Errors of the API server can contain values of stored objects. The program removes such values before it shows or
+// logs an error.
 // Invariant: I15.
 func TestErrorsHideStoredData(t *testing.T) {
 	for _, test := range []struct {
@@ -165,7 +166,8 @@ func TestWatchErrorsHideStoredData(t *testing.T) {
 	})
 }
 
-// Errors and logs contain no text of responses from others than the API server, such as a proxy's error page.
+// A proxy can respond instead of the API server, for example with an error page. Errors and logs contain no text of
+// such a response.
 // Invariant: I15.
 func TestDiscoveryErrorsHideResponses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -27,8 +27,8 @@ type ChangeReader struct {
 
 // A ChangeBatch is a result of ChangeReader.Next. Objects and changes are shared by all readers: do not modify them.
 type ChangeBatch struct {
-	// IsSnapshot means that Objects is the complete state, and Changes is empty: at the start, or after missing
-	// changes.
+	// IsSnapshot means that Objects is the complete state, and Changes is empty. This is so at the start, and if some
+	// changes are no longer in the history.
 	IsSnapshot bool
 	Objects    []*Item
 	// Changes are in the order in which they happened. Memo.CoverageOnly means that only the set of watched

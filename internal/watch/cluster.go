@@ -57,8 +57,8 @@ type Options struct {
 	Linger time.Duration
 	// RequestTimeout limits requests that get an immediate response, never lists and watches. 0 means 30 s.
 	RequestTimeout time.Duration
-	// Namespace is the kubeconfig's namespace, or empty. The program watches it if it may not watch all namespaces
-	// together.
+	// Namespace is the kubeconfig's namespace, or empty. If the program may not watch all namespaces together, it
+	// watches this one.
 	Namespace string
 	// Pinned lists resources, such as "core/v1/pods", that are watched even without readers.
 	Pinned []string

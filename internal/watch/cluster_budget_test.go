@@ -575,8 +575,8 @@ func TestFittingRelistStopsNoWatch(t *testing.T) {
 	}
 }
 
-// isExceededWith reports whether an account exceeds the budget while another, larger account releases 2 MiB. The
-// number of steps varies the time of the release.
+// isExceededWith reports whether an account exceeds the budget while another, larger account releases 2 MiB. More steps
+// delay the release.
 func isExceededWith(account, large *budget.Account, steps int) bool {
 	reserved := large.Reserve(2 << 20)
 	var started atomic.Bool
@@ -610,7 +610,8 @@ func TestOnlyLargestInformerStops(t *testing.T) {
 	})
 }
 
-// History is limited, and dropped before any informer is stopped. Therefore, history never stops an informer.
+// History is limited, and dropped before any informer is stopped. Therefore, no informer is ever stopped because of
+// history.
 // Invariant: I21.
 func TestHistoryIsDroppedFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

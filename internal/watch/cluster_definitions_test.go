@@ -122,7 +122,7 @@ func TestPinnedResourceWaitsForDefinition(t *testing.T) {
 					t.Errorf("got %d discovery requests in an hour, want one every 30 s", n)
 				}
 				server.AddKind(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`})
-				// Discovery runs every 30 s. A watch of CRDs starts it earlier.
+				// Without a watch of CRDs, discovery runs every 30 s. An event of the watch starts discovery at once.
 				wait := 31 * time.Second
 				if defined {
 					server.Set(definitions, apitest.Item{Name: "widgets.example.com"})

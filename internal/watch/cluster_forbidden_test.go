@@ -22,7 +22,7 @@ func TestNotFoundNamespaceAffectsNoOthers(t *testing.T) {
 		all := subscribe(t, cluster, query.Query{}, "")
 		all.settle()
 		server.Refuse(pods, "b", http.StatusNotFound, "no such namespace")
-		<-time.After(40 * time.Second) // Wait until a permission review allows namespace b.
+		<-time.After(40 * time.Second) // Wait until an access review allows namespace b.
 		if got := a.settle(); got != "" && got != "state live" {
 			t.Errorf("reader of namespace a: got %s, want no rows", got)
 		}

@@ -22,7 +22,8 @@ func copyAnnotation(value string) string {
 	return fmt.Sprintf(`"annotations":{"example.com/copy":%q}`, text)
 }
 
-// sensitiveObjects returns functions that put a value in all places masked for viewers of share links, by resource.
+// sensitiveObjects returns a function for each resource. The function returns an object with the value in all places
+// that are masked for viewers of share links.
 func sensitiveObjects() map[string]func(value string) string {
 	pod := func(v string) string {
 		return fmt.Sprintf(`"spec":{"containers":[{"name":"c","env":[{"name":"A","value":%q}]}]}`, v)
@@ -229,7 +230,8 @@ func TestSharedTextsAreMasked(t *testing.T) {
 	}
 }
 
-// The program itself sees all values except those of Secrets. This proves that readEverything covers all places.
+// The program itself sees all values except those of Secrets. This proves that the other tests of masks read every
+// place of a value.
 // Invariant: I15.
 func TestProgramSeesUnmaskedTexts(t *testing.T) {
 	for ref := range sensitiveObjects() {
@@ -242,7 +244,7 @@ func TestProgramSeesUnmaskedTexts(t *testing.T) {
 	}
 }
 
-// Masks do not reveal whether a value returns: a new and an earlier value have the same patch.
+// Masks do not reveal whether a value changes back. The patch is the same for a new value and for an earlier one.
 // Invariant: I16.
 func TestSharedMasksAreUnlinkable(t *testing.T) {
 	for ref := range sensitiveObjects() {

@@ -84,12 +84,14 @@ func TestVerdictsAreNotInheritedIfOff(t *testing.T) {
 	})
 }
 
-// Without readers, the engine stops after the linger time, and takes its verdicts back. Then it can start again.
+// Without readers, the engine of inherited verdicts stops after the linger time, and removes its verdicts. It can start
+// again.
 func TestEngineStopsAfterLinger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newCauseCluster(t, true)
 		access := cluster.For(watch.Viewer{Program: true})
-		// This informer stays, because its reader does not need the engine: Events inherit no verdicts of pods.
+		// The informer of ConfigMaps keeps running. Its reader does not need the engine, because ConfigMaps inherit no
+		// verdicts.
 		stay := subscribe(t, cluster, query.Query{Resource: "core/v1/configmaps"}, "")
 		for range 3 {
 			doc, err := access.Overview(t.Context(), watch.OverviewQuery{Wait: time.Minute})
@@ -108,7 +110,7 @@ func TestEngineStopsAfterLinger(t *testing.T) {
 				t.Errorf("the engine still requests nodes: %s", strings.Join(server.Requests("/nodes"), "\n"))
 			}
 		}
-		// A pinned informer would keep verdicts that no engine updates.
+		// The engine starts again, and Deployments inherit verdicts again.
 		release := access.KeepOverview()
 		advance(time.Second)
 		i := cluster.Informer(deployments)

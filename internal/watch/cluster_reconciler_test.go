@@ -143,8 +143,8 @@ func TestStoppedFeedIsNotLive(t *testing.T) {
 	})
 }
 
-// If access reviews are forbidden, list requests detect permissions. Readers get no messages while permissions stay
-// the same.
+// If the program may not send access reviews, it detects its permissions by list requests. Readers get no messages
+// while the permissions stay the same.
 // Invariant: I20.
 func TestForbiddenReviewsFallBackToLists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -267,7 +267,7 @@ func TestSyncingOfSeveralNamespaces(t *testing.T) {
 	})
 }
 
-// During an upgrade, namespaces can have different columns. The state is never live while other columns exist.
+// During an upgrade, namespaces can have different columns. While the columns differ, the state is never live.
 func TestNamespacesWithDifferentColumns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)

@@ -568,7 +568,8 @@ func TestSyncingSendsCount(t *testing.T) {
 	})
 }
 
-// During a list, readers get the number of objects so far, and the total unless more objects arrive.
+// During a list, readers get the number of objects so far. They also get the expected total, until more objects than
+// that arrive.
 // Invariant: I38.
 func TestSyncingSendsTotal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -671,7 +672,8 @@ func TestPolledListInPages(t *testing.T) {
 	})
 }
 
-// Without a JSONPath, dates are computed from printed ages such as "33h". An equal date is no change.
+// Without a JSONPath, dates are computed from printed ages such as "33h". If the computed date stays the same, readers
+// get no change.
 func TestComputedDates(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"
 	synctest.Test(t, func(t *testing.T) {
@@ -743,7 +745,7 @@ func TestPlainObjects(t *testing.T) {
 	})
 }
 
-// A watch without readers ends after Options.Linger. The next informer cannot resume older cursors.
+// A watch without readers ends after Options.Linger. Readers of the next informer cannot resume from older cursors.
 // Invariant: I21.
 func TestLinger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

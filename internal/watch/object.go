@@ -103,7 +103,8 @@ func notKnownYet(r *resource.Resource) *status.Problem {
 		"the link includes this one; retry in a moment.", r.Resource)
 }
 
-// read reads the object and masks it for the viewer. The filter permitted must match the version that was read, too.
+// read reads the object and masks it for the viewer. The version that was read must match the filter in the field
+// permitted, too.
 func (o *objectReader) read(ctx context.Context) ([]byte, error) {
 	a := o.access
 	cached, current := o.cached()

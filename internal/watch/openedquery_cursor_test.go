@@ -11,8 +11,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
-// After an interruption, offsets restart from zero. Older cursors are invalid, even if offsets have become as high
-// again.
+// After the linger time, a new informer counts offsets from zero. Older cursors are invalid, even if the new offsets
+// are as high.
 func TestCursorOfEarlierJournalIsReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -32,7 +32,7 @@ type Snapshot struct {
 	Status       status.Status
 	Synced       bool // The first list of the resource has ended, and Objects is complete.
 	IsPartial    bool // Objects can exist that the viewer is not allowed to see.
-	// Cursor is where a subscription can resume. It is empty without Synced, or if a limit left out objects.
+	// Cursor is where a subscription can resume. It is empty if Synced is false, or if a limit left out objects.
 	Cursor string
 }
 
@@ -111,7 +111,8 @@ func (o *openedQuery) first(ctx context.Context, reviewedAt time.Time) (*shared.
 	return found, total, now, nil
 }
 
-// scanMemory estimates the bytes that a query allocates for its list of rows. rows is their number in the informer.
+// scanMemory estimates the bytes that a query allocates for its list of rows. The parameter rows is the number of rows
+// in the informer.
 func scanMemory(q *query.Query, f *query.Filter, rows int64) int64 {
 	switch {
 	case q.Sort != "" || q.Limit > 0:

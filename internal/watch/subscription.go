@@ -74,7 +74,7 @@ func (a *Access) Subscribe(ctx context.Context, q query.Query, view stream.View,
 	return s, nil
 }
 
-// checkPermissions returns a filter for what the viewer may see. If that is nothing, refusal is the reason.
+// checkPermissions returns a filter for what the viewer may see. If the viewer may see nothing, refusal is the reason.
 func (s *Subscription) checkPermissions(
 	ctx context.Context, ttl authz.DecisionTTL,
 ) (f *query.Filter, refusal string, err error) {

@@ -457,8 +457,8 @@ func TestChangesAfterWatchPermissionChanges(t *testing.T) {
 	})
 }
 
-// If a watch of all namespaces replaces a watch of one namespace, its changes are sent. Newly visible objects are not
-// sent as changes.
+// If a watch of all namespaces replaces a watch of one namespace, the changes in that namespace are sent. Newly visible
+// objects are not sent as changes.
 // Invariant: I20.
 func TestChangesAfterPermissionForAllNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -469,7 +469,7 @@ func TestChangesAfterPermissionForAllNamespaces(t *testing.T) {
 		f := subscribeChanges(t, cluster, query.Query{}, "")
 		f.wantSettle("snapshot")
 		lists := func() int { return cluster.WatchStatus().Entries[1].Lists }
-		// Wait for a list. The next one is 30 s away, so a permission review (every 10 s) happens first.
+		// Wait for a list. The next one is 30 s away, so an access review (every 10 s) happens first.
 		for before := lists(); lists() == before; {
 			advance(time.Second)
 		}

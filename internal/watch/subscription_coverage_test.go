@@ -111,7 +111,7 @@ func TestSwappedFeedsResetNoReader(t *testing.T) {
 		single.wantSettle("snapshot")
 		before, after := []string{all.cursor, single.cursor}, "add a/n"
 		lists := func() int { return cluster.WatchStatus().Entries[1].Lists }
-		// Wait for a list. The next one is 30 s away, so a permission review (every 10 s) happens first.
+		// Wait for a list. The next one is 30 s away, so an access review (every 10 s) happens first.
 		for before := lists(); lists() == before; {
 			advance(time.Second)
 		}

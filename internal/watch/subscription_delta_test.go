@@ -271,7 +271,8 @@ func TestEventMessagesAreSmall(t *testing.T) {
 	})
 }
 
-// If two JSON texts have one resourceVersion, readers get the second as a change, so that later patches apply.
+// Two versions of an object can have different texts, but the same resourceVersion. Readers get the second as a change,
+// so that later patches apply.
 // Invariant: I4.
 func TestChangedTextOfSameVersionIsSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -184,8 +184,7 @@ func TestStateIsSentBetweenSnapshotParts(t *testing.T) {
 						t.Errorf("after the first part got %.100s, want %s", message, test.want)
 					}
 					rows := make(map[string]bool)
-					// Stop before the next permission review, which would allow the list again 10 s after the
-					// interruption.
+					// Stop before the next access review, which would allow the list again 10 s after the interruption.
 					ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
 					defer cancel()
 					for {

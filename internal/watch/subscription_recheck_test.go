@@ -311,7 +311,7 @@ func TestUserSeesPermittedPartOfOversizedResource(t *testing.T) {
 	})
 }
 
-// A deleted namespace that is still listed fails only queries that name it.
+// If a deleted namespace is still in the list of namespaces, only queries that name it fail.
 func TestUnnamedNamespaceCausesNoError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -84,7 +84,7 @@ func startRead(t *testing.T, cluster *watch.Cluster, kind string) func() message
 	}
 }
 
-// The snapshot reports that it covers only the other namespaces.
+// While the rows of a namespace are removed, a snapshot reports that it covers only the other namespaces.
 // Invariant: I6.
 func TestReadWhileNamespaceIsDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -58,7 +58,8 @@ func TestCountsIncludeProblems(t *testing.T) {
 	})
 }
 
-// A user learns which resources the user may list nowhere, before these are watched. A failed review forbids nothing.
+// A resource that the user may list in no namespace is shown as forbidden, even before it is watched. If an access
+// review fails, no resource is shown as forbidden.
 //
 // Invariant: I18.
 func TestForbiddenResourcesAreReviewed(t *testing.T) {

@@ -68,7 +68,8 @@ const (
 // Attributes returns the attributes of the access reviews for an action. The API server must allow all of them.
 func (d Verb) Attributes(r *resource.Resource, namespace, name string) []authorization.ResourceAttributes {
 	// As in the API server, a get of a Namespace is a request in that Namespace, so a Role there can allow the get. A
-	// list by metadata.name is not (NewRequestInfo in k8s.io/apiserver/pkg/endpoints/request).
+	// list with the field selector metadata.name is not in that Namespace (NewRequestInfo in
+	// k8s.io/apiserver/pkg/endpoints/request).
 	if d == VerbGet && r.Group == "" && r.Resource == resource.Namespaces().Resource {
 		namespace = name
 	}

@@ -43,7 +43,7 @@ type Reviewer struct {
 	// Until this Unix time, RBAC rules are ignored, because a rules review was refused or incomplete.
 	incompleteUntil atomic.Int64
 
-	Allowed, Denied atomic.Int64 // present numbers of permissions, each for one resource and namespace
+	Allowed, Denied atomic.Int64 // present numbers of allowed and denied pairs of resource and namespace
 }
 
 // NewReviewer returns a Reviewer that uses client.

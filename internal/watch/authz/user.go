@@ -56,7 +56,7 @@ func ReviewToken(
 		return nil, status.NotLoggedIn("The API server does not accept the token: it may have expired, or be for another " +
 			"cluster or audience.")
 	}
-	// An API server that does not support audiences returns none; the token is then refused.
+	// An API server without support for audiences returns no audience. The token is then refused.
 	if len(audiences) > 0 &&
 		!slices.ContainsFunc(reviewed.Audiences, func(audience string) bool { return slices.Contains(audiences, audience) }) {
 		return nil, status.NotLoggedIn("The token is for another audience than that of this program.")

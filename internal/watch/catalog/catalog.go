@@ -29,8 +29,8 @@ const (
 	followInterval       = 9 * time.Second
 	refreshMinimum       = time.Second
 	changeRefreshMinimum = 100 * time.Millisecond
-	// refreshesAfterChange is how often discovery is repeated after a CRD or APIService has changed. The API server
-	// does not serve the change at once.
+	// refreshesAfterChange is the number of additional discoveries after a change of a CRD or APIService. They are
+	// needed because the API server does not serve the change at once.
 	refreshesAfterChange  = 4
 	changeRefreshInterval = 400 * time.Millisecond
 	// maxQuickChanges is the number of rapid changes that each start a discovery at once. After that, the interval is
@@ -82,7 +82,7 @@ func (c *Catalog) Follow() { c.followers.Add(1) }
 // Unfollow ends the effect of one call of Follow.
 func (c *Catalog) Unfollow() { c.followers.Add(-1) }
 
-// Run runs discovery until ctx ends: at the start, on request, and after failures with backoff.
+// Run runs discovery at the start and on request, until ctx ends. It retries a failed discovery with backoff.
 func (c *Catalog) Run(ctx context.Context) {
 	retry := firstRetry
 	failing := false

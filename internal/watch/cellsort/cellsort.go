@@ -19,7 +19,7 @@ import (
 // A Rank is the sort key of a cell. The zero Rank means an unknown value.
 type Rank struct {
 	Text string
-	bits uint64 // inverted bits of a number; the zero value means NaN, which is no number
+	bits uint64 // inverted bits of a number; zero means not a number (NaN)
 }
 
 func number(n float64) Rank {

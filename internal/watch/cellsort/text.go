@@ -83,7 +83,8 @@ func isCased(r rune) bool {
 	return unicode.In(r, unicode.Lu, unicode.Ll, unicode.Lt, unicode.Other_Lowercase, unicode.Other_Uppercase)
 }
 
-// isIgnorable approximates the Unicode property Case_Ignorable: r does not end a word.
+// isIgnorable reports whether r can be a part of a word without being a letter, as a hyphenation point can. It
+// approximates the Unicode property Case_Ignorable.
 func isIgnorable(r rune) bool {
 	return strings.ContainsRune("'.:^`¨·’‘․﹒‧", r) ||
 		unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Lm, unicode.Sk)

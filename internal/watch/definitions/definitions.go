@@ -94,8 +94,8 @@ func (d *Definitions) AwaitServed(ctx context.Context, ref string, timeout time.
 	timedOut, before := time.After(timeout), d.Catalog.Knows(ref)
 	for {
 		changed := d.Changed.Next()
-		// If discovery already knew the resource at the start, wait for the complete timeout. Otherwise, the caller
-		// would retry at once.
+		// If discovery already knew the resource at the start, wait for the complete timeout. Without this wait, the
+		// caller would retry at once.
 		if !before && d.Catalog.Knows(ref) {
 			return
 		}

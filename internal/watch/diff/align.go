@@ -117,7 +117,7 @@ func hasKey(nodes []node, partner []int, names []string) bool {
 func longestIncreasing(toA []int) []pair {
 	// before[j] is the index before j in the longest sequence that ends at j.
 	before := make([]int, len(toA))
-	// ends[n] is the last pair of the sequence of n+1 pairs whose last index in a is smallest.
+	// Several sequences can have n+1 pairs. ends[n] is the last pair of the one that ends with the smallest index in a.
 	var ends []int
 	for j, i := range toA {
 		if i < 0 {

@@ -131,8 +131,8 @@ type predictor struct {
 	index int
 }
 
-// next guesses the value at the start of text. It returns the length of a nearby item that equals the value.
-// Otherwise it returns 0, and the item at the same position.
+// next compares the value at the start of text with nearby items of the similar text. It returns the length of an equal
+// item. If no item is equal, it returns 0, and the item at the same position.
 func (g *predictor) next(text []byte) (int, *node) {
 	for _, at := range [...]int{g.index, g.index - 1, g.index + 1} {
 		if at < 0 || at >= len(g.items) {

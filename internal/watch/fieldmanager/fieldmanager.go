@@ -96,7 +96,7 @@ func Attribute(managed, patch, newDocument []byte, lastWrite time.Time) []Share 
 	hasNewTime := len(shares) > 0 && shares[0].Time.After(lastWrite)
 	var unattributed []int
 	for n, op := range operations(patch) {
-		// These operations belong to the newest entry, because managedFields records no owner.
+		// These operations belong to the newest entry, because managedFields records no owner for them.
 		isUnowned := op.name == "remove" || isUntracked(op.path)
 		var owners []int
 		if !isUnowned && (hasNewTime || op.path != "" && op.path != "/metadata") {
@@ -109,8 +109,8 @@ func Attribute(managed, patch, newDocument []byte, lastWrite time.Time) []Share 
 			unattributed = append(unattributed, n)
 		}
 	}
-	// Some writes, such as the binding of a pod, set no new time. Then only an author of other operations in this
-	// patch can get these.
+	// Operations without an owner get the newest author. Some writes, such as the binding of a pod, set no new time.
+	// Then this author must also own another operation of the patch.
 	if i := fallbackIndex(shares, lastWrite); i >= 0 {
 		shares[i].Ops = append(shares[i].Ops, unattributed...)
 		slices.Sort(shares[i].Ops)

@@ -155,7 +155,7 @@ func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (apiwatch.
 	}
 	if err != nil {
 		// After most errors of a streaming list, client-go requests a plain list, whose error is more precise. Record
-		// only the errors after which it does not.
+		// only the errors after which client-go requests no plain list.
 		if !startsWithList || utilnet.IsConnectionRefused(err) || apierrors.IsTooManyRequests(err) {
 			f.recordFailure(ctx, err)
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // columnsEvery is the minimum time between relists for changed columns. During an upgrade, API servers can send
-// different ones.
+// different columns.
 const columnsEvery = 10 * time.Second
 
 // Feeds starts and stops the feeds (lists and watches) of an informer. Only the reconciler's goroutine uses it.
@@ -57,7 +57,7 @@ func (s *Feeds) Report() {
 	s.informer.notify()
 }
 
-// Wait waits until all feeds have stopped, after their context has ended.
+// Wait waits until all feeds have stopped. Feeds stop when their context ends.
 func (s *Feeds) Wait() { s.running.Wait() }
 
 // Running returns a status for each feed by namespace. The status is empty unless the API server or the memory budget
@@ -252,7 +252,7 @@ func (s *Feeds) Deny(state status.State, reasons map[string]string) {
 	defer s.informer.mu.Unlock()
 	for ns, reason := range reasons {
 		previous, since := s.informer.denied[ns], time.Now()
-		// A status with the same reason stays, unless another state than Forbidden replaces it.
+		// A status with the same reason stays if the state is also the same, or if the new state is Forbidden.
 		isKept := previous.State == state || previous.State != "" && state == status.Forbidden
 		if isKept && previous.Reason == reason {
 			continue

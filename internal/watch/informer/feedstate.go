@@ -125,7 +125,8 @@ func (s *feedState) refusal() status.Status {
 // opened records that a watch is open. The feed is Live at once only if the watch misses no changes.
 func (s *feedState) opened(startsWithList bool) (isLive, isChanged bool) {
 	s.open, s.listing = true, startsWithList
-	// After a longer time, the API server can have discarded events since the list's resourceVersion.
+	// A watch soon after the list misses no changes. Later, the API server can have discarded events since the list's
+	// resourceVersion.
 	if time.Since(s.listedAt) < gracePeriod {
 		s.markContinued()
 	}
@@ -155,7 +156,7 @@ func (s *feedState) listed(at time.Time, columnsMatch bool, pollReason string) (
 		return s.open && columnsMatch && s.set(status.Live, time.Now(), "")
 	}
 	isChanged = columnsMatch && s.set(status.Stale, time.Now(), pollReason)
-	// Clear Since, which would mean the time of the first list. A polled resource shows the data of the last list.
+	// Clear Since. It would be the time of the first list, but the rows are from the last list.
 	s.status.Since = time.Time{}
 	return isChanged
 }

@@ -54,7 +54,8 @@ func (i *Informer) RetainsAfter(offset uint64) bool {
 // HistoryAge returns the maximum age of a change in the history.
 func (i *Informer) HistoryAge() time.Duration { return i.options.Ring.Age }
 
-// LimitedTo returns r with defaults for zero fields, limited to an eighth of the budget in bytes.
+// LimitedTo returns r with defaults for zero fields. Bytes is at most an eighth of the budget; a budget of 0 means no
+// limit.
 func (r Ring) LimitedTo(budget int64) Ring {
 	r.Bytes, r.Age = cmp.Or(r.Bytes, ringBytes), cmp.Or(r.Age, ringAge)
 	if budget > 0 {

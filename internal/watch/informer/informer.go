@@ -42,8 +42,8 @@ type Options struct {
 	Client *listwatch.Client
 	Budget *budget.Budget
 	Ring   Ring
-	// PrinterColumns reads the columns that the CRD defines, before each list, and before each watch if Masked is
-	// set.
+	// PrinterColumns reads the columns that the CRD defines. It is called before each list, and if Masked is set, also
+	// before each watch.
 	PrinterColumns func(context.Context) printer.CRDColumns
 	Masked         bool
 	// Inherited returns the verdict that the object with a key inherits from other objects, or nil.
@@ -170,9 +170,10 @@ type State struct {
 	HasNoRows bool // No rows can be shown. The status contains the reason.
 }
 
-// IsUnchanged reports whether rows that were read between the states p and laterState can be sent.
+// IsUnchanged reports whether rows can be sent. p is the state before the rows were read, and laterState the state
+// after.
 func (p *State) IsUnchanged(laterState State) bool {
-	// If the states differ, cells can belong to other columns, or rows were being removed.
+	// If the states differ, cells can belong to other columns, or rows were removed during the read.
 	return p.Version == laterState.Version && p.HasNoRows == laterState.HasNoRows && p.Synced == laterState.Synced &&
 		slices.Equal(p.Status.Namespaces, laterState.Status.Namespaces)
 }
@@ -260,8 +261,8 @@ func (i *Informer) listableLocked() []string {
 	return namespaces
 }
 
-// AcquireLeases requests watches of the given namespaces until the linger time after release, which must be called
-// exactly once. isNamed means that the client named the namespaces.
+// AcquireLeases requests watches of the given namespaces. The caller must call release exactly once. The watches end
+// when the linger time after release has passed. isNamed means that the client named the namespaces.
 func (i *Informer) AcquireLeases(namespaces []string, isNamed bool) (release func(), err error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

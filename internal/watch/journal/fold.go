@@ -24,7 +24,7 @@ func Fold[K comparable, V, M any](changes []*Change[K, V, M], continues func(bef
 	return folded
 }
 
-// repeats reports whether any key has more than one change. Usually, no key has.
+// repeats reports whether any key has more than one change. Usually, no key does.
 func repeats[K comparable, V, M any](changes []*Change[K, V, M]) bool {
 	if len(changes) <= 8 { // for short lists, a linear search is faster than a map
 		for i, change := range changes {

@@ -121,8 +121,8 @@ func TestFirstReplaceIsOneStep(t *testing.T) {
 	}
 }
 
-// Invariant: I13. History is bounded by bytes and age, even without changes. Of earlier lists, it keeps only the
-// objects.
+// Invariant: I13. History is bounded by bytes and age, even without changes. Of an earlier list, only the objects stay
+// in memory.
 func TestRingIsBoundedByBytes(t *testing.T) {
 	j := newJournal(10_000)
 	for i := range 1000 {

@@ -94,7 +94,7 @@ func (d *decoder) cells(raw []byte, object *redact.Redacted, m *compact.Metadata
 	c := jsonscan.NewCursor(raw)
 	_ = c.Array(func(i int) error {
 		if i >= len(columns) && len(columns) > 0 {
-			// Some rows, as of IPAddress, have more cells than columns.
+			// Some rows, such as those of IPAddress, have more cells than columns.
 			_, err := c.Value()
 			return err
 		}
@@ -115,7 +115,7 @@ func (d *decoder) cells(raw []byte, object *redact.Redacted, m *compact.Metadata
 			out = append(out, cell...)
 			return nil
 		}
-		// Unquote also removes the escapes of <, > and &, with which "<none>" takes 16 bytes.
+		// Unquote also removes the escapes of <, > and &. With these escapes, "<none>" takes 16 bytes.
 		text, err := jsonscan.Unquote(cell)
 		if relative {
 			text = columns[i].Resolve(text, object.Text, m.Created(), now)

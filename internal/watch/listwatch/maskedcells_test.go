@@ -165,13 +165,13 @@ func TestCellsOfDroppedAnnotations(t *testing.T) {
 	const annotations = `"annotations":{"example.com/copy":"{\"x\":\"CANARY\"}","example.com/owner":"me",` +
 		`"kapp.k14s.io/original":"CANARY"}`
 	for _, annotationsPath := range []string{".metadata.annotations", ".spec.template.metadata.annotations"} {
-		// Guests (viewers of a share link) also get no cells with possible copies of objects.
+		// For guests (viewers of a share link), cells that can contain a copy of an object are masked, too.
 		for column, want := range map[string]struct{ viewer, guest bool }{
 			annotationsPath: {false, false},
 			annotationsPath + `.kapp\\.k14s\\.io/original`:      {false, false},
 			annotationsPath + `.example\\.com/copy`:             {true, false},
 			annotationsPath + `.example\\.com/owner`:            {true, true},
-			annotationsPath + `['example.com/owner']`:           {false, false}, // Brackets count as a read of all annotations.
+			annotationsPath + `['example.com/owner']`:           {false, false}, // A path with [..] counts as all annotations.
 			strings.TrimSuffix(annotationsPath, "s"):            {true, true},
 			strings.TrimSuffix(annotationsPath, ".annotations"): {false, false},
 		} {

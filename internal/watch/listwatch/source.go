@@ -96,13 +96,12 @@ type SourceOptions struct {
 	// Established is called when a watch works: its first event is no error, or watchGracePeriod passes without
 	// events. Optional.
 	Established func()
-	// Failed is called when a streaming list fails, except for lack of progress, because client-go reports no such
-	// error. Optional.
+	// Failed is called when a streaming list fails, because client-go does not report this error. A list without
+	// progress causes a call of Stalled instead. Optional.
 	Failed func(error)
 	// Panicked is called with the value and stack trace of a panic during decoding, which fails the list or watch.
 	Panicked func(v any, stack []byte)
-	// Observe is called during and after a list, with the number of objects so far and the bytes of the compressed
-	// ones.
+	// Observe is called during and after a list, with the number of objects so far and their compressed size in bytes.
 	Observe func(objects int, bytes int64)
 	// Masks detects changes of masked values. All Sources of one resource share it. If nil, the Source creates its
 	// own.

@@ -24,7 +24,8 @@ type columnar struct {
 	size                  int
 }
 
-// cellColumn contains one column. If every cell is the row's name, only "name" is sent; likewise "created".
+// cellColumn contains one column. If every cell equals the row's name, the column is sent as "name". If every cell
+// equals the creation time, it is sent as "created".
 type cellColumn struct {
 	text       []byte
 	notName    bool

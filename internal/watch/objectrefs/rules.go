@@ -32,7 +32,7 @@ func kindOfNameMember(key string) (target Ref, ok bool) {
 	return Ref{}, false
 }
 
-// kindOfObjectMember returns the kind to which a member refers by JSON objects with a name, such as configMapRef.
+// kindOfObjectMember returns the kind to which a member, such as configMapRef, refers by JSON objects with a name.
 func kindOfObjectMember(key string) (target Ref, ok bool) {
 	switch key {
 	case "configMap", "configMapRef", "configMapKeyRef":
@@ -108,10 +108,10 @@ func completeGroup(o *Ref, key string, target *Ref) {
 	}
 	if byDefault, ok := defaultKindOf(key); ok && byDefault.Group != "" &&
 		(target.Kind == byDefault.Kind || strings.HasSuffix(target.Kind, byDefault.Kind)) {
-		target.Group = byDefault.Group // Such as ClusterIssuer for Issuer.
+		target.Group = byDefault.Group // The kind can have a prefix, such as ClusterIssuer.
 	}
 	if key == "providerConfigRef" && strings.HasSuffix(target.Kind, "ProviderConfig") {
-		// The resource of the group dns.gcp.upbound.io has a ProviderConfig of the group gcp.upbound.io.
+		// For example, resources of the group dns.gcp.upbound.io refer to a ProviderConfig of the group gcp.upbound.io.
 		target.Group = o.Group
 		if strings.Count(o.Group, ".") > 2 {
 			_, target.Group, _ = strings.Cut(o.Group, ".")

@@ -58,7 +58,7 @@ func (c *Checker) Resource(ctx context.Context, ref string) (*resource.Resource,
 	return c.deps.Find(ctx, ref)
 }
 
-// Filter returns a filter for what the viewer may see, and an error after a refused or failed review.
+// Filter returns a filter for what the viewer may see. It returns an error if access reviews deny the query or fail.
 func (c *Checker) Filter(
 	ctx context.Context, q *query.Query, resource *resource.Resource, verb authz.Verb, ttl authz.DecisionTTL,
 ) (*query.Filter, error) {
@@ -75,7 +75,7 @@ func (c *Checker) Filter(
 	return filter, c.restrictCauses(ctx, filter, ttl)
 }
 
-// checkMasked returns an error for a field selector on a masked field, with which a user could guess the value.
+// checkMasked returns an error for a field selector on a masked field. Otherwise, a user could guess the value.
 func (c *Checker) checkMasked(selector string, r *resource.Resource) error {
 	rules := c.deps.Redact
 	if c.Viewer.IsMasked() {

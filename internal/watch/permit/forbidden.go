@@ -70,7 +70,7 @@ func (c *Checker) reviewLists(ctx context.Context, resources []*resource.Resourc
 	if len(namespaced) == 0 {
 		return forbidden
 	}
-	// Without the namespaces, the resources in them are unknown.
+	// Without a list of namespaces, permissions in single namespaces are unknown.
 	namespaces, err := c.deps.Namespaces(ctx)
 	if err != nil || len(namespaces)*len(namespaced) > maxListReviews {
 		return forbidden

@@ -122,7 +122,7 @@ func (c *Checker) Record(r *resource.Resource, f *query.Filter, verb authz.Verb)
 	c.Revalidation.add(authz.RecheckEvery, func(ctx context.Context) bool {
 		current := &query.Filter{Namespaces: namespaces, Name: name}
 		err := c.restrictToUser(ctx, r, current, verb, authz.TTLRecheck())
-		// An empty list means all namespaces. A permission for only some of them makes the list longer.
+		// An empty list means all namespaces. After the loss of some of them, the list names the others.
 		return err == nil && len(current.Namespaces) == len(namespaces)
 	})
 }

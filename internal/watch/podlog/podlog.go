@@ -99,7 +99,8 @@ func (l *openLog) endReason() error {
 	return nil
 }
 
-// Read returns the *Problem with which this program ended the log, because HTTP/2 does not return the cause.
+// Read returns the *Problem with which this program ended the log. Over HTTP/2, the error of the body does not contain
+// it.
 func (l *openLog) Read(p []byte) (int, error) {
 	n, err := l.ReadCloser.Read(p)
 	if reason := l.endReason(); err != nil && reason != nil {

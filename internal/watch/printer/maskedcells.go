@@ -69,7 +69,7 @@ func cutName(path string) (name, rest string, more bool) {
 // MayShowMasked reports whether a cell can show masked or dropped text. builtIn means a kind of Kubernetes itself.
 func (c *Column) MayShowMasked(removed *redact.Redacted, builtIn bool) bool {
 	if c.shownPath == "" {
-		// Dropped annotations do not count here: most objects have one, which would mask the column always.
+		// Dropped annotations do not count here. Most objects have one, so the column would always be masked.
 		return slices.ContainsFunc(removed.Masked, func(path string) bool { return !builtIn || !isUnprinted(path) })
 	}
 	return slices.ContainsFunc(removed.Masked, c.overlaps) || slices.ContainsFunc(removed.Dropped, c.overlaps)

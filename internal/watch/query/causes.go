@@ -7,8 +7,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// Shown returns an object as the viewer may see it: without the texts of a verdict from objects that the viewer may
-// not read.
+// Shown returns an object as the viewer may see it. It omits verdict texts from objects that the viewer may not read.
 func (f *Filter) Shown(o *compact.Object) *compact.Object {
 	if !f.HidesCauses || o == nil || !o.Verdict().IsInherited() {
 		return o

@@ -40,8 +40,8 @@ type Filter struct {
 	IsPartial    bool // The query can select objects that the viewer is not permitted to see.
 	IsGuest      bool // The viewer is a guest: a viewer of a share link.
 	IsRestricted bool // Messages must not reveal whether objects that the viewer may not see exist or change.
-	// HidesCauses means that the viewer may read about the causes of verdicts only if CauseSources contains all their
-	// sources: lines such as "core/v1/pods team-a", or "core/v1/pods" for all namespaces, sorted.
+	// HidesCauses means that a cause of a verdict is hidden unless CauseSources contains all its sources. CauseSources
+	// is sorted. An entry is "core/v1/pods team-a" for one namespace, or "core/v1/pods" for all.
 	HidesCauses  bool
 	CauseSources []string
 }

@@ -43,7 +43,7 @@ func CheckNamespace(ns string) error {
 	return nil
 }
 
-// CheckName returns a Problem for a name longer than 253 bytes, or not exactly one segment of a URL path.
+// CheckName returns a Problem if a name is longer than 253 bytes, or is not exactly one segment of a URL path.
 func CheckName(name string) error {
 	if problems := content.IsPathSegmentName(name); len(problems) > 0 || len(name) > 253 {
 		return status.Invalidf("Invalid name",

@@ -24,15 +24,16 @@ type Window struct {
 // Range is a range of rows in a sorted list.
 type Range struct{ Offset, Count int }
 
-// RangeRequest is a request for a range of rows. Requests are compared by address, because each Move is new.
+// RangeRequest is a request for a range of rows. Requests are compared by address, because each Move is a new request,
+// even for the same range.
 type RangeRequest struct {
 	Range
 
 	Around string // The journal key of the row in the middle of the range, if it exists. May be empty.
 }
 
-// NewWindow returns a window of count rows from the row at offset. sort is a column in lower case or "namespace",
-// reversed by "-". If sort is empty, rows are ordered by namespace and name.
+// NewWindow returns a window of count rows from the row at offset. sort is a column in lower case or "namespace". A "-"
+// before it reverses the order. If sort is empty, rows are ordered by namespace and name.
 func NewWindow(sort string, offset, count int) (*Window, error) {
 	w := &Window{order: sort, wakeups: make(chan time.Time, 1)}
 	return w, w.Move(offset, count, "", "")

@@ -101,8 +101,8 @@ func sameRow(a, b *compact.Object) bool {
 		a.Verdict().Same(b.Verdict())
 }
 
-// changesBetween returns the merged updates between two pages by the new object. Updates outside the history are
-// missing.
+// changesBetween returns the merged updates between two pages. The key is the new version of the object. Updates that
+// the history has dropped are missing.
 func changesBetween(from, to *Page, i *informer.Informer) map[*compact.Object]*event.Change {
 	number := int(min(to.newest-from.newest, maxChanges)) //nolint:gosec // At most maxChanges.
 	changes := i.History(journal.At(to.newest), number)

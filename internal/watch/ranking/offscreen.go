@@ -13,7 +13,8 @@ import (
 // OffscreenEvery is the minimum time between two messages that only summarize changes of the sorted list.
 const OffscreenEvery = time.Second
 
-// Offscreen summarizes all changes of a ranking, also outside the visible window and without the words of the query.
+// Offscreen summarizes all changes of a ranking. It includes rows outside the visible window, and rows that lack the
+// words of the query.
 type Offscreen struct {
 	Changes uint64
 	newest  *lastChange
@@ -26,8 +27,8 @@ type lastChange struct {
 	text   event.Lazy[[]byte]
 }
 
-// add counts the change c. wasVisible and isVisible report whether the filter matched the object before and after c,
-// without its words.
+// add counts the change c. wasVisible and isVisible report whether the filter matched the object before and after c, if
+// its words are ignored.
 func (n *Offscreen) add(c *event.Change, wasVisible, isVisible bool) {
 	op := journal.Update
 	switch {

@@ -10,7 +10,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// rowCounts are numbers of rows. Only matching excludes rows that lack the words of the query.
+// rowCounts are numbers of rows. The field matching counts only rows with the words of the query. The other fields
+// count all.
 type rowCounts struct {
 	Total, matching int
 	bySeverity      [verdict.Failed + 1]int

@@ -39,8 +39,8 @@ type Sort struct {
 	descending bool
 }
 
-// ParseSort parses a column name, "namespace", or "severity" (the worst first), reversed by "-". "auto" means by
-// severity while an object is failed, and otherwise by namespace and name, like an empty text.
+// ParseSort parses a column name, "namespace", or "severity" (the worst first). A "-" before it reverses the order.
+// "auto" means by severity while an object is failed, and otherwise by namespace and name, like an empty text.
 func ParseSort(text string, columns []printer.Column) (Sort, error) {
 	name, descending := strings.CutPrefix(cellsort.Lower(text), "-")
 	by := Sort{Column: -1, descending: descending}
@@ -284,7 +284,7 @@ func (r *Ranking) apply(rows *sortedlist.List[*Row], changes []*event.Change) bo
 	return !r.isOrderOutdated() && rows.Change(removed, inserted)
 }
 
-// addToCounts adds n (1 or -1) to the row counts. Objects without the words of the query count, too.
+// addToCounts adds n (1 or -1) to the row counts. An object that lacks the words of the query counts, too.
 func (r *Ranking) addToCounts(o *compact.Object, n int) {
 	r.counts.Total += n
 	r.counts.bySeverity[o.Verdict().Severity()] += n

@@ -15,7 +15,8 @@ func builtInRules() Rules {
 	}
 }
 
-// definitions is a resource whose schemas have members named env and annotations, which contain no values.
+// definitions is the resource of CRDs. Their schemas can have members named env or annotations, which describe fields
+// and contain no values.
 const definitions = "customresourcedefinitions"
 
 // objectAnnotations is the path of the object's own annotations, not of those in a pod template.
@@ -99,8 +100,8 @@ func subjectOf(c jsonscan.Cursor) (*subject, error) {
 
 const releaseName = "sh.helm.release."
 
-// isHelmRelease reports whether labels, in JSON, are owner=helm, or OWNER=TILLER for Helm 2. Malformed labels count,
-// too.
+// isHelmRelease reports whether the JSON labels contain owner=helm, or OWNER=TILLER for Helm 2. It also returns true
+// for malformed labels.
 func isHelmRelease(labels []byte) (helm bool) {
 	c := jsonscan.NewCursor(labels)
 	if kind := c.Peek(); kind != '{' {

@@ -318,7 +318,7 @@ func TestManagedFieldsRevealNoMaskedValue(t *testing.T) {
 		`{"f:pins":{"v:4711":{}}}`:                                   false,
 		`{"f:pins":{"v:\"4711\"":{}}}`:                               true,
 		`{"f:pins":{"k:{":{}}}`:                                      false,
-		// The masked value "web" is not a container's name, so this name reveals nothing.
+		// "web" is masked only as the value of a variable. A container with the name "web" reveals nothing about it.
 		`{"f:containers":{"k:{\"name\":\"web\"}":{"f:image":{}}}}`:           true,
 		`{"f:env":{"k:{\"name\":\"A\"}":{".":{},"f:name":{},"f:value":{}}}}`: true,
 	} {

@@ -37,7 +37,7 @@ const (
 	innerAnnotations // of an inner object or template
 )
 
-// walk redacts the object at the cursor, and appends it to dst. Any other value is replaced by null.
+// walk redacts the object at the cursor, and appends it to dst. If the value is no object, walk appends null instead.
 func (w *walker) walk(dst []byte, c *jsonscan.Cursor, target *subject) ([]byte, error) {
 	if c.Peek() != '{' {
 		return append(dst, "null"...), c.Skip()

@@ -46,8 +46,8 @@ type GroupError struct {
 	Reason         string
 }
 
-// FromDiscovery returns all resources without subresources. Preferred marks the version that the group prefers, or
-// the first with the resource.
+// FromDiscovery returns all resources without subresources. Preferred marks the group's preferred version. If that
+// version lacks the resource, Preferred marks the first version that has it.
 func FromDiscovery(groups []*metav1.APIGroup, lists []*metav1.APIResourceList) []Resource {
 	byVersion := make(map[string]*metav1.APIResourceList, len(lists))
 	for _, list := range lists {

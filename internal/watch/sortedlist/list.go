@@ -30,8 +30,8 @@ func (l *List[T]) Part(start, count int) []T {
 // Find returns the index of a member and true, or the index at which it would be inserted and false.
 func (l *List[T]) Find(member T) (index int, ok bool) { return l.find(0, member) }
 
-// Change removes and inserts members, and sorts both slices. It returns false if a member to remove is missing, or a
-// member to add exists. The List is then invalid.
+// Change removes and inserts members. It sorts the slices removed and added. It returns false if a member to remove is
+// missing, or a member to add exists. The List is then invalid.
 func (l *List[T]) Change(removed, added []T) bool {
 	slices.SortFunc(removed, l.compare)
 	slices.SortFunc(added, l.compare)

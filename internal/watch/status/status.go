@@ -35,8 +35,8 @@ type Status struct {
 	Reason string    `json:"reason,omitempty"`
 	Count  *int      `json:"count,omitempty"` // objects received, while Syncing
 	Total  *int      `json:"total,omitempty"` // approximate number of all objects, while Syncing; nil if unknown
-	// Namespaces lists where the status applies, ascending; nil if list is permitted in all. Callers must not change
-	// it.
+	// Namespaces lists the namespaces to which the status applies, in ascending order. It is nil if all namespaces can
+	// be listed together. Callers must not change it.
 	Namespaces []string `json:"namespaces,omitempty"`
 
 	// PublicReason replaces Reason for guests, unless it is empty. It omits the API server's messages.

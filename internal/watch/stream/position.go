@@ -36,8 +36,8 @@ const restrictedHistory = time.Minute
 const notResumed = "you are not allowed to see all objects of this resource, so a cursor is valid for at most " +
 	"one minute"
 
-// appendCursor appends a cursor. A heartbeat or a digest must repeat the last one, or the client assumes a lost
-// message.
+// appendCursor appends a cursor. A heartbeat or a digest must repeat the last cursor. Otherwise, the client assumes a
+// lost message.
 func (p *position) appendCursor(text []byte, repeat bool) []byte {
 	epoch := p.informer.EpochOf(p.version)
 	if !p.filter.IsRestricted {

@@ -182,7 +182,8 @@ func (r *Reader) StateMessage(current status.Status) ([]byte, error) {
 	return text[1 : len(text)-1], nil
 }
 
-// canBegin reports whether a snapshot can be sent. Before the informer is synced, only an empty snapshot can.
+// canBegin reports whether a snapshot can be sent. While the informer is not synced, only an empty snapshot can be
+// sent, to remove rows that the client has. The Changes view waits until the informer is synced.
 func (r *Reader) canBegin(now *informer.State) bool {
 	if now.Synced || !r.started || !now.HasNoRows || r.client.options.View == Changes {
 		return now.Synced

@@ -1,7 +1,6 @@
 // Package budget limits the memory of all informers together. Each informer has an Account, which measures its
 // memory. A Reservation counts the objects of a list that are not in the journal yet.
 //
-// All functions are safe for concurrent use, except those of a Reservation. They call a Pool and the functions of
 // All functions are safe for concurrent use, except those of a Reservation. None of them locks a mutex while it calls
 // the Pool or a function of Usage.
 package budget
@@ -197,8 +196,8 @@ func (r *Reservation) Measure(objects int, bytes int64) (refusal string) {
 	if r.replaced == unmeasured {
 		r.replaced = r.Replaceable()
 	}
-	// Count only the larger one of the list and the replaced objects. Otherwise, half of the budget would stay
-	// unused.
+	// The list and the objects that it replaces are in memory together. Count only the larger of both. Otherwise, half
+	// of the budget would stay unused.
 	excess := total - r.replaced - r.bytes
 	if excess <= 0 {
 		return ""

@@ -20,7 +20,7 @@ type lease struct {
 	idleSince   time.Time
 }
 
-// Missing returns the number of the given namespaces without a lease.
+// Missing returns how many of the given namespaces have no lease.
 func (s Set) Missing(namespaces []string) (count int) {
 	for _, ns := range namespaces {
 		if s[ns] == nil {

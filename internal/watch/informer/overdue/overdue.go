@@ -1,4 +1,5 @@
-// Package overdue evaluates objects again when their progress becomes overdue, because possibly no update follows then.
+// Package overdue evaluates objects again when their progress becomes overdue. The API server possibly sends no update
+// at that time.
 package overdue
 
 import (

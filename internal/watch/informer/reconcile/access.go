@@ -153,13 +153,14 @@ func (t *accessTable) review(
 		v.List, v.Watch = true, reviewed.Watch
 	case err == nil:
 		v.Permissions, v.isListRefused = reviewed, false
-	// Without a decision, or without usable access reviews, allow the list, so that the API server decides.
+	// If the first review of the namespace fails, or if access reviews are unusable, try the list. The API server then
+	// decides.
 	case isFirst || apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err):
 		v.List, v.Watch = true, true
 	}
 	// Try a short list before the namespace is listed and watched again.
 	if v.List && v.isListRefused {
-		// Any other error does not count, because the feed (the list and watch) reports it later.
+		// Only a refusal counts. The feed (the list and watch) reports any other error later.
 		v.List = !tryList(ctx, t.client, t.scope, namespace).IsRefused()
 		v.isListRefused = !v.List
 	}

@@ -60,7 +60,7 @@ type Reconciler struct {
 	probes            sizeProbes
 }
 
-// New returns a Reconciler of the informer i, which must have no other one.
+// New returns a Reconciler of the informer i. Each informer must have only one Reconciler.
 func New(i *informer.Informer, resource *resource.Resource, options Options) *Reconciler {
 	return &Reconciler{
 		options: options, informer: i, feeds: i.Feeds(), scope: i.Scope, resource: resource,

@@ -70,7 +70,7 @@ func (i *Informer) sharedListing(maxMissing uint64) *Listing {
 	return l
 }
 
-// Objects returns the objects that the filter matches, by namespace and name, and sets the filter's columns. The
+// Objects returns the objects that the filter matches, sorted by namespace and name. It sets the filter's columns. The
 // listing can lack the newest changes, at most maxMissing.
 func (i *Informer) Objects(f *query.Filter, maxMissing uint64) (*Listing, informer.State) {
 	for {
@@ -94,8 +94,8 @@ func (i *Informer) Objects(f *query.Filter, maxMissing uint64) (*Listing, inform
 	}
 }
 
-// First returns the query's range of the objects that the filter matches, and their total number. It sets the filter's
-// columns. An unknown column in Sort is ignored.
+// First returns the objects that the filter matches, limited by the query's Offset and Limit. total is their number
+// without these limits. First sets the filter's columns. An unknown column in Sort is ignored.
 func (i *Informer) First(f *query.Filter, q *query.Query) (first *Listing, total int, state informer.State) {
 	if q.Sort == "" && q.Limit == 0 {
 		first, state = i.Objects(f, 0)

@@ -6,8 +6,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
-// VisibleState returns the informer's state for a filter's namespaces, without what the viewer is not permitted to
-// see.
+// VisibleState returns the informer's state for a filter's namespaces. It omits data that the viewer is not permitted
+// to see.
 func (i *Informer) VisibleState(f *query.Filter) informer.State {
 	now := i.CurrentState(f.Namespaces)
 	if f.IsPartial && now.Status.Namespaces == nil && !now.Status.State.IsRefused() {
