@@ -464,7 +464,8 @@ func TestSharedLogWithoutLivePods(t *testing.T) {
 	}
 }
 
-// Before the first list, it is unknown whether a share link includes an object. The error reports this.
+// Before the first list of a resource, it is unknown whether a share link includes an object. The error has the cause
+// Unavailable.
 // Invariant: I18.
 func TestUnknownShareIsUnavailable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

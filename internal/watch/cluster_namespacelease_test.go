@@ -91,8 +91,8 @@ func TestNamedNamespacesAreLimited(t *testing.T) {
 	}
 }
 
-// A refused request stops no watch. A permitted one stops only as many unused watches as necessary, longest unused
-// first.
+// A query for too many namespaces is refused, and stops no watch. Another query stops only as many unused watches as
+// necessary, the longest unused first.
 // Invariant: I20.
 func TestRefusedRequestEvictsNoNamespaces(t *testing.T) {
 	t.Parallel()

@@ -97,7 +97,8 @@ func (o *objectReader) namespaces() []string {
 	return []string{o.namespace}
 }
 
-// notKnownYet returns the error for a share link whose conditions need the list of objects, which is not available.
+// notKnownYet returns the error for a share link whose conditions cannot be checked, because the list of objects is not
+// available.
 func notKnownYet(r *resource.Resource) *status.Problem {
 	return status.Unavailablef("Not known yet", "The list of %s is not available now, so it is not known whether "+
 		"the link includes this one; retry in a moment.", r.Resource)
@@ -136,7 +137,8 @@ func (o *objectReader) read(ctx context.Context) ([]byte, error) {
 // staleReadTimeout is how long a read waits for the API server if the cache has only a stale version.
 const staleReadTimeout = 2 * time.Second
 
-// LastKnown is like Object, but returns a cached version with the status Stale if the API server does not answer.
+// LastKnown is like Object. If the cache is Stale and the API server does not answer, LastKnown returns the cached
+// version, with the status Stale.
 func (a *Access) LastKnown(
 	ctx context.Context, ref, namespace, name string,
 ) (text []byte, current status.Status, err error) {

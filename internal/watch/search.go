@@ -26,8 +26,8 @@ type Hit struct {
 	Namespace, Name, UID string
 }
 
-// Search finds the watched objects whose namespace and name contain all words of text, ignoring case. Equal names are
-// first, then names that start with a word.
+// Search finds the watched objects whose namespace and name together contain all words of text, ignoring case. Names
+// that equal a word are first, then names that start with a word.
 func (a *Access) Search(
 	ctx context.Context, text string, limit int, order func(a, b *resource.Resource) int,
 ) (*SearchResult, error) {

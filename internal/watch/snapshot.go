@@ -27,7 +27,7 @@ type Snapshot struct {
 	Columns  []Column
 	// Objects is in the query's sort order, or by namespace and name. Callers must not change these shared objects.
 	Objects      []*Item
-	IsWorstFirst bool // Whether the sort order "auto" means by severity, because an object is failed.
+	IsWorstFirst bool // Whether the order is "auto", and sorts by severity, because an object is failed.
 	Total        int  // The number of matching objects, including those beyond the limit.
 	Status       status.Status
 	Synced       bool // The first list of the resource has ended, and Objects is complete.

@@ -145,7 +145,7 @@ func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
 }
 
 // StillValid reports whether the rest of a long message may still be sent. The result is false if permissions have
-// changed or are unknown. Next then returns the reason.
+// changed or are unknown, or if the informer resets its readers. Next then returns the reason.
 func (s *Subscription) StillValid(ctx context.Context) bool {
 	s.isIncomplete = !s.isStillValid(ctx)
 	return !s.isIncomplete

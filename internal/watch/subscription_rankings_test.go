@@ -94,7 +94,8 @@ func (o *viewerRankings) wantRefused(n int) {
 		"100 orders for you, in 500 for the viewers of all links, or in 1000 in total")
 }
 
-// A sorted list counts towards the quota of its first viewer, and later towards that of another viewer.
+// A sorted list counts towards the quota of its first viewer. When this viewer no longer uses the list, it counts
+// towards the quota of another viewer.
 // Invariant: I10.
 func TestRankingOwnershipMoves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -185,7 +186,7 @@ func TestRankingRecoversFromPanic(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, name := range []string{"q", "r", "s"} {
-			server.Set(pods, labelled(pod("a", name, "Running"), name)) // New labels: the selector checks each pod.
+			server.Set(pods, labelled(pod("a", name, "Running"), name)) // The labels are new, so the selector checks each pod.
 		}
 		synctest.Wait()
 		broken.left = 1

@@ -41,7 +41,7 @@ func newBenchCluster(b *testing.B) (*apitest.Server, *watch.Cluster) {
 	for n := range items {
 		items[n] = benchPod(n, n%40)
 	}
-	// Create the objects before the watch starts, which would otherwise send each of them.
+	// Create the objects before the watch starts. Otherwise, the watch would send each of them.
 	server.ChangeWhileDown(pods, func() { server.Set(pods, items...) })
 	cluster, err := watch.New(server.Config,
 		watch.Options{Linger: time.Hour, Ring: informer.Ring{Bytes: 16 << 20}, Log: slog.New(slog.DiscardHandler)})

@@ -532,7 +532,8 @@ func TestWindowHeartbeat(t *testing.T) {
 	})
 }
 
-// A client can move a window (a range of rows) to an object. Later, the window keeps its offset.
+// A client can move a window (a range of rows) to an object. After the move, the window keeps its offset, even if the
+// object's row moves.
 // Invariant: I11.
 func TestWindowMovesToRow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -17,8 +17,8 @@ import (
 type ResourceStatus struct {
 	resource.Resource
 
-	// Status is the status of the watch, or Forbidden if the viewer may list the resource in no namespace. It is nil if
-	// the resource is not watched.
+	// Status is the status of the watch if the viewer may see all objects. It is Forbidden if the viewer may list the
+	// resource in no namespace. Otherwise, and without a watch, it is nil.
 	Status *status.Status
 	Count  *int // The number of objects; nil if unknown.
 }
@@ -65,7 +65,8 @@ func (a *Access) addStatuses(ctx context.Context, statuses []ResourceStatus) {
 	}
 }
 
-// addForbidden sets the status of resources that are not watched, and that the viewer may list in no namespace.
+// addForbidden sets the status Forbidden for resources that the viewer may list in no namespace. It keeps the status of
+// a watch that addStatuses has set.
 func (a *Access) addForbidden(ctx context.Context, statuses []ResourceStatus, canReview bool) {
 	var resources []*resource.Resource
 	for n := range statuses {

@@ -39,7 +39,7 @@ type WatchStatusEntry struct { //nolint:revive // See WatchStatus.
 	LastEvent time.Time `json:"lastEvent,omitzero"`
 	Lists     int       `json:"lists"`  // The number of completed lists: first lists and relists.
 	Drops     int       `json:"drops"`  // The number of watches that ended.
-	Resets    int       `json:"resets"` // The number of readers that had to restart from a snapshot.
+	Resets    int       `json:"resets"` // The number of times that a reader had to restart from a snapshot.
 	// Interruptions counts the intervals without a watch after the first list. InterruptedSeconds is their total
 	// duration.
 	Interruptions      int     `json:"blind"`

@@ -119,11 +119,13 @@ func operations(patch []byte) (n int) {
 	return n
 }
 
-// authorAge is the maximum age of the author's managedFields entry. It exceeds 0, because times are in whole seconds.
+// authorAge is the maximum age of a managedFields entry whose time a change did not update. It exceeds 0, because times
+// are in whole seconds.
 const authorAge = 2 * time.Second
 
-// newestAuthor returns the author in the newest managedFields entry, or nil if that entry is too old. guess is true
-// if several entries have the newest time, or if the change did not update that time.
+// newestAuthor returns the author in the newest managedFields entry. It returns nil if the change did not update the
+// time of this entry, and the entry is older than authorAge. guess is true if several entries have the newest time, or
+// if the change did not update that time.
 func newestAuthor(c *Change) (a *fieldmanager.Author, guess bool) {
 	if c.Memo.Managed == nil {
 		return nil, false

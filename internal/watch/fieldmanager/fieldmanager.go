@@ -81,9 +81,9 @@ func Latest(managed []byte) (latest time.Time) {
 	return latest
 }
 
-// Attribute returns the authors of a patch with their operations, newest first. managed belongs to newDocument.
-// lastWrite is the newest time in managedFields before the patch. Paths are compared literally, without conversion
-// between API versions.
+// Attribute returns the authors of a patch with their operations, newest first. managed contains the managedFields of
+// newDocument. lastWrite is the newest time in managedFields before the patch. Paths are compared literally, without
+// conversion between API versions.
 func Attribute(managed, patch, newDocument []byte, lastWrite time.Time) []Share {
 	entries := read(managed)
 	slices.Reverse(entries) // makes the stable sort put later entries with the same time first
@@ -130,8 +130,8 @@ func fallbackIndex(shares []Share, lastWrite time.Time) int {
 	return -1
 }
 
-// ownersOf returns the owners of a path or its nearest parent. It prefers entries that are newer than lastWrite.
-// entries are sorted newest first.
+// ownersOf returns the indices of the entries that own the value at a path, or its nearest parent with an owner. It
+// prefers entries that are newer than lastWrite. entries are sorted newest first.
 func ownersOf(entries []entry, path []step, lastWrite time.Time) (owners []int) {
 	nearest := 0
 	for i := range entries {
@@ -152,7 +152,7 @@ func ownersOf(entries []entry, path []step, lastWrite time.Time) (owners []int) 
 	return owners
 }
 
-// isUntracked reports whether the API server sets a field with every write without recording it in managedFields.
+// isUntracked reports whether the API server itself sets a field, and does not record it in managedFields.
 func isUntracked(path string) bool {
 	return path == "/metadata/resourceVersion" || path == "/metadata/generation"
 }

@@ -144,7 +144,8 @@ func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (apiwatch.
 		f.reserved.Begin()
 	}
 	if startsWithList || f.informer.options.Masked {
-		// Read the columns before each watch, too: they determine which values are masked, and the CRD can have changed.
+		// The columns determine which cells are masked. If values can be masked, read the columns before each watch,
+		// too, because the CRD can have changed.
 		f.readColumns(ctx)
 	}
 	f.update(func(s *feedState) bool { s.continues = false; return false })

@@ -123,8 +123,8 @@ func (s *Feeds) Apply(ctx context.Context, plan *Plan) {
 	s.isStatusChanged = s.isStatusChanged || len(prepared) > 0
 }
 
-// prepare creates a namespace's feed if none is running. After a refusal, the status stays until the API server
-// responds.
+// prepare creates a namespace's feed if none is running. The feed of a refused namespace keeps the status of the
+// refusal until the API server responds.
 func (s *Feeds) prepare(
 	ctx context.Context, namespace string, plan *Plan, stopped map[*feed]bool, prepared map[*feed]func(),
 ) {

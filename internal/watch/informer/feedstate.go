@@ -264,7 +264,8 @@ func (f *feed) recordStall() {
 	)
 }
 
-// recordStreamFailure records why a streaming list failed. A plain list follows, whose error is more precise.
+// recordStreamFailure records why a streaming list failed. The next list is a plain list. If it fails, too, its error
+// is more precise.
 func (f *feed) recordStreamFailure(ctx context.Context, err error) {
 	f.update(func(s *feedState) bool { s.usePlainOnce = true; return false })
 	f.recordFailure(ctx, err)

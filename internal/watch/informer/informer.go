@@ -261,7 +261,7 @@ func (i *Informer) listableLocked() []string {
 	return namespaces
 }
 
-// AcquireLeases requests watches of the given namespaces. The caller must call release exactly once. The watches end
+// AcquireLeases requests watches of the given namespaces. The caller must call release exactly once. The request ends
 // when the linger time after release has passed. isNamed means that the client named the namespaces.
 func (i *Informer) AcquireLeases(namespaces []string, isNamed bool) (release func(), err error) {
 	i.mu.Lock()

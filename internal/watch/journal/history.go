@@ -18,8 +18,8 @@ func (j *Journal[K, V, M]) History(cursor Cursor, limit int) []*Change[K, V, M] 
 	}
 }
 
-// Retained returns the number of changes in the history, which contains all changes after completeSince.
-// completeSince is the zero Time if no change was dropped yet.
+// Retained returns the number of changes in the history. The history contains all changes after completeSince. That is
+// the zero Time if no change was dropped yet.
 func (j *Journal[K, V, M]) Retained() (changes int, completeSince time.Time) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()

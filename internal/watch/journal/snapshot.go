@@ -19,8 +19,8 @@ func (j *Journal[K, V, M]) snapshot() ([]Entry[K, V], Cursor, bool) {
 	defer j.mu.RUnlock()
 	start := j.nextTail.offset
 	entries := make([]Entry[K, V], 0, len(j.state))
-	// The map can change during this iteration, which can miss added keys (Go specification, "For statements with
-	// range clause"). catchUp corrects this.
+	// The map can change during this iteration. The iteration can then miss added keys (Go specification, "For
+	// statements with range clause"). catchUp corrects this.
 	state := j.state
 	for key, value := range state {
 		entries = append(entries, Entry[K, V]{key, value})

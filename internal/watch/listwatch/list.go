@@ -72,7 +72,7 @@ func (d *decoder) list(body io.Reader, observe func(int)) (*List, error) {
 	return list, err
 }
 
-// errNotAList is the error for a response without rows and items, which must not count as an empty list.
+// errNotAList is the error for a response without rows and items. Such a response must not count as an empty list.
 var errNotAList = errors.New("the response is not a list: it has neither rows nor items")
 
 // eachMember calls readValue for each member of the next JSON object. readValue must read the member's value from

@@ -93,7 +93,8 @@ func (n *Namespaces) Known(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// CheckExist returns an error if a namespace does not exist. It skips namespaces that the viewer may not read.
+// CheckExist returns an error if one of the first maxCheckedNamespaces names is not the name of a namespace. It skips
+// namespaces that the viewer may not read.
 func (n *Namespaces) CheckExist(ctx context.Context, checker *permit.Checker, names []string) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()

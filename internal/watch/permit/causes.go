@@ -66,8 +66,8 @@ func indexes[T any](values []T) []int {
 // maxCauseNamespaces limits the namespaces in which permissions for causes are reviewed. Beyond it, causes are hidden.
 const maxCauseNamespaces = 10
 
-// readableSources returns where the viewer may read all objects of a resource, as in Filter.CauseSources. namespaces
-// are the namespaces of the query; an empty list means all.
+// readableSources returns where the viewer may read all objects of a resource, in the form of Filter.CauseSources.
+// namespaces are the namespaces of the query; an empty list means all.
 func (c *Checker) readableSources(
 	ctx context.Context, r *resource.Resource, namespaces []string, ttl authz.DecisionTTL,
 ) ([]string, error) {

@@ -1,5 +1,5 @@
-// Package printer is about the columns that the API server or a CustomResourceDefinition prints for a resource: what
-// they show, which cells are times, and which cells can show a masked value.
+// Package printer describes the columns that the API server or a CustomResourceDefinition prints for a resource. It
+// knows what they show, which cells are times, and which cells can show a masked value.
 package printer
 
 import (
@@ -132,7 +132,7 @@ func (c *Column) ElapsedText(cell string, now time.Time) string {
 	})
 }
 
-// TimestampPattern matches the timestamps that replace elapsed times in stored cells (see resolve).
+// TimestampPattern matches the timestamps that replace elapsed times in stored cells (see Resolve).
 var TimestampPattern = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
 // elapsedPattern matches a cell or a part of a cell that duration.HumanDuration printed, as in "3 (5m ago)".
@@ -141,7 +141,7 @@ var elapsedPattern = regexp.MustCompile(`^(?:(\d+) \()?((?:\d+[ydhms]){1,2})(?: 
 // futureDuration is what duration.HumanDuration prints for a time in the future, which different clocks can cause.
 const futureDuration = "<invalid>"
 
-// Resolve replaces the elapsed time in a cell with the timestamp from the object, which is more precise.
+// Resolve replaces the elapsed time in a cell by the timestamp from the object. The timestamp is more precise.
 func (c *Column) Resolve(cell string, object []byte, created, now time.Time) string {
 	m := elapsedPattern.FindStringSubmatchIndex(cell)
 	if m == nil && cell == futureDuration {

@@ -111,7 +111,7 @@ type Ranking struct {
 	columns  []printer.Column
 	// Elapsed times are ordered by timestamp, so the passage of time moves no rows.
 	by        Sort
-	hasFailed atomic.Bool // Whether an object is failed, which selects the order "auto".
+	hasFailed atomic.Bool // Whether an object is failed. The order "auto" depends on it.
 	lock      chan struct{}
 	weight    atomic.Int64
 
@@ -213,8 +213,8 @@ func (r *Ranking) update(ctx context.Context) error {
 		r.rows = nil // If apply panics, the next reader must not get a partly updated list.
 		if r.apply(rows, changes) {
 			r.rows = rows
-			// The method apply fails if the journal replaced an object by an equal version, without a Change, or if
-			// the order has changed. The list is then built again.
+			// If apply returns false, the list is built again. This happens if the order has changed, or if the journal
+			// has replaced an object by an equal version, without a Change.
 		}
 	}
 	r.weight.Store(int64(r.rows.Len()) * r.rowWeight())

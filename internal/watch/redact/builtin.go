@@ -2,7 +2,8 @@ package redact
 
 import "github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 
-// builtInRules returns the rules that always apply, for Secrets and Helm releases, which contain a chart's values.
+// builtInRules returns the rules that always apply. They mask Secrets, and Helm releases, because these contain the
+// values of a chart.
 func builtInRules() Rules {
 	data := func(name string) []step { return []step{{kind: member, name: name}, {kind: members}} }
 	release := func(name string) []step { return []step{{kind: member, name: name}, {kind: member, name: "release"}} }

@@ -46,7 +46,7 @@ const (
 	minCompressed = 10
 )
 
-// mayBeCopy reports whether a text can contain a part of an object, also encoded: JSON, YAML or compressed data.
+// mayBeCopy reports whether a text can contain a part of an object: as JSON or YAML, encoded, or compressed.
 func mayBeCopy(text string) bool {
 	for range maxEncodings {
 		text = strings.TrimFunc(text, func(r rune) bool {

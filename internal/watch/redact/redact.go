@@ -198,8 +198,8 @@ func (r *Redactor) addWeightLocked(bytes int64) {
 	}
 }
 
-// maxStaleDigests limits the hashes for an object's deleted values, which detect a change when a value is added
-// again.
+// maxStaleDigests limits the hashes of an object's deleted values. If such a value is added again, its hash shows
+// whether it has changed.
 const maxStaleDigests = 32
 
 func (r *Redactor) dropStale(target *subject) {

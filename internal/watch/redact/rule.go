@@ -107,8 +107,8 @@ func Parse(text string) (Rules, error) {
 	return append(Rules{rule}, rule.derived()...), nil
 }
 
-// derived returns an additional rule for events, which events.k8s.io serves with different member names than the core
-// group.
+// derived returns an additional rule if r is a rule for events. The core group and events.k8s.io serve the same events,
+// but with different member names.
 func (r *Rule) derived() Rules {
 	const newGroup = "events.k8s.io"
 	if r.resource != "events" || r.group != "" && r.group != newGroup {
@@ -227,13 +227,13 @@ func (rules Rules) forResource(group, resource string) (matching []Rule) {
 	return matching
 }
 
-// AppliesTo reports whether at least one of the rules applies to the resource.
+// AppliesTo reports whether at least one of the rules, or of builtInRules, applies to the resource.
 func (rules Rules) AppliesTo(group, resource string) bool {
 	return len(rules.forResource(group, resource)) > 0
 }
 
-// MayMask reports whether a rule can mask the value at the path, or inside it. A rule for a name at any depth counts
-// only if the path contains the name.
+// MayMask reports whether a rule, or one of builtInRules, can mask the value at the path, or inside it. A rule for a
+// name at any depth counts only if the path contains the name.
 func (rules Rules) MayMask(group, resource string, path []string) bool {
 	return slices.ContainsFunc(rules.forResource(group, resource), func(r Rule) bool { return r.mayMask(path) })
 }

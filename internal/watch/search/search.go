@@ -108,7 +108,8 @@ func (c Candidate) compare(other Candidate) int {
 	)
 }
 
-// A Shortlist keeps the best candidates of a search: fewer than 2*Limit, because it trims them only now and then.
+// A Shortlist keeps the best candidates of a search. When it has 2*Limit candidates, it keeps only the best Limit of
+// them.
 type Shortlist struct {
 	Limit      int
 	Total      int // The number of all matches, including those beyond the limit.

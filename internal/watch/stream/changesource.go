@@ -45,7 +45,7 @@ func (s changeSource) next(ctx context.Context, lastOffset uint64) ([]*event.Cha
 func (s changeSource) boundary() uint64 {
 	c := s.client
 	var id query.FilterID
-	// Restricted readers do not use the boundary of other readers, which would reveal when hidden objects change.
+	// Restricted readers do not use the boundary of other readers. It would reveal when hidden objects change.
 	if c.filter.IsRestricted {
 		id = c.id()
 	}

@@ -95,7 +95,8 @@ func (p *position) decodeRestricted(text string, epoch uint64) (offset uint64, e
 	return offset, nil
 }
 
-// isRecent reports whether a cursor is so recent that the history still contains all later changes.
+// isRecent reports whether a cursor is recent enough for a restricted reader. The limit does not depend on hidden
+// changes.
 func (p *position) isRecent(issued time.Time) bool {
 	age := time.Since(issued)
 	return age >= 0 && age <= min(restrictedHistory, p.informer.HistoryAge()/2)

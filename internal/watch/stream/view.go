@@ -40,7 +40,7 @@ func (v View) hasRows() bool { return v != Object && v != Changes }
 
 // A view builds the messages of one client. Its methods return nil if no message can be sent now.
 type view interface {
-	// begin returns the first message of a snapshot. In client.unsent, it stores rows that do not fit.
+	// begin returns the first message of a snapshot. Rows that do not fit into it are stored in client.unsent.
 	begin(ctx context.Context) ([]byte, error)
 	// read waits for changes up to lastOffset, and returns a message with them. It can return nil after journal.Wake.
 	read(ctx context.Context, lastOffset uint64) ([]byte, error)

@@ -128,7 +128,8 @@ func (p Packed) Public() Packed {
 	return Pack(nil, &v)
 }
 
-// Same reports whether two verdicts have the same severity, reason, sentence and cause.
+// Same reports whether two verdicts have the same severity, reason and sentence. For inherited verdicts, it also
+// compares the causes, the sources and the verdicts on the object alone.
 func (p Packed) Same(other Packed) bool {
 	return p.Severity() == other.Severity() && p.IsInherited() == other.IsInherited() &&
 		bytes.Equal(p.texts(), other.texts())

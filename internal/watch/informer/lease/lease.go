@@ -92,7 +92,7 @@ func (s Set) Expire(idleTime time.Duration) {
 // namespaces are first, then the earliest requests, then namespaces without readers.
 func (s Set) Split(isWatched func(namespace string) bool) (admitted, waiting []string) {
 	admitted = slices.Collect(maps.Keys(s))
-	// Leases are not limited while one watch covers all namespaces.
+	// There can be more than Max leases, because leases are not limited while one watch covers all namespaces.
 	if len(admitted) <= Max {
 		return admitted, nil
 	}

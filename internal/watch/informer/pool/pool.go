@@ -33,7 +33,7 @@ type Pool struct {
 	start  Start
 
 	mu      sync.Mutex
-	ctx     context.Context //nolint:containedctx // The context of run. Informers outlive requests.
+	ctx     context.Context //nolint:containedctx // The context of Run. Informers outlive requests.
 	entries map[listwatch.Scope]*entry
 	running sync.WaitGroup
 }

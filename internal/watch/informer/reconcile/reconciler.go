@@ -187,7 +187,8 @@ func (s *Reconciler) setAbsent(reason string) {
 	s.isAbsent = true
 }
 
-// clearRows removes all rows and memory estimates, because a new definition of the resource has different objects.
+// clearRows removes all rows and memory estimates. It is called if the resource is removed or defined again, or exceeds
+// the memory budget.
 func (s *Reconciler) clearRows() {
 	clear(s.estimates)
 	s.probes.drop(always)

@@ -11,8 +11,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
-// Readers end their batches of changes at the same offset, to share texts. A reader already at that offset gets a new
-// one.
+// Readers end their batches of changes at the same offset, to share texts. A reader that is already at that offset gets
+// a new offset.
 // Invariant: I4.
 func TestBatchBoundariesAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
-// digestEvery is the interval of digests, which are hashes by which clients verify their rows.
+// digestEvery is the interval of digests. A digest is a hash with which a client verifies its rows.
 const digestEvery = time.Minute
 
 // Digest is a hash of rows: the sum of mix(32-bit FNV-1a of "namespace/name/resourceVersion") modulo 2^32.

@@ -23,7 +23,7 @@ const ListedMemory = 8
 type Listing struct {
 	Objects      []*compact.Object
 	Cursor       journal.Cursor // The position of the list in the changes.
-	IsWorstFirst bool           // Whether the order "auto" means by severity.
+	IsWorstFirst bool           // Whether the order is "auto", and sorts by severity.
 	createdAt    time.Time
 }
 
