@@ -46,7 +46,7 @@ func (p plan) apiServerArgs() []string {
 		"--secure-port=" + strconv.Itoa(p.ports.APIServer),
 		"--tls-cert-file=" + p.pki.Cert("server"),
 		"--tls-private-key-file=" + p.pki.Key("server"),
-		// A loopback address is not allowed here. No container runs, so none needs this address.
+		// The API server rejects a loopback address here. Only containers would use this address, and no container runs.
 		"--advertise-address=10.10.0.10",
 		"--service-cluster-ip-range=10.96.0.0/16",
 		"--client-ca-file=" + p.pki.Cert("ca"),

@@ -20,7 +20,8 @@ type SignalError struct {
 
 func (e SignalError) Error() string { return "stopped by " + e.Signal.String() }
 
-// runCommand forwards the signal that canceled ctx, or SIGTERM. It kills the user's command ten seconds later.
+// runCommand runs the user's command. When ctx ends, the command gets the signal that canceled ctx, or SIGTERM if ctx
+// ended for another reason. Ten seconds later, runCommand kills the command.
 func (p plan) runCommand(ctx context.Context) error {
 	args := p.opts.Command
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...) //nolint:gosec // the user provides the command

@@ -8,7 +8,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/deploy/demo/internal/parts"
 )
 
-// commands is the content of commands.json, with which tests restart a killed part, such as etcd.
+// commands is the content of commands.json. Tests that kill a part of the cluster (such as etcd) use it to restart the
+// part.
 type commands struct {
 	Path string              `json:"path"`
 	Args map[string][]string `json:"args"`

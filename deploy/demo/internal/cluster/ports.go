@@ -57,7 +57,7 @@ func choosePorts(path string, apiserver int) (ports, error) {
 	return chosen, identity.WriteFile(path, data)
 }
 
-// freePorts replaces ports that are in use by free ones.
+// freePorts returns the preferred ports. A free port replaces each preferred port that is in use.
 func freePorts(preferred ports) (_ ports, err error) {
 	var listeners []net.Listener
 	defer func() {

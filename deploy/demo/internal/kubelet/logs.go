@@ -29,7 +29,8 @@ func PreviousLogs() []byte {
 	)
 }
 
-// lines adds timestamps in a container runtime's log format: one second apart, up to a minute ago.
+// lines returns a log in a container runtime's format. The lines are one second apart, and the last one is about a
+// minute old.
 func lines(text ...string) []byte {
 	var out bytes.Buffer
 	start := time.Now().UTC().Add(-time.Minute - time.Duration(len(text))*time.Second)

@@ -19,7 +19,7 @@ type Spec struct {
 	Log  string // file for standard output and standard error; truncated at each start
 }
 
-// Run runs a process until ctx ends. An earlier end is an EndedError, even with exit code 0.
+// Run runs a process until ctx ends. If the process ends earlier, even with exit code 0, Run returns an EndedError.
 func Run(ctx context.Context, spec Spec, gracePeriod time.Duration) error {
 	log, err := os.OpenFile(spec.Log, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -38,7 +38,7 @@ func Run(ctx context.Context, spec Spec, gracePeriod time.Duration) error {
 	cmd.Stdout, cmd.Stderr = log, log
 	// File descriptor 3 is a pipe that closes when this process ends.
 	cmd.ExtraFiles = []*os.File{read}
-	// In the same process group, Ctrl-C would stop all processes of the cluster at once.
+	// Start the process in its own process group. Otherwise, Ctrl-C would stop all processes of the cluster at once.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	// A process that ignores SIGTERM is killed after gracePeriod.

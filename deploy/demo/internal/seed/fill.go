@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// Big is the namespace of the additional pods of the flag --pods.
+	// Big is the namespace of the additional pods that the flag --pods requests.
 	Big = "big"
 
 	perDeployment = 250

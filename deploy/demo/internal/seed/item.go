@@ -69,7 +69,7 @@ func (i Item) status() *unstructured.Unstructured {
 	return object
 }
 
-// createAsKubectl creates a missing object like kubectl apply without --server-side.
+// createAsKubectl creates an object as kubectl apply does without --server-side. It keeps an existing object.
 func createAsKubectl(ctx context.Context, api dynamic.ResourceInterface, object *unstructured.Unstructured) error {
 	last, err := json.Marshal(object)
 	if err != nil {
