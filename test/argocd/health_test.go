@@ -72,10 +72,12 @@ func TestAgreement(t *testing.T) {
 			var now time.Time
 			if isBuiltIn(kind) {
 				builtIn++
-				now = newestTime(object) // The schedule of a CronJob applies to the real time.
+				// At the real time, the CronJobs of the cases would have missed many runs.
+				now = newestTime(object)
 			} else {
 				custom++
-				now = newestTime(conditionsOf(object)) // Long progress is degraded here, but not in Argo CD.
+				// At the real time, objects in progress would be overdue. Argo CD knows no overdue objects.
+				now = newestTime(conditionsOf(object))
 			}
 			got := evaluator.Evaluate(object, now, now)
 			name := path.Join(kind, c.InputPath)
@@ -118,7 +120,7 @@ func conditionsOf(object []byte) []byte {
 			Conditions []struct{ LastTransitionTime string }
 		}
 	}
-	_ = json.Unmarshal(object, &o) // Some cases have conditions of another type, and so no time.
+	_ = json.Unmarshal(object, &o) // Some cases have conditions of another type. They have no times.
 	text, _ := json.Marshal(o.Status.Conditions)
 	return text
 }
@@ -157,8 +159,8 @@ func readFile(t *testing.T, name string) []byte {
 	return text
 }
 
-// readObject returns an object as JSON text. Argo CD runs no script for an object that is being deleted, but its tests
-// do. So an object loses its deletionTimestamp, unless the file is about deletion.
+// readObject returns an object as JSON text. In production, Argo CD runs no script for an object that is being deleted,
+// but its tests run the script anyway. So readObject removes the deletionTimestamp, unless the case tests deletion.
 func readObject(t *testing.T, name string) []byte {
 	t.Helper()
 	var object map[string]any
@@ -168,7 +170,7 @@ func readObject(t *testing.T, name string) []byte {
 	if metadata, ok := object["metadata"].(map[string]any); ok && metadata["deletionTimestamp"] != nil {
 		delete(metadata, "deletionTimestamp")
 		if strings.Contains(name, "deleting") || strings.Contains(name, "terminating") {
-			metadata["deletionTimestamp"] = time.Now().UTC().Format(time.RFC3339) // Not overdue.
+			metadata["deletionTimestamp"] = time.Now().UTC().Format(time.RFC3339) // An old time would be overdue.
 		}
 	}
 	text, err := json.Marshal(object)

@@ -91,7 +91,7 @@ func abort(ctx context.Context, from, to string, r request) error {
 		return nil
 	}
 	_ = conn.SetReadDeadline(time.Now().Add(2 * time.Second))
-	_, _ = io.ReadFull(conn, make([]byte, 100)) // The response can be short or late.
+	_, _ = io.ReadFull(conn, make([]byte, 100)) // Ignore the error, because the response can be short or late.
 	reset(conn)
 	return nil
 }

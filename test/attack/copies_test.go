@@ -50,7 +50,8 @@ func copies(p *probe) map[string]string {
 	}
 }
 
-// fragment returns a part of the text that identifies it in JSON. No character of the part needs an escape.
+// fragment returns a part of the text. A response that contains this part contains the text. JSON escapes no character
+// of the part.
 func fragment(text string) string {
 	if strings.Contains(text, "Y2FuYXJ5") {
 		return "Y2FuYXJ5LWluLWEtY29weQ"

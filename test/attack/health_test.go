@@ -241,7 +241,8 @@ func (s *site) requireSocket(finding string, before, during latencies) {
 		before.p99.Round(100*time.Microsecond))
 }
 
-// latencyReporter returns the method require, or the method report, which never fails a test, for fast short runs.
+// latencyReporter returns the method report, which never fails a test, for a short run with low latency. Otherwise, it
+// returns the method require.
 func (s *site) latencyReporter(works bool, slowest time.Duration) func(bool, string, string, string, ...any) {
 	if works && !isFull() && slowest <= shortLimit {
 		return s.report

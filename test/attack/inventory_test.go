@@ -16,7 +16,7 @@ type route struct {
 	name, path string
 	method     string
 	accept     string
-	subscribe  string // First message after the WebSocket upgrade; otherwise empty.
+	subscribe  string // First message after the WebSocket upgrade; empty for an HTTP route.
 }
 
 type document struct {
@@ -134,7 +134,7 @@ func (s *site) fillPath(path string) string {
 	filled := strings.NewReplacer(
 		"{group}", "core", "{version}", "v1", "{resource}", "configmaps", "{namespace}", namespace,
 		"{name}", name, "{file}", "app.js", "{id}", "no-such-share").Replace(path)
-	// A new path parameter fails the test, so that attacks include all routes.
+	// Fail for an unknown path parameter. Otherwise, the attacks would omit routes with this parameter.
 	if strings.Contains(filled, "{") {
 		s.Fatalf("path %s has parameters without values in this test: add them", path)
 	}

@@ -9,8 +9,8 @@ import (
 
 func decode(text string, target any) error { return json.Unmarshal([]byte(text), target) }
 
-// hasValidStatus reports whether the server has responded, and not with a status 5xx. The server responds to each input
-// in this file. It does not close the connection without a response (status 0).
+// hasValidStatus reports whether the server has responded with a status below 500. The status is 0 if the server has
+// closed the connection without a response, which is not allowed for the inputs in this file.
 func hasValidStatus(a *response) bool {
 	return a.status >= http.StatusOK && a.status < http.StatusInternalServerError
 }

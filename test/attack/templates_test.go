@@ -15,7 +15,8 @@ import (
 // templateCanary occurs in object copies in annotations of templates. Guests must never receive it.
 const templateCanary = "canary-of-a-template"
 
-// plainAnnotations contain no object copy. The program can mask or show a value, but the same in all places.
+// plainAnnotations contain no object copies. The program may mask such an annotation or show it, but it must do the
+// same in all places.
 func plainAnnotations() map[string]string {
 	return map[string]string{
 		"example.com/plain":  "a plain value of an annotation",

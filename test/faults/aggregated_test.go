@@ -27,8 +27,8 @@ func TestAPIServiceRegisteredAndRemoved(t *testing.T) {
 	k.group = k.plural + ".example.com" // Each API group has one server.
 	eventually(t, 10*time.Second, "the program is ready", func() error { return ready(t, w.url) })
 	picker := w.startViewers(1, viewer.Kinds())[0]
-	// Starting the watch of APIServices also discovers kinds. An earlier APIService would hide that the program
-	// ignores APIServices.
+	// The program also discovers kinds when its watch of APIServices starts. Wait until then, so that only the watch
+	// can report the new APIService.
 	sleep(3 * time.Second)
 
 	unregister := w.register(k, serve(t, k))

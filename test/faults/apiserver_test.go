@@ -99,7 +99,7 @@ func TestEtcdCompaction(t *testing.T) {
 	}
 }
 
-// TestLongOutage in internal/watch simulates an outage of hours.
+// The outage lasts a minute. TestLongOutage in internal/watch simulates an outage of hours.
 //
 // Invariant: I39.
 func TestAPIServerUnreachable(t *testing.T) {

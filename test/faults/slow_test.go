@@ -47,8 +47,8 @@ func TestReaderThatNeverReads(t *testing.T) {
 		slowest = max(slowest, w.converges(5*time.Second, rows...), w.objectConverges(5*time.Second, "it", objects...))
 	}
 	t.Logf("the other readers got each of 30 changes of 0.9 MB within %v", slowest)
-	// Unread messages delay others by at most 500 ms (docs/reference.md). The rest is for the API server's own work on
-	// busy processors. Without this limit, others could wait 10 s for the end of a blocked write.
+	// Unread messages delay others by at most 500 ms (docs/reference.md). The rest of maxDelay is for the API server,
+	// because processors are busy. If the program did not limit the delay, others could wait 10 s for a blocked write.
 	const maxDelay = 2 * time.Second
 	if slowest > maxDelay {
 		t.Errorf("a change arrived after %v, want %v at most", slowest, maxDelay)
@@ -59,7 +59,7 @@ func TestReaderThatNeverReads(t *testing.T) {
 		}
 		return nil
 	})
-	// The program closes a connection 10 s after a blocked write. A failed ping would need 55 s.
+	// The program closes a connection when a write has been blocked for 10 s. A failed ping would need 55 s.
 	const limit = 20 * time.Second
 	if elapsed := time.Since(start); elapsed > limit {
 		t.Errorf("the sockets were closed after %v, want at most %v", elapsed, limit)

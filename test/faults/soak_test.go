@@ -134,7 +134,8 @@ func (s *soak) withoutPermissions(action func()) error {
 	return errors.Join(err, s.Grant(ctx, s.user, "cluster-admin"))
 }
 
-// liveHeap revokes the permissions before it measures, because the program overestimates the size of cached objects.
+// liveHeap returns the live heap in bytes without cached objects. It first revokes the permissions, which empties the
+// cache. Otherwise, the result would depend on the program's estimate for the cache, which is too high.
 func (s *soak) liveHeap() (minimum int) {
 	s.t.Helper()
 	check(s.t, s.withoutPermissions(func() {

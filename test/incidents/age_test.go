@@ -11,7 +11,8 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// recent limits which times are moved into the past, so that a second run moves only what has happened since.
+// recent is the maximum age of the times that age moves into the past. Times that age has moved are older, so a second
+// call does not move them again.
 const recent = 30 * time.Minute
 
 // age moves the times of the objects of the fixtures into the past, as if their incidents had begun long ago. The API
@@ -33,7 +34,7 @@ func (b *bed) age(ctx context.Context, fixtures []*fixture) (changed int, err er
 	})
 }
 
-// ageOf returns the age of the fixture to whose namespaces or cluster-scoped objects a key of etcd belongs.
+// ageOf returns the age of the fixture that the key of an etcd entry names, by a namespace or a cluster-scoped object.
 func ageOf(key string, ages map[string]time.Duration) time.Duration {
 	longest, age := "", time.Duration(0)
 	for part := range strings.SplitSeq(key, "/") {
@@ -65,7 +66,7 @@ func shift(value []byte, now time.Time, ago time.Duration) ([]byte, error) {
 	serializer := protobuf.NewSerializer(scheme.Scheme, scheme.Scheme)
 	object, kind, err := serializer.Decode(value, nil, nil)
 	if err != nil {
-		return nil, nil //nolint:nilerr // A kind that is not known.
+		return nil, nil //nolint:nilerr // The kind is not known.
 	}
 	members, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 	if err != nil {

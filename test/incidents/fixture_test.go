@@ -35,16 +35,18 @@ type header struct {
 	Source  string `json:"source"`
 	Summary string `json:"summary"`
 	Area    string `json:"area"`
-	// Age is when the incident began. The times of all objects are moved into the past by it.
+	// Age is the time since the incident began; the default is 2 h. The test moves the times of all objects into the
+	// past by this duration.
 	Age    *string           `json:"age"`
 	Labels map[string]string `json:"labels"` // Of the namespace.
-	// Pods are the states of pods. The annotation "kubelet" of a pod selects its state; the default is Running.
+	// Pods are states of pods by name. The annotation "kubelet" of a pod selects its state; the default is Running.
 	Pods    map[string]podState `json:"pods"`
 	Expect  []expectation       `json:"expect"`
 	Healthy []reference         `json:"healthy"`
 }
 
-// reference names an object. Name is a pattern, for generated names. The default namespace is that of the fixture.
+// reference names an object. Name is a pattern, because some names are generated. The default namespace is that of the
+// fixture.
 type reference struct {
 	Resource  string `json:"resource"`
 	Namespace string `json:"namespace"`
@@ -53,15 +55,16 @@ type reference struct {
 
 func (r *reference) String() string { return r.Resource + " " + r.Name }
 
-// expectation is an object that must be reported, and what the report must contain on its cause.
+// expectation is an object that must be reported, and what the report must contain about its cause.
 type expectation struct {
 	reference
 
 	Severity string `json:"severity"` // failed or degraded: the minimum.
-	// One of these causes must be named. Without causes, only the sentence is compared.
+	// The report must name Cause or one of OrCause. Without causes, only the sentence is compared.
 	Cause   *reference  `json:"cause"`
 	OrCause []reference `json:"orCause"`
-	// Sentence are texts that the sentence must contain, in any case. A text is a list of alternatives with "|".
+	// Sentence lists texts that the sentence of the report must contain. Case is ignored. In a text, "|" separates
+	// alternatives.
 	Sentence []string `json:"sentence"`
 }
 
@@ -74,9 +77,9 @@ func (e *expectation) causes() []reference {
 
 // document is one step of the setup of a fixture.
 type document struct {
-	object *unstructured.Unstructured // Is created or updated, with its status.
-	wait   *reference                 // Must be available, bound or succeeded before the next step.
-	remove *reference                 // Is deleted.
+	object *unstructured.Unstructured // To create or update, with its status.
+	wait   *reference                 // To wait for, until it is available, bound or succeeded.
+	remove *reference                 // To delete.
 }
 
 func load() (fixtures []*fixture, err error) {

@@ -3,8 +3,9 @@
 // .ci/on-demo and environment variables:
 //
 //   - DASHBOARD is the path of the program.
-//   - GLASSHOUSE_INCIDENT can be a pattern of fixtures.
-//   - GLASSHOUSE_INCIDENTS=verdicts compares the verdicts of rows, which name no causes, and fails for nothing.
+//   - GLASSHOUSE_INCIDENT can be a regular expression for the names of the fixtures to run.
+//   - GLASSHOUSE_INCIDENTS=verdicts compares the verdicts of rows instead of problems. Rows name no causes, so the test
+//     then only prints the result.
 package incidents
 
 import (
@@ -46,7 +47,7 @@ func TestIncidents(t *testing.T) {
 		t.Error(err)
 	}
 	t.Logf("%d fixtures were created after %v", len(fixtures), time.Since(start).Round(time.Second))
-	// Controllers react to some of the moved times, and their reactions become old too.
+	// Controllers react to some moved times by writing new times. The second pass moves these new times.
 	for range 2 {
 		pause(t, 8*time.Second)
 		changed := must(b.age(t.Context(), fixtures))(t)
@@ -76,7 +77,8 @@ func TestIncidents(t *testing.T) {
 	}
 }
 
-// settle asks the program until the result is perfect, or has not changed for 15 seconds, or for a minute.
+// settle asks the program for up to a minute. It stops earlier if the result is perfect or has not changed for 15
+// seconds.
 func settle(
 	t *testing.T, address string, ask func(context.Context, string) ([]finding, error), fixtures []*fixture, demo *fixture,
 ) *result {
@@ -137,7 +139,7 @@ func startKubelet(t *testing.T, b *bed, fixtures []*fixture) (k *kubelet, stop f
 	return k, stop
 }
 
-// pause waits for controllers, whose reactions have no common end.
+// pause gives controllers time to react. No signal shows when all of them have reacted.
 func pause(t *testing.T, d time.Duration) {
 	t.Helper()
 	select {

@@ -25,7 +25,8 @@ const (
 	identity    = "incidents"
 )
 
-// podState is what the kubelet reports of a pod. Containers have members of their status; the default is Running.
+// podState is the status that the kubelet reports for a pod. Init and Containers contain members of container statuses;
+// the default is a running container.
 type podState struct {
 	Node       string                `json:"node"`
 	Phase      corev1.PodPhase       `json:"phase"`
@@ -33,11 +34,11 @@ type podState struct {
 	Message    string                `json:"message"`
 	Init       []json.RawMessage     `json:"init"`
 	Containers []json.RawMessage     `json:"containers"`
-	Conditions []corev1.PodCondition `json:"conditions"` // Override those of the same type.
+	Conditions []corev1.PodCondition `json:"conditions"` // Replace the default conditions of the same type.
 }
 
-// kubelet schedules and runs the pods of the fixtures. kwok ignores nodes whose lease has another
-// holder.
+// kubelet schedules the pods of the fixtures, and writes their statuses. It holds the leases of its nodes, so kwok
+// ignores these nodes.
 type kubelet struct {
 	core     kubernetes.Interface
 	pods     listers.PodLister
@@ -218,7 +219,7 @@ func (s *podState) container(
 	if t, ok := terminated.(map[string]any); ok {
 		isDone = fmt.Sprint(t["exitCode"]) == "0"
 	}
-	if isRunning && spec.RestartPolicy != nil { // A sidecar.
+	if isRunning && spec.RestartPolicy != nil { // A running sidecar does not delay the next init container.
 		isDone = true
 	}
 	return status, isDone, nil

@@ -76,7 +76,7 @@ func verdicts(ctx context.Context, program string, resources []string) (findings
 		}{}
 		status, err := get(ctx, program+"/api/v1/snapshot/"+resource+"?wait=20s", &body)
 		if status == http.StatusNotFound {
-			continue // A cause that no CustomResourceDefinition defines.
+			continue // The cluster does not serve this resource, because its CustomResourceDefinition is missing.
 		}
 		if err != nil {
 			return nil, err

@@ -10,7 +10,7 @@ import (
 // result compares what the program reports with the fixtures.
 type result struct {
 	areas  map[string]*score
-	missed []string // Expected objects that are not reported, or without their cause.
+	missed []string // Expected objects that are not reported, or are reported without their cause.
 	wrong  []string // Healthy objects that are reported.
 }
 

@@ -191,7 +191,7 @@ func (b *bed) execute(ctx context.Context, d *document, namespace string) error 
 		}
 		return nil
 	case d.object.GetKind() == "Node":
-		return nil // Was created before all fixtures.
+		return nil // startKubelet has created the node.
 	}
 	return b.apply(ctx, d.object, namespace)
 }
@@ -260,7 +260,7 @@ func (b *bed) apply(ctx context.Context, object *unstructured.Unstructured, name
 		return err
 	})
 	if err == nil && object.GetKind() == "Namespace" {
-		// Without its default ServiceAccount, pods of a new namespace fail at first.
+		// Wait for the ServiceAccount "default" of the new namespace, because the API server rejects pods without it.
 		err = retry(ctx, func() error {
 			_, err := b.Core.CoreV1().ServiceAccounts(object.GetName()).Get(ctx, "default", metav1.GetOptions{})
 			return err
@@ -289,7 +289,7 @@ func applyOptions() metav1.ApplyOptions {
 
 func (b *bed) resourceOf(kind schema.GroupVersionKind) (resource schema.GroupVersionResource, isNamespaced bool) {
 	mapping, err := b.mapper.RESTMapping(kind.GroupKind(), kind.Version)
-	if err != nil { // A CustomResourceDefinition of a fixture.
+	if err != nil { // A CustomResourceDefinition of a fixture defines this kind.
 		resource, _ = meta.UnsafeGuessKindToResource(kind)
 		return resource, true
 	}

@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// verify reports objects that are not as the fixtures describe them: overwritten statuses, and expected or healthy
-// objects that do not exist.
+// verify reports differences between the cluster and the fixtures. It reports overwritten statuses, and objects that do
+// not exist, although a fixture lists them as expected or healthy.
 func (b *bed) verify(ctx context.Context, fixtures []*fixture, k *kubelet) error {
 	var failures []error
 	existing := make(map[string][]object)
