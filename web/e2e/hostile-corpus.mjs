@@ -267,7 +267,7 @@ async function filled(base, found, value, send) {
   let acceptedPaths = [];
   let left = found.map((l, position) => ({ ...l, index: position }));
   for (let round = 0; round < value.length; round++) {
-    // Try the last text first in half of the fields, because the page renders this short text differently.
+    // Half of the fields try the last text first. It is short, and the page renders it differently from a long text.
     const with_ = left.map((l) => {
       const one = value[(round + (l.index % 2) * (value.length - 1)) % value.length];
       return { ...l, value: l.is === bytes ? Buffer.from(one).toString("base64") : one };
@@ -281,8 +281,8 @@ async function filled(base, found, value, send) {
 }
 
 /**
- * Creates an object with hostile text in each field that accepts it. The option only limits the hostile text to some
- * fields. The result contains the paths of the fields with hostile text.
+ * Creates an object with hostile text in each field that accepts it. The option `only` limits the hostile text
+ * to some fields. The result contains the paths of the fields with hostile text.
  */
 export async function hostile(
   t,

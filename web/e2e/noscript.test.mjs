@@ -46,7 +46,7 @@ await test("without script", { timeout: 120_000 }, async (t) => {
     assert.equal((await names(page))[0], second.at(-1), "the last is the first");
     await page.locator("thead a", { hasText: "Name" }).last().click();
     assert.equal(new URL(page.url()).search, "");
-    // The default order is the worst first, because pods have failed. A click on its header reverses it.
+    // The default order shows the worst rows first, because pods have failed. A click on "Why" reverses this order.
     assert.equal(await page.locator("#tbody tr").first().getAttribute("data-severity"), "failed");
     assert.match(await page.locator("#tbody tr").first().locator(".why").innerText(), /./);
     await page.locator("thead a", { hasText: "Why" }).click();
@@ -108,7 +108,7 @@ await test("without script", { timeout: 120_000 }, async (t) => {
     const page = await newPage(t, browser, { allow: [/Failed to load resource/] });
     await page.route("**/static/*.js*", (route) => route.abort());
     await page.goto(list);
-    // At first, the page still shows the controls that need the script, because the script could only be late.
+    // At first, the page shows the controls that need the script, because the script can still arrive late.
     assert.deepEqual(await seen(page), scripted);
     assert.deepEqual(
       await page.evaluate(() => [document.documentElement.scrollHeight, document.documentElement.scrollWidth]),

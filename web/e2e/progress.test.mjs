@@ -21,7 +21,8 @@ await test("progress", { timeout: 120_000 }, async (t) => {
       const server = ws.connectToServer();
       server.onMessage((m) => ws.send(String(m).replace(/("state":"syncing",.*"count":\d+)(?=})/, `$1${total}`)));
     });
-    // A list would make the server watch the pods before the link is slow, because verdicts depend on them.
+    // Open a page without a list first. For the verdicts of a list, the server would watch pods while the link is still
+    // fast.
     await openLive(page, `${dashboard.url}status`);
     link.rate = 60_000;
     await page.goto(`${dashboard.url}r/core/v1/pods`);

@@ -3,7 +3,7 @@ import { createServer, request } from "node:http";
 import { connect } from "node:net";
 import { atEnd } from "./cleanup.mjs";
 
-/** Starts the proxy on a free loopback port. The paths of requests are in the field asked. */
+/** Starts the proxy on a free loopback port. The field `asked` contains the paths of requests. */
 export async function proxied(t) {
   const p = { asked: [], to: null };
   const open = new Set();

@@ -50,7 +50,7 @@ export class FakeCluster {
     );
   }
 
-  /** Answers all subscriptions without an answer, also those that follow from an answer. */
+  /** Answers all unanswered subscriptions, and those that the page opens because of the answers. Skips logs. */
   answer(): void {
     for (;;) {
       const next = this.requests.find((m) => !this.answered.has(m["id"]) && m["view"] !== "log");

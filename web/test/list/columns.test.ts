@@ -107,6 +107,6 @@ void test("wide columns are shown while they fit, but not without a value", () =
   ];
   const rows = { columns, all: () => entries } as unknown as RowSource;
   const fit = (room: number): string => [...fittingColumns(rows, shape("Name", "Age"), room, 2)].join();
-  // Name takes 6 characters, Age 9, IP 9, Node 6, and each 2 more.
+  // In characters, the widths are: Name 6, Age 9, IP 9, Node 6, and 2 more for each column.
   assert.deepEqual([fit(NaN), fit(29), fit(30), fit(37), fit(38)], ["", "3", "1", "1", "1,3"]);
 });
