@@ -96,7 +96,7 @@ func firstPageSize(t *testing.T, view string, styles ...string) (size int) {
 	return size
 }
 
-// The limit is 59,000 bytes, because the page loads up to 1,000 bytes of code after it is shown.
+// A list page loads the view "pages" at once. Code that loads on demand does not count.
 func TestFirstPageFits60kB(t *testing.T) {
 	if size := firstPageSize(t, "pages", "/static/app.css"); size > 60_000 {
 		t.Errorf("script and style of a list have %d bytes, want at most 60,000", size)

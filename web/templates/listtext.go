@@ -30,7 +30,8 @@ func showsState(column string) bool {
 	return false
 }
 
-// linkColumn returns the index of the column with links, or -1: "Name", or the first, preferably without times.
+// linkColumn returns the index of the column whose cells link to the objects: "Name", or else the first shown column
+// without times, or else the first shown column. It returns -1 if no column is shown.
 func linkColumn(columns []Column, q Query) int {
 	first := -1
 	for i, c := range columns {
@@ -113,8 +114,8 @@ func unknownColumnsNote(l List) string {
 	return "No column " + strings.Join(parts, ", and no column ") + ". Available: " + strings.Join(existing, ", ") + "."
 }
 
-// missingNamespacesNote returns a note if some of several requested namespaces do not exist, or "".
-// static/src/model/namespaces.ts returns the same text.
+// missingNamespacesNote returns a note if several namespaces are requested and some of them do not exist. Otherwise, it
+// returns "". static/src/model/namespaces.ts returns the same text.
 func missingNamespacesNote(l List) string {
 	names := slices.DeleteFunc(slices.Clone(l.Query.Namespaces), func(ns string) bool {
 		return slices.Contains(l.Namespaces, ns)

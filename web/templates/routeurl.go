@@ -32,7 +32,7 @@ func isKiosk(ctx context.Context) bool {
 	return enabled
 }
 
-// routeURL adds the base path and kiosk parameter to a route. A route without "/" is already a URL.
+// routeURL adds the base path and kiosk parameter to a route. A route that does not start with "/" is already a URL.
 func routeURL(ctx context.Context, route string) templ.SafeURL {
 	if !strings.HasPrefix(route, "/") {
 		return templ.URL(route)

@@ -12,7 +12,7 @@ type Layout struct {
 	Version string // empty: not shown
 	Cluster string // context or cluster; empty: not shown
 	ID      string
-	Home    string // route of the home page; empty if it shows the viewer nothing else than one list
+	Home    string // route of the home page; empty for a viewer who sees only one list
 	AtHome  bool   // whether this is the home page
 	// Contexts is the route of the page that switches the cluster. It is empty if the viewer cannot switch.
 	Contexts    string
@@ -294,12 +294,12 @@ type ObjectLink struct {
 	Href      string
 }
 
-// SpecChange is the last change of a specification. The text of Age is such as "13m ago".
+// SpecChange is the last change of a specification.
 type SpecChange struct {
 	Text string // such as "image changed by kubectl-set"
 	What string // the changed fields
 	Href string
-	Age  Cell
+	Age  Cell // such as "13m ago"
 }
 
 // Failure is the page for a failed request that has no page of its own.

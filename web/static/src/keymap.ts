@@ -200,7 +200,7 @@ function tabCommands(kind: Kind, open: (key: string) => void): Command[] {
   return tabsFor(kind).flatMap((t) => (t.key === undefined ? [] : [command("Object", t.key, "page", t.label, open)]));
 }
 
-// A kind without logs explains that, so that the key is never silent.
+// For a kind without logs, the key shows a message, so that it always has a visible effect.
 function logCommands(kind: Kind, togglePrevious: () => void): Command[] {
   return tabsFor(kind).some((t) => t.key === "l")
     ? [command("Object", "P", "page", "Log of the previous run", togglePrevious, inPalette)]

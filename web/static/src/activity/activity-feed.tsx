@@ -276,7 +276,7 @@ export class ActivityFeed {
 
 interface EntryProps {
   entry: LogEntry;
-  scope: ListScope | null; // a new list redraws the entry, because links contain the list's parameters
+  scope: ListScope | null; // links contain the parameters of the page's list, so a change of the list redraws the entry
   showKind: boolean;
   href: (entry: LogEntry) => string;
   open: (entry: LogEntry) => void;

@@ -12,8 +12,8 @@ const maxResources = 20;
 export const updateInterval = 250;
 
 /**
- * Splits the watched resources at the feed's limit. If namespaces are selected, cluster-scoped resources are left
- * out.
+ * Returns the watched resources that the feed shows (kinds), and those beyond its limit (rest). If namespaces are
+ * selected, cluster-scoped resources are in neither.
  */
 export function splitWatched(
   watched: readonly Kind[],

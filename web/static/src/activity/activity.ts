@@ -47,7 +47,7 @@ export class Activity {
     if (stored.open) this.toggle();
   }
 
-  /** A reload of the page would lose the changes in an open feed. */
+  /** Whether the feed is open. A reload of the page would lose the changes in it. */
   get open(): boolean {
     return this.isOpen;
   }

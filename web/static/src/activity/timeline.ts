@@ -51,8 +51,8 @@ export interface ShownStep {
 }
 
 /**
- * Either consecutive minor steps, or consecutive steps of the status with minor ones among them, or one other step. The
- * newest step is first.
+ * The steps that the timeline shows as one line, newest first. These are either consecutive minor steps, or consecutive
+ * steps of the status (with minor ones among them), or one other step.
  */
 export type StepGroup = readonly [ShownStep, ...ShownStep[]];
 
@@ -102,7 +102,7 @@ export class Timeline {
     return { groups: runs.flatMap((run) => (filter.part !== "status" && isBurst(run) ? [run] : unfold(run))), more };
   }
 
-  /** The numbers of changes in each part, of those that match the text. */
+  /** Counts the changes that match the text, by the parts that they affect. */
   counts(steps: readonly HistoryStep[], text: string): ReadonlyMap<Part, number> {
     const terms = wordsOf(text);
     const counts = new Map<Part, number>(parts.map((part) => [part, 0]));
@@ -175,8 +175,8 @@ function unfold(run: readonly ShownStep[]): StepGroup[] {
   return groups;
 }
 
-// The parts that a change affects. Minor fields count only if there are no others. The resource version changes with
-// every change, and is therefore the last to count.
+// Returns the parts that a change affects. Minor fields count only if no other fields have changed. The resource
+// version is different after every change, so it counts only if nothing else has changed.
 function partsOf(fields: readonly Field[]): Part[] {
   const relevant = fields.filter((f) => !f.isVolatile);
   const rest = fields.filter((f) => f.pathText !== "metadata.resourceVersion");

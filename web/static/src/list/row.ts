@@ -16,7 +16,7 @@ export interface TableShape {
   readonly hasVerdicts: boolean; // whether one of the objects has a verdict
   /**
    * The position of the cell "Why" with the sentence of the verdict, directly after the link. It is -1 without
-   * verdicts, and for Events: their message is the sentence.
+   * verdicts, and for Events, which show this sentence as their message already.
    */
   readonly whyAt: number;
 }

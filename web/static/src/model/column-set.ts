@@ -44,8 +44,8 @@ export function unknownColumnsText(
   cols: readonly string[],
 ): string | null {
   const existing = [...(namespaced ? ["namespace"] : []), ...columns.map((c) => c.name.toLowerCase())];
-  // The column "Why" sorts by severity, and "auto" is the default. "Why" cannot be chosen, because it is shown whenever
-  // an object has a verdict.
+  // "severity" is the sort name of the column "Why", and "auto" is the default order. cols cannot name "Why", because
+  // this column is shown whenever an object has a verdict.
   const unknownSort = sort === null || ["severity", "auto", ...existing].includes(sort.column) ? [] : [sort.column];
   const unknownShown = isWide(cols) ? [] : cols.filter((c) => !existing.includes(c));
   const parts = (

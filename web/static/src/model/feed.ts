@@ -14,7 +14,7 @@ export interface FeedListener {
   /** Called when all rows of a snapshot have arrived. The parameter columns reports whether the columns changed. */
   snapshotArrived(columns: boolean): void;
   rowsChanged(): void;
-  /** Called when the viewer lost permission, the resource is gone, or the rows were wrong. */
+  /** Called when the viewer lost permission, the resource is gone, or the rows differed from those of the server. */
   rowsDiscarded(): void;
   rowChanged?(newest: LatestChange): void;
   /** Called when the server cannot replay missed changes, and therefore sends all rows again. */
@@ -249,7 +249,7 @@ export class Feed implements Handler {
     expectedDigest: string,
     check: number,
   ): void {
-    // The rows have been replaced, or a newer check has started.
+    // Stop if the rows have been replaced, or if a newer check has started.
     if (check !== this.checkGeneration) return;
     const end = performance.now() + sliceDuration;
     do {

@@ -1,5 +1,5 @@
-// Keeps table rows at their positions while the mouse pointer is over the table. New and moved rows appear
-// afterwards.
+// Keeps table rows at their positions while the mouse pointer is over the table. New rows appear, and moved rows move,
+// only after the pointer has left the table.
 
 import type { Entry } from "./row-source.ts";
 

@@ -16,7 +16,7 @@ export function parseHome(path: string, search: string): HomeView {
   return { ns: ns.split(/[\s,]+/).filter((name) => name !== ""), q: query.get("q")?.trim() ?? "" };
 }
 
-/** Without namespaces, the URL has an empty parameter ns if the start page is limited to a namespace. */
+/** limitedStart: whether "/" shows only one namespace. The URL for all namespaces is then "/?ns=" instead of "/". */
 export function formatHome({ ns, q }: HomeView, limitedStart = false): string {
   const query = new URLSearchParams();
   if (ns.length > 1) for (const name of ns) query.append("ns", name);

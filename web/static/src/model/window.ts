@@ -167,7 +167,8 @@ export class WindowRows implements RowSource {
           if (e.at > this.entries.length) return false;
           const next = entryOf(e.row, true, commonAuthor(this.byKey.get(keyOf(e.row.ns, e.row.name)), e.by ?? null));
           this.entries.splice(e.at, 0, next);
-          // Without a filter, an inserted row that has an author is not new: the row has moved into the window.
+          // An author means that a change of the row inserted it. Without a filter, this row is not new: it has moved
+          // into the window.
           this.frozen?.order.recordChange(
             next.key,
             true,
@@ -209,7 +210,8 @@ export class WindowRows implements RowSource {
   private recordRemoval(key: string, why: RemovalReason): void {
     if (why === "gone") this.deletedKeys.add(key);
     for (const oldest of this.deletedKeys) if (this.deletedKeys.size > windowSize) this.deletedKeys.delete(oldest);
-    // Ignore a removal that was caused only by inserted rows, or that concerns a row that arrived during the freeze.
+    // Record only moves, and removals of rows that the window had at the start of the freeze. If there is no reason,
+    // inserted rows have pushed the row out of the window.
     if (why !== undefined && (why === "moved" || this.frozen?.keys.has(key) === true))
       this.frozen?.order.recordChange(key, true, why === "moved", true);
   }

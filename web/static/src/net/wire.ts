@@ -262,7 +262,7 @@ export type Message =
       readonly counts: ReadonlyMap<string, number>;
       readonly problems: ReadonlyMap<string, ProblemCounts>;
     }
-  /** overview.ts checks the members, because only one view needs them. */
+  /** decode.ts does not check the members. overview.ts checks them, because only one view needs them. */
   | { readonly id: number; readonly type: "overview"; readonly members: JsonObject }
   | {
       readonly id: number;

@@ -85,7 +85,8 @@ export class PaletteSearch {
       ...this.contexts(text, context).slice(0, 4),
       ...onThisPage.items,
       ...elsewhere.map((r): PaletteItem => objectItem(r.ref, r, "Other resources", [], r.kind)),
-      // Approximate matches of resources are last: "store" more likely means an object than CustomResources.
+      // Approximate matches of resources are last. For example, "store" matches CuSTOmREsources approximately, but
+      // probably means an object.
       ...kindItems(
         ranked.filter((k) => !exactMatches.includes(k)),
         context,
@@ -267,7 +268,7 @@ function isOnPage(r: SearchResult, { view, rows, windowTotal }: SearchContext): 
 /**
  * Ranks the resources that match a text: exact names first, then prefixes of names, then other matches. Of resources
  * with the same name, those of Kubernetes are first, so that no custom resource takes ":po" from pods. The parameter
- * versions contains resources that follow all others that match as well.
+ * versions contains resources that rank below others with an equally good match.
  */
 export function rankKinds(
   context: Pick<SearchContext, "kinds" | "pins" | "recent">,

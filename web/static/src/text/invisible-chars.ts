@@ -14,8 +14,8 @@ const maxRuns = 32; // maximum number of runs with code points, and of code poin
 export const hasInvisible = (text: string): boolean => invisible.test(text);
 
 /**
- * The field codePoints replaces invisible characters. null shows the text unchanged; "" also isolates it from its
- * surroundings.
+ * The page shows codePoints in place of invisible characters. It shows the text unchanged if codePoints is null or "".
+ * For "", it also isolates the text, so that a change of direction does not affect the surroundings.
  */
 export interface TextPart {
   readonly text: string;

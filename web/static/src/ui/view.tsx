@@ -108,7 +108,7 @@ export function memo<P extends object>(View: FunctionComponent<P>): ComponentCla
   };
 }
 
-// A String object is rendered as text, but the hook below ignores it.
+// Preact renders a String object as text. The hook below ignores String objects, so it does not replace the text again.
 const TextWithInvisible = memo(({ text }: { text: string }) => (
   <>
     {splitInvisible(text).map((part) =>

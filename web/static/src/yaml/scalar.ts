@@ -123,7 +123,7 @@ export function compareKeys(a: string, b: string): number {
   if (letters === 2) return x - y;
   const m = digitsEnd(a, at);
   const n = digitsEnd(b, at);
-  // If one key has a 0 here after a nonzero digit, both numbers have begun, so the one with more digits is larger.
+  // A 0 that follows a nonzero digit is not a leading zero. Then the number with more digits is larger.
   const isWithinNumber = (x === 48 || y === 48) && /[1-9]\d*$/.test(a.slice(0, at));
   const difference = isWithinNumber || m === n ? m - n : Number(a.slice(at, m)) - Number(b.slice(at, n));
   return difference || m - n || x - y;
