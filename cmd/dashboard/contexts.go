@@ -37,8 +37,8 @@ type nextCluster struct {
 	done chan struct{}
 }
 
-// hasClusterFlags reports whether flags such as --token describe one cluster. Users then cannot switch contexts, to
-// protect the credentials.
+// hasClusterFlags reports whether flags such as --token describe one cluster. Users then cannot switch contexts,
+// because another cluster must not get these credentials.
 func hasClusterFlags(flags *pflag.FlagSet) (hasOther bool) {
 	allowed := []string{"kubeconfig", "context", "namespace", "request-timeout", "cache-dir", "disable-compression"}
 	flags.VisitAll(func(flag *pflag.Flag) {

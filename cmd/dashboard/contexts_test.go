@@ -431,7 +431,8 @@ func TestSwitchesLeakNoGoroutines(t *testing.T) {
 		previous = p.openSocket(p.clusterID())
 		readSnapshot(previous, "")
 	}
-	// leastGoroutines returns the lowest number of goroutines within a duration. A number up to enough ends the wait.
+	// leastGoroutines returns the lowest number of goroutines within a duration. It returns early if the number is at most
+	// enough.
 	leastGoroutines := func(within time.Duration, enough int) int {
 		p.waitUntil("the requests to the other cluster have ended", func() bool { return two.inFlight.Load() == 0 })
 		least := runtime.NumGoroutine()

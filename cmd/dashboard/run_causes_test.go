@@ -11,7 +11,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/overview"
 )
 
-// A guest of a link with only Deployments gets their severities on all ways, and no text about pods.
+// A guest whose link shares only Deployments gets their severities on every route, but no text about pods.
 //
 // Invariant: I18.
 func TestGuestsOfDeploymentsSeeNoPods(t *testing.T) {

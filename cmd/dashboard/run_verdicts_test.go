@@ -121,7 +121,7 @@ func severitiesByView(t *testing.T, d *dashboard, tab *livetest.Tab, id int, ref
 	views["object"] = make(map[string]string)
 	n := id + 2
 	for key, severity := range views["rows"] {
-		if n-id > 40 { // Of the other objects, the comparison of the rows is sufficient.
+		if n-id > 40 { // For the other objects, a comparison of the rows is enough.
 			views["object"][key] = severity
 			continue
 		}

@@ -17,7 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A window is a range of sorted rows. After moves during changes, windows contain the rows of the API server.
+// A window (a range of sorted rows) contains the rows of the API server, even if it was moved while rows changed.
 // Invariant: I9.
 func TestWindowsConvergeDuringChanges(t *testing.T) {
 	d, c := startReady(t, adminConfig(t)), newAPIClient(t, adminConfig(t))
