@@ -199,8 +199,8 @@ func (b *Boundary) originPatterns(r *http.Request) []string {
 	return all
 }
 
-// protect refuses requests from other sites by the header Sec-Fetch-Site (see http.CrossOriginProtection). Forms of
-// other sites can send requests without an Origin header, which the method guard accepts.
+// protect refuses requests from other sites by the header Sec-Fetch-Site (see http.CrossOriginProtection). The method
+// guard is not enough: it accepts requests without an Origin header, and forms of other sites can send such requests.
 func (b *Boundary) protect(next http.Handler) (http.Handler, error) {
 	protection := http.NewCrossOriginProtection()
 	if b != nil {

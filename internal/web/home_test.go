@@ -14,7 +14,7 @@ func TestHome(t *testing.T) {
 	s := newSite(t)
 	for path, want := range map[string]struct {
 		status int
-		text   string // part of the body, or the whole header Location
+		text   string // part of the body, or the complete header Location
 	}{
 		"/":                       {200, `data-page="home"`},
 		"/?ns=a&ns=b&q=is:failed": {200, `value="a,b"`},

@@ -28,7 +28,7 @@ func (s *Server) noMethod(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if len(allowed) == 0 {
-		// The decoded path matches no route, but the router matched the path with its escapes.
+		// The router has matched the path with its escapes (such as %2F), but the decoded path matches no route.
 		allowed = []string{http.MethodGet}
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))

@@ -526,7 +526,7 @@ func TestSocketsCloseWhenTheLoginEnds(t *testing.T) {
 	t.Parallel()
 	s := newLoginSite(t, auth.Options{Mode: auth.Token})
 	expires := time.Now().Add(4 * time.Second)
-	token := jwtExpiringAt(expires) // A JWT contains its expiry in whole seconds.
+	token := jwtExpiringAt(expires) // A JWT contains its expiry in full seconds.
 	s.api.SetTokenReviews(
 		map[string]authentication.TokenReviewStatus{validToken: acceptedReview(), token: acceptedReview()},
 	)

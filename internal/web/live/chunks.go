@@ -12,8 +12,8 @@ import (
 // 30 kB/s without compression, the write of a chunk takes 2 s.
 const maxUnchunked, chunkBytes = 192 << 10, 64 << 10
 
-// maxChunksInFlight limits the chunks without a pong, because kernels and proxies could buffer megabytes before other
-// messages.
+// maxChunksInFlight limits the chunks that the client has not confirmed by a pong. Otherwise, kernels and proxies could
+// buffer megabytes of chunks, and other messages would wait behind them.
 const maxChunksInFlight = 4
 
 // sendChunked sends a message of a subscription, in chunks if it is long. Other messages can be sent between chunks.

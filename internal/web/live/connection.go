@@ -38,7 +38,7 @@ func (c *connection) write(ctx context.Context, members []byte, id *int, uncompr
 	defer c.writing.Unlock()
 	c.watchdog.Begin()
 	defer c.watchdog.End()
-	// A canceled write ends the whole connection, so the watchdog limits the write instead of ctx.
+	// A canceled write ends the connection, so the watchdog limits the write instead of ctx.
 	ctx = context.WithoutCancel(ctx)
 	var err error
 	if uncompressed && len(members) >= messages.CompressFrom {

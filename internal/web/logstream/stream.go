@@ -17,15 +17,15 @@ import (
 const (
 	// DefaultTail and maxTail are the default and maximum number of lines from the end of a log.
 	DefaultTail, maxTail = 500, 5000
-	// logOpenWait is the wait for the API server. Then, the response starts with status 200, even if an error
-	// follows.
+	// logOpenWait is the maximum wait for the API server before the response starts with status 200. An error can
+	// still follow.
 	logOpenWait = 2 * time.Second
 	// logChunk is the maximum length of one part of a log, in bytes.
 	logChunk = 64 << 10
 )
 
-// Open requests the log of a container. If the API server does not respond within logOpenWait, Open writes an empty
-// part to out, and continues to wait. This is only for followed logs.
+// Open requests the log of a container. If the API server does not respond to the request for a followed log within
+// logOpenWait, Open writes an empty part to out, and continues to wait.
 func Open(
 	ctx context.Context, access *watch.Access, namespace, name string, options watch.LogOptions, out *Writer,
 ) (io.ReadCloser, error) {

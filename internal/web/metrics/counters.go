@@ -13,7 +13,8 @@ type scopeID struct {
 }
 
 // counters keeps exported counters from decreasing when a watch ends. Prometheus would mistake a decrease for a
-// process restart. What an ended watch counted after the last scrape is lost.
+// process restart. If a watch ends, its counts since the last
+// scrape are lost.
 type counters struct {
 	mu    sync.Mutex
 	last  map[[4]string]map[scopeID]watch.WatchStatusEntry // Entries of the last scrape, by labels and scope.

@@ -158,7 +158,7 @@ func TestCountersDoNotDecrease(t *testing.T) {
 	}
 }
 
-// An unknown value has no series, such as the time of the last event before the first event.
+// A metric without a known value has no series. For example, before the first event, its time is unknown.
 //
 // Invariant: I31.
 func TestUnknownValuesHaveNoSeries(t *testing.T) {

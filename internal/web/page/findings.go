@@ -183,8 +183,8 @@ func matchesFilter(f *overview.Finding, q string) bool {
 	return true
 }
 
-// emptyText returns the text in place of problems. It states that there are none only about resources that have been
-// read.
+// emptyText returns the text that the page shows instead of an empty list of problems. It excludes problems only for
+// resources that have been read.
 func emptyText(o *overview.Overview, q string) templates.Empty {
 	if len(o.Problems) > 0 {
 		return templates.Empty{

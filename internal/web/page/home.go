@@ -82,7 +82,7 @@ func (s *Site) home(w http.ResponseWriter, r *http.Request, namespaces []string,
 	if _, err := access.Resource(r.Context(), "core/v1/pods"); isUnavailable(err) {
 		return err
 	}
-	// A query without results checks that its namespaces exist.
+	// A query for one pod checks that its namespaces exist.
 	if len(namespaces) > 0 {
 		q := query.Query{Resource: "core/v1/pods", Namespaces: namespaces, Limit: 1}
 		if _, err := access.Snapshot(r.Context(), q, 0); isNamespaceProblem(err) {

@@ -27,8 +27,8 @@ const (
 	// maxBodies is the maximum number of concurrent request bodies, so that slow uploads cannot block other requests.
 	maxBodies     = 400
 	addressBodies = 50
-	// maxRequests is the maximum number of concurrent requests of all identified clients, and also of all
-	// others.
+	// maxRequests is the maximum number of concurrent requests of all identified clients. All other clients together
+	// have the same maximum.
 	maxRequests = 4096
 	// An eighth of the memory limit is for requests of identified clients, and another eighth for all other requests.
 	requestMemoryDivisor = 8

@@ -52,7 +52,7 @@ func (q *Limits) LimitRequest(next http.Handler) http.Handler {
 	})
 }
 
-// bufferBody reads the whole body before the handler runs, because slow uploads must not occupy response memory.
+// bufferBody reads the complete body before the handler runs, because slow uploads must not occupy response memory.
 func (q *Limits) bufferBody(r *http.Request) bool {
 	// In HTTP/2, a request with ContentLength 0 can still have an endless body.
 	if r.ContentLength == 0 && (r.ProtoMajor < 2 || r.Method == http.MethodGet || r.Method == http.MethodHead) {

@@ -31,8 +31,9 @@ func (q *Limits) rateLimitersFor(r *http.Request, own *rate.Limiter, addresses *
 	return []*rate.Limiter{own}
 }
 
-// FanOutSize returns the highest number of open WebSockets in one of the limits, or 0 if these are all WebSockets.
-// The server sends less often to many WebSockets, to leave processor time for others.
+// FanOutSize returns the number of open WebSockets that one of the limits counts, for the limit that counts most. The
+// server sends less often to so many WebSockets, to leave processor time for others. The result is 0 if there are no
+// others.
 func (q *Limits) FanOutSize(limits []limit.Limit) int {
 	var maxUsed int64
 	for _, l := range limits {

@@ -196,8 +196,8 @@ func (o *Response) release() {
 	o.ended = true
 }
 
-// Behind implements limit.Response. It returns the age of the current piece. If longer, it returns the delay behind a
-// client that accepts rate bytes per second.
+// Behind implements limit.Response. It returns the longer of two durations: the age of the current piece, and the delay
+// behind a client that accepts rate bytes per second.
 func (o *Response) Behind(rate int64) time.Duration {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -11,7 +11,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// kubectl's YAML parser accepts the output of web/static/src/yaml, which a test of the script also checks.
+// kubectl's YAML parser accepts the YAML that web/static/src/yaml writes. web/test/yaml/yaml.test.ts verifies that the
+// script writes the YAML of these cases.
 //
 // Invariant: I36. Copied YAML reads back as the same object. A change keeps position, selection, folds and search of
 // the YAML view. Only the last change is marked. Only the visible part is laid out.

@@ -1,8 +1,8 @@
 // Package share stores share links. A guest is a client that uses a share link to read a part of its creator's data
 // for a limited time.
 //
-// The guest cookie is derived from the token of 256 random bits. The Store keeps only its hash. No error or log line
-// contains either. A Store is safe for concurrent use.
+// The guest cookie is derived from the token of 256 random bits. The Store keeps only the hash of the cookie. No
+// error or log line contains the token or the cookie. A Store is safe for concurrent use.
 package share
 
 import (
