@@ -14,7 +14,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
 )
 
-// benchAppend measures one write to a journal (a bounded history of changes) while 1000 readers wait, one, or none.
+// benchAppend measures one write to a journal (a bounded history of changes) with 1000, one or no waiting readers.
 func benchAppend(t *testing.T, _ subject, report *table) {
 	t.Helper()
 	// Writes per second. A busy cluster has about 100.

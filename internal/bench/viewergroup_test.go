@@ -101,8 +101,8 @@ func masked(text string) []byte {
 // read counts events and messages by the number of occurrences of two constant texts. It calls onRead after each
 // read.
 func (c *viewerGroup) read(in io.Reader, onRead func()) {
-	// A message can be split after its first 16 bytes, which never contain messageMark. Both texts must have the same
-	// length.
+	// A message can be split into frames after its first 16 bytes. messageMark always follows these bytes, so it is never
+	// split. Both texts must have the same length.
 	const eventMark, messageMark = `"op":"update"`, `ts","cursor":`
 	buffer := make([]byte, 32<<10)
 	keptBytes := 0 // The bytes kept from the previous read can be the start of a constant text.
@@ -116,7 +116,7 @@ func (c *viewerGroup) read(in io.Reader, onRead func()) {
 			c.events.Add(int64(found))
 		}
 		c.frames.Add(int64(bytes.Count(buffer[:keptBytes+n], []byte(messageMark))))
-		// Search the end of each read again, together with the next read.
+		// Keep the end of each read, and search it again together with the next read.
 		end := min(len(eventMark)-1, keptBytes+n)
 		keptBytes = copy(buffer, buffer[keptBytes+n-end:keptBytes+n])
 		onRead()

@@ -17,7 +17,8 @@ type Cache[K comparable, A any] struct {
 	entries map[K]*call[A]
 }
 
-// New returns a Cache with a limit, because clients can request any keys. It first drops results older than maxAge.
+// New returns a Cache of at most maxEntries, because clients can request any keys. To make room in a full Cache, it
+// first drops results older than maxAge.
 func New[K comparable, A any](maxEntries int, maxAge time.Duration) *Cache[K, A] {
 	return &Cache[K, A]{maxEntries: maxEntries, maxAge: maxAge, entries: make(map[K]*call[A])}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// A response is stalled if it is late by stalledAfter, because its client reads too slowly.
+	// A response is stalled if its delay (see Response.Behind) reaches stalledAfter.
 	stalledAfter = 500 * time.Millisecond
 	// Minimum speed of clients while a caller waits, in bytes per second. It starts at minRate, and doubles each
 	// second.
@@ -30,8 +30,8 @@ type Caller struct {
 
 // Response is an HTTP response or a WebSocket message that uses memory until its client has read all of it.
 type Response interface {
-	// Behind returns the client's delay: the time without progress, or the delay compared with rate (bytes per
-	// second). It returns 0 while the response is being built.
+	// Behind returns the client's delay. This is the time without progress, or the delay behind a client that reads
+	// rate bytes per second, whichever is longer. Behind returns 0 while the response is being built.
 	Behind(rate int64) time.Duration
 	// Abort makes the response end soon, which releases its Reservation. Abort does not block.
 	Abort()

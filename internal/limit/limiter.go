@@ -132,7 +132,8 @@ func (le *Lease) change(newUnits func(before int64) int64) {
 		return
 	}
 	l.resizeLocked(le, newUnits(before))
-	// Units are kept for overdue waiters, but not from callers that use fewer units. Growth can create such callers.
+	// An overdue waiter blocks other waiters, except those whose callers use fewer units than its caller. If the lease has
+	// grown, more waiters can be such exceptions.
 	l.grantLocked()
 }
 

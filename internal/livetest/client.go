@@ -83,8 +83,8 @@ func (c *Client) View(id int) *View {
 	return c.views[id]
 }
 
-// Read returns the next message, and after the last chunk of a message the whole message. Invalid frames cause
-// ErrFrame.
+// Read returns the next message or chunk. After the last chunk of a message, it returns the complete message. Invalid
+// frames cause ErrFrame.
 func (c *Client) Read(ctx context.Context) (*Message, error) {
 	for len(c.queue) == 0 {
 		frame, err := c.readComplete(ctx)

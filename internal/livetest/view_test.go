@@ -217,7 +217,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// A Client returns each chunk and then the whole message. Another message of the subscription cancels an incomplete
+// A Client returns each chunk and then the complete message. Another message of the subscription cancels an incomplete
 // message.
 func TestChunks(t *testing.T) {
 	const text = `{"id":1,"type":"reset","reason":"whole"}`
