@@ -12,8 +12,8 @@ import (
 // statInterval is the minimum time between two checks of the certificate and key files for changes.
 const statInterval = time.Second
 
-// A KeyPair is the TLS certificate and key of a server. It reads changed files again. While they do not match, the
-// previous certificate stays in use. A KeyPair is safe for concurrent use.
+// A KeyPair is the TLS certificate and key of a server. It reads changed files again. While the certificate
+// and the key do not match, the previous pair stays in use. A KeyPair is safe for concurrent use.
 type KeyPair struct {
 	cert, key string
 	log       *slog.Logger

@@ -13,8 +13,7 @@ type scopeID struct {
 }
 
 // counters keeps exported counters from decreasing when a watch ends. Prometheus would mistake a decrease for a
-// process restart. If a watch ends, its counts since the last
-// scrape are lost.
+// process restart. When a watch ends, its counts since the last scrape are lost.
 type counters struct {
 	mu    sync.Mutex
 	last  map[[4]string]map[scopeID]watch.WatchStatusEntry // Entries of the last scrape, by labels and scope.

@@ -138,8 +138,8 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 	return nil
 }
 
-// keptParamsOf returns the hidden fields of the filter form. Without "from", a changed filter starts at the first
-// row.
+// keptParamsOf returns the hidden fields of the filter form. It omits the parameter "from", so that a changed filter
+// starts at the first row.
 func keptParamsOf(values url.Values) []templates.Parameter {
 	var kept []templates.Parameter
 	for _, name := range []string{"sort", "cols", "open", "tab", "container", "previous", "find"} {

@@ -155,7 +155,8 @@ func WriteTooMany(w http.ResponseWriter, detail string) {
 	})
 }
 
-// checkSize refuses requests that are too large, encoded bodies, and bodies of GET and HEAD requests.
+// checkSize refuses oversized requests. It also refuses bodies with a Content-Encoding, and bodies of GET and HEAD
+// requests.
 func checkSize(r *http.Request) *request.Problem {
 	fields := 0
 	for _, values := range r.Header {

@@ -126,7 +126,8 @@ func (s *Store) Exchange(ctx context.Context, token string, actor Actor) (shared
 	return shared, cookie, true
 }
 
-// find returns the active share for a guest cookie, or nil, and a copy. It sets LastUsed.
+// find returns the active share for a guest cookie, and a copy of the share. It returns nil if there is none. It also
+// sets LastUsed.
 func (s *Store) find(cookie string) (*activeShare, Share) {
 	key, now := hashOf(cookie), time.Now()
 	s.mu.Lock()
