@@ -37,7 +37,7 @@ export function splitInvisible(text: string): TextPart[] {
 export const escapeInvisible = (text: string): string =>
   hasInvisible(text) ? text.replace(invisibleGlobal, (run) => `[${codePointsOf(run)}]`) : text;
 
-/** For a text inside another one: also isolates right-to-left letters. */
+/** Like escapeInvisible, for a text inside another one. Also isolates text that can contain right-to-left letters. */
 export const isolateText = (text: string): string =>
   /[\u0590-\u{10ffff}]/u.test(text) ? `\u2068${escapeInvisible(text)}\u2069` : escapeInvisible(text);
 

@@ -54,8 +54,8 @@ export class BuildMonitor {
     const { generation } = this;
     const isServed = this.host.canReload() && (await this.host.isServed(this.otherBuild));
     if (generation !== this.generation) return;
-    // Reload only once per build, because a caching proxy could return the old page.
     if (!isServed || !this.host.canReload()) this.visibilityChanged();
+    // recordReload allows one reload per build, because a caching proxy could return the old page.
     else if (this.host.recordReload(this.otherBuild)) this.host.reload();
   }
 }
