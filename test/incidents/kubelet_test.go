@@ -37,7 +37,7 @@ type podState struct {
 	Conditions []corev1.PodCondition `json:"conditions"` // Replace the default conditions of the same type.
 }
 
-// kubelet schedules the pods of the fixtures, and writes their statuses. It holds the leases of its nodes, so kwok
+// kubelet schedules the pods of the fixtures, and writes their statuses. It renews the leases of its nodes, so kwok
 // ignores these nodes.
 type kubelet struct {
 	core     kubernetes.Interface
