@@ -21,8 +21,8 @@ import (
 
 const prefix = "incident-"
 
-// fixture is one file of testdata: a header, and then the documents of its objects. Its namespace is incident-NAME.
-// In the documents, $NS is this namespace, and "ago 5m" is the time of five minutes ago.
+// fixture is one file of testdata or withheld: a header, and then the documents of its objects. Its namespace is
+// incident-NAME. In the documents, $NS is this namespace, and "ago 5m" is the time of five minutes ago.
 type fixture struct {
 	header
 
@@ -82,8 +82,8 @@ type document struct {
 	remove *reference                 // To delete.
 }
 
-func load() (fixtures []*fixture, err error) {
-	files, err := filepath.Glob("testdata/*.yaml")
+func load(folder string) (fixtures []*fixture, err error) {
+	files, err := filepath.Glob(folder + "/*.yaml")
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,8 @@
 //   - GLASSHOUSE_INCIDENT can be a regular expression for the names of the fixtures to run.
 //   - GLASSHOUSE_INCIDENTS=verdicts compares the verdicts of rows instead of problems. Rows name no causes, so the test
 //     then only prints the result.
+//
+// The fixtures in the folder withheld have the same form. They only measure: the program is not adapted to them.
 package incidents
 
 import (
@@ -30,11 +32,12 @@ const minRecall = 95
 // The program reports the objects of real incidents with their causes, and no healthy object.
 func TestIncidents(t *testing.T) {
 	start := time.Now()
-	fixtures := must(load())(t)
+	fixtures, withheld := must(load("testdata"))(t), must(load("withheld"))(t)
+	all := slices.Concat(fixtures, withheld)
 	demo := must(read("testdata/demo/broken.yaml", "demo"))(t)
 	b := must(open(t.Context()))(t)
 	serveMetrics(t, b)
-	k, stop := startKubelet(t, b, fixtures)
+	k, stop := startKubelet(t, b, all)
 	p := must(program.Start(t.Context(), program.Options{
 		Path: os.Getenv("DASHBOARD"), Args: []string{"--kubeconfig", b.Kubeconfig},
 	}))(t)
@@ -43,27 +46,30 @@ func TestIncidents(t *testing.T) {
 			t.Errorf("the program ended with error %v:\n%s", err, p.Log())
 		}
 	})
-	if err := b.createAll(t.Context(), fixtures); err != nil {
+	if err := b.createAll(t.Context(), all); err != nil {
 		t.Error(err)
 	}
-	t.Logf("%d fixtures were created after %v", len(fixtures), time.Since(start).Round(time.Second))
+	t.Logf("%d fixtures were created after %v", len(all), time.Since(start).Round(time.Second))
 	// Controllers react to some moved times by writing new times. The second pass moves these new times.
 	for range 2 {
 		pause(t, 8*time.Second)
-		changed := must(b.age(t.Context(), fixtures))(t)
+		changed := must(b.age(t.Context(), all))(t)
 		t.Logf("moved the times of %d objects", changed)
 	}
 	ask := problems
 	isStrict := os.Getenv("GLASSHOUSE_INCIDENTS") != "verdicts"
 	if !isStrict {
 		ask = func(ctx context.Context, address string) ([]finding, error) {
-			return verdicts(ctx, address, resources(append(slices.Clone(fixtures), demo)))
+			return verdicts(ctx, address, resources(append(slices.Clone(all), demo)))
 		}
 	}
 	r := settle(t, p.URL, ask, fixtures, demo)
 	t.Logf("after %v:\n%s", time.Since(start).Round(time.Second), r)
+	t.Run("withheld", func(t *testing.T) {
+		t.Logf("the withheld fixtures:\n%s", settle(t, p.URL, ask, withheld, demo))
+	})
 	stop()
-	if err := b.verify(t.Context(), fixtures, k); err != nil {
+	if err := b.verify(t.Context(), all, k); err != nil {
 		t.Errorf("the fixtures are not valid: %v", err)
 	}
 	if !isStrict {
@@ -161,7 +167,7 @@ func must[T any](value T, err error) func(*testing.T) T {
 
 // TestFixtures verifies the fixtures without a cluster.
 func TestFixtures(t *testing.T) {
-	fixtures := must(load())(t)
+	fixtures := slices.Concat(must(load("testdata"))(t), must(load("withheld"))(t))
 	incidents, healthy := 0, 0
 	for _, f := range fixtures {
 		if len(f.Expect) > 0 {

@@ -38,14 +38,14 @@ var crdResource = schema.GroupVersionResource{
 	Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions",
 }
 
-// open creates the CustomResourceDefinitions of testdata, and waits until they are served.
+// open creates the CustomResourceDefinitions of both folders, and waits until they are served.
 func open(ctx context.Context) (*bed, error) {
 	c, err := cluster.Open()
 	if err != nil {
 		return nil, err
 	}
 	b := &bed{Cluster: c}
-	files, err := filepath.Glob("testdata/crds/*.yaml")
+	files, err := filepath.Glob("*/crds/*.yaml")
 	if err != nil {
 		return nil, err
 	}

@@ -89,7 +89,7 @@ func (w *walker) members(c *jsonscan.Cursor) error {
 		w.addRef(string(w.path[len(w.path)-1]), &s)
 	}
 	for n := before; s.isOptional && n < len(w.found); n++ {
-		w.found[n].isOptional = true // For example, the secretName beside "optional" in a volume.
+		w.found[n].isOptional = true // For example, the secretName of a volume that contains "optional".
 	}
 	return err
 }

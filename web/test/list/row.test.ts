@@ -107,7 +107,7 @@ void test("an object with any severity but none has a verdict", () => {
   assert.deepEqual([has(), has("none", "none"), has("none", "ok"), has("failed")], [false, false, true, true]);
 });
 
-void test("rows have a cell for the verdict, after the name, only if the list has verdicts, whatever the columns", () => {
+void test("rows have a cell for the verdict after the name if the list has verdicts, whatever the columns", () => {
   const classes = (cols: string[], hasVerdicts: boolean): (string | null)[] =>
     Element.of(emptyRow(shapeOf("core/v1/pods", columns, false, cols, hasVerdicts))).children.map((e) =>
       e.getAttribute("class"),
