@@ -11,6 +11,7 @@ import { cpu, cpuOfAll, liveHeap, load, waitUntilIdle, rss } from "./processes.m
 import { best, pods as rivalPods } from "./rivals.mjs";
 import { counting } from "./proxy.mjs";
 import { median, quantile, Table } from "./table.mjs";
+import { measureTasks } from "./tasks.mjs";
 import { churn, podsOf, write, writeAt } from "./writer.mjs";
 
 const runs = Number(process.env["RUNS"] ?? 5);
@@ -59,6 +60,7 @@ async function main() {
     table.add("home page complete, cold", "ms", cold, large ? null : 3000);
     table.add("home page complete, warm", "ms", warm, large ? null : 1000);
   });
+  await part("tasks", (t) => measureTasks(t, browser, url));
   await part("memory", async (t) => {
     const page = await open(t, browser, 1);
     await visit(page, list);

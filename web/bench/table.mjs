@@ -29,13 +29,16 @@ export class Table {
   }
 
   print() {
-    const head = ["what", "ours", "bar", "", "best rival"];
-    const widths = head.map((h, i) => Math.max(h.length, ...this.rows.map((r) => r[i].length)));
-    const line = (r) =>
-      r
-        .map((c, i) => c.padEnd(widths[i]))
-        .join("  ")
-        .trimEnd();
-    console.log(`\n${[head, ...this.rows].map(line).join("\n")}`);
+    printTable(["what", "ours", "bar", "", "best rival"], this.rows);
   }
+}
+
+export function printTable(head, rows) {
+  const widths = head.map((h, i) => Math.max(h.length, ...rows.map((r) => r[i].length)));
+  const line = (r) =>
+    r
+      .map((c, i) => c.padEnd(widths[i]))
+      .join("  ")
+      .trimEnd();
+  console.log(`\n${[head, ...rows].map(line).join("\n")}`);
 }

@@ -4,32 +4,33 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 // application returns the health of an Application of Argo CD, for which Argo CD itself has no script: the worst of the
 // comparison, the last sync, and the resources.
-func application(o object, _ Status) result {
+func application(o object.Object, _ Status) result {
 	h := result{Health: Health{Status: Current, Summary: "Synced and healthy"}}
-	for _, c := range o.conditions() {
-		if strings.HasSuffix(c.kind, "Error") {
-			h.Status, h.severity, h.reason = Failed, verdict.Degraded, c.kind
-			h.Summary = c.kind + ": " + c.message
+	for _, c := range o.Conditions() {
+		if strings.HasSuffix(c.Kind, "Error") {
+			h.Status, h.severity, h.reason = Failed, verdict.Degraded, c.Kind
+			h.Summary = c.Kind + ": " + c.Message
 			break
 		}
 	}
-	if phase := o.text("status", "operationState", "phase"); phase == "Failed" || phase == "Error" {
+	if phase := o.Text("status", "operationState", "phase"); phase == "Failed" || phase == "Error" {
 		h.Status, h.severity, h.reason = Failed, verdict.Degraded, "SyncFailed"
-		h.Summary = "Last sync failed: " + cmp.Or(o.text("status", "operationState", "message"), "no reason given")
+		h.Summary = "Last sync failed: " + cmp.Or(o.Text("status", "operationState", "message"), "no reason given")
 	}
-	switch health := o.text("status", "health", "status"); {
+	switch health := o.Text("status", "health", "status"); {
 	case health == "Degraded" || health == "Missing":
 		h.Status, h.severity, h.reason = Failed, verdict.Degraded, health
-		h.Summary = cmp.Or(o.text("status", "health", "message"), "A resource of the Application is "+strings.ToLower(health))
+		h.Summary = cmp.Or(o.Text("status", "health", "message"), "A resource of the Application is "+strings.ToLower(health))
 	case h.Status == Failed:
 	case health == "Progressing":
 		h.Status, h.Summary, h.reason = InProgress, "A resource of the Application is progressing", health
-		h.progress(o.time("status", "health", "lastTransitionTime"), verdict.Degraded)
+		h.progress(o.Time("status", "health", "lastTransitionTime"), verdict.Degraded)
 	case health == "":
 		h.Status, h.hasNoSeverity, h.Summary = Current, true, "Not compared yet"
 	}

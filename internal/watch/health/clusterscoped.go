@@ -4,31 +4,32 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-func nodeHealth(o object, _ Status) result {
+func nodeHealth(o object.Object, _ Status) result {
 	h := result{Health: Health{Status: Current, Summary: "Ready"}}
-	ready := o.condition("Ready")
+	ready := o.Condition("Ready")
 	switch {
-	case ready.status == "":
+	case ready.Status == "":
 		h.Status, h.Summary, h.reason = Unknown, "Kubelet has not reported yet", "NotReported"
 		h.severity = verdict.Progressing
-		h.progress(o.time("metadata", "creationTimestamp"), verdict.Failed)
-	case ready.is("Unknown"):
-		h.Status, h.Summary = Failed, "Not ready, kubelet is not reporting: "+ready.shortExplanation()
+		h.progress(o.Created(), verdict.Failed)
+	case ready.Is("Unknown"):
+		h.Status, h.Summary = Failed, "Not ready, kubelet is not reporting: "+ready.ShortExplanation()
 		h.reason = "NodeStatusUnknown"
-	case !ready.is("True"):
+	case !ready.Is("True"):
 		h.Status, h.Summary, h.reason = Failed, "Not ready: "+notReadyText(ready), "NotReady"
-		if created := o.time("metadata", "creationTimestamp"); !created.IsZero() {
+		if created := o.Created(); !created.IsZero() {
 			h.Status = InProgress // A new node waits for its network plugin.
 			h.progress(created, verdict.Failed)
 		}
 	}
-	for _, c := range o.conditions() {
-		if c.is("True") &&
-			slices.Contains([]string{"MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable"}, c.kind) {
-			h.Details = append(h.Details, c.kind+": "+c.shortExplanation())
+	for _, c := range o.Conditions() {
+		if c.Is("True") &&
+			slices.Contains([]string{"MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable"}, c.Kind) {
+			h.Details = append(h.Details, c.Kind+": "+c.ShortExplanation())
 		}
 	}
 	if h.Status == Current && len(h.Details) > 0 {
@@ -36,7 +37,7 @@ func nodeHealth(o object, _ Status) result {
 		h.reason, _, _ = strings.Cut(strings.TrimPrefix(h.Summary, "Ready, but "), ":")
 		h.severity = verdict.Degraded
 	}
-	if o.flag("spec", "unschedulable") {
+	if o.Flag("spec", "unschedulable") {
 		h.Summary += "; cordoned (no new pods)"
 	}
 	return h
@@ -44,23 +45,23 @@ func nodeHealth(o object, _ Status) result {
 
 // notReadyText returns the cause of a kubelet's message, such as "container runtime network not ready:
 // NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: ..".
-func notReadyText(ready condition) string {
+func notReadyText(ready object.Condition) string {
 	const network = "container runtime network not ready: "
-	text := ready.shortExplanation()
+	text := ready.ShortExplanation()
 	if _, cause, ok := strings.Cut(text, " message:"); ok && strings.HasPrefix(text, network) {
 		return network + cause
 	}
 	return text
 }
 
-func namespace(o object, status Status) result {
-	h := result{Health: Health{Status: status, Summary: o.text("status", "phase")}}
+func namespace(o object.Object, status Status) result {
+	h := result{Health: Health{Status: status, Summary: o.Text("status", "phase")}}
 	if h.Summary == "" {
 		h.Summary = "No phase reported"
 	}
 	obstacle := namespaceObstacle(o) // Is in the summary of a deletion.
-	for _, c := range o.conditions() {
-		if text := c.shortExplanation(); c.is("True") && text != obstacle {
+	for _, c := range o.Conditions() {
+		if text := c.ShortExplanation(); c.Is("True") && text != obstacle {
 			h.Details = append(h.Details, text)
 		}
 	}
@@ -68,50 +69,50 @@ func namespace(o object, status Status) result {
 }
 
 // namespaceObstacle returns the message of the condition that explains best why a Namespace still exists, or "".
-func namespaceObstacle(o object) string {
-	if o.text("kind") != "Namespace" {
+func namespaceObstacle(o object.Object) string {
+	if o.Text("kind") != "Namespace" {
 		return ""
 	}
 	for _, kind := range []string{
 		"NamespaceFinalizersRemaining", "NamespaceContentRemaining", "NamespaceDeletionContentFailure",
 		"NamespaceDeletionGroupVersionParsingFailure", "NamespaceDeletionDiscoveryFailure",
 	} {
-		if c := o.condition(kind); c.is("True") {
-			return c.shortExplanation()
+		if c := o.Condition(kind); c.Is("True") {
+			return c.ShortExplanation()
 		}
 	}
 	return ""
 }
 
-func customResourceDefinition(o object, status Status) result {
+func customResourceDefinition(o object.Object, status Status) result {
 	h := result{Health: Health{
-		Status: status, Summary: "Served as " + o.text("spec", "names", "plural") + "." + o.text("spec", "group"),
+		Status: status, Summary: "Served as " + o.Text("spec", "names", "plural") + "." + o.Text("spec", "group"),
 	}}
-	names, served := o.condition("NamesAccepted"), o.condition("Established")
+	names, served := o.Condition("NamesAccepted"), o.Condition("Established")
 	switch {
-	case names.is("False"):
-		h.Summary, h.reason = "Names not accepted: "+names.explanation(), names.reason
+	case names.Is("False"):
+		h.Summary, h.reason = "Names not accepted: "+names.Explanation(), names.Reason
 		h.severity = verdict.Failed
-	case !served.is("True"):
-		h.Summary, h.reason = "Not served yet: "+served.explanation(), served.reason
+	case !served.Is("True"):
+		h.Summary, h.reason = "Not served yet: "+served.Explanation(), served.Reason
 	}
-	for _, c := range o.conditions() {
-		if c.kind == "NonStructuralSchema" && c.is("True") ||
-			c.kind == "KubernetesAPIApprovalPolicyConformant" && c.is("False") ||
-			c.kind == "Terminating" && c.is("True") {
-			h.Details = append(h.Details, c.kind+": "+c.explanation())
+	for _, c := range o.Conditions() {
+		if c.Kind == "NonStructuralSchema" && c.Is("True") ||
+			c.Kind == "KubernetesAPIApprovalPolicyConformant" && c.Is("False") ||
+			c.Kind == "Terminating" && c.Is("True") {
+			h.Details = append(h.Details, c.Kind+": "+c.Explanation())
 		}
 	}
 	return h
 }
 
-func apiService(o object, _ Status) result {
-	switch c := o.condition("Available"); {
-	case c.is("True"):
+func apiService(o object.Object, _ Status) result {
+	switch c := o.Condition("Available"); {
+	case c.Is("True"):
 		return result{Health: Health{Status: Current, Summary: "Available"}}
-	case c.status == "":
+	case c.Status == "":
 		return result{Health: Health{Status: InProgress, Summary: "Availability not reported yet"}, reason: "NotReported"}
 	default:
-		return result{Health: Health{Status: Failed, Summary: "Not available: " + c.explanation()}, reason: c.reason}
+		return result{Health: Health{Status: Failed, Summary: "Not available: " + c.Explanation()}, reason: c.Reason}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/json"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/ready"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/rules"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/script"
@@ -32,7 +33,7 @@ func (e *Evaluator) ScriptErrors() uint64 { return e.failures.Load() }
 
 // Of returns the Health of an object, given as JSON text. The status is Unknown for any other text.
 func (e *Evaluator) Of(text []byte) Health {
-	o, err := read(text)
+	o, err := object.Read(text)
 	if err != nil {
 		return Health{Status: Unknown, Summary: "The object cannot be read", Details: []string{}}
 	}
@@ -45,7 +46,7 @@ func (e *Evaluator) Evaluate(text []byte, now, changedAt time.Time) verdict.Verd
 	if e.rules.Find("", "Pod") == nil && ready.Pod(text) {
 		return verdict.Verdict{Severity: verdict.OK}
 	}
-	o, err := read(text)
+	o, err := object.Read(text)
 	if err != nil {
 		return verdict.Verdict{}
 	}
@@ -53,8 +54,8 @@ func (e *Evaluator) Evaluate(text []byte, now, changedAt time.Time) verdict.Verd
 	return r.verdict(now, changedAt)
 }
 
-func (e *Evaluator) evaluate(o object, text []byte, now time.Time) result {
-	group, kind := o.group(), o.text("kind")
+func (e *Evaluator) evaluate(o object.Object, text []byte, now time.Time) result {
+	group, kind := o.Group(), o.Text("kind")
 	if s := e.rules.Find(group, kind); s != nil {
 		var complete map[string]any // The script can read any member.
 		if err := json.Unmarshal(text, &complete); err == nil {
@@ -82,7 +83,7 @@ func (e *Evaluator) evaluate(o object, text []byte, now time.Time) result {
 }
 
 // runScript returns the result of a script. As in Argo CD, a deletion of the object takes precedence over the result.
-func (e *Evaluator) runScript(s *script.Script, o object, now time.Time) result {
+func (e *Evaluator) runScript(s *script.Script, o object.Object, now time.Time) result {
 	returned, err := e.interpreters.Run(s, o, now)
 	r := result{}
 	if err != nil {
@@ -92,14 +93,14 @@ func (e *Evaluator) runScript(s *script.Script, o object, now time.Time) result 
 		r = toResult(returned, o)
 		r.limitProgress(o)
 	}
-	if o.has("metadata", "deletionTimestamp") {
+	if o.Has("metadata", "deletionTimestamp") {
 		kstatusResult{status: Terminating}.override(o, &r)
 	}
 	r.limit()
 	return r
 }
 
-func toResult(returned script.Result, o object) result {
+func toResult(returned script.Result, o object.Object) result {
 	r := result{Health: Health{Status: Unknown, Summary: returned.Message}, reason: string(returned.Status)}
 	switch returned.Status {
 	case script.Healthy, script.Suspended:
@@ -111,12 +112,12 @@ func toResult(returned script.Result, o object) result {
 	default: // Missing, Unknown, or none.
 		r.reason = ""
 	}
-	if c := explainingCondition(o, returned.Message); c.kind != "" {
-		if returned.Message == c.reason {
-			r.Summary = c.explanation() // Scripts for Flux return only the reason.
+	if c := explainingCondition(o, returned.Message); c.Kind != "" {
+		if returned.Message == c.Reason {
+			r.Summary = c.Explanation() // Scripts for Flux return only the reason.
 		}
 		if r.severity > verdict.OK {
-			r.reason = cmp.Or(c.reason, r.reason)
+			r.reason = cmp.Or(c.Reason, r.reason)
 		}
 	}
 	if r.Summary == "" {
@@ -127,19 +128,19 @@ func toResult(returned script.Result, o object) result {
 
 // explainingCondition returns the condition from which a script took its message, or else an important condition that
 // is not True.
-func explainingCondition(o object, message string) condition {
-	conditions := o.conditions()
+func explainingCondition(o object.Object, message string) object.Condition {
+	conditions := o.Conditions()
 	for _, c := range conditions {
-		if message != "" && (message == c.message || message == c.reason) {
+		if message != "" && (message == c.Message || message == c.Reason) {
 			return c
 		}
 	}
 	for _, kind := range []string{"Ready", "Available", "Synced", "Healthy"} {
 		for _, c := range conditions {
-			if c.kind == kind && c.reason != "" && !c.is("True") {
+			if c.Kind == kind && c.Reason != "" && !c.Is("True") {
 				return c
 			}
 		}
 	}
-	return condition{}
+	return object.Condition{}
 }

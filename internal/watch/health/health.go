@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -52,7 +53,7 @@ type kstatusResult struct {
 }
 
 // computeStatus uses kstatus, which panics if a field has an unexpected type. The status is then Unknown.
-func computeStatus(o object) (v kstatusResult) {
+func computeStatus(o object.Object) (v kstatusResult) {
 	defer func() {
 		if recover() != nil {
 			v = kstatusResult{Unknown, "", "its fields have unexpected types"}
@@ -69,43 +70,43 @@ func computeStatus(o object) (v kstatusResult) {
 	return v
 }
 
-func (v kstatusResult) toResult(o object) result {
+func (v kstatusResult) toResult(o object.Object) result {
 	h := result{Health: Health{Status: v.status}, reason: v.reason}
-	ready := o.condition("Ready")
+	ready := o.Condition("Ready")
 	switch {
 	case v.generalSummary(o) != "":
 	case v.status == Unknown:
 		h.Summary = "The status cannot be read: " + v.message
 	case v.status == Failed:
 		h.Summary = "Stalled: " + message.Join(v.reason, v.message)
-	case v.status == InProgress && o.condition("Reconciling").is("True"):
+	case v.status == InProgress && o.Condition("Reconciling").Is("True"):
 		h.Summary = "Reconciling: " + message.Join(v.reason, v.message)
 	case v.status == InProgress:
 		h.Summary = "Not ready: " + message.Join(v.reason, v.message)
-		if c := namedCondition(o, v.message); c.kind != "" {
-			h.Summary, h.reason = "Not ready: "+c.kind+": "+c.explanation(), cmp.Or(c.reason, h.reason)
+		if c := namedCondition(o, v.message); c.Kind != "" {
+			h.Summary, h.reason = "Not ready: "+c.Kind+": "+c.Explanation(), cmp.Or(c.Reason, h.reason)
 		}
-	case ready.is("True"):
+	case ready.Is("True"):
 		h.Summary = "Ready"
-		if ready.message != "" {
-			h.Details = []string{ready.message}
+		if ready.Message != "" {
+			h.Details = []string{ready.Message}
 		}
 	}
 	return h
 }
 
 // namedCondition returns the condition that a message names, such as "Launched=False".
-func namedCondition(o object, message string) condition {
-	for _, c := range o.conditions() {
-		if c.is("False") && c.message != "" && strings.Contains(message, c.kind+"=False") {
+func namedCondition(o object.Object, message string) object.Condition {
+	for _, c := range o.Conditions() {
+		if c.Is("False") && c.Message != "" && strings.Contains(message, c.Kind+"=False") {
 			return c
 		}
 	}
-	return condition{}
+	return object.Condition{}
 }
 
 // generalSummary returns a sentence about a deletion or about a controller that has not observed the object, or "".
-func (v kstatusResult) generalSummary(o object) string {
+func (v kstatusResult) generalSummary(o object.Object) string {
 	switch {
 	case v.status == Terminating:
 		return terminatingText(o)
@@ -118,15 +119,15 @@ func (v kstatusResult) generalSummary(o object) string {
 }
 
 // terminatingText explains what the deletion of an object waits for.
-func terminatingText(o object) string {
-	finalizers := o.texts("metadata", "finalizers")
-	node := o.text("spec", "nodeName")
+func terminatingText(o object.Object) string {
+	finalizers := o.Texts("metadata", "finalizers")
+	node := o.Text("spec", "nodeName")
 	switch obstacle := namespaceObstacle(o); {
 	case len(finalizers) == 1:
 		return "Being deleted; waiting for finalizer " + finalizers[0]
 	case len(finalizers) > 1:
 		return "Being deleted; waiting for finalizers " + strings.Join(finalizers, ", ")
-	case o.text("kind") == "Pod" && node != "":
+	case o.Text("kind") == "Pod" && node != "":
 		return "Being deleted; waiting for node " + node + " to stop its containers"
 	case obstacle != "":
 		return "Being deleted: " + obstacle
@@ -134,7 +135,7 @@ func terminatingText(o object) string {
 	return "Being deleted"
 }
 
-func (v kstatusResult) override(o object, h *result) {
+func (v kstatusResult) override(o object.Object, h *result) {
 	general := v.generalSummary(o)
 	if general == "" {
 		return
@@ -146,7 +147,7 @@ func (v kstatusResult) override(o object, h *result) {
 	h.reason, h.overdueReason, h.overdueSummary = v.reason, "", ""
 	if v.status == Terminating {
 		h.reason = string(Terminating)
-		h.progress(o.time("metadata", "deletionTimestamp"), verdict.Degraded)
+		h.progress(o.Time("metadata", "deletionTimestamp"), verdict.Degraded)
 	}
 }
 

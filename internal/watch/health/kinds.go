@@ -1,10 +1,14 @@
 package health
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
+)
 
 // rulesFor returns nil if this package has no rules for the kind of o.
-func rulesFor(o object) func(o object, status Status) result {
-	switch o.group() + "/" + o.text("kind") {
+func rulesFor(o object.Object) func(o object.Object, status Status) result {
+	switch o.Group() + "/" + o.Text("kind") {
 	case "/Pod":
 		return pod
 	case "apps/Deployment":
@@ -61,10 +65,3 @@ func counted(n int64, thing string) string {
 }
 
 func surplus(n int64) string { return counted(n, "extra replica") + " pending termination" }
-
-func timesText(n int64) string {
-	if n == 1 {
-		return "once"
-	}
-	return fmt.Sprintf("%d times", n)
-}

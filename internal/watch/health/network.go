@@ -3,12 +3,13 @@ package health
 import (
 	"strings"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-func addresses(o object) (found []string) {
-	for _, entry := range o.children("status", "loadBalancer", "ingress") {
-		if address := entry.text("ip") + entry.text("hostname"); address != "" {
+func addresses(o object.Object) (found []string) {
+	for _, entry := range o.Children("status", "loadBalancer", "ingress") {
+		if address := entry.Text("ip") + entry.Text("hostname"); address != "" {
 			found = append(found, address)
 		}
 	}
@@ -16,24 +17,24 @@ func addresses(o object) (found []string) {
 }
 
 // service returns InProgress for a LoadBalancer without an external address. kstatus requires only a cluster IP.
-func service(o object, status Status) result {
-	h := result{Health: Health{Status: status, Summary: "Cluster IP " + o.text("spec", "clusterIP")}}
-	hasLoadBalancer := o.text("spec", "type") == "LoadBalancer"
+func service(o object.Object, status Status) result {
+	h := result{Health: Health{Status: status, Summary: "Cluster IP " + o.Text("spec", "clusterIP")}}
+	hasLoadBalancer := o.Text("spec", "type") == "LoadBalancer"
 	switch assigned := addresses(o); {
-	case o.text("spec", "type") == "ExternalName":
-		h.Summary = "External name " + o.text("spec", "externalName")
+	case o.Text("spec", "type") == "ExternalName":
+		h.Summary = "External name " + o.Text("spec", "externalName")
 		return h
 	case hasLoadBalancer && len(assigned) == 0:
 		h.Status, h.Summary, h.reason = InProgress, "Waiting for load balancer address", "LoadBalancerPending"
-		h.progress(o.time("metadata", "creationTimestamp"), verdict.Degraded)
+		h.progress(o.Created(), verdict.Degraded)
 	case hasLoadBalancer:
 		h.Summary = "Load balancer address " + strings.Join(assigned, ", ")
-	case o.text("spec", "clusterIP") == "None":
+	case o.Text("spec", "clusterIP") == "None":
 		h.Summary = "Headless: no cluster IP"
-	case o.text("spec", "clusterIP") == "":
+	case o.Text("spec", "clusterIP") == "":
 		h.Summary = "No address assigned"
 	}
-	if len(o.child("spec", "selector")) == 0 {
+	if len(o.Child("spec", "selector")) == 0 {
 		h.Details = []string{"No selector (endpoints managed manually)"}
 	} else {
 		h.Details = []string{"See EndpointSlices for its endpoints"}
@@ -42,7 +43,7 @@ func service(o object, status Status) result {
 }
 
 // ingress reports an Ingress without an address as healthy, because some controllers never assign one.
-func ingress(o object, status Status) result {
+func ingress(o object.Object, status Status) result {
 	assigned := addresses(o)
 	if len(assigned) == 0 {
 		return result{Health: Health{Status: status, Summary: "No address assigned"}}

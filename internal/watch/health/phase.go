@@ -4,18 +4,19 @@ import (
 	"strings"
 	"time"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 // applyPhase sets the health of a custom resource from status.phase or status.state, as many operators write it. It is
 // for kinds without rules and without conditions, of which kstatus knows nothing.
-func (r *result) applyPhase(o object) {
-	if r.Status != Current || r.Summary != "" || len(o.conditions()) > 0 {
+func (r *result) applyPhase(o object.Object) {
+	if r.Status != Current || r.Summary != "" || len(o.Conditions()) > 0 {
 		return
 	}
-	phase := o.text("status", "phase")
+	phase := o.Text("status", "phase")
 	if phase == "" {
-		phase = o.text("status", "state")
+		phase = o.Text("status", "state")
 	}
 	switch strings.ToLower(phase) {
 	case "failed", "error", "errored", "failure", "degraded", "unhealthy", "crashed", "lost":
@@ -29,7 +30,7 @@ func (r *result) applyPhase(o object) {
 	}
 	r.Summary = phase
 	for _, member := range []string{"message", "reason", "error"} {
-		if text := o.text("status", member); text != "" {
+		if text := o.Text("status", member); text != "" {
 			r.Summary = phase + ": " + text
 			break
 		}
@@ -41,13 +42,13 @@ const customSettleTime = 30 * time.Minute
 
 // limitProgress makes the progress of a custom resource overdue. The progress began at the newest transition of a
 // condition, or else when the object last changed.
-func (r *result) limitProgress(o object) {
+func (r *result) limitProgress(o object.Object) {
 	if r.promised > 0 || r.Status != InProgress {
 		return
 	}
 	var startedAt time.Time
-	for _, c := range o.conditions() {
-		startedAt = latest(startedAt, c.changedAt)
+	for _, c := range o.Conditions() {
+		startedAt = latest(startedAt, c.ChangedAt)
 	}
 	r.progress(startedAt, verdict.Degraded)
 	r.promised = customSettleTime

@@ -6,63 +6,65 @@ import (
 	"strings"
 	"time"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/container"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/ready"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 // pod ignores the status from kstatus, which is Current for failed pods, and depends on time for unschedulable pods.
-func pod(o object, _ Status) result {
-	containers := containersOf(o)
+func pod(o object.Object, _ Status) result {
+	containers := container.Of(o)
 	h := result{Health: Health{Status: InProgress}}
-	var worst *container
+	var worst *container.Container
 	for i := range containers {
-		if containers[i].hasFailed() && worst == nil {
+		if containers[i].HasFailed() && worst == nil {
 			worst = &containers[i]
 		}
 	}
-	scheduled, ready := o.condition("PodScheduled"), o.condition("Ready")
-	phase := o.text("status", "phase")
+	scheduled, ready := o.Condition("PodScheduled"), o.Condition("Ready")
+	phase := o.Text("status", "phase")
 	switch {
 	case phase == "Succeeded":
 		h.Status, h.Summary = Current, "Completed"
-	case phase == "Failed" && worst != nil && o.text("status", "reason") == "":
-		h.Status, h.Summary, h.reason = Failed, "Failed: "+worst.sentence(), worst.reason()
-	case phase == "Failed" && o.text("status", "reason") == "Evicted":
+	case phase == "Failed" && worst != nil && o.Text("status", "reason") == "":
+		h.Status, h.Summary, h.reason = Failed, "Failed: "+worst.Sentence(), worst.Reason()
+	case phase == "Failed" && o.Text("status", "reason") == "Evicted":
 		h.Status, h.reason, worst = Failed, "Evicted", nil
-		h.Summary = "Failed: " + message.Join("Evicted", message.Eviction(o.text("status", "message")))
+		h.Summary = "Failed: " + message.Join("Evicted", message.Eviction(o.Text("status", "message")))
 	case phase == "Failed":
-		h.reason = cmp.Or(o.text("status", "reason"), "Failed")
+		h.reason = cmp.Or(o.Text("status", "reason"), "Failed")
 		h.Status, h.Summary, worst =
-			Failed, "Failed: "+message.Join(o.text("status", "reason"), o.text("status", "message")), nil
+			Failed, "Failed: "+message.Join(o.Text("status", "reason"), o.Text("status", "message")), nil
 	case phase == "Unknown":
-		h.reason = cmp.Or(o.text("status", "reason"), "Unknown")
+		h.reason = cmp.Or(o.Text("status", "reason"), "Unknown")
 		h.Status, h.Summary, worst =
-			Unknown, "Unknown: "+message.Join(o.text("status", "reason"), o.text("status", "message")), nil
+			Unknown, "Unknown: "+message.Join(o.Text("status", "reason"), o.Text("status", "message")), nil
 	case worst != nil:
-		h.Status, h.Summary, h.reason = Failed, message.Capital(worst.sentence()), worst.reason()
-	case scheduled.is("False") && scheduled.reason == "SchedulingGated":
+		h.Status, h.Summary, h.reason = Failed, message.Capital(worst.Sentence()), worst.Reason()
+	case scheduled.Is("False") && scheduled.Reason == "SchedulingGated":
 		h.Summary = "Not scheduled, waiting for scheduling gates: " + strings.Join(gates(o), ", ")
-		h.reason = scheduled.reason
-		h.progress(o.time("metadata", "creationTimestamp"), verdict.Degraded)
-	case scheduled.is("False"):
+		h.reason = scheduled.Reason
+		h.progress(o.Created(), verdict.Degraded)
+	case scheduled.Is("False"):
 		h.setUnschedulable(o, scheduled)
-	case o.text("spec", "nodeName") == "":
+	case o.Text("spec", "nodeName") == "":
 		h.Summary, h.reason = "Waiting to be scheduled", "Pending"
-		if name := o.text("spec", "schedulerName"); name != "" && name != defaultScheduler {
+		if name := o.Text("spec", "schedulerName"); name != "" && name != defaultScheduler {
 			h.Summary = "Waiting for the scheduler " + name
 		}
-		h.progress(o.time("metadata", "creationTimestamp"), verdict.Failed)
+		h.progress(o.Created(), verdict.Failed)
 	default:
-		h.setRunning(containers, ready, o.text("spec", "nodeName"))
+		h.setRunning(containers, ready, o.Text("spec", "nodeName"))
 	}
 	for i := range containers {
-		if sentence := containers[i].sentence(); sentence != "" && &containers[i] != worst {
+		if sentence := containers[i].Sentence(); sentence != "" && &containers[i] != worst {
 			h.Details = append(h.Details, message.Capital(sentence))
 		}
 	}
-	if c := o.condition("DisruptionTarget"); c.is("True") {
-		h.Details = append(h.Details, "Disruption target: "+c.explanation())
+	if c := o.Condition("DisruptionTarget"); c.Is("True") {
+		h.Details = append(h.Details, "Disruption target: "+c.Explanation())
 	}
 	return h
 }
@@ -72,28 +74,28 @@ const defaultScheduler = "default-scheduler"
 
 // setUnschedulable sets the health of a pod that the scheduler rejected. The pod is not failed at once, because a
 // cluster autoscaler or a pod that ends can make room.
-func (r *result) setUnschedulable(o object, scheduled condition) {
-	r.reason = scheduled.reason
-	r.Summary = scheduled.explanation()
-	if short := message.Unschedulable(scheduled.message); short != "" {
-		r.Summary, r.Details = short, append(r.Details, "Scheduler: "+scheduled.message)
+func (r *result) setUnschedulable(o object.Object, scheduled object.Condition) {
+	r.reason = scheduled.Reason
+	r.Summary = scheduled.Explanation()
+	if short := message.Unschedulable(scheduled.Message); short != "" {
+		r.Summary, r.Details = short, append(r.Details, "Scheduler: "+scheduled.Message)
 	}
-	start := scheduled.changedAt
+	start := scheduled.ChangedAt
 	if start.IsZero() {
-		start = o.time("metadata", "creationTimestamp")
+		start = o.Created()
 	}
 	r.progress(start, verdict.Failed)
 }
 
-func gates(o object) (names []string) {
-	for _, gate := range o.children("spec", "schedulingGates") {
-		names = append(names, gate.text("name"))
+func gates(o object.Object) (names []string) {
+	for _, gate := range o.Children("spec", "schedulingGates") {
+		names = append(names, gate.Text("name"))
 	}
 	return names
 }
 
 // setRunning sets the health of a pod on a node, none of whose containers has failed.
-func (r *result) setRunning(all []container, ready condition, node string) {
+func (r *result) setRunning(all []container.Container, ready object.Condition, node string) {
 	var startedAt time.Time // When the newest container that is not ready started.
 	creating := true
 	probes := ""       // Why the first container that runs is not ready.
@@ -101,43 +103,43 @@ func (r *result) setRunning(all []container, ready condition, node string) {
 	var initCount, finished, total, readyCount int64
 	for i := range all {
 		switch c := &all[i]; {
-		case c.role == initRole:
+		case c.Role == container.Init:
 			initCount++
-			if c.hasSucceeded() {
+			if c.HasSucceeded() {
 				finished++
-			} else if initializing == "" && c.isRunning() {
-				initializing = ", " + c.name + " is running"
+			} else if initializing == "" && c.IsRunning() {
+				initializing = ", " + c.Name + " is running"
 			}
-		case c.role != ephemeralRole:
+		case c.Role != container.Ephemeral:
 			total++
-			run, isRunning := c.state("running")
+			run, isRunning := c.State("running")
 			creating = creating && !isRunning
-			if c.status.flag("ready") {
+			if c.Status.Flag("ready") {
 				readyCount++
 			} else {
-				probes = cmp.Or(probes, c.probeText())
-				startedAt = latest(startedAt, run.time("startedAt"))
+				probes = cmp.Or(probes, c.ProbeText())
+				startedAt = latest(startedAt, run.Time("startedAt"))
 			}
 		}
 	}
 	summary := fmt.Sprintf("%d/%d containers ready", readyCount, total)
 	r.Status, r.Summary, r.reason = InProgress, summary, "NotReady"
-	r.progress(ready.changedAt, verdict.Failed)
+	r.progress(ready.ChangedAt, verdict.Failed)
 	switch {
-	case ready.is("True"):
+	case ready.Is("True"):
 		r.Status, r.reason, r.promised = Current, "", 0
 		r.setRestarts(all)
 	case finished < initCount:
 		r.Summary = fmt.Sprintf("Initializing: %d of %d init containers finished%s", finished, initCount, initializing)
 		r.reason, r.overdue = "PodInitializing", verdict.Degraded
 	case readyCount == total && total > 0:
-		why := ready.explanation()
-		if ready.reason == "" && ready.message == "" {
+		why := ready.Explanation()
+		if ready.Reason == "" && ready.Message == "" {
 			why = "node " + node + " is probably not reporting" // The node controller changes only the status.
 		}
 		r.Summary += ", but pod is not Ready: " + why
-		r.reason = cmp.Or(ready.reason, "NotReady")
-		r.progress(ready.changedAt, verdict.Degraded)
+		r.reason = cmp.Or(ready.Reason, "NotReady")
+		r.progress(ready.ChangedAt, verdict.Degraded)
 	case creating:
 		r.reason = "ContainerCreating"
 	default:
@@ -153,19 +155,19 @@ func (r *result) setRunning(all []container, ready condition, node string) {
 const manyRestarts = ready.ManyRestarts
 
 // setRestarts degrades a ready pod whose container restarts again and again, until it has run for settleTime.
-func (r *result) setRestarts(all []container) {
+func (r *result) setRestarts(all []container.Container) {
 	for i := range all {
 		c := &all[i]
-		run, isRunning := c.state("running")
-		last := c.status.child("lastState", "terminated")
-		startedAt := run.time("startedAt")
-		if !isRunning || c.status.count("restartCount") < manyRestarts || last == nil || startedAt.IsZero() ||
-			last.count("exitCode") == 0 {
+		run, isRunning := c.State("running")
+		last := c.Status.Child("lastState", "terminated")
+		startedAt := run.Time("startedAt")
+		if !isRunning || c.Status.Count("restartCount") < manyRestarts || last == nil || startedAt.IsZero() ||
+			last.Count("exitCode") == 0 {
 			continue
 		}
 		r.restartsUntil = latest(r.restartsUntil, startedAt.Add(settleTime))
-		r.restarts = fmt.Sprintf("%s %s: restarted %s, last %s", c.role, c.name,
-			counted(c.status.count("restartCount"), "time"), exitText(last))
+		r.restarts = fmt.Sprintf("%s %s: restarted %s, last %s", c.Role, c.Name,
+			counted(c.Status.Count("restartCount"), "time"), container.ExitText(last))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -14,14 +15,14 @@ const limitTolerance = 15 * time.Minute
 
 // horizontalPodAutoscaler returns Failed if the autoscaler cannot scale or read its metrics. kstatus has no rules for
 // this kind.
-func horizontalPodAutoscaler(o object, _ Status) result {
-	current, desired := o.count("status", "currentReplicas"), o.count("status", "desiredReplicas")
-	least, most := o.countOr(1, "spec", "minReplicas"), o.count("spec", "maxReplicas")
+func horizontalPodAutoscaler(o object.Object, _ Status) result {
+	current, desired := o.Count("status", "currentReplicas"), o.Count("status", "desiredReplicas")
+	least, most := o.CountOr(1, "spec", "minReplicas"), o.Count("spec", "maxReplicas")
 	h := result{Health: Health{Status: Current, Summary: fmt.Sprintf(
 		"%s (min %d, max %d)", counted(current, "replica"), least, most,
 	)}}
-	able, active, limited := o.condition("AbleToScale"), o.condition("ScalingActive"), o.condition("ScalingLimited")
-	if desired != current && active.is("True") { // without metrics, desiredReplicas is not known
+	able, active, limited := o.Condition("AbleToScale"), o.Condition("ScalingActive"), o.Condition("ScalingLimited")
+	if desired != current && active.Is("True") { // without metrics, desiredReplicas is not known
 		h.Status, h.reason = InProgress, "Scaling"
 		h.Details = append(h.Details, counted(desired, "replica")+" desired")
 	}
@@ -30,44 +31,44 @@ func horizontalPodAutoscaler(o object, _ Status) result {
 		h.Status, h.reason, h.Summary = status, reason, summary
 	}
 	switch {
-	case able.is("False") && !strings.HasPrefix(able.reason, "Backoff"):
-		override(Failed, able.reason, "Cannot scale: "+scaleTargetText(o, able))
+	case able.Is("False") && !strings.HasPrefix(able.Reason, "Backoff"):
+		override(Failed, able.Reason, "Cannot scale: "+scaleTargetText(o, able))
 		h.allowStart(o)
-	case active.reason == "ScalingDisabled":
+	case active.Reason == "ScalingDisabled":
 		override(Current, "", "Disabled: target is scaled to zero")
-	case active.is("False"):
-		override(Failed, active.reason, "Cannot read metrics: "+metricsText(active))
-		if !strings.Contains(active.message, noMetricsAPI) {
+	case active.Is("False"):
+		override(Failed, active.Reason, "Cannot read metrics: "+metricsText(active))
+		if !strings.Contains(active.Message, noMetricsAPI) {
 			h.allowStart(o)
 		}
-	case able.status == "" && active.status == "":
+	case able.Status == "" && active.Status == "":
 		override(InProgress, "NotObserved", "Controller has not observed the latest spec yet")
-	case limited.is("True") && limited.reason == "TooManyReplicas" && current >= most && least < most:
-		h.startedAt, h.promised, h.overdue = limited.changedAt, limitTolerance, verdict.Degraded
-		h.overdueReason = limited.reason
+	case limited.Is("True") && limited.Reason == "TooManyReplicas" && current >= most && least < most:
+		h.startedAt, h.promised, h.overdue = limited.ChangedAt, limitTolerance, verdict.Degraded
+		h.overdueReason = limited.Reason
 		h.overdueSummary = fmt.Sprintf("At its maximum of %s, and its metrics require more", counted(most, "replica"))
 	}
-	if limited.is("True") {
-		h.Details = append(h.Details, "Limited: "+limited.explanation())
+	if limited.Is("True") {
+		h.Details = append(h.Details, "Limited: "+limited.Explanation())
 	}
 	return h
 }
 
 // allowStart makes a failure of a new autoscaler progress, because its target possibly has no metrics yet.
-func (r *result) allowStart(o object) {
-	if created := o.time("metadata", "creationTimestamp"); !created.IsZero() {
+func (r *result) allowStart(o object.Object) {
+	if created := o.Created(); !created.IsZero() {
 		r.Status = InProgress
 		r.progress(created, verdict.Failed)
 	}
 }
 
 // scaleTargetText explains why the autoscaler cannot scale its target.
-func scaleTargetText(o object, able condition) string {
-	target := o.child("spec", "scaleTargetRef")
-	if able.reason == "FailedGetScale" && strings.HasSuffix(able.message, " not found") && target != nil {
-		return "its target " + target.text("kind") + " " + target.text("name") + " does not exist"
+func scaleTargetText(o object.Object, able object.Condition) string {
+	target := o.Child("spec", "scaleTargetRef")
+	if able.Reason == "FailedGetScale" && strings.HasSuffix(able.Message, " not found") && target != nil {
+		return "its target " + target.Text("kind") + " " + target.Text("name") + " does not exist"
 	}
-	return able.shortExplanation(
+	return able.ShortExplanation(
 		"the HPA controller was unable to get the target's current scale: ",
 		"the HPA controller was unable to update the target scale: ",
 	)
@@ -76,25 +77,25 @@ func scaleTargetText(o object, able condition) string {
 // noMetricsAPI is the end of the error if the API server does not serve the resource metrics API.
 const noMetricsAPI = "the server could not find the requested resource (get pods.metrics.k8s.io)"
 
-func metricsText(active condition) string {
-	if strings.Contains(active.message, noMetricsAPI) {
+func metricsText(active object.Condition) string {
+	if strings.Contains(active.Message, noMetricsAPI) {
 		return "the cluster has no resource metrics API (metrics.k8s.io)"
 	}
-	return active.shortExplanation("the HPA was unable to compute the replica count: ")
+	return active.ShortExplanation("the HPA was unable to compute the replica count: ")
 }
 
-func podDisruptionBudget(o object, status Status) result {
-	allowed, expected := o.count("status", "disruptionsAllowed"), o.count("status", "expectedPods")
-	healthy, required := o.count("status", "currentHealthy"), o.count("status", "desiredHealthy")
+func podDisruptionBudget(o object.Object, status Status) result {
+	allowed, expected := o.Count("status", "disruptionsAllowed"), o.Count("status", "expectedPods")
+	healthy, required := o.Count("status", "currentHealthy"), o.Count("status", "desiredHealthy")
 	h := result{Health: Health{Status: status, Summary: counted(allowed, "disruption") + " allowed"}}
 	h.Details = []string{
 		ratioText(healthy, expected, "pods", fmt.Sprintf("healthy (%d required)", required)),
 	}
-	failed := o.condition("DisruptionAllowed")
+	failed := o.Condition("DisruptionAllowed")
 	switch {
-	case failed.is("False") && failed.reason == "SyncFailed":
-		h.Status, h.Summary, h.reason = Failed, "Cannot be computed: "+failed.explanation(), failed.reason
-	case !o.has("status", "expectedPods"):
+	case failed.Is("False") && failed.Reason == "SyncFailed":
+		h.Status, h.Summary, h.reason = Failed, "Cannot be computed: "+failed.Explanation(), failed.Reason
+	case !o.Has("status", "expectedPods"):
 		h.Status, h.Summary, h.Details = InProgress, "Controller has not observed the latest spec yet", nil
 		h.reason = "NotObserved"
 	case healthy < required && expected > 0 && allowed == 0:

@@ -5,67 +5,68 @@ import (
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-func persistentVolumeClaim(o object, status Status) result {
+func persistentVolumeClaim(o object.Object, status Status) result {
 	h := result{Health: Health{Status: status}}
-	switch phase := o.text("status", "phase"); phase {
+	switch phase := o.Text("status", "phase"); phase {
 	case "Bound":
-		h.Summary = "Bound to " + o.text("spec", "volumeName")
-		if size := o.text("status", "capacity", "storage"); size != "" {
+		h.Summary = "Bound to " + o.Text("spec", "volumeName")
+		if size := o.Text("status", "capacity", "storage"); size != "" {
 			h.Summary += ", " + size
 		}
 	case "Lost":
-		h.Status, h.Summary = Failed, "Bound volume "+o.text("spec", "volumeName")+" is lost"
+		h.Status, h.Summary = Failed, "Bound volume "+o.Text("spec", "volumeName")+" is lost"
 		h.reason = "Lost"
 	default:
 		h.Summary, h.reason = "Waiting for a volume", "Pending"
-		if class := o.text("spec", "storageClassName"); class != "" {
+		if class := o.Text("spec", "storageClassName"); class != "" {
 			h.Summary += " (storage class " + class + ")"
 		}
 		// Until a pod uses the claim, a storage class can wait. Then the claim names the provisioner.
 		const annotation = "volume.kubernetes.io/storage-provisioner"
-		if provisioner := o.text("metadata", "annotations", annotation); provisioner != "" {
+		if provisioner := o.Text("metadata", "annotations", annotation); provisioner != "" {
 			h.Summary = "Waiting for provisioner " + provisioner + " to create a volume"
 			h.progress(time.Time{}, verdict.Failed)
 		}
 	}
-	for _, c := range o.conditions() {
+	for _, c := range o.Conditions() {
 		switch {
-		case !c.is("True"):
-		case c.kind == "Resizing", c.kind == "ModifyingVolume":
-			h.Details = append(h.Details, "Being modified ("+c.kind+"): "+c.explanation())
-		case c.kind == "FileSystemResizePending":
+		case !c.Is("True"):
+		case c.Kind == "Resizing", c.Kind == "ModifyingVolume":
+			h.Details = append(h.Details, "Being modified ("+c.Kind+"): "+c.Explanation())
+		case c.Kind == "FileSystemResizePending":
 			h.Details = append(h.Details, "The file system is resized when a pod next uses the volume")
-		case c.kind == "ControllerResizeError", c.kind == "NodeResizeError", c.kind == "ModifyVolumeError":
+		case c.Kind == "ControllerResizeError", c.Kind == "NodeResizeError", c.Kind == "ModifyVolumeError":
 			h.Status = Failed
 			h.Details = append([]string{h.Summary}, h.Details...)
-			h.Summary, h.reason = "Cannot be modified ("+c.kind+"): "+c.explanation(), c.kind
+			h.Summary, h.reason = "Cannot be modified ("+c.Kind+"): "+c.Explanation(), c.Kind
 			h.severity = verdict.Degraded
 		}
 	}
 	return h
 }
 
-func persistentVolume(o object, status Status) result {
-	owner := o.text("spec", "claimRef", "namespace") + "/" + o.text("spec", "claimRef", "name")
+func persistentVolume(o object.Object, status Status) result {
+	owner := o.Text("spec", "claimRef", "namespace") + "/" + o.Text("spec", "claimRef", "name")
 	h := result{Health: Health{Status: status}}
-	switch phase := o.text("status", "phase"); phase {
+	switch phase := o.Text("status", "phase"); phase {
 	case "Available":
 		h.Summary = "Available: not bound to a claim"
 	case "Bound":
 		h.Summary = "Bound to " + owner
 	case "Released":
 		h.Summary = "Released by " + owner + ", not reclaimed"
-		if o.text("spec", "persistentVolumeReclaimPolicy") == "Delete" {
+		if o.Text("spec", "persistentVolumeReclaimPolicy") == "Delete" {
 			h.Status, h.Summary, h.reason = InProgress, "Released by "+owner+", waiting to be deleted", "Released"
-			h.progress(o.time("status", "lastPhaseTransitionTime"), verdict.Degraded)
+			h.progress(o.Time("status", "lastPhaseTransitionTime"), verdict.Degraded)
 		}
 	case "Failed":
-		h.reason = cmp.Or(o.text("status", "reason"), "Failed")
+		h.reason = cmp.Or(o.Text("status", "reason"), "Failed")
 		h.Status, h.Summary =
-			Failed, "Cannot be reclaimed: "+message.Join(o.text("status", "reason"), o.text("status", "message"))
+			Failed, "Cannot be reclaimed: "+message.Join(o.Text("status", "reason"), o.Text("status", "message"))
 	default:
 		h.Status, h.Summary, h.reason = InProgress, "Not available yet", "Pending"
 	}
@@ -73,15 +74,15 @@ func persistentVolume(o object, status Status) result {
 }
 
 // volumeAttachment returns Failed if a volume has an error for a long time. The attacher retries after short errors.
-func volumeAttachment(o object, _ Status) result {
-	node := o.text("spec", "nodeName")
+func volumeAttachment(o object.Object, _ Status) result {
+	node := o.Text("spec", "nodeName")
 	h := result{Health: Health{Status: Current, Summary: "Attached to node " + node}}
-	attach, detach := o.text("status", "attachError", "message"), o.text("status", "detachError", "message")
-	created := o.time("metadata", "creationTimestamp")
+	attach, detach := o.Text("status", "attachError", "message"), o.Text("status", "detachError", "message")
+	created := o.Created()
 	switch {
-	case detach != "" && o.has("metadata", "deletionTimestamp"):
+	case detach != "" && o.Has("metadata", "deletionTimestamp"):
 		h.Summary = "Cannot be detached from node " + node + ": " + detach
-	case o.flag("status", "attached"):
+	case o.Flag("status", "attached"):
 	case attach != "":
 		h.Status, h.Summary, h.reason = InProgress, "Cannot be attached to node "+node+": "+attach, "AttachError"
 		h.progress(created, verdict.Failed)

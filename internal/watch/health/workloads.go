@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -30,102 +31,102 @@ func readiness(status Status, ready, desired int64, noun string, reasons []strin
 	return h
 }
 
-func deployment(o object, status Status) result {
-	desired, ready := o.countOr(1, "spec", "replicas"), o.count("status", "readyReplicas")
+func deployment(o object.Object, status Status) result {
+	desired, ready := o.CountOr(1, "spec", "replicas"), o.Count("status", "readyReplicas")
 	var reasons []string
-	progressing := o.condition("Progressing")
-	if progressing.is("False") {
+	progressing := o.Condition("Progressing")
+	if progressing.Is("False") {
 		status = Failed
-		reasons = append(reasons, "Rollout stalled: "+progressing.explanation())
+		reasons = append(reasons, "Rollout stalled: "+progressing.Explanation())
 	}
 	status, reasons = checkReplicaFailure(o, status, reasons)
-	if o.flag("spec", "paused") {
+	if o.Flag("spec", "paused") {
 		if status == InProgress && ready >= desired {
 			status = Current // Nothing happens until the Deployment is resumed.
 		}
 		reasons = append(reasons, "Paused: template changes are not rolled out")
 	}
-	if updated := o.count("status", "updatedReplicas"); updated < desired {
+	if updated := o.Count("status", "updatedReplicas"); updated < desired {
 		reasons = append(reasons, ratioText(updated, desired, "replicas", "updated"))
 	}
-	if extra := o.count("status", "replicas") - desired; extra > 0 {
+	if extra := o.Count("status", "replicas") - desired; extra > 0 {
 		reasons = append(reasons, surplus(extra))
 	}
-	if available := o.count("status", "availableReplicas"); available < ready {
+	if available := o.Count("status", "availableReplicas"); available < ready {
 		reasons = append(reasons, ratioText(available, ready, "ready replicas", "available (minReadySeconds passed)"))
 	}
 	r := readiness(status, ready, desired, "replicas", reasons)
-	failure := o.condition("ReplicaFailure")
+	failure := o.Condition("ReplicaFailure")
 	switch {
-	case failure.is("True"):
-		r.reason = failure.reason
-	case progressing.is("False"):
-		r.reason = progressing.reason
+	case failure.Is("True"):
+		r.reason = failure.Reason
+	case progressing.Is("False"):
+		r.reason = progressing.Reason
 	case status != InProgress:
-	case progressing.reason == "NewReplicaSetAvailable" && ready < desired:
+	case progressing.Reason == "NewReplicaSetAvailable" && ready < desired:
 		// The rollout is complete, so the missing replicas were ready once, and no deadline applies.
 		r.reason, r.severity = "MinimumReplicasUnavailable", verdict.Degraded
 		if ready == 0 {
 			r.severity = verdict.Failed
 		}
-	case progressing.is("True"):
-		r.reason, r.promised = progressing.reason, 0 // The controller applies spec.progressDeadlineSeconds.
+	case progressing.Is("True"):
+		r.reason, r.promised = progressing.Reason, 0 // The controller applies spec.progressDeadlineSeconds.
 	}
 	return r
 }
 
-func checkReplicaFailure(o object, status Status, reasons []string) (Status, []string) {
-	if c := o.condition("ReplicaFailure"); c.is("True") {
+func checkReplicaFailure(o object.Object, status Status, reasons []string) (Status, []string) {
+	if c := o.Condition("ReplicaFailure"); c.Is("True") {
 		return Failed, append(reasons, podFailureText(c))
 	}
 	return status, reasons
 }
 
 // podFailureText explains the condition ReplicaFailure in the words of the admission plugin that rejected the pods.
-func podFailureText(c condition) string {
+func podFailureText(c object.Condition) string {
 	action := "Cannot create pods: "
-	if c.reason == "FailedDelete" {
+	if c.Reason == "FailedDelete" {
 		action = "Cannot delete pods: "
 	}
-	if c.message == "" {
-		return action + c.explanation()
+	if c.Message == "" {
+		return action + c.Explanation()
 	}
-	return action + message.Admission(c.message)
+	return action + message.Admission(c.Message)
 }
 
 // replicaSet returns the health of a ReplicaSet or ReplicationController. kstatus has no rules for the latter.
-func replicaSet(o object, status Status) result {
-	desired, ready := o.countOr(1, "spec", "replicas"), o.count("status", "readyReplicas")
+func replicaSet(o object.Object, status Status) result {
+	desired, ready := o.CountOr(1, "spec", "replicas"), o.Count("status", "readyReplicas")
 	if status == Current && ready < desired {
 		status = InProgress
 	}
 	status, reasons := checkReplicaFailure(o, status, nil)
-	if extra := o.count("status", "replicas") - desired; extra > 0 {
+	if extra := o.Count("status", "replicas") - desired; extra > 0 {
 		reasons = append(reasons, surplus(extra))
 	}
-	if available := o.count("status", "availableReplicas"); available < ready {
+	if available := o.Count("status", "availableReplicas"); available < ready {
 		reasons = append(reasons, ratioText(available, ready, "ready replicas", "available (minReadySeconds passed)"))
 	}
 	r := readiness(status, ready, desired, "replicas", reasons)
-	if c := o.condition("ReplicaFailure"); c.is("True") {
-		r.reason = c.reason
+	if c := o.Condition("ReplicaFailure"); c.Is("True") {
+		r.reason = c.Reason
 	}
 	return r
 }
 
 // statefulSet returns InProgress while replicas are not ready. kstatus always reports Current for the update strategy
 // OnDelete.
-func statefulSet(o object, status Status) result {
-	desired, ready := o.countOr(1, "spec", "replicas"), o.count("status", "readyReplicas")
+func statefulSet(o object.Object, status Status) result {
+	desired, ready := o.CountOr(1, "spec", "replicas"), o.Count("status", "readyReplicas")
 	if status == Current && ready < desired {
 		status = InProgress
 	}
 	var reasons []string
-	partition := o.count("spec", "updateStrategy", "rollingUpdate", "partition")
-	newest := o.text("status", "updateRevision")
-	switch updated := o.count("status", "updatedReplicas"); {
-	case newest == "" || newest == o.text("status", "currentRevision"):
-	case o.text("spec", "updateStrategy", "type") == "OnDelete":
+	partition := o.Count("spec", "updateStrategy", "rollingUpdate", "partition")
+	newest := o.Text("status", "updateRevision")
+	switch updated := o.Count("status", "updatedReplicas"); {
+	case newest == "" || newest == o.Text("status", "currentRevision"):
+	case o.Text("spec", "updateStrategy", "type") == "OnDelete":
 		reasons = append(
 			reasons,
 			ratioText(updated, desired, "replicas", "updated; others update when they are deleted"),
@@ -140,7 +141,7 @@ func statefulSet(o object, status Status) result {
 	case updated < desired:
 		reasons = append(reasons, ratioText(updated, desired, "replicas", "updated"))
 	}
-	if extra := o.count("status", "replicas") - desired; extra > 0 {
+	if extra := o.Count("status", "replicas") - desired; extra > 0 {
 		reasons = append(reasons, surplus(extra))
 	}
 	return readiness(status, ready, desired, "replicas", reasons)
@@ -148,18 +149,18 @@ func statefulSet(o object, status Status) result {
 
 // daemonSet ignores outdated pods for the strategy OnDelete. kstatus waits for their update, which requires a manual
 // deletion.
-func daemonSet(o object, status Status) result {
-	desired, ready := o.count("status", "desiredNumberScheduled"), o.count("status", "numberReady")
-	isOnDelete := o.text("spec", "updateStrategy", "type") == "OnDelete"
-	if isOnDelete && status == InProgress && min(ready, o.count("status", "numberAvailable")) >= desired &&
-		o.has("status", "desiredNumberScheduled") {
+func daemonSet(o object.Object, status Status) result {
+	desired, ready := o.Count("status", "desiredNumberScheduled"), o.Count("status", "numberReady")
+	isOnDelete := o.Text("spec", "updateStrategy", "type") == "OnDelete"
+	if isOnDelete && status == InProgress && min(ready, o.Count("status", "numberAvailable")) >= desired &&
+		o.Has("status", "desiredNumberScheduled") {
 		status = Current
 	}
 	var reasons []string
-	if scheduled := o.count("status", "currentNumberScheduled"); scheduled < desired {
+	if scheduled := o.Count("status", "currentNumberScheduled"); scheduled < desired {
 		reasons = append(reasons, ratioText(scheduled, desired, "nodes", "have a pod"))
 	}
-	switch updated := o.count("status", "updatedNumberScheduled"); {
+	switch updated := o.Count("status", "updatedNumberScheduled"); {
 	case updated < desired && isOnDelete:
 		reasons = append(
 			reasons, ratioText(updated, desired, "pods", "updated; others update when they are deleted"),
@@ -167,10 +168,10 @@ func daemonSet(o object, status Status) result {
 	case updated < desired:
 		reasons = append(reasons, ratioText(updated, desired, "pods", "updated"))
 	}
-	if available := o.count("status", "numberAvailable"); available < ready {
+	if available := o.Count("status", "numberAvailable"); available < ready {
 		reasons = append(reasons, ratioText(available, ready, "ready pods", "available (minReadySeconds passed)"))
 	}
-	if misscheduled := o.count("status", "numberMisscheduled"); misscheduled > 0 {
+	if misscheduled := o.Count("status", "numberMisscheduled"); misscheduled > 0 {
 		reasons = append(reasons, fmt.Sprintf("Running on %s it should not (misscheduled)", counted(misscheduled, "node")))
 	}
 	return readiness(status, ready, desired, "pods", reasons)

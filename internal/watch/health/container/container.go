@@ -1,0 +1,189 @@
+// Package container describes the containers of a pod as sentences.
+package container
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
+)
+
+// Role is the kind of a container, as its sentences name it.
+type Role string
+
+// The roles. A sidecar is an init container that keeps running.
+const (
+	Main      Role = "container"
+	Init      Role = "init container"
+	Sidecar   Role = "sidecar container"
+	Ephemeral Role = "ephemeral container"
+)
+
+// Container is a container of a pod.
+type Container struct {
+	Role   Role
+	Name   string
+	Status object.Object // Its entry in the status of the pod; nil if there is none.
+	spec   object.Object
+}
+
+// Of returns the containers of a pod: first the init containers, at last the ephemeral ones.
+func Of(o object.Object) (containers []Container) {
+	for _, kind := range []struct {
+		role         Role
+		spec, status string
+	}{
+		{Init, "initContainers", "initContainerStatuses"},
+		{Main, "containers", "containerStatuses"},
+		{Ephemeral, "ephemeralContainers", "ephemeralContainerStatuses"},
+	} {
+		statuses := make(map[string]object.Object)
+		for _, status := range o.Children("status", kind.status) {
+			statuses[status.Text("name")] = status
+		}
+		for _, spec := range o.Children("spec", kind.spec) {
+			c := Container{Role: kind.role, Name: spec.Text("name"), spec: spec, Status: statuses[spec.Text("name")]}
+			if c.Role == Init && spec.Text("restartPolicy") == "Always" {
+				c.Role = Sidecar
+			}
+			containers = append(containers, c)
+		}
+	}
+	return containers
+}
+
+// State returns the state with a name, such as running, and whether the container has it.
+func (c *Container) State(name string) (object.Object, bool) {
+	return c.Status.Child("state", name), c.Status.Has("state", name)
+}
+
+// IsRunning reports whether the container runs.
+func (c *Container) IsRunning() bool {
+	_, isRunning := c.State("running")
+	return isRunning
+}
+
+// HasSucceeded reports whether the container ended with exit code 0.
+func (c *Container) HasSucceeded() bool {
+	end, ended := c.State("terminated")
+	return ended && end.Count("exitCode") == 0
+}
+
+// HasFailed reports whether the container exited with an error, or waits for an unusual reason. Ephemeral containers
+// never fail.
+func (c *Container) HasFailed() bool {
+	if c.Role == Ephemeral {
+		return false
+	}
+	if end, ended := c.State("terminated"); ended {
+		return end.Count("exitCode") != 0
+	}
+	wait, waiting := c.State("waiting")
+	return waiting && !slices.Contains([]string{"", "ContainerCreating", "PodInitializing"}, wait.Text("reason"))
+}
+
+// Reason returns the code of a failure, such as CrashLoopBackOff or OOMKilled.
+func (c *Container) Reason() string {
+	if wait, waiting := c.State("waiting"); waiting {
+		return wait.Text("reason")
+	}
+	end, _ := c.State("terminated")
+	return cmp.Or(end.Text("reason"), "Error")
+}
+
+// Sentence describes the state and the restarts, or returns "" if the container is as expected.
+func (c *Container) Sentence() string {
+	var parts []string
+	text := ""
+	restarts := c.Status.Count("restartCount")
+	last := c.Status.Child("lastState", "terminated")
+	if wait, waiting := c.State("waiting"); waiting {
+		reason := wait.Text("reason")
+		if reason == "" {
+			reason = "waiting"
+		}
+		parts = append(parts, reason)
+		text = message.Waiting(reason, wait.Text("message"), c.spec.Text("image"))
+		if reason == "CrashLoopBackOff" {
+			// The waiting message describes only the back-off, not the exit.
+			text = message.Waiting(last.Text("reason"), last.Text("message"), "")
+		}
+	}
+	run, running := c.State("running")
+	end, ended := c.State("terminated")
+	switch {
+	case ended && end.Count("exitCode") == 0 && (c.Role != Main || restarts == 0):
+		if c.Role != Main {
+			return "" // Only main containers must keep running.
+		}
+		parts = append(parts, "finished")
+	case ended:
+		parts = append(parts, ExitText(end))
+		text = message.Waiting(end.Text("reason"), end.Text("message"), "")
+	case running && c.Role == Ephemeral:
+		parts = append(parts, "running since "+run.Text("startedAt"))
+	case running && c.Role == Init:
+		parts = append(parts, "running")
+	case running && c.Status.Has("started") && !c.Status.Flag("started"):
+		parts = append(parts, "running, startup not complete")
+	case running && !c.Status.Flag("ready"):
+		parts = append(parts, "running, not ready")
+	case running && restarts > 0:
+		parts = append(parts, "ready")
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	if restarts > 0 {
+		parts = append(parts, "restarted "+timesText(restarts))
+		if last != nil {
+			parts = append(parts, "last "+ExitText(last))
+		}
+	}
+	sentence := fmt.Sprintf("%s %s: %s", c.Role, c.Name, strings.Join(parts, ", "))
+	if text != "" {
+		sentence += ": " + text
+	}
+	return sentence
+}
+
+// ExitText describes the state terminated, such as "exit 137 (OOMKilled)".
+func ExitText(end object.Object) string {
+	code := end.Count("exitCode")
+	text := fmt.Sprintf("exit %d", code)
+	meaning := message.ExitMeaning(code)
+	if signal := end.Count("signal"); signal != 0 {
+		text, meaning = fmt.Sprintf("killed by signal %d", signal), ""
+	}
+	if reason := end.Text("reason"); reason != "" && reason != "Error" && reason != "Completed" {
+		meaning = reason
+	}
+	if meaning != "" {
+		text += " (" + meaning + ")"
+	}
+	return text
+}
+
+// ProbeText explains why a running container is not ready, or returns "".
+func (c *Container) ProbeText() string {
+	_, running := c.State("running")
+	switch {
+	case !running || c.Status.Flag("ready"):
+		return ""
+	case c.spec.Has("startupProbe") && !c.Status.Flag("started"):
+		return "startup probe of container " + c.Name + " has not succeeded"
+	case c.spec.Has("readinessProbe"):
+		return "readiness probe of container " + c.Name + " has not succeeded"
+	}
+	return ""
+}
+
+func timesText(n int64) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}

@@ -1,0 +1,165 @@
+// Package object reads the members of an object's JSON text on which its health depends, and its conditions.
+package object
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
+	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
+)
+
+// Object is a decoded JSON object. Its methods return the zero value for a missing member or an unexpected type.
+type Object map[string]any
+
+// Read decodes only members on which the health depends. Others, such as a ConfigMap's data, can be 1 MiB long.
+func Read(text []byte) (Object, error) {
+	o := Object{}
+	c := jsonscan.NewCursor(text)
+	err := c.Object(func(key []byte) error {
+		switch name := string(key); name {
+		case "apiVersion", "kind", "metadata", "spec", "status",
+			"type", "reason", "message", "note", "firstTimestamp", "eventTime", "deprecatedFirstTimestamp": // Of an Event.
+			raw, err := c.Value()
+			if err != nil {
+				return err
+			}
+			var value any
+			if err := json.Unmarshal(raw, &value); err != nil {
+				return fmt.Errorf("read %s: %w", name, err)
+			}
+			o[name] = value
+		}
+		return nil
+	})
+	return o, err
+}
+
+func (o Object) value(path ...string) any {
+	var value any = map[string]any(o)
+	for _, name := range path {
+		members, ok := value.(map[string]any)
+		if !ok {
+			return nil
+		}
+		value = members[name]
+	}
+	return value
+}
+
+// Text returns the text at a path of member names.
+func (o Object) Text(path ...string) string {
+	text, _ := o.value(path...).(string)
+	return text
+}
+
+// Flag returns the boolean at a path.
+func (o Object) Flag(path ...string) bool {
+	flag, _ := o.value(path...).(bool)
+	return flag
+}
+
+// Time returns the time at a path, and the zero Time for text that is not a time.
+func (o Object) Time(path ...string) time.Time {
+	at, _ := time.Parse(time.RFC3339, o.Text(path...))
+	return at
+}
+
+// Created returns when the object was created.
+func (o Object) Created() time.Time { return o.Time("metadata", "creationTimestamp") }
+
+// Has reports whether the path leads to a value that is not null.
+func (o Object) Has(path ...string) bool { return o.value(path...) != nil }
+
+// Count returns the integer at a path.
+func (o Object) Count(path ...string) int64 { return o.CountOr(0, path...) }
+
+// CountOr returns the integer at a path, or fallback if there is none.
+func (o Object) CountOr(fallback int64, path ...string) int64 {
+	if count, ok := o.value(path...).(int64); ok {
+		return count
+	}
+	return fallback
+}
+
+// Child returns the object at a path, or nil.
+func (o Object) Child(path ...string) Object {
+	members, _ := o.value(path...).(map[string]any)
+	return members
+}
+
+// Children returns the objects of the array at a path.
+func (o Object) Children(path ...string) (children []Object) {
+	items, _ := o.value(path...).([]any)
+	for _, item := range items {
+		if members, ok := item.(map[string]any); ok {
+			children = append(children, members)
+		}
+	}
+	return children
+}
+
+// Texts returns the texts of the array at a path.
+func (o Object) Texts(path ...string) (texts []string) {
+	items, _ := o.value(path...).([]any)
+	for _, item := range items {
+		if text, ok := item.(string); ok {
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}
+
+// Group returns the API group, "" for the core group.
+func (o Object) Group() string {
+	group, _, ok := strings.Cut(o.Text("apiVersion"), "/")
+	if !ok {
+		return ""
+	}
+	return group
+}
+
+// Condition is one of status.conditions.
+type Condition struct {
+	Kind, Status, Reason, Message string // Kind is the member type.
+	ChangedAt                     time.Time
+}
+
+// Conditions returns the conditions in the order of the object.
+func (o Object) Conditions() (conditions []Condition) {
+	for _, c := range o.Children("status", "conditions") {
+		conditions = append(conditions, Condition{
+			c.Text("type"), c.Text("status"), c.Text("reason"), c.Text("message"), c.Time("lastTransitionTime"),
+		})
+	}
+	return conditions
+}
+
+// Condition returns the condition of a kind, or the zero Condition.
+func (o Object) Condition(kind string) Condition {
+	for _, c := range o.Conditions() {
+		if c.Kind == kind {
+			return c
+		}
+	}
+	return Condition{}
+}
+
+// Is reports whether the condition has a status, such as "True".
+func (c Condition) Is(status string) bool { return c.Status == status }
+
+// Explanation returns the reason and the message as one text.
+func (c Condition) Explanation() string { return message.Join(c.Reason, c.Message) }
+
+// ShortExplanation returns the message without a prefix without information, or the reason if there is no message.
+func (c Condition) ShortExplanation(prefixes ...string) string {
+	message := c.Message
+	for _, prefix := range prefixes {
+		message = strings.TrimPrefix(message, prefix)
+	}
+	return cmp.Or(message, c.Explanation())
+}

@@ -1,0 +1,133 @@
+// Measures ten tasks of an incident on the demo cluster: key presses and clicks of a user who starts on the home page,
+// and the time from the first of them until the answer is painted. The time contains no thinking.
+import { patch } from "../e2e/cluster.mjs";
+import { open, openHome } from "./page.mjs";
+import { printTable } from "./table.mjs";
+
+// Each key is one press, and each text one press per character. After { shows }, the user sees this element before the
+// next press. The answer is text that matches `answer` in a visible
+// element of `where`. `first` was observed by hand in the first version of the page. `k9s` are the keys that the
+// documentation of k9s names, counted and not run.
+const logLine = ".log-line";
+const problem = "#rows > .finding";
+const why = "#tbody .why";
+const tasks = [
+  {
+    name: "find the broken Deployment, and its cause",
+    where: problem,
+    answer: /recommender[\s\S]*CrashLoopBackOff/,
+    first: "about 45 keys or 7 clicks",
+    k9s: ":deploy↵ /recom↵ ↵ d: 17",
+  },
+  {
+    name: "read the log of the run that crashed, by keys",
+    keys: ["/", "recom", "Enter", "Enter", { shows: ".replicas" }, "P"],
+    where: logLine,
+    answer: /\S/,
+    first: "no key",
+    k9s: ":deploy↵ /recom↵ ↵ p: 17",
+  },
+  {
+    name: "the same, by mouse",
+    click: `${problem}:has-text("recommender") a:has-text("Previous log")`,
+    where: logLine,
+    answer: /\S/,
+    first: "4 to 7 clicks",
+    k9s: "no mouse",
+  },
+  {
+    name: "who has just changed the image of a Deployment",
+    change: async () => {
+      const image = "registry.example.com/shop/price-feed:bench";
+      const containers = [{ name: "price-feed", image }];
+      const options = { type: "application/strategic-merge-patch+json", manager: "kubectl-set" };
+      await patch(
+        "/apis/apps/v1/namespaces/shop/deployments/price-feed",
+        { spec: { template: { spec: { containers } } } },
+        options,
+      );
+    },
+    where: ".rails",
+    answer: /price-feed[\s\S]*kubectl-set/,
+    first: "43 other changes in the way",
+    k9s: "not shown",
+  },
+  {
+    name: "which Services do not answer, and why",
+    keys: [":", "svc", "Enter"],
+    where: why,
+    answer: /Nothing answers/,
+    first: "not shown",
+    k9s: ":ep↵, without the reason: 4",
+  },
+  {
+    name: "why is a pod not scheduled",
+    keys: [":", "po", "Enter", "/", "trainer"],
+    where: why,
+    answer: /node|fits/i,
+    first: "list: Pending; events: 3 keys",
+    k9s: ":po↵ /trainer↵ d G: 15",
+  },
+  {
+    name: "which node is not ready",
+    keys: [":", "no", "Enter"],
+    where: why,
+    answer: /\S/,
+    first: "below the fold of the sidebar",
+    k9s: ":no↵: 4",
+  },
+  {
+    name: "which autoscalers do not work, and why",
+    where: problem,
+    answer: /HorizontalPodAutoscaler[\s\S]*metrics/,
+    first: "list: nothing; opened: the reason",
+    k9s: ":hpa↵ d: 6",
+  },
+  {
+    name: "which Ingress has no certificate",
+    where: problem,
+    answer: /Secret \S+ does not exist/,
+    first: "not shown",
+    k9s: ":ing↵ d :sec↵ /NAME↵: 16 or more",
+  },
+  {
+    name: "all problems of one namespace",
+    keys: [":", "ns shop", "Enter"],
+    where: problem,
+    answer: /storefront-canary[\s\S]*ImagePullBackOff/,
+    first: "several lists",
+    k9s: ":po shop↵, pods only: 9",
+  },
+];
+
+/** Performs each task on a page of its own, and prints a table. */
+export async function measureTasks(t, browser, url) {
+  const rows = [];
+  for (const task of tasks) {
+    const page = await open(t, browser, 1);
+    const opening = performance.now();
+    await openHome(page, url);
+    // A task without keys is complete with the home page.
+    let start = task.keys || task.click || task.change ? performance.now() : opening;
+    if (task.change) {
+      await task.change();
+      start = performance.now();
+    }
+    let presses = 0;
+    for (const keys of task.keys ?? []) {
+      if (keys.shows) {
+        await page.locator(keys.shows).first().waitFor();
+        continue;
+      }
+      presses += /^[A-Z][a-z]+$/.test(keys) ? 1 : keys.length;
+      if (/^[A-Z][a-z]+$/.test(keys)) await page.keyboard.press(keys);
+      else await page.keyboard.type(keys);
+    }
+    if (task.click) await page.locator(task.click).first().click();
+    await page.locator(task.where).filter({ hasText: task.answer, visible: true }).first().waitFor({ timeout: 30_000 });
+    const seconds = (performance.now() - start) / 1000;
+    rows.push([task.name, String(presses), task.click ? "1" : "0", `${seconds.toFixed(1)} s`, task.first, task.k9s]);
+    await page.close();
+  }
+  printTable(["task", "key presses", "clicks", "time", "first version", "k9s: documented keys"], rows);
+}
