@@ -46,11 +46,6 @@ func (i *Informer) CompleteSince(namespaces []string) time.Time {
 	return since
 }
 
-// RetainsAfter reports whether the history contains all changes after an offset.
-func (i *Informer) RetainsAfter(offset uint64) bool {
-	return offset == i.Now().Offset || len(i.History(journal.At(offset+1), 1)) > 0
-}
-
 // HistoryAge returns the maximum age of a change in the history.
 func (i *Informer) HistoryAge() time.Duration { return i.options.Ring.Age }
 

@@ -44,7 +44,7 @@ func (f *feed) replace(objects []*compact.Object, pollReason string) {
 	// The function entered marks objects of newly watched namespaces: they became visible, but were not created.
 	i.overdue.Write(func() {
 		for n := range entries {
-			entries[n].Value = i.withInherited(entries[n].Key, entries[n].Value)
+			entries[n].Value = i.options.withInherited(entries[n].Key, entries[n].Value)
 		}
 		i.Replace(f.covers, entries, i.entered(), event.Memo{})
 	}, entries...)
@@ -92,15 +92,15 @@ func (f *feed) setColumns(columns []printer.Column) (changed bool) {
 }
 
 // withInherited returns the object with the verdict that it inherits from other objects.
-func (i *Informer) withInherited(key string, o *compact.Object) *compact.Object {
-	next := o.Verdict().Own()
-	if v := i.options.Inherited(key); v != nil {
+func (o *Options) withInherited(key string, object *compact.Object) *compact.Object {
+	next := object.Verdict().Own()
+	if v := o.Inherited(key); v != nil {
 		next = verdict.Inherit(next, v)
 	}
-	if next.Same(o.Verdict()) {
-		return o
+	if next.Same(object.Verdict()) {
+		return object
 	}
-	return o.WithVerdict(next)
+	return object.WithVerdict(next)
 }
 
 // UpdateVerdict applies a change of the verdict that an object inherits.
@@ -110,7 +110,7 @@ func (i *Informer) UpdateVerdict(key string) {
 		if !ok {
 			return
 		}
-		if next := i.withInherited(key, o); next != o {
+		if next := i.options.withInherited(key, o); next != o {
 			i.Set(key, next, event.Memo{}, 0)
 		}
 	})
@@ -127,7 +127,7 @@ func (f *feed) Set(o *compact.Object, managed *compact.Managed) {
 	}
 	i, key := f.informer, Key(o.Namespace(), o.Name())
 	i.overdue.Write(func() {
-		i.Set(key, i.withInherited(key, o), event.Memo{Managed: managed}, weight)
+		i.Set(key, i.options.withInherited(key, o), event.Memo{Managed: managed}, weight)
 	}, Entry{Key: key, Value: o})
 	f.recordChange()
 }

@@ -54,7 +54,7 @@ func (r *reader) recordProgress(cursor journal.Cursor) {
 	r.resource.isRead.Store(true)
 	if now.Synced && !r.resource.isSynced {
 		r.resource.isSynced = true
-		r.markAll() // References to objects of this resource may now count as missing.
+		r.mark(r.evaluatedIDs()...) // References to objects of this resource may now count as missing.
 	}
 	r.changed.Broadcast()
 }

@@ -205,6 +205,3 @@ func (e *Engine) dependsOnText(id graph.ID) (affected []graph.ID) {
 	}
 	return affected
 }
-
-// markAll evaluates all objects again, after a resource is known completely.
-func (e *Engine) markAll() { e.mark(e.evaluatedIDs()...) }

@@ -18,6 +18,11 @@ func (j *Journal[K, V, M]) History(cursor Cursor, limit int) []*Change[K, V, M] 
 	}
 }
 
+// RetainsAfter reports whether the history contains all changes after an offset.
+func (j *Journal[K, V, M]) RetainsAfter(offset uint64) bool {
+	return offset == j.Now().Offset || len(j.History(At(offset+1), 1)) > 0
+}
+
 // Retained returns the number of changes in the history. The history contains all changes after completeSince. That is
 // the zero Time if no change was dropped yet.
 func (j *Journal[K, V, M]) Retained() (changes int, completeSince time.Time) {
