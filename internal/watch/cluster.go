@@ -15,7 +15,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/glasshouse-project/glasshouse/internal/flight"
 	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
 	"github.com/glasshouse-project/glasshouse/internal/watch/catalog"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cursor"
@@ -97,7 +96,7 @@ type Cluster struct {
 	redactionRules   redactionRules
 	verdicts         *inherit.Engine
 	inheritVerdicts  bool
-	lastChanges      *flight.Cache[verdict.Object, *overview.Change]
+	lastChanges      *overview.LastChanges
 
 	permit     permit.Deps
 	namespaces *namespaces.Namespaces
@@ -139,11 +138,11 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 		tokens:  authenticator.TokenReviews(),
 		timeout: timeout, defaultNamespace: options.Namespace, pinned: options.Pinned,
 		log: options.Log, cursors: cursor.NewKey(),
-		lastChanges: flight.New[verdict.Object, *overview.Change](overview.MaxFindings, lastChangeAge),
-		ring:        options.Ring.LimitedTo(limit), redactionRules: redactionRules{Rules: options.Redact},
+		ring: options.Ring.LimitedTo(limit), redactionRules: redactionRules{Rules: options.Redact},
 	}
 	c.pool = pool.New(options.Linger, limit, c.newInformer)
 	c.catalog = catalog.New(discoverer, config.Host, c.onDiscovery, options.Log)
+	c.lastChanges = overview.NewLastChanges(c.catalog.Find, c.client)
 	c.inheritVerdicts = options.InheritVerdicts
 	c.definitions = &definitions.Definitions{Catalog: c.catalog, Pool: c.pool, Changed: signal.New()}
 	c.verdicts = inherit.New(inherit.Options{

@@ -2,10 +2,8 @@ package watch
 
 import (
 	"context"
-	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/overview"
-	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 // OverviewQuery is what a reader of an overview requests.
@@ -23,7 +21,7 @@ func (a *Access) Overview(ctx context.Context, q OverviewQuery) (*overview.Overv
 	defer a.checker.ReleaseAfterResponse(a.KeepOverview()) //nolint:contextcheck // The engine outlives requests.
 	c := a.cluster
 	return overview.Build(ctx, &overview.Deps{
-		Engine: c.verdicts, Cache: &c.encodedCache, LastChange: c.lastChange, Timeout: c.timeout,
+		Engine: c.verdicts, Cache: &c.encodedCache, LastChange: c.lastChanges.Of, Timeout: c.timeout,
 		Discovery: func() error {
 			resources, _, err := c.catalog.All()
 			if len(resources) > 0 {
@@ -33,23 +31,3 @@ func (a *Access) Overview(ctx context.Context, q OverviewQuery) (*overview.Overv
 		},
 	}, &a.checker, q)
 }
-
-// lastChange returns the newest change of an object's specification that its managedFields record, or nil.
-func (c *Cluster) lastChange(ctx context.Context, o verdict.Object) *overview.Change {
-	isFresh := func(_ *overview.Change, readAt time.Time) bool { return time.Since(readAt) < lastChangeAge }
-	change, _ := c.lastChanges.Get(ctx, o, isFresh, func(ctx context.Context) *overview.Change {
-		r, err := c.catalog.Find(ctx, o.Resource)
-		if err != nil {
-			return nil
-		}
-		by, err := c.client.SpecAuthor(ctx, r.GVR(), o.Namespace, o.Name)
-		if err != nil || by == nil {
-			return nil // The finding is shown without a change.
-		}
-		return &overview.Change{Object: o, At: by.Time, By: by.Manager}
-	})
-	return change
-}
-
-// lastChangeAge is how long a result of lastChange is used. Newer changes are in the history of the watches.
-const lastChangeAge = 5 * time.Minute

@@ -1,0 +1,45 @@
+package overview
+
+import (
+	"context"
+	"time"
+
+	"github.com/glasshouse-project/glasshouse/internal/flight"
+	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// lastChangeAge is how long a last change is cached. Newer changes are in the history of the watches.
+const lastChangeAge = 5 * time.Minute
+
+// LastChanges reads and caches changes from before this program watched the objects.
+type LastChanges struct {
+	find   func(ctx context.Context, ref string) (*resource.Resource, error)
+	client *listwatch.Client
+	cache  *flight.Cache[verdict.Object, *Change]
+}
+
+// NewLastChanges returns LastChanges that find resources with find, and read objects with client.
+func NewLastChanges(
+	find func(ctx context.Context, ref string) (*resource.Resource, error), client *listwatch.Client,
+) *LastChanges {
+	return &LastChanges{find: find, client: client, cache: flight.New[verdict.Object, *Change](MaxFindings, lastChangeAge)}
+}
+
+// Of returns the newest change of an object's specification that its managedFields record, or nil.
+func (l *LastChanges) Of(ctx context.Context, o verdict.Object) *Change {
+	isFresh := func(_ *Change, readAt time.Time) bool { return time.Since(readAt) < lastChangeAge }
+	change, _ := l.cache.Get(ctx, o, isFresh, func(ctx context.Context) *Change {
+		r, err := l.find(ctx, o.Resource)
+		if err != nil {
+			return nil
+		}
+		by, err := l.client.SpecAuthor(ctx, r.GVR(), o.Namespace, o.Name)
+		if err != nil || by == nil {
+			return nil // The finding is shown without a change.
+		}
+		return &Change{Object: o, At: by.Time, By: by.Manager}
+	})
+	return change
+}
