@@ -91,7 +91,7 @@ func Of(ctx context.Context, access *watch.Access, ref, namespace, name string) 
 	if err != nil {
 		return nil, err
 	}
-	known, _, err := access.Resources(ctx, 0)
+	known, _, err := access.Resources().List(ctx, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -225,7 +225,7 @@ func TestReadsReturnPermittedObjects(t *testing.T) {
 					wantProblem(t, err, status.Refused, "Forbidden", "You cannot get pods/log")
 				}
 			}
-			counts, _ := access.Counts(t.Context())
+			counts, _ := access.Resources().Counts(t.Context())
 			if got := fmt.Sprint(counts); strings.Join(objects, " ") != want.objects ||
 				strings.Join(logs, " ") != want.logs || got != want.counts {
 				t.Errorf("%s: got objects %s, logs of %s, counts %s; want %+v", userName, objects, logs, got, want)
@@ -241,7 +241,7 @@ func TestReadsReturnPermittedObjects(t *testing.T) {
 					t.Errorf("Search as ann: got searched resources %+v, want one pod in namespace a", found.Searched)
 				}
 			}
-			known, _, err := access.Resources(t.Context(), 0)
+			known, _, err := access.Resources().List(t.Context(), 0)
 			if err != nil || len(known) != 2 {
 				t.Errorf("Resources as %s: got %v, error %v; want both resources", userName, known, err)
 			}
@@ -255,7 +255,7 @@ func TestReadsReturnPermittedObjects(t *testing.T) {
 				t.Errorf("WatchStatus as %s: got %+v, want entries only for a user with all permissions", userName, entries)
 			}
 		}
-		known, _, err := cluster.For(watch.Viewer{}).Resources(t.Context(), 0)
+		known, _, err := cluster.For(watch.Viewer{}).Resources().List(t.Context(), 0)
 		if err != nil || len(known) != 0 {
 			t.Errorf("Resources without a user: got %v, error %v, want none", known, err)
 		}

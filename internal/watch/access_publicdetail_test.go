@@ -184,7 +184,7 @@ func TestDiscoveryErrorsHideResponses(t *testing.T) {
 			watch.Options{Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))},
 		)
 		advance(time.Minute)
-		_, _, err := cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0)
+		_, _, err := cluster.For(watch.Viewer{Program: true}).Resources().List(t.Context(), 0)
 		wantProblem(t, err, status.Unavailable, "The API server does not answer", "http://api.test: ")
 		if synctest.Wait(); strings.Contains(err.Error()+log.String(), "CANARY") {
 			t.Errorf("want no object content, got error %v, log %s", err, log.String())

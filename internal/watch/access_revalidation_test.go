@@ -49,10 +49,10 @@ func reads() map[string]func(ctx context.Context, access *watch.Access) error {
 			return err
 		},
 		"resources": func(ctx context.Context, access *watch.Access) error {
-			_, _, err := access.Resources(ctx, 0)
+			_, _, err := access.Resources().List(ctx, 0)
 			return err
 		},
-		"counts":       func(ctx context.Context, access *watch.Access) error { access.Counts(ctx); return nil },
+		"counts":       func(ctx context.Context, access *watch.Access) error { access.Resources().Counts(ctx); return nil },
 		"watch status": func(ctx context.Context, access *watch.Access) error { access.WatchStatus(ctx); return nil },
 	}
 }

@@ -306,7 +306,7 @@ func TestNewDefinitionIsEstimatedAgain(t *testing.T) {
 		for n := range 600 {
 			server.Set(widgets, bigItem("a", fmt.Sprint("w", n), 4<<10))
 		}
-		picker := cluster.For(watch.Viewer{Program: true}).Follow()
+		picker := cluster.For(watch.Viewer{Program: true}).Resources().Follow()
 		defer picker.Close()
 		r := subscribe(t, cluster, query.Query{Resource: widgets, Fields: "metadata.namespace=a"}, "")
 		if r.settle(); r.state != "failed" {

@@ -21,7 +21,7 @@ const definitions = "apiextensions.k8s.io/v1/customresourcedefinitions"
 
 func serves(t *testing.T, cluster *watch.Cluster, ref string) bool {
 	t.Helper()
-	known, _, err := cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0)
+	known, _, err := cluster.For(watch.Viewer{Program: true}).Resources().List(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func serves(t *testing.T, cluster *watch.Cluster, ref string) bool {
 func TestFollowWithoutDefinitions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		follower := cluster.For(watch.Viewer{Program: true}).Follow()
+		follower := cluster.For(watch.Viewer{Program: true}).Resources().Follow()
 		advance(30 * time.Second)
 		await := func(want bool) {
 			t.Helper()
@@ -78,7 +78,7 @@ func TestFollowBeforeClusterRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		follower := cluster.For(watch.Viewer{Program: true}).Follow()
+		follower := cluster.For(watch.Viewer{Program: true}).Resources().Follow()
 		apitest.Run(t, cluster.Run)
 		synctest.Wait()
 		for began := time.Now(); time.Since(began) < time.Minute; {
@@ -149,7 +149,7 @@ func TestDiscoveryDuringCRDChurn(t *testing.T) {
 					Ref: definitions, Kind: "CustomResourceDefinition", Cluster: true,
 					Columns: `[{"name":"Name","type":"string"}]`,
 				})
-				follower := cluster.For(watch.Viewer{Program: true}).Follow()
+				follower := cluster.For(watch.Viewer{Program: true}).Resources().Follow()
 				defer follower.Close()
 				<-time.After(time.Minute)
 				write := func(passed time.Duration) {

@@ -768,7 +768,7 @@ func TestLinger(t *testing.T) {
 		back.sub.Close()
 		advance(4 * time.Minute)
 		watched := func() bool {
-			known, _, err := cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0)
+			known, _, err := cluster.For(watch.Viewer{Program: true}).Resources().List(t.Context(), 0)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -370,7 +370,7 @@ func TestResourcesWhileReviewsHang(t *testing.T) {
 			})
 		}
 		advance(30 * time.Second)
-		_, _, _ = cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 10*time.Second)
+		_, _, _ = cluster.For(watch.Viewer{Program: true}).Resources().List(t.Context(), 10*time.Second)
 		for n := range 8 {
 			r := subscribe(t, cluster, query.Query{Resource: fmt.Sprintf("example.com/v1/k%d", n)}, "")
 			r.settle()
@@ -384,7 +384,7 @@ func TestResourcesWhileReviewsHang(t *testing.T) {
 			}
 		}
 		wantSoon("Resources", func() {
-			known, _, err := all.Resources(t.Context(), 0)
+			known, _, err := all.Resources().List(t.Context(), 0)
 			if err != nil || len(known) != 10 {
 				t.Errorf("Resources: got %d, error %v, want 10", len(known), err)
 			}
@@ -395,7 +395,7 @@ func TestResourcesWhileReviewsHang(t *testing.T) {
 			}
 		})
 		wantSoon("counts", func() {
-			if counts, _ := all.Counts(t.Context()); len(counts) > 0 {
+			if counts, _ := all.Resources().Counts(t.Context()); len(counts) > 0 {
 				t.Errorf("Counts: got %v, want none", counts)
 			}
 		})

@@ -514,7 +514,7 @@ func TestPollingRevealsNoHiddenChange(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					known, _, err := access.Resources(t.Context(), 0)
+					known, _, err := access.Resources().List(t.Context(), 0)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -523,7 +523,7 @@ func TestPollingRevealsNoHiddenChange(t *testing.T) {
 							t.Errorf("Resources: got a count or status of %s, want none", known[n].Ref())
 						}
 					}
-					counts, _ := access.Counts(t.Context())
+					counts, _ := access.Resources().Counts(t.Context())
 					status := access.WatchStatus(t.Context())
 					return cursor, fmt.Sprint(rest, found.Total, len(found.Hits), counts, status)
 				}

@@ -23,9 +23,23 @@ type ResourceStatus struct {
 	Count  *int // The number of objects; nil if unknown.
 }
 
-// Resources returns all resources that discovery knows, sorted by ref, and the API groups that discovery could not
-// read. It waits for a newer discovery, but at most the duration wait.
-func (a *Access) Resources(ctx context.Context, wait time.Duration) ([]ResourceStatus, []resource.GroupError, error) {
+// Resource returns the resource with a ref, such as "apps/v1/deployments".
+func (a *Access) Resource(ctx context.Context, ref string) (*resource.Resource, error) {
+	return a.checker.Resource(ctx, ref)
+}
+
+// VisibleResources are the resources that a viewer may discover, as the resource picker lists them.
+type VisibleResources struct{ access *Access }
+
+// Resources returns the resources that the viewer may discover.
+func (a *Access) Resources() VisibleResources { return VisibleResources{a} }
+
+// List returns all resources that discovery knows, sorted by ref, and the API groups that discovery could not read.
+// It waits for a newer discovery, but at most the duration wait.
+func (v VisibleResources) List(
+	ctx context.Context, wait time.Duration,
+) ([]ResourceStatus, []resource.GroupError, error) {
+	a := v.access
 	a.cluster.catalog.RefreshIfOld(ctx, wait)
 	resources, groupErrors, err := a.cluster.catalog.All()
 	if err != nil {
@@ -38,8 +52,8 @@ func (a *Access) Resources(ctx context.Context, wait time.Duration) ([]ResourceS
 		}
 		statuses = append(statuses, ResourceStatus{Resource: resources[n]})
 	}
-	a.addStatuses(ctx, statuses)
-	a.addForbidden(ctx, statuses, wait > 0)
+	v.addStatuses(ctx, statuses)
+	v.addForbidden(ctx, statuses, wait > 0)
 	if a.checker.Viewer.Scope != nil {
 		groupErrors = nil
 	}
@@ -47,17 +61,17 @@ func (a *Access) Resources(ctx context.Context, wait time.Duration) ([]ResourceS
 }
 
 // addStatuses sets the status and count of each watched resource of which the viewer is allowed to see all objects.
-func (a *Access) addStatuses(ctx context.Context, statuses []ResourceStatus) {
+func (v VisibleResources) addStatuses(ctx context.Context, statuses []ResourceStatus) {
 	var watched []*ResourceStatus
 	var informers []*shared.Informer
 	var resources []*resource.Resource
 	for n := range statuses {
-		if i := a.cluster.find(listwatch.Scope{Resource: statuses[n].GVR()}); i != nil {
+		if i := v.access.cluster.find(listwatch.Scope{Resource: statuses[n].GVR()}); i != nil {
 			watched, informers, resources = append(watched, &statuses[n]), append(informers, i),
 				append(resources, &statuses[n].Resource)
 		}
 	}
-	for n, all := range a.checker.CanSeeAll(ctx, resources) {
+	for n, all := range v.access.checker.CanSeeAll(ctx, resources) {
 		if all {
 			now := informers[n].CurrentState(nil)
 			watched[n].Status, watched[n].Count = &now.Status, objectCount(informers[n])
@@ -67,14 +81,14 @@ func (a *Access) addStatuses(ctx context.Context, statuses []ResourceStatus) {
 
 // addForbidden sets the status Forbidden for resources that the viewer may list in no namespace. It keeps the status of
 // a watch that addStatuses has set.
-func (a *Access) addForbidden(ctx context.Context, statuses []ResourceStatus, canReview bool) {
+func (v VisibleResources) addForbidden(ctx context.Context, statuses []ResourceStatus, canReview bool) {
 	var resources []*resource.Resource
 	for n := range statuses {
 		if statuses[n].Preferred && statuses[n].Can("list") {
 			resources = append(resources, &statuses[n].Resource)
 		}
 	}
-	forbidden := a.checker.Forbidden(ctx, resources, canReview)
+	forbidden := v.access.checker.Forbidden(ctx, resources, canReview)
 	for n := range statuses {
 		if reason, ok := forbidden[statuses[n].Ref()]; ok && statuses[n].Status == nil {
 			statuses[n].Status = &status.Status{State: status.Forbidden, Reason: reason}
@@ -92,10 +106,11 @@ func objectCount(i *shared.Informer) *int {
 }
 
 // SharesKind reports whether another API group that the viewer sees has a resource of the same kind, such as Event.
-func (a *Access) SharesKind(r *resource.Resource) bool {
-	resources, _, _ := a.cluster.catalog.All() // Without discovery, no other resource is known.
+func (v VisibleResources) SharesKind(r *resource.Resource) bool {
+	viewer := &v.access.checker.Viewer
+	resources, _, _ := v.access.cluster.catalog.All() // Without discovery, no other resource is known.
 	return slices.ContainsFunc(resources, func(other resource.Resource) bool {
-		return other.Kind == r.Kind && other.Group != r.Group && other.Can("list") && a.checker.Viewer.CanDiscover(&other)
+		return other.Kind == r.Kind && other.Group != r.Group && other.Can("list") && viewer.CanDiscover(&other)
 	})
 }
 
@@ -103,16 +118,16 @@ func (a *Access) SharesKind(r *resource.Resource) bool {
 type Follower = definitions.Follower
 
 // Follow returns a Follower, with which the caller waits for changes of the list of resources.
-func (a *Access) Follow() *Follower { return a.cluster.definitions.Follow() }
+func (v VisibleResources) Follow() *Follower { return v.access.cluster.definitions.Follow() }
 
 // Counts returns the number of objects of each watched resource, by ref, if the viewer may see all of them. Resources
 // without a failed or degraded object are not in problems.
-func (a *Access) Counts(ctx context.Context) (counts map[string]int, problems map[string]verdict.Counts) {
-	informers := slices.DeleteFunc(a.cluster.sharedInformers(), func(i *shared.Informer) bool {
+func (v VisibleResources) Counts(ctx context.Context) (counts map[string]int, problems map[string]verdict.Counts) {
+	informers := slices.DeleteFunc(v.access.cluster.sharedInformers(), func(i *shared.Informer) bool {
 		return i.Scope != (listwatch.Scope{Resource: i.Scope.Resource})
 	})
 	counts, problems = make(map[string]int), make(map[string]verdict.Counts)
-	for n, all := range a.checker.CanSeeAll(ctx, resourcesOf(informers)) {
+	for n, all := range v.access.checker.CanSeeAll(ctx, resourcesOf(informers)) {
 		count := objectCount(informers[n])
 		if count == nil || !all {
 			continue
@@ -124,9 +139,4 @@ func (a *Access) Counts(ctx context.Context) (counts map[string]int, problems ma
 		}
 	}
 	return counts, problems
-}
-
-// Resource returns the resource with a ref, such as "apps/v1/deployments".
-func (a *Access) Resource(ctx context.Context, ref string) (*resource.Resource, error) {
-	return a.checker.Resource(ctx, ref)
 }

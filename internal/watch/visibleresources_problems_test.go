@@ -29,7 +29,7 @@ func TestCountsIncludeProblems(t *testing.T) {
 		want := func(count int, problems map[string]verdict.Counts) {
 			t.Helper()
 			synctest.Wait()
-			counts, got := cluster.For(watch.Viewer{Program: true}).Counts(t.Context())
+			counts, got := cluster.For(watch.Viewer{Program: true}).Resources().Counts(t.Context())
 			if counts[pods] != count || !maps.Equal(got, problems) {
 				t.Errorf("got %d pods with the problems %v, want %d and %v", counts[pods], got, count, problems)
 			}
@@ -75,7 +75,7 @@ func TestForbiddenResourcesAreReviewed(t *testing.T) {
 		advance(time.Minute)
 		forbidden := func(userName string, wait time.Duration) string {
 			t.Helper()
-			known, _, err := cluster.For(user(userName)).Resources(t.Context(), wait)
+			known, _, err := cluster.For(user(userName)).Resources().List(t.Context(), wait)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -36,7 +36,7 @@ func TestResources(t *testing.T) {
 				server.Set(pods, pod("a", "p", "Running"))
 				cluster := runCluster(t, server)
 				subscribe(t, cluster, query.Query{}, "").settle()
-				known, groupErrors, err := cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0)
+				known, groupErrors, err := cluster.For(watch.Viewer{Program: true}).Resources().List(t.Context(), 0)
 				if err != nil || len(groupErrors) != 0 {
 					t.Fatal(groupErrors, err)
 				}
@@ -77,7 +77,7 @@ func TestGroupErrors(t *testing.T) {
 		server.AddKind(apitest.Kind{Ref: "metrics.example.com/v1/pods", Kind: "PodMetrics"})
 		server.MakeUnavailable("/apis/metrics.example.com/v1", "the backend is away")
 		cluster := runCluster(t, server)
-		known, groupErrors, err := cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0)
+		known, groupErrors, err := cluster.For(watch.Viewer{Program: true}).Resources().List(t.Context(), 0)
 		if err != nil || len(known) != 2 || len(groupErrors) != 1 || groupErrors[0].Group != "metrics.example.com" ||
 			!strings.Contains(groupErrors[0].Reason, "the backend is away") {
 			t.Errorf("got %d resources, group errors %+v, error %v; want 2 and one group error with its reason",
@@ -135,9 +135,9 @@ func TestNewResourceIsFoundAtOnce(t *testing.T) {
 		}
 		server.RemoveKind(ref)
 		<-time.After(11 * time.Second)
-		cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0) //nolint:errcheck // Triggers discovery.
+		cluster.For(watch.Viewer{Program: true}).Resources().List(t.Context(), 0) //nolint:errcheck // Triggers discovery.
 		advance(2 * time.Second)
-		known, _, err := cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0)
+		known, _, err := cluster.For(watch.Viewer{Program: true}).Resources().List(t.Context(), 0)
 		if err != nil || len(known) != 2 {
 			t.Errorf("after the removal: got %d resources, error %v; want 2", len(known), err)
 		}
@@ -151,7 +151,7 @@ func TestServerDownAtStart(t *testing.T) {
 		server.Down(true)
 		cluster := runCluster(t, server)
 		access := cluster.For(watch.Viewer{Program: true})
-		_, _, err := access.Resources(t.Context(), 0)
+		_, _, err := access.Resources().List(t.Context(), 0)
 		wantProblem(
 			t, err, status.Unavailable, "The API server does not answer", "connection refused. Next attempt in ",
 		)
@@ -165,7 +165,7 @@ func TestServerDownAtStart(t *testing.T) {
 		// The resources that discovery found before stay known.
 		server.Down(true)
 		advance(time.Minute)
-		if known, _, err := access.Resources(t.Context(), 0); err != nil || len(known) != 2 {
+		if known, _, err := access.Resources().List(t.Context(), 0); err != nil || len(known) != 2 {
 			t.Errorf("while the API server is down: got %d resources, error %v; want 2", len(known), err)
 		}
 	})
@@ -178,7 +178,7 @@ func TestNotRunning(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _, err = cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0)
+		_, _, err = cluster.For(watch.Viewer{Program: true}).Resources().List(t.Context(), 0)
 		wantProblem(
 			t, err, status.Unavailable, "The API server does not answer",
 			"Connecting to http://api.test for the first time.",
@@ -304,11 +304,11 @@ func TestFollow(t *testing.T) {
 			Columns: `[{"name":"Name","type":"string"}]`,
 		})
 		access := cluster.For(watch.Viewer{Program: true})
-		follower := access.Follow()
+		follower := access.Resources().Follow()
 		defer follower.Close()
 		advance(time.Minute)
 		served := func() bool {
-			resources, _, err := access.Resources(t.Context(), 0)
+			resources, _, err := access.Resources().List(t.Context(), 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -345,12 +345,12 @@ func TestFailingDiscoveryIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		access := cluster.For(watch.Viewer{Program: true})
-		follower := access.Follow()
+		follower := access.Resources().Follow()
 		defer follower.Close()
 		advance(time.Minute)
 		groupErrors := func() []resource.GroupError {
 			t.Helper()
-			known, reported, err := access.Resources(t.Context(), 0)
+			known, reported, err := access.Resources().List(t.Context(), 0)
 			if err != nil || len(known) != 2 {
 				t.Errorf("Resources: got %d resources, error %v; want 2", len(known), err)
 			}

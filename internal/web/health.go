@@ -24,7 +24,8 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
 			Detail: "The program is stopping; it accepts no more requests.",
 		}
 	}
-	if _, _, err := request.ClusterOf(r).Cluster.For(watch.Viewer{Program: true}).Resources(r.Context(), 0); err != nil {
+	resources := request.ClusterOf(r).Cluster.For(watch.Viewer{Program: true}).Resources()
+	if _, _, err := resources.List(r.Context(), 0); err != nil {
 		return err
 	}
 	_, err := io.WriteString(w, "ok\n")

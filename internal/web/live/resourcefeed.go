@@ -19,7 +19,7 @@ const coalesceDelay = 100 * time.Millisecond
 
 // followResources sends the list of resources and their object counts, and all later changes.
 func (l *session) followResources(ctx context.Context, id int) error {
-	follower := l.access.Follow() //nolint:contextcheck // An informer outlives the session that starts it.
+	follower := l.access.Resources().Follow() //nolint:contextcheck // An informer outlives the session that starts it.
 	defer follower.Close()
 	//nolint:contextcheck // The feed outlives this session.
 	feed, leave := l.sockets.feeds.Join(l.cluster, l.identity.Viewer)
@@ -84,7 +84,7 @@ func (l *session) followCounts(
 	ctx context.Context, id int, follower *watch.Follower, feed *picker.Feed, sentVersion *int, deadline time.Time,
 ) (changed bool, err error) {
 	for !changed && time.Now().Before(deadline) {
-		version, text, countsChanged := feed.Counts.Latest(ctx, l.access.Counts)
+		version, text, countsChanged := feed.Counts.Latest(ctx, l.access.Resources().Counts)
 		if version != *sentVersion {
 			if err := l.conn.sendChunked(ctx, text, id, true, alwaysValid); err != nil {
 				return false, err

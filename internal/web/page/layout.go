@@ -42,7 +42,7 @@ func titleOf(kinds, namespace, name string) string {
 // of the page shows the same text.
 func pluralOf(access *watch.Access, r *resource.Resource) string {
 	plural := templates.Plural(r.Kind, r.Resource)
-	if r.Group != "" && access.SharesKind(r) {
+	if r.Group != "" && access.Resources().SharesKind(r) {
 		plural += " (" + r.Group + ")"
 	}
 	return plural
@@ -74,7 +74,7 @@ func (s *Site) layout(r *http.Request, title, selected string) templates.Layout 
 			layout.Logout = s.Base.At(request.LogoutPath)
 		}
 	}
-	resources, groupErrors, err := s.Reader.Access(r).Resources(r.Context(), 0)
+	resources, groupErrors, err := s.Reader.Access(r).Resources().List(r.Context(), 0)
 	if err != nil {
 		return layout
 	}

@@ -38,7 +38,7 @@ func (s *Feeds) Join(cluster *request.Cluster, viewer watch.Viewer) (a *Feed, le
 	if a == nil {
 		ctx, cancel := context.WithCancel(cluster.Context())
 		a = &Feed{stop: cancel}
-		a.counting.Go(func() { a.Counts.run(ctx, cluster.Cluster.For(viewer).Counts) })
+		a.counting.Go(func() { a.Counts.run(ctx, cluster.Cluster.For(viewer).Resources().Counts) })
 		if s.byKey == nil {
 			s.byKey = make(map[feedKey]*Feed)
 		}

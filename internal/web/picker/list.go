@@ -64,7 +64,7 @@ func NewList(build string) *List {
 
 // Read returns all resources found by API discovery, in picker order. It waits for a new result of API discovery.
 func (l *List) Read(ctx context.Context, access *watch.Access, wait time.Duration) (*ListDocument, error) {
-	resources, groupErrors, err := access.Resources(ctx, wait)
+	resources, groupErrors, err := access.Resources().List(ctx, wait)
 	if err != nil {
 		return nil, err
 	}
