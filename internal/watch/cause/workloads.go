@@ -2,6 +2,7 @@ package cause
 
 import (
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -204,6 +205,19 @@ func cronJob(s *subject) *verdict.Verdict {
 	return s.because(last.Object.Verdict().Severity(), last, "Job "+last.ID.Name()+": ")
 }
 
+// EventTime returns when an event last happened, as the column Last Seen does.
+func EventTime(e *corev1.Event) time.Time {
+	if e.Series != nil && !e.Series.LastObservedTime.IsZero() {
+		return e.Series.LastObservedTime.Time
+	}
+	for _, at := range []time.Time{e.LastTimestamp.Time, e.EventTime.Time, e.FirstTimestamp.Time} {
+		if !at.IsZero() {
+			return at
+		}
+	}
+	return e.CreationTimestamp.Time
+}
+
 // lastEvent returns the message of the newest event about the subject with one of the reasons, or "".
 func (s *subject) lastEvent(reasons ...string) string {
 	var last *corev1.Event
@@ -217,7 +231,7 @@ func (s *subject) lastEvent(reasons ...string) string {
 			continue
 		}
 		for _, reason := range reasons {
-			if e.Reason == reason && (last == nil || at(&e).After(at(last))) {
+			if e.Reason == reason && (last == nil || EventTime(&e).After(EventTime(last))) {
 				last = &e
 			}
 		}

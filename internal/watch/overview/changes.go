@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause"
 	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/inherit"
@@ -22,13 +23,7 @@ func (b *builder) addWarnings() {
 			return // Only warnings are not OK.
 		}
 		e := decodeItem[corev1.Event](o)
-		last := e.LastTimestamp.Time
-		if last.IsZero() {
-			last = e.EventTime.Time
-		}
-		if e.Series != nil {
-			last = e.Series.LastObservedTime.Time
-		}
+		last := cause.EventTime(&e)
 		if e.Type != corev1.EventTypeWarning || last.Before(since) {
 			return
 		}
