@@ -1,9 +1,6 @@
 package relations
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/glasshouse-project/glasshouse/internal/watch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 )
@@ -82,7 +79,7 @@ func selectsPods(resource string) bool {
 // operatorKinds returns kinds to search for a custom resource: those of its API group, and kinds that operators
 // usually create.
 func operatorKinds(r *resource.Resource, known []watch.ResourceStatus) (kinds []string) {
-	if isBuiltIn(r.Group) {
+	if !resource.IsCustom(r.Group) {
 		return nil
 	}
 	if r.Namespaced {
@@ -98,11 +95,6 @@ func operatorKinds(r *resource.Resource, known []watch.ResourceStatus) (kinds []
 		}
 	}
 	return kinds
-}
-
-func isBuiltIn(group string) bool {
-	return strings.HasSuffix(group, ".k8s.io") ||
-		slices.Contains([]string{"", "apps", "batch", "autoscaling", "policy", "extensions"}, group)
 }
 
 func nameOf(r *resource.Resource) string {

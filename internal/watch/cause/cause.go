@@ -13,6 +13,7 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -128,28 +129,17 @@ func (s *subject) rule() rule {
 	case graph.Kind{Group: rbacGroup, Kind: "RoleBinding"}, graph.Kind{Group: rbacGroup, Kind: "ClusterRoleBinding"}:
 		return binding
 	}
-	if isBuiltIn(s.ID.Group) {
-		return func(*subject) *verdict.Verdict { return nil }
+	if resource.IsCustom(s.ID.Group) {
+		return custom
 	}
-	return custom
+	return func(*subject) *verdict.Verdict { return nil }
 }
 
 const (
-	gatewayGroup   = "gateway.networking.k8s.io"
+	gatewayGroup   = resource.GatewayGroup
 	admissionGroup = "admissionregistration.k8s.io"
 	rbacGroup      = "rbac.authorization.k8s.io"
 )
-
-func isBuiltIn(group string) bool {
-	switch group {
-	case "", "apps", "batch", "autoscaling", "policy", "extensions", "apiregistration.k8s.io", "apiextensions.k8s.io",
-		"networking.k8s.io", "storage.k8s.io", "node.k8s.io", "scheduling.k8s.io", "coordination.k8s.io",
-		"discovery.k8s.io", "events.k8s.io", "certificates.k8s.io", "flowcontrol.apiserver.k8s.io", "metrics.k8s.io",
-		"resource.k8s.io", "authentication.k8s.io", "authorization.k8s.io", admissionGroup, rbacGroup:
-		return true
-	}
-	return false
-}
 
 // inherit returns a verdict of the subject with a cause. The severity is at least that of the subject alone.
 func (s *subject) inherit(severity verdict.Severity, reason, sentence string, cause *verdict.Cause) *verdict.Verdict {

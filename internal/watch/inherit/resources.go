@@ -72,7 +72,7 @@ func plan(resources []resource.Resource) (planned []*resource.Resource) {
 	custom := 0
 	for n := range resources {
 		r := &resources[n]
-		if r.Preferred && isWatchable(r) && isCustom(r.Group) && custom < maxCustomKinds {
+		if r.Preferred && isWatchable(r) && resource.IsCustom(r.Group) && custom < maxCustomKinds {
 			custom++
 			planned = append(planned, r)
 		}
@@ -82,7 +82,7 @@ func plan(resources []resource.Resource) (planned []*resource.Resource) {
 
 // Covers reports whether objects of a resource can inherit verdicts.
 func Covers(r *resource.Resource) bool {
-	return isCustom(r.Group) || slices.ContainsFunc(firstResources, func(ref string) bool {
+	return resource.IsCustom(r.Group) || slices.ContainsFunc(firstResources, func(ref string) bool {
 		group, _, _ := strings.Cut(ref, "/")
 		_, name, _ := strings.Cut(ref[len(group)+1:], "/")
 		return (group == r.Group || group == "core" && r.Group == "") && name == r.Resource
@@ -90,12 +90,6 @@ func Covers(r *resource.Resource) bool {
 }
 
 func isWatchable(r *resource.Resource) bool { return r.Can("list") && r.Can("watch") }
-
-// isCustom reports whether a group is not of Kubernetes itself. The Gateway API is a custom group.
-func isCustom(group string) bool {
-	isReserved := strings.HasSuffix(group, ".k8s.io") && !strings.HasSuffix(group, ".x-k8s.io")
-	return strings.Contains(group, ".") && (!isReserved || group == "gateway.networking.k8s.io")
-}
 
 func scopeOf(r *resource.Resource) listwatch.Scope {
 	return listwatch.Scope{Resource: r.GVR(), Metadata: slices.Contains(onlyNames, r.Ref())}

@@ -15,6 +15,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/redact"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -82,7 +83,7 @@ func (d *decoder) object(cells []byte, c *jsonscan.Cursor) (o *compact.Object, m
 
 // cells converts a table row's cells into the form that an Object stores, with timestamps and masks.
 func (d *decoder) cells(raw []byte, object *redact.Redacted, m *compact.Metadata) []byte {
-	now, columns, builtIn := time.Now(), d.currentColumns(), printer.IsBuiltIn(d.resource.Group)
+	now, columns, builtIn := time.Now(), d.currentColumns(), resource.IsBuiltIn(d.resource.Group)
 	if raw == nil {
 		// A row without cells gets cells for the columns of printer.Plain: the name and the age.
 		out := jsonscan.AppendString([]byte{'['}, m.Name)

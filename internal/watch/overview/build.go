@@ -17,8 +17,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/health"
 	"github.com/glasshouse-project/glasshouse/internal/watch/inherit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/permit"
-	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
@@ -207,7 +207,7 @@ func (b *builder) items() (items []item) {
 		if !packed.Severity().IsProblem() {
 			continue
 		}
-		if b.isGuest() && !printer.IsBuiltIn(n.ID.Group) {
+		if b.isGuest() && !resource.IsBuiltIn(n.ID.Group) {
 			// Values of custom resources are masked for guests, but the engine reads them unmasked.
 			packed = verdict.Pack(nil, &verdict.Verdict{Severity: packed.Severity()})
 		}
@@ -234,7 +234,7 @@ func (b *builder) items() (items []item) {
 func (b *builder) seesCause(v verdict.Packed) bool {
 	return !v.IsInherited() || v.Unpack().Sources.Within(func(ref, namespace string) bool {
 		w, f := b.informers[b.kinds[ref]], b.filters[b.kinds[ref]]
-		if f == nil || b.isGuest() && !printer.IsBuiltIn(w.Resource.Group) {
+		if f == nil || b.isGuest() && !resource.IsBuiltIn(w.Resource.Group) {
 			return false
 		}
 		return b.isWhole(f) && (len(f.Namespaces) == 0 || slices.Contains(f.Namespaces, namespace))

@@ -10,7 +10,6 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
-	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
@@ -85,7 +84,7 @@ func (v *Viewer) InformerScope(r *resource.Resource, fields string) listwatch.Sc
 		Resource: r.GVR(),
 		Fields:   fields,
 		// Cells of custom resources can show any value, so guests get a masked cache.
-		GuestMasked: v.IsMasked() && !printer.IsBuiltIn(r.Group),
+		GuestMasked: v.IsMasked() && !resource.IsBuiltIn(r.Group),
 	}
 }
 

@@ -1,0 +1,29 @@
+package resource
+
+import "strings"
+
+// GatewayGroup is the group of the Gateway API.
+const GatewayGroup = "gateway.networking.k8s.io"
+
+// IsBuiltIn reports whether Kubernetes itself defines the kinds of an API group, so that their columns can be trusted.
+// group is "" for the core group.
+func IsBuiltIn(group string) bool {
+	switch group {
+	case "", "apps", "autoscaling", "batch", "extensions", "policy",
+		"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "authentication.k8s.io",
+		"authorization.k8s.io",
+		"certificates.k8s.io", "coordination.k8s.io", "discovery.k8s.io", "events.k8s.io",
+		"flowcontrol.apiserver.k8s.io",
+		"internal.apiserver.k8s.io", "networking.k8s.io", "node.k8s.io", "rbac.authorization.k8s.io", "resource.k8s.io",
+		"scheduling.k8s.io", "storage.k8s.io", "storagemigration.k8s.io":
+		return true
+	}
+	return false
+}
+
+// IsCustom reports whether an operator writes the status of an API group's kinds, and creates objects for them. Groups
+// of Kubernetes and its add-ons (*.k8s.io) are not custom, except for the Gateway API, which others implement.
+func IsCustom(group string) bool {
+	isReserved := !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io")
+	return !isReserved || group == GatewayGroup
+}
