@@ -1,0 +1,187 @@
+// The view of a log: the bar, the search, the lines and the footer. A tab decides what is read, and what the texts say.
+
+import { copyText } from "../../ui/clipboard.ts";
+import { h, setText } from "../../ui/dom.ts";
+import { formatInteger } from "../../text/format.ts";
+import type { TabHost } from "../tab.ts";
+import { Bar, type MergedBarOptions } from "./bar.tsx";
+import { LogBuffer } from "./buffer.ts";
+import { Search } from "./search.ts";
+import { lineCountText, type LogFooter } from "./status-text.ts";
+import { LogViewport } from "./viewport.ts";
+
+export interface LogViewActions {
+  logSelected(): void; // called after a change of the log or of its range in the bar
+  retryNow(): void;
+  reopen?(): void; // called for a note with the member again
+  updateStatus(): void; // called after each drawing
+  fileName(): string; // the name of a download, without the extension
+}
+
+/** A text in place of the lines. */
+export interface LogNote {
+  readonly title: string;
+  readonly detail: string;
+  readonly next: string;
+  readonly again?: boolean; // whether the note has a button that opens the log again
+}
+
+export class LogView {
+  readonly buffer = new LogBuffer();
+  readonly search = new Search(this.buffer);
+  readonly bar: Bar;
+  readonly screen: LogViewport;
+  readonly element: HTMLElement;
+  private readonly banner = h("p", { class: "banner", role: "status", hidden: true });
+  private readonly note = h("div", { class: "note", hidden: true });
+  private readonly toEndButton = h("button", { type: "button", class: "log-below", hidden: true });
+  private readonly state = h("span", { class: "status", role: "status" });
+  private readonly lineCount = h("span", { class: "log-size" });
+  private readonly retryButton = h("button", { type: "button", hidden: true }, "Retry now");
+
+  constructor(
+    private readonly host: TabHost,
+    private readonly actions: LogViewActions,
+    merged: MergedBarOptions | null = null,
+  ) {
+    const { buffer, search } = this;
+    this.bar = new Bar(
+      {
+        logSelected: () => actions.logSelected(),
+        displayChanged: () => this.applyDisplayOptions(),
+        setQuery: (words) => {
+          search.setQuery(words);
+          host.setFind("logs", words);
+          if (words === "") this.screen.redraw();
+          else this.step(1);
+        },
+        step: (by) => this.step(by),
+        focusText: () => this.screen.element.focus({ preventScroll: true }),
+        copy: () => copyText(buffer.text(this.bar.showsTimes)),
+        download: () => this.download(),
+      },
+      merged,
+    );
+    this.screen = new LogViewport(buffer, search, () => this.drawn());
+    this.toEndButton.addEventListener("click", () => {
+      this.screen.scrollToEnd();
+      this.screen.element.focus({ preventScroll: true });
+    });
+    this.retryButton.addEventListener("click", () => actions.retryNow());
+    this.element = h(
+      "div",
+      { class: "logs" },
+      this.bar.element,
+      this.banner,
+      h("div", { class: "log-body" }, this.screen.element, this.note, this.toEndButton),
+      h("div", { class: "log-foot" }, this.state, this.retryButton, h("span", { class: "spring" }), this.lineCount),
+    );
+    this.element.addEventListener("keydown", (e) => this.key(e));
+  }
+
+  /** Draws for the first time, which calls updateStatus. */
+  start(): void {
+    this.applyDisplayOptions();
+    this.restoreFind();
+  }
+
+  /** Searches for the text in the URL. */
+  restoreFind(): void {
+    const words = this.host.find("logs");
+    if (words === this.bar.find.query) return;
+    this.bar.find.restore(words);
+    this.search.setQuery(words);
+    this.screen.redraw();
+  }
+
+  setLabel(label: string): void {
+    this.screen.element.setAttribute("aria-label", label);
+  }
+
+  showBanner(text: string): void {
+    this.banner.hidden = text === "";
+    setText(this.banner, text);
+  }
+
+  showStatus({ tone, words }: LogFooter, canRetry: boolean, note: LogNote | null): void {
+    this.state.dataset["state"] = tone;
+    setText(this.state, words);
+    this.retryButton.hidden = !canRetry;
+    this.note.hidden = note === null;
+    const known = JSON.stringify(note);
+    if (note === null || this.note.dataset["known"] === known) return;
+    this.note.dataset["known"] = known;
+    const again = h("button", { type: "button" }, "Try again");
+    again.addEventListener("click", () => this.actions.reopen?.());
+    this.note.replaceChildren(
+      h("h2", {}, note.title),
+      ...[note.detail, note.next].filter((p) => p !== "").map((p) => h("p", {}, p)),
+      ...(note.again === true ? [h("p", {}, again)] : []),
+    );
+  }
+
+  /** Adds a line that is not of the log. */
+  appendNote(text: string): void {
+    this.buffer.append([{ at: "", text, note: true }]);
+  }
+
+  clear(): void {
+    this.buffer.clear();
+    this.screen.clear();
+    this.search.reset();
+  }
+
+  close(): void {
+    this.screen.close();
+    this.bar.close();
+  }
+
+  private applyDisplayOptions(): void {
+    this.screen.times = this.bar.showsTimes;
+    this.screen.wrap = this.bar.isWrapped;
+    this.screen.remeasure();
+  }
+
+  private step(by: 1 | -1): void {
+    const place = this.search.step(by, this.screen.top);
+    if (place === null) this.screen.redraw();
+    else this.screen.scrollToLine(place.line);
+    this.bar.find.showCount(this.search.number, this.search.count);
+    this.bar.announceMatches();
+  }
+
+  private drawn(): void {
+    this.bar.find.showCount(this.search.number, this.search.count);
+    const n = this.screen.unseenCount;
+    this.toEndButton.hidden = this.screen.atEnd || this.buffer.size === 0;
+    setText(
+      this.toEndButton,
+      n === 0 ? "Jump to end ↓" : `${formatInteger(n)} new ${n === 1 ? "line" : "lines"} below ↓`,
+    );
+    setText(this.lineCount, lineCountText(this.buffer.size, this.buffer.first));
+    this.actions.updateStatus();
+  }
+
+  private download(): void {
+    const url = URL.createObjectURL(
+      new Blob([this.buffer.text(this.bar.showsTimes)], { type: "text/plain;charset=utf-8" }),
+    );
+    h("a", {
+      href: url,
+      download: `${this.actions.fileName()}${this.bar.choice.previous ? "-previous" : ""}.log`,
+    }).click();
+    setTimeout(() => URL.revokeObjectURL(url), 1000);
+  }
+
+  private key(e: KeyboardEvent): void {
+    const find =
+      (e.key === "f" && (e.ctrlKey || e.metaKey)) || (e.key === "/" && !(e.target instanceof HTMLInputElement));
+    if (find) {
+      // If the search box already has the focus, Ctrl+F opens the browser's own search.
+      if (this.bar.find.isFocused) return;
+      this.bar.find.focus();
+    } else if (e.target === this.screen.element && e.key === "End") this.screen.scrollToEnd();
+    else return;
+    e.preventDefault();
+  }
+}
