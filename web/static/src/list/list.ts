@@ -2,58 +2,30 @@
 // panel.
 
 import { Activity } from "../activity/activity.ts";
-import { isKiosk } from "../net/base-path.ts";
-import { columnsLabel, unknownColumnsText } from "../model/column-set.ts";
-import { byId, h, input, setText } from "../ui/dom.ts";
-import { formatInteger } from "../text/format.ts";
-import { warnExports, drawExports } from "./exports.ts";
-import { sharedParts, sharedNamespaces } from "../model/guest.ts";
+import { byId, input, setText } from "../ui/dom.ts";
+import { drawExports } from "./exports.ts";
+import { sharedParts } from "../model/guest.ts";
 import { Feed, type FeedListener } from "../model/feed.ts";
 import type { Live } from "../net/live.ts";
 import { plural, type Kind } from "../net/kinds.ts";
 import { showToast as announce, showToastAfterTyping, showReloadToast } from "../ui/toast.ts";
-import { missingNamespacesText, namespacesLabel } from "../model/namespaces.ts";
 import type { Picker } from "./picker.ts";
 import { fittingColumns } from "./columns.ts";
+import { fillForm, readForm } from "./form.ts";
+import { ListPanel, openedObject } from "./list-panel.ts";
+import { drawConnecting, drawListStatus, isFiltered, matchCountText, type ListState } from "./list-status.ts";
 import { hasVerdicts, shapeOf, type TableShape } from "./row.ts";
 import { keyOf } from "../model/row-source.ts";
 import { countedSeverities, type CountedSeverity } from "../model/severity.ts";
 import { Rows } from "../model/rows.ts";
 import { autoSort, worstFirst, type Sort } from "../model/sort.ts";
-import { Panel } from "../object/panel.ts";
-import { drawProgress } from "./progress.ts";
-import {
-  offlineText,
-  reloadsText,
-  bannerText,
-  isCounted,
-  coverageText,
-  staleText,
-  lastCurrentText,
-  noteFor,
-  status,
-  type SubscriptionInfo,
-} from "../model/status.ts";
-import { drawNote, drawStatus, drawSeverityCounts, showText } from "../ui/status-view.ts";
+import { reloadsText, status } from "../model/status.ts";
+import { drawSeverityCounts, showText } from "../ui/status-view.ts";
 import { EventRate } from "./event-rate.ts";
 import { tabsFor } from "../object/tabs.ts";
-import type { TabHost } from "../object/tab.ts";
 import { Table } from "./table.ts";
 import type { LatestChange } from "../model/latest-change.ts";
-import {
-  formatView,
-  namespaces,
-  pageHref,
-  defaultView,
-  sameObject,
-  titleOf,
-  toggledLog,
-  findIn,
-  defaultLog,
-  type ObjectName,
-  type OpenedObject,
-  type View,
-} from "../model/view.ts";
+import { formatView, defaultView, sameObject, titleOf, toggledLog, type ObjectName, type View } from "../model/view.ts";
 import type { Column } from "../net/wire.ts";
 
 const connectTimeout = 3000; // ms; if the first connection takes longer, the page shows "Not live"
@@ -74,7 +46,7 @@ export class ListPage implements FeedListener {
   private revealPending = true; // whether to scroll to the row of the open object when rows arrive
   private visibleCount = 0;
   private shownFitting = "";
-  private panel: Panel | null = null;
+  private readonly panel: ListPanel;
   readonly table: Table;
   private eventRate = new EventRate();
   readonly activity: Activity;
@@ -131,6 +103,7 @@ export class ListPage implements FeedListener {
       href: (kind, o) => formatView(changes(kind, o)),
       open: (kind, o) => this.navigate(changes(kind, o), "push"),
     });
+    this.panel = new ListPanel(this, live, picker, now);
     picker.onWatched = () => this.activity.watchedChanged();
     picker.select(view.ref);
     this.fillForm();
@@ -170,14 +143,14 @@ export class ListPage implements FeedListener {
       if (sort) this.feed.setSort(view.sort ?? autoSort);
       if (view.q !== old.q) {
         this.feed.setFilter(view.q);
-        showToastAfterTyping(() => this.matchCountText());
+        showToastAfterTyping(() => matchCountText(this.state));
       }
       if (view.cols.join() !== old.cols.join()) this.showRows();
       else if (sort) this.table.markSort(this.shownSort);
       this.table.schedule();
     }
     if (isOtherKind || !sameObject(view.open, old.open)) this.openPanel();
-    else this.panel?.show(view.tab);
+    else this.panel.show(view.tab);
     this.restoreScroll();
     this.drawExports();
     this.updateSeverityCounts();
@@ -249,7 +222,7 @@ export class ListPage implements FeedListener {
     this.feed.reconnected();
     this.namespaceFeed?.reconnected();
     this.activity.refresh();
-    this.panel?.refresh();
+    this.panel.refresh();
     this.updateStatus();
   }
 
@@ -361,87 +334,19 @@ export class ListPage implements FeedListener {
     return Math.floor(this.table.top);
   }
 
-  // Copies the view (the settings in the URL) into the form fields and the heading.
   private fillForm(): void {
-    const { view, kind } = this;
-    const setInput = (id: string, value: string): void => {
-      const box = input(id);
-      // Do not overwrite the field while the user types. The typed text can end with a space, which is not part of
-      // the filter in the URL.
-      if (box !== null && box.value.trim() !== value) box.value = value;
-    };
-    setInput("q", view.q);
-    setInput("ns", view.ns.join(","));
-    setInput("labels", view.labels);
-    const ns = input("ns");
-    // If the share link includes only one namespace, there is nothing to select.
-    const allowed = sharedNamespaces(kind.ref) ?? [];
-    const choice = kind.namespaced && allowed.length !== 1;
-    if (ns !== null) ns.hidden = !choice;
-    const button = byId("namespace-button");
-    // In kiosk mode (a wall display), the button only shows the selected namespaces.
-    button.hidden = !choice && !(kind.namespaced && isKiosk());
-    setText(button, namespacesLabel(isKiosk() && view.ns.length === 0 ? allowed : view.ns));
-    button.toggleAttribute("data-chosen", view.ns.length > 0);
-    setText(byId("columns"), columnsLabel(view.cols));
-    this.picker.setScoped(view.ns.length > 0);
+    fillForm(this.view, this.kind);
+    this.picker.setScoped(this.view.ns.length > 0);
   }
 
   private openPanel(): void {
-    const root = byId("panel");
-    const hadFocus = root.contains(document.activeElement);
-    this.panel?.close();
-    this.panel = null;
-    root.replaceChildren();
-    const { open, tab } = this.view;
-    byId("side").hidden = open === null;
-    this.table.setOpened(open === null ? null : keyOf(open.ns, open.name));
-    if (open !== null && this.isOffline) root.append(this.objectPageNote(open));
-    else if (open !== null)
-      this.panel = new Panel(root, this.createTabHost(open), tab, {
-        tab: (id) => this.navigate({ ...this.view, tab: id }, "push"),
-        close: () => this.close(),
-      });
-    if (hadFocus) this.panel?.focus();
-  }
-
-  // Returns a note with a link to the object's own page. It replaces the panel while the page is not live.
-  private objectPageNote(open: ObjectName): HTMLElement {
-    const close = h("a", { href: formatView({ ...this.view, open: null, tab: "" }) }, "Close");
-    return h(
-      "div",
-      { class: "note" },
-      h("h2", {}, open.name),
-      h("p", {}, "The panel is available only while the page is live."),
-      h("p", {}, h("a", { href: pageHref(this.view) }, "Open its page"), " for a snapshot."),
-      h("p", {}, close),
-    );
-  }
-
-  private createTabHost(name: ObjectName): TabHost {
-    const { live, now, kind, picker } = this;
-    return {
-      live,
-      now,
-      kind,
-      name,
-      kindOf: (apiVersion, kind) => picker.kindOf(apiVersion, kind),
-      kindOfRef: (ref) => picker.get(ref),
-      log: () => this.view.open?.log ?? defaultLog,
-      selectLog: (log) => this.change({ open: { ...this.openedObject(name), log } }),
-      find: (tab) => findIn(this.view.open?.find, tab),
-      setFind: (tab, text) => this.change({ open: { ...this.openedObject(name), find: { tab, text } } }, "replace"),
-    };
-  }
-
-  // Returns the object to open in the panel. If that object is open already, the log that the user selected is kept.
-  private openedObject({ ns, name }: ObjectName): OpenedObject {
     const { open } = this.view;
-    return open !== null && sameObject(open, { ns, name }) ? open : { ns, name };
+    this.table.setOpened(open === null ? null : keyOf(open.ns, open.name));
+    this.panel.open(this.isOffline);
   }
 
   open(ns: string, name: string): void {
-    this.navigate({ ...this.view, open: this.openedObject({ ns, name }) }, "push");
+    this.change({ open: openedObject(this.view, { ns, name }) });
   }
 
   /** Closes the panel. Returns false if no panel is open. */
@@ -461,7 +366,7 @@ export class ListPage implements FeedListener {
 
   /** Applies the values of the form to the view. It is also called after each key press in the text filter. */
   applyForm(how: "push" | "replace"): void {
-    this.navigate(this.formView(), how);
+    this.navigate(readForm(this.view, this.kind), how);
   }
 
   /**
@@ -475,18 +380,8 @@ export class ListPage implements FeedListener {
       this.view.open === null &&
       !this.table.hasActiveRow &&
       !this.activity.open &&
-      formatView(this.formView()) === formatView(this.view)
+      formatView(readForm(this.view, this.kind)) === formatView(this.view)
     );
-  }
-
-  private formView(): View {
-    const value = (id: string): string => input(id)?.value.trim() ?? "";
-    return {
-      ...this.view,
-      q: value("q"),
-      ns: this.kind.namespaced ? namespaces(value("ns")) : [],
-      labels: value("labels"),
-    };
   }
 
   /** The columns that the server sent with the rows. It is empty until the first rows arrive. */
@@ -539,15 +434,15 @@ export class ListPage implements FeedListener {
 
   /** Opens a tab of an object in the panel. An empty tab is the first one. */
   openObject(o: ObjectName, tab: string): void {
-    this.change({ open: this.openedObject(o), tab });
+    this.change({ open: openedObject(this.view, o), tab });
   }
 
   /** Switches between the logs of the current and the previous run of the containers. */
   togglePreviousLog(): void {
     const at = this.view.open ?? this.table.activeEntry;
     if (at === undefined) return announce("Select an object first, with j and k.");
-    const { log } = this.openedObject(at);
-    this.change({ open: { ...this.openedObject(at), log: toggledLog(log, this.view.tab) }, tab: "logs" });
+    const { log } = openedObject(this.view, at);
+    this.change({ open: { ...openedObject(this.view, at), log: toggledLog(log, this.view.tab) }, tab: "logs" });
   }
 
   /** Opens the object of the next row (by = 1) or of the previous row (by = -1). */
@@ -562,20 +457,9 @@ export class ListPage implements FeedListener {
 
   // Shows the state of the connection until the server has sent data.
   private showConnecting(): void {
-    const { connection, since, closeReason } = this.live;
+    const { connection, since } = this.live;
     const isOffline = this.isOffline || connection === "lost" || Date.now() - since > connectTimeout;
-    drawStatus(byId("status"), {
-      tone: isOffline ? "warn" : "busy",
-      text: isOffline ? "Not live" : "Connecting…",
-      count: null,
-      total: null,
-    });
-    showText(
-      byId("banner"),
-      isOffline
-        ? offlineText(closeReason, this.picker.isReachable, byId("asof").dataset["at"] ?? "", this.now())
-        : null,
-    );
+    drawConnecting(this.live, isOffline, this.picker.isReachable, this.now());
     this.setOffline(isOffline);
   }
 
@@ -591,75 +475,23 @@ export class ListPage implements FeedListener {
     this.hasData = true;
     this.setOffline(false);
     // Apply what the user typed into the form before the page became live.
-    if (formatView(this.formView()) !== formatView(this.view)) this.applyForm("replace");
+    if (formatView(readForm(this.view, this.kind)) !== formatView(this.view)) this.applyForm("replace");
   }
 
   private updateStatus(): void {
     if (!this.hasData && !this.live.hasAnswered) return this.showConnecting();
     if (!this.hasData) this.becomeLive();
-    const info = this.feed.info();
-    const isFiltered = this.view.ns.length > 0 || this.view.labels !== "";
-    const current = status(info, this.now());
-    drawStatus(byId("status"), current);
-    warnExports(byId("export"), staleText(info, this.now()));
-    drawProgress(byId("progress"), current, plural(this.kind));
-    this.activity.setLive(current.tone === "live");
+    const current = drawListStatus(this.state, this.now(), () => this.retry());
+    const isLive = current.tone === "live";
+    this.activity.setLive(isLive);
     showText(byId("reloads"), reloadsText(this.live.reloadCount));
     byId("reloads").title = this.live.reloadReason;
-    const { isComplete: complete, total } = this.feed.rows;
-    if (complete && isCounted(info))
-      setText(
-        byId("count"),
-        this.view.q === "" || total === 0
-          ? formatInteger(total)
-          : `${formatInteger(this.visibleCount)} of ${formatInteger(total)}`,
-      );
-    else if (complete || !this.showsServerRows) setText(byId("count"), "");
-    if (complete || !this.showsServerRows) byId("asof").hidden = true;
-    this.picker.setCount(complete && !isFiltered && current.tone === "live" ? total : null);
-    const empty = complete ? this.visibleCount === 0 && this.feed.rows.matching === 0 : !this.showsServerRows;
-    const noteElement = byId("note");
-    noteElement.hidden = !empty;
-    byId("rows").hidden = empty;
-    if (empty)
-      drawNote(
-        noteElement,
-        noteFor(info, plural(this.kind), total, isFiltered, this.now(), this.view.ns.length > 0, this.kind.namespaced),
-        this.view.ref,
-        plural(this.kind),
-        () => this.retry(),
-      );
-    // While the server-rendered rows are shown, keep the server-rendered notes about them too.
-    if (complete || !this.showsServerRows) showText(byId("coverage-note"), empty ? null : this.asideText(info));
-    // If the list is empty, the note in place of the rows also reports outdated data. If the filter hides all rows,
-    // the note does not report it, so show the banner.
-    const isStale = complete && this.feed.rows.total > 0 && staleText(info, this.now()) !== null;
-    const banner = empty && !isStale ? null : bannerText(info, this.now());
-    showText(byId("banner"), banner);
-    byId("rows").toggleAttribute("data-stale", complete && current.tone !== "live" && current.tone !== "busy");
+    const { isComplete, total } = this.feed.rows;
+    this.picker.setCount(isComplete && !isFiltered(this.view) && isLive ? total : null);
   }
 
-  // Returns notes about what the rows do not include: namespaces that do not exist or that the server cannot list,
-  // and unknown columns.
-  private asideText(known: SubscriptionInfo): string | null {
-    const { ns, sort, cols } = this.view;
-    const missing =
-      this.namespaceFeed === null
-        ? null
-        : missingNamespacesText(ns, this.namespaceFeed.rows, lastCurrentText(this.namespaceFeed.info(), this.now()));
-    const words = [
-      unknownColumnsText(this.columns, this.kind.namespaced, sort, cols),
-      missing,
-      coverageText(known),
-    ].filter((w) => w !== null);
-    return words.length === 0 ? null : words.join(" ");
-  }
-
-  // Returns a text for screen readers: how many rows match the text filter.
-  private matchCountText(): string {
-    const { isComplete: complete, matching, total } = this.feed.rows;
-    return complete && this.view.q !== ""
-      ? `${formatInteger(matching)} of ${formatInteger(total)} ${plural(this.kind)}`
-      : "";
+  private get state(): ListState {
+    const { view, kind, feed, namespaceFeed, visibleCount, showsServerRows } = this;
+    return { view, kind, feed, namespaceFeed, visibleCount, showsServerRows };
   }
 }

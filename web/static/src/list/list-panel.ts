@@ -1,0 +1,99 @@
+// The panel of the list page, with the object that the URL names.
+
+import {
+  defaultLog,
+  findIn,
+  formatView,
+  pageHref,
+  sameObject,
+  type ObjectName,
+  type OpenedObject,
+  type View,
+} from "../model/view.ts";
+import type { Kind } from "../net/kinds.ts";
+import type { Live } from "../net/live.ts";
+import { Panel } from "../object/panel.ts";
+import type { TabHost } from "../object/tab.ts";
+import { byId, h } from "../ui/dom.ts";
+import type { Picker } from "./picker.ts";
+
+/** The page of the panel. */
+export interface PanelPage {
+  readonly view: View;
+  readonly kind: Kind;
+  change(part: Partial<View>, how?: "push" | "replace"): void;
+  close(): void;
+}
+
+export class ListPanel {
+  private panel: Panel | null = null;
+
+  constructor(
+    private readonly page: PanelPage,
+    private readonly live: Live,
+    private readonly picker: Picker,
+    private readonly now: () => number,
+  ) {}
+
+  /** Shows the object of the view, or nothing. */
+  open(isOffline: boolean): void {
+    const root = byId("panel");
+    const hadFocus = root.contains(document.activeElement);
+    this.panel?.close();
+    this.panel = null;
+    root.replaceChildren();
+    const { open, tab } = this.page.view;
+    byId("side").hidden = open === null;
+    if (open !== null && isOffline) root.append(objectPageNote(this.page.view, open));
+    else if (open !== null)
+      this.panel = new Panel(root, this.createTabHost(open), tab, {
+        tab: (id) => this.page.change({ tab: id }),
+        close: () => this.page.close(),
+      });
+    if (hadFocus) this.panel?.focus();
+  }
+
+  /** Shows another tab of the object. */
+  show(tab: string): void {
+    this.panel?.show(tab);
+  }
+
+  refresh(): void {
+    this.panel?.refresh();
+  }
+
+  private createTabHost(name: ObjectName): TabHost {
+    const { live, now, page, picker } = this;
+    const opened = (): OpenedObject => openedObject(page.view, name);
+    return {
+      live,
+      now,
+      kind: page.kind,
+      name,
+      kindOf: (apiVersion, kind) => picker.kindOf(apiVersion, kind),
+      kindOfRef: (ref) => picker.get(ref),
+      log: () => page.view.open?.log ?? defaultLog,
+      selectLog: (log) => page.change({ open: { ...opened(), log } }),
+      find: (tab) => findIn(page.view.open?.find, tab),
+      setFind: (tab, text) => page.change({ open: { ...opened(), find: { tab, text } } }, "replace"),
+    };
+  }
+}
+
+/** Returns the object to open in the panel. If it is open already, the log that the user selected is kept. */
+export function openedObject({ open }: View, { ns, name }: ObjectName): OpenedObject {
+  return open !== null && sameObject(open, { ns, name }) ? open : { ns, name };
+}
+
+// Returns a note with a link to the object's own page. It replaces the panel while the page is not live.
+function objectPageNote(view: View, open: ObjectName): HTMLElement {
+  const close = h("a", { href: formatView({ ...view, open: null, tab: "" }) }, "Close");
+  return h(
+    "div",
+    { class: "note" },
+    h("h2", {}, open.name),
+    h("p", {}, "The panel is available only while the page is live."),
+    h("p", {}, h("a", { href: pageHref(view) }, "Open its page"), " for a snapshot."),
+    h("p", {}, close),
+  );
+}
