@@ -1,4 +1,4 @@
-// The view of a log: the bar, the search, the lines and the footer. A tab decides what is read, and what the texts say.
+// The view of a log: the bar, the search, the lines and the footer. A tab decides what is read, and composes the texts.
 
 import { copyText } from "../../ui/clipboard.ts";
 import { h, setText } from "../../ui/dom.ts";
