@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c}from"./chunk-BVC2FWWK.js";import"./chunk-SKXAPQ3A.js";import"./chunk-H7TGXQJ4.js";import"./chunk-DQNJGM3U.js";import"./chunk-4SPUABHF.js";import"./chunk-ATB4R42E.js";export{b as isNamespaceName,a as matchingNamespaces,c as namespaceChooser};
