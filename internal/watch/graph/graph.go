@@ -2,14 +2,11 @@
 // owned objects and selectors of an object without a scan of all objects.
 //
 // Objects of a kind and namespace with the same references and labels, such as the pods of a ReplicaSet, share one
-// group. A pod thus takes about 220 bytes, including its key.
+// group. A pod thus takes about 60 bytes, apart from its key, which it shares with the caller.
 package graph
 
 import (
-	"crypto/sha256"
-	"encoding/json"
-	"maps"
-	"slices"
+	"hash/maphash"
 	"strings"
 	"sync"
 
@@ -53,15 +50,16 @@ type Owner struct {
 type Graph struct {
 	// IsNamespaced reports whether objects of a kind have a namespace. ok is false if the kind is not served.
 	isNamespaced func(Kind) (namespaced, ok bool)
+	// seed is random, so that nobody can construct texts with the same hash.
+	seed maphash.Seed
 
-	mu        sync.RWMutex
-	groups    map[[sha256.Size]byte]*group // By identity.
-	objects   map[Kind]map[string]member
-	users     map[ID][]*group
-	owned     map[string][]*group            // By the UID of the owner.
-	onNode    map[string]*nodePods           // By the name of the node.
-	pods      map[string]map[string][]*group // Groups of pods by namespace and label, "name=value".
-	selectors map[string]map[string][]*group // Groups with a pod selector, by namespace and a required label.
+	mu      sync.RWMutex
+	objects slab[object]
+	groups  slab[group]
+	links   slab[link]
+	byID    table // Of objects.
+	byText  table // Of groups.
+	byTerm  table // Of links.
 }
 
 var (
@@ -69,39 +67,31 @@ var (
 	node = Kind{Kind: "Node"} //nolint:gochecknoglobals // Constant.
 )
 
-// group contains the objects of one kind and namespace with the same references and labels.
+// object is a member of one or two groups: that of its references, and for a pod, that of its node.
+type object struct {
+	key    string
+	groups [2]uint32
+	next   [2]uint32 // The next member of each group.
+}
+
+// group contains objects with the same shape.
 type group struct {
-	identity  [sha256.Size]byte // The hash of all other fields except keys.
-	kind      Kind
-	namespace string
-	uses      []Use
-	owners    []Owner
-	labels    map[string]string // Only of pods.
-	selector  *objectrefs.Selector
-	keys      []string
+	text     string // The packed shape.
+	selector *objectrefs.Selector
+	first    uint32 // The first member.
 }
 
-type member struct {
-	group *group
-	node  *nodePods // The pods of the same node; nil for an object that is not a pod on a node.
-}
-
-type nodePods struct {
-	node string
-	keys []string
-}
-
-func (p *nodePods) name() string {
-	if p == nil {
-		return ""
-	}
-	return p.node
+// link is the membership of a group in the list of a term.
+type link struct {
+	hash  uint64 // Of the term. Two terms with the same hash are too improbable to matter.
+	group uint32
+	next  uint32 // The next link of the term.
 }
 
 // New returns an empty Graph. isNamespaced reports whether objects of a kind have a namespace; ok is false if the
 // cluster does not serve the kind.
 func New(isNamespaced func(Kind) (namespaced, ok bool)) *Graph {
-	g := &Graph{isNamespaced: isNamespaced}
+	g := &Graph{isNamespaced: isNamespaced, seed: maphash.MakeSeed()}
 	g.Clear()
 	return g
 }
@@ -110,101 +100,80 @@ func New(isNamespaced func(Kind) (namespaced, ok bool)) *Graph {
 func (g *Graph) Clear() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.groups, g.objects = make(map[[sha256.Size]byte]*group), make(map[Kind]map[string]member)
-	g.users, g.owned, g.onNode = make(map[ID][]*group), make(map[string][]*group), make(map[string]*nodePods)
-	g.pods, g.selectors = make(map[string]map[string][]*group), make(map[string]map[string][]*group)
+	g.objects, g.groups, g.links = slab[object]{}, slab[group]{}, slab[link]{}
+	g.byID = table{hash: func(n uint32) uint64 { return g.hashOfID(g.idLocked(g.objects.at(n))) }}
+	g.byText = table{hash: func(n uint32) uint64 { return maphash.String(g.seed, g.groups.at(n).text) }}
+	g.byTerm = table{hash: func(n uint32) uint64 { return g.links.at(n).hash }}
 }
 
 // Set adds an object, or replaces its references. It reports whether the references or labels are new.
 func (g *Graph) Set(id ID, o *objectrefs.Object) (changed bool) {
-	next, nodeName := g.newGroup(id, o)
+	references, onNode := g.shapesOf(id, o)
+	texts := [2]string{references.pack(), ""}
+	if onNode != nil {
+		texts[1] = onNode.pack()
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if known := g.groups[next.identity]; known != nil {
-		next = known
+	number := g.findLocked(id)
+	isNew := number == 0
+	if isNew {
+		number = g.objects.add(object{key: id.Key})
+	} else {
+		m := g.objects.at(number)
+		m.key = id.Key // The caller stores this copy of the key from now on.
+		if texts == [2]string{g.groups.at(m.groups[0]).text, g.groups.at(m.groups[1]).text} {
+			return false
+		}
+		g.leaveLocked(number)
 	}
-	byKey := g.objects[id.Kind]
-	if byKey == nil {
-		byKey = make(map[string]member)
-		g.objects[id.Kind] = byKey
+	g.joinLocked(number, 0, texts[0], o.Selects)
+	if onNode != nil {
+		g.joinLocked(number, 1, texts[1], nil)
 	}
-	before, exists := byKey[id.Key]
-	if exists && before.group == next && before.node.name() == nodeName {
-		return false
+	if isNew {
+		g.byID.add(number)
 	}
-	if exists {
-		g.unlinkLocked(id.Key, before)
-	}
-	if len(next.keys) == 0 {
-		g.linkGroupLocked(next)
-	}
-	next.keys = append(next.keys, id.Key)
-	byKey[id.Key] = member{next, g.addToNodeLocked(nodeName, id.Key)}
 	return true
-}
-
-func (g *Graph) addToNodeLocked(name, key string) *nodePods {
-	if name == "" {
-		return nil
-	}
-	pods := g.onNode[name]
-	if pods == nil {
-		pods = &nodePods{node: name}
-		g.onNode[name] = pods
-	}
-	pods.keys = append(pods.keys, key)
-	return pods
 }
 
 // Remove removes an object.
 func (g *Graph) Remove(id ID) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if m, ok := g.objects[id.Kind][id.Key]; ok {
-		g.unlinkLocked(id.Key, m)
-		delete(g.objects[id.Kind], id.Key)
+	if number := g.findLocked(id); number != 0 {
+		g.byID.remove(number)
+		g.leaveLocked(number)
+		g.objects.remove(number)
 	}
 }
 
-// Keys returns the keys of all objects of a kind.
-func (g *Graph) Keys(kind Kind) []string {
-	g.mu.RLock()
-	defer g.mu.RUnlock()
-	return slices.Collect(maps.Keys(g.objects[kind]))
-}
-
-func (g *Graph) newGroup(id ID, o *objectrefs.Object) (next *group, nodeName string) {
-	next = &group{kind: id.Kind, namespace: id.Namespace(), selector: o.Selects}
+// shapesOf returns the shape of an object, and that of the pods on the same node, or nil.
+func (g *Graph) shapesOf(id ID, o *objectrefs.Object) (references shape, onNode *shape) {
+	references = shape{kind: id.Kind, namespace: id.Namespace()}
 	for n := range o.Uses {
 		r := &o.Uses[n]
 		if id.Kind == pod && r.Kind == node.Kind && r.Group == "" {
-			nodeName = r.Name
+			onNode = &shape{kind: pod, uses: []Use{{Target: NewID(node, "", r.Name)}}}
 			continue
 		}
-		if target, ok := g.resolve(r, next.namespace); ok {
-			next.uses = append(next.uses, Use{target, r.Via, r.Optional})
+		if target, ok := g.resolve(r, references.namespace); ok {
+			references.uses = append(references.uses, Use{target, r.Via, r.Optional})
 		}
 	}
 	for n := range o.Owners {
 		r := &o.Owners[n]
-		if target, ok := g.resolve(r, next.namespace); ok {
-			next.owners = append(next.owners, Owner{target, r.UID})
+		if target, ok := g.resolve(r, references.namespace); ok {
+			references.owners = append(references.owners, Owner{target, r.UID})
 		}
 	}
-	selector := ""
 	if o.Selects != nil {
-		// Each selecting object has its own group.
-		selector = id.Key + " " + o.Selects.String()
+		references.selecting = id.Key + " " + o.Selects.String()
 	}
 	if id.Kind == pod {
-		next.labels = o.Labels
+		references.labels = o.Labels
 	}
-	// Encoding strings never fails.
-	identity, _ := json.Marshal([]any{
-		id.Group, id.Kind.Kind, next.namespace, next.uses, next.owners, next.labels, selector,
-	})
-	next.identity = sha256.Sum256(identity)
-	return next, nodeName
+	return references, onNode
 }
 
 // resolve returns the object to which a reference from a namespace refers. A kind that is not served keeps the
@@ -222,94 +191,77 @@ func (g *Graph) resolve(r *objectrefs.Ref, namespace string) (id ID, ok bool) {
 	return NewID(kind, namespace, r.Name), true
 }
 
-func (g *Graph) linkGroupLocked(n *group) {
-	g.groups[n.identity] = n
-	for _, u := range n.uses {
-		g.users[u.Target] = append(g.users[u.Target], n)
-	}
-	for _, o := range n.owners {
-		g.owned[o.UID] = append(g.owned[o.UID], n)
-	}
-	if n.kind == pod {
-		for _, label := range podLabels(n) {
-			addTo(g.pods, n.namespace, label, n)
-		}
-	}
-	if n.selector != nil {
-		addTo(g.selectors, n.namespace, requiredLabel(n.selector), n)
-	}
-}
-
-// podLabels returns the labels of a group of pods as "name=value", and an empty text.
-func podLabels(n *group) []string {
-	texts := []string{""}
-	for name, value := range n.labels {
-		texts = append(texts, name+"="+value)
-	}
-	return texts
-}
-
-// requiredLabel returns one label that each selected pod has, or an empty text.
-func requiredLabel(s *objectrefs.Selector) string {
-	if required := s.Required(); len(required) > 0 {
-		return required[0]
-	}
-	return ""
-}
-
-func addTo(lists map[string]map[string][]*group, namespace, label string, n *group) {
-	byLabel := lists[namespace]
-	if byLabel == nil {
-		byLabel = make(map[string][]*group)
-		lists[namespace] = byLabel
-	}
-	byLabel[label] = append(byLabel[label], n)
-}
-
-func (g *Graph) unlinkLocked(key string, m member) {
-	m.group.keys = without(m.group.keys, key)
-	if m.node != nil {
-		if m.node.keys = without(m.node.keys, key); len(m.node.keys) == 0 {
-			delete(g.onNode, m.node.node)
-		}
-	}
-	n := m.group
-	if len(n.keys) > 0 {
-		return
-	}
-	delete(g.groups, n.identity)
-	for _, u := range n.uses {
-		removeFrom(g.users, u.Target, n)
-	}
-	for _, o := range n.owners {
-		removeFrom(g.owned, o.UID, n)
-	}
-	if n.kind == pod {
-		for _, label := range podLabels(n) {
-			removeFrom(g.pods[n.namespace], label, n)
-		}
-	}
-	if n.selector != nil {
-		removeFrom(g.selectors[n.namespace], requiredLabel(n.selector), n)
-	}
-}
-
-// without removes a value, and changes the order of the others.
-func without[T comparable](values []T, value T) []T {
-	if at := slices.Index(values, value); at >= 0 {
-		last := len(values) - 1
-		values[at] = values[last]
-		var zero T
-		values[last] = zero
-		values = values[:last]
-	}
-	return values
-}
-
-func removeFrom[K comparable](lists map[K][]*group, key K, n *group) {
-	if rest := without(lists[key], n); len(rest) > 0 {
-		lists[key] = rest
+// joinLocked adds an object to the group with a packed shape.
+func (g *Graph) joinLocked(number uint32, at int, text string, selector *objectrefs.Selector) {
+	var joined uint32
+	if slot := g.byText.find(maphash.String(g.seed, text), func(n uint32) bool {
+		return g.groups.at(n).text == text
+	}); slot != nil {
+		joined = *slot
 	} else {
-		delete(lists, key)
+		joined = g.groups.add(group{text: text, selector: selector})
+		g.byText.add(joined)
+		g.linkLocked(joined)
 	}
+	m, to := g.objects.at(number), g.groups.at(joined)
+	m.groups[at], m.next[at], to.first = joined, to.first, number
+}
+
+// leaveLocked removes an object from its groups, and groups without members.
+func (g *Graph) leaveLocked(number uint32) {
+	m := g.objects.at(number)
+	for at, left := range m.groups {
+		if left == 0 {
+			continue
+		}
+		from := g.groups.at(left)
+		next := &from.first
+		for *next != number {
+			next = &g.objects.at(*next).next[at]
+		}
+		*next = m.next[at]
+		if from.first == 0 {
+			g.byText.remove(left)
+			g.unlinkLocked(left)
+			g.groups.remove(left)
+		}
+	}
+	m.groups, m.next = [2]uint32{}, [2]uint32{}
+}
+
+// linkLocked adds a group to the lists of its terms.
+func (g *Graph) linkLocked(number uint32) {
+	for _, t := range g.termsLocked(number) {
+		added := link{hash: g.hashOf(t), group: number}
+		if first := g.findTermLocked(added.hash); first != nil {
+			added.next = *first
+			*first = g.links.add(added)
+		} else {
+			g.byTerm.add(g.links.add(added))
+		}
+	}
+}
+
+// unlinkLocked removes a group from the lists of its terms.
+func (g *Graph) unlinkLocked(number uint32) {
+	for _, t := range g.termsLocked(number) {
+		first := g.findTermLocked(g.hashOf(t))
+		next := first
+		for g.links.at(*next).group != number {
+			next = &g.links.at(*next).next
+		}
+		removed := *next
+		if rest := g.links.at(removed).next; rest != 0 || next != first {
+			*next = rest
+		} else {
+			g.byTerm.remove(removed)
+		}
+		g.links.remove(removed)
+	}
+}
+
+func (g *Graph) termsLocked(number uint32) []term {
+	n := g.groups.at(number)
+	s := unpack(n.text)
+	return s.terms(n.selector)
 }

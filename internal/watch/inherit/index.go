@@ -1,8 +1,8 @@
 package inherit
 
 import (
+	"cmp"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -61,21 +61,14 @@ func (x *index) isListed() bool {
 }
 
 // evaluatedIDs returns all objects whose content is read.
-func (x *index) evaluatedIDs() (ids []graph.ID) {
+func (x *index) evaluatedIDs() []graph.ID {
 	x.mu.RLock()
-	kinds := make([]graph.Kind, 0, len(x.watched))
+	kinds := make(map[graph.Kind]bool, len(x.watched))
 	for kind, w := range x.watched {
-		if !w.informer.Scope.Metadata {
-			kinds = append(kinds, kind)
-		}
+		kinds[kind] = !w.informer.Scope.Metadata
 	}
 	x.mu.RUnlock()
-	for _, kind := range kinds {
-		for _, key := range x.graph.Keys(kind) {
-			ids = append(ids, graph.ID{Kind: kind, Key: key})
-		}
-	}
-	return ids
+	return x.graph.All(func(kind graph.Kind) bool { return kinds[kind] })
 }
 
 func (x *index) isNamespaced(kind graph.Kind) (namespaced, ok bool) {
@@ -181,15 +174,10 @@ func (x *index) Find(id graph.ID) cause.Neighbor {
 
 // All returns objects of a kind in a namespace, sorted by name (see cause.Cluster).
 func (x *index) All(kind graph.Kind, namespace string, limit int) (found []cause.Neighbor) {
-	var keys []string
-	for _, key := range x.graph.Keys(kind) {
-		if strings.HasPrefix(key, namespace+"/") {
-			keys = append(keys, key)
-		}
-	}
-	slices.SortFunc(keys, informer.CompareKeys)
-	for _, key := range keys[:min(limit, len(keys))] {
-		if n := x.Find(graph.ID{Kind: kind, Key: key}); n.Object != nil {
+	ids := x.graph.In(kind, namespace)
+	slices.SortFunc(ids, func(a, b graph.ID) int { return cmp.Compare(a.Key, b.Key) })
+	for _, id := range ids[:min(limit, len(ids))] {
+		if n := x.Find(id); n.Object != nil {
 			found = append(found, n)
 		}
 	}

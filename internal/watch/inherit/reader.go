@@ -45,6 +45,9 @@ func (r *reader) read(ctx context.Context) {
 	}
 }
 
+// isOwn reports whether the reader reads the objects of a kind.
+func (r *reader) isOwn(kind graph.Kind) bool { return kind == r.resource.kind }
+
 // recordProgress notes that the graph contains all objects of a resource that is listed.
 func (r *reader) recordProgress(cursor journal.Cursor) {
 	now := r.resource.informer.CurrentState(nil)
@@ -71,9 +74,9 @@ func (r *reader) readSnapshot() journal.Cursor {
 		present[entries[n].Key] = true
 		r.set(entries[n].Key, nil, entries[n].Value)
 	}
-	for _, key := range r.graph.Keys(r.resource.kind) {
-		if !present[key] {
-			r.remove(graph.ID{Kind: r.resource.kind, Key: key})
+	for _, id := range r.graph.All(r.isOwn) {
+		if !present[id.Key] {
+			r.remove(id)
 		}
 	}
 	return cursor
@@ -151,8 +154,8 @@ func (r *reader) count(key string, before, after *compact.Object) {
 
 // forget removes the objects of a resource that is not watched any more.
 func (r *reader) forget() {
-	for _, key := range r.graph.Keys(r.resource.kind) {
-		r.remove(graph.ID{Kind: r.resource.kind, Key: key})
+	for _, id := range r.graph.All(r.isOwn) {
+		r.remove(id)
 	}
 	if r.resource.kind.Kind == "Pod" {
 		r.usages.reset()

@@ -1,0 +1,175 @@
+package graph
+
+import (
+	"encoding/binary"
+	"maps"
+	"slices"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
+)
+
+// shape is what the objects of a group have in common. The groups store it as text, which takes a third of the memory.
+type shape struct {
+	kind      Kind
+	namespace string // Empty for the shape of the pods on a node, too.
+	selecting string // The key and the selector of an object with a pod selector. Each has its own group.
+	labels    map[string]string
+	owners    []Owner
+	uses      []Use
+}
+
+// pack returns the shape as text. Equal shapes have equal texts.
+func (s *shape) pack() string {
+	b := make(builder, 0, 512)
+	b.add(s.kind.Group, s.kind.Kind, s.namespace, s.selecting)
+	b.addNumber(len(s.labels))
+	for _, name := range slices.Sorted(maps.Keys(s.labels)) {
+		b.add(name, s.labels[name])
+	}
+	b.addNumber(len(s.owners))
+	for n := range s.owners {
+		o := &s.owners[n]
+		b.add(o.Group, o.Kind.Kind, o.Key, o.UID)
+	}
+	b.addNumber(len(s.uses))
+	for n := range s.uses {
+		u := &s.uses[n]
+		optional := ""
+		if u.Optional {
+			optional = "optional"
+		}
+		b.add(u.Target.Group, u.Target.Kind.Kind, u.Target.Key, u.Via, optional)
+	}
+	return string(b)
+}
+
+// unpack reads a text of pack. The texts of the shape are parts of it.
+func unpack(text string) (s shape) {
+	r := reader(text)
+	s.kind = r.kind()
+	s.namespace, s.selecting = r.text(), r.text()
+	s.labels = r.labels()
+	if count := r.number(); count > 0 {
+		s.owners = make([]Owner, count)
+		for n := range s.owners {
+			s.owners[n] = Owner{ID{r.kind(), r.text()}, r.text()}
+		}
+	}
+	if count := r.number(); count > 0 {
+		s.uses = make([]Use, count)
+		for n := range s.uses {
+			s.uses[n] = Use{ID{r.kind(), r.text()}, r.text(), r.text() != ""}
+		}
+	}
+	return s
+}
+
+// kindOf returns the kind of a packed shape.
+func kindOf(text string) Kind {
+	r := reader(text)
+	return r.kind()
+}
+
+// labelsOf returns the labels of a packed shape.
+func labelsOf(text string) map[string]string {
+	r := reader(text)
+	r.kind()
+	r.text()
+	r.text()
+	return r.labels()
+}
+
+// term is a property of a shape by which groups are found.
+type term struct {
+	relation relation
+	kind     Kind
+	text     string
+}
+
+type relation uint8
+
+const (
+	exists  relation = iota // Objects of a kind in the namespace text.
+	uses                    // Objects that use the object with the kind and the key text.
+	owned                   // Objects of the owner with the UID text.
+	labeled                 // Pods with a namespace and label, "namespace/name=value".
+	selects                 // Objects with a pod selector that requires a label, "namespace/name=value", or none, "namespace/".
+)
+
+// terms returns the terms that find a group with the shape. selector is that of the group, or nil.
+func (s *shape) terms(selector *objectrefs.Selector) (terms []term) {
+	if s.namespace != "" || s.kind != pod {
+		terms = append(terms, term{exists, s.kind, s.namespace})
+	}
+	for n := range s.uses {
+		terms = append(terms, term{uses, s.uses[n].Target.Kind, s.uses[n].Target.Key})
+	}
+	for n := range s.owners {
+		terms = append(terms, term{relation: owned, text: s.owners[n].UID})
+	}
+	for name, value := range s.labels {
+		terms = append(terms, labelTerm(labeled, s.namespace, name+"="+value))
+	}
+	if selector != nil {
+		label := ""
+		if required := selector.Required(); len(required) > 0 {
+			label = required[0]
+		}
+		terms = append(terms, labelTerm(selects, s.namespace, label))
+	}
+	return terms
+}
+
+func labelTerm(r relation, namespace, label string) term {
+	return term{relation: r, text: namespace + "/" + label}
+}
+
+// builder builds a text from numbers, and from texts with their lengths.
+type builder []byte
+
+func (b *builder) addNumber(n int) {
+	*b = binary.AppendUvarint(*b, uint64(n)) //nolint:gosec // A length is not negative.
+}
+
+func (b *builder) add(texts ...string) {
+	for _, text := range texts {
+		b.addNumber(len(text))
+		*b = append(*b, text...)
+	}
+}
+
+// reader reads the text of a builder. It is the rest of the text.
+type reader string
+
+func (r *reader) number() (n int) {
+	for shift := 0; ; shift += 7 {
+		b := (*r)[0]
+		*r = (*r)[1:]
+		n |= int(b&0x7f) << shift
+		if b < 0x80 {
+			return n
+		}
+	}
+}
+
+func (r *reader) text() string {
+	length := r.number()
+	text := string((*r)[:length])
+	*r = (*r)[length:]
+	return text
+}
+
+func (r *reader) kind() Kind { return Kind{r.text(), r.text()} }
+
+func (r *reader) labels() map[string]string {
+	count := r.number()
+	if count == 0 {
+		return nil
+	}
+	labels := make(map[string]string, count)
+	for range count {
+		name := r.text()
+		labels[name] = r.text()
+	}
+	return labels
+}
