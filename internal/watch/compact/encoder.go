@@ -72,11 +72,8 @@ func (e *Encoder) ListBytes() int64 { return e.listBytes }
 // Encode makes an Object.
 func (e *Encoder) Encode(parts *Parts) *Object {
 	o := &Object{
-		labels: unique.Make(string(parts.Labels)), managedTime: parts.ManagedTime.Unix(),
-		textHash: maphash.Bytes(seed, parts.Text),
-	}
-	if created := parts.Created(); !created.IsZero() {
-		o.created = created.Unix()
+		labels: unique.Make(string(parts.Labels)), created: secondsOf(parts.Created()),
+		managedTime: secondsOf(parts.ManagedTime), textHash: maphash.Bytes(seed, parts.Text),
 	}
 	if !e.Collecting() {
 		e.packed = e.codec.encode(e.packed, parts.Text)

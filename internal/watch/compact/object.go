@@ -5,6 +5,7 @@ package compact
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"time"
 	"unique"
 
@@ -25,11 +26,23 @@ type Object struct {
 	// ends contains where each part ends.
 	data        []byte
 	ends        [6]uint32
-	created     int64                 // Creation time in Unix seconds; 0 if unknown.
+	created     seconds               // Creation time; 0 if unknown.
+	managedTime seconds               // Newest time in the managedFields, which are not stored.
 	labels      unique.Handle[string] // Labels as JSON text; objects with the same labels share it.
 	codec       *codec
-	managedTime int64  // Newest time in the managedFields, in Unix seconds. The managedFields are not stored.
 	textHash    uint64 // Hash of the redacted text. It is different in each process.
+}
+
+// seconds is a time in Unix seconds, up to the year 2106; 0 is the zero Time.
+type seconds uint32
+
+func secondsOf(t time.Time) seconds { return seconds(min(max(t.Unix(), 0), math.MaxUint32)) }
+
+func (s seconds) time() time.Time {
+	if s == 0 {
+		return time.Time{}
+	}
+	return time.Unix(int64(s), 0).UTC()
 }
 
 // Namespace returns the object's namespace, or an empty string for a cluster-scoped object.
@@ -82,19 +95,14 @@ func (o *Object) SameCells(other *Object) bool {
 }
 
 // Created returns the creation time in whole seconds, or the zero Time if it is unknown.
-func (o *Object) Created() time.Time {
-	if o.created == 0 {
-		return time.Time{}
-	}
-	return time.Unix(o.created, 0).UTC()
-}
+func (o *Object) Created() time.Time { return o.created.time() }
 
 // Labels returns the labels as a JSON object, or an empty text. Objects with equal text have equal handles.
 func (o *Object) Labels() unique.Handle[string] { return o.labels }
 
 // ManagedTime returns the newest time in the object's managedFields, in whole seconds. Some changes, such as a
 // deletion that waits for finalizers, do not increase this time.
-func (o *Object) ManagedTime() time.Time { return time.Unix(o.managedTime, 0).UTC() }
+func (o *Object) ManagedTime() time.Time { return o.managedTime.time() }
 
 // JSON returns the object's redacted text. Each call decompresses the text again.
 func (o *Object) JSON() ([]byte, error) { return o.AppendJSON(nil) }
@@ -113,7 +121,7 @@ func (o *Object) AppendJSON(dst []byte) ([]byte, error) {
 }
 
 // Size returns the approximate memory of the Object, in bytes.
-func (o *Object) Size() int { return len(o.data) + 88 }
+func (o *Object) Size() int { return len(o.data) + 80 }
 
 // RowSize returns the approximate memory of the Object's row (see AppendRow), in bytes.
 func (o *Object) RowSize() int { return int(o.ends[5]) + 96 }
