@@ -20,6 +20,10 @@ const maxLine = 64 << 20
 // slow.
 const reflectorBatch = 64
 
+// listBuffer and eventBuffer are the sizes of the buffers for a list, and for the events after it. A watch keeps its
+// buffer as long as it is open, and a list needs fewer reads with a larger one.
+const listBuffer, eventBuffer = 64 << 10, 4 << 10
+
 // maxSilence is the maximum time without data on a watch. API servers send a bookmark about every minute.
 const maxSilence = 150 * time.Second
 
@@ -78,7 +82,11 @@ var errStalled = errors.New("the streaming list made no progress")
 func (s *stream) read(ctx context.Context, initial bool) (err error) {
 	defer s.source.recover(&err)
 	body := &batchReader{source: s.body, isList: initial}
-	lines := &lineReader{r: bufio.NewReaderSize(body, 64<<10)}
+	size := eventBuffer
+	if initial {
+		size = listBuffer
+	}
+	lines := &lineReader{r: bufio.NewReaderSize(body, size)}
 	if initial {
 		if err := s.readList(ctx, lines); err != nil {
 			if failed := s.source.options.Failed; failed != nil && ctx.Err() == nil && !errors.Is(err, errStalled) {
@@ -87,6 +95,7 @@ func (s *stream) read(ctx context.Context, initial bool) (err error) {
 			return err
 		}
 		body.isList = false
+		lines.shrink(body)
 	}
 	return s.readEvents(ctx, lines, initial)
 }
@@ -205,6 +214,14 @@ func (l *lineReader) next() ([]byte, error) {
 	line, err := l.read()
 	l.lastLine = line
 	return line, err
+}
+
+// shrink replaces the buffer by a small one after a list, unless it contains events already.
+func (l *lineReader) shrink(source io.Reader) {
+	if l.r.Buffered() == 0 {
+		clear(l.lastLine)
+		*l = lineReader{r: bufio.NewReaderSize(source, eventBuffer)}
+	}
 }
 
 func (l *lineReader) read() ([]byte, error) {
