@@ -70,7 +70,6 @@ func (r *reader) readSnapshot() journal.Cursor {
 		r.usages.reset()
 	}
 	for n := range entries {
-		r.count(entries[n].Key, nil, entries[n].Value)
 		present[entries[n].Key] = true
 		r.set(entries[n].Key, nil, entries[n].Value)
 	}
@@ -97,8 +96,8 @@ func (r *reader) apply(changes []*event.Change) {
 		r.specs.record(r.resource.kind, c)
 	}
 	for key, c := range last {
-		r.count(key, first[key], c.New)
 		if c.Op == journal.Delete {
+			r.count(key, first[key], nil)
 			r.remove(graph.ID{Kind: r.resource.kind, Key: key})
 			continue
 		}
@@ -114,12 +113,12 @@ func (r *reader) set(key string, before, o *compact.Object) {
 	hasNewOwn := before == nil || !before.Verdict().Own().Same(o.Verdict().Own())
 	hasNewReferences := false // A pod can have new labels.
 	if isNewText {
-		var refs objectrefs.Object
+		var text []byte // Without a text, the object has no references.
 		if !r.resource.informer.Scope.Metadata && !isEndpoints(r.resource.kind) {
-			if text, err := o.JSON(); err == nil {
-				refs = objectrefs.Of(text)
-			}
+			text, _ = o.JSON()
 		}
+		r.count(key, before, text)
+		refs := objectrefs.Of(text)
 		hasNewReferences = r.graph.Set(id, &refs)
 	}
 	r.results.track(id, o.Verdict())
@@ -133,22 +132,20 @@ func (r *reader) set(key string, before, o *compact.Object) {
 	r.mark(affected...)
 }
 
-// count updates what the pods of a namespace request. before is nil for a new pod, and after for a deleted one.
-func (r *reader) count(key string, before, after *compact.Object) {
-	if r.resource.kind != (graph.Kind{Kind: "Pod"}) || before != nil && after != nil && before.SameText(after) {
+// count updates what the pods of a namespace request. before is nil for a new pod, and text for a deleted one.
+func (r *reader) count(key string, before *compact.Object, text []byte) {
+	if r.resource.kind != (graph.Kind{Kind: "Pod"}) {
 		return
 	}
-	for _, o := range []struct {
-		object *compact.Object
-		sign   int
-	}{{before, -1}, {after, 1}} {
-		if o.object == nil {
-			continue
+	if before != nil {
+		if old, err := before.JSON(); err == nil {
+			u := usageOf(old)
+			r.usages.add(informer.NamespaceOf(key), &u, -1)
 		}
-		if text, err := o.object.JSON(); err == nil {
-			u := usageOf(text)
-			r.usages.add(informer.NamespaceOf(key), &u, o.sign)
-		}
+	}
+	if text != nil {
+		u := usageOf(text)
+		r.usages.add(informer.NamespaceOf(key), &u, 1)
 	}
 }
 
