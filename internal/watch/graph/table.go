@@ -7,7 +7,8 @@ type slab[T any] struct {
 	free   []uint32 // Numbers of removed values.
 }
 
-const chunkSize = 256
+// chunkSize makes chunks of objects so large that the allocator adds no header, which would round up their size.
+const chunkSize = 1024
 
 // at returns the value with a number.
 func (s *slab[T]) at(number uint32) *T { return &s.chunks[number/chunkSize][number%chunkSize] }
