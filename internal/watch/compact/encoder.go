@@ -112,7 +112,7 @@ func (e *Encoder) train() {
 	}
 	for _, o := range objects {
 		e.packed = e.codec.encode(e.packed, bodyOf(o))
-		o.data = slices.Concat(o.data[:o.ends[5]], e.packed)
+		o.data = slices.Concat(o.data[:o.verdictEnd], e.packed)
 		o.codec = e.codec
 		e.listBytes += int64(o.Size())
 	}

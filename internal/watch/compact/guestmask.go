@@ -45,7 +45,7 @@ func (v *GuestMask) After(previous, o *Object) (*Object, error) {
 		return nil, err
 	}
 	masked := *o
-	masked.data = append(bytes.Clone(o.data[:o.ends[5]]), text...)
+	masked.data = append(bytes.Clone(o.data[:o.verdictEnd]), text...)
 	masked.codec, masked.textHash = nil, maphash.Bytes(seed, text)
 	return &masked, nil
 }

@@ -4,8 +4,10 @@ package compact
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 	"unique"
 
@@ -22,10 +24,11 @@ import (
 
 // Object is one object of the cluster: the values for tables and selectors, and the compressed redacted JSON text.
 type Object struct {
-	// data is namespace, name, uid, resourceVersion, cells, verdict (see verdict.Packed) and body (the compressed text).
-	// ends contains where each part ends.
+	// data is namespace, name, uid and resourceVersion, each after its length, then cells, verdict (see verdict.Packed)
+	// and body (the compressed text).
 	data        []byte
-	ends        [6]uint32
+	cellsEnd    uint32                // Where the cells end, and the verdict begins.
+	verdictEnd  uint32                // Where the verdict ends, and the body begins.
 	created     seconds               // Creation time; 0 if unknown.
 	managedTime seconds               // Newest time in the managedFields, which are not stored.
 	labels      unique.Handle[string] // Labels as JSON text; objects with the same labels share it.
@@ -46,17 +49,17 @@ func (s seconds) time() time.Time {
 }
 
 // Namespace returns the object's namespace, or an empty string for a cluster-scoped object.
-func (o *Object) Namespace() string { return string(o.data[:o.ends[0]]) }
+func (o *Object) Namespace() string { return string(part(o, 0)) }
 
 // Name returns the object's metadata.name.
-func (o *Object) Name() string { return string(o.data[o.ends[0]:o.ends[1]]) }
+func (o *Object) Name() string { return string(part(o, 1)) }
 
 // UID returns the object's UID. It can be empty, because aggregated APIs are not required to set a UID.
-func (o *Object) UID() string { return string(o.data[o.ends[1]:o.ends[2]]) }
+func (o *Object) UID() string { return string(part(o, 2)) }
 
 // ResourceVersion returns the object's resourceVersion. Callers must treat it as opaque, as the Kubernetes API
 // conventions require.
-func (o *Object) ResourceVersion() string { return string(o.data[o.ends[2]:o.ends[3]]) }
+func (o *Object) ResourceVersion() string { return string(part(o, 3)) }
 
 // SameUID reports whether two versions have the same UID. An object that was deleted and created again has another UID.
 func (o *Object) SameUID(other *Object) bool { return o.UID() == other.UID() }
@@ -84,7 +87,10 @@ func (o *Object) Cell(at int) (cell []byte) {
 
 // Cells returns the row's cells as a JSON array, with timestamps for elapsed times. Callers must not change the
 // array.
-func (o *Object) Cells() []byte { return o.data[o.ends[3]:o.ends[4]:o.ends[4]] }
+func (o *Object) Cells() []byte {
+	_, rest := cut(o, 3)
+	return o.data[len(o.data)-len(rest) : o.cellsEnd : o.cellsEnd]
+}
 
 // SameCells reports whether two Objects with the same resourceVersion have equal cells. It ignores timestamps: some
 // are computed from a rounded elapsed time, and differ in each list.
@@ -121,13 +127,13 @@ func (o *Object) AppendJSON(dst []byte) ([]byte, error) {
 }
 
 // Size returns the approximate memory of the Object, in bytes.
-func (o *Object) Size() int { return len(o.data) + 80 }
+func (o *Object) Size() int { return len(o.data) + 64 }
 
 // RowSize returns the approximate memory of the Object's row (see AppendRow), in bytes.
-func (o *Object) RowSize() int { return int(o.ends[5]) + 96 }
+func (o *Object) RowSize() int { return int(o.verdictEnd) + 96 }
 
 // Verdict returns the verdict on the object. Callers must not change it.
-func (o *Object) Verdict() verdict.Packed { return o.data[o.ends[4]:o.ends[5]] }
+func (o *Object) Verdict() verdict.Packed { return o.data[o.cellsEnd:o.verdictEnd] }
 
 // WithOwnVerdict returns a copy of the object with another verdict on the object alone. An inherited verdict stays.
 func (o *Object) WithOwnVerdict(own verdict.Packed) *Object {
@@ -141,8 +147,8 @@ func (o *Object) WithOwnVerdict(own verdict.Packed) *Object {
 // WithVerdict returns a copy of the object with another verdict.
 func (o *Object) WithVerdict(v verdict.Packed) *Object {
 	other := *o
-	other.data = append(append(bytes.Clone(o.data[:o.ends[4]]), v...), bodyOf(o)...)
-	other.ends[5] = o.ends[4] + uint32(len(v)) //nolint:gosec // The length is far below 4 GiB.
+	other.data = slices.Concat(o.data[:o.cellsEnd], v, bodyOf(o))
+	other.verdictEnd = o.cellsEnd + uint32(len(v)) //nolint:gosec // The length is far below 4 GiB.
 	return &other
 }
 
@@ -161,26 +167,32 @@ func (o *Object) GetObjectMeta() metav1.Object {
 
 // part returns a part of an object's data without a copy: 0 namespace, 1 name, 2 uid, 3 resourceVersion.
 func part(o *Object, n int) []byte {
-	if n == 0 {
-		return o.data[:o.ends[0]]
+	text, _ := cut(o, n)
+	return text
+}
+
+// cut returns a part of an object's data, and the data after it.
+func cut(o *Object, n int) (text, rest []byte) {
+	rest = o.data
+	for range n + 1 {
+		length, start := binary.Uvarint(rest)
+		end := start + int(length) //nolint:gosec // It was written by pack.
+		text, rest = rest[start:end], rest[end:]
 	}
-	return o.data[o.ends[n-1]:o.ends[n]]
+	return text, rest
 }
 
 // bodyOf returns the compressed text of an object.
-func bodyOf(o *Object) []byte { return o.data[o.ends[5]:] }
+func bodyOf(o *Object) []byte { return o.data[o.verdictEnd:] }
 
 // pack sets the data of a new Object.
 func pack(o *Object, m *Metadata, cells, verdict, body []byte) {
-	n := len(m.Namespace) + len(m.Name) + len(m.UID) + len(m.ResourceVersion) + len(cells) + len(verdict)
-	data := make([]byte, 0, n+len(body))
-	for i, part := range []string{m.Namespace, m.Name, m.UID, m.ResourceVersion} {
-		data = append(data, part...)
-		o.ends[i] = uint32(len(data)) //nolint:gosec // The length is far below 4 GiB.
+	var start [512]byte
+	data := start[:0]
+	for _, part := range []string{m.Namespace, m.Name, m.UID, m.ResourceVersion} {
+		data = append(binary.AppendUvarint(data, uint64(len(part))), part...)
 	}
-	data = append(data, cells...)
-	o.ends[4] = uint32(len(data)) //nolint:gosec // The length is far below 4 GiB.
-	data = append(data, verdict...)
-	o.ends[5] = uint32(len(data)) //nolint:gosec // The length is far below 4 GiB.
-	o.data = append(data, body...)
+	o.data = slices.Concat(data, cells, verdict, body)
+	o.cellsEnd = uint32(len(data) + len(cells))      //nolint:gosec // The length is far below 4 GiB.
+	o.verdictEnd = o.cellsEnd + uint32(len(verdict)) //nolint:gosec // As above.
 }
