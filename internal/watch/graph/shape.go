@@ -93,7 +93,7 @@ const (
 	uses                    // Objects that use the object with the kind and the key text.
 	owned                   // Objects of the owner with the UID text.
 	labeled                 // Pods with a namespace and label, "namespace/name=value".
-	selects                 // Objects with a pod selector that requires a label, "namespace/name=value", or none, "namespace/".
+	selects                 // Objects whose pod selector requires the label, as for labeled, or "namespace/" for none.
 )
 
 // terms returns the terms that find a group with the shape. selector is that of the group, or nil.
