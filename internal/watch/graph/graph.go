@@ -50,7 +50,7 @@ type Owner struct {
 type Graph struct {
 	// IsNamespaced reports whether objects of a kind have a namespace. ok is false if the kind is not served.
 	isNamespaced func(Kind) (namespaced, ok bool)
-	// seed is random, so that nobody can construct texts with the same hash.
+	// seed is random, so texts with the same hash cannot be constructed.
 	seed maphash.Seed
 
 	mu      sync.RWMutex

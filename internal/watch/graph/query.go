@@ -34,12 +34,13 @@ func (g *Graph) In(kind Kind, namespace string) []ID {
 	return g.collect(term{exists, kind, namespace}, math.MaxInt)
 }
 
-// All returns the objects of the kinds for which include returns true. It reads the complete graph.
+// All returns the objects of the kinds for which include returns true. It reads the complete graph. In the order of
+// the result, from the newest to the oldest, Remove is the fastest.
 func (g *Graph) All(include func(Kind) bool) (ids []ID) {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	for number := range g.objects.last {
-		o := g.objects.at(number + 1)
+	for number := g.objects.last; number > 0; number-- {
+		o := g.objects.at(number)
 		if o.groups[0] == 0 {
 			continue // It was removed.
 		}
