@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { clearPage, page, Part, type FakeEvent } from "../fake-page.ts";
 import { Upstream } from "../fake-log-server.ts";
+import type { Command } from "../../static/src/palette/commands.ts";
 import { PaletteLauncher } from "../../static/src/palette/palette-launcher.ts";
 
 const loaded = (): Promise<void> => new Promise((done) => setTimeout(done, 20));
@@ -16,13 +17,15 @@ function start() {
   Object.assign(page, { head });
   const button = new Part("button");
   page.body.append(button);
+  const commands = [{ group: "Page", keys: ["t"], scope: "page", label: "Change theme", run: () => ran.push("theme") }];
+  const ran: string[] = [];
   const launcher = new PaletteLauncher(button as unknown as HTMLElement, {
     live: new Upstream().live,
     context: () => ({
       kinds: [],
       pins: [],
       recent: [],
-      commands: [],
+      commands: commands as unknown as Command[],
       contexts: null,
       view: null,
       rows: null,
@@ -36,6 +39,7 @@ function start() {
   return {
     button,
     launcher,
+    ran,
     press: (key: string, more: object = {}): FakeEvent => page.body.dispatch("keydown", { key, ...more }),
     dialog: () => page.body.querySelector("#palette"),
     text: () => page.body.querySelector("#palette-box")?.value,
@@ -53,6 +57,14 @@ void test("text that the user types while the palette loads is kept", async () =
   assert.equal(shortcut.defaultPrevented, false, "the browser's shortcuts still work");
   await loaded();
   assert.deepEqual([p.dialog()?.open, p.text()], [true, ":po "]);
+});
+
+void test("Enter pressed while the palette loads runs the first result", async () => {
+  const p = start();
+  p.launcher.open("");
+  for (const key of ["t", "h", "e", "m", "Enter"]) assert.ok(p.press(key).stopped, key);
+  await loaded();
+  assert.deepEqual([p.dialog()?.open, p.ran], [false, ["theme"]]);
 });
 
 void test("keys are left alone before the palette opens and after it has loaded", async () => {

@@ -114,7 +114,7 @@ function start() {
 
 void test("the palette opens with the focus in the box, and lists pinned resources and commands", () => {
   const p = start();
-  p.palette.open("");
+  p.palette.open("", false);
   assert.deepEqual([p.dialog.open, p.hasFocus(), p.text()], [true, true, ""]);
   assert.deepEqual(p.labels().slice(-1), ["Toggle theme"]);
   assert.ok(p.labels().includes("Pods"));
@@ -123,7 +123,7 @@ void test("the palette opens with the focus in the box, and lists pinned resourc
 
 void test("typing shows matching results, and selects the first one", () => {
   const p = start();
-  p.palette.open("");
+  p.palette.open("", false);
   p.press("ArrowDown");
   assert.equal(p.selected(), "1");
   p.type("secret");
@@ -142,7 +142,7 @@ void test("typing shows matching results, and selects the first one", () => {
 
 void test("arrow keys and Ctrl+N or Ctrl+P move the selection around the list", () => {
   const p = start();
-  p.palette.open("");
+  p.palette.open("", false);
   const last = p.options().length - 1;
   assert.ok(last >= 4);
   for (const [key, more, want] of [
@@ -165,7 +165,7 @@ void test("arrow keys and Ctrl+N or Ctrl+P move the selection around the list", 
 
 void test("Enter closes the palette, returns the focus, and shows the selected list", () => {
   const p = start();
-  p.palette.open("");
+  p.palette.open("", false);
   p.type("services");
   p.press("Enter");
   assert.deepEqual(p.happened, ["list /r/core/v1/services, focus is back"]);
@@ -175,7 +175,7 @@ void test("Enter closes the palette, returns the focus, and shows the selected l
 void test("Ctrl+Enter opens the result in another tab, and the palette stays open", () => {
   const p = start();
   tabs.length = 0;
-  p.palette.open("");
+  p.palette.open("", false);
   p.type("services");
   p.press("Enter", { ctrlKey: true });
   assert.deepEqual([tabs, p.happened, p.dialog.open], [["/r/core/v1/services"], [], true]);
@@ -183,7 +183,7 @@ void test("Ctrl+Enter opens the result in another tab, and the palette stays ope
 
 void test("a command runs after the palette has returned the focus", async () => {
   const p = start();
-  p.palette.open("");
+  p.palette.open("", false);
   p.type("theme");
   p.press("Enter");
   assert.deepEqual([p.happened, p.dialog.open], [[], false]);
@@ -193,7 +193,7 @@ void test("a command runs after the palette has returned the focus", async () =>
 
 void test("the pointer selects a result when it moves, and a click opens it", () => {
   const p = start();
-  p.palette.open("");
+  p.palette.open("", false);
   const services = p.labels().indexOf("Services");
   p.options()[services]?.fire("pointermove", { type: "pointermove" });
   assert.equal(p.selected(), String(services));
@@ -203,7 +203,7 @@ void test("the pointer selects a result when it moves, and a click opens it", ()
 
 void test("a click outside the palette closes it, a click inside does not", () => {
   const p = start();
-  p.palette.open("");
+  p.palette.open("", false);
   p.dialog.querySelector(".palette-head")?.dispatch("click");
   assert.equal(p.dialog.open, true);
   p.dialog.dispatch("click");
@@ -212,7 +212,7 @@ void test("a click outside the palette closes it, a click inside does not", () =
 
 void test("Tab completes the text from the selected result", () => {
   const p = start();
-  p.palette.open("");
+  p.palette.open("", false);
   p.type("serv");
   assert.equal(p.press("Tab"), true);
   assert.equal(p.text(), ":services ");
@@ -223,19 +223,19 @@ void test("Tab completes the text from the selected result", () => {
 
 void test("opening it again closes it, and opening it with a text replaces the text", () => {
   const p = start();
-  p.palette.open("");
+  p.palette.open("", false);
   p.type("secret");
-  p.palette.open(":");
+  p.palette.open(":", false);
   assert.deepEqual([p.dialog.open, p.text()], [true, ":"]);
-  p.palette.open("");
+  p.palette.open("", false);
   assert.equal(p.dialog.open, false);
-  p.palette.open("");
+  p.palette.open("", false);
   assert.deepEqual([p.dialog.open, p.text()], [true, ""]);
 });
 
 void test("namespaces are those of the rows until all have arrived, and closing ends their subscription", () => {
   const p = start();
-  p.palette.open("");
+  p.palette.open("", false);
   p.type("from-rows");
   assert.deepEqual(p.labels()[0], "from-rows");
   assert.deepEqual(
@@ -263,7 +263,7 @@ void test("a guest requests no namespaces", () => {
   const p = start();
   page.documentElement.dataset["shared"] = "[]";
   try {
-    p.palette.open("");
+    p.palette.open("", false);
     assert.equal(p.upstream.requests.length, 0);
   } finally {
     page.documentElement.removeAttribute("data-shared");
@@ -278,7 +278,7 @@ void test("objects of the server's search are added, and the selected result sta
       finish = done;
     });
   p.context.commands.push({ ...p.theme, label: "Use system theme" });
-  p.palette.open("");
+  p.palette.open("", false);
   p.type("theme");
   const before = p.labels();
   assert.equal(before.length, 2);
@@ -296,7 +296,7 @@ void test("a response to an earlier text is ignored", async () => {
   const p = start();
   const finish: ((body: unknown) => void)[] = [];
   respond = () => new Promise((done) => finish.push(done));
-  p.palette.open("");
+  p.palette.open("", false);
   p.type("ser");
   await afterDebounce();
   p.type("serv");
@@ -307,7 +307,7 @@ void test("a response to an earlier text is ignored", async () => {
 
 void test("data that arrives later is drawn while the palette is open", () => {
   const p = start();
-  p.palette.open("");
+  p.palette.open("", false);
   const before = p.labels();
   p.context.kinds = [...kinds, kind("endpoints", "Endpoints")];
   p.context.pins.push("core/v1/endpoints");

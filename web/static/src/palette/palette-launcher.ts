@@ -1,4 +1,4 @@
-// Opens the command palette. Its code is loaded on demand, and text typed meanwhile is kept.
+// Opens the command palette. Its code is loaded on demand, and keys pressed meanwhile are kept.
 
 import type { PaletteHost, Palette } from "./palette.tsx";
 import { loadTabStyle } from "../ui/tab-style.ts";
@@ -7,6 +7,7 @@ import { showToast } from "../ui/toast.ts";
 export class PaletteLauncher {
   private palette: Promise<Palette> | null = null;
   private typed: string | null = null; // text that the user typed while the palette loads; null if it is not loading
+  private isEntered = false; // whether the user pressed Enter after this text
 
   constructor(
     button: HTMLElement,
@@ -21,7 +22,8 @@ export class PaletteLauncher {
         // Ctrl or Cmd is probably the start of Ctrl+K, so load the palette already.
         if (e.key === "Control" || e.key === "Meta") void this.load().catch(() => undefined);
         if (this.typed === null || e.ctrlKey || e.metaKey || e.altKey) return;
-        if (e.key.length === 1) this.typed += e.key;
+        if (e.key === "Enter") this.isEntered = true;
+        else if (e.key.length === 1) this.typed += e.key;
         else if (e.key !== "Backspace") return;
         else this.typed = this.typed.slice(0, -1);
         e.preventDefault();
@@ -33,9 +35,10 @@ export class PaletteLauncher {
 
   open(text: string): void {
     this.typed = text;
+    this.isEntered = false;
     this.load().then(
       (palette) => {
-        palette.open(this.typed ?? text);
+        palette.open(this.typed ?? text, this.isEntered);
         this.typed = null;
       },
       () => {

@@ -50,7 +50,8 @@ export class Palette {
     });
   }
 
-  open(text: string): void {
+  /** Opens the palette with a text. With runsFirst, it runs the first result of this text, if there is one. */
+  open(text: string, runsFirst: boolean): void {
     if (this.dialog.open && text === "") return this.dialog.close(); // a second Ctrl+K closes the palette
     if (!this.dialog.open) {
       this.dialog.showModal();
@@ -71,6 +72,8 @@ export class Palette {
     }
     this.setText(text);
     this.input.current?.focus();
+    const first = this.items[0];
+    if (runsFirst && first !== undefined) this.runItem(first, false);
   }
 
   private closed(): void {
