@@ -34,9 +34,17 @@ func (i *Informer) retained() (changes int, historyStart time.Time) {
 // CompleteSince returns the time since which the history contains all changes. An empty list of namespaces means all.
 func (i *Informer) CompleteSince(namespaces []string) time.Time {
 	_, since := i.retained()
+	if listed := i.ListedSince(namespaces); listed.After(since) {
+		return listed
+	}
+	return since
+}
+
+// ListedSince returns the time of the newest list. Changes before a list can be missing, because the list shows only
+// their result.
+func (i *Informer) ListedSince(namespaces []string) (since time.Time) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	// The history is complete only since the last list, because a list shows only the result of earlier changes.
 	for ns, f := range i.feeds {
 		isRequested := ns == "" || len(namespaces) == 0 || slices.Contains(namespaces, ns)
 		if isRequested && f.state.listedAt.After(since) {

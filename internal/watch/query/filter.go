@@ -179,8 +179,7 @@ func (f *Filter) ID() FilterID {
 
 // MatchesAll reports whether the filter matches all objects of its resource, and shows them unchanged.
 func (f *Filter) MatchesAll() bool {
-	return f.Name == "" && len(f.Namespaces) == 0 && f.Selector == nil && len(f.words) == 0 && !f.NeedsRow() &&
-		!f.HidesCauses
+	return f.MatchesNamespaces() && len(f.Namespaces) == 0 && !f.HidesCauses
 }
 
 // WithColumns returns a copy of the filter with the given columns. The copy and f can be used concurrently.
@@ -201,10 +200,8 @@ func (f *Filter) MatchesIgnoringText(o *compact.Object) bool {
 	if f.Name != "" && o.Name() != f.Name {
 		return false
 	}
-	if len(f.Namespaces) > 0 {
-		if _, ok := slices.BinarySearch(f.Namespaces, o.Namespace()); !ok {
-			return false
-		}
+	if !f.IncludesNamespace(o.Namespace()) {
+		return false
 	}
 	return (f.Selector == nil || f.Selector.matches(o.Labels())) && f.MatchesLink(o)
 }

@@ -1,0 +1,166 @@
+// Package rates counts the container restarts and the Warning events of the objects that a list shows.
+//
+// All counts are from the changes in journals, by the permissions of one viewer. Time without data has no count, and
+// hidden objects do not affect the counts.
+package rates
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"time"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/signal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
+)
+
+const (
+	// Step is the duration of one bucket.
+	Step = 10 * time.Second
+	// Buckets is the number of counts in a series.
+	Buckets = 30
+
+	// Interval is the minimum time between two results of a Reader.
+	Interval = time.Second
+
+	// These constants limit the work for one result: the visible changes that are read from each journal, and the
+	// counts by object and bucket that are kept. maxLeft is for objects that are not in the list any more.
+	maxChanges = 20_000
+	maxCounts  = 10_000
+	maxLeft    = 1_000
+)
+
+// A Source is a resource whose changes are counted, as far as the viewer may see them.
+type Source struct {
+	Informer *shared.Informer
+	Filter   *query.Filter // Only one goroutine can use a Filter, so sources must not share it.
+	Refusal  error         // Why the viewer may not read the resource; nil if the viewer may.
+}
+
+// Sources are the resources of one Reader.
+type Sources struct {
+	Group, Kind string // Of the objects in the list.
+	List        Source
+	// Events is the zero Source if the list itself contains events.
+	Events Source
+	// Pods is the zero Source if the list contains pods, or objects without pods.
+	Pods Source
+	// HasPods means that the list contains pods, or controllers of pods.
+	HasPods bool
+
+	Release   func()
+	RecheckAt time.Time // When permissions must be checked again; zero for never.
+}
+
+// Opener checks the permissions of the viewer, and opens the sources.
+type Opener func(context.Context) (*Sources, error)
+
+// A Reader returns the counts of the last 5 minutes, again and again. Only one goroutine can use it.
+type Reader struct {
+	open    Opener
+	acquire func(context.Context) (release func(), err error)
+	sources *Sources
+	counter *counter
+	last    *Result
+	readAt  time.Time
+}
+
+// New returns a Reader. It calls acquire before work that keeps a processor busy.
+func New(
+	ctx context.Context, open Opener, acquire func(context.Context) (release func(), err error),
+) (*Reader, error) {
+	r := &Reader{open: open, acquire: acquire}
+	return r, r.recheck(ctx)
+}
+
+// Next waits for counts that differ from those of the last call. It returns a Result at least once per Step.
+func (r *Reader) Next(ctx context.Context) (*Result, error) {
+	for {
+		signal.Sleep(ctx, time.Until(r.readAt.Add(Interval)))
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := r.recheck(ctx); err != nil {
+			return nil, err
+		}
+		r.readAt = time.Now()
+		result, err := r.read(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if !reflect.DeepEqual(result, r.last) {
+			r.last = result
+			return result, nil
+		}
+	}
+}
+
+func (r *Reader) read(ctx context.Context) (*Result, error) {
+	release, err := r.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	now := time.Now()
+	if err := r.counter.read(ctx, now); err != nil {
+		return nil, err
+	}
+	return r.counter.result(now), nil
+}
+
+// recheck checks permissions when due. If they have changed, it counts again from the start.
+func (r *Reader) recheck(ctx context.Context) error {
+	if r.sources != nil && (r.sources.RecheckAt.IsZero() || time.Now().Before(r.sources.RecheckAt)) {
+		return nil
+	}
+	sources, err := r.open(ctx)
+	if err != nil {
+		return err
+	}
+	if r.sources != nil && !r.sources.differ(sources) {
+		sources.Release()
+		r.sources.RecheckAt = sources.RecheckAt
+		return nil
+	}
+	r.Close()
+	r.sources, r.counter = sources, newCounter(sources)
+	return nil
+}
+
+func (s *Sources) differ(other *Sources) bool {
+	return s.List.differs(&other.List) || s.Events.differs(&other.Events) || s.Pods.differs(&other.Pods)
+}
+
+func (s *Source) differs(other *Source) bool {
+	if s.Informer != other.Informer || (s.Refusal == nil) != (other.Refusal == nil) {
+		return true
+	}
+	return s.Informer != nil &&
+		(s.Filter.ID() != other.Filter.ID() || s.Filter.IsRestricted != other.Filter.IsRestricted)
+}
+
+// Close releases the sources.
+func (r *Reader) Close() {
+	if r.sources != nil {
+		r.sources.Release()
+	}
+}
+
+// state returns the status of a source as the viewer may see it.
+func (s *Source) state() status.Status {
+	switch problem, ok := errors.AsType[*status.Problem](s.Refusal); {
+	case ok && problem.Cause == status.Refused:
+		return status.Status{State: status.Forbidden, Reason: problem.Detail}
+	case s.Refusal != nil:
+		return status.Status{State: status.Absent, Reason: s.Refusal.Error()}
+	case s.Informer == nil:
+		return status.Status{State: status.Live}
+	}
+	now := s.Informer.VisibleState(s.Filter)
+	if !now.Synced && now.Status.State == status.Live {
+		now.Status.State = status.Syncing
+	}
+	return now.Status
+}
