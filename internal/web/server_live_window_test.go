@@ -79,6 +79,11 @@ func TestWindowSubscription(t *testing.T) {
 			"Name and view do not match", "", 7,
 		},
 		{`{"op":"subscribe","id":7,"resource":"core/v1/pods","q":"x"}`, "Invalid window", `the view is "rows"`, 7},
+		{`{"op":"subscribe","id":7,"resource":"core/v1/pods","q":"x","offset":1,"view":"rates"}`, "Invalid window", "", 7},
+		{
+			`{"op":"subscribe","id":7,"resource":"core/v1/pods","name":"x","view":"rates"}`, "Invalid rates subscription",
+			"no other members", 7,
+		},
 		{`{"op":"subscribe","id":7,"resource":"core/v1/pods","view":"changes","offset":1}`, "Invalid window", "", 7},
 		{`{"op":"subscribe","id":7,"resource":"core/v1/pods","every":1001}`, "Invalid interval", "0 to 1000", 0},
 		{`{"op":"subscribe","id":7,"resource":"core/v1/pods","every":-1}`, "Invalid interval", "every is -1", 0},

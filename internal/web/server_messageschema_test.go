@@ -213,6 +213,7 @@ func TestMessagesMatchTheSchemas(t *testing.T) {
 		// Other tests receive these members.
 		"resources problems[] group", "resources problems[] version", "resources problems[] reason",
 		"resources resources[] namespaces", "state namespaces", "state count", "state total",
+		"rates restarts reason", "rates restarts since", "rates warnings reason", "rates warnings since",
 	} {
 		delete(missing, path)
 	}
@@ -290,6 +291,9 @@ func (c *schemaTab) receiveViews(b *bubble) {
 	c.Send(`{"op":"subscribe","id":6,"view":"overview"}`)
 	c.Until(6, "overview")
 	c.Send(`{"op":"unsubscribe","id":6}`)
+	c.Send(`{"op":"subscribe","id":7,"resource":"core/v1/pods","ns":["a"],"q":"web","view":"rates"}`)
+	c.Until(7, "rates")
+	c.Send(`{"op":"unsubscribe","id":7}`)
 	c.Send(`{"op":"subscribe","id":2,"resource":"core/v1/pods","view":"table","watched":true}`)
 	c.Until(2, "snapshot")
 	change := func(op string, f func()) {

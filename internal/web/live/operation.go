@@ -36,7 +36,8 @@ type operation struct {
 	Cursor     string   `json:"cursor"`
 	Every      int      `json:"every"` // Minimum interval between messages about changes, in milliseconds.
 	Watched    bool     `json:"watched"`
-	// The members q, sort, offset and count are valid only for the view "window" (a range of sorted rows).
+	// The members q, sort, offset and count are valid only for the view "window" (a range of sorted rows), and q also
+	// for the view "rates".
 	Text   string `json:"q"`
 	Sort   string `json:"sort"`
 	Offset int    `json:"offset"`
@@ -67,7 +68,7 @@ func (o *operation) newWindow() (*query.Window, error) {
 	if o.View == string(stream.Windowed) {
 		return query.NewWindow(o.Sort, o.Offset, o.Count)
 	}
-	if o.Text != "" || o.Sort != "" || o.Offset != 0 || o.Count != 0 {
+	if o.Text != "" && o.View != viewRates || o.Sort != "" || o.Offset != 0 || o.Count != 0 {
 		return nil, request.BadRequest("Invalid window",
 			"The members q, sort, offset and count are only for the view window; the view is %.40q.", o.View)
 	}

@@ -87,6 +87,8 @@ func (l *session) follow(ctx context.Context, o *operation, window *query.Window
 			"The view overview covers several resources, and allows no other member but id and ns.")
 	case o.View == viewOverview:
 		return l.followOverview(ctx, o)
+	case o.View == viewRates:
+		return l.followRates(ctx, o)
 	}
 	subscription, err := l.access.Subscribe(ctx, o.query(window), stream.View(o.View), o.Cursor)
 	if err != nil {
