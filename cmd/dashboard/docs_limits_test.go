@@ -162,7 +162,10 @@ func limitGroups() []limitGroup {
 					"{ranking.maxGuestRankings}",
 			},
 			{"Time that a ranking without readers is kept", "{ranking.rankingLinger}, less if another ranking needs its place"},
-			{"Changes, and counts by object, for one message of the view `rates`", "{rates.maxChanges} of each resource; {rates.maxCounts}"},
+			{
+				"Changes, and counts by object, for one message of the view `rates`",
+				"{rates.maxChanges} of each resource; {rates.maxCounts}",
+			},
 			{"Time between two messages of the view `rates`", "{rates.Interval}"},
 			{"Changes in the snapshot of the view `changes`", "{stream.maxHistoryChanges}, about {stream.maxHistoryBytes size}"},
 			{"Health of an object", "{health.maxDetails} details; {health.maxText} bytes for each sentence"},

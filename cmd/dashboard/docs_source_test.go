@@ -37,7 +37,7 @@ func sourceFolders() map[string]string {
 		"health": "internal/watch/health", "script": "internal/watch/health/script", "relations": "internal/relations",
 		"limit": "internal/limit", "web": "internal/web", "listen": "internal/web/listen",
 		"request": "internal/web/request", "quota": "internal/web/quota",
-		"response": "internal/web/response", "logstream": "internal/web/logstream",
+		"rates": "internal/watch/rates", "response": "internal/web/response", "logstream": "internal/web/logstream",
 		"live": "internal/web/live", "api": "internal/web/api", "page": "internal/web/page",
 		"auth": "internal/web/auth", "share": "internal/web/share",
 	}

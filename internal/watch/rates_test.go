@@ -199,7 +199,7 @@ func TestRatesOfControllers(t *testing.T) {
 }
 
 // Objects that the viewer may not see do not change the counts, their start, or the times of results.
-// Invariant: I7.
+// Invariant: I18.
 func TestRatesHideObjects(t *testing.T) {
 	run := func(hidden bool) string {
 		var log strings.Builder
