@@ -7,9 +7,9 @@ import type { PageServices } from "../static/src/page-services.ts";
 
 const ids: Record<string, string[]> = {
   a: ["cluster"],
-  button: ["jump", "theme", "namespace-button", "columns", "pending-changes"],
+  button: ["jump", "theme", "namespace-button", "columns", "charts-button", "pending-changes"],
   details: ["export"],
-  div: ["picker-groups", "panel", "side", "split", "object", "rows", "progress", "note"],
+  div: ["picker-groups", "panel", "side", "split", "object", "rows", "progress", "note", "charts"],
   footer: ["activity"],
   form: ["filters"],
   h1: ["heading"],

@@ -356,6 +356,11 @@ Object.assign(globalThis, {
   Node: { DOCUMENT_POSITION_FOLLOWING: 4 },
   getComputedStyle: () => ({ getPropertyValue: () => "20px" }),
   ResizeObserver: Sizes,
+  // No element becomes visible, so no chart is drawn.
+  IntersectionObserver: class {
+    observe(): void {}
+    disconnect(): void {}
+  },
   matchMedia: () => ({ matches: false }),
   getSelection: () => null,
   requestAnimationFrame: (run: () => void) => frames.push(run),

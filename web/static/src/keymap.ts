@@ -176,6 +176,7 @@ export function listCommands(
       },
       { ...inPalette, isEnabled: () => byId("export").checkVisibility() },
     ),
+    command("View", "m", "page", "Toggle charts", () => list.charts.toggle(), inPalette),
     command("View", "a", "page", "Toggle activity", () => list.activity.toggle(), inPalette),
     command("View", "p", "page", "Pin or unpin resource", () => picker.pin(), {
       ...inPalette,

@@ -17,6 +17,7 @@ void test("the event rate restarts with another list", () => {
     limit: Infinity,
     picker: { countOf: () => 0 },
     activity: { showList: () => undefined },
+    charts: { showList: () => undefined },
     eventRate: before,
   });
   assert.equal(page.eventRate.text, "6.7/s");

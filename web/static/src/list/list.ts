@@ -5,6 +5,7 @@ import { Activity } from "../activity/activity.ts";
 import { byId, input, setText } from "../ui/dom.ts";
 import { drawExports } from "./exports.ts";
 import { sharedParts } from "../model/guest.ts";
+import { Charts } from "./charts.ts";
 import { Feed, type FeedListener } from "../model/feed.ts";
 import type { Live } from "../net/live.ts";
 import { plural, type Kind } from "../net/kinds.ts";
@@ -50,6 +51,7 @@ export class ListPage implements FeedListener {
   readonly table: Table;
   private eventRate = new EventRate();
   readonly activity: Activity;
+  readonly charts: Charts;
 
   constructor(
     private readonly live: Live,
@@ -104,6 +106,7 @@ export class ListPage implements FeedListener {
       open: (kind, o) => this.navigate(changes(kind, o), "push"),
     });
     this.panel = new ListPanel(this, live, picker, now);
+    this.charts = new Charts(live, now);
     picker.onWatched = () => this.activity.watchedChanged();
     picker.select(view.ref);
     this.fillForm();
@@ -143,6 +146,7 @@ export class ListPage implements FeedListener {
       if (sort) this.feed.setSort(view.sort ?? autoSort);
       if (view.q !== old.q) {
         this.feed.setFilter(view.q);
+        this.showCharts();
         showToastAfterTyping(() => matchCountText(this.state));
       }
       if (view.cols.join() !== old.cols.join()) this.showRows();
@@ -173,6 +177,7 @@ export class ListPage implements FeedListener {
     this.eventRate = new EventRate();
     const { ref, ns, labels, sort, q } = this.view;
     this.activity.showList({ kind: this.kind, ns, labels });
+    this.showCharts();
     // The count of the resource picker includes all objects of the resource. If namespaces or labels are selected,
     // the number of matching objects is unknown (0).
     const expected = ns.length > 0 || labels !== "" ? 0 : this.picker.countOf(ref);
@@ -184,6 +189,11 @@ export class ListPage implements FeedListener {
       this.limit,
       expected,
     );
+  }
+
+  private showCharts(): void {
+    const { ns, labels, q } = this.view;
+    this.charts.showList({ kind: this.kind, ns, labels, q });
   }
 
   // Subscribes to the namespaces of the cluster while several namespaces are selected. The page can then report

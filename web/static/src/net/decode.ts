@@ -187,7 +187,8 @@ function message(
     case "counts":
       return view === "resources" ? { id, type, counts: readCounts(m), problems: readProblemCounts(m) } : null;
     case "overview":
-      return view === "overview" ? { id, type, members: m } : null;
+    case "rates":
+      return view === type ? { id, type, members: m } : null;
     case "digest": {
       if (view !== "table" && view !== "window") return null;
       const digest = string(m["digest"], "digest");

@@ -188,7 +188,7 @@ export class Live {
       ...(fields !== undefined && fields !== "" ? { fields } : {}),
       ...(name !== undefined ? { name } : {}),
       ...(every !== undefined ? { every } : {}),
-      ...(view === "window" ? { q, sort, offset, count } : {}),
+      ...(view === "window" || view === "rates" ? { q, sort, offset, count } : {}),
       ...log,
       view,
       ...(watched === true ? { watched } : {}),

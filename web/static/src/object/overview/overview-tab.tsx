@@ -22,6 +22,7 @@ import { copyItems, kubectlCommands } from "../workload/kubectl.ts";
 import { Pods } from "../workload/pods.tsx";
 import { revisionsOf } from "../workload/revisions.ts";
 import { Revisions } from "../workload/revisions.tsx";
+import { ReplicaChart } from "../workload/replica-chart.tsx";
 import { replicasOf } from "../workload/replicas.ts";
 import { WorkloadPods } from "../workload/workload-pods.ts";
 import { hasLogs } from "../../net/kinds.ts";
@@ -127,6 +128,7 @@ export class OverviewTab implements Tab {
               ns={host.name.ns}
               isDeleted={this.isDeleted}
               now={host.now()}
+              chart={<ReplicaChart host={host} />}
             />
             {hasRevisions(host.kind.ref) && (
               <Revisions

@@ -1,5 +1,6 @@
 // The section with the replica bar and the pods of a workload or Service.
 
+import type { ComponentChild } from "preact";
 import { useContext } from "preact/hooks";
 import { formatAges } from "../../text/age.ts";
 import { formatInteger } from "../../text/format.ts";
@@ -30,9 +31,11 @@ interface Props {
   readonly ns: string;
   readonly isDeleted: boolean;
   readonly now: number;
+  /** The chart below the bar of replicas. */
+  readonly chart?: ComponentChild;
 }
 
-export function Pods({ workload, replicas, ns, isDeleted, now }: Props) {
+export function Pods({ workload, replicas, ns, isDeleted, now, chart }: Props) {
   const pods = workload.hasPods ? workload.pods : [];
   const note = workload.hasPods ? noteOf(workload, pods.length, ns, isDeleted, now) : "";
   const { total, labels } = workload;
@@ -42,6 +45,7 @@ export function Pods({ workload, replicas, ns, isDeleted, now }: Props) {
     <section class="part pods">
       <Heading id="pods-heading">{workload.hasPods ? "Pods" : "Replicas"}</Heading>
       {replicas !== null && <ReplicaBar replicas={replicas} />}
+      {replicas !== null && chart}
       {pods.length > 0 && (
         <table aria-labelledby="pods-heading">
           <thead>

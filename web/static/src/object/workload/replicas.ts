@@ -18,7 +18,7 @@ export interface Replicas {
   readonly tone: FactTone;
 }
 
-interface Counts {
+export interface Counts {
   readonly desired: number | null;
   readonly current: number | null;
   readonly ready: number | null;
@@ -59,7 +59,7 @@ export function replicasOf(ref: string, object: unknown, failing: number | null)
 
 const scaled = /^(apps\/v1\/(deployments|statefulsets|replicasets)|core\/v1\/replicationcontrollers)$/;
 
-function countsOf(ref: string, object: unknown): Counts | null {
+export function countsOf(ref: string, object: unknown): Counts | null {
   const status = valueAt(object, "status");
   // Only if a controller has written the status, a missing count means 0.
   const isKnown =

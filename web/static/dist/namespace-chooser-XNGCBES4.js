@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c}from"./chunk-H6BO622I.js";import"./chunk-7RG7CPEL.js";import"./chunk-NAP2P2U3.js";import"./chunk-DQNJGM3U.js";import"./chunk-4SPUABHF.js";import"./chunk-ATB4R42E.js";export{b as isNamespaceName,a as matchingNamespaces,c as namespaceChooser};
