@@ -111,6 +111,15 @@ func severities(t *testing.T, objects []map[string]any) map[string]string {
 	return found
 }
 
+func encode(t *testing.T, doc any) string {
+	t.Helper()
+	text, err := json.Marshal(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 // collectCauses returns all texts that a viewer gets about the Deployments in some namespaces. rows contains the
 // severities of their rows.
 func collectCauses(t *testing.T, access *watch.Access, namespaces []string) (texts, rows map[string]string) {
@@ -148,6 +157,11 @@ func collectCauses(t *testing.T, access *watch.Access, namespaces []string) (tex
 		all, _ := readUntil(t, sub, "heartbeat")
 		texts["object"] += all
 		sub.Close()
+		doc, err := access.Explanation(t.Context(), deployments, "a", name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts["explanation"] += encode(t, doc) + "\n"
 	}
 	sub, err := access.Subscribe(t.Context(), query.Query{Resource: deployments, Namespaces: namespaces}, stream.Rows, "")
 	if err != nil {
@@ -175,11 +189,7 @@ func collectCauses(t *testing.T, access *watch.Access, namespaces []string) (tex
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := json.Marshal(doc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	texts["overview"] = string(text)
+	texts["overview"] = encode(t, doc)
 	return texts, severities(t, snapshot.Rows)
 }
 
@@ -226,7 +236,7 @@ func TestCausesAreHidden(t *testing.T) {
 				allow(server, test.grants...)
 				all, want := collectCauses(t, cluster.For(watch.Viewer{Program: true}), []string{"a"})
 				for _, canary := range []string{"CANARY-pod", "CANARY-container", "CANARY-map", "CANARY-node", "CANARY-message"} {
-					for _, place := range []string{"rows again", "snapshot", "overview", "object"} {
+					for _, place := range []string{"rows again", "snapshot", "overview", "object", "explanation"} {
 						if !strings.Contains(all[place], canary) {
 							t.Errorf("the program does not get %s in %s: %s", canary, place, all[place])
 						}

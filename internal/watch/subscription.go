@@ -40,8 +40,8 @@ type Subscription struct {
 func (a *Access) Subscribe(ctx context.Context, q query.Query, view stream.View, cursor string) (*Subscription, error) {
 	if !view.IsValid() {
 		return nil, status.Invalidf("Unknown view",
-			"%.40q is not a view: use rows, table, window, object, changes, resources, overview, rates or "+
-				"log; object also needs a name.", view)
+			"%.40q is not a view: use rows, table, window, object, changes, resources, overview, explanation, "+
+				"rates or log; object also needs a name.", view)
 	}
 	isOfRows := view == stream.Rows || view == stream.Table || view == stream.Windowed
 	if view == stream.Object && q.Name == "" || isOfRows && q.Name != "" {

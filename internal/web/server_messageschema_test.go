@@ -217,9 +217,10 @@ func TestMessagesMatchTheSchemas(t *testing.T) {
 	} {
 		delete(missing, path)
 	}
-	// The verdicts of this test have no cause, and its overview is empty.
+	// The verdicts of this test have no cause, and its overview and explanation are empty.
 	maps.DeleteFunc(missing, func(path string, _ bool) bool {
-		return strings.Contains(path, " cause") || strings.HasPrefix(path, "overview ")
+		return strings.Contains(path, " cause") || strings.HasPrefix(path, "overview ") ||
+			strings.HasPrefix(path, "explanation ")
 	})
 	for _, path := range slices.Sorted(maps.Keys(missing)) {
 		t.Errorf("openapi.json: no message had the member %q", path)
@@ -294,6 +295,9 @@ func (c *schemaTab) receiveViews(b *bubble) {
 	c.Send(`{"op":"subscribe","id":7,"resource":"core/v1/pods","ns":["a"],"q":"web","view":"rates"}`)
 	c.Until(7, "rates")
 	c.Send(`{"op":"unsubscribe","id":7}`)
+	c.Send(`{"op":"subscribe","id":8,"resource":"core/v1/pods","ns":["a"],"name":"web-1","view":"explanation"}`)
+	c.Until(8, "explanation")
+	c.Send(`{"op":"unsubscribe","id":8}`)
 	c.Send(`{"op":"subscribe","id":2,"resource":"core/v1/pods","view":"table","watched":true}`)
 	c.Until(2, "snapshot")
 	change := func(op string, f func()) {

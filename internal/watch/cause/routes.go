@@ -69,7 +69,7 @@ func (s *subject) brokenPaths(paths []path) *verdict.Verdict {
 		if first == nil {
 			first = v
 			if p.at != "" {
-				first.Sentence = p.at + ": " + first.Sentence
+				first.Sentence, first.Rule = p.at+": "+first.Sentence, p.at
 			}
 		}
 	}

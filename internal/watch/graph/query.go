@@ -20,6 +20,13 @@ func (g *Graph) References(id ID) (uses []Use, owners []Owner) {
 	return s.uses, s.owners
 }
 
+// NodeOf returns the name of a pod's node, or "".
+func (g *Graph) NodeOf(id ID) string {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	return g.objects[id.Kind][id.Key].node.name()
+}
+
 // Users returns at most limit objects that use an object: those that name it, and the pods on a node. The order is
 // undefined.
 func (g *Graph) Users(id ID, limit int) []ID { return g.collect(term{uses, id.Kind, id.Key}, limit) }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
@@ -13,7 +14,9 @@ import (
 type results struct {
 	mu        sync.RWMutex
 	inherited map[graph.ID]*verdict.Verdict
-	problems  map[graph.ID]struct{}
+	// heirs are the objects that inherit directly from an object, which can be missing.
+	heirs    map[graph.ID]map[graph.ID]struct{}
+	problems map[graph.ID]struct{}
 }
 
 // reset removes all results, and returns the objects that had inherited verdicts.
@@ -22,6 +25,7 @@ func (r *results) reset() (inherited []graph.ID) {
 	defer r.mu.Unlock()
 	inherited = slices.Collect(maps.Keys(r.inherited))
 	r.inherited, r.problems = make(map[graph.ID]*verdict.Verdict), make(map[graph.ID]struct{})
+	r.heirs = make(map[graph.ID]map[graph.ID]struct{})
 	return inherited
 }
 
@@ -35,22 +39,77 @@ func (r *results) get(id graph.ID) *verdict.Verdict {
 func (r *results) set(id graph.ID, v *verdict.Verdict) (changed bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	switch {
-	case same(r.inherited[id], v):
+	before := r.inherited[id]
+	if same(before, v) {
 		return false
-	case v == nil:
+	}
+	r.setHeirLocked(id, before, v)
+	if v == nil {
 		delete(r.inherited, id)
-	default:
+	} else {
 		r.inherited[id] = v
 	}
 	return true
+}
+
+// setHeirLocked replaces the object from which an object inherits.
+func (r *results) setHeirLocked(id graph.ID, before, after *verdict.Verdict) {
+	from, hadFrom := nextOf(before)
+	to, hasTo := nextOf(after)
+	if hadFrom == hasTo && from == to {
+		return
+	}
+	if hadFrom {
+		if delete(r.heirs[from], id); len(r.heirs[from]) == 0 {
+			delete(r.heirs, from)
+		}
+	}
+	if hasTo {
+		if r.heirs[to] == nil {
+			r.heirs[to] = make(map[graph.ID]struct{})
+		}
+		r.heirs[to][id] = struct{}{}
+	}
+}
+
+// heirsOf returns at most limit objects that inherit from an object, directly or through others. isLimited is true if
+// there are more.
+func (r *results) heirsOf(id graph.ID, limit int) (ids []graph.ID, isLimited bool) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	seen := map[graph.ID]struct{}{id: {}}
+	for next := []graph.ID{id}; len(next) > 0; next = next[1:] {
+		for heir := range r.heirs[next[0]] {
+			if _, ok := seen[heir]; ok {
+				continue
+			}
+			if len(ids) >= limit {
+				return ids, true
+			}
+			seen[heir] = struct{}{}
+			ids, next = append(ids, heir), append(next, heir)
+		}
+	}
+	return ids, false
+}
+
+// nextOf returns the object from which a verdict is inherited directly.
+func nextOf(v *verdict.Verdict) (id graph.ID, ok bool) {
+	switch {
+	case v == nil || v.Cause == nil:
+		return graph.ID{}, false
+	case v.Via != nil:
+		return cause.IDOf(v.Via), true
+	}
+	return cause.IDOf(&v.Cause.Object), true
 }
 
 // remove removes a deleted object. It reports whether the object had an inherited verdict.
 func (r *results) remove(id graph.ID) (hadInherited bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	_, hadInherited = r.inherited[id]
+	before, hadInherited := r.inherited[id]
+	r.setHeirLocked(id, before, nil)
 	delete(r.inherited, id)
 	delete(r.problems, id)
 	return hadInherited
@@ -92,6 +151,10 @@ func same(a, b *verdict.Verdict) bool {
 	}
 	if (a.Cause == nil) != (b.Cause == nil) || a.Cause != nil && *a.Cause != *b.Cause {
 		return false
+	}
+	from, _ := nextOf(a)
+	if to, _ := nextOf(b); from != to {
+		return false // The chain to the cause has changed.
 	}
 	return a.Severity == b.Severity && a.Sources == b.Sources && a.Reason == b.Reason && a.Sentence == b.Sentence
 }

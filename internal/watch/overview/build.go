@@ -55,7 +55,7 @@ type Deps struct {
 // Unexamined lists which data is still missing.
 func Build(ctx context.Context, deps *Deps, checker *permit.Checker, q Query) (*Overview, error) {
 	deps.Engine.AwaitSettled(ctx, q.Wait)
-	b, err := newBuilder(ctx, deps, checker, q.Namespaces)
+	b, err := newBuilder(ctx, deps, checker, q.Namespaces, "")
 	if err != nil {
 		return nil, err
 	}
@@ -84,8 +84,10 @@ type builder struct {
 	result     *Overview
 }
 
+// newBuilder checks what the viewer may read. The namespace alternative, if it is not empty, is read of resources that
+// the viewer cannot list in the namespaces.
 func newBuilder(
-	ctx context.Context, deps *Deps, checker *permit.Checker, namespaces []string,
+	ctx context.Context, deps *Deps, checker *permit.Checker, namespaces []string, alternative string,
 ) (*builder, error) {
 	for _, ns := range namespaces {
 		if err := query.CheckNamespace(ns); err != nil {
@@ -104,31 +106,21 @@ func newBuilder(
 	var forbidden []string
 	for n := range b.state.Watched {
 		w := &b.state.Watched[n]
-		r := w.Resource
-		if !checker.Viewer.CanDiscover(r) {
+		if !checker.Viewer.CanDiscover(w.Resource) {
 			continue
 		}
-		q := query.Query{Resource: r.Ref()}
-		if r.Namespaced {
-			q.Namespaces = namespaces
-		}
-		filter, err := query.NewFilter(&q, r)
-		if err == nil {
-			err = checker.Restrict(ctx, r, filter, authz.VerbList, authz.TTLRequest())
-		}
-		if p, ok := errors.AsType[*status.Problem](err); ok && p.Cause == status.Refused {
-			if len(namespaces) == 0 || r.Namespaced {
-				forbidden = append(forbidden, r.Kind)
-			}
-			continue
-		}
+		isForbidden, err := b.addFilter(ctx, w, namespaces)
 		if err != nil {
 			return nil, err
 		}
-		filter.Columns = w.Informer.CurrentState(nil).Columns
-		checker.Record(r, filter, authz.VerbList)
-		kind := graph.Kind{Group: r.Group, Kind: r.Kind}
-		b.filters[kind], b.informers[kind], b.kinds[r.Ref()] = filter, w, kind
+		if isForbidden && alternative != "" && w.Resource.Namespaced {
+			if isForbidden, err = b.addFilter(ctx, w, []string{alternative}); err != nil {
+				return nil, err
+			}
+		}
+		if isForbidden && (len(namespaces) == 0 || w.Resource.Namespaced) {
+			forbidden = append(forbidden, w.Resource.Kind)
+		}
 	}
 	if len(forbidden) > 0 {
 		slices.Sort(forbidden)
@@ -136,6 +128,30 @@ func newBuilder(
 			"You cannot list these resource types: "+strings.Join(forbidden, ", ")+".")
 	}
 	return b, nil
+}
+
+// addFilter adds the filter for what the viewer may read of a resource.
+func (b *builder) addFilter(ctx context.Context, w *inherit.Watched, namespaces []string) (isForbidden bool, err error) {
+	r := w.Resource
+	q := query.Query{Resource: r.Ref()}
+	if r.Namespaced {
+		q.Namespaces = namespaces
+	}
+	filter, err := query.NewFilter(&q, r)
+	if err == nil {
+		err = b.checker.Restrict(ctx, r, filter, authz.VerbList, authz.TTLRequest())
+	}
+	if p, ok := errors.AsType[*status.Problem](err); ok && p.Cause == status.Refused {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	filter.Columns = w.Informer.CurrentState(nil).Columns
+	b.checker.Record(r, filter, authz.VerbList)
+	kind := graph.Kind{Group: r.Group, Kind: r.Kind}
+	b.filters[kind], b.informers[kind], b.kinds[r.Ref()] = filter, w, kind
+	return false, nil
 }
 
 func (b *builder) addWatched() {
@@ -183,6 +199,12 @@ func (*builder) isWhole(f *query.Filter) bool {
 	return f.Selector == nil && f.Name == "" && !f.NeedsRow() && !f.IsPartial
 }
 
+// isWholeIn reports whether the viewer may read all objects of one namespace, or of a cluster-scoped resource.
+func (*builder) isWholeIn(f *query.Filter, namespace string) bool {
+	isLimited := f.Selector != nil || f.Name != "" || f.NeedsRow()
+	return !isLimited && (len(f.Namespaces) == 0 || slices.Contains(f.Namespaces, namespace))
+}
+
 // sees reports whether the viewer may read an object.
 func (b *builder) sees(n *cause.Neighbor) bool {
 	f := b.filters[n.ID.Kind]
@@ -193,7 +215,7 @@ func (b *builder) sees(n *cause.Neighbor) bool {
 		return f.Match(o)
 	}
 	// The object does not exist. The viewer may know that if the viewer may read all objects there.
-	return b.isWhole(f) && (len(f.Namespaces) == 0 || slices.Contains(f.Namespaces, n.ID.Namespace()))
+	return b.isWholeIn(f, n.ID.Namespace())
 }
 
 func (b *builder) items() (items []item) {
@@ -237,7 +259,7 @@ func (b *builder) seesCause(v verdict.Packed) bool {
 		if f == nil || b.isGuest() && !resource.IsBuiltIn(w.Resource.Group) {
 			return false
 		}
-		return b.isWhole(f) && (len(f.Namespaces) == 0 || slices.Contains(f.Namespaces, namespace))
+		return b.isWholeIn(f, namespace)
 	})
 }
 

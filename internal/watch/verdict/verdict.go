@@ -58,6 +58,8 @@ type Verdict struct {
 	Cause *Cause `json:"cause,omitempty"`
 	// Via is the neighbor that passes the verdict on. It differs from Cause if the neighbor inherited the verdict, too.
 	Via *Object `json:"-"`
+	// Rule is the host and path of a route's rule, if requests that match the rule reach no pod.
+	Rule string `json:"-"`
 	// Sources are the resources and namespaces of all objects that the texts of an inherited verdict name or describe.
 	Sources Sources `json:"-"`
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch"
@@ -12,7 +13,10 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 )
 
-const viewOverview = "overview"
+const (
+	viewOverview    = "overview"
+	viewExplanation = "explanation"
+)
 
 // overviewInterval is the minimum time between two messages with an overview.
 const overviewInterval = time.Second
@@ -20,19 +24,34 @@ const overviewInterval = time.Second
 // followOverview sends the overview of namespaces, and again after each change. Permissions are checked each time.
 func (l *session) followOverview(ctx context.Context, o *operation) error {
 	defer l.access.KeepOverview()() //nolint:contextcheck // The engine outlives sessions.
+	return l.followVerdicts(ctx, o, func() (any, error) {
+		return l.access.Overview(ctx, watch.OverviewQuery{Namespaces: o.Namespaces})
+	})
+}
+
+// followExplanation sends the explanation of an object, and again after each change.
+func (l *session) followExplanation(ctx context.Context, o *operation) error {
+	defer l.access.KeepExplanations()() //nolint:contextcheck // The engine outlives sessions.
+	return l.followVerdicts(ctx, o, func() (any, error) {
+		return l.access.Explanation(ctx, o.Resource, strings.Join(o.Namespaces, ","), o.Name)
+	})
+}
+
+// followVerdicts sends a document that depends on verdicts, and again after each change, at most every second.
+func (l *session) followVerdicts(ctx context.Context, o *operation, read func() (any, error)) error {
 	var sent []byte
 	sentAt := time.Time{}
 	for {
 		changed := l.access.OverviewChanged()
-		doc, err := l.access.Overview(ctx, watch.OverviewQuery{Namespaces: o.Namespaces})
+		doc, err := read()
 		if err != nil {
 			return err
 		}
 		text, err := json.Marshal(doc)
 		if err != nil {
-			return fmt.Errorf("encode the overview: %w", err)
+			return fmt.Errorf("encode the %s: %w", o.View, err)
 		}
-		message := append([]byte(`"type":"overview",`), text[1:len(text)-1]...)
+		message := append([]byte(`"type":"`+o.View+`",`), text[1:len(text)-1]...)
 		isNew := !bytes.Equal(message, sent)
 		if !isNew {
 			message = []byte(`"type":"heartbeat","cursor":""`)

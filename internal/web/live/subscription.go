@@ -89,6 +89,11 @@ func (l *session) follow(ctx context.Context, o *operation, window *query.Window
 		return l.followOverview(ctx, o)
 	case o.View == viewRates:
 		return l.followRates(ctx, o)
+	case o.View == viewExplanation && (o.Labels+o.Fields+o.Cursor != "" || o.Watched):
+		return request.BadRequest("Invalid explanation subscription",
+			"The view explanation allows no other members but id, resource, ns and name.")
+	case o.View == viewExplanation:
+		return l.followExplanation(ctx, o)
 	}
 	subscription, err := l.access.Subscribe(ctx, o.query(window), stream.View(o.View), o.Cursor)
 	if err != nil {

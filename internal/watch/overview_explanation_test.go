@@ -1,0 +1,186 @@
+package watch_test
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/watch/overview"
+)
+
+// explain returns the explanation of an object, such as "core/v1/pods a web-1", with its parts as short texts.
+func explain(t *testing.T, access *watch.Access, ref, namespace, name string) (
+	doc *overview.Explanation, chain, affected string,
+) {
+	t.Helper()
+	doc, err := access.Explanation(t.Context(), ref, namespace, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var hops, objects []string
+	for _, h := range doc.Chain {
+		hops = append(hops, fmt.Sprintf("%s/%s %s %s", h.Kind, h.Name, h.Severity, h.State))
+	}
+	for _, a := range doc.Affected {
+		objects = append(objects, fmt.Sprintf("%s/%s %s", a.Kind, a.Name, a.Severity))
+	}
+	return doc, strings.Join(hops, ", "), strings.Join(objects, ", ")
+}
+
+// An explanation has the path from an object to the cause, and the objects that the cause affects.
+//
+// Invariant: I18.
+func TestExplanations(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := newCauseCluster(t, true)
+		allow(server, "ann list deployments *", "ann list replicasets *", "ann list nodes *", "bob list pods a",
+			"bob list deployments a", "bob list replicasets a", "bob list configmaps a")
+		program := cluster.For(watch.Viewer{Program: true})
+		defer program.KeepExplanations()()
+		advance(time.Minute)
+		for _, test := range []struct {
+			viewer                         watch.Viewer
+			ref, namespace, name           string
+			chain, affected, hasUnexamined string
+		}{
+			{
+				watch.Viewer{Program: true}, deployments, "a", "stranded",
+				"Deployment/stranded degraded there, ReplicaSet/stranded-rs failed there, Pod/CANARY-pod-3 failed there, " +
+					"Node/CANARY-node failed there", "", "",
+			},
+			{
+				watch.Viewer{Program: true}, "core/v1/nodes", "", "CANARY-node", "",
+				"Deployment/stranded degraded, ReplicaSet/stranded-rs failed, Pod/CANARY-pod-3 failed", "",
+			},
+			{
+				watch.Viewer{Program: true}, deployments, "a", "missing",
+				"Deployment/missing degraded there, ReplicaSet/missing-rs failed there, Pod/CANARY-pod-2 failed there, " +
+					"ConfigMap/CANARY-map none missing", "", "",
+			},
+			{
+				watch.Viewer{Program: true}, "core/v1/configmaps", "a", "CANARY-map", "",
+				"Deployment/missing degraded, ReplicaSet/missing-rs failed, Pod/CANARY-pod-2 failed", "",
+			},
+			{user("ann"), deployments, "a", "stranded", "", "", "You cannot list these resource types: ConfigMap, Event,"},
+			{user("ann"), deployments, "a", "stranded", "", "", "If the cause is an object that you cannot read, it is not"},
+			{user("ann"), "core/v1/nodes", "", "CANARY-node", "", "", "You cannot list"},
+			{user("ann"), pods, "a", "CANARY-pod", "", "", "Pod objects, and what they affect, are not examined"},
+			{
+				user("bob"), deployments, "a", "missing",
+				"Deployment/missing degraded there, ReplicaSet/missing-rs failed there, Pod/CANARY-pod-2 failed there, " +
+					"ConfigMap/CANARY-map none missing", "", "You cannot list these resource types: Event, Namespace, Node,",
+			},
+			{user("bob"), "core/v1/nodes", "", "CANARY-node", "", "", "Node objects, and what they affect"},
+		} {
+			access := cluster.For(test.viewer)
+			doc, chain, affected := explain(t, access, test.ref, test.namespace, test.name)
+			if got := sorted(affected); chain != test.chain || got != sorted(test.affected) ||
+				!strings.Contains(strings.Join(doc.Unexamined, " "), test.hasUnexamined) {
+				t.Errorf("%v: got chain %s, affected %s, unexamined %q, want %+v", test, chain, got, doc.Unexamined, test)
+			}
+		}
+		for _, o := range []struct{ ref, namespace, name string }{
+			{pods, "", "x"}, {"core/v1/nodes", "a", "x"}, {pods, "a", ""}, {pods, "A!", "x"}, {pods, "a", "x/y"},
+		} {
+			if _, err := program.Explanation(t.Context(), o.ref, o.namespace, o.name); err == nil {
+				t.Errorf("%+v: got no error", o)
+			}
+		}
+	})
+}
+
+func sorted(list string) string {
+	items := strings.Split(list, ", ")
+	slices.Sort(items)
+	return strings.Join(items, ", ")
+}
+
+// The member related changes only after changes of related objects that the viewer may see.
+//
+// Invariant: I18.
+func TestExplanationsReportRelatedChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := newCauseCluster(t, true)
+		allow(server, "ann list deployments *", "ann list replicasets *")
+		program, ann := cluster.For(watch.Viewer{Program: true}), cluster.For(user("ann"))
+		defer program.KeepExplanations()()
+		advance(time.Minute)
+		related := func() (ofProgram, ofAnn string) {
+			advance(2 * time.Second)
+			all, _, _ := explain(t, program, deployments, "a", "crashing")
+			some, _, _ := explain(t, ann, deployments, "a", "crashing")
+			return all.Related, some.Related
+		}
+		before, annBefore := related()
+		want := func(what string, isNew, isNewForAnn bool) {
+			t.Helper()
+			after, annAfter := related()
+			if (after != before) != isNew || (annAfter != annBefore) != isNewForAnn {
+				t.Errorf("%s: the program got %s, then %s; ann got %s, then %s", what, before, after, annBefore, annAfter)
+			}
+			before, annBefore = after, annAfter
+		}
+		want("nothing", false, false)
+		setPod(server, "mounting", "other", crashingSpec, crashingStatus)
+		want("a pod of another Deployment", false, false)
+		setPod(server, "crashing", "second", crashingSpec, crashingStatus)
+		want("a new pod", true, false)
+		setPod(server, "crashing", "second", crashingSpec, strings.ReplaceAll(crashingStatus, "CANARY-message", "x"))
+		want("another message", false, false)
+		server.Delete(pods, "a", "second")
+		want("a deleted pod", true, false)
+		set := owned("a", "crashing-rs-2", "Deployment", "crashing")
+		server.Set(replicaSets, set)
+		want("a new ReplicaSet", true, true)
+	})
+}
+
+// Without --inherit-verdicts, an explanation starts no watches.
+func TestExplanationsAreOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := newCauseCluster(t, false)
+		access := cluster.For(watch.Viewer{Program: true})
+		defer access.KeepExplanations()()
+		advance(time.Minute)
+		doc, _, _ := explain(t, access, deployments, "a", "crashing")
+		if len(doc.Chain)+len(doc.Affected) > 0 || len(doc.Unexamined) != 1 || len(server.Requests("/pods")) > 0 {
+			t.Errorf("got %+v, requests %s", doc, server.Requests("/pods"))
+		}
+	})
+}
+
+// A PodDisruptionBudget without allowed disruptions lists the pods that it protects.
+func TestBudgetsExplainBlockedPods(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := apitest.New(t, append(causeKinds(), apitest.Kind{
+			Ref: "policy/v1/poddisruptionbudgets", Kind: "PodDisruptionBudget", Columns: `[{"name":"Name","type":"string"}]`,
+		})...)
+		server.Set("core/v1/namespaces", apitest.Item{Name: "a"})
+		server.Set(pods, apitest.Item{
+			Namespace: "a", Name: "web-1", Cells: `["web-1","x"]`, Metadata: `"labels":{"app":"web"}`,
+			Rest: `"status":{"phase":"Running"}`,
+		})
+		cluster := runClusterWith(t, server, watch.Options{
+			Linger: time.Minute, InheritVerdicts: true, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		})
+		access := cluster.For(watch.Viewer{Program: true})
+		defer access.KeepExplanations()()
+		for allowed, want := range map[int]string{0: "Pod/web-1", 1: ""} {
+			server.Set("policy/v1/poddisruptionbudgets", apitest.Item{
+				Namespace: "a", Name: "web", Rest: fmt.Sprintf(`"spec":{"selector":{"matchLabels":{"app":"web"}}},`+
+					`"status":{"observedGeneration":1,"disruptionsAllowed":%d,"expectedPods":1}`, allowed),
+			})
+			advance(time.Minute)
+			_, _, affected := explain(t, access, "policy/v1/poddisruptionbudgets", "a", "web")
+			if name, _, _ := strings.Cut(affected, " "); name != want {
+				t.Errorf("%d disruptions: got %q, want %q", allowed, affected, want)
+			}
+		}
+	})
+}
