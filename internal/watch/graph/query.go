@@ -24,7 +24,12 @@ func (g *Graph) References(id ID) (uses []Use, owners []Owner) {
 func (g *Graph) NodeOf(id ID) string {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	return g.objects[id.Kind][id.Key].node.name()
+	number := g.findLocked(id)
+	if number == 0 || g.objects.at(number).groups[1] == 0 {
+		return ""
+	}
+	onNode := unpack(g.groups.at(g.objects.at(number).groups[1]).text)
+	return onNode.uses[0].Target.Name()
 }
 
 // Users returns at most limit objects that use an object: those that name it, and the pods on a node. The order is

@@ -14,7 +14,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/permit"
-	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -112,7 +112,7 @@ func (b *builder) addChain(e *Explanation, self *cause.Neighbor) {
 	if !isComplete {
 		chain = append(chain, inherited.Cause.Object)
 	}
-	isMasked := b.isGuest() && !printer.IsBuiltIn(self.ID.Group)
+	isMasked := b.isGuest() && !resource.IsBuiltIn(self.ID.Group)
 	if isMasked || !b.seesCause(self.Object.Verdict()) || slices.ContainsFunc(chain, func(o verdict.Object) bool {
 		return !b.seesObject(&o)
 	}) {
@@ -162,7 +162,7 @@ func (b *builder) hop(n *cause.Neighbor) Hop {
 		}
 		v := packed.Unpack()
 		h.State, h.Severity, h.Sentence = Present, v.Severity, v.Sentence
-		if b.isGuest() && !printer.IsBuiltIn(n.ID.Group) {
+		if b.isGuest() && !resource.IsBuiltIn(n.ID.Group) {
 			h.Sentence = ""
 		}
 	case n.Presence == cause.Missing:

@@ -188,6 +188,7 @@ function message(
       return view === "resources" ? { id, type, counts: readCounts(m), problems: readProblemCounts(m) } : null;
     case "overview":
     case "rates":
+    case "explanation":
       return view === type ? { id, type, members: m } : null;
     case "digest": {
       if (view !== "table" && view !== "window") return null;

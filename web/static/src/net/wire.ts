@@ -262,8 +262,8 @@ export type Message =
       readonly counts: ReadonlyMap<string, number>;
       readonly problems: ReadonlyMap<string, ProblemCounts>;
     }
-  /** decode.ts does not check the members. overview.ts and rates.ts do, because only one view needs them. */
-  | { readonly id: number; readonly type: "overview" | "rates"; readonly members: JsonObject }
+  /** decode.ts does not check the members. The views do. */
+  | { readonly id: number; readonly type: "overview" | "explanation" | "rates"; readonly members: JsonObject }
   | {
       readonly id: number;
       readonly type: "digest";
@@ -293,7 +293,16 @@ export interface SubscriptionSpec {
   readonly name?: string;
   /** The minimum time in ms between two messages with changes. The first change after a pause is sent immediately. */
   readonly every?: number;
-  readonly view: "table" | "object" | "changes" | "resources" | "window" | "log" | "overview" | "rates";
+  readonly view:
+    | "table"
+    | "object"
+    | "changes"
+    | "resources"
+    | "window"
+    | "log"
+    | "overview"
+    | "explanation"
+    | "rates";
   /** If true, the server sends data only while it watches the resource for another reason, and starts no watch. */
   readonly watched?: boolean;
   /** The text filter, the sort order and the range of rows. Only for the view "window", and q also for "rates". */

@@ -2,6 +2,8 @@ import { useContext } from "preact/hooks";
 import { useHighlight } from "../../ui/view.tsx";
 import type { Health, Severity, Verdict } from "../../net/wire.ts";
 import type { Cause } from "./cause.ts";
+import { Chain } from "./explanation-view.tsx";
+import type { Hop } from "./explanation.ts";
 import { Overview } from "./fact-view.tsx";
 
 const labels: Readonly<Record<Severity | "deleted", string>> = {
@@ -18,6 +20,8 @@ interface Props {
   readonly verdict: Verdict | null;
   readonly isDeleted: boolean;
   readonly cause?: Cause | null;
+  /** The path to the cause; empty if it is unknown. */
+  readonly chain?: readonly Hop[];
   /** The address of the log of the crashed container's previous run. null if no container crashed. */
   readonly previousLog?: string | null;
 }
@@ -26,7 +30,7 @@ interface Props {
  * Shows the verdict on an object, its cause and its details. Without a verdict, it shows nothing, because that is no
  * sign of health.
  */
-export function HealthView({ health, verdict, isDeleted, cause = null, previousLog = null }: Props) {
+export function HealthView({ health, verdict, isDeleted, cause = null, chain = [], previousLog = null }: Props) {
   const severity = isDeleted ? "deleted" : (verdict?.severity ?? "none");
   const reason = isDeleted ? "Showing its last state" : verdict?.sentence || (health?.summary ?? "");
   const details = isDeleted ? [] : (health?.details ?? []);
@@ -38,6 +42,7 @@ export function HealthView({ health, verdict, isDeleted, cause = null, previousL
       <p ref={summary}>
         <strong aria-live="polite">{labels[severity]}</strong> <span class="why">{reason}</span>
       </p>
+      {!isDeleted && chain.length > 1 && <Chain hops={chain} />}
       {!isDeleted && (cause !== null || previousLog !== null) && (
         <CauseView cause={cause} previousLog={previousLog} reason={reason} />
       )}

@@ -10,6 +10,8 @@ import { isShared, sharedParts } from "../../model/guest.ts";
 import { isCounted } from "../../model/severity.ts";
 import { logHref, panelHref, type ObjectName } from "../../model/view.ts";
 import { Conditions } from "./conditions.tsx";
+import { ExplanationReader } from "./explanation.ts";
+import { AffectedObjects, Unexamined } from "./explanation-view.tsx";
 import { OwnerReader, Owners } from "./owners.tsx";
 import { Annotations, Labels } from "./labels.tsx";
 import { FactList, Heading, Overview, SectionView } from "./fact-view.tsx";
@@ -36,6 +38,7 @@ export class OverviewTab implements Tab {
   private readonly owners: OwnerReader;
   private readonly references: ReferenceReader;
   private readonly workload: WorkloadPods;
+  private readonly explanation: ExplanationReader;
   private object: JsonObject | null = null;
   private health: Health | null = null;
   private verdict: Verdict | null = null;
@@ -51,6 +54,7 @@ export class OverviewTab implements Tab {
     this.owners = new OwnerReader(host, () => this.draw());
     this.references = new ReferenceReader(host, () => this.draw());
     this.workload = new WorkloadPods(host, () => this.schedule());
+    this.explanation = new ExplanationReader(host, () => this.schedule());
     void loadKindSection(host, () => this.draw()).then((section) => {
       if (this.isClosed) return section?.close();
       this.kindSection = section;
@@ -89,6 +93,7 @@ export class OverviewTab implements Tab {
     this.owners.close();
     this.references.close();
     this.workload.close();
+    this.explanation.close();
     cancelAnimationFrame(this.frame);
     unmount(this.element);
   }
@@ -103,6 +108,8 @@ export class OverviewTab implements Tab {
     const { element, host, object, workload } = this;
     if (object === null) return unmount(element);
     const cause = this.cause();
+    const { explanation } = this.explanation;
+    const isProblem = this.verdict !== null && isCounted(this.verdict.severity);
     this.hasUnresolvedLinks = false;
     // In the panel, headings are at level 3, below the panel's title. Otherwise, they are at level 2.
     const headingLevel = element.closest(".panel") === null ? 2 : undefined;
@@ -114,8 +121,15 @@ export class OverviewTab implements Tab {
           verdict={this.verdict}
           isDeleted={this.isDeleted}
           cause={cause}
+          chain={isProblem ? explanation.chain : []}
           previousLog={this.previousLog(cause)}
         />
+        {!this.isDeleted && (
+          <>
+            <AffectedObjects explanation={explanation} resource={host.kind.ref} />
+            {(isProblem || explanation.affectedTotal > 0) && <Unexamined sentences={explanation.unexamined} />}
+          </>
+        )}
         <CopyBar
           items={copyItems(host.name, object)}
           commands={kubectlCommands(host.kind, host.name, hasLogs(host.kind.ref))}
