@@ -35,7 +35,11 @@ function render(view: ComponentChild): string {
 }
 
 void test("invalid parts of an explanation are skipped", () => {
-  const e = readExplanation({ chain: [7, { ...service, severity: "bad", state: 1 }], affected: "x", affectedTotal: -1 });
+  const e = readExplanation({
+    chain: [7, { ...service, severity: "bad", state: 1 }],
+    affected: "x",
+    affectedTotal: -1,
+  });
   assert.deepEqual(e, {
     chain: [{ ...service, severity: "none", sentence: "", rule: "", state: "unknown" }],
     affected: [],
@@ -69,13 +73,13 @@ void test("the path has a link for each object but the first, and marks the caus
 void test("the affected objects are counted, and the first ones are shown", () => {
   const objects = Array.from({ length: 100 }, (_, i) => ({ ...pod, name: `web-${i}` }));
   const explanation = readExplanation({ affected: objects, affectedTotal: 250 });
-  const text = render(<AffectedObjects explanation={explanation} resource="core/v1/nodes" />);
+  const text = render(<AffectedObjects explanation={explanation} resource="core/v1/nodes" ns="" />);
   assert.match(text, /^Affects \(250\) Pod other\/web-0 .* Pod other\/web-7 Show 100$/);
   parts.part.querySelector("button")?.click();
-  render(<AffectedObjects explanation={explanation} resource="core/v1/nodes" />);
-  const all = render(<AffectedObjects explanation={explanation} resource="core/v1/nodes" />);
+  render(<AffectedObjects explanation={explanation} resource="core/v1/nodes" ns="" />);
+  const all = render(<AffectedObjects explanation={explanation} resource="core/v1/nodes" ns="" />);
   assert.match(all, /Pod other\/web-99 and 150 more Show fewer$/);
-  assert.equal(render(<AffectedObjects explanation={readExplanation({})} resource="core/v1/nodes" />), "");
+  assert.equal(render(<AffectedObjects explanation={readExplanation({})} resource="core/v1/nodes" ns="" />), "");
 });
 
 void test("what was not examined is listed", () => {

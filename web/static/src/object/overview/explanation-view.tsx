@@ -83,8 +83,14 @@ const titles: Readonly<Record<string, string>> = {
   "core/v1/resourcequotas": "Refuses new objects of",
 };
 
+interface AffectedObjectsProps {
+  explanation: Explanation;
+  resource: string; // of the object that affects the others
+  ns: string;
+}
+
 /** Shows nothing if no object is affected. */
-export function AffectedObjects({ explanation, resource }: { explanation: Explanation; resource: string }) {
+export function AffectedObjects({ explanation, resource, ns }: AffectedObjectsProps) {
   const [isOpen, setOpen] = useState(false);
   const { affected, affectedTotal } = explanation;
   if (affectedTotal === 0) return null;
@@ -97,7 +103,7 @@ export function AffectedObjects({ explanation, resource }: { explanation: Explan
         {shown.map((o) => (
           <li key={`${o.resource}/${o.ns}/${o.name}`} class="hop" data-severity={o.severity}>
             <Mark severity={o.severity} />
-            <ObjectName object={o} ns="" isLink />
+            <ObjectName object={o} ns={ns} isLink />
           </li>
         ))}
         {isOpen && rest > 0 && <li class="rest">{`and ${formatInteger(rest)} more`}</li>}

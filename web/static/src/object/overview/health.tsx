@@ -36,15 +36,18 @@ export function HealthView({ health, verdict, isDeleted, cause = null, chain = [
   const details = isDeleted ? [] : (health?.details ?? []);
   const summary = useHighlight<HTMLParagraphElement>(isDeleted ? null : `${severity} ${reason}`);
   if (severity === "none") return null;
+  const hasChain = !isDeleted && chain.length > 1;
+  // The path names the cause, too.
+  const namedCause = hasChain && cause !== null && reason.includes(cause.sentence) ? null : cause;
   return (
     <div class="health" data-health={severity} title={verdict?.reason || undefined}>
       <span class="mark" aria-hidden="true" />
       <p ref={summary}>
         <strong aria-live="polite">{labels[severity]}</strong> <span class="why">{reason}</span>
       </p>
-      {!isDeleted && chain.length > 1 && <Chain hops={chain} />}
-      {!isDeleted && (cause !== null || previousLog !== null) && (
-        <CauseView cause={cause} previousLog={previousLog} reason={reason} />
+      {hasChain && <Chain hops={chain} />}
+      {!isDeleted && (namedCause !== null || previousLog !== null) && (
+        <CauseView cause={namedCause} previousLog={previousLog} reason={reason} />
       )}
       <ul hidden={details.length === 0}>
         {details.map((text) => (

@@ -126,7 +126,7 @@ export class OverviewTab implements Tab {
         />
         {!this.isDeleted && (
           <>
-            <AffectedObjects explanation={explanation} resource={host.kind.ref} />
+            <AffectedObjects explanation={explanation} resource={host.kind.ref} ns={host.name.ns} />
             {(isProblem || explanation.affectedTotal > 0) && <Unexamined sentences={explanation.unexamined} />}
           </>
         )}
