@@ -164,6 +164,7 @@ func TestPagesAreRendered(t *testing.T) {
 	}
 	for path, title := range map[string]string{
 		"/r/" + podsRef: "Pods", "/r/" + podsRef + "?open=a/web-1": "a/web-1 - Pods",
+		"/r/" + podsRef + "?open=core/v1/nodes/_/n-1": "n-1 - nodes", "/r/" + podsRef + "?open=a/b/c": "Pods",
 		"/r/" + widgetsRef + "?open=_/one": "one - Widgets", "/r/" + podsRef + "?open=web-1": "Pods",
 		"/o/" + podsRef + "/a/web-1": "a/web-1 - Pods",
 	} {

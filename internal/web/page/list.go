@@ -71,11 +71,13 @@ func (s *Site) List(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	title := page.Plural
-	if ns, name, _ := strings.Cut(values.Get("open"), "/"); ns != "" && name != "" {
-		title = titleOf(title, strings.TrimPrefix(ns, "_"), name)
+	if ref, ns, name := openObject(values.Get("open")); name != "" {
+		if ref != "" {
+			title = ref[strings.LastIndexByte(ref, '/')+1:]
+		}
+		title = titleOf(title, ns, name)
 		page.OpenObject = templates.Link{
-			Text: strings.TrimPrefix(values.Get("open"), "_/"),
-			Href: request.ObjectPath(page.Ref, strings.TrimPrefix(ns, "_"), name),
+			Text: strings.TrimPrefix(ns+"/"+name, "/"), Href: request.ObjectPath(cmp.Or(ref, page.Ref), ns, name),
 		}
 	}
 	page.Layout = s.layout(r, title, resource.Ref())
@@ -84,6 +86,17 @@ func (s *Site) List(w http.ResponseWriter, r *http.Request) error {
 	page.KeptParams = keptParamsOf(values)
 	linkList(&page, values)
 	return response.HTML(w, r, status, templates.ListPage(page))
+}
+
+// openObject reads the parameter open: namespace/name, or group/version/resource/namespace/name for an object that the
+// list does not show. The name is empty if the parameter is not valid. view.ts has the same rule.
+func openObject(text string) (ref, namespace, name string) {
+	segments := strings.Split(text, "/")
+	at := len(segments) - 2
+	if at != 0 && at != 3 || slices.Contains(segments, "") {
+		return "", "", ""
+	}
+	return strings.Join(segments[:at], "/"), strings.TrimPrefix(segments[at], "_"), segments[at+1]
 }
 
 const events = "core/v1/events"

@@ -135,8 +135,8 @@ export function listCommands(
     ).map(([key, scope, label, name]) =>
       command("Rows", "", scope, label, () => void rowCommand(list, name), { ...inPalette, keys: [key] }),
     ),
-    ...tabCommands(list.kind, (key) => list.openTab(key)),
-    ...logCommands(list.kind, () => list.togglePreviousLog()),
+    ...tabCommands(list.openedKind, (key) => list.openTab(key)),
+    ...logCommands(list.openedKind, () => list.togglePreviousLog()),
     command("Object", "] [", "page", "Next / previous object", (key) => list.step(key === "]" ? 1 : -1), {
       repeats: true,
       isEnabled: isOpen,

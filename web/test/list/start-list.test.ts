@@ -99,6 +99,33 @@ void test("a link with a filter is shown without a page load, and a click on a h
   ]);
 });
 
+void test("a related object opens beside the same list, and back returns to the first object", () => {
+  const { list } = start("/r/core/v1/pods?sort=-name");
+  list.openObject({ ns: "shop", name: "web-1" }, "related");
+  const first = "/r/core/v1/pods?sort=-name&open=shop/web-1&tab=related";
+  const related = page.createElement("div");
+  related.setAttribute("class", "related");
+  page.body.append(related);
+  const follow = (search: string): void => {
+    const link = page.createElement("a");
+    link.setAttribute("data-address", "");
+    Object.assign(link, { pathname: "/r/core/v1/nodes", search });
+    related.append(link);
+    link.dispatch("click", { button: 0 });
+  };
+  follow("?open=_/node-1&tab=related");
+  const second = "/r/core/v1/pods?sort=-name&open=core/v1/nodes/_/node-1&tab=related";
+  assert.deepEqual(browser.history, [`push ${first}`, `push ${second}`]);
+  assert.deepEqual([list.kind.kind, list.openedKind.kind, list.listedObject], ["Pod", "Node", null]);
+  list.step(1);
+  assert.deepEqual(browser.history.length, 2, "the list has no next object");
+  goBack(first);
+  assert.deepEqual([list.openedKind.kind, list.listedObject?.name], ["Pod", "web-1"]);
+  follow("?q=node");
+  assert.equal(browser.history.at(-1), "push /r/core/v1/nodes?q=node", "a link to a list replaces the list");
+  list.close();
+});
+
 void test("a click on a row opens its object, unless the user selects text", () => {
   const { list } = start();
   const cell = element("tbody").querySelectorAll("tr[data-name]")[1]?.firstElementChild as Part;

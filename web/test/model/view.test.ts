@@ -1,6 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { formatView, objectHref, parseView, titleOf, logHref, findIn } from "../../static/src/model/view.ts";
+import {
+  formatView,
+  objectHref,
+  pageHref,
+  parseView,
+  sameObject,
+  titleOf,
+  logHref,
+  findIn,
+} from "../../static/src/model/view.ts";
 
 const same: string[] = [
   "/r/core/v1/pods",
@@ -9,6 +18,8 @@ const same: string[] = [
   "/r/core/v1/pods?open=a/web-1&tab=logs",
   "/r/core/v1/pods?open=a/web-1&tab=logs&container=side&previous=true",
   "/r/core/v1/pods?open=a/web-1&tab=changes&find=is%3Aspec+image",
+  "/r/core/v1/pods?open=apps/v1/deployments/a/web&tab=related",
+  "/r/core/v1/pods?q=web&open=core/v1/nodes/_/node-1",
   "/r/rbac.authorization.k8s.io/v1/clusterroles?open=_/system:node",
   "/r/core/v1/events?sort=last+seen",
   "/r/core/v1/events?ns=a&sort=-last+seen",
@@ -37,6 +48,16 @@ void test("a log is in the URL only with its tab", () => {
     "/r/core/v1/pods?open=a/web-2&tab=logs",
     "another object has others",
   );
+});
+
+void test("an object of another resource can be open", () => {
+  const view = parseView("/r/core/v1/pods", "?open=core/v1/nodes/_/node-1", "");
+  assert.deepEqual(view.open, { ref: "core/v1/nodes", ns: "", name: "node-1" });
+  assert.deepEqual(parseView("/r/core/v1/pods", "?open=core/v1/pods/a/b", "").open, { ns: "a", name: "b" });
+  for (const invalid of ["a", "a/", "/a", "a/b/c", "core/v1/a/b", "a/b/c/d/e/f"])
+    assert.equal(parseView("/r/core/v1/pods", `?open=${invalid}`, "").open, null, invalid);
+  assert.equal(pageHref(view), "/o/core/v1/nodes/_/node-1");
+  assert.equal(sameObject(view.open, { ns: "", name: "node-1" }), false);
 });
 
 void test("the URL of a form without script is parsed", () => {

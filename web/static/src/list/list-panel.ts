@@ -20,7 +20,7 @@ import type { Picker } from "./picker.ts";
 /** The page of the panel. */
 export interface PanelPage {
   readonly view: View;
-  readonly kind: Kind;
+  readonly openedKind: Kind;
   change(part: Partial<View>, how?: "push" | "replace"): void;
   close(): void;
 }
@@ -62,14 +62,14 @@ export class ListPanel {
     this.panel?.refresh();
   }
 
-  private createTabHost(name: ObjectName): TabHost {
+  private createTabHost(object: OpenedObject): TabHost {
     const { live, now, page, picker } = this;
-    const opened = (): OpenedObject => openedObject(page.view, name);
+    const opened = (): OpenedObject => openedObject(page.view, object);
     return {
       live,
       now,
-      kind: page.kind,
-      name,
+      kind: page.openedKind,
+      name: { ns: object.ns, name: object.name },
       kindOf: (apiVersion, kind) => picker.kindOf(apiVersion, kind),
       kindOfRef: (ref) => picker.get(ref),
       log: () => page.view.open?.log ?? defaultLog,
@@ -81,8 +81,9 @@ export class ListPanel {
 }
 
 /** Returns the object to open in the panel. If it is open already, the log that the user selected is kept. */
-export function openedObject({ open }: View, { ns, name }: ObjectName): OpenedObject {
-  return open !== null && sameObject(open, { ns, name }) ? open : { ns, name };
+export function openedObject({ open }: View, { ns, name, ref }: OpenedObject): OpenedObject {
+  const object = { ns, name, ...(ref === undefined ? {} : { ref }) };
+  return open !== null && sameObject(open, object) ? open : object;
 }
 
 // Returns a note with a link to the object's own page. It replaces the panel while the page is not live.

@@ -26,7 +26,16 @@ import { EventRate } from "./event-rate.ts";
 import { tabsFor } from "../object/tabs.ts";
 import { Table } from "./table.ts";
 import type { LatestChange } from "../model/latest-change.ts";
-import { formatView, defaultView, sameObject, titleOf, toggledLog, type ObjectName, type View } from "../model/view.ts";
+import {
+  formatView,
+  defaultView,
+  sameObject,
+  titleOf,
+  toggledLog,
+  type ObjectName,
+  type OpenedObject,
+  type View,
+} from "../model/view.ts";
 import type { Column } from "../net/wire.ts";
 
 const connectTimeout = 3000; // ms; if the first connection takes longer, the page shows "Not live"
@@ -242,7 +251,8 @@ export class ListPage implements FeedListener {
     drawSeverityCounts(byId("severity-counts"), this.view, count);
     const name = this.picker.nameOf(this.kind);
     setText(byId("heading"), name);
-    document.title = titleOf(name, this.view.open, count("failed"));
+    const openedName = this.openedKind === this.kind ? name : this.picker.nameOf(this.openedKind);
+    document.title = titleOf(openedName, this.view.open, count("failed"));
   }
 
   /** Updates ages and status texts. It is called every second. */
@@ -277,7 +287,8 @@ export class ListPage implements FeedListener {
   private revealOpenRow(): void {
     if (!this.revealPending) return;
     this.revealPending = false;
-    if (this.view.open !== null) this.table.step(this.view.open, 0, () => undefined);
+    const { listedObject } = this;
+    if (listedObject !== null) this.table.step(listedObject, 0, () => undefined);
   }
 
   private showRows(): void {
@@ -350,9 +361,23 @@ export class ListPage implements FeedListener {
   }
 
   private openPanel(): void {
-    const { open } = this.view;
-    this.table.setOpened(open === null ? null : keyOf(open.ns, open.name));
+    const { listedObject } = this;
+    this.table.setOpened(listedObject === null ? null : keyOf(listedObject.ns, listedObject.name));
     this.panel.open(this.isOffline);
+  }
+
+  /** The object in the panel, if the list shows its resource. */
+  get listedObject(): ObjectName | null {
+    const { open } = this.view;
+    return open?.ref === undefined ? open : null;
+  }
+
+  /** The resource of the object in the panel, or otherwise of the list. */
+  get openedKind(): Kind {
+    const { open } = this.view;
+    if (open?.ref === undefined) return this.kind;
+    const resource = open.ref.split("/")[2] ?? "";
+    return this.picker.get(open.ref) ?? { ref: open.ref, kind: resource, resource, namespaced: open.ns !== "" };
   }
 
   open(ns: string, name: string): void {
@@ -436,14 +461,16 @@ export class ListPage implements FeedListener {
    * tab.
    */
   openTab(key: string): void {
-    const kind = tabsFor(this.kind).find((t) => t.key === key);
     const at = this.view.open ?? this.table.activeEntry;
-    if (kind === undefined || at === undefined) return announce("Select an object first, with j and k.");
-    this.openObject(at, kind === tabsFor(this.kind)[0] ? "" : kind.id);
+    const kinds = tabsFor(this.openedKind);
+    const kind = kinds.find((t) => t.key === key);
+    if (at === undefined) return announce("Select an object first, with j and k.");
+    if (kind === undefined) return announce("This object has no such tab.");
+    this.openObject(at, kind === kinds[0] ? "" : kind.id);
   }
 
   /** Opens a tab of an object in the panel. An empty tab is the first one. */
-  openObject(o: ObjectName, tab: string): void {
+  openObject(o: OpenedObject, tab: string): void {
     this.change({ open: openedObject(this.view, o), tab });
   }
 
@@ -458,8 +485,9 @@ export class ListPage implements FeedListener {
   /** Opens the object of the next row (by = 1) or of the previous row (by = -1). */
   step(by: 1 | -1): void {
     const { open } = this.view;
-    if (open === null) return;
-    this.table.step(open, by, (next) => {
+    const { listedObject } = this;
+    if (listedObject === null) return open === null ? undefined : announce("The list does not show this object.");
+    this.table.step(listedObject, by, (next) => {
       if (next === null) announce(by > 0 ? "This is the last object." : "This is the first object.");
       else if (this.view.open === open) this.change({ open: { ns: next.ns, name: next.name } }, "replace");
     });

@@ -17,7 +17,7 @@ export type RowCommand = "copy" | "mark" | "compare" | "menu";
 /** Runs a command on the active row, or on the object in the panel. */
 export async function runRowCommand(list: ListPage, command: RowCommand): Promise<void> {
   if (command === "compare") return compareMarked(list);
-  const row = list.table.activeEntry ?? list.view.open;
+  const row = list.table.activeEntry ?? list.listedObject;
   if (row === null || row === undefined) return showToast("Select a row first, with j and k.");
   if (command === "copy") await copy(textOf(row));
   else if (command === "mark") mark(list, row);

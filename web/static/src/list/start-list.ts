@@ -1,7 +1,7 @@
 // Starts the list page: connects the list with the URL, the browser's history, clicks and the form above the rows.
 
 import { listCommands } from "../keymap.ts";
-import { defaultView, formatView, pageHref, parseView, type View } from "../model/view.ts";
+import { defaultView, formatView, pageHref, parseView, withObject, type View } from "../model/view.ts";
 import { defaultController, type PageController, type PageServices } from "../page-services.ts";
 import { byId, input, setAttr } from "../ui/dom.ts";
 import { Popover } from "../ui/popover.ts";
@@ -94,7 +94,12 @@ export function startList(section: HTMLElement, services: PageServices): PageCon
     ...defaultController,
     list,
     retryable: list,
-    content: () => ({ kind: list.kind, view: list.view, object: list.view.open, tab: list.view.tab }),
+    // A share link of a list cannot include an object of another resource.
+    content: () => {
+      const { view, listedObject: object } = list;
+      const isListed = view.open === null || object !== null;
+      return { kind: list.kind, view: isListed ? view : { ...view, open: null, tab: "" }, object, tab: view.tab };
+    },
     commands: () => listCommands(list, picker, namespacePopover, columnPopover),
     refresh: () => list.refresh(),
     go,
@@ -132,7 +137,14 @@ function listenToClicks(list: ListPage, picker: Picker, navigate: Navigate): voi
     const address = e.target.closest<HTMLAnchorElement>("a[data-address]");
     if (address !== null) {
       e.preventDefault();
-      return navigate(parseView(address.pathname, address.search, list.view.ref));
+      const { ref, open, tab, ...rest } = parseView(address.pathname, address.search, list.view.ref);
+      // The path to a cause and the related objects open in the panel, beside the same list.
+      const keepsList = address.closest(".related, .chain, .affected") !== null;
+      return navigate(
+        keepsList && open !== null && list.view.open !== null
+          ? withObject(list.view, ref, open, tab)
+          : { ...rest, ref, open, tab },
+      );
     }
     const sort = e.target.closest<HTMLElement>("[data-sort]")?.dataset["sort"];
     if (sort !== undefined) {

@@ -37,6 +37,8 @@ export const parseFind = (query: URLSearchParams): TabFind => ({
 });
 
 export interface OpenedObject extends ObjectName {
+  /** The ref of the object's resource, if the list shows another resource. */
+  readonly ref?: string;
   readonly log?: LogSelection;
   readonly find?: TabFind;
 }
@@ -74,9 +76,9 @@ export function parseView(pathname: string, search: string, ref: string): View {
   const path = /\/r\/([^/]+\/[^/]+\/[^/]+)\/?$/.exec(pathname);
   const query = new URLSearchParams(search);
   const param = (name: string): string => query.get(name)?.trim() ?? "";
-  const open = parseOpen(query.get("open") ?? "");
-  const tab = query.has("open") ? param("tab") : "";
   const listed = path === null ? ref : decodeURIComponent(path[1] ?? "");
+  const open = parseOpen(query.get("open") ?? "", listed);
+  const tab = query.has("open") ? param("tab") : "";
   return {
     ref: listed,
     ns: namespaces(query.getAll("ns").join(",")),
@@ -113,9 +115,14 @@ export function formatView(v: View): string {
   const sort = v.sort ?? (defaultSort(v.ref) && { column: "namespace", descending: false });
   if (sort !== null) query.set("sort", (sort.descending ? "-" : "") + sort.column);
   for (const column of v.cols) query.append("cols", column);
-  if (v.open !== null) query.set("open", `${v.open.ns === "" ? "_" : v.open.ns}/${v.open.name}`);
+  if (v.open !== null) query.set("open", formatOpen(v));
   if (v.open !== null && v.tab !== "") setTabParams(query, v.tab, v.open.log, v.open.find);
   return withBase(`/r/${v.ref}${queryText(query)}`);
+}
+
+function formatOpen({ ref: listed, open }: View): string {
+  const { ref = listed, ns = "", name = "" } = open ?? {};
+  return `${ref === listed ? "" : `${ref}/`}${ns === "" ? "_" : ns}/${name}`;
 }
 
 function queryText(query: URLSearchParams): string {
@@ -138,8 +145,8 @@ export const parseLog = (query: URLSearchParams): LogSelection => ({
   previous: query.get("previous") === "true",
 });
 
-export const sameObject = (a: ObjectName | null, b: ObjectName | null): boolean =>
-  a?.ns === b?.ns && a?.name === b?.name;
+export const sameObject = (a: OpenedObject | null, b: OpenedObject | null): boolean =>
+  a?.ref === b?.ref && a?.ns === b?.ns && a?.name === b?.name;
 
 /** Returns the URL of a list page with one object open in the side panel. */
 export const panelHref = (ref: string, o: ObjectName): string =>
@@ -157,7 +164,8 @@ export function objectHref(ref: string, o: ObjectName, tab = "", log?: LogSelect
   );
 }
 
-export const pageHref = (v: View): string => (v.open === null ? formatView(v) : objectHref(v.ref, v.open, v.tab));
+export const pageHref = (v: View): string =>
+  v.open === null ? formatView(v) : objectHref(v.open.ref ?? v.ref, v.open, v.tab);
 
 /** Returns the URL of the compare page with one object. The user selects the other object there. */
 export const compareHref = (ref: string, o: ObjectName): string =>
@@ -184,9 +192,18 @@ function parseSort(text: string): Sort | null {
   return column === "" ? null : { column, descending };
 }
 
-function parseOpen(text: string): ObjectName | null {
-  const slash = text.indexOf("/");
-  if (slash < 1 || slash === text.length - 1) return null;
-  const ns = text.slice(0, slash);
-  return { ns: ns === "_" ? "" : ns, name: text.slice(slash + 1) };
+// The text is namespace/name, or group/version/resource/namespace/name for an object that the list does not show.
+function parseOpen(text: string, listed: string): OpenedObject | null {
+  const segments = text.split("/");
+  const [ns = "", name = ""] = segments.splice(-2);
+  if (ns === "" || name === "" || ![0, 3].includes(segments.length)) return null;
+  const ref = segments.join("/");
+  return { ...(ref === "" || ref === listed ? {} : { ref }), ns: ns === "_" ? "" : ns, name };
 }
+
+/** Returns a view with an object in the panel. The list stays, even if it does not show the object's resource. */
+export const withObject = (view: View, ref: string, open: OpenedObject, tab: string): View => ({
+  ...view,
+  open: ref === view.ref ? open : { ...open, ref },
+  tab,
+});

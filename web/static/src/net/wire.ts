@@ -293,16 +293,7 @@ export interface SubscriptionSpec {
   readonly name?: string;
   /** The minimum time in ms between two messages with changes. The first change after a pause is sent immediately. */
   readonly every?: number;
-  readonly view:
-    | "table"
-    | "object"
-    | "changes"
-    | "resources"
-    | "window"
-    | "log"
-    | "overview"
-    | "explanation"
-    | "rates";
+  readonly view: "table" | "object" | "changes" | "resources" | "window" | "log" | "overview" | "explanation" | "rates";
   /** If true, the server sends data only while it watches the resource for another reason, and starts no watch. */
   readonly watched?: boolean;
   /** The text filter, the sort order and the range of rows. Only for the view "window", and q also for "rates". */
