@@ -120,6 +120,10 @@ type testCluster struct {
 	server  *apitest.Server
 	cluster *watch.Cluster
 	access  *watch.Access
+	// indexed reads relations from the index of references. The method graph compares its graphs, unless it is nil.
+	indexed *watch.Access
+	index   *watch.Cluster
+	release func() // Stops the index; nil before its start.
 }
 
 // inCluster runs a test in a bubble with fake time. The test reads the cluster as the program itself.
@@ -141,13 +145,25 @@ func inServer(
 		}
 		setup(server)
 		cluster := startCluster(t, server)
-		test(&testCluster{t, server, cluster, cluster.For(watch.Viewer{Program: true})})
+		c := &testCluster{
+			t: t, server: server, cluster: cluster,
+			index: startClusterWith(t, server, watch.Options{InheritVerdicts: true}),
+		}
+		c.as(watch.Viewer{Program: true})
+		defer c.stopIndex()
+		test(c)
 	})
 }
 
 func startCluster(t *testing.T, server *apitest.Server) *watch.Cluster {
 	t.Helper()
-	cluster, err := watch.New(server.Config, watch.Options{Linger: time.Minute, Log: slog.New(slog.DiscardHandler)})
+	return startClusterWith(t, server, watch.Options{})
+}
+
+func startClusterWith(t *testing.T, server *apitest.Server, options watch.Options) *watch.Cluster {
+	t.Helper()
+	options.Linger, options.Log = time.Minute, slog.New(slog.DiscardHandler)
+	cluster, err := watch.New(server.Config, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +208,43 @@ func (c *testCluster) graph(t *testing.T, path string) *relations.Graph {
 			t.Errorf("%s: the node %s has no edge", path, n.ID)
 		}
 	}
+	if c.indexed != nil {
+		c.wantIndexed(t, path, g)
+	}
 	return g
+}
+
+// as lets the test read the cluster as a viewer.
+func (c *testCluster) as(viewer watch.Viewer) {
+	c.access, c.indexed = c.cluster.For(viewer), c.index.For(viewer)
+}
+
+func (c *testCluster) stopIndex() {
+	if c.release != nil {
+		c.release()
+	}
+}
+
+// wantIndexed verifies that the graph from the index has the same nodes and edges.
+func (c *testCluster) wantIndexed(t *testing.T, path string, want *relations.Graph) {
+	t.Helper()
+	if c.release == nil {
+		c.release = c.indexed.KeepExplanations()
+	}
+	time.Sleep(3 * time.Second) // Fake time. The index then contains all objects.
+	ref, namespace, name := splitPath(path)
+	g, err := relations.Of(t.Context(), c.indexed, ref, namespace, name)
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	for _, all := range []func(*relations.Graph) []string{nodeStates, edges} {
+		got := all(g)
+		for _, text := range all(want) {
+			if !slices.Contains(got, text) {
+				t.Errorf("%s: the graph from the index has no %s, only\n%s", path, text, strings.Join(got, "\n"))
+			}
+		}
+	}
 }
 
 // nodeStates returns "id state" for each node, or "id state count" for a number of objects.

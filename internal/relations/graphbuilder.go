@@ -62,10 +62,12 @@ func (b *graphBuilder) assignNodes(entries []*entry) {
 		node := Node{
 			ID: e.ownID(), Ref: e.list.resource.Ref(), Kind: e.list.resource.Kind,
 			Namespace: e.Namespace(), Name: e.Name(), UID: e.UID(), State: Present,
+			Severity: severityText(e.Verdict().Severity()),
 		}
 		_, exists := b.nodes[node.ID] // exists if the object is an owner or is used
 		if !exists && b.groups[g] >= maxOwn {
-			node.ID, node.Name, node.UID = idOf(e.list.kind, e.Namespace(), "+"+g.owner), "", "" // no object name contains a +
+			// No object name contains a +.
+			node.ID, node.Name, node.UID, node.Severity = idOf(e.list.kind, e.Namespace(), "+"+g.owner), "", "", ""
 		}
 		if !b.add(node) {
 			continue

@@ -1,8 +1,9 @@
 // Package relations computes a graph of an object's relations: owners and owned objects, used objects and users,
 // selected pods and selectors.
 //
-// To find users, the package starts watches of a few likely kinds. The graph never claims that unread data does not
-// exist.
+// While verdicts are inherited, the package reads relations from the index of references. Of resources that the index
+// does not contain, it searches all objects of a few likely kinds, and starts their watches. The graph never claims
+// that unread data does not exist.
 package relations
 
 import (
@@ -12,6 +13,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 const (
@@ -51,7 +53,9 @@ type Node struct {
 	UID       string `json:"uid"`
 	State     State  `json:"state"`
 	Reason    string `json:"reason,omitempty"`
-	Count     int    `json:"count,omitempty"` // number of objects, for a node without a name
+	// Severity is that of the verdict on the object. It is empty if there is no verdict, and for several objects.
+	Severity string `json:"severity,omitempty"`
+	Count    int    `json:"count,omitempty"` // number of objects, for a node without a name
 }
 
 // State is the result of reading the object of a Node.
@@ -77,6 +81,13 @@ type Edge struct {
 type Searched struct {
 	Ref string `json:"ref"`
 	status.Status
+}
+
+func severityText(s verdict.Severity) string {
+	if s == verdict.None {
+		return ""
+	}
+	return s.String()
 }
 
 // Of returns the graph of an object's relations. ref identifies its resource, such as "core/v1/pods".

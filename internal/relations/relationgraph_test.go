@@ -179,7 +179,7 @@ func TestGraphErrors(t *testing.T) {
 					test.setup(c)
 				}
 				if test.viewer.User != nil || test.viewer.Scope != nil {
-					c.access = c.cluster.For(test.viewer)
+					c.as(test.viewer)
 				}
 				ref, namespace, name := splitPath(test.path)
 				g, err := relations.Of(t.Context(), c.access, ref, namespace, name)

@@ -23,6 +23,8 @@ type list struct {
 	status   status.Status
 	entries  []entry // sorted by namespace and name
 	complete bool
+	// neighbors has the objects of an indexed kind. Other objects of the kind are not in entries.
+	neighbors *watch.Neighbors
 }
 
 type entry struct {
@@ -37,6 +39,10 @@ type entry struct {
 
 func (f *finder) search(ctx context.Context) {
 	kinds := append(likelyKinds(f.kind), operatorKinds(f.resource, f.known)...)
+	neighbors, isIndexed := f.access.Neighbors(f.resource, f.object.Namespace, f.object.Name)
+	if isIndexed {
+		kinds = f.withDependents(kinds, neighbors)
+	}
 	f.lists = make([]*list, len(kinds))
 	var reading sync.WaitGroup
 	for n, kind := range kinds {
@@ -47,6 +53,9 @@ func (f *finder) search(ctx context.Context) {
 			l.status = status.Status{State: status.Forbidden, Reason: "Not included in this link."}
 		case l.resource == nil:
 			l.status = status.Status{State: status.Absent, Reason: "Not available in this cluster."}
+		case isIndexed && neighbors.Covers(l.resource):
+			l.neighbors = neighbors
+			reading.Go(func() { f.read(ctx, l) })
 		case n >= maxKinds:
 			l.status = status.Status{
 				State:  status.Failed,
@@ -66,13 +75,25 @@ func (f *finder) search(ctx context.Context) {
 	}
 }
 
-// read reads the objects of one kind, if possible only in the namespace of f.object.
+// withDependents adds the other kinds of objects that use f.object or that f.object owns.
+func (f *finder) withDependents(kinds []string, neighbors *watch.Neighbors) []string {
+	for n := range f.known {
+		r := &f.known[n].Resource
+		if r.Preferred && neighbors.Depend(r) && neighbors.Covers(r) && !slices.Contains(kinds, nameOf(r)) {
+			kinds = append(kinds, nameOf(r))
+		}
+	}
+	return kinds
+}
+
+// read reads the objects of one kind, if possible only in the namespace of f.object. Of an indexed kind, it reads only
+// the neighbors.
 func (f *finder) read(ctx context.Context, l *list) {
 	q := query.Query{Resource: l.resource.Ref()}
 	if l.resource.Namespaced && f.object.Namespace != "" {
 		q.Namespaces = []string{f.object.Namespace}
 	}
-	snapshot, err := f.access.Snapshot(ctx, q, listWait)
+	snapshot, err := f.snapshot(ctx, l, q)
 	if err != nil {
 		l.status = status.Status{State: status.Failed, Reason: err.Error()}
 		if p, ok := errors.AsType[*status.Problem](err); ok {
@@ -94,6 +115,13 @@ func (f *finder) read(ctx context.Context, l *list) {
 	for n, o := range snapshot.Objects {
 		l.entries[n] = entry{Item: o, list: l}
 	}
+}
+
+func (f *finder) snapshot(ctx context.Context, l *list, q query.Query) (*watch.Snapshot, error) {
+	if l.neighbors != nil {
+		return l.neighbors.Snapshot(ctx, q)
+	}
+	return f.access.Snapshot(ctx, q, listWait)
 }
 
 func (f *finder) readRefs() {
@@ -165,6 +193,9 @@ func (f *finder) entryOf(r *resource.Resource, namespace, name string) (e *entry
 	})
 	if found {
 		return &l.entries[n], false
+	}
+	if l.neighbors != nil && !l.neighbors.Includes(r, namespace, name) {
+		return nil, false
 	}
 	isCovered := f.object.Namespace == "" || !r.Namespaced || namespace == f.object.Namespace
 	return nil, l.complete && isCovered

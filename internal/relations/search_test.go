@@ -166,7 +166,7 @@ func TestGraphIsLimitedToThePermissionsOfTheUser(t *testing.T) {
 				for _, o := range test.objects { // Other viewers have opened the same objects.
 					c.graph(t, o.path)
 				}
-				c.access = c.cluster.For(user)
+				c.as(user)
 				g := c.graph(t, test.objects[0].path)
 				wantSame(t, nodeStates(g), test.nodes...)
 				wantSame(t, edges(g), test.edges...)
@@ -290,7 +290,7 @@ func TestGraphOfAGuestIsLimitedToTheLink(t *testing.T) {
 				if test.setup != nil {
 					test.setup(c.server)
 				}
-				c.access = c.cluster.For(watch.Viewer{Program: true, Scope: &watch.Scope{Parts: test.parts}})
+				c.as(watch.Viewer{Program: true, Scope: &watch.Scope{Parts: test.parts}})
 				g := c.graph(t, test.objects[0].path)
 				wantSame(t, nodeStates(g), test.nodes...)
 				wantSame(t, edges(g), test.edges...)

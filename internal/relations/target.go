@@ -10,6 +10,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 type target struct {
@@ -17,7 +18,9 @@ type target struct {
 
 	resource *resource.Resource // nil if the viewer has no access
 	node     Node
-	owners   []objectrefs.Ref
+	// needsOwners means that owners is used.
+	needsOwners bool
+	owners      []objectrefs.Ref
 }
 
 // target resolves a reference from an object in the namespace. ok is false if the reference lacks a required
@@ -60,7 +63,7 @@ func (f *finder) readTargets(ctx context.Context, targets ...*target) {
 		e, missing := f.entryOf(t.resource, t.Namespace, t.Name)
 		switch {
 		case e != nil:
-			t.setFound(e.UID(), e.owners)
+			t.setFound(e.UID(), e.owners, e.Verdict().Severity())
 			if e.id != "" && t.node.State == Present {
 				t.node.ID = e.id // differs if the object shares a node
 			}
@@ -83,10 +86,22 @@ func (f *finder) readTargets(ctx context.Context, targets ...*target) {
 }
 
 func (t *target) read(ctx context.Context, access *watch.Access) {
-	text, err := access.Object(ctx, t.resource.Ref(), t.Namespace, t.Name)
+	var text []byte
+	found, err := access.Existence(ctx, t.resource, t.Namespace, t.Name)
+	switch {
+	case err != nil:
+	case found.IsKnown && !found.Exists:
+		t.node.State = Missing
+		return
+	case found.IsKnown && !t.needsOwners:
+		t.setFound(found.UID, nil, access.Severity(t.resource, t.Namespace, t.Name))
+		return
+	default:
+		text, err = access.Object(ctx, t.resource.Ref(), t.Namespace, t.Name)
+	}
 	if err == nil {
 		o := objectrefs.Of(text)
-		t.setFound(o.UID, o.Owners)
+		t.setFound(o.UID, o.Owners, access.Severity(t.resource, t.Namespace, t.Name))
 		return
 	}
 	t.node.Reason = err.Error()
@@ -103,11 +118,12 @@ func (t *target) read(ctx context.Context, access *watch.Access) {
 }
 
 // setFound records that an object with the target's name exists. With another UID, the target counts as missing.
-func (t *target) setFound(uid string, owners []objectrefs.Ref) {
+func (t *target) setFound(uid string, owners []objectrefs.Ref, severity verdict.Severity) {
 	if t.UID != "" && t.UID != uid {
 		t.node.State, t.node.Reason = Missing, "Another object has this name."
 		t.node.ID += "@" + t.UID
 		return
 	}
 	t.node.UID, t.node.State, t.owners = uid, Present, owners
+	t.node.Severity = severityText(severity)
 }

@@ -10,6 +10,7 @@ func (f *finder) addOwners(ctx context.Context) {
 	f.builder.add(Node{
 		ID: f.self(), Ref: f.resource.Ref(), Kind: f.resource.Kind,
 		Namespace: f.object.Namespace, Name: f.object.Name, UID: f.object.UID, State: Present,
+		Severity: severityText(f.access.Severity(f.resource, f.object.Namespace, f.object.Name)),
 	})
 	f.addOwnersOf(ctx, f.self(), f.object.Namespace, f.object.Owners, 0)
 }
@@ -19,6 +20,7 @@ func (f *finder) addOwnersOf(ctx context.Context, from, namespace string, owners
 	var targets []*target
 	for n := range owners {
 		if t, ok := f.target(&owners[n], namespace); ok && depth < maxOwnerDepth {
+			t.needsOwners = true
 			targets = append(targets, t)
 		}
 	}

@@ -17,12 +17,12 @@ func (e *Engine) Heirs(id graph.ID, limit int) (heirs []cause.Neighbor, isLimite
 	return heirs, isLimited
 }
 
-// Indexes reports whether the index contains all objects of a kind with their references, in one or all namespaces.
-func (e *Engine) Indexes(kind graph.Kind, namespace string) bool {
+// Reads reports whether the index contains all objects of a kind, at least with their names.
+func (e *Engine) Reads(kind graph.Kind, namespace string) bool {
 	e.index.mu.RLock()
 	w := e.watched[kind]
 	e.index.mu.RUnlock()
-	if w == nil || w.informer.Scope.Metadata || isEndpoints(kind) || !w.isRead.Load() {
+	if w == nil || !w.isRead.Load() {
 		return false
 	}
 	var namespaces []string
@@ -32,22 +32,27 @@ func (e *Engine) Indexes(kind graph.Kind, namespace string) bool {
 	return w.informer.CurrentState(namespaces).Synced
 }
 
-// Related returns the objects that are related to an object, and the object itself, without duplicates: its owners
-// and their owners, what it owns directly or through others, what it uses, its users, the pods that it selects, and
-// the selectors of all these pods. Each relation of an object has at most limit objects.
-func (e *Engine) Related(id graph.ID, limit int) []graph.ID {
+// Indexes reports whether the index contains all objects of a kind with their references.
+func (e *Engine) Indexes(kind graph.Kind, namespace string) bool {
+	e.index.mu.RLock()
+	w := e.watched[kind]
+	e.index.mu.RUnlock()
+	return w != nil && !w.informer.Scope.Metadata && !isEndpoints(kind) && e.Reads(kind, namespace)
+}
+
+// Related are the objects that are related to one object.
+type Related struct {
+	// All are the object itself, its owners and their owners, what it uses, Dependents, the pods that it selects, and
+	// the selectors of all these pods, without duplicates.
+	All []graph.ID
+	// Dependents are its users, and what it owns directly or through others.
+	Dependents []graph.ID
+}
+
+// Related returns the objects that are related to an object. Each relation of an object has at most limit objects.
+func (e *Engine) Related(id graph.ID, limit int) Related {
 	found := &relatedObjects{seen: map[graph.ID]struct{}{id: {}}, ids: []graph.ID{id}}
-	next := id
-	for range maxOwnerDepth {
-		_, owners := e.graph.References(next)
-		if len(owners) == 0 {
-			break
-		}
-		for n := range owners {
-			found.add(owners[n].ID)
-		}
-		next = owners[0].ID
-	}
+	e.addOwners(found, id)
 	uses, _ := e.graph.References(id)
 	for n := range uses {
 		found.add(uses[n].Target)
@@ -55,26 +60,50 @@ func (e *Engine) Related(id graph.ID, limit int) []graph.ID {
 	if node := e.graph.NodeOf(id); node != "" {
 		found.add(graph.NewID(graph.Kind{Kind: "Node"}, "", node))
 	}
+	before := len(found.ids)
 	found.add(e.graph.Users(id, limit)...)
-	isOwned := []graph.ID{id}
-	for depth := 0; depth < maxOwnerDepth && len(isOwned) > 0 && len(found.ids) < limit; depth++ {
-		var children []graph.ID
-		for _, owner := range isOwned {
-			if uid := e.uidOf(owner); uid != "" {
-				children = append(children, found.add(e.graph.Owned(uid, limit)...)...)
-			}
-		}
-		isOwned = children
-	}
+	e.addOwned(found, id, limit)
+	dependents := found.ids[before:len(found.ids):len(found.ids)]
 	if s := e.graph.Selector(id); s != nil {
 		found.add(e.graph.Selected(id.Namespace(), s, limit)...)
 	}
 	for _, related := range found.ids[:min(limit, len(found.ids))] {
-		if related.Kind == (graph.Kind{Kind: "Pod"}) && related.Namespace() == id.Namespace() {
+		if related.Kind == (graph.Kind{Kind: "Pod"}) {
 			found.add(e.graph.Selectors(related)...)
 		}
 	}
-	return found.ids
+	return Related{found.ids, dependents}
+}
+
+func (e *Engine) addOwners(found *relatedObjects, id graph.ID) {
+	next := []graph.ID{id}
+	for depth := 0; depth < maxOwnerDepth && len(next) > 0; depth++ {
+		var above []graph.ID
+		for _, owned := range next {
+			_, owners := e.graph.References(owned)
+			for n := range owners {
+				above = append(above, found.add(owners[n].ID)...)
+			}
+		}
+		next = above
+	}
+}
+
+func (e *Engine) addOwned(found *relatedObjects, id graph.ID, limit int) {
+	next := []graph.ID{id}
+	for depth := 0; depth < maxOwnerDepth && len(next) > 0 && len(found.ids) < limit; depth++ {
+		var below []graph.ID
+		for _, owner := range next {
+			uid := e.uidOf(owner)
+			if uid == "" {
+				continue
+			}
+			owned := e.graph.Owned(uid, limit)
+			found.add(owned...)
+			below = append(below, owned...)
+		}
+		next = below
+	}
 }
 
 type relatedObjects struct {

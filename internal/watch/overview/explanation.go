@@ -222,7 +222,7 @@ func (b *builder) blockedPods(self *cause.Neighbor) (blocked []cause.Neighbor) {
 // related returns a hash of the related objects that the viewer may see, with their severities.
 func (b *builder) related(id graph.ID) string {
 	var lines []string
-	for _, related := range b.deps.Engine.Related(id, maxRelated) {
+	for _, related := range b.deps.Engine.Related(id, maxRelated).All {
 		n := b.deps.Engine.Find(related)
 		if !b.sees(&n) {
 			continue
