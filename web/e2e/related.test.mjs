@@ -73,8 +73,8 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     await page.keyboard.press("Enter");
     await page.waitForURL(
       (u) =>
-        u.pathname === "/r/apps/v1/deployments" &&
-        u.searchParams.get("open") === `${ns}/web` &&
+        u.pathname === "/r/core/v1/pods" &&
+        u.searchParams.get("open") === `apps/v1/deployments/${ns}/web` &&
         u.searchParams.get("tab") === "related",
     );
     await until(
@@ -125,7 +125,7 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     await page.reload();
     await list.waitFor();
     await list.getByRole("link", { name: "settings", exact: true }).click();
-    await page.waitForURL((u) => u.pathname === "/r/core/v1/configmaps");
+    await page.waitForURL((u) => u.searchParams.get("open") === `core/v1/configmaps/${ns}/settings`);
     await until("what uses it", async () =>
       (await list.locator("section").allInnerTexts()).some((s) => s.startsWith("Used by") && s.includes(pod)),
     );
@@ -177,25 +177,79 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     await create(where, configMap("brief"));
     const page = await open(t, `o/core/v1/configmaps/${ns}/brief?tab=related`);
     const time = () => page.locator(".related-time").innerText();
-    const first = await until("the graph", async () => /Snapshot from/.test(await time()) && time());
+    await until("the graph", async () => /Live, updated|Snapshot from/.test(await time()) && time());
     const asked = [];
-    page.on("request", (r) => r.url().includes("/api/v1/related/") && asked.push(r.url()));
     // This change schedules a search, which the deletion below must cancel.
     await patch(`${where}/brief`, { data: { a: "2" } });
     await remove(`${where}/brief`);
     await page.locator("#status", { hasText: "Deleted" }).waitFor();
+    page.on("request", (r) => r.url().includes("/api/v1/related/") && asked.push(r.url()));
     await page.evaluate(() => new Promise((then) => setTimeout(then, 6000)));
     assert.deepEqual(asked, []);
     assert.ok(await page.locator(".related > .banner").isHidden());
-    assert.equal(await time(), first);
+    assert.match(await time(), /^Snapshot from/, "the graph is not live any more");
     await page.keyboard.press("y");
     await page.locator("#tab-related").click();
     await page.locator(".related > .banner", { hasText: "deleted before its related objects were loaded" }).waitFor();
     assert.equal(await time(), "");
     await create(where, configMap("brief"));
-    await until("the search", async () => /Snapshot from/.test(await time()), 15_000);
-    assert.equal(asked.length, 1);
+    await until("the search", async () => /Live, updated|Snapshot from/.test(await time()), 15_000);
+    assert.ok(asked.length > 0);
     assert.ok(await page.locator(".related > .banner").isHidden());
+  });
+
+  await t.test("the graph is live, and a click keeps the list", async (t) => {
+    const page = await open(t, `r/apps/v1/deployments?ns=${ns}&q=web&open=${ns}/web&tab=related`);
+    await until("the cards", async () => (await cards(page)).includes("Service web"));
+    await page.locator(".related-time", { hasText: "Live, updated" }).waitFor();
+    const where = `/api/v1/namespaces/${ns}/services`;
+    const started = performance.now();
+    await create(where, { metadata: { name: "other" }, spec: { selector: { app: "web" }, ports: [{ port: 80 }] } });
+    await until("the new Service", async () => (await cards(page)).includes("Service other"), 8000);
+    const took = performance.now() - started;
+    assert.ok(took < 8000, `${took} ms`);
+    await remove(`${where}/other`);
+    await until("the Service to disappear", async () => !(await cards(page)).includes("Service other"), 8000);
+    const at = new Date(Date.now() - 60_000).toISOString().replace(/\.\d+/, "");
+    await patch(
+      `/api/v1/namespaces/${ns}/pods/${pod}/status`,
+      {
+        status: {
+          conditions: [{ type: "Ready", status: "False", lastTransitionTime: at }],
+          containerStatuses: [
+            {
+              name: "main",
+              image: "registry.example.com/e2e:1",
+              imageID: "",
+              ready: false,
+              restartCount: 7,
+              state: { waiting: { reason: "CrashLoopBackOff" } },
+            },
+          ],
+        },
+      },
+      { type: "application/strategic-merge-patch+json" },
+    );
+    const card = page.locator(`.card[data-id="core/pods/${ns}/${pod}"]`);
+    await until("the failed pod", async () => (await card.getAttribute("data-severity")) === "failed", 8000);
+    if (process.env["SHOTS"] !== undefined) await page.screenshot({ path: `${process.env["SHOTS"]}/related.png` });
+    await card.click();
+    await page.waitForURL((u) => u.searchParams.get("open") === `core/v1/pods/${ns}/${pod}`);
+    const url = new URL(page.url());
+    assert.deepEqual([url.pathname, url.searchParams.get("q")], ["/r/apps/v1/deployments", "web"]);
+    assert.equal(await page.locator("#heading").innerText(), "Deployments");
+    assert.match(await page.locator("#panel .title").innerText(), /^Pod/);
+    assert.ok(await row(page, "web"));
+    await page.reload();
+    await until(
+      "the pod after a reload",
+      async () => (await page.locator(".card[data-self] .card-name").allTextContents()).join() === pod,
+    );
+    await page.goBack();
+    await until(
+      "the deployment again",
+      async () => (await page.locator(".card[data-self] .card-name").allTextContents()).join() === "web",
+    );
   });
 
   await t.test("resources that could not be searched are reported", async (t) => {

@@ -3,6 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { page, type Part } from "../../fake-page.ts";
+import type { Searched } from "../../../static/src/object/related/graph.ts";
+import { emptyText } from "../../../static/src/object/related/searched.tsx";
+import type { Handler } from "../../../static/src/net/live.ts";
 import { RelatedTab } from "../../../static/src/object/related/related-tab.tsx";
 import type { TabHost, TabData } from "../../../static/src/object/tab.ts";
 
@@ -17,7 +20,7 @@ const node = (id: string): object => ({
   state: "there",
 });
 
-void test("the graph is refreshed while visible, and is not labeled live", async () => {
+void test("the graph is refreshed while visible, and is live if the server reports changes", async () => {
   localStorage.setItem("related-as", "list");
   let now = 100_000;
   let nodes = [node("web"), node("deploy")];
@@ -34,7 +37,16 @@ void test("the graph is refreshed while visible, and is not labeled live", async
       searched: [],
     });
   };
+  let report = (_related: string): void => undefined;
+  const live = {
+    connection: "open",
+    subscribe: (_spec: object, handler: Handler) => {
+      report = (related) => handler.message({ id: 1, type: "explanation", members: { related } });
+      return { close: () => undefined };
+    },
+  };
   const host = {
+    live,
     now: () => now,
     kind: { ref: "core/v1/pods", resource: "pods", kind: "Pod" },
     name: { ns: "a", name: "web" },
@@ -96,5 +108,41 @@ void test("the graph is refreshed while visible, and is not labeled live", async
   tab.show(shown(true));
   await advance(60_000);
   assert.equal(requests, 5, "of what is deleted there is nothing newer");
+
+  tab.show(shown(false));
+  for (const [related, expected] of [
+    ["a", 5], // The first report is not a change.
+    ["b", 6],
+    ["b", 6],
+    ["c", 7],
+    ["", 7], // The server does not know the related objects.
+    ["c", 7],
+  ] as const) {
+    now += 1000;
+    report(related);
+    await nextTask();
+    assert.equal(requests, expected, related);
+    assert.match(time().textContent, related === "" ? /^Snapshot from \d/ : /^Live, updated \d/);
+  }
+  live.connection = "lost";
+  tab.tick();
+  assert.match(time().textContent, /^Snapshot from \d/);
   tab.close();
+});
+
+void test("an object without relations names what was and what was not examined", () => {
+  const host = { kindOfRef: () => undefined } as unknown as TabHost;
+  const searched = (ref: string, state: string): Searched => ({ ref, state, reason: "", namespaces: [] });
+  const text = (...all: Searched[]): string =>
+    emptyText({ nodes: [], edges: [], truncated: false, searched: all }, host);
+  assert.equal(text(), "No related objects found.");
+  assert.equal(
+    text(searched("core/v1/pods", "live"), searched("a/v1/bs", "stale"), searched("c/ds", "absent")),
+    "No related objects found in pods, bs.",
+  );
+  assert.equal(
+    text(searched("core/v1/pods", "live"), searched("core/v1/nodes", "forbidden"), searched("a/v1/bs", "syncing")),
+    "No related objects found in pods; not examined: nodes, bs.",
+  );
+  assert.equal(text(searched("a/v1/bs", "failed")), "No related objects found; not examined: bs.");
 });

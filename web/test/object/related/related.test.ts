@@ -35,8 +35,28 @@ void test("a body that is not a graph is rejected, and invalid parts are dropped
   });
   assert.deepEqual(g, {
     nodes: [
-      { id: "x", ref: "core/v1/pods", kind: "Pod", ns: "a", name: "x", state: "unknown", reason: "", count: 0 },
-      { id: "y", ref: "core/v1/pods", kind: "Pod", ns: "a", name: "", state: "there", reason: "", count: 30 },
+      {
+        id: "x",
+        ref: "core/v1/pods",
+        kind: "Pod",
+        ns: "a",
+        name: "x",
+        state: "unknown",
+        reason: "",
+        severity: "none",
+        count: 0,
+      },
+      {
+        id: "y",
+        ref: "core/v1/pods",
+        kind: "Pod",
+        ns: "a",
+        name: "",
+        state: "there",
+        reason: "",
+        severity: "none",
+        count: 30,
+      },
     ],
     edges: [{ from: "x", to: "y", type: "uses", via: "" }],
     truncated: false,

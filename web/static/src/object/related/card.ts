@@ -1,6 +1,7 @@
 import { h } from "../../ui/dom.ts";
 import { formatInteger } from "../../text/format.ts";
 import type { TabHost } from "../tab.ts";
+import { isCounted } from "../../model/severity.ts";
 import { formatView, objectHref, defaultView } from "../../model/view.ts";
 import type { GraphNode, NodeState } from "./graph.ts";
 
@@ -11,6 +12,8 @@ export const stateLabels: Readonly<Record<NodeState, readonly [string, string, s
   forbidden: ["warn", "⊘", "forbidden"],
   unknown: ["quiet", "?", "not checked"],
 };
+
+export const severityWords = { failed: "failed", degraded: "degraded", progressing: "in progress" } as const;
 
 export function stateElements(node: GraphNode): HTMLElement[] {
   const [tone, symbol, word] = stateLabels[node.state];
@@ -30,7 +33,7 @@ export const nodeLabel = (node: GraphNode): string =>
   node.count > 0 ? `${formatInteger(node.count)} more` : node.name;
 
 export function nodeDescription(node: GraphNode, isSelf: boolean): string {
-  const [, , word] = stateLabels[node.state];
+  const word = stateLabels[node.state][2] || (isCounted(node.severity) ? severityWords[node.severity] : "");
   const name =
     node.count > 0
       ? `${formatInteger(node.count)} more of kind ${node.kind}`
@@ -61,6 +64,7 @@ export function nodeLink(
   const attributes = {
     "data-id": node.id,
     "data-state": node.state,
+    "data-severity": isCounted(node.severity) ? node.severity : null,
     "data-self": isSelf ? "" : null,
     "data-grouped": node.count > 0 ? "" : null,
     title: nodeDescription(node, isSelf),
@@ -84,7 +88,14 @@ export function createCard(node: GraphNode, isSelf: boolean, inPanel: boolean, h
     node,
     isSelf,
     inPanel,
-    h("span", { class: "card-top" }, h("span", { class: "kind" }, node.kind), ...namespaceSpan, ...stateElements(node)),
+    h(
+      "span",
+      { class: "card-top" },
+      ...(isCounted(node.severity) ? [h("span", { class: "shape", "aria-hidden": "true" })] : []),
+      h("span", { class: "kind" }, node.kind),
+      ...namespaceSpan,
+      ...stateElements(node),
+    ),
     h(
       "span",
       { class: "card-name" },

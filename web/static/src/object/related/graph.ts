@@ -1,5 +1,8 @@
 // Decodes the responses of /api/v1/related, which contain the objects related to one object.
 
+import { readVerdict } from "../../net/verdict.ts";
+import type { Severity } from "../../net/wire.ts";
+
 export const states = ["there", "missing", "forbidden", "unknown"] as const;
 export type NodeState = (typeof states)[number];
 
@@ -12,6 +15,8 @@ export interface GraphNode {
   readonly name: string;
   readonly state: NodeState;
   readonly reason: string;
+  /** "none" if there is no verdict, and for several objects. */
+  readonly severity: Severity;
   /** The number of unnamed objects that this node represents. 0 for a single object. */
   readonly count: number;
 }
@@ -86,6 +91,7 @@ function node(n: Fields): GraphNode {
     name: text(n["name"]),
     state: states.find((s) => s === n["state"]) ?? "unknown",
     reason: text(n["reason"]),
+    severity: readVerdict({ severity: n["severity"] }).severity,
     count: typeof count === "number" && count > 0 ? count : 0,
   };
 }

@@ -1,14 +1,21 @@
-import { stateLabels } from "./card.ts";
+import { isCounted } from "../../model/severity.ts";
+import { severityWords, stateLabels } from "./card.ts";
 import type { GraphNode } from "./graph.ts";
 
-/** Shows nothing for the normal state. */
-export function NodeState({ node: { state, reason } }: { node: GraphNode }) {
+/** Shows nothing for an object that exists and has no problem. */
+export function NodeState({ node: { state, reason, severity } }: { node: GraphNode }) {
   const [tone, symbol, word] = stateLabels[state];
-  if (word === "") return null;
-  return (
-    <span class="state" data-tone={tone} title={reason === "" ? undefined : reason}>
-      <span aria-hidden="true">{symbol}</span>
-      {` ${word}`}
+  if (word !== "")
+    return (
+      <span class="state" data-tone={tone} title={reason === "" ? undefined : reason}>
+        <span aria-hidden="true">{symbol}</span>
+        {` ${word}`}
+      </span>
+    );
+  return isCounted(severity) ? (
+    <span class="state" data-severity={severity}>
+      <span class="shape" aria-hidden="true" />
+      {` ${severityWords[severity]}`}
     </span>
-  );
+  ) : null;
 }

@@ -6,7 +6,7 @@ import type { TabHost } from "../tab.ts";
 import type { Problem } from "../../net/wire.ts";
 import { readGraph, type Graph } from "./graph.ts";
 
-const minInterval = 5000; // ms between two reads; an earlier request is delayed
+const minInterval = 1000; // ms between two reads; an earlier request is delayed
 /** The time in ms between two automatic reads. */
 export const refreshInterval = 10_000;
 

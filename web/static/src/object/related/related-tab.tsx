@@ -11,11 +11,15 @@ import type { Graph } from "./graph.ts";
 import { RelatedList } from "./list.tsx";
 import { cardHeight, cardWidth, linksOf } from "./graph-layout.ts";
 import { refreshInterval, RelatedPoller } from "./poller.ts";
-import { SearchedDetails, wasSearched } from "./searched.tsx";
+import { emptyText, SearchedDetails } from "./searched.tsx";
+import { ExplanationReader } from "../overview/explanation.ts";
 import { forbiddenNote, type Note } from "../../model/status.ts";
 import { preferences } from "../../ui/preferences.ts";
 import type { TabHost, TabData, Tab } from "../tab.ts";
 import type { Problem, JsonObject } from "../../net/wire.ts";
+
+const liveTitle =
+  "Changes of related objects appear within seconds. Resource types that the server does not index are searched every 10 s.";
 
 type ViewMode = "graph" | "list";
 
@@ -25,6 +29,9 @@ export class RelatedTab implements Tab {
   readonly element = h("div", { class: "related" });
   private readonly graphView: GraphView;
   private readonly poller: RelatedPoller;
+  private readonly explanation: ExplanationReader;
+  private related = ""; // changes with the related objects; empty if the server does not report their changes
+  private reported = ""; // the last value of related that is not empty
   private layoutAbort = new AbortController();
   private graph: Graph | null = null;
   private requestedObject: JsonObject | null = null;
@@ -47,6 +54,7 @@ export class RelatedTab implements Tab {
       (problem) => this.showError(problem),
       () => this.render(),
     );
+    this.explanation = new ExplanationReader(host, () => this.explanationChanged());
     this.graphView.element.addEventListener("click", (e) => {
       const id =
         e.detail === 0 && e.target instanceof Element
@@ -79,6 +87,16 @@ export class RelatedTab implements Tab {
     this.poller.request();
   }
 
+  // The server reports a change of a related object. The first report is part of the first search.
+  private explanationChanged(): void {
+    const { related } = this.explanation.explanation;
+    const isChange = this.reported !== "" && related !== "" && this.reported !== related;
+    this.related = related;
+    if (related !== "") this.reported = related;
+    if (isChange && this.requestedObject !== null && !this.isDeleted) this.poller.request();
+    else this.render();
+  }
+
   tick(): void {
     if (this.requestedObject !== null && !this.isDeleted && document.visibilityState === "visible")
       this.poller.refreshIfOld();
@@ -87,6 +105,7 @@ export class RelatedTab implements Tab {
 
   close(): void {
     this.poller.close();
+    this.explanation.close();
     this.layoutAbort.abort();
     this.graphView.panZoom.close();
     unmount(this.element);
@@ -182,7 +201,12 @@ export class RelatedTab implements Tab {
             </button>
           </span>
           <span class="spring" />
-          <span class="related-time" data-has-time={graph === null ? undefined : ""} data-old={isOld ? "" : undefined}>
+          <span
+            class="related-time"
+            data-has-time={graph === null ? undefined : ""}
+            data-old={isOld ? "" : undefined}
+            title={this.isLive ? liveTitle : undefined}
+          >
             {this.timeText()}
           </span>
           <IconButton
@@ -208,10 +232,17 @@ export class RelatedTab implements Tab {
     );
   }
 
-  // The panel's status "Live" refers to the object only, so this text shows the age of the graph.
+  // The panel's status "Live" refers to the object only, so this text shows whether the graph is live.
   private timeText(): string {
-    if (this.graph !== null) return `Snapshot from ${clockTime(new Date(this.readAt).toISOString(), this.host.now())}`;
+    if (this.graph !== null) {
+      const at = clockTime(new Date(this.readAt).toISOString(), this.host.now());
+      return this.isLive ? `Live, updated ${at}` : `Snapshot from ${at}`;
+    }
     return this.problem === "" && this.forbidden === null ? "Searching…" : "";
+  }
+
+  private get isLive(): boolean {
+    return this.related !== "" && !this.isDeleted && this.problem === "" && this.host.live.connection === "open";
   }
 
   private content(): ComponentChild {
@@ -224,7 +255,7 @@ export class RelatedTab implements Tab {
         </div>
       );
     if (graph === null) return null;
-    if (graph.nodes.length === 1) return <EmptyNote graph={graph} />;
+    if (graph.nodes.length === 1) return <EmptyNote text={emptyText(graph, host)} />;
     if (this.mode === "list" || this.isLayoutFailed)
       return <RelatedList graph={graph} inPanel={this.inPanel} ns={host.name.ns} />;
     if (this.isGraphShown) return <GraphPlace view={this.graphView} />;
@@ -245,14 +276,10 @@ const IconButton = ({ sign, label, disabled = false, run }: IconButtonProps) => 
   </button>
 );
 
-const EmptyNote = ({ graph }: { graph: Graph }) => (
+const EmptyNote = ({ text }: { text: string }) => (
   <div class="note">
-    <h2>
-      {graph.searched.every(wasSearched)
-        ? "No related objects found"
-        : "No related objects found in the searched resource types"}
-    </h2>
-    <p>It has no owners and no references, and no searched object refers to it.</p>
+    <h2>No related objects found</h2>
+    <p>{`It has no owners, and refers to no other objects. ${text}`}</p>
   </div>
 );
 

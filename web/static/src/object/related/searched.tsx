@@ -14,10 +14,7 @@ export function SearchedDetails({ graph: { searched, truncated }, host }: { grap
       ? `Searched ${formatInteger(n)} resource ${n === 1 ? "type" : "types"}`
       : `Searched ${formatInteger(n - notSearched.length)} of ${formatInteger(n)} resource types; ` +
         "there may be more in the others";
-  const kindLabel = (ref: string): string => {
-    const kind = host.kindOfRef(ref);
-    return kind === undefined ? (ref.split("/")[2] ?? ref) : plural(kind);
-  };
+  const kindLabel = (ref: string): string => labelOf(ref, host);
   const searchedNames = searched
     .filter(wasSearched)
     .map(
@@ -39,6 +36,22 @@ export function SearchedDetails({ graph: { searched, truncated }, host }: { grap
       </ul>
     </details>
   );
+}
+
+// The server knows resources that the cluster does not serve only as group/resource.
+function labelOf(ref: string, host: TabHost): string {
+  const kind = host.kindOfRef(ref);
+  return kind === undefined ? (ref.split("/").at(-1) ?? ref) : plural(kind);
+}
+
+/** Says where no related objects were found, and what was not examined. */
+export function emptyText({ searched }: Graph, host: TabHost): string {
+  const names = (all: readonly Searched[]): string => all.map(({ ref }) => labelOf(ref, host)).join(", ");
+  const absent = (s: Searched): boolean => s.state === "absent"; // The cluster has no such objects.
+  const found = searched.filter(wasSearched);
+  const missed = searched.filter((s) => !wasSearched(s) && !absent(s));
+  const where = found.length === 0 ? "" : ` in ${names(found)}`;
+  return `No related objects found${where}${missed.length === 0 ? "" : `; not examined: ${names(missed)}`}.`;
 }
 
 const stateText = (state: string): string => (state === "syncing" ? "the list did not load in time" : state);

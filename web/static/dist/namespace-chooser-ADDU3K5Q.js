@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c}from"./chunk-XBB6WTCY.js";import"./chunk-KZ7B4S2C.js";import"./chunk-Q6NB2A4D.js";import"./chunk-IW36TR44.js";import"./chunk-6X5NXHLH.js";import"./chunk-ATB4R42E.js";export{b as isNamespaceName,a as matchingNamespaces,c as namespaceChooser};
