@@ -113,6 +113,9 @@ func TestGuestsOfDeploymentsSeeNoPods(t *testing.T) {
 				tab.Send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":%q,"view":"object","ns":[%q],"name":%q}`,
 					100+n, ref, o.NS, o.Name))
 				texts["object "+o.Name] = string(tab.Until(100+n, "snapshot").Raw)
+				tab.Send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":%q,"view":"explanation","ns":[%q],"name":%q}`,
+					10_000+n, ref, o.NS, o.Name))
+				texts["explanation of "+o.Name] = string(tab.Until(10_000+n, "explanation").Raw)
 			}
 		}
 	}

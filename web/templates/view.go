@@ -282,7 +282,8 @@ type Finding struct {
 	LogHref  string
 	Change   *SpecChange
 	Count    int
-	Members  []Finding // without members of their own
+	Members  []Finding    // without members of their own
+	Path     []ObjectLink // The objects on the path to the cause, the cause last. Empty if there are no others.
 	Since    Cell
 }
 

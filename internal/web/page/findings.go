@@ -67,9 +67,28 @@ func findingOf(f *overview.Finding, link linker, now time.Time) templates.Findin
 		for i := range f.Objects {
 			out.Members = append(out.Members, memberOf(&f.Objects[i], link))
 		}
+		out.Path = pathOf(f, link)
 	}
 	out.Since = ageCell(f.Since, "", now)
 	return out
+}
+
+// pathOf returns the objects on the path to the cause, if there are others than the cause.
+func pathOf(f *overview.Finding, link linker) (path []templates.ObjectLink) {
+	if len(f.Chain) < 2 {
+		return nil
+	}
+	for i := range f.Chain {
+		hop := objectLink(&f.Chain[i], link)
+		if hop.Namespace == f.Namespace {
+			hop.Namespace = ""
+		}
+		path = append(path, *hop)
+	}
+	if f.Cause != nil && f.Cause.Missing {
+		path[len(path)-1].Href = ""
+	}
+	return path
 }
 
 func memberOf(m *overview.Member, link linker) templates.Finding {

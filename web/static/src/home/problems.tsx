@@ -122,12 +122,28 @@ function Facts({ finding }: { finding: Finding }) {
   );
 }
 
+const Path = ({ finding: { chain, cause, ns } }: { finding: Finding }) => (
+  <li class="path">
+    {"Path to the cause: "}
+    {chain.map((o, i) => (
+      <ObjectLink
+        of={o}
+        kind
+        name="hop"
+        exists={i < chain.length - 1 || cause?.missing !== true}
+        within={o.ns === ns ? ns : ""}
+      />
+    ))}
+  </li>
+);
+
 function Members({ finding }: { finding: Finding }) {
   const { count, members } = finding;
   return (
     <details>
       <summary>{`${formatInteger(count)} objects`}</summary>
       <ul>
+        {finding.chain.length > 1 && <Path finding={finding} />}
         {members.map((m) => (
           <li key={keyOf(m)} data-severity={m.verdict.severity} data-key={keyOf(m)}>
             <ObjectLink of={m} kind />

@@ -33,6 +33,7 @@ export interface SpecChange extends ObjectRef {
 export interface Finding extends Member {
   readonly since: string; // empty if unknown
   readonly count: number; // the number of objects
+  readonly chain: readonly ObjectRef[]; // the path to the cause, which is last; empty if unknown
   readonly members: readonly Member[]; // can be fewer than count
   readonly lastChange: SpecChange | null;
 }
@@ -139,6 +140,7 @@ const finding = (o: JsonObject): Finding => ({
   ...member(o),
   since: time(o["since"], "since"),
   count: count(o["count"], "count"),
+  chain: list(o["chain"], "chain", ref),
   members: list(o["objects"], "objects", member),
   lastChange: optional(o["lastChange"], "lastChange", change),
 });

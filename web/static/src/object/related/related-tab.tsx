@@ -205,6 +205,7 @@ export class RelatedTab implements Tab {
             class="related-time"
             data-has-time={graph === null ? undefined : ""}
             data-old={isOld ? "" : undefined}
+            data-live={this.isLive ? "" : undefined}
             title={this.isLive ? liveTitle : undefined}
           >
             {this.timeText()}
