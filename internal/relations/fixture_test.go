@@ -229,9 +229,9 @@ func (c *testCluster) stopIndex() {
 func (c *testCluster) wantIndexed(t *testing.T, path string, want *relations.Graph) {
 	t.Helper()
 	if c.release == nil {
-		c.release = c.indexed.KeepExplanations()
+		c.release = watch.IndexOf(c.indexed).Keep()
 	}
-	time.Sleep(3 * time.Second) // Fake time. The index then contains all objects.
+	<-time.After(3 * time.Second) // Fake time. The index then contains all objects.
 	ref, namespace, name := splitPath(path)
 	g, err := relations.Of(t.Context(), c.indexed, ref, namespace, name)
 	if err != nil {

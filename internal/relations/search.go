@@ -39,7 +39,7 @@ type entry struct {
 
 func (f *finder) search(ctx context.Context) {
 	kinds := append(likelyKinds(f.kind), operatorKinds(f.resource, f.known)...)
-	neighbors, isIndexed := f.access.Neighbors(f.resource, f.object.Namespace, f.object.Name)
+	neighbors, isIndexed := watch.IndexOf(f.access).Neighbors(f.resource, f.object.Namespace, f.object.Name)
 	if isIndexed {
 		kinds = f.withDependents(kinds, neighbors)
 	}

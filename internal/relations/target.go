@@ -87,21 +87,22 @@ func (f *finder) readTargets(ctx context.Context, targets ...*target) {
 
 func (t *target) read(ctx context.Context, access *watch.Access) {
 	var text []byte
-	found, err := access.Existence(ctx, t.resource, t.Namespace, t.Name)
+	index := watch.IndexOf(access)
+	found, err := index.Existence(ctx, t.resource, t.Namespace, t.Name)
 	switch {
 	case err != nil:
 	case found.IsKnown && !found.Exists:
 		t.node.State = Missing
 		return
 	case found.IsKnown && !t.needsOwners:
-		t.setFound(found.UID, nil, access.Severity(t.resource, t.Namespace, t.Name))
+		t.setFound(found.UID, nil, index.Severity(t.resource, t.Namespace, t.Name))
 		return
 	default:
 		text, err = access.Object(ctx, t.resource.Ref(), t.Namespace, t.Name)
 	}
 	if err == nil {
 		o := objectrefs.Of(text)
-		t.setFound(o.UID, o.Owners, access.Severity(t.resource, t.Namespace, t.Name))
+		t.setFound(o.UID, o.Owners, index.Severity(t.resource, t.Namespace, t.Name))
 		return
 	}
 	t.node.Reason = err.Error()

@@ -3,6 +3,7 @@ package relations
 import (
 	"context"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
 )
 
@@ -10,7 +11,7 @@ func (f *finder) addOwners(ctx context.Context) {
 	f.builder.add(Node{
 		ID: f.self(), Ref: f.resource.Ref(), Kind: f.resource.Kind,
 		Namespace: f.object.Namespace, Name: f.object.Name, UID: f.object.UID, State: Present,
-		Severity: severityText(f.access.Severity(f.resource, f.object.Namespace, f.object.Name)),
+		Severity: severityText(watch.IndexOf(f.access).Severity(f.resource, f.object.Namespace, f.object.Name)),
 	})
 	f.addOwnersOf(ctx, f.self(), f.object.Namespace, f.object.Owners, 0)
 }

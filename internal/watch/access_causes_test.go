@@ -157,7 +157,7 @@ func collectCauses(t *testing.T, access *watch.Access, namespaces []string) (tex
 		all, _ := readUntil(t, sub, "heartbeat")
 		texts["object"] += all
 		sub.Close()
-		doc, err := access.Explanation(t.Context(), deployments, "a", name)
+		doc, err := watch.IndexOf(access).Explanation(t.Context(), deployments, "a", name)
 		if err != nil {
 			t.Fatal(err)
 		}

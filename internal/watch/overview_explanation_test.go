@@ -19,7 +19,7 @@ func explain(t *testing.T, access *watch.Access, ref, namespace, name string) (
 	doc *overview.Explanation, chain, affected string,
 ) {
 	t.Helper()
-	doc, err := access.Explanation(t.Context(), ref, namespace, name)
+	doc, err := watch.IndexOf(access).Explanation(t.Context(), ref, namespace, name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestExplanations(t *testing.T) {
 		allow(server, "ann list deployments *", "ann list replicasets *", "ann list nodes *", "bob list pods a",
 			"bob list deployments a", "bob list replicasets a", "bob list configmaps a")
 		program := cluster.For(watch.Viewer{Program: true})
-		defer program.KeepExplanations()()
+		defer watch.IndexOf(program).Keep()()
 		advance(time.Minute)
 		for _, test := range []struct {
 			viewer                         watch.Viewer
@@ -50,21 +50,25 @@ func TestExplanations(t *testing.T) {
 			chain, affected, hasUnexamined string
 		}{
 			{
-				watch.Viewer{Program: true}, deployments, "a", "stranded",
+				watch.Viewer{Program: true},
+				deployments, "a", "stranded",
 				"Deployment/stranded degraded there, ReplicaSet/stranded-rs failed there, Pod/CANARY-pod-3 failed there, " +
 					"Node/CANARY-node failed there", "", "",
 			},
 			{
-				watch.Viewer{Program: true}, "core/v1/nodes", "", "CANARY-node", "",
+				watch.Viewer{Program: true},
+				"core/v1/nodes", "", "CANARY-node", "",
 				"Deployment/stranded degraded, ReplicaSet/stranded-rs failed, Pod/CANARY-pod-3 failed", "",
 			},
 			{
-				watch.Viewer{Program: true}, deployments, "a", "missing",
+				watch.Viewer{Program: true},
+				deployments, "a", "missing",
 				"Deployment/missing degraded there, ReplicaSet/missing-rs failed there, Pod/CANARY-pod-2 failed there, " +
 					"ConfigMap/CANARY-map none missing", "", "",
 			},
 			{
-				watch.Viewer{Program: true}, "core/v1/configmaps", "a", "CANARY-map", "",
+				watch.Viewer{Program: true},
+				"core/v1/configmaps", "a", "CANARY-map", "",
 				"Deployment/missing degraded, ReplicaSet/missing-rs failed, Pod/CANARY-pod-2 failed", "",
 			},
 			{user("ann"), deployments, "a", "stranded", "", "", "You cannot list these resource types: ConfigMap, Event,"},
@@ -88,7 +92,7 @@ func TestExplanations(t *testing.T) {
 		for _, o := range []struct{ ref, namespace, name string }{
 			{pods, "", "x"}, {"core/v1/nodes", "a", "x"}, {pods, "a", ""}, {pods, "A!", "x"}, {pods, "a", "x/y"},
 		} {
-			if _, err := program.Explanation(t.Context(), o.ref, o.namespace, o.name); err == nil {
+			if _, err := watch.IndexOf(program).Explanation(t.Context(), o.ref, o.namespace, o.name); err == nil {
 				t.Errorf("%+v: got no error", o)
 			}
 		}
@@ -109,7 +113,7 @@ func TestExplanationsReportRelatedChanges(t *testing.T) {
 		server, cluster := newCauseCluster(t, true)
 		allow(server, "ann list deployments *", "ann list replicasets *")
 		program, ann := cluster.For(watch.Viewer{Program: true}), cluster.For(user("ann"))
-		defer program.KeepExplanations()()
+		defer watch.IndexOf(program).Keep()()
 		advance(time.Minute)
 		related := func() (ofProgram, ofAnn string) {
 			advance(2 * time.Second)
@@ -135,8 +139,10 @@ func TestExplanationsReportRelatedChanges(t *testing.T) {
 		want("another message", false, false)
 		server.Delete(pods, "a", "second")
 		want("a deleted pod", true, false)
-		set := owned("a", "crashing-rs-2", "Deployment", "crashing")
-		server.Set(replicaSets, set)
+		server.Set(replicaSets, apitest.Item{
+			Namespace: "a", Name: "crashing-rs-2",
+			Metadata: `"ownerReferences":[{"apiVersion":"apps/v1","kind":"Deployment","name":"crashing","uid":"a/crashing"}]`,
+		})
 		want("a new ReplicaSet", true, true)
 	})
 }
@@ -146,7 +152,7 @@ func TestExplanationsAreOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newCauseCluster(t, false)
 		access := cluster.For(watch.Viewer{Program: true})
-		defer access.KeepExplanations()()
+		defer watch.IndexOf(access).Keep()()
 		advance(time.Minute)
 		doc, _, _ := explain(t, access, deployments, "a", "crashing")
 		if len(doc.Chain)+len(doc.Affected) > 0 || len(doc.Unexamined) != 1 || len(server.Requests("/pods")) > 0 {
@@ -170,7 +176,7 @@ func TestBudgetsExplainBlockedPods(t *testing.T) {
 			Linger: time.Minute, InheritVerdicts: true, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		})
 		access := cluster.For(watch.Viewer{Program: true})
-		defer access.KeepExplanations()()
+		defer watch.IndexOf(access).Keep()()
 		for allowed, want := range map[int]string{0: "Pod/web-1", 1: ""} {
 			server.Set("policy/v1/poddisruptionbudgets", apitest.Item{
 				Namespace: "a", Name: "web", Rest: fmt.Sprintf(`"spec":{"selector":{"matchLabels":{"app":"web"}}},`+

@@ -18,10 +18,10 @@ func (e *Engine) Heirs(id graph.ID, limit int) (heirs []cause.Neighbor, isLimite
 }
 
 // Reads reports whether the index contains all objects of a kind, at least with their names.
-func (e *Engine) Reads(kind graph.Kind, namespace string) bool {
-	e.index.mu.RLock()
-	w := e.watched[kind]
-	e.index.mu.RUnlock()
+func (x *index) Reads(kind graph.Kind, namespace string) bool {
+	x.mu.RLock()
+	w := x.watched[kind]
+	x.mu.RUnlock()
 	if w == nil || !w.isRead.Load() {
 		return false
 	}
@@ -33,11 +33,11 @@ func (e *Engine) Reads(kind graph.Kind, namespace string) bool {
 }
 
 // Indexes reports whether the index contains all objects of a kind with their references.
-func (e *Engine) Indexes(kind graph.Kind, namespace string) bool {
-	e.index.mu.RLock()
-	w := e.watched[kind]
-	e.index.mu.RUnlock()
-	return w != nil && !w.informer.Scope.Metadata && !isEndpoints(kind) && e.Reads(kind, namespace)
+func (x *index) Indexes(kind graph.Kind, namespace string) bool {
+	x.mu.RLock()
+	w := x.watched[kind]
+	x.mu.RUnlock()
+	return w != nil && !w.informer.Scope.Metadata && !isEndpoints(kind) && x.Reads(kind, namespace)
 }
 
 // Related are the objects that are related to one object.
@@ -50,37 +50,37 @@ type Related struct {
 }
 
 // Related returns the objects that are related to an object. Each relation of an object has at most limit objects.
-func (e *Engine) Related(id graph.ID, limit int) Related {
+func (x *index) Related(id graph.ID, limit int) Related {
 	found := &relatedObjects{seen: map[graph.ID]struct{}{id: {}}, ids: []graph.ID{id}}
-	e.addOwners(found, id)
-	uses, _ := e.graph.References(id)
+	x.addOwners(found, id)
+	uses, _ := x.graph.References(id)
 	for n := range uses {
 		found.add(uses[n].Target)
 	}
-	if node := e.graph.NodeOf(id); node != "" {
+	if node := x.graph.NodeOf(id); node != "" {
 		found.add(graph.NewID(graph.Kind{Kind: "Node"}, "", node))
 	}
 	before := len(found.ids)
-	found.add(e.graph.Users(id, limit)...)
-	e.addOwned(found, id, limit)
+	found.add(x.graph.Users(id, limit)...)
+	x.addOwned(found, id, limit)
 	dependents := found.ids[before:len(found.ids):len(found.ids)]
-	if s := e.graph.Selector(id); s != nil {
-		found.add(e.graph.Selected(id.Namespace(), s, limit)...)
+	if s := x.graph.Selector(id); s != nil {
+		found.add(x.graph.Selected(id.Namespace(), s, limit)...)
 	}
 	for _, related := range found.ids[:min(limit, len(found.ids))] {
 		if related.Kind == (graph.Kind{Kind: "Pod"}) {
-			found.add(e.graph.Selectors(related)...)
+			found.add(x.graph.Selectors(related)...)
 		}
 	}
 	return Related{found.ids, dependents}
 }
 
-func (e *Engine) addOwners(found *relatedObjects, id graph.ID) {
+func (x *index) addOwners(found *relatedObjects, id graph.ID) {
 	next := []graph.ID{id}
 	for depth := 0; depth < maxOwnerDepth && len(next) > 0; depth++ {
 		var above []graph.ID
 		for _, owned := range next {
-			_, owners := e.graph.References(owned)
+			_, owners := x.graph.References(owned)
 			for n := range owners {
 				above = append(above, found.add(owners[n].ID)...)
 			}
@@ -89,16 +89,16 @@ func (e *Engine) addOwners(found *relatedObjects, id graph.ID) {
 	}
 }
 
-func (e *Engine) addOwned(found *relatedObjects, id graph.ID, limit int) {
+func (x *index) addOwned(found *relatedObjects, id graph.ID, limit int) {
 	next := []graph.ID{id}
 	for depth := 0; depth < maxOwnerDepth && len(next) > 0 && len(found.ids) < limit; depth++ {
 		var below []graph.ID
 		for _, owner := range next {
-			uid := e.uidOf(owner)
+			uid := x.uidOf(owner)
 			if uid == "" {
 				continue
 			}
-			owned := e.graph.Owned(uid, limit)
+			owned := x.graph.Owned(uid, limit)
 			found.add(owned...)
 			below = append(below, owned...)
 		}

@@ -131,7 +131,9 @@ func newBuilder(
 }
 
 // addFilter adds the filter for what the viewer may read of a resource.
-func (b *builder) addFilter(ctx context.Context, w *inherit.Watched, namespaces []string) (isForbidden bool, err error) {
+func (b *builder) addFilter(
+	ctx context.Context, w *inherit.Watched, namespaces []string,
+) (isForbidden bool, err error) {
 	r := w.Resource
 	q := query.Query{Resource: r.Ref()}
 	if r.Namespaced {

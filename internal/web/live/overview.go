@@ -31,9 +31,9 @@ func (l *session) followOverview(ctx context.Context, o *operation) error {
 
 // followExplanation sends the explanation of an object, and again after each change.
 func (l *session) followExplanation(ctx context.Context, o *operation) error {
-	defer l.access.KeepExplanations()() //nolint:contextcheck // The engine outlives sessions.
+	defer watch.IndexOf(l.access).Keep()() //nolint:contextcheck // The engine outlives sessions.
 	return l.followVerdicts(ctx, o, func() (any, error) {
-		return l.access.Explanation(ctx, o.Resource, strings.Join(o.Namespaces, ","), o.Name)
+		return watch.IndexOf(l.access).Explanation(ctx, o.Resource, strings.Join(o.Namespaces, ","), o.Name)
 	})
 }
 
@@ -58,7 +58,7 @@ func (l *session) followVerdicts(ctx context.Context, o *operation, read func() 
 		}
 		if isNew || time.Since(sentAt) >= stream.Heartbeat {
 			if l.sendResources(ctx, message, o.ID) != nil {
-				return nil // The connection has ended, so the error cannot be sent.
+				return nil //nolint:nilerr // The connection has ended, so the error cannot be sent.
 			}
 			sentAt = time.Now()
 		}

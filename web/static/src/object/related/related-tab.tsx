@@ -19,7 +19,7 @@ import type { TabHost, TabData, Tab } from "../tab.ts";
 import type { Problem, JsonObject } from "../../net/wire.ts";
 
 const liveTitle =
-  "Changes of related objects appear within seconds. Resource types that the server does not index are searched every 10 s.";
+  "Changes of related objects appear within seconds. Resource types without an index are searched every 10 s.";
 
 type ViewMode = "graph" | "list";
 

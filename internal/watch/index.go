@@ -8,8 +8,10 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
+	"github.com/glasshouse-project/glasshouse/internal/watch/overview"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
+	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -25,9 +27,16 @@ type Neighbors struct {
 	dependents []graph.Kind
 }
 
+// An Index reads the index of references and verdicts with the permissions of one viewer. Keep keeps it up to date.
+type Index struct{ access *Access }
+
+// IndexOf returns the Index of a cluster for a viewer.
+func IndexOf(a *Access) Index { return Index{a} }
+
 // Neighbors returns the objects that are related to an object. ok is false if the index does not contain the object's
 // resource, and for guests, because values of custom resources are masked for guests.
-func (a *Access) Neighbors(r *resource.Resource, namespace, name string) (neighbors *Neighbors, ok bool) {
+func (i Index) Neighbors(r *resource.Resource, namespace, name string) (neighbors *Neighbors, ok bool) {
+	a := i.access
 	engine, kind := a.cluster.verdicts, kindOf(r)
 	if a.IsGuest() || !a.cluster.inheritVerdicts || !engine.Reads(kind, namespace) {
 		return nil, false
@@ -100,12 +109,12 @@ func (n *Neighbors) Snapshot(ctx context.Context, q query.Query) (*Snapshot, err
 }
 
 // Severity returns the severity of a cached object, or None. The viewer must be permitted to read the object.
-func (a *Access) Severity(r *resource.Resource, namespace, name string) verdict.Severity {
-	i := a.cluster.find(a.checker.Viewer.InformerScope(r, ""))
-	if i == nil {
+func (i Index) Severity(r *resource.Resource, namespace, name string) verdict.Severity {
+	running := i.access.cluster.find(i.access.checker.Viewer.InformerScope(r, ""))
+	if running == nil {
 		return verdict.None
 	}
-	if o, ok, _ := i.Get(informer.Key(namespace, name)); ok {
+	if o, ok, _ := running.Get(informer.Key(namespace, name)); ok {
 		return o.Verdict().Severity()
 	}
 	return verdict.None
@@ -118,8 +127,9 @@ type Existence struct {
 	UID     string // Empty if the object does not exist.
 }
 
-// Existence returns whether an object exists, from the index. It returns an error if the viewer may not read the object.
-func (a *Access) Existence(ctx context.Context, r *resource.Resource, namespace, name string) (Existence, error) {
+// Existence returns whether an object exists. It returns an error if the viewer may not read the object.
+func (i Index) Existence(ctx context.Context, r *resource.Resource, namespace, name string) (Existence, error) {
+	a := i.access
 	engine, kind := a.cluster.verdicts, kindOf(r)
 	if a.IsGuest() || !a.cluster.inheritVerdicts || !engine.Reads(kind, namespace) {
 		return Existence{}, nil
@@ -138,4 +148,43 @@ func (a *Access) Existence(ctx context.Context, r *resource.Resource, namespace,
 		return Existence{IsKnown: true}, nil
 	}
 	return Existence{}, nil
+}
+
+// Keep keeps the index up to date until release is called.
+func (i Index) Keep() (release func()) {
+	if !i.access.cluster.inheritVerdicts {
+		return func() {}
+	}
+	return i.access.cluster.verdicts.Acquire()
+}
+
+// Explanation connects an object with the cause of its verdict, and with the objects that it affects, as far as the
+// viewer may see them. The caller must call Keep before.
+func (i Index) Explanation(ctx context.Context, ref, namespace, name string) (*overview.Explanation, error) {
+	a := i.access
+	r, err := a.Resource(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	if r.Namespaced != (namespace != "") || name == "" {
+		return nil, status.Invalidf("Invalid object",
+			"The view explanation needs a name, and exactly one namespace in ns if the resource is namespaced.")
+	}
+	if err := query.CheckName(name); err != nil {
+		return nil, err
+	}
+	if namespace != "" {
+		if err := query.CheckNamespace(namespace); err != nil {
+			return nil, err
+		}
+	}
+	if !a.cluster.inheritVerdicts {
+		return &overview.Explanation{
+			Chain: []overview.Hop{}, Affected: []overview.Affected{},
+			Unexamined: []string{"Causes are not examined, because --inherit-verdicts is false."},
+		}, nil
+	}
+	return overview.Explain(ctx, &overview.Deps{Engine: a.cluster.verdicts}, &a.checker, verdict.Object{
+		Resource: r.Ref(), Kind: r.Kind, Namespace: namespace, Name: name,
+	})
 }
