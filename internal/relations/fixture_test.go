@@ -123,7 +123,9 @@ type testCluster struct {
 	// indexed reads relations from the index of references. The method graph compares its graphs, unless it is nil.
 	indexed *watch.Access
 	index   *watch.Cluster
-	release func() // Stops the index; nil before its start.
+	// isLimited means that the viewer has limited permissions.
+	isLimited bool
+	release   func() // Stops the index; nil before its start.
 }
 
 // inCluster runs a test in a bubble with fake time. The test reads the cluster as the program itself.
@@ -217,6 +219,7 @@ func (c *testCluster) graph(t *testing.T, path string) *relations.Graph {
 // as lets the test read the cluster as a viewer.
 func (c *testCluster) as(viewer watch.Viewer) {
 	c.access, c.indexed = c.cluster.For(viewer), c.index.For(viewer)
+	c.isLimited = viewer.User != nil || viewer.Scope != nil
 }
 
 func (c *testCluster) stopIndex() {
@@ -225,7 +228,8 @@ func (c *testCluster) stopIndex() {
 	}
 }
 
-// wantIndexed verifies that the graph from the index has the same nodes and edges.
+// wantIndexed verifies that the graph from the index has the same nodes and edges. For a viewer
+// with limited permissions, it has no others.
 func (c *testCluster) wantIndexed(t *testing.T, path string, want *relations.Graph) {
 	t.Helper()
 	if c.release == nil {
@@ -243,6 +247,9 @@ func (c *testCluster) wantIndexed(t *testing.T, path string, want *relations.Gra
 			if !slices.Contains(got, text) {
 				t.Errorf("%s: the graph from the index has no %s, only\n%s", path, text, strings.Join(got, "\n"))
 			}
+		}
+		if c.isLimited {
+			wantSame(t, got, all(want)...)
 		}
 	}
 }
