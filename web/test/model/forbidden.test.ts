@@ -11,6 +11,7 @@ import { Upstream } from "../fake-log-server.ts";
 
 const nextTask = (): Promise<void> => new Promise((done) => setTimeout(done, 5));
 const host = {
+  live: { connection: "open", subscribe: () => ({ close: () => undefined }) },
   now: () => 0,
   kind: { ref: "core/v1/pods", resource: "pods", kind: "Pod" },
   name: { ns: "a", name: "web" },
