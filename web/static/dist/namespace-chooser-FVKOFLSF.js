@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c}from"./chunk-FAQ3QVHV.js";import"./chunk-R6F4XRLC.js";import"./chunk-KGQD6LAT.js";import"./chunk-YURBZMNN.js";import"./chunk-JKW4K67D.js";import"./chunk-ATB4R42E.js";export{b as isNamespaceName,a as matchingNamespaces,c as namespaceChooser};

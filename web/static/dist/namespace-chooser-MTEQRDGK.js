@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c}from"./chunk-PIW47IOH.js";import"./chunk-RJAJTXSC.js";import"./chunk-LZJUYSBW.js";import"./chunk-G42M7XWL.js";import"./chunk-QSUAZKSB.js";import"./chunk-ATB4R42E.js";export{b as isNamespaceName,a as matchingNamespaces,c as namespaceChooser};
