@@ -18,8 +18,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// In synctest bubbles, client-go's default error handler sleeps for years, because it uses the last error's real
-	// time.
+	// In a synctest bubble, client-go's default error handler would sleep for years, because it compares the fake time
+	// with the real time of the last error.
 	utilruntime.ErrorHandlers = nil
 	goleak.VerifyTestMain(m)
 }
@@ -128,13 +128,13 @@ type testCluster struct {
 	release   func() // Stops the index; nil before its start.
 }
 
-// inCluster runs a test in a bubble with fake time. The test reads the cluster as the program itself.
+// inCluster runs a test in a bubble with fake time. The test has the permissions of the program itself.
 func inCluster(t *testing.T, kinds []apitest.Kind, test func(c *testCluster)) {
 	t.Helper()
 	inServer(t, kinds, func(*apitest.Server) {}, test)
 }
 
-// inServer is inCluster with a change of the API server before the cluster is discovered.
+// inServer is like inCluster, but setup changes the API server before the program discovers its resources.
 func inServer(
 	t *testing.T, kinds []apitest.Kind, setup func(*apitest.Server), test func(c *testCluster),
 ) {

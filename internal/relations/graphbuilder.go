@@ -6,8 +6,8 @@ type graphBuilder struct {
 
 	nodes    map[string]int // index in graph.Nodes, by node ID
 	edges    map[Edge]bool
-	groups   map[group]int // number of nodes for single objects
-	withNode []*entry      // entries that a node contains
+	groups   map[group]int // number of nodes that represent one object
+	withNode []*entry      // entries that have a node or share one
 }
 
 type group struct {
@@ -64,7 +64,7 @@ func (b *graphBuilder) assignNodes(entries []*entry) {
 			Namespace: e.Namespace(), Name: e.Name(), UID: e.UID(), State: Present,
 			Severity: severityText(e.Verdict().Severity()),
 		}
-		_, exists := b.nodes[node.ID] // exists if the object is an owner or is used
+		_, exists := b.nodes[node.ID] // true if the object was added before, as an owner or a used object
 		if !exists && b.groups[g] >= maxOwn {
 			// No object name contains a +.
 			node.ID, node.Name, node.UID, node.Severity = idOf(e.list.kind, e.Namespace(), "+"+g.owner), "", "", ""
@@ -82,7 +82,8 @@ func (b *graphBuilder) assignNodes(entries []*entry) {
 	}
 }
 
-// linkSelector adds an edge from a selecting object to a pod. If the object owns the pod, that edge is enough.
+// linkSelector adds an edge from a selecting object to a pod, unless an edge already shows that the object owns the
+// pod.
 func (b *graphBuilder) linkSelector(from, to, via string) {
 	if !b.edges[Edge{From: from, To: to, Type: "owns"}] {
 		b.link(from, to, "selects", via)

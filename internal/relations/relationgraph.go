@@ -23,15 +23,16 @@ const (
 	maxPerGroup, maxOwnNodes = 20, 120
 	// maxKinds is the maximum number of kinds to search. maxReads is the maximum number of individually read objects.
 	maxKinds, maxReads = 16, 60
-	// maxOwnerDepth limits the length of a chain of owners, and maxChains the number of chains from selected pods.
+	// maxOwnerDepth limits the length of a chain of owners. maxChains limits the number of chains that start at selected
+	// pods.
 	maxOwnerDepth, maxChains = 10, 10
 	// listWait is the maximum wait for the first list of a kind. readWait is the limit for all reads together,
 	// including the read of the object itself.
 	listWait, readWait = 3 * time.Second, 5 * time.Second
 	// parallel is the maximum number of simultaneous reads. Each can need several MiB until its references are known.
 	parallel = 2
-	// entryMemory is the estimated memory for each object of a searched kind, in bytes. Measured for short
-	// names: 270.
+	// entryMemory is the estimated memory for each object of a searched kind, in bytes. A measurement with short names
+	// resulted in 270 bytes.
 	entryMemory = 400
 )
 
@@ -74,7 +75,7 @@ type Edge struct {
 	From string `json:"from"`
 	To   string `json:"to"`
 	Type string `json:"type"` // "owns", "uses" or "selects"
-	Via  string `json:"via"`  // path of the referring JSON member, without indices
+	Via  string `json:"via"`  // path of the referring JSON member, without array indices
 }
 
 // Searched is a kind with the status of its list. Only the states Live and Stale mean a finished search.

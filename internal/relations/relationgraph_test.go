@@ -194,7 +194,7 @@ func TestGraphErrors(t *testing.T) {
 		for n := range 3 { // The graph needs a processor three times.
 			inCluster(t, kinds(), func(c *testCluster) {
 				t := c.t
-				c.add(object{path: "core/v1/namespaces/_/x"}) // No kinds are searched, which would need a processor.
+				c.add(object{path: "core/v1/namespaces/_/x"}) // Its graph searches no kinds. A search would need a processor.
 				uses := 0
 				access := c.access.With(watch.ReadOptions{ScanLimiter: func(context.Context) (func(), error) {
 					if uses++; uses == n+1 {

@@ -76,7 +76,8 @@ func TestSearchIsLimitedToTheNamespace(t *testing.T) {
 		t := c.t
 		c.server.Refuse(pods, "", http.StatusForbidden, "only in a")
 		c.server.Refuse(pods, "a", 0, "only in a")
-		// If the program could list namespaces, it would watch pods in the namespace a anyway.
+		// If the program could list namespaces, it would watch the pods of each permitted namespace. The test would then
+		// pass even if the search was not limited to one namespace.
 		c.server.Refuse(namespaces, "", http.StatusForbidden, "no namespaces for you")
 		c.add(object{path: configMaps + "/a/x"},
 			object{pod, "", `"spec":{"volumes":[{"configMap":{"name":"x"}}]}`})
@@ -88,7 +89,7 @@ func TestSearchIsLimitedToTheNamespace(t *testing.T) {
 	})
 }
 
-// A graph contains nothing that the user is not permitted to read, and does not claim that it is missing.
+// A graph contains only objects that the user is permitted to read. It does not claim that other objects are missing.
 //
 // Invariant: I27.
 func TestGraphIsLimitedToThePermissionsOfTheUser(t *testing.T) {
@@ -163,7 +164,7 @@ func TestGraphIsLimitedToThePermissionsOfTheUser(t *testing.T) {
 				t := c.t
 				c.add(test.objects...)
 				c.server.Allow(allowed)
-				for _, o := range test.objects { // Other viewers have opened the same objects.
+				for _, o := range test.objects { // Before the user, the program itself reads the same graphs.
 					c.graph(t, o.path)
 				}
 				c.as(user)
@@ -176,7 +177,7 @@ func TestGraphIsLimitedToThePermissionsOfTheUser(t *testing.T) {
 	}
 }
 
-// wantReasons verifies that the given nodes and searched kinds are forbidden, and the reasons.
+// wantReasons verifies that the given nodes and searched kinds are forbidden, each for the given reason.
 func wantReasons(t *testing.T, g *relations.Graph, want map[string]string) {
 	t.Helper()
 	for key, reason := range want {

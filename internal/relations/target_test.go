@@ -356,7 +356,7 @@ func TestSlowReadOfTheObjectCountsTowardTheLimit(t *testing.T) {
 	})
 }
 
-// A cluster-scoped object has no namespace in which to search for a namespaced object without its namespace.
+// If a cluster-scoped object refers to a namespaced object without its namespace, the graph omits the reference.
 func TestReferencesWithoutNamespaceAreOmitted(t *testing.T) {
 	inCluster(t, kinds(), func(c *testCluster) {
 		t := c.t
