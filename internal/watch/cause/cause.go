@@ -38,7 +38,7 @@ type Object interface {
 	JSON() ([]byte, error)
 }
 
-// Neighbor is an object, or the place of one that does not exist.
+// Neighbor is a related object. It can be missing from the cluster (see Presence).
 type Neighbor struct {
 	ID       graph.ID
 	Resource string // The ref of the resource; empty if the cluster does not serve the kind.
@@ -49,7 +49,7 @@ type Neighbor struct {
 // Cluster is what the rules read.
 type Cluster interface {
 	Find(id graph.ID) Neighbor
-	// All returns at most limit objects of a kind in a namespace, or of a cluster-scoped kind.
+	// All returns at most limit objects of a kind in a namespace. The namespace is empty for a cluster-scoped kind.
 	All(kind graph.Kind, namespace string, limit int) []Neighbor
 	Users(id graph.ID, limit int) []graph.ID
 	Owned(uid string, limit int) []graph.ID
@@ -84,7 +84,7 @@ type subject struct {
 	Neighbor
 
 	own     verdict.Verdict
-	sources verdict.Sources // Of the texts that the rule has read, apart from those of the cause.
+	sources verdict.Sources // The sources of the texts that the rule has read, without the source of the cause.
 }
 
 type rule func(*subject) *verdict.Verdict
@@ -141,7 +141,7 @@ const (
 	rbacGroup      = "rbac.authorization.k8s.io"
 )
 
-// inherit returns a verdict of the subject with a cause. The severity is at least that of the subject alone.
+// inherit returns a verdict of the subject with a cause. The severity is at least the subject's own severity.
 func (s *subject) inherit(severity verdict.Severity, reason, sentence string, cause *verdict.Cause) *verdict.Verdict {
 	return &verdict.Verdict{
 		Severity: max(severity, s.own.Severity), Reason: reason, Sentence: sentence, Cause: cause,
@@ -163,7 +163,7 @@ func (s *subject) because(severity verdict.Severity, n *Neighbor, prefix string)
 	return v
 }
 
-// reads records that the verdict contains something about a neighbor.
+// reads adds a neighbor to the sources, because the verdict contains a text about it.
 func (s *subject) reads(n *Neighbor) { s.readsIn(n.Resource, n.ID.Namespace()) }
 
 func (s *subject) readsIn(resource, namespace string) {
@@ -189,14 +189,14 @@ func missingText(namespace string, n *Neighbor) string {
 	return fmt.Sprintf("%s %s does not exist", n.ID.Kind.Kind, name)
 }
 
-// ObjectOf returns the names of a neighbor.
+// ObjectOf returns the resource, kind, namespace and name of a neighbor.
 func ObjectOf(n *Neighbor) verdict.Object {
 	return verdict.Object{
 		Resource: n.Resource, Kind: n.ID.Kind.Kind, Namespace: n.ID.Namespace(), Name: n.ID.Name(),
 	}
 }
 
-// rootOf returns the cause of a neighbor's problem, which is the neighbor itself unless it inherited the problem.
+// rootOf returns the cause of a neighbor's problem. This is the neighbor itself, unless it inherited the problem.
 func (s *subject) rootOf(n *Neighbor) *verdict.Cause {
 	v := n.Object.Verdict().Unpack()
 	if v.Cause != nil {
@@ -205,8 +205,8 @@ func (s *subject) rootOf(n *Neighbor) *verdict.Cause {
 	return &verdict.Cause{Object: ObjectOf(n), Sentence: v.Why()}
 }
 
-// hasProblem reports whether a neighbor is degraded or failed for a reason that still applies. Without this
-// check, two objects could keep each other's verdict forever.
+// hasProblem reports whether a neighbor is degraded or failed for a reason that still applies. If old reasons counted,
+// two objects that own each other could stay failed forever.
 func (s *subject) hasProblem(n *Neighbor) bool {
 	return n.Object != nil && n.Object.Verdict().Severity().IsProblem() && s.stillApplies(n)
 }
@@ -243,7 +243,7 @@ func IDOf(o *verdict.Object) graph.ID {
 	return graph.NewID(graph.Kind{Group: group, Kind: o.Kind}, o.Namespace, o.Name)
 }
 
-// find returns the neighbors with the IDs, without those that are not in the cache.
+// find returns the neighbors with the IDs. It omits objects that are not in the cache.
 func (s *subject) find(ids []graph.ID) []Neighbor {
 	found := make([]Neighbor, 0, len(ids))
 	for _, id := range ids {
@@ -254,7 +254,8 @@ func (s *subject) find(ids []graph.ID) []Neighbor {
 	return found
 }
 
-// worst returns the neighbor with the worst problem, or nil. The order of equal problems is stable.
+// worst returns the neighbor with the worst problem, or nil. Of several equally severe ones, it returns the first by
+// key.
 func (s *subject) worst(neighbors []Neighbor) *Neighbor {
 	var worst *Neighbor
 	for n := range neighbors {
@@ -293,7 +294,7 @@ func (s *subject) firstMissing(include func(*graph.Use) bool) *Neighbor {
 	return nil
 }
 
-// decode reads a neighbor's JSON text into a type. Members that it lacks stay zero.
+// decode decodes a neighbor's JSON text. Members that are not in the text stay zero.
 func decode[T any](n *Neighbor) (value T) {
 	if n.Object == nil {
 		return value

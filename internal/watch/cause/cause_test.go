@@ -157,7 +157,7 @@ func describe(v verdict.Verdict) string {
 	return text
 }
 
-// Each fixture has the wanted verdicts of some objects, by "Kind/name", and then the objects.
+// Each fixture starts with the expected verdicts of some objects, by "Kind/name". The objects follow.
 func TestFixtures(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.yaml")
 	if err != nil || len(files) < 20 {
@@ -187,7 +187,7 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// checkSources checks that the sources of a verdict include all objects that its texts name.
+// checkSources checks that the sources of an inherited verdict include all objects that its texts name.
 //
 // Invariant: I18.
 func (c *cluster) checkSources(t *testing.T, id graph.ID, v *verdict.Verdict) {
@@ -213,7 +213,7 @@ func (c *cluster) checkSources(t *testing.T, id graph.ID, v *verdict.Verdict) {
 	}
 }
 
-// Objects that own each other do not keep a problem from each other after its cause is gone.
+// Two objects that own each other recover when the cause of their problem is gone.
 func TestOwnersDoNotKeepEachOtherFailed(t *testing.T) {
 	for name, remove := range map[string]func(*cluster, *object){
 		"deleted": func(c *cluster, o *object) {

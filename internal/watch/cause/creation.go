@@ -39,7 +39,7 @@ func (s *subject) creationFailure() *verdict.Verdict {
 	return nil
 }
 
-// firstGroup returns the first group of a pattern that is not empty in a text, or "".
+// firstGroup matches a pattern with a text. It returns the first capture group that is not empty, or "".
 func firstGroup(pattern *regexp.Regexp, text string) string {
 	groups := pattern.FindStringSubmatch(text)
 	if groups == nil {
@@ -55,7 +55,7 @@ func quotaFailure(s *subject, message string) *verdict.Verdict {
 	}
 	n := s.Find(graph.NewID(graph.Kind{Kind: "ResourceQuota"}, s.ID.Namespace(), quota))
 	if n.Presence == Missing {
-		return nil // It was deleted.
+		return nil // The quota was deleted.
 	}
 	_, detail, _ := strings.Cut(message, "quota: "+quota)
 	sentence := "ResourceQuota " + quota + " refuses new objects: " + strings.TrimSpace(strings.TrimLeft(detail, ",: "))
@@ -118,8 +118,8 @@ func missingForCreation(s *subject, message string) *verdict.Verdict {
 	return nil
 }
 
-// failureMessage returns the message of the API server in the condition ReplicaFailure, or "". The sentence of the
-// subject alone contains only a part of it.
+// failureMessage returns the message of the API server in the condition ReplicaFailure, or "". The subject's own
+// sentence contains only a part of the message.
 func (s *subject) failureMessage() string {
 	o := decode[struct {
 		Status struct {

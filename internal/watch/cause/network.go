@@ -80,7 +80,7 @@ func isReady(p *corev1.Pod) bool {
 	return false
 }
 
-// scaledToZero returns a workload without desired pods whose template the Service selects, or nil.
+// scaledToZero returns a workload that is scaled to zero, and whose pods the Service would select, or nil.
 func (s *subject) scaledToZero(o *corev1.Service) *Neighbor {
 	for _, kind := range []graph.Kind{
 		{Group: "apps", Kind: "Deployment"},

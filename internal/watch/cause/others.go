@@ -17,12 +17,12 @@ import (
 //nolint:gochecknoglobals // Constant.
 var apiServiceKind = graph.Kind{Group: "apiregistration.k8s.io", Kind: "APIService"}
 
-// metricsAPI matches the API of metrics in the messages of autoscalers, such as "from custom metrics API" or "get
-// pods.metrics.k8s.io".
+// metricsAPI matches the name of a metrics API in a message of an autoscaler, such as "from custom metrics API" or
+// "get pods.metrics.k8s.io".
 var metricsAPI = regexp.MustCompile(
 	`\b(external|custom|resource) metrics API\b|\b((?:external\.|custom\.)?metrics\.k8s\.io)\b`)
 
-// metricsGroups are the API groups of the APIs in the messages of autoscalers.
+// metricsGroups contains the API groups of the metrics APIs. The keys are the names in the messages of autoscalers.
 var metricsGroups = map[string]string{ //nolint:gochecknoglobals // Constant.
 	"external": "external.metrics.k8s.io", "custom": "custom.metrics.k8s.io", "resource": "metrics.k8s.io",
 }

@@ -55,7 +55,8 @@ func ingress(s *subject) *verdict.Verdict {
 	return nil
 }
 
-// brokenPaths returns the verdict for the first path that reaches no pod. It is Failed if no path reaches one.
+// brokenPaths returns the verdict for the first path that reaches no pod. The severity is Failed if no path reaches a
+// pod, and otherwise at least Degraded.
 func (s *subject) brokenPaths(paths []path) *verdict.Verdict {
 	var first *verdict.Verdict
 	broken := 0

@@ -79,7 +79,7 @@ func explainsPod(s *subject, u *graph.Use, p *corev1.Pod) bool {
 	return !isPullSecret && (!hasFailedContainer(p) || s.own.Reason == "CreateContainerConfigError")
 }
 
-// isStarted reports whether a container of the pod has been started. Its volumes and environment then existed.
+// isStarted reports whether a container of the pod has been started. If so, its volumes and environment existed then.
 func isStarted(p *corev1.Pod) bool {
 	for _, statuses := range [][]corev1.ContainerStatus{p.Status.InitContainerStatuses, p.Status.ContainerStatuses} {
 		for n := range statuses {
@@ -171,7 +171,7 @@ func workload(s *subject) *verdict.Verdict {
 
 func isEnded(n *Neighbor) bool {
 	if !n.Object.Verdict().Severity().IsProblem() {
-		return false // The phase does not matter then.
+		return false // Callers ignore pods without a problem, so the phase does not matter.
 	}
 	p := decode[corev1.Pod](n)
 	return p.Status.Phase == corev1.PodFailed
