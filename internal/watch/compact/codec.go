@@ -6,7 +6,8 @@ import (
 	"github.com/klauspost/compress/s2"
 )
 
-// sampleBytes is the maximum size of one object in the dictionary, in bytes. Large objects would fill the dictionary.
+// sampleBytes is the maximum number of bytes that the dictionary contains of one object. Without this limit, one large
+// object would fill the dictionary.
 const sampleBytes = s2.MaxDictSize / 4
 
 // codec compresses texts of one resource's objects. A dictionary of similar objects compresses them to a tenth of

@@ -14,10 +14,11 @@ import (
 const (
 	// sampleObjects is the number of objects from which a compression dictionary is built.
 	sampleObjects = 16
-	// trainingObjects is the number of objects in a list after which the dictionary is built. Until then, they stay
-	// uncompressed.
+	// trainingObjects is the number of objects in a list after which the dictionary is built. Until then, the objects
+	// stay uncompressed.
 	trainingObjects = 256
-	// trainingBytes is the total size of objects at which the dictionary is built, even before trainingObjects.
+	// trainingBytes is the total size of the uncompressed objects at which the dictionary is built, even if there are
+	// fewer than trainingObjects.
 	trainingBytes = 8 << 20
 )
 
@@ -53,7 +54,8 @@ type Parts struct {
 // NewEncoder returns an Encoder. Until the first list, it compresses without dictionaries.
 func NewEncoder() *Encoder { return &Encoder{codec: new(codec), managers: new(codec)} }
 
-// BeginList prepares the Encoder for the first page of a list, whose first objects are collected for a dictionary.
+// BeginList prepares the Encoder for the first page of a list. The first objects of the list are collected for a
+// dictionary.
 func (e *Encoder) BeginList() {
 	e.training, e.trainingSize, e.samples = make([]*Object, 0, trainingObjects), 0, nil
 	e.listBytes = 0
@@ -121,7 +123,7 @@ func (e *Encoder) train() {
 // EncodeManaged compresses managedFields, or returns the previous Managed if they are equal. It returns nil if there
 // are none or they cannot be read.
 func (e *Encoder) EncodeManaged(text []byte) *Managed {
-	// Writes within one second often change managedFields only once.
+	// The times in managedFields are whole seconds, so several writes in one second often have equal managedFields.
 	if e.managed != nil && bytes.Equal(text, e.managedText) {
 		return e.managed
 	}

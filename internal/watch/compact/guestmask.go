@@ -10,7 +10,7 @@ import (
 // GuestMask makes masked copies of a resource's Objects for guests. Only one goroutine at a time can use it.
 type GuestMask struct {
 	mask      *redact.GuestMask
-	lastCodec *codec // Codec that masks texts of the previous Object. Objects of one list share it, so it is used again.
+	lastCodec *codec // The masking codec of the previous Object. The next Object uses it too if both are of one list.
 }
 
 // NewGuestMask returns the GuestMask of a resource. group is "" for the core group.
@@ -31,7 +31,8 @@ func (v *GuestMask) Object(o *Object) *Object {
 	return &masked
 }
 
-// After returns a copy of o with masked text. Masks of values that differ from previous contain the word "changed".
+// After returns a copy of o with masked text. If a masked value differs from the one in previous, its mask contains the
+// word "changed".
 func (v *GuestMask) After(previous, o *Object) (*Object, error) {
 	old, err := previous.JSON()
 	if err != nil {

@@ -24,8 +24,8 @@ import (
 
 // Object is one object of the cluster: the values for tables and selectors, and the compressed redacted JSON text.
 type Object struct {
-	// data is namespace, name, uid and resourceVersion, each after its length, then cells, verdict (see verdict.Packed)
-	// and body (the compressed text).
+	// data starts with namespace, name, uid and resourceVersion, each after its length. The cells, the verdict (see
+	// verdict.Packed) and the body (the compressed text) follow.
 	data        []byte
 	cellsEnd    uint32                // Where the cells end, and the verdict begins.
 	verdictEnd  uint32                // Where the verdict ends, and the body begins.
