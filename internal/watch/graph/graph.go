@@ -2,7 +2,7 @@
 // owned objects and selectors of an object without a scan of all objects.
 //
 // Objects of a kind and namespace with the same references and labels, such as the pods of a ReplicaSet, share one
-// group. A pod thus takes about 55 bytes, apart from its key, which it shares with the caller.
+// group. A pod thus takes about 55 bytes. Its key takes no more memory, because the caller and the graph share it.
 package graph
 
 import (
@@ -48,18 +48,18 @@ type Owner struct {
 
 // Graph is the index. It is safe for concurrent use.
 type Graph struct {
-	// IsNamespaced reports whether objects of a kind have a namespace. ok is false if the kind is not served.
+	// isNamespaced reports whether objects of a kind have a namespace. ok is false if the kind is not served.
 	isNamespaced func(Kind) (namespaced, ok bool)
-	// seed is random, so texts with the same hash cannot be constructed.
+	// seed is random, so an attacker cannot construct texts with the same hash.
 	seed maphash.Seed
 
 	mu      sync.RWMutex
 	objects slab[object]
 	groups  slab[group]
 	links   slab[link]
-	byID    table // Of objects.
-	byText  table // Of groups.
-	byTerm  table // Of links.
+	byID    table // The numbers of the objects.
+	byText  table // The numbers of the groups, by their packed shape.
+	byTerm  table // The number of the first link of each term.
 }
 
 var (
@@ -67,7 +67,7 @@ var (
 	node = Kind{Kind: "Node"} //nolint:gochecknoglobals // Constant.
 )
 
-// object is a member of one or two groups: that of its references, and for a pod, that of its node.
+// object is a member of the group for its references. A pod is also a member of the group for its node.
 type object struct {
 	key    string
 	groups [2]uint32
@@ -81,7 +81,7 @@ type group struct {
 	first    uint32 // The first member.
 }
 
-// link is the membership of a group in the list of a term.
+// link is an entry in the list of groups that a term finds.
 type link struct {
 	hash  uint64 // Of the term. Two terms with the same hash are too improbable to matter.
 	group uint32
@@ -121,7 +121,7 @@ func (g *Graph) Set(id ID, o *objectrefs.Object) (changed bool) {
 		number = g.objects.add(object{key: id.Key})
 	} else {
 		m := g.objects.at(number)
-		m.key = id.Key // The caller stores this copy of the key from now on.
+		m.key = id.Key // Share the memory of the copy of the key that the caller stores from now on.
 		if texts == [2]string{g.groups.at(m.groups[0]).text, g.groups.at(m.groups[1]).text} {
 			return false
 		}
@@ -148,7 +148,7 @@ func (g *Graph) Remove(id ID) {
 	}
 }
 
-// shapesOf returns the shape of an object, and that of the pods on the same node, or nil.
+// shapesOf returns the shape of an object. For a pod on a node, it also returns the shape of all pods on this node.
 func (g *Graph) shapesOf(id ID, o *objectrefs.Object) (references shape, onNode *shape) {
 	references = shape{kind: id.Kind, namespace: id.Namespace()}
 	for n := range o.Uses {
@@ -176,8 +176,8 @@ func (g *Graph) shapesOf(id ID, o *objectrefs.Object) (references shape, onNode 
 	return references, onNode
 }
 
-// resolve returns the object to which a reference from a namespace refers. A kind that is not served keeps the
-// namespace.
+// resolve returns the object to which a reference from a namespace refers. If the kind is not served, the result has a
+// namespace, although the kind can be cluster-scoped.
 func (g *Graph) resolve(r *objectrefs.Ref, namespace string) (id ID, ok bool) {
 	kind := Kind{r.Group, r.Kind}
 	if r.Namespace != "" {
@@ -191,7 +191,7 @@ func (g *Graph) resolve(r *objectrefs.Ref, namespace string) (id ID, ok bool) {
 	return NewID(kind, namespace, r.Name), true
 }
 
-// joinLocked adds an object to the group with a packed shape.
+// joinLocked adds an object to the group with the packed shape text. It creates the group if there is none.
 func (g *Graph) joinLocked(number uint32, at int, text string, selector *objectrefs.Selector) {
 	var joined uint32
 	if slot := g.byText.find(maphash.String(g.seed, text), func(n uint32) bool {
@@ -207,7 +207,7 @@ func (g *Graph) joinLocked(number uint32, at int, text string, selector *objectr
 	m.groups[at], m.next[at], to.first = joined, to.first, number
 }
 
-// leaveLocked removes an object from its groups, and groups without members.
+// leaveLocked removes an object from its groups. It also removes groups that then have no members.
 func (g *Graph) leaveLocked(number uint32) {
 	m := g.objects.at(number)
 	for at, left := range m.groups {

@@ -42,7 +42,7 @@ func serviceText(selector string) string {
 	return fmt.Sprintf(`{"apiVersion":"v1","kind":"Service","spec":{"selector":{%s}}}`, selector)
 }
 
-// model contains the references of each object, and answers by a scan.
+// model contains the references of each object. It finds objects by a scan.
 type model map[graph.ID]objectrefs.Object
 
 func (m model) scan(include func(id graph.ID, o *objectrefs.Object) bool) (found []string) {
@@ -168,7 +168,7 @@ func selectorText(s *objectrefs.Selector) string {
 	return s.String()
 }
 
-// A limit never returns more objects.
+// A lookup never returns more objects than its limit.
 func TestLookupsAreLimited(t *testing.T) {
 	g := newGraph()
 	for n := range 10 {
@@ -214,7 +214,7 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// maxBytes is the limit of the memory per object, with its key of 32 bytes and the text of its group.
+// maxBytes limits the memory per object. It includes the key of the object (32 bytes) and its part of the group's text.
 const maxBytes = 107
 
 // The graph takes little memory per object.

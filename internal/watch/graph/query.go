@@ -8,7 +8,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
 )
 
-// References returns what an object uses, without the node of a pod, and its owners.
+// References returns what an object uses, and its owners. It omits the node of a pod.
 func (g *Graph) References(id ID) (uses []Use, owners []Owner) {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
@@ -46,8 +46,8 @@ func (g *Graph) In(kind Kind, namespace string) []ID {
 	return g.collect(term{exists, kind, namespace}, math.MaxInt)
 }
 
-// All returns the objects of the kinds for which include returns true. It reads the complete graph. In the order of
-// the result, from the newest to the oldest, Remove is the fastest.
+// All returns the objects of the kinds for which include returns true. It reads the complete graph. The newest objects
+// are first, because Remove is the fastest in this order.
 func (g *Graph) All(include func(Kind) bool) (ids []ID) {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
@@ -112,7 +112,7 @@ func (g *Graph) Selectors(id ID) (selectors []ID) {
 	for _, t := range candidates {
 		for other := range g.groupsLocked(t) {
 			if g.groups.at(other).selector.Matches(labels) {
-				selectors = g.appendMembersLocked(selectors, other, len(selectors)+1) // Such a group has one member.
+				selectors = g.appendMembersLocked(selectors, other, len(selectors)+1) // A group with a selector has one member.
 			}
 		}
 	}
@@ -137,7 +137,7 @@ func (g *Graph) collect(t term, limit int) (ids []ID) {
 	return ids
 }
 
-// groupsLocked returns the groups that a term finds.
+// groupsLocked returns the numbers of the groups that a term finds.
 func (g *Graph) groupsLocked(t term) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		first := g.findTermLocked(g.hashOf(t))
@@ -184,7 +184,7 @@ func (g *Graph) findLocked(id ID) uint32 {
 	return 0
 }
 
-// findTermLocked returns the place of the first link of a term, or nil.
+// findTermLocked returns a pointer to the number of a term's first link, or nil.
 func (g *Graph) findTermLocked(hash uint64) (first *uint32) {
 	return g.byTerm.find(hash, func(n uint32) bool { return g.links.at(n).hash == hash })
 }

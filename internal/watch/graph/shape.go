@@ -11,8 +11,8 @@ import (
 // shape is what the objects of a group have in common. The groups store it as text, which takes a third of the memory.
 type shape struct {
 	kind      Kind
-	namespace string // Empty for the shape of the pods on a node, too.
-	selecting string // The key and the selector of an object with a pod selector. Each has its own group.
+	namespace string // Empty for a cluster-scoped object, and for the shape of all pods on a node.
+	selecting string // The key and the selector of an object with a pod selector, so that it has its own group.
 	labels    map[string]string
 	owners    []Owner
 	uses      []Use
@@ -43,7 +43,7 @@ func (s *shape) pack() string {
 	return string(b)
 }
 
-// unpack reads a text of pack. The texts of the shape are parts of it.
+// unpack returns the shape that a text of pack describes. The strings in the shape share the memory of the text.
 func unpack(text string) (s shape) {
 	r := reader(text)
 	s.kind = r.kind()
@@ -79,7 +79,7 @@ func labelsOf(text string) map[string]string {
 	return r.labels()
 }
 
-// term is a property of a shape by which groups are found.
+// term is a property of a shape by which groups are found, such as "uses the ConfigMap a/c".
 type term struct {
 	relation relation
 	kind     Kind
@@ -89,14 +89,15 @@ type term struct {
 type relation uint8
 
 const (
-	exists  relation = iota // Objects of a kind in the namespace text.
-	uses                    // Objects that use the object with the kind and the key text.
-	owned                   // Objects of the owner with the UID text.
-	labeled                 // Pods with a namespace and label, "namespace/name=value".
-	selects                 // Objects whose pod selector requires the label, as for labeled, or "namespace/" for none.
+	exists  relation = iota // Objects of a kind in a namespace. The field text is the namespace.
+	uses                    // Objects that use an object of a kind. The field text is its key.
+	owned                   // Objects of an owner. The field text is its UID.
+	labeled                 // Pods with a label. The field text is "namespace/name=value".
+	selects                 // Objects whose pod selector requires a label. The field text is as for labeled.
 )
 
-// terms returns the terms that find a group with the shape. selector is that of the group, or nil.
+// terms returns the terms that find a group with the shape. selector is the pod selector of the group, or nil. If it
+// requires no label, the term has the text "namespace/".
 func (s *shape) terms(selector *objectrefs.Selector) (terms []term) {
 	if s.namespace != "" || s.kind != pod {
 		terms = append(terms, term{exists, s.kind, s.namespace})
@@ -124,7 +125,7 @@ func labelTerm(r relation, namespace, label string) term {
 	return term{relation: r, text: namespace + "/" + label}
 }
 
-// builder builds a text from numbers, and from texts with their lengths.
+// builder builds a text from numbers and texts. Each text follows its length.
 type builder []byte
 
 func (b *builder) addNumber(n int) {
@@ -138,7 +139,7 @@ func (b *builder) add(texts ...string) {
 	}
 }
 
-// reader reads the text of a builder. It is the rest of the text.
+// reader reads the text of a builder. Its value is the part of the text that is not read yet.
 type reader string
 
 func (r *reader) number() (n int) {

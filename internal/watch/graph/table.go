@@ -7,7 +7,8 @@ type slab[T any] struct {
 	free   []uint32 // Numbers of removed values.
 }
 
-// chunkSize makes chunks of objects so large that the allocator adds no header, which would round up their size.
+// chunkSize is the number of values in a chunk. The allocator adds a header to smaller chunks of objects, which would
+// round up their size.
 const chunkSize = 1024
 
 // at returns the value with a number.
@@ -38,11 +39,11 @@ func (s *slab[T]) len() int { return int(s.last) - len(s.free) }
 // table finds the numbers of values by the hashes of the values. It takes about 7 bytes per number, a Go map 40.
 type table struct {
 	hash  func(number uint32) uint64
-	slots []uint32 // A power of two. The slot of a number, or 0, is at its hash or behind it.
+	slots []uint32 // Numbers, or 0. A number is in the slot of its hash or in a later one. The length is a power of two.
 	count int
 }
 
-// find returns the slot of the number with a hash for which isWanted returns true, or nil.
+// find searches the numbers with a hash. It returns the slot of the number for which isWanted returns true, or nil.
 func (t *table) find(hash uint64, isWanted func(number uint32) bool) (slot *uint32) {
 	if t.count == 0 {
 		return nil
@@ -78,7 +79,7 @@ func (t *table) insert(number uint32) {
 	t.slots[at] = number
 }
 
-// remove removes a number that the table contains. It moves later numbers, so that find reaches them without gaps.
+// remove removes a number that the table contains. It moves later numbers into the gap, because find stops at a gap.
 func (t *table) remove(number uint32) {
 	mask := uint64(len(t.slots) - 1)
 	gap := t.hash(number) & mask

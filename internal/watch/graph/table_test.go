@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A table contains the same numbers as a map, also if many hashes are equal or at the end of the slots.
+// A table contains the same numbers as a map, even if many hashes are equal or at the end of the slots.
 func TestTableEqualsMap(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 1))
