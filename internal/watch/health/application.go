@@ -8,8 +8,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// application returns the health of an Application of Argo CD, for which Argo CD itself has no script: the worst of the
-// comparison, the last sync, and the resources.
+// application returns the health of an Application of Argo CD: the worst of its comparison, its last sync and its
+// resources. Argo CD itself has no script for this kind.
 func application(o object.Object, _ Status) result {
 	h := result{Health: Health{Status: Current, Summary: "Synced and healthy"}}
 	for _, c := range o.Conditions() {

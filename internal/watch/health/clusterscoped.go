@@ -43,8 +43,8 @@ func nodeHealth(o object.Object, _ Status) result {
 	return h
 }
 
-// notReadyText returns the cause of a kubelet's message, such as "container runtime network not ready:
-// NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: ..".
+// notReadyText shortens a kubelet's message. For example, it omits the text from "NetworkReady" to "message:" in
+// "container runtime network not ready: NetworkReady=false reason:.. message:Network plugin returns error: ..".
 func notReadyText(ready object.Condition) string {
 	const network = "container runtime network not ready: "
 	text := ready.ShortExplanation()

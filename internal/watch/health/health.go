@@ -1,11 +1,11 @@
 // Package health determines whether an object is healthy, and gives the reasons as sentences.
 //
-// The status is from kstatus (github.com/fluxcd/cli-utils), as in Flux. Common kinds have stricter rules: a failed
-// Pod is Current in kstatus, because that Pod is reconciled.
+// The status is from kstatus (github.com/fluxcd/cli-utils), as in Flux. Common kinds have stricter rules. For example,
+// kstatus reports Current for a failed Pod, because the Pod is reconciled.
 //
 // Custom resources have the rules of Argo CD, which are Lua scripts. The administrator can add scripts.
 //
-// The same JSON text always gives the same Health of limited size, unless a script reads the clock.
+// The Health depends only on the JSON text, unless a script reads the clock. Its size is limited.
 package health
 
 import (

@@ -112,7 +112,7 @@ func TestTextsAreLimited(t *testing.T) {
 	for _, sentence := range append(h.Details, h.Summary) {
 		checkSentence(t, sentence)
 	}
-	for _, before := range []string{"", "x"} { // With one of these prefixes, the text is cut inside a two-byte letter.
+	for _, before := range []string{"", "x"} { // With one of these prefixes, the size limit is inside a two-byte letter.
 		h := evaluator.Of([]byte(`{"status":{"conditions":[{"type":"Ready","status":"False","message":"` +
 			before + strings.Repeat("é", 2000) + `"}]}}`))
 		checkSentence(t, h.Summary)

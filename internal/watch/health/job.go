@@ -44,7 +44,7 @@ func job(o object.Object, _ Status) result {
 	return h
 }
 
-// startsPods reports whether the Job controller should have created a pod of a started Job that counts none.
+// startsPods reports whether a started Job should have a pod by now, if its status counts none.
 func startsPods(o object.Object) bool {
 	return o.CountOr(1, "spec", "parallelism") > 0 && o.Text("spec", "managedBy") == "" &&
 		o.Count("status", "terminating") == 0 &&
@@ -84,7 +84,7 @@ func cronJob(o object.Object, _ Status) result {
 		h.Summary = counted(int64(active), "job") + " running"
 	case last == "":
 		h.Summary = "Not run yet"
-	// The controller writes a run's end and success together, so successful runs never match.
+	// This case never matches a successful run, because the controller writes its end and its success together.
 	case succeeded < last && keepsJobs(o): // RFC 3339 times in UTC, in seconds, sort as text
 		h.Status, h.Summary, h.reason = Failed, "Last run did not succeed", "LastRunFailed"
 		if succeeded == "" {
@@ -110,7 +110,7 @@ func keepsJobs(o object.Object) bool {
 	return o.CountOr(enough, "spec", "jobTemplate", "spec", "ttlSecondsAfterFinished") >= enough
 }
 
-// setNextRun limits the health of a CronJob to the time when its next run counts as missed.
+// setNextRun makes a CronJob overdue at the time when its next run counts as missed.
 func (r *result) setNextRun(o object.Object) {
 	due, tolerance, ok := schedule.Next(
 		o.Text("spec", "schedule"), o.Text("spec", "timeZone"), o.Time("status", "lastScheduleTime"), o.Created(),

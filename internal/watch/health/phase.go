@@ -8,8 +8,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// applyPhase sets the health of a custom resource from status.phase or status.state, as many operators write it. It is
-// for kinds without rules and without conditions, of which kstatus knows nothing.
+// applyPhase sets the health of a custom resource from status.phase or status.state, which many operators write. It
+// changes nothing if the object has conditions, or if other rules have determined its health.
 func (r *result) applyPhase(o object.Object) {
 	if r.Status != Current || r.Summary != "" || len(o.Conditions()) > 0 {
 		return
@@ -37,7 +37,8 @@ func (r *result) applyPhase(o object.Object) {
 	}
 }
 
-// customSettleTime is the time after which the progress of a custom resource is overdue. Some create cloud resources.
+// customSettleTime is the time after which the progress of a custom resource is overdue. It is long, because some
+// controllers create cloud resources.
 const customSettleTime = 30 * time.Minute
 
 // limitProgress makes the progress of a custom resource overdue. The progress began at the newest transition of a

@@ -143,18 +143,19 @@ func (r *result) setRunning(all []container.Container, ready object.Condition, n
 	case creating:
 		r.reason = "ContainerCreating"
 	default:
-		// A container that has run for a long time, and is not ready any more, is not starting.
+		// A container that started a long time ago is not starting any more. The pod is then overdue at once.
 		r.progress(startedAt, verdict.Degraded)
-		if probes != "" { // A pod that starts changes often, so its sentence stays short.
+		if probes != "" { // Only the overdue sentence is long, because a starting pod changes often.
 			r.overdueReason, r.overdueSummary = r.reason, r.Summary+": "+probes
 		}
 	}
 }
 
-// manyRestarts is the number of restarts from which a container that runs again for less than settleTime is degraded.
+// manyRestarts is the number of restarts from which a container counts as degraded until it has run for settleTime.
 const manyRestarts = ready.ManyRestarts
 
-// setRestarts degrades a ready pod whose container restarts again and again, until it has run for settleTime.
+// setRestarts degrades a ready pod with a container that has restarted at least manyRestarts times, the last time after
+// an error. The container is no longer degraded when it has run for settleTime.
 func (r *result) setRestarts(all []container.Container) {
 	for i := range all {
 		c := &all[i]

@@ -63,11 +63,11 @@ func podSince(o object.Object) time.Time {
 	if o.Text("status", "phase") == "Failed" {
 		return ended
 	}
-	// The condition Ready has the time at which the first of several containers failed.
+	// If several containers failed, the condition Ready changed when the first one failed.
 	return firstTime(conditionSince(o), ended)
 }
 
-// cronJobSince returns when the last run was due if it failed, and otherwise when a missed run was due.
+// cronJobSince returns when the last run was due if that run failed. Otherwise, it returns when the missed run was due.
 func cronJobSince(o object.Object) time.Time {
 	r := cronJob(o, Current)
 	if r.Status == Failed {

@@ -25,7 +25,7 @@ func persistentVolumeClaim(o object.Object, status Status) result {
 		if class := o.Text("spec", "storageClassName"); class != "" {
 			h.Summary += " (storage class " + class + ")"
 		}
-		// Until a pod uses the claim, a storage class can wait. Then the claim names the provisioner.
+		// A storage class can wait until a pod uses the claim. After that, this annotation names the provisioner.
 		const annotation = "volume.kubernetes.io/storage-provisioner"
 		if provisioner := o.Text("metadata", "annotations", annotation); provisioner != "" {
 			h.Summary = "Waiting for provisioner " + provisioner + " to create a volume"
@@ -73,7 +73,8 @@ func persistentVolume(o object.Object, status Status) result {
 	return h
 }
 
-// volumeAttachment returns Failed if a volume has an error for a long time. The attacher retries after short errors.
+// volumeAttachment returns InProgress while a volume cannot be attached, because the attacher retries. After
+// settleTime, the severity becomes Failed.
 func volumeAttachment(o object.Object, _ Status) result {
 	node := o.Text("spec", "nodeName")
 	h := result{Health: Health{Status: Current, Summary: "Attached to node " + node}}

@@ -25,18 +25,20 @@ type result struct {
 	hasNoSeverity bool
 	// scriptFailed means that the health is unknown because a script had no valid result.
 	scriptFailed bool
-	// OK or progress that started at startedAt gets the severity overdue after the duration promised; 0 means never.
+	// The severity OK or Progressing changes to the severity overdue at startedAt + promised. If promised is 0, it never
+	// changes.
 	startedAt time.Time
 	promised  time.Duration
 	overdue   verdict.Severity
-	// A ready pod with frequent restarts is degraded, with the sentence restarts, until restartsUntil.
+	// A ready pod with frequent restarts is degraded until restartsUntil. The field restarts is its sentence.
 	restarts      string
 	restartsUntil time.Time
-	// If overdueSummary is not empty, it and overdueReason then replace the summary and the reason.
+	// At startedAt + promised, these fields replace the reason and the summary, unless overdueSummary is empty.
 	overdueReason, overdueSummary string
 }
 
-// progress limits the status InProgress to settleTime. A zero startedAt means the time of the object's last change.
+// progress makes the object overdue at startedAt + settleTime. A zero startedAt means the time of the object's last
+// change.
 func (r *result) progress(startedAt time.Time, overdue verdict.Severity) {
 	r.startedAt, r.promised, r.overdue = startedAt, settleTime, overdue
 	r.overdueReason, r.overdueSummary = "", ""

@@ -51,7 +51,7 @@ func newestTime(object []byte) time.Time {
 	return newest
 }
 
-// Evaluating a pod takes at most 3 us, because it happens at each update.
+// The evaluation of a pod should take at most 3 µs, because it happens at each update.
 func BenchmarkEvaluate(b *testing.B) {
 	for _, f := range fixtures(b) {
 		if f.name != "pod/ready" && f.name != "pod/crash-loop" {
@@ -65,7 +65,7 @@ func BenchmarkEvaluate(b *testing.B) {
 	}
 }
 
-// A pod that is not ready for a long time has the probe in its sentence.
+// The sentence of an overdue object explains the delay. For example, it names the probe of a pod that is not ready.
 func TestOverdueSentence(t *testing.T) {
 	for name, want := range map[string]string{
 		"pod/readiness-probe":                "0/1 containers ready: readiness probe of container web has not succeeded",
@@ -84,7 +84,7 @@ func TestOverdueSentence(t *testing.T) {
 	}
 }
 
-// A CronJob is healthy until its next run is overdue, without an update of the object.
+// A CronJob becomes degraded when its next run is overdue, even without an update of the object.
 func TestMissedRun(t *testing.T) {
 	due := time.Date(2026, 11, 21, 11, 0, 0, 0, time.UTC)
 	for _, f := range fixtures(t) {

@@ -30,7 +30,7 @@ type Container struct {
 	spec   object.Object
 }
 
-// Of returns the containers of a pod: first the init containers, at last the ephemeral ones.
+// Of returns the containers of a pod. The init containers are first, and the ephemeral ones last.
 func Of(o object.Object) (containers []Container) {
 	for _, kind := range []struct {
 		role         Role

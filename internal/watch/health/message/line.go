@@ -23,7 +23,7 @@ func Line(text string, maxBytes int) string {
 	return Cut(strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), ""), maxBytes)
 }
 
-// Cut shortens a text to a number of bytes, at a character.
+// Cut shortens a text to at most maxBytes bytes. It does not split a character.
 func Cut(text string, maxBytes int) string {
 	if len(text) <= maxBytes {
 		return text

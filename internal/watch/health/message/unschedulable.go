@@ -49,7 +49,7 @@ type nodeObstacle struct {
 }
 
 // nodeObstacles parses a text such as "3 Insufficient cpu, 9 node(s) were unschedulable". The result is empty if the
-// text has another form. The obstacle of most nodes is the first.
+// text has another form. The obstacle with the most nodes is first.
 func nodeObstacles(text string) (obstacles []nodeObstacle) {
 	for part := range strings.SplitSeq(text, ", ") {
 		number, rest, _ := strings.Cut(part, " ")
@@ -142,7 +142,7 @@ func missingRequirement(text string) string {
 	return ""
 }
 
-// taintPhrase describes a taint in the form "key: value". The value can be empty.
+// taintPhrase describes a taint such as "key: value" by a verb (plural, singular) and a noun. The value can be empty.
 func taintPhrase(taint string) (plural, singular, noun string) {
 	key, value, _ := strings.Cut(taint, ": ")
 	key = strings.TrimSuffix(key, ":")

@@ -155,7 +155,8 @@ func (c Condition) Is(status string) bool { return c.Status == status }
 // Explanation returns the reason and the message as one text.
 func (c Condition) Explanation() string { return message.Join(c.Reason, c.Message) }
 
-// ShortExplanation returns the message without a prefix without information, or the reason if there is no message.
+// ShortExplanation returns the message, or the reason if there is no message. It removes the prefixes from the message,
+// because they contain no information.
 func (c Condition) ShortExplanation(prefixes ...string) string {
 	message := c.Message
 	for _, prefix := range prefixes {

@@ -8,14 +8,14 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
-// ManyRestarts is the number of restarts from which a pod is not simply ready: the restarts can be recent.
+// ManyRestarts is the number of restarts of a container from which Pod returns false, because they can be recent.
 const ManyRestarts = 3
 
 // errNotReady ends a scan by Pod.
 var errNotReady = errors.New("the pod is not ready, or the text is not a pod")
 
-// Pod reports whether an object is a Pod with the verdict OK, without decoding it. Most objects are such Pods,
-// so each update saves about 40 µs. False means only that the other rules must decide.
+// Pod reports whether an object is a Pod with the verdict OK. Most objects are such Pods. Pod does not decode them,
+// which saves about 40 µs per update. False means only that the other rules must decide.
 func Pod(text []byte) bool {
 	var kind, generation, observed []byte
 	ready := false
@@ -54,7 +54,8 @@ func scanMetadata(c *jsonscan.Cursor) (generation []byte, err error) {
 	return generation, err
 }
 
-// scanPodStatus reports whether the phase is Running, the condition Ready is True, and no container has ended or waits.
+// scanPodStatus reports whether the phase is Running and the condition Ready is True. It returns an error if one of the
+// containers is not as scanContainers requires.
 func scanPodStatus(c *jsonscan.Cursor) (ready bool, observedGeneration []byte, err error) {
 	running, conditionReady := false, false
 	err = c.Object(func(key []byte) (err error) {
@@ -101,7 +102,8 @@ func hasReadyCondition(c *jsonscan.Cursor) (found bool, err error) {
 	return found, err
 }
 
-// scanContainers fails if a container is not running. Init containers may have ended with exit code 0.
+// scanContainers fails if a container is not running, or has restarted at least ManyRestarts times. Init containers may
+// have ended with exit code 0.
 func scanContainers(c *jsonscan.Cursor, isInit bool) error {
 	return c.Array(func(int) error {
 		return c.Object(func(key []byte) error {

@@ -16,7 +16,7 @@ import (
 type Embedded struct {
 	list     sync.Once
 	paths    map[string]string // The path of a script, by GROUP/KIND.
-	patterns []string          // Patterns of GROUP/KIND, whose paths have "_" instead of "*".
+	patterns []string          // Patterns of GROUP/KIND. The paths of their scripts have "_" instead of "*".
 	compiled sync.Map          // *script.Script by path; nil if it has a syntax error.
 }
 

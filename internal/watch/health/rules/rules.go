@@ -35,9 +35,9 @@ const (
 	ruleForm   = rulePrefix + "GROUP_KIND"
 )
 
-// Parse reads health scripts in the form of Argo CD's ConfigMap argocd-cm: a YAML mapping with keys such as
-// resource.customizations.health.GROUP_KIND, or a ConfigMap with these keys under data, where other settings of Argo CD
-// are ignored. GROUP and KIND can contain the wildcard "*".
+// Parse reads health scripts in the form of Argo CD's ConfigMap argocd-cm. The text is a YAML mapping with keys such as
+// resource.customizations.health.GROUP_KIND, or a ConfigMap with these keys under data. In a ConfigMap, other settings
+// of Argo CD are ignored. GROUP and KIND can contain the wildcard "*".
 func Parse(text []byte) (Set, error) {
 	document, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
@@ -84,7 +84,7 @@ func Parse(text []byte) (Set, error) {
 	return rules, nil
 }
 
-// isHealthKey reports whether a key of a ConfigMap is meant as a health rule.
+// isHealthKey reports whether a key of a ConfigMap is meant as a health rule, even in a form that is not supported.
 func isHealthKey(key string) bool {
 	return key == "resource.customizations" || strings.HasPrefix(key, strings.TrimSuffix(rulePrefix, "."))
 }

@@ -15,8 +15,9 @@ const (
 	unknownHourTolerance   = 24 * time.Hour
 )
 
-// Next returns when the run after last is due. last is the time of the last run, or the zero Time if there was none;
-// then created counts. tolerance is by how much the result can be too early. ok is false if the time is unknown.
+// Next returns when the next run is due. last is the time of the last run. If last is the zero Time, there was no run,
+// and Next uses created instead. tolerance is by how much the result can be too early. ok is false if the time is
+// unknown.
 func Next(text, zone string, last, created time.Time) (due time.Time, tolerance time.Duration, ok bool) {
 	schedule := parse(text, zone)
 	if schedule == nil {
@@ -33,7 +34,8 @@ func Next(text, zone string, last, created time.Time) (due time.Time, tolerance 
 	case last.IsZero():
 		start = created.UTC()
 	case isZoneUnknown && !schedule.Next(start.Add(-time.Second)).Equal(start):
-		// The controller is in another time zone, or the schedule has changed.
+		// The last run does not match the schedule in UTC. The controller is in another time zone, or the schedule has
+		// changed.
 		tolerance = unknownMinuteTolerance + unknownHourTolerance
 	}
 	if start.IsZero() {
@@ -50,7 +52,7 @@ func parse(text, zone string) (schedule cron.Schedule) {
 			schedule = nil
 		}
 	}()
-	if zone != "" && !strings.Contains(text, "TZ") { // The controller prefers a zone in the schedule, too.
+	if zone != "" && !strings.Contains(text, "TZ") { // As in the controller, a zone in the schedule has priority.
 		text = "TZ=" + zone + " " + text
 	}
 	schedule, err := cron.ParseStandard(text)

@@ -117,7 +117,8 @@ func (i *interpreter) environment(object *lua.LTable) *lua.LTable {
 	return env
 }
 
-// overlay returns a new table with the entries that the metatable has. A script can write only to the new table.
+// overlay returns an empty table. A script that reads it gets the entries of the metatable's table. A script can write
+// only to the new table.
 func (i *interpreter) overlay(metatable *lua.LTable, size int) *lua.LTable {
 	table := i.state.CreateTable(0, size)
 	table.Metatable = metatable
@@ -182,8 +183,8 @@ func toValue(l *lua.LState, value any) lua.LValue {
 	return lua.LNil
 }
 
-// budget is a context that ends after a number of instructions, because the interpreter calls Done before each one.
-// In contrast to a time, that number does not depend on the load of the machine.
+// budget is a context that ends after maxInstructions instructions. The interpreter calls Done before each one. In
+// contrast to a time limit, this limit does not depend on the load of the machine.
 type budget struct {
 	instructions int
 	spent        chan struct{} // Always closed.

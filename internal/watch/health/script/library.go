@@ -69,8 +69,8 @@ func (i *interpreter) metatable(entries *lua.LTable) *lua.LTable {
 	return metatable
 }
 
-// guardMetatables lets setmetatable change only the metatables of tables, because all other values of one type share
-// one.
+// guardMetatables permits setmetatable only for tables, because all values of any other type (such as string) share one
+// metatable.
 func (i *interpreter) guardMetatables(library *lua.LTable) {
 	unguarded, _ := library.RawGetString("setmetatable").(*lua.LFunction)
 	library.RawSetString("setmetatable", i.state.NewFunction(func(l *lua.LState) int {
