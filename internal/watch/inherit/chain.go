@@ -6,8 +6,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// Chain returns the objects from the neighbor of an object to the cause of its verdict. It is empty without a cause,
-// and complete only if the verdicts of all these objects are current.
+// Chain returns the objects from the neighbor of an object to the cause of its verdict. Without a cause, the chain is
+// empty. It can be incomplete while the verdicts of its objects are out of date.
 func (e *Engine) Chain(id graph.ID) (chain []verdict.Object) {
 	for range maxOwnerDepth {
 		v := e.Inherited(id.Kind, id.Key)
@@ -30,7 +30,7 @@ func (e *Engine) Chain(id graph.ID) (chain []verdict.Object) {
 // maxOwnerDepth limits the length of a chain of owners.
 const maxOwnerDepth = 5
 
-// ProblemOwner returns the topmost owner of an object that is degraded or failed, or nil.
+// ProblemOwner follows the degraded or failed owners of an object. It returns the topmost one, or nil.
 func (e *Engine) ProblemOwner(id graph.ID) (top *cause.Neighbor) {
 	for range maxOwnerDepth {
 		_, owners := e.graph.References(id)

@@ -1,4 +1,4 @@
-// Package inherit keeps the verdicts up to date that objects inherit from other objects. It reads the journals of the
+// Package inherit determines the verdicts that objects inherit from other objects. It reads the journals of the
 // resources that matter, indexes the references between their objects, and evaluates an object again when a neighbor
 // changes.
 package inherit
@@ -45,7 +45,7 @@ type Engine struct {
 	mu    sync.Mutex // Protects dirty and evaluating.
 	dirty map[graph.ID]struct{}
 	wake  chan struct{}
-	// evaluating is true while objects are evaluated that are not dirty any more.
+	// evaluating is true during the evaluation of a batch. The objects of the batch are no longer in dirty.
 	evaluating bool
 	changed    *signal.Signal
 	usages     usages
@@ -63,7 +63,7 @@ func New(options Options) *Engine {
 	return e
 }
 
-// Run permits the engine to start, until ctx ends. Then it waits for all goroutines.
+// Run permits the engine to start until ctx ends. Then Run stops the engine, and waits for all goroutines.
 func (e *Engine) Run(ctx context.Context) {
 	e.startMu.Lock()
 	e.ctx = ctx
@@ -153,7 +153,7 @@ func (e *Engine) Inherited(kind graph.Kind, key string) *verdict.Verdict {
 	return e.results.get(graph.ID{Kind: kind, Key: key})
 }
 
-// evaluateInterval is the time in which changes are collected before objects are evaluated again.
+// evaluateInterval is the pause between two evaluations. Changes in this time are evaluated together.
 const evaluateInterval = 50 * time.Millisecond
 
 func (e *Engine) evaluateDirty(ctx context.Context) {
@@ -192,7 +192,7 @@ func (e *Engine) evaluate(id graph.ID) {
 	}
 }
 
-// publish applies the inherited verdict in all informers that contain the object, also in those of other versions.
+// publish applies the inherited verdict in all informers that contain the object, in any API version.
 func (e *Engine) publish(id graph.ID) {
 	r := e.resourceOf(id.Kind)
 	if r == nil {
@@ -221,7 +221,7 @@ func (e *Engine) mark(ids ...graph.ID) {
 	}
 }
 
-// AwaitSettled waits until all objects are evaluated, but at most the duration wait.
+// AwaitSettled waits until all objects are evaluated. The parameter wait is the maximum time.
 func (e *Engine) AwaitSettled(ctx context.Context, wait time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()

@@ -43,7 +43,7 @@ func (s *specChanges) record(kind graph.Kind, c *event.Change) {
 	s.changes = append(s.changes, SpecChange{graph.ID{Kind: kind, Key: c.Key}, c})
 }
 
-// hasSpec reports whether people write the specification of a kind. Controllers write that of the others.
+// hasSpec reports whether people write the specifications of a kind. Controllers write those of the other kinds.
 func hasSpec(kind graph.Kind) bool {
 	switch kind.Kind {
 	case "Pod", "Event", "ReplicaSet", "EndpointSlice", "Endpoints", "VolumeAttachment", "APIService", "Lease":
@@ -99,8 +99,8 @@ func Author(c *SpecChange, cache *event.Cache) (by *fieldmanager.Author, what st
 	return by, changedPath(delta.Text)
 }
 
-// changedPath returns the first path of a delta's patch outside of the status and the metadata, such as
-// "spec.template.spec.containers.0.image", and the number of further paths.
+// changedPath returns the first changed path of a delta, such as "spec.template.spec.containers.0.image and 2 more". It
+// ignores the status and the metadata.
 func changedPath(delta []byte) string {
 	var d struct {
 		Patch []struct{ Path string } `json:"patch"`

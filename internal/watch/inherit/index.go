@@ -101,7 +101,7 @@ func (x *index) isWatched(r *resource.Resource) bool {
 	return w != nil && w.resource.Ref() == r.Ref()
 }
 
-// stopUnplanned stops the resources that are not served any more.
+// stopUnplanned stops the watched resources that are not planned, because the cluster does not serve them any more.
 func (x *index) stopUnplanned(planned []*resource.Resource) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -165,7 +165,7 @@ func (x *index) Find(id graph.ID) cause.Neighbor {
 	if namespace := id.Namespace(); namespace != "" {
 		namespaces = []string{namespace}
 	}
-	// Without a name, the question is whether all objects are in the graph.
+	// With an ID without a name, the caller wants to know whether all objects of the kind are in the graph.
 	if w.informer.CurrentState(namespaces).Synced && (id.Name() != "" || w.isRead.Load()) {
 		n.Presence = cause.Missing
 	}

@@ -48,7 +48,7 @@ func (r *reader) read(ctx context.Context) {
 // isOwn reports whether the reader reads the objects of a kind.
 func (r *reader) isOwn(kind graph.Kind) bool { return kind == r.resource.kind }
 
-// recordProgress notes that the graph contains all objects of a resource that is listed.
+// recordProgress checks whether the graph contains all objects of the resource, and records that.
 func (r *reader) recordProgress(cursor journal.Cursor) {
 	now := r.resource.informer.CurrentState(nil)
 	if now.Status.State == status.Syncing || cursor.Offset != r.resource.informer.Now().Offset {
@@ -111,7 +111,7 @@ func (r *reader) set(key string, before, o *compact.Object) {
 	isNewText := before == nil || !before.SameText(o)
 	hasNewVerdict := before == nil || !before.Verdict().Same(o.Verdict())
 	hasNewOwn := before == nil || !before.Verdict().Own().Same(o.Verdict().Own())
-	hasNewReferences := false // A pod can have new labels.
+	hasNewReferences := false // Also true for new labels of a pod.
 	if isNewText {
 		var text []byte // Without a text, the object has no references.
 		if !r.resource.informer.Scope.Metadata && !isEndpoints(r.resource.kind) {

@@ -17,9 +17,10 @@ import (
 const (
 	// maxCustomKinds limits the kinds of custom resources that are watched.
 	maxCustomKinds = 100
-	// startWait is how long the next resource waits until the one before it is listed.
+	// startWait is the maximum time for which the list of one resource delays the start of other resources.
 	startWait = 2 * time.Second
-	// parallelStarts is how many resources are listed at the same time.
+	// parallelStarts is how many resources are listed at the same time. A list that takes longer than startWait does
+	// not count.
 	parallelStarts = 3
 	maxChanges     = 1000 // In one batch.
 )
@@ -178,9 +179,9 @@ func (e *Engine) neighbors(id graph.ID) []graph.ID {
 	case "Event":
 		affected = slices.DeleteFunc(affected, func(other graph.ID) bool { return other.Kind.Kind == "Event" })
 	case "APIService", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "ReferenceGrant":
-		affected = append(affected, e.results.problemIDs()...) // Their messages name the API or the webhook.
+		affected = append(affected, e.results.problemIDs()...) // Their messages can name this object.
 	case "Job", "Deployment", "ReplicaSet", "StatefulSet":
-		affected = append(affected, e.graph.Owned(e.uidOf(id), maxAffected)...) // Failed pods of a Job that works.
+		affected = append(affected, e.graph.Owned(e.uidOf(id), maxAffected)...) // A failed pod is OK if its owner is OK.
 	}
 	return affected
 }
