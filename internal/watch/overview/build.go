@@ -36,7 +36,7 @@ const (
 	// MaxFindings is the maximum number of findings in an overview.
 	MaxFindings = 1000
 
-	maxShown = 30 // Changes and warnings.
+	maxShown = 30 // The maximum number of changes, and of warnings.
 	recent   = time.Hour
 )
 

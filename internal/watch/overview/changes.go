@@ -20,7 +20,7 @@ func (b *builder) addWarnings() {
 	since := time.Now().Add(-recent)
 	b.each(graph.Kind{Kind: "Event"}, func(o *compact.Object) {
 		if o.Verdict().Severity() <= verdict.OK {
-			return // Only warnings are not OK.
+			return // The event is not a warning.
 		}
 		e := decodeItem[corev1.Event](o)
 		last := cause.EventTime(&e)
@@ -97,8 +97,8 @@ func (b *builder) addChanges() {
 // maxLastChanges is the maximum number of findings whose last change is read from the API server.
 const maxLastChanges = 20
 
-// addLastChanges adds the last change of the specification before this program watched the object. Only the API server
-// knows it, because objects are stored without managedFields.
+// addLastChanges adds the last change of the specification to findings whose object changed before this program watched
+// it. Only the API server knows this change, because objects are stored without managedFields.
 func (b *builder) addLastChanges(ctx context.Context) {
 	if b.isGuest() {
 		return

@@ -36,7 +36,7 @@ func rank(kind string) int {
 	return 1
 }
 
-// group groups items by their cause. The worst findings are first, and the newest of equal ones.
+// group groups items by their cause. The worst findings are first. Of equally bad findings, the newest is first.
 func group(items []item) []Finding {
 	owners := make(map[verdict.Object]verdict.Object, len(items))
 	for n := range items {
