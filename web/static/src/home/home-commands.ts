@@ -56,7 +56,7 @@ function focusProblem(to: (at: number, last: number) => number): void {
   const focused = problemOf(document.activeElement);
   const at = focused === null ? -1 : problems.indexOf(focused);
   const next = problems[Math.max(0, Math.min(problems.length - 1, to(at, problems.length - 1)))];
-  // An object without a link, which a share link does not include, gets the focus itself.
+  // If a share link does not include the object, its name is no link. Then the name itself gets the focus.
   const target = next?.querySelector<HTMLElement>(".object-link");
   if (target == null) return byId("overview").focus({ preventScroll: true });
   if (target.localName !== "a") target.tabIndex = -1;

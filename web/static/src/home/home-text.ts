@@ -14,7 +14,7 @@ export const nameOf = (o: ObjectRef): string => (o.ns === "" ? o.name : `${o.ns}
 export const plural = (n: number, one: string, many = `${one}s`): string =>
   `${formatInteger(n)} ${n === 1 ? one : many}`;
 
-/** Returns the cause if it is another object. */
+/** Returns the cause. null if the object itself is the cause, or if the cause has no name. */
 export const otherCause = (m: Member): Member["cause"] =>
   m.cause === null || sameRef(m, m.cause) || m.cause.name === "" ? null : m.cause;
 
@@ -34,7 +34,10 @@ export function fieldText(what: string): string {
   return paths.length === 1 ? name : `${name} and ${paths.length - 1} more`;
 }
 
-/** Returns a text such as "image changed by kubectl-set". The object is named if it is not the one with the problem. */
+/**
+ * Returns a text such as "image changed by kubectl-set". The text names the changed object, unless it is the object
+ * `of`.
+ */
 export function changeText(change: SpecChange, of: ObjectRef | null): string {
   const object = of === null || sameRef(change, of) ? "" : ` of ${change.kind} ${change.name}`;
   return `${fieldText(change.what)}${object} changed by ${change.by || "an unknown author"}`;
@@ -87,7 +90,7 @@ export interface Empty {
   readonly detail: string;
 }
 
-/** The text in place of problems. It states that there are none only about resources that have been read. */
+/** The text in place of problems. It states that there are no problems only for resources that have been read. */
 export function emptyText(o: Overview, q: string): Empty {
   if (o.problems.length > 0)
     return { title: `No problems match “${q}”`, detail: `${plural(o.total, "problem")} hidden` };

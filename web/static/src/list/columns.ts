@@ -91,7 +91,7 @@ export class ColumnWidths {
     return grown;
   }
 
-  /** The width in characters, without padding, in which only very long texts are truncated. */
+  /** The width of all columns in characters, without padding. Texts longer than maxWidth are truncated. */
   get sum(): number {
     return this.chars.reduce((sum, n) => sum + Math.min(n, maxWidth), 0);
   }

@@ -95,7 +95,10 @@ export class Picker implements KindListener {
     return storedList("pins");
   }
 
-  /** Pins or unpins a resource: by default the one with the keyboard focus, otherwise the one that the page shows. */
+  /**
+   * Pins or unpins a resource. The default is the resource with the keyboard focus. If none has the focus, the default
+   * is the one that the page shows.
+   */
   pin(
     ref = document.activeElement?.closest<HTMLElement>("#picker-groups a[data-ref]")?.dataset["ref"] ?? this.selected,
   ): void {
@@ -121,7 +124,7 @@ export class Picker implements KindListener {
     this.applyFilter();
   }
 
-  /** Notes that the list has selected namespaces. The counts always include all namespaces. */
+  /** Sets whether the list is limited to selected namespaces. The counts always include all namespaces. */
   setScoped(isScoped: boolean): void {
     this.groups.toggleAttribute("data-scoped", isScoped);
   }

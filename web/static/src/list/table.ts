@@ -109,7 +109,7 @@ export class Table {
     this.widths.apply(this.head, this.roomForText);
     this.table.classList.add("virtual");
     this.measure();
-    // Before rows are drawn, empty space of their total height keeps the scroll position.
+    // Until the rows are drawn, empty space replaces them. It has their total height, so the scroll position stays.
     this.above.style.height = "0";
     this.below.style.height = `${rows.length * this.rowHeight}px`;
     this.tbody.replaceChildren(this.above, this.below);
@@ -400,7 +400,7 @@ export class Table {
       freeRows.push(d.tr);
       this.drawn.delete(key);
     }
-    // Reuse free row elements from top to bottom, or move them below the rows that stay.
+    // If no row stays, reuse the free row elements from top to bottom. Otherwise, move them below the rows that stay.
     if (this.drawn.size === 0)
       freeRows.sort((a, b) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1));
     else this.below.before(...freeRows);

@@ -1,4 +1,4 @@
-// The tabs of the panel. load-tab.ts loads their code. It is separate, because lists need only the labels and keys.
+// The tabs of the panel. Their code is separate (see load-tab.ts), because lists need only the labels and keys.
 
 import { isShared, sharedParts } from "../model/guest.ts";
 import { hasMergedLogs, type Kind } from "../net/kinds.ts";

@@ -18,7 +18,7 @@ import { WorkloadPods } from "../workload/workload-pods.ts";
 import type { TabHost, TabData, Tab } from "../tab.ts";
 
 const maxEvents = 200;
-const maxLoadedEvents = 2000; // of a namespace; of more events, the server sends only those that match the filter
+const maxLoadedEvents = 2000; // if a namespace has more events, the server sends only those that match the filter
 const warningsFirstKey = "glasshouse-warnings-first";
 
 export class EventsTab implements Tab, FeedListener {
@@ -84,8 +84,8 @@ export class EventsTab implements Tab, FeedListener {
     const ns = name.ns === "" ? [] : [name.ns];
     // Ascending age puts the newest event first.
     const sort = { column: "last seen", descending: false };
-    // The names of owned objects begin with the workload's name. The server limits the number of field selectors, so
-    // there is not one for each object.
+    // Filter by the workload's name, because the names of owned objects begin with it. One field selector for each
+    // object would exceed the server's limit.
     this.feed =
       this.workload === null
         ? new Feed(live, { resource: "core/v1/events", ns, fields: this.query }, { sort, q: "" }, this, Infinity, 0)

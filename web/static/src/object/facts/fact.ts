@@ -19,7 +19,7 @@ export interface Piece {
   /** Shows the timestamps in text as ages. */
   readonly isRelative?: true;
   readonly target?: Target;
-  /** Returns a long value, which is shown on request. The text then describes it. */
+  /** Returns a long value, which is shown on request. If this member is set, text only describes the value. */
   readonly full?: () => string;
 }
 

@@ -40,7 +40,7 @@ export function resourceQuota(o: unknown): (Section | null)[] {
   ];
 }
 
-// A full quota is the purpose of some quotas, so it is no failure.
+// A full quota is only a warning, because some quotas are full on purpose.
 function usage(name: string, used: unknown, hard: unknown): Fact | null {
   const [actual, desired] = [quantity(used), quantity(hard)];
   const limit = piece(`of ${amount(name, hard)}`, { title: scalar(hard), tone: "quiet" });

@@ -13,7 +13,8 @@ export const hasEnded = (pod: unknown): boolean => /^(Succeeded|Failed)$/.test(t
 
 /**
  * Returns the requests or limits of a pod. Init containers run one after the other, before the other containers.
- * Sidecars are init containers that keep running. A resource of the complete pod replaces the sum of its containers.
+ * Sidecars are init containers that keep running. A value for the complete pod (spec.resources) replaces the sum of its
+ * containers.
  */
 export function podAmounts(pod: unknown, kind: AmountKind): Amounts {
   const spec = valueAt(pod, "spec");
@@ -33,7 +34,7 @@ export function podAmounts(pod: unknown, kind: AmountKind): Amounts {
   for (const [name, n] of initial) running.set(name, Math.max(running.get(name) ?? 0, n));
   for (const [name, n] of amountsOf(valueAt(spec, "resources", kind))) running.set(name, n);
   const overhead = amountsOf(valueAt(spec, "overhead"));
-  // Without a limit, a container can use more than the overhead.
+  // The overhead alone is no limit: a pod without a limit can use more.
   for (const [name, n] of overhead)
     if (kind === "requests" || running.has(name)) running.set(name, n + (running.get(name) ?? 0));
   return running;

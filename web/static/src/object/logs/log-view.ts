@@ -13,7 +13,7 @@ import { LogViewport } from "./viewport.ts";
 export interface LogViewActions {
   logSelected(): void; // called after a change of the log or of its range in the bar
   retryNow(): void;
-  reopen?(): void; // called for a note with the member again
+  reopen?(): void; // called by the button of a note (see LogNote.again)
   updateStatus(): void; // called after each drawing
   fileName(): string; // the name of a download, without the extension
 }

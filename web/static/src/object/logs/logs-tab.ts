@@ -101,7 +101,8 @@ export class LogsTab implements Tab, Reader {
     return this.containers.find((c) => c.name === this.view.bar.choice.container);
   }
 
-  // Opens the log again only if the parameter reopen is true, or after a restart of the container.
+  // Opens the selected log. A log that is already open is opened again only after a restart of the container, or if the
+  // parameter reopen is true.
   private open(reopen: boolean): void {
     const { kind, name } = this.host;
     const { choice } = this.view.bar;

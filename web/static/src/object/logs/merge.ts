@@ -22,7 +22,10 @@ function timeKey(at: string): string {
   return Number.isNaN(seconds) ? "" : `${seconds}${(/\.(\d+)/.exec(at)?.[1] ?? "").padEnd(9, "0")}`;
 }
 
-/** Gives each line its source. A line without a time gets the time of the line before it, or otherwise a later one. */
+/**
+ * Gives each line its source. A line without a time gets the time of the line before it. Lines before the first time
+ * get that time.
+ */
 export function withSource(lines: readonly Line[], source: LineSource): Line[] {
   let at = lines.find((line) => line.at !== "")?.at ?? "";
   return lines.map((line) => {
@@ -37,7 +40,7 @@ export function withSource(lines: readonly Line[], source: LineSource): Line[] {
  */
 export function sourceLabel(workload: string, pod: string, container: string, hasSeveral: boolean): string {
   const own = pod.startsWith(`${workload}-`) ? pod.slice(workload.length + 1) : pod;
-  // The pod of a StatefulSet has only a number of its own.
+  // The pods of a StatefulSet differ only in a number, so the label contains the complete name of the pod.
   if (/^\d+$/.test(own)) return hasSeveral ? `${pod}/${container}` : pod;
   // The pods of a Deployment have the hash of the ReplicaSet before their own suffix.
   const suffix = /^[a-z0-9]{6,10}-([a-z0-9]{5})$/.exec(own)?.[1] ?? own;

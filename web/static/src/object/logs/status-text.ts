@@ -9,7 +9,7 @@ import type { LogState } from "./stream.ts";
 
 export interface LogSituation {
   readonly state: LogState | null; // null if no log has been requested yet
-  readonly disconnectedSince: number | null; // time in ms at which the connection was lost; null if open
+  readonly disconnectedSince: number | null; // time in ms at which the connection was lost; null if it is open
   readonly container: Container | undefined;
   readonly follow: boolean;
   readonly previous: boolean;

@@ -12,7 +12,7 @@ const maxDrawnValue = 50_000; // characters
 export interface OverviewScope {
   /** Returns the URL that opens an object in the panel, or null if the object's resource is unknown. */
   readonly href: (target: Target) => string | null;
-  /** As href, for a ref of a resource, such as "core/v1/pods". */
+  /** Like href, but finds the resource by its ref, such as "core/v1/pods". */
   readonly hrefOf: (ref: string, name: ObjectName) => string | null;
   /** Overrides the heading level of the h3 elements. */
   readonly headingLevel: 2 | undefined;

@@ -27,8 +27,8 @@ interface Props {
 }
 
 /**
- * Shows the verdict on an object, its cause and its details. Without a verdict, it shows nothing, because that is no
- * sign of health.
+ * Shows the verdict on an object, its cause and its details. Shows nothing for an existing object without a verdict,
+ * because the object can be unhealthy.
  */
 export function HealthView({ health, verdict, isDeleted, cause = null, chain = [], previousLog = null }: Props) {
   const severity = isDeleted ? "deleted" : (verdict?.severity ?? "none");

@@ -1,4 +1,4 @@
-// Shows which resources the server could not search. They must not resemble an empty result.
+// Shows which resources the server could not search, so that they are not mistaken for resources without results.
 
 import { formatInteger } from "../../text/format.ts";
 import { plural } from "../../net/kinds.ts";

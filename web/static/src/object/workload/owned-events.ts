@@ -1,4 +1,4 @@
-// The events of a workload and of the objects that it owns, by the object that each event names.
+// Finds the events of a workload and of the objects that it owns, by the object that each event names.
 
 export interface EventScope {
   readonly kind: string; // of the workload

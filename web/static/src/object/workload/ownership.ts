@@ -69,8 +69,8 @@ export function controllerOf(object: unknown): Controller | null {
 export const uidOf = (object: unknown): string => text(valueAt(object, "metadata", "uid"));
 
 /**
- * Reports whether a workload owns a pod, directly or through an object that read returns. An owner that is not loaded
- * counts as owned by the workload, because the labels match.
+ * Reports whether a workload owns a pod, directly or through an object that read returns. A ReplicaSet or Job that is
+ * not loaded counts as owned by the workload, because the labels match.
  */
 export function ownsPod(uid: string, pod: unknown, read: (controller: Controller) => unknown): boolean {
   const owner = controllerOf(pod);

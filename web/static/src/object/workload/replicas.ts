@@ -11,7 +11,7 @@ export interface Segment {
 }
 
 export interface Replicas {
-  /** Segments with a count above 0, of the bar from left to right. */
+  /** The segments of the bar, from left to right. Segments with the count 0 are omitted. */
   readonly segments: readonly Segment[];
   /** A text such as "5 of 7 ready, 6 updated, 2 failing". */
   readonly text: string;
@@ -61,7 +61,7 @@ const scaled = /^(apps\/v1\/(deployments|statefulsets|replicasets)|core\/v1\/rep
 
 export function countsOf(ref: string, object: unknown): Counts | null {
   const status = valueAt(object, "status");
-  // Only if a controller has written the status, a missing count means 0.
+  // A missing count means 0 only if a controller has written the status.
   const isKnown =
     number(valueAt(status, "observedGeneration")) !== null || number(valueAt(status, "replicas")) !== null;
   const count = (member: string): number | null =>

@@ -57,7 +57,8 @@ function currentOf(workload: unknown, all: readonly Revision[]): Revision | unde
   return own === null ? all[0] : all.find((r) => r.number === own);
 }
 
-// ReplicaSets differ in their hash label, and ControllerRevisions contain a directive for the API server.
+// Removes parts that are not in the workload's own template: the hash label of a ReplicaSet, and the directive $patch
+// of a ControllerRevision.
 function withoutGenerated(template: unknown): JsonObject {
   if (!isTree(template)) return {};
   const { $patch: _, ...rest } = template;

@@ -13,9 +13,9 @@ export interface Selection {
   readonly ns: string;
   readonly labels: string;
   readonly namePrefix: string;
-  /** The maximum number of complete objects, each of which is a subscription. */
+  /** The maximum number of complete objects. Each one needs its own subscription. */
   readonly maxObjects: number;
-  /** Sorts the rows: the objects of the first ones are loaded. */
+  /** Sorts the rows. The complete objects of the first rows are loaded. */
   readonly compare: (a: Entry, b: Entry) => number;
 }
 

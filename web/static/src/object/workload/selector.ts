@@ -1,4 +1,4 @@
-// The label selectors of workloads and Services, as the text that a subscription takes.
+// Formats the label selectors of workloads and Services as text for a subscription.
 
 import { isScalar, isTree, members, scalar, text, texts, trees, valueAt } from "../facts/read.ts";
 

@@ -88,7 +88,7 @@ export class WorkloadPods {
     return this.podList?.info() ?? null;
   }
 
-  /** The status of the objects between, such as ReplicaSets. null if there are none. */
+  /** The status of the list of intermediates, such as ReplicaSets. null if there is no such list. */
   get intermediateInfo(): SubscriptionInfo | null {
     return this.intermediateList?.info() ?? null;
   }

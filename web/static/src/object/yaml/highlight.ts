@@ -44,7 +44,7 @@ function highlightSyntax({ line, element }: Row, ranges: Record<Name, AbstractRa
 
 function highlightMatches(row: Row, current: Hit | null, ranges: Record<Name, AbstractRange[]>): void {
   const found = row.found ?? [];
-  // Two numbers per match: mark at most 1,000 matches, because people could not distinguish more.
+  // Mark at most 1,000 matches in a line, because people could not distinguish more. Each match has two numbers.
   for (let i = 0; i < found.length && i < 2000; i += 2) {
     const r = range(row, found[i] ?? 0, found[i + 1] ?? 0);
     if (r !== null) ranges[current?.row === row && current.at === found[i] ? "current" : "found"].push(r);
