@@ -22,12 +22,6 @@ func (a *Access) Overview(ctx context.Context, q OverviewQuery) (*overview.Overv
 	c := a.cluster
 	return overview.Build(ctx, &overview.Deps{
 		Engine: c.verdicts, Cache: &c.encodedCache, LastChange: c.lastChanges.Of, Timeout: c.timeout,
-		Discovery: func() error {
-			resources, _, err := c.catalog.All()
-			if len(resources) > 0 {
-				return nil
-			}
-			return err
-		},
+		APIServer: c.catalog.Health,
 	}, &a.checker, q)
 }

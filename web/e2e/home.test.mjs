@@ -38,7 +38,14 @@ await test("home", { timeout: 300_000 }, async (t) => {
     assert.equal(new Set(keys).size, keys.length, "each object is listed once");
     assert.match(await page.title(), /^\(\d+\) Home - demo$/);
     const strip = await page.locator(".strip").innerText();
-    for (const fact of [/API server/, /Nodes ready\s+\d+ of \d+/, /Pods \d+/, /CPU requested/, /Memory requested/])
+    for (const fact of [
+      /API server v1\./,
+      /Responds/,
+      /Nodes ready\s+\d+ of \d+/,
+      /Pods \d+/,
+      /CPU requested/,
+      /Memory requested/,
+    ])
       assert.match(strip, fact);
     await until("every resource", async () => (await page.locator(".watched li").count()) > 10);
   });

@@ -24,6 +24,9 @@ import (
 	"k8s.io/client-go/rest"
 )
 
+// Version is the version of the server.
+const Version = "v1.34.1"
+
 // Kind is one resource that the server serves.
 type Kind struct {
 	Ref        string // group, version and name, such as "core/v1/pods"
@@ -187,6 +190,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		handler(w, r)
 	case r.URL.Path == "/api" || r.URL.Path == "/apis":
 		s.groups(w, r)
+	case r.URL.Path == "/version":
+		write(w, "application/json", jsonObject{"gitVersion": Version})
 	case r.Method == http.MethodPost && r.URL.Path == SelfReviewsPath:
 		s.selfReview(w, r)
 	case r.Method == http.MethodPost && r.URL.Path == RulesReviewsPath:

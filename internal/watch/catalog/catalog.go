@@ -60,6 +60,9 @@ type Catalog struct {
 	groupErrors  []resource.GroupError
 	readAt       time.Time
 	err          error // nil if the newest discovery succeeded
+	version      string
+	latency      time.Duration // of the newest successful discovery
+	startedAt    time.Time     // of the running discovery, or the zero Time
 	failingSince time.Time
 	isOutdated   bool
 	nextAttempt  time.Time
@@ -153,7 +156,7 @@ func (s *crdChurn) throttle(interval time.Duration) time.Duration {
 
 func (c *Catalog) recordAttempt(err error, wait time.Duration) {
 	c.mu.Lock()
-	c.err, c.nextAttempt = err, time.Now().Add(wait)
+	c.err, c.nextAttempt, c.startedAt = err, time.Now().Add(wait), time.Time{}
 	switch {
 	case err == nil:
 		c.failingSince = time.Time{}
@@ -172,11 +175,17 @@ func (c *Catalog) recordAttempt(err error, wait time.Duration) {
 }
 
 func (c *Catalog) refresh(ctx context.Context) error {
+	startedAt := time.Now()
+	c.mu.Lock()
+	c.startedAt = startedAt
+	needsVersion := c.version == "" || c.err != nil // After an outage, the API server can have another version.
+	c.mu.Unlock()
 	groups, lists, err := c.client.ServerGroupsAndResourcesWithContext(ctx)
 	failed, isPartial := discovery.GroupDiscoveryFailedErrorGroups(err)
 	if err != nil && !isPartial {
 		return err
 	}
+	latency := time.Since(startedAt)
 	resources := resource.FromDiscovery(groups, lists)
 	groupErrors := make([]resource.GroupError, 0, len(failed))
 	for gv, err := range failed {
@@ -189,10 +198,13 @@ func (c *Catalog) refresh(ctx context.Context) error {
 	})
 	c.mu.Lock()
 	isSame := reflect.DeepEqual(resources, c.resources) && slices.Equal(groupErrors, c.groupErrors)
-	c.resources, c.groupErrors, c.readAt = resources, groupErrors, time.Now()
+	c.resources, c.groupErrors, c.readAt, c.latency = resources, groupErrors, time.Now(), latency
 	c.mu.Unlock()
 	if !isSame {
 		c.onChange()
+	}
+	if needsVersion {
+		c.readVersion(ctx)
 	}
 	return nil
 }

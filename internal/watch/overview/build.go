@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
+	"github.com/glasshouse-project/glasshouse/internal/watch/catalog"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause"
 	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/event"
@@ -44,8 +45,8 @@ const (
 type Deps struct {
 	Engine *inherit.Engine
 	Cache  *event.Cache // Contains the authors of changes.
-	// Discovery returns the error of the API server if its resources are unknown.
-	Discovery func() error
+	// APIServer returns how the API server responded to discovery.
+	APIServer func() catalog.Health
 	// LastChange returns the newest change of an object's specification that its managedFields record, or nil.
 	LastChange func(context.Context, verdict.Object) *Change
 	Timeout    time.Duration // Of all calls of LastChange together.

@@ -86,9 +86,12 @@ type Quota struct {
 
 // APIServer is the state of the connection to the API server.
 type APIServer struct {
-	Version string       `json:"version"`
+	Version string       `json:"version"` // Empty if unknown, and for guests.
 	State   status.State `json:"state"`
 	Reason  string       `json:"reason,omitempty"`
+	// LatencyMS is how long the newest discovery took, rounded up to a step such as 20, 50 or 100 ms. It is absent for
+	// guests.
+	LatencyMS int `json:"latencyMs,omitempty"`
 }
 
 // Watched is a resource that the overview reads, with its cost.

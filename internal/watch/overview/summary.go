@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -15,13 +16,7 @@ import (
 
 func (b *builder) addSummary() {
 	s := &b.result.Summary
-	s.APIServer.State = status.Live
-	if err := b.deps.Discovery(); err != nil {
-		s.APIServer.State = status.Stale
-		if !b.isGuest() {
-			s.APIServer.Reason = err.Error()
-		}
-	}
+	s.APIServer = b.apiServer()
 	var allocatable corev1.ResourceList
 	nodes := &Nodes{}
 	var cpu, memory resource.Quantity
@@ -50,6 +45,43 @@ func (b *builder) addSummary() {
 	}
 	if len(b.namespaces) == 1 {
 		b.each(graph.Kind{Kind: "ResourceQuota"}, func(o *compact.Object) { s.Quotas = append(s.Quotas, quotasOf(o)...) })
+	}
+}
+
+// apiServer returns the state of the connection to the API server. It is stale if discovery has no response, or if no
+// watch is live anymore.
+func (b *builder) apiServer() APIServer {
+	h := b.deps.APIServer()
+	s := APIServer{State: status.Live, Reason: h.Reason}
+	if w := b.result.Watched; s.Reason == "" && len(w) > 0 && !slices.ContainsFunc(w, func(w Watched) bool {
+		return w.State != status.Stale
+	}) {
+		s.Reason = w[0].Reason
+	}
+	if s.Reason != "" {
+		s.State = status.Stale
+	}
+	if b.isGuest() {
+		s.Reason = "" // Only the data of the share link is shared, not facts about the cluster.
+		return s
+	}
+	s.Version = h.Version
+	if s.State == status.Live && h.Latency > 0 {
+		s.LatencyMS = latencyStep(h.Latency)
+	}
+	return s
+}
+
+// latencyStep rounds a latency up to 1, 2 or 5 times a power of ten milliseconds. Small differences then change no
+// message.
+func latencyStep(latency time.Duration) int {
+	ms := int((latency + time.Millisecond - 1) / time.Millisecond)
+	for step := 1; ; step *= 10 {
+		for _, n := range []int{step, 2 * step, 5 * step} {
+			if ms <= n {
+				return n
+			}
+		}
 	}
 }
 

@@ -99,3 +99,25 @@ void test("a guest gets links only to shared objects", () => {
   assert.ok(!hrefs.some((href) => href.includes("tab=logs")), "logs are not shared");
   assert.doesNotMatch(p.body.textContent ?? "", /MiB|KiB/, "the memory use is not shared");
 });
+
+void test("the strip shows the version of the API server, and whether it responds", () => {
+  const p = start();
+  const shown = (apiServer: object): (string | null | undefined)[] => {
+    p.send({ type: "overview", ...overview, summary: { apiServer } });
+    const fact = p.body.querySelector(".strip div");
+    return [fact?.textContent, fact?.getAttribute("data-tone"), fact?.getAttribute("title")];
+  };
+  assert.deepEqual(shown({ version: "v1.34.1", state: "live", latencyMs: 20 }), [
+    "API server v1.34.1 Responds in 20 ms",
+    "good",
+    "The newest discovery took at most 20 ms.",
+  ]);
+  const reason = "Discovery has failed since 2026-11-27T10:00:00Z";
+  assert.deepEqual(shown({ version: "v1.34.1", state: "stale", reason }), [
+    "API server v1.34.1 No response",
+    "bad",
+    reason,
+  ]);
+  assert.deepEqual(shown({ version: "", state: "live" }).slice(0, 2), ["API server Responds", "good"]);
+  assert.deepEqual(shown({}).slice(0, 1), ["API server unknown"]);
+});

@@ -35,6 +35,7 @@ void test("an overview is read completely", () => {
   assert.equal(o.problems.at(-1)?.since, "", "the year 1 is an unknown time");
   assert.deepEqual(o.summary.nodes, { ready: 11, total: 12 });
   assert.equal(o.summary.pods?.get("Running"), 158);
+  assert.deepEqual(o.summary.apiServer, { version: "v1.34.1", state: "live", reason: "", latency: 20 });
   assert.deepEqual(o.watched.at(-1)?.state, "forbidden");
 });
 

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { formatInteger } from "../text/format.ts";
 import type { Amount, Overview, Quota, Warning } from "../net/overview.ts";
 import { TimedText } from "../ui/view.tsx";
-import { bytesOf, percent, plural, podsText, shortNumber, stateWord } from "./home-text.ts";
+import { bytesOf, percent, plural, podsText, shortNumber } from "./home-text.ts";
 import { listHref } from "./links.ts";
 
 const recent = 5 * 60_000; // ms
@@ -58,16 +58,9 @@ export function warningText(warnings: readonly Warning[], now: number): string {
 
 export function Strip({ overview, ns }: { overview: Overview; ns: readonly string[] }) {
   const { nodes, pods, cpu, memory, quotas, apiServer } = overview.summary;
-  const isLive = apiServer.state === "live";
   return (
     <dl class="strip">
-      <Fact
-        label={`API server${apiServer.version === "" ? "" : ` ${apiServer.version}`}`}
-        tone={apiServer.state === null ? "" : isLive ? "good" : "bad"}
-        title={apiServer.reason}
-      >
-        {apiServer.state === null ? "unknown" : stateWord({ state: apiServer.state })}
-      </Fact>
+      <ServerFact server={apiServer} />
       {nodes !== null && (
         <Fact
           label="Nodes ready"
@@ -98,6 +91,19 @@ export function Strip({ overview, ns }: { overview: Overview; ns: readonly strin
         <QuotaFact key={`${q.name}/${q.resource}`} quota={q} />
       ))}
     </dl>
+  );
+}
+
+function ServerFact({ server: { version, state, reason, latency } }: { server: Overview["summary"]["apiServer"] }) {
+  const isLive = state === "live";
+  return (
+    <Fact
+      label={`API server${version === "" ? "" : ` ${version}`}`}
+      tone={state === null ? "" : isLive ? "good" : "bad"}
+      title={reason || (latency > 0 ? `The newest discovery took at most ${latency} ms.` : "")}
+    >
+      {state === null ? "unknown" : isLive ? `Responds${latency > 0 ? ` in ${latency} ms` : ""}` : "No response"}
+    </Fact>
   );
 }
 

@@ -67,7 +67,12 @@ export interface Summary {
   readonly cpu: Amount | null; // cores
   readonly memory: Amount | null; // bytes
   readonly quotas: readonly Quota[];
-  readonly apiServer: { readonly version: string; readonly state: StateName | null; readonly reason: string };
+  readonly apiServer: {
+    readonly version: string; // empty if unknown
+    readonly state: StateName | null;
+    readonly reason: string;
+    readonly latency: number; // ms, rounded up; 0 if unknown
+  };
 }
 
 /** A resource that the overview reads, with its cost. */
@@ -193,6 +198,7 @@ function apiServer(v: unknown): Summary["apiServer"] {
     version: text(server["version"], "version"),
     state: states.find((s) => s === server["state"]) ?? null,
     reason: text(server["reason"], "reason"),
+    latency: number(server["latencyMs"], "latencyMs"),
   };
 }
 

@@ -1,0 +1,6 @@
+package overview
+
+import "time"
+
+// LatencyStep exports latencyStep.
+func LatencyStep(latency time.Duration) int { return latencyStep(latency) }
