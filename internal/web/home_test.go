@@ -90,4 +90,17 @@ func TestHomeOfGuests(t *testing.T) {
 		strings.Contains(a.body, `data-cluster-name="test"`) {
 		t.Errorf("GET / of a guest with several lists: got %d %s", a.status, a.body)
 	}
+	// A link can also open the home page itself, which then shows only what the link shares.
+	for _, to := range []string{"/", "/ns/a"} {
+		home := s.openShare(s.createShare(
+			`{"parts":[{"resource":"core/v1/pods","namespaces":["a"]}],"to":"` + to + `"}`))
+		a := s.get(to, home.cookie, "Accept: text/html")
+		if a.status != http.StatusOK || !strings.Contains(a.body, `data-page="home"`) ||
+			strings.Contains(a.body, widgetsRef) {
+			t.Errorf("GET %s of a guest with this first page: got %d %s", to, a.status, a.body)
+		}
+		if page := s.get("/r/"+podsRef, home.cookie, "Accept: text/html").body; !strings.Contains(page, `id="home"`) {
+			t.Errorf("the list of a guest with the first page %s has no link to the home page", to)
+		}
+	}
 }

@@ -402,7 +402,15 @@ func TestInvalidSharesAreRefused(t *testing.T) {
 		body(`,"to":"/r/core/v1/none"`):                                         {400, "Not shared", ""},
 		body(`,"to":"/o/core/v1/pods/a/web-1"`):                                 {400, "Not shared", ""},
 		body(`,"to":"/compare?a=core/v1/pods/b/web-10&b=core/v1/pods/a/web-1"`): {400, "Not shared", ""},
-		body(`,"to":""`): {400, "Invalid page", ""}, body(`,"to":"/"`): {400, "Invalid page", ""},
+		body(`,"to":""`):          {400, "Invalid page", "the home page"},
+		body(`,"to":"/ns/a"`):     {400, "Not shared", "/ns/a"},
+		body(`,"to":"/?ns=b"`):    {400, "Invalid page", ""},
+		body(`,"to":"/?sort=x"`):  {400, "Invalid page", ""},
+		body(`,"to":"/?q=%zz"`):   {400, "Invalid page", ""},
+		body(`,"to":"/#x"`):       {400, "Invalid page", ""},
+		body(`,"to":"/ns/b/x"`):   {400, "Invalid page", ""},
+		body(`,"to":"/ns/b%2Fx"`): {400, "Invalid page", ""},
+		body(`,"to":"/"`, `{"resource":"core/v1/pods","namespaces":["b"],"name":"web-10"}`): {400, "Not shared", ""},
 		body(`,"to":"/status"`):                           {400, "Invalid page", ""},
 		body(`,"to":"//evil.test/r/core/v1/pods"`):        {400, "Invalid page", ""},
 		body(`,"to":"https://evil.test/"`):                {400, "Invalid page", ""},
@@ -427,7 +435,7 @@ func TestInvalidSharesAreRefused(t *testing.T) {
 	}
 	for _, to := range []string{
 		"/r/core/v1/pods", "/r/core/v1/pods?ns=b&labels=app%3Dweb&q=x&sort=-age", "/o/core/v1/pods/b/web-10",
-		"/compare?a=core/v1/pods/b/web-10&b=web-11",
+		"/compare?a=core/v1/pods/b/web-10&b=web-11", "/", "/?q=is:failed", "/ns/b",
 	} {
 		if shared := s.createShare(body(`,"seconds":3600,"to":"`+to+`"`), bearerHeader("bert")); shared.To != to ||
 			shared.Expires.Sub(shared.Created) != time.Hour {

@@ -147,13 +147,15 @@ await test("home", { timeout: 300_000 }, async (t) => {
         headers: { "content-type": "application/json" },
         body: JSON.stringify({
           parts: ["core/v1/pods", "apps/v1/deployments"].map((resource) => ({ resource, namespaces: ["shop"] })),
-          to: "/r/core/v1/pods?ns=shop",
+          to: "/",
         }),
       });
       return response.json();
     });
     const guest = await newPage(t, browser);
     await openLink(guest, created.url);
+    assert.equal(guest.url(), dashboard.url);
+    await openLive(guest, `${dashboard.url}r/core/v1/pods?ns=shop`);
     await guest.locator("a#home").click();
     await guest.waitForURL(dashboard.url);
     await until("problems", async () => (await names(guest)).length > 0);
@@ -162,6 +164,11 @@ await test("home", { timeout: 300_000 }, async (t) => {
     for (const href of hrefs) assert.match(href, /^\/(r|o)\/(core\/v1\/pods|apps\/v1\/deployments)(\/shop\/|$)|^\/$/);
     await guest.loaded();
     assert.doesNotMatch(guest.wire.join("\n"), /"ns":"(payments|data|kube-system)"/);
+    assert.match(
+      await guest.locator(".strip").innerText(),
+      /API server\s+Responds(?! in)/,
+      "no facts about the cluster",
+    );
   });
 
   await t.test("is accessible in both themes, on a phone and on a wall display", async (t) => {

@@ -90,6 +90,9 @@ func shareLifetime(wanted *share.Request) (time.Duration, error) {
 
 // checkStartPage returns an error if the start page of a share link shows data that the link does not share.
 func (l *Shares) checkStartPage(r *http.Request, newShare *share.Share) error {
+	if isHome, err := checkHome(newShare); isHome || err != nil {
+		return err
+	}
 	queries, err := queriesAt(newShare.To)
 	if err != nil {
 		return err
@@ -98,9 +101,7 @@ func (l *Shares) checkStartPage(r *http.Request, newShare *share.Share) error {
 	for _, q := range queries {
 		if err := guest.Authorize(r.Context(), q); err != nil {
 			if p, ok := errors.AsType[*status.Problem](err); ok && p.Cause == status.Refused {
-				return request.BadRequest("Not shared",
-					"The value of to is %.200q, which shows more than the parts: use a page that shows only data of the parts.",
-					newShare.To)
+				return notShared(newShare)
 			}
 			return err
 		}
@@ -108,11 +109,45 @@ func (l *Shares) checkStartPage(r *http.Request, newShare *share.Share) error {
 	return nil
 }
 
+func notShared(newShare *share.Share) error {
+	return request.BadRequest("Not shared",
+		"The value of to is %.200q, which shows more than the parts: use a page that shows only data of the parts.",
+		newShare.To)
+}
+
+// checkHome reports whether the start page of a share link is the home page, or the page of a namespace that the link
+// shares. These pages show guests only problems of the parts, so they need no permissions of their own.
+func checkHome(newShare *share.Share) (isHome bool, err error) {
+	namespace, ok := newShare.HomeNamespace()
+	if !ok || !isHomePath(newShare.To) {
+		return false, nil
+	}
+	isShown := slices.ContainsFunc(newShare.Parts, func(p watch.Part) bool {
+		return p.Name == "" && (namespace == "" || len(p.Namespaces) == 0 || slices.Contains(p.Namespaces, namespace))
+	})
+	if !isShown {
+		return false, notShared(newShare)
+	}
+	return true, nil
+}
+
+// isHomePath reports whether a path has only the parameters with which the home page works for guests.
+func isHomePath(to string) bool {
+	u, err := url.Parse(to)
+	if err != nil || request.ReturnPath(to) != to || u.Fragment != "" {
+		return false
+	}
+	values, err := url.ParseQuery(u.RawQuery)
+	delete(values, "q")
+	delete(values, "kiosk")
+	return err == nil && len(values) == 0
+}
+
 // queriesAt returns the queries for the data that a page shows. An example of pagePath is /r/core/v1/pods?ns=a.
 func queriesAt(pagePath string) ([]query.Query, error) {
 	invalid := request.BadRequest("Invalid page",
-		"The value of to is %.200q, but must be the path of a list, an object or a comparison, without the base path, "+
-			"such as /r/core/v1/pods?ns=a.", pagePath)
+		"The value of to is %.200q, but must be the path of a list, an object, a comparison, the home page or the "+
+			"page of a namespace, without the base path, such as /r/core/v1/pods?ns=a, / or /ns/a.", pagePath)
 	u, err := url.Parse(pagePath)
 	if err != nil || pagePath == "" || request.ReturnPath(pagePath) != pagePath || u.Fragment != "" {
 		return nil, invalid

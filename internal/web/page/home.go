@@ -61,10 +61,13 @@ func (s *Site) Namespace(w http.ResponseWriter, r *http.Request) error {
 
 func namespacePath(ns string) string { return "/ns/" + url.PathEscape(ns) }
 
-// hasHome reports whether the home page shows the viewer more than one list.
+// hasHome reports whether the home page shows the viewer more than one list, or is the first page of a share link.
 func (s *Site) hasHome(r *http.Request) bool {
 	guest := request.GuestOf(r)
 	if guest == nil {
+		return true
+	}
+	if _, ok := guest.Share.HomeNamespace(); ok {
 		return true
 	}
 	lists := map[string]bool{}

@@ -9,6 +9,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"net/url"
 	"strings"
 	"time"
 
@@ -35,6 +36,18 @@ type Share struct {
 // Viewer returns the viewer for all guests. Guests can never read more than the creator can currently read.
 func (s *Share) Viewer() watch.Viewer {
 	return watch.Viewer{Program: s.Creator == nil, User: s.Creator, Scope: &watch.Scope{Parts: s.Parts}}
+}
+
+// HomeNamespace returns the namespace whose problems the first page shows, or "" for the home page. ok is false if the
+// first page is another page.
+func (s *Share) HomeNamespace() (namespace string, ok bool) {
+	path, _, _ := strings.Cut(s.To, "?")
+	if path == "/" {
+		return "", true
+	}
+	segment, ok := strings.CutPrefix(path, "/ns/")
+	namespace, err := url.PathUnescape(segment)
+	return namespace, ok && err == nil && namespace != "" && !strings.Contains(namespace, "/")
 }
 
 // isCreatedBy reports whether user created the share. A nil user matches shares without a creator.
