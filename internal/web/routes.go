@@ -57,6 +57,10 @@ func (s *Server) routes() []route {
 			http.MethodGet, "/api/v1/object/{group}/{version}/{resource}/{namespace}/{name}", anyViewer, data.Object,
 			buffered, objectMemory,
 		},
+		{
+			http.MethodGet, "/api/v1/authors/{group}/{version}/{resource}/{namespace}/{name}", notGuests, data.Authors,
+			buffered, smallMemory,
+		},
 		{http.MethodGet, "/api/v1/logs/{namespace}/{name}", anyViewer, logs.Serve, direct, 0},
 		{http.MethodGet, "/api/v1/search", anyViewer, data.Search, buffered, smallMemory},
 		{http.MethodGet, "/api/v1/problems", anyViewer, data.Problems, bufferedAfterList, objectMemory},

@@ -170,6 +170,20 @@ await test("overview", { timeout: 180_000 }, async (t) => {
     await limited.locator(".owners em", { hasText: "forbidden" }).waitFor();
   });
 
+  await t.test("the last authors of each part are known, also from before the page was opened", async (t) => {
+    const address = `/apis/apps/v1/namespaces/${ns}/deployments/web`;
+    await patch(address, { metadata: { annotations: { note: "1" } } }, { manager: "early-bird" });
+    const page = await open(t, panelURL("apps/v1/deployments", "web"));
+    const authors = page.locator(".last-changes");
+    await authors.waitFor();
+    assert.match(await authors.innerText(), /spec\s+e2e Update/);
+    assert.match(await authors.innerText(), /metadata\s+early-bird Update/);
+    assert.match(await authors.innerText(), /status\s+kube-controller-manager Update status/);
+    await patch(address, { spec: { minReadySeconds: 1 } }, { manager: "late-riser" });
+    await until("the new author", async () => /spec\s+late-riser Update\s+\d+s/.test(await authors.innerText()));
+    assert.doesNotMatch(await authors.innerText(), /e2e Update/);
+  });
+
   await t.test("a label opens the list of all objects with it", async (t) => {
     const page = await open(t, panelURL("core/v1/pods", name));
     await page.locator(".labels a", { hasText: "app=web" }).click();

@@ -278,6 +278,27 @@ func (c *Client) Get(
 func (c *Client) SpecAuthor(
 	ctx context.Context, resource schema.GroupVersionResource, namespace, name string,
 ) (*fieldmanager.Author, error) {
+	managed, err := c.managedFields(ctx, resource, namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	return fieldmanager.NewestSpec(managed), nil
+}
+
+// Owners reads an object, and returns its field managers, the newest first.
+func (c *Client) Owners(
+	ctx context.Context, resource schema.GroupVersionResource, namespace, name string,
+) ([]fieldmanager.Owner, error) {
+	managed, err := c.managedFields(ctx, resource, namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	return fieldmanager.Owners(managed), nil
+}
+
+func (c *Client) managedFields(
+	ctx context.Context, resource schema.GroupVersionResource, namespace, name string,
+) ([]byte, error) {
 	client, err := c.restClient(resource.GroupVersion())
 	if err != nil {
 		return nil, err
@@ -296,7 +317,7 @@ func (c *Client) SpecAuthor(
 	if err != nil {
 		return nil, fmt.Errorf("read the authors of %s %s: %w", resource.Resource, name, err)
 	}
-	return fieldmanager.NewestSpec(managed), nil
+	return managed, nil
 }
 
 // Reevaluate returns a copy of an object with its verdict at the time now.

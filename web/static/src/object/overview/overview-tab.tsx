@@ -12,6 +12,8 @@ import { logHref, panelHref, type ObjectName } from "../../model/view.ts";
 import { Conditions } from "./conditions.tsx";
 import { ExplanationReader } from "./explanation.ts";
 import { AffectedObjects, Unexamined } from "./explanation-view.tsx";
+import { AuthorReader } from "./authors.ts";
+import { LastChanges } from "./last-changes.tsx";
 import { OwnerReader, Owners } from "./owners.tsx";
 import { Annotations, Labels } from "./labels.tsx";
 import { FactList, Heading, Overview, SectionView } from "./fact-view.tsx";
@@ -35,6 +37,7 @@ import type { Health, JsonObject, Verdict } from "../../net/wire.ts";
 export class OverviewTab implements Tab {
   readonly element = h("div", { class: "overview", tabindex: "0" });
   private readonly state: ViewState;
+  private readonly authors: AuthorReader;
   private readonly owners: OwnerReader;
   private readonly references: ReferenceReader;
   private readonly workload: WorkloadPods;
@@ -51,6 +54,7 @@ export class OverviewTab implements Tab {
 
   constructor(private readonly host: TabHost) {
     this.state = new ViewState(host.now);
+    this.authors = new AuthorReader(host, () => this.draw());
     this.owners = new OwnerReader(host, () => this.draw());
     this.references = new ReferenceReader(host, () => this.draw());
     this.workload = new WorkloadPods(host, () => this.schedule());
@@ -62,7 +66,7 @@ export class OverviewTab implements Tab {
     });
   }
 
-  show({ object, health, verdict, isDeleted }: TabData): void {
+  show({ object, health, verdict, last, isDeleted }: TabData): void {
     this.kindSection?.reconnected();
     this.workload.show(object);
     if (object === this.object && health === this.health && verdict === this.verdict && isDeleted === this.isDeleted)
@@ -74,7 +78,10 @@ export class OverviewTab implements Tab {
     this.verdict = verdict;
     this.isDeleted = isDeleted;
     this.references.show(uid(object), isDeleted);
-    if (object !== null) this.owners.show(object);
+    if (object !== null) {
+      this.owners.show(object);
+      this.authors.show(object, last, isDeleted);
+    }
     this.draw();
   }
 
@@ -82,6 +89,7 @@ export class OverviewTab implements Tab {
   tick(): void {
     this.state.tick();
     this.kindSection?.tick();
+    this.authors.tick();
     if (this.object === null || !this.hasUnresolvedLinks) return;
     this.owners.show(this.object);
     this.draw();
@@ -90,6 +98,7 @@ export class OverviewTab implements Tab {
   close(): void {
     this.isClosed = true;
     this.kindSection?.close();
+    this.authors.close();
     this.owners.close();
     this.references.close();
     this.workload.close();
@@ -152,6 +161,7 @@ export class OverviewTab implements Tab {
                 resource={host.kind.ref === "apps/v1/deployments" ? "replicasets" : "controllerrevisions"}
               />
             )}
+            <LastChanges authors={this.authors.authors} />
             <div class="facts">
               {factsOf(object).map((section) => (
                 <SectionView key={section.key} section={section} />

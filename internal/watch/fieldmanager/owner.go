@@ -1,0 +1,39 @@
+package fieldmanager
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
+)
+
+// Owner is an author with the parts of the object that it owns, such as "metadata", "spec" and "status".
+type Owner struct {
+	Author
+
+	Parts []string `json:"parts"` // Sorted members of the object.
+}
+
+// Owners returns the entries of managedFields with their parts, the newest first. The time of an entry is the time of
+// its last write to any of its parts.
+func Owners(managed []byte) []Owner {
+	entries := read(managed)
+	owners := make([]Owner, 0, len(entries))
+	for n := range entries {
+		owner := Owner{Author: entries[n].Author, Parts: []string{}}
+		c := jsonscan.NewCursor(entries[n].fields)
+		err := c.Object(func(key []byte) error {
+			if part, ok := strings.CutPrefix(string(key), "f:"); ok {
+				owner.Parts = append(owner.Parts, part)
+			}
+			return c.Skip()
+		})
+		if err != nil {
+			continue // Without its fields, an entry does not name what it wrote.
+		}
+		slices.Sort(owner.Parts)
+		owners = append(owners, owner)
+	}
+	slices.SortStableFunc(owners, func(a, b Owner) int { return b.Time.Compare(a.Time) })
+	return owners
+}

@@ -1,0 +1,123 @@
+// Who changed an object last, and which parts of it. The server reads this from the managedFields when the tab opens.
+// Later changes arrive with their authors.
+
+import { withBase } from "../../net/base-path.ts";
+import { text, texts, time, trees, valueAt } from "../facts/read.ts";
+import { sharedParts } from "../../model/guest.ts";
+import type { LastChange } from "../../model/object-store.ts";
+import type { ChangeAuthor, JsonObject } from "../../net/wire.ts";
+import type { TabHost } from "../tab.ts";
+
+export interface PartAuthor extends ChangeAuthor {
+  /** Members of the object, such as "spec" and "status". */
+  readonly parts: readonly string[];
+}
+
+const maxAuthors = 20;
+
+/** Reads a response of /api/v1/authors. Invalid entries are left out. */
+export function readAuthors(response: unknown): PartAuthor[] {
+  const entries = trees(valueAt(response, "authors")).slice(0, maxAuthors);
+  return entries
+    .filter((entry) => time(entry["time"]) !== "")
+    .map((entry) => ({
+      manager: text(entry["manager"]),
+      operation: text(entry["operation"]),
+      subresource: text(entry["subresource"]),
+      time: time(entry["time"]),
+      parts: texts(entry["parts"]),
+    }));
+}
+
+/** Returns the newest author of each part, the newest first. An author of several parts is one entry. */
+export function lastAuthors(authors: readonly PartAuthor[]): PartAuthor[] {
+  const newest = authors.toSorted((a, b) => Date.parse(b.time) - Date.parse(a.time));
+  const seen = new Set<string>();
+  return newest.flatMap((author) => {
+    const parts = author.parts.filter((part) => !seen.has(part));
+    for (const part of parts) seen.add(part);
+    return parts.length === 0 ? [] : [{ ...author, parts }];
+  });
+}
+
+/** Returns the members that differ between two versions of an object. */
+function changedParts(before: JsonObject, after: JsonObject): string[] {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  const parts = [...names].filter((name) => before[name] !== after[name]);
+  // Each change writes the resource version, so metadata counts only if nothing else changed.
+  return parts.length > 1 ? parts.filter((name) => name !== "metadata") : parts;
+}
+
+/** Adds a change that arrived while the tab is open. If it has several authors, their parts are unknown. */
+export function withChange(authors: readonly PartAuthor[], last: LastChange, object: JsonObject): PartAuthor[] | null {
+  const [by] = last.by;
+  if (by === undefined || last.by.length > 1 || last.before === null || last.op !== "update") return null;
+  return [{ ...by, time: last.at, parts: changedParts(last.before, object) }, ...authors].slice(0, 2 * maxAuthors);
+}
+
+const readInterval = 10_000; // ms
+
+/** Keeps the authors of the shown object. */
+export class AuthorReader {
+  authors: readonly PartAuthor[] = [];
+  private uid = "";
+  private version = "";
+  private isDeleted = false;
+  private isOutdated = false;
+  private readAt = -Infinity;
+  private pendingRead = new AbortController();
+
+  constructor(
+    private readonly host: TabHost,
+    private readonly onChange: () => void,
+  ) {}
+
+  show(object: JsonObject, last: LastChange | null, isDeleted: boolean): void {
+    this.isDeleted = isDeleted;
+    const uid = text(valueAt(object, "metadata", "uid"));
+    const version = text(valueAt(object, "metadata", "resourceVersion"));
+    if (uid === this.uid && version === this.version) return;
+    const merged = uid === this.uid && last !== null ? withChange(this.authors, last, object) : null;
+    if (uid !== this.uid) {
+      this.authors = [];
+      this.readAt = -Infinity;
+    }
+    this.uid = uid;
+    this.version = version;
+    if (merged !== null) this.authors = merged;
+    else this.isOutdated = true;
+    this.tick();
+  }
+
+  /** Reads the authors if a change without a known author arrived, at most every 10 s. */
+  tick(): void {
+    const now = performance.now();
+    // Guests see only the changes during their visit.
+    if (!this.isOutdated || this.isDeleted || sharedParts() !== null || now - this.readAt < readInterval) return;
+    this.readAt = now;
+    this.isOutdated = false;
+    this.pendingRead.abort();
+    this.pendingRead = new AbortController();
+    void this.read(this.pendingRead.signal);
+  }
+
+  close(): void {
+    this.pendingRead.abort();
+  }
+
+  private async read(signal: AbortSignal): Promise<void> {
+    const { kind, name } = this.host;
+    const ns = kind.namespaced ? encodeURIComponent(name.ns) : "_";
+    try {
+      const address = withBase(`/api/v1/authors/${kind.ref}/${ns}/${encodeURIComponent(name.name)}`);
+      const response = await fetch(address, { signal, headers: { accept: "application/json" } });
+      if (!response.ok) return;
+      const authors = readAuthors(await response.json());
+      if (signal.aborted) return;
+      this.authors = authors;
+      this.onChange();
+    } catch {
+      // Without its authors, the object is still complete.
+    }
+  }
+}

@@ -1,0 +1,27 @@
+import { Author, ChangeTime } from "../../ui/author.tsx";
+import { isByPeople } from "../../activity/timeline.ts";
+import { lastAuthors, type PartAuthor } from "./authors.ts";
+import { Heading } from "./fact-view.tsx";
+
+const maxShown = 6;
+
+/** Shows who changed each part of the object last. */
+export function LastChanges({ authors }: { authors: readonly PartAuthor[] }) {
+  const shown = lastAuthors(authors).slice(0, maxShown);
+  if (shown.length === 0) return null;
+  return (
+    <section class="part last-changes" aria-labelledby="last-changes">
+      <Heading id="last-changes">Last changed by</Heading>
+      <dl class="pairs">
+        {shown.map((author) => (
+          <div key={author.parts.join()}>
+            <dt>{author.parts.join(", ")}</dt>
+            <dd>
+              <Author author={author} isPerson={isByPeople(author)} /> <ChangeTime at={author.time} /> ago
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
