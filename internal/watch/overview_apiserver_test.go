@@ -28,7 +28,7 @@ func TestOverviewShowsTheStateOfTheAPIServer(t *testing.T) {
 			}
 			return doc.Summary.APIServer
 		}
-		follower := cluster.For(program).Follow() // Repeats discovery, as the resource picker does.
+		follower := cluster.For(program).Resources().Follow() // Repeats discovery, as the resource picker does.
 		defer follower.Close()
 		want := overview.APIServer{Version: apitest.Version, State: status.Live, LatencyMS: 0}
 		got := stateFor(program)

@@ -107,6 +107,30 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     assert.match(readFileSync(await download.path(), "utf8"), /NEEDLE two\n/);
   });
 
+  await t.test("can be filtered by a text and by the level, and the filter applies to new lines", async (t) => {
+    const page = await open(t, "talker");
+    write("level=error filter test one", "level=info filter test two", "plain filter test three");
+    await until("the lines", async () => (await texts(page)).join().includes("filter test three"));
+    const filter = page.getByLabel("Show only lines with this text");
+    const level = page.getByLabel("Level", { exact: true });
+    const shown = async () => (await texts(page)).map((text) => text.trim());
+    await filter.fill("FILTER TEST");
+    await become("the filtered lines", async () => (await shown()).length, 3);
+    assert.match(await page.locator(".log-filter .filtered").innerText(), /^3 of [\d,]+ lines$/);
+    await level.selectOption({ label: "Errors" });
+    await become("the errors", async () => (await shown()).join("; "), "level=error filter test one");
+    write("level=error other", "level=warn filter test four", "level=error filter test five");
+    await become("a new error", async () => (await shown()).length, 2);
+    await level.selectOption({ label: "Info and above" });
+    await become("all levels", async () => (await shown()).length, 4);
+    await page.getByLabel("Find in the log").fill("five");
+    await become("the match", () => page.locator(".log-line mark").allInnerTexts().then(String), "five");
+    await filter.press("Escape");
+    await level.selectOption({ label: "All levels" });
+    await until("all lines", async () => (await texts(page)).join().includes("level=error other"));
+    assert.equal(await page.locator(".log-filter .filtered").innerText(), "");
+  });
+
   await t.test("a flood stays bounded, and a scrolled position stays", async (t) => {
     const page = await open(t, "talker");
     await become("the state", () => foot(page), "Following");

@@ -98,7 +98,17 @@ await test("workload", { timeout: 240_000 }, async (t) => {
       const sources = await page.locator(".log-source").evaluateAll((all) => all.map((e) => e.title));
       return new Set(sources).size === 2;
     });
+    const line = (await page.locator(".log-line").first().textContent()).slice(-10);
+    await page.getByLabel("Show only lines with this text").fill(line);
+    await until("only lines with the text", async () => {
+      const texts = await page.locator(".log-line").allTextContents();
+      return texts.length > 0 && texts.every((text) => text.toLowerCase().includes(line.trim().toLowerCase()));
+    });
+    await until("the count", async () =>
+      /^\d+ of \d+ lines$/.test(await page.locator(".log-filter .filtered").innerText()),
+    );
     assert.deepEqual(await violations(page), []);
+    await page.getByLabel("Show only lines with this text").press("Escape");
     await page.keyboard.press("P");
     await become("the previous runs", () => new URL(page.url()).searchParams.get("previous"), "true");
     await page.keyboard.press("P");

@@ -5,6 +5,8 @@ import { preferences } from "../../ui/preferences.ts";
 import { mount, unmount } from "../../ui/view.tsx";
 import type { LogSelection } from "../../model/view.ts";
 import type { Container } from "./containers.ts";
+import { LogFilter } from "./log-filter.ts";
+import { LogFilterBox } from "./log-filter-view.tsx";
 
 export interface LogChoice {
   readonly container: string;
@@ -16,7 +18,7 @@ export interface LogChoice {
 
 export interface LogBarActions extends FindActions {
   logSelected(): void;
-  displayChanged(): void; // called after a change of timestamps or line wrapping
+  displayChanged(): void; // called after a change of timestamps, line wrapping or the filter
   copy(): Promise<boolean>;
   download(): void;
 }
@@ -40,6 +42,7 @@ export interface MergedBarOptions {
 export class Bar {
   readonly element = h("div", { class: "log-bar" });
   readonly find: FindState;
+  readonly filter: LogFilter;
   private selected: LogChoice = { container: "", tail: 500, since: "", previous: false, follow: true };
   private containers: readonly Container[] = [];
   showsTimes = preferences.get("log-times") !== null;
@@ -55,6 +58,12 @@ export class Bar {
   ) {
     if (merged !== null) this.selected = { ...this.selected, tail: merged.tail };
     this.find = new FindState(actions, () => this.draw());
+    const filterChanged = (): void => {
+      actions.displayChanged();
+      this.announcement = this.filter.countText;
+      this.draw();
+    };
+    this.filter = new LogFilter(filterChanged, () => this.draw());
     this.draw();
   }
 
@@ -159,6 +168,7 @@ export class Bar {
         </div>
         <div class="part">
           <FindBox find={this.find} label="Find in the log" title="Find in the log (/ or Ctrl F)" />
+          <LogFilterBox filter={this.filter} focusText={() => this.actions.focusText()} />
           <span class="spring" />
           <Toggle
             label="Timestamps"

@@ -20,6 +20,18 @@ export class Heights {
     this.isDirty = true;
   }
 
+  /** Reports whether a line has no height, because a filter hides it. */
+  isHidden(number: number): boolean {
+    return this.lineHeights[number - this.first] === 0;
+  }
+
+  /** Returns the number of lines that are not hidden, from this line number on. */
+  countShown(from: number): number {
+    let n = 0;
+    for (let i = Math.max(0, from - this.first); i < this.lineHeights.length; i++) if (this.lineHeights[i] !== 0) n++;
+    return n;
+  }
+
   /** Removes the lines before this line number. Returns their total height. */
   dropBefore(first: number): number {
     const n = Math.min(first - this.first, this.lineHeights.length);

@@ -139,6 +139,7 @@ export class LogView {
   private applyDisplayOptions(): void {
     this.screen.times = this.bar.showsTimes;
     this.screen.wrap = this.bar.isWrapped;
+    this.screen.setFilter(this.bar.filter);
     this.screen.remeasure();
   }
 

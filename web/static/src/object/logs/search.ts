@@ -1,6 +1,7 @@
 // Searches a log without regard to case. An update of the log searches only the new lines.
 
 import type { LogBuffer } from "./buffer.ts";
+import type { Line } from "./lines.ts";
 
 export interface Span {
   readonly start: number;
@@ -12,8 +13,16 @@ export interface MatchPosition {
   readonly indexInLine: number;
 }
 
+export interface LineFilter {
+  /** Changes with the lines that are shown. */
+  readonly key: string;
+  shows(line: Line): boolean;
+}
+
 export class Search {
   private pattern: RegExp | null = null;
+  private filter: LineFilter | null = null;
+  private filterKey = "";
   private matchingLines: number[] = []; // numbers of the lines that contain matches, in ascending order
   private matchCounts: number[] = []; // number of matches in each line of matchingLines
   private searchedTo = 0; // lines with lower numbers have been searched
@@ -24,6 +33,14 @@ export class Search {
 
   setQuery(query: string): void {
     this.pattern = query === "" ? null : new RegExp(query.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "giu");
+    this.reset();
+  }
+
+  /** Searches again if the filter has changed. Matches in hidden lines do not count. */
+  setFilter(filter: LineFilter): void {
+    this.filter = filter;
+    if (filter.key === this.filterKey) return;
+    this.filterKey = filter.key;
     this.reset();
   }
 
@@ -70,6 +87,7 @@ export class Search {
     const { pattern } = this;
     const bufferedLine = this.buffer.at(line);
     if (pattern === null || bufferedLine === undefined || bufferedLine.note === true) return [];
+    if (this.filter?.shows(bufferedLine) === false) return [];
     return [...bufferedLine.text.matchAll(pattern)].map((m) => ({ start: m.index, end: m.index + m[0].length }));
   }
 

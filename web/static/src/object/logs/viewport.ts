@@ -4,6 +4,7 @@ import { h } from "../../ui/dom.ts";
 import type { LogBuffer } from "./buffer.ts";
 import { Heights } from "./heights.ts";
 import type { Line } from "./lines.ts";
+import type { LogFilter } from "./log-filter.ts";
 import { maxDrawnLength, createLineElement } from "./row.ts";
 import type { Search } from "./search.ts";
 
@@ -24,6 +25,7 @@ export class LogViewport {
   private firstUnseen = 0; // number of the first line that was never visible
   private followsEnd = true;
   private lastScrollTop = 0; // pixels
+  private filter: LogFilter | null = null;
   wrap = false;
   times = false;
 
@@ -43,7 +45,7 @@ export class LogViewport {
   }
 
   get unseenCount(): number {
-    return this.followsEnd ? 0 : Math.max(0, this.buffer.end - this.firstUnseen);
+    return this.followsEnd ? 0 : this.heights.countShown(this.firstUnseen);
   }
 
   get atEnd(): boolean {
@@ -94,7 +96,13 @@ export class LogViewport {
     this.schedule();
   }
 
-  /** Is called after a change of the line wrapping or the width. */
+  /** Hides the lines that the filter does not show. Needs remeasure. */
+  setFilter(filter: LogFilter): void {
+    this.filter = filter;
+    this.search.setFilter(filter);
+  }
+
+  /** Is called after a change of the line wrapping, the filter or the width. */
   remeasure(): void {
     const top = this.top;
     const offsetInLine = this.element.scrollTop - this.heights.heightAbove(top);
@@ -143,7 +151,12 @@ export class LogViewport {
       heights.clear();
       heights.first = buffer.first;
     }
-    for (let n = heights.end; n < buffer.end; n++) heights.push(this.estimateHeight(buffer.at(n) as Line));
+    for (let n = heights.end; n < buffer.end; n++) {
+      const line = buffer.at(n) as Line;
+      this.filter?.arrived(line);
+      heights.push(this.filter?.shows(line) === false ? 0 : this.estimateHeight(line));
+    }
+    this.filter?.count(heights.countShown(buffer.first), buffer.size);
     if (droppedHeight > 0 && !this.followsEnd) this.element.scrollTop -= droppedHeight;
   }
 
@@ -199,6 +212,7 @@ export class LogViewport {
     // An existing element is never moved, because that would clear a text selection in it.
     let next = this.rows.firstElementChild;
     for (let n = from; n < to; n++) {
+      if (heights.isHidden(n)) continue;
       let row = this.drawn.get(n);
       if (row === undefined) {
         const { search } = this;
@@ -220,7 +234,7 @@ export class LogViewport {
     const top = this.top;
     let shift = 0;
     for (const [n, row] of this.drawn) {
-      const delta = this.heights.set(n, row.offsetHeight);
+      const delta = this.heights.set(n, Math.max(1, row.offsetHeight));
       if (delta !== 0) changed = true;
       if (n < top) shift += delta;
     }
