@@ -19,6 +19,7 @@ await test("permissions", { timeout: 120_000 }, async (t) => {
     assert.match(await note.innerText(), /Forbidden: you can't list Pods/);
     assert.match(await note.innerText(), /You cannot list pods at the cluster scope\./);
     assert.match(await note.innerText(), /Choose a namespace that you can read, or ask your cluster admin/);
+    assert.match(await note.innerText(), /Check with: kubectl auth can-i list pods$/m);
     assert.equal((await table(page)).rows.length, 0);
     await page.locator('#picker a[data-ref="core/v1/pods"][data-state="forbidden"]').waitFor();
     await page.locator('#picker a[data-ref="core/v1/pods"]').focus();
@@ -33,6 +34,11 @@ await test("permissions", { timeout: 120_000 }, async (t) => {
     await page.locator('#picker a[data-ref="core/v1/pods"]').hover();
     await page.getByRole("tooltip").waitFor();
     await page.locator("#heading").hover();
+
+    await page.goto(`${dashboard.url}r/apps/v1/deployments?ns=shop`);
+    await page.getByText("Check with: kubectl auth can-i list deployments.apps -n shop").waitFor();
+    await plain.goto(`${dashboard.url}r/apps/v1/deployments?ns=shop`);
+    await plain.getByText("Check with: kubectl auth can-i list deployments.apps -n shop").waitFor();
 
     await plain.goto(`${dashboard.url}r/core/v1/pods`);
     assert.match(await plain.locator("#note").innerText(), /Forbidden: you can't list Pods/);

@@ -245,7 +245,10 @@ func TestListPageShowsItsState(t *testing.T) {
 				l.Rows, l.Total, l.State, l.Namespaced =
 					nil, nil, templates.State{State: "forbidden", Reason: "anna may not"}, false
 			},
-			[]string{"<p>Ask your cluster admin for list and watch access.</p>"},
+			[]string{
+				"<p>Ask your cluster admin for list and watch access.</p>",
+				"<p>Check with: kubectl auth can-i list pods</p>",
+			},
 			[]string{"Choose a namespace"},
 		},
 		{
@@ -256,7 +259,7 @@ func TestListPageShowsItsState(t *testing.T) {
 			},
 			[]string{
 				"<p>Ask your cluster admin for list and watch access, or</p><p><a href=\"/r/core/v1/pods\">Show Pods " +
-					"in all namespaces that you can list</a></p>",
+					"in all namespaces that you can list</a></p><p>Check with: kubectl auth can-i list pods -n payments</p>",
 			},
 			[]string{"Choose a namespace"},
 		},

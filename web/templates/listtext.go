@@ -185,6 +185,20 @@ func rangeText(l List) string {
 	return label
 }
 
+// canListCommand returns the command with which users see that the API server refuses the list.
+// static/src/ui/status-view.ts writes the same.
+func canListCommand(l List) string {
+	group, _, _ := strings.Cut(l.Ref, "/")
+	command := "kubectl auth can-i list " + l.Resource
+	if group != "core" {
+		command += "." + group
+	}
+	if len(l.Query.Namespaces) > 0 {
+		command += " -n " + l.Query.Namespaces[0]
+	}
+	return command
+}
+
 func emptyNote(l List) Problem {
 	note, resource := coverageNote(l.State), Plural(l.Kind, l.Resource)
 	filtered := len(l.Query.Namespaces) > 0 || l.Query.Q != "" || l.Query.Labels != ""
@@ -205,6 +219,8 @@ func emptyNote(l List) Problem {
 		}
 		if l.Guest != nil {
 			next = next[1:]
+		} else {
+			next = append(next, Link{Text: "Check with: " + canListCommand(l)})
 		}
 		return Problem{Title: "Forbidden: you can't list " + resource, Detail: l.State.Reason, Next: next}
 	case l.State.State == "absent":

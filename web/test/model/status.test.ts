@@ -143,21 +143,23 @@ void test("a forbidden choice links to what the user may list", () => {
     "You may not.",
     "Choose a namespace that you can read, or ask your cluster admin for list and watch access.",
     null,
+    true,
   ]);
   assert.deepEqual(noteValues(true), [
     "Forbidden: you can't list pods",
     "You may not.",
     "Ask your cluster admin for list and watch access, or",
     "show-allowed",
+    true,
   ]);
   assert.deepEqual(
     noteValues(false, false),
-    ["Forbidden: you can't list pods", "You may not.", "Ask your cluster admin for list and watch access.", null],
+    ["Forbidden: you can't list pods", "You may not.", "Ask your cluster admin for list and watch access.", null, true],
     "no namespace has them",
   );
   assert.deepEqual(
     noteValues(false, true, true),
-    ["Forbidden: you can't list pods", "You may not.", "", null],
+    ["Forbidden: you can't list pods", "You may not.", "", null, false],
     "guests have no right to ask for",
   );
   assert.deepEqual(noteValues(true, true, true), [
@@ -165,6 +167,7 @@ void test("a forbidden choice links to what the user may list", () => {
     "You may not.",
     "",
     "show-allowed",
+    false,
   ]);
   assert.equal(
     bannerText(not, 0, false),

@@ -140,6 +140,8 @@ export interface Note {
   readonly detail: string;
   readonly next: string;
   readonly act: "show-all" | "show-allowed" | "view-namespaces" | "retry" | null;
+  /** Whether the user can check the missing permission with kubectl. */
+  readonly isForbidden?: boolean;
 }
 
 /** A guest (viewer of a share link) cannot request access, so the note does not suggest it. */
@@ -172,21 +174,14 @@ export function noteFor(
     case "forbidden": {
       const title = `Forbidden: you can't list ${resource}`;
       // Without a selection of namespaces, the server already shows all permitted ones.
-      if (hasChosenNamespaces)
-        return make(
-          title,
-          info.state.reason,
-          isGuest ? "" : "Ask your cluster admin for list and watch access, or",
-          "show-allowed",
-        );
-      return make(
-        title,
-        info.state.reason,
-        isGuest
-          ? ""
-          : `${namespaced ? "Choose a namespace that you can read, or ask" : "Ask"} your cluster admin for list and ` +
-              "watch access.",
-      );
+      const next = hasChosenNamespaces
+        ? "Ask your cluster admin for list and watch access, or"
+        : `${namespaced ? "Choose a namespace that you can read, or ask" : "Ask"} your cluster admin for list and ` +
+          "watch access.";
+      return {
+        ...make(title, info.state.reason, isGuest ? "" : next, hasChosenNamespaces ? "show-allowed" : null),
+        isForbidden: !isGuest,
+      };
     }
     case "absent":
       return make(

@@ -2,7 +2,7 @@ import { countedSeverities, severityMatcher, type CountedSeverity } from "../mod
 import { h, setText } from "./dom.ts";
 import { formatInteger } from "../text/format.ts";
 import { countText, type Note, type Status } from "../model/status.ts";
-import { formatView, defaultView, type View } from "../model/view.ts";
+import { formatView, defaultView, parseView, type View } from "../model/view.ts";
 
 /** Hides the element if the text is null. */
 export function showText(e: HTMLElement, text: string | null): void {
@@ -24,6 +24,16 @@ export function drawStatus(e: HTMLElement, s: Status): void {
   setText(number, countText(s));
 }
 
+// The command with which users see that the API server refuses the list. templates/listtext.go writes the same.
+function canListCommand(ref: string): string {
+  const [group = "", , resource = ""] = ref.split("/");
+  const [namespace] = parseView(location.pathname, location.search, ref).ns;
+  return (
+    `kubectl auth can-i list ${resource}${group === "core" ? "" : `.${group}`}` +
+    (namespace === undefined ? "" : ` -n ${namespace}`)
+  );
+}
+
 /** Draws the note that replaces the rows of an empty table. null removes the note. */
 export function drawNote(element: HTMLElement, n: Note | null, ref: string, resource: string, retry: () => void): void {
   if (n === null) return element.replaceChildren();
@@ -43,6 +53,7 @@ export function drawNote(element: HTMLElement, n: Note | null, ref: string, reso
     b.addEventListener("click", retry);
     parts.push(h("p", {}, b));
   }
+  if (n.isForbidden === true) parts.push(h("p", {}, "Check with: ", h("code", {}, canListCommand(ref))));
   element.replaceChildren(...parts);
 }
 

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { page, rendering } from "../../fake-page.ts";
 import { AuthorReader, lastAuthors, readAuthors, withChange } from "../../../static/src/object/overview/authors.ts";
-import { LastChanges } from "../../../static/src/object/overview/last-changes.tsx";
+import { LastChanges, partsText } from "../../../static/src/object/overview/last-changes.tsx";
 import { mount, ViewState } from "../../../static/src/ui/view.tsx";
 import type { TabHost } from "../../../static/src/object/tab.ts";
 
@@ -36,6 +36,8 @@ void test("each part has its newest author", () => {
     { manager: "", operation: "", subresource: "", time: "2026-11-21T10:00:01Z", parts: [] },
   ]);
   assert.deepEqual(readAuthors("x"), []);
+  assert.equal(partsText(["a", "b", "c"]), "a, b, c");
+  assert.equal(partsText(["a", "b", "c", "d"]), "a, b and 2 more");
 });
 
 void test("a change that arrives replaces the author of the changed parts", () => {

@@ -5,6 +5,10 @@ import { Heading } from "./fact-view.tsx";
 
 const maxShown = 6;
 
+/** Objects such as events have many members in place of a spec. */
+export const partsText = (parts: readonly string[]): string =>
+  parts.length <= 3 ? parts.join(", ") : `${parts.slice(0, 2).join(", ")} and ${parts.length - 2} more`;
+
 /** Shows who changed each part of the object last. */
 export function LastChanges({ authors }: { authors: readonly PartAuthor[] }) {
   const shown = lastAuthors(authors).slice(0, maxShown);
@@ -15,9 +19,12 @@ export function LastChanges({ authors }: { authors: readonly PartAuthor[] }) {
       <dl class="pairs">
         {shown.map((author) => (
           <div key={author.parts.join()}>
-            <dt>{author.parts.join(", ")}</dt>
+            <dt title={author.parts.join(", ")}>{partsText(author.parts)}</dt>
             <dd>
-              <Author author={author} isPerson={isByPeople(author)} /> <ChangeTime at={author.time} /> ago
+              <Author author={author} isPerson={isByPeople(author)} />{" "}
+              <span>
+                <ChangeTime at={author.time} /> ago
+              </span>
             </dd>
           </div>
         ))}
