@@ -39,6 +39,10 @@ func TestHome(t *testing.T) {
 			t.Errorf("GET %s: the page has an inline script", path)
 		}
 	}
+	if a := s.get("/nowhere", "Accept: text/html"); strings.Contains(a.body, "openapi") ||
+		!strings.Contains(a.body, `href="/">Go to Home`) {
+		t.Errorf("GET /nowhere: the page has no link to the home page, or names the API: %s", a.body)
+	}
 	page := s.get("/", "Accept: text/html").body
 	for _, text := range []string{
 		`Home - test</title>`, `<a id="home" class="picker-home" href="/"`, `aria-current="page"`,

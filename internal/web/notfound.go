@@ -12,11 +12,11 @@ import (
 )
 
 func (s *Server) noRoute(_ http.ResponseWriter, r *http.Request) error {
-	return &request.Problem{
-		Title: "Page not found", Status: http.StatusNotFound,
-		Detail: fmt.Sprintf("There is no page at %.200q. %s lists the routes.", s.base.At(r.URL.Path),
-			s.base.At("/api/openapi.json")),
+	detail := fmt.Sprintf("There is no page at %.200q.", s.base.At(r.URL.Path))
+	if strings.HasPrefix(r.URL.Path, "/api/") {
+		detail += fmt.Sprintf(" %s lists the routes.", s.base.At("/api/openapi.json"))
 	}
+	return &request.Problem{Title: "Page not found", Status: http.StatusNotFound, Detail: detail}
 }
 
 func (s *Server) noMethod(w http.ResponseWriter, r *http.Request) error {

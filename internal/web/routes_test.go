@@ -60,7 +60,7 @@ func TestInvalidRequestsAreRefused(t *testing.T) {
 		{"/api/v1/object/" + podsRef + "/_/web-1", 400, "Invalid object reference", "is namespaced"},
 		{"/api/v1/object/" + widgetsRef + "/a/w", 400, "Invalid object reference", "is not"},
 		{"/api/v1/live", 400, "Wrong subprotocol", "glasshouse.v1+json"},
-		{"/api/v1/nothing", 404, "Page not found", "/api/v1/nothing"},
+		{"/api/v1/nothing", 404, "Page not found", "/api/openapi.json lists the routes."},
 		{"//api/v1/resources", 404, "Page not found", "//api"},
 		{"/healthz/", 404, "Page not found", "/healthz/"},
 		{"/static/none.js", 404, "Page not found", "none.js"},

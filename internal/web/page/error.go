@@ -47,5 +47,5 @@ func nextSteps(r *http.Request, p request.Problem) []templates.Link {
 	if p.Title == "Unknown namespace" {
 		return []templates.Link{{Text: "View namespaces", Href: "/r/core/v1/namespaces"}}
 	}
-	return []templates.Link{{Text: "Go to Pods", Href: "/r/core/v1/pods"}}
+	return []templates.Link{{Text: "Go to Home", Href: "/"}}
 }
