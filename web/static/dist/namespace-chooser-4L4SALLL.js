@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c}from"./chunk-HAWFR3WF.js";import"./chunk-OLC3HQTQ.js";import"./chunk-N3VJYVM7.js";import"./chunk-HQ34564Z.js";import"./chunk-LAPGQYFY.js";import"./chunk-ATB4R42E.js";export{b as isNamespaceName,a as matchingNamespaces,c as namespaceChooser};
