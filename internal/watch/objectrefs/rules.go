@@ -26,6 +26,12 @@ func kindOfNameMember(key string) (target Ref, ok bool) {
 		return Ref{Group: "scheduling.k8s.io", Kind: "PriorityClass"}, true
 	case "runtimeClassName":
 		return Ref{Group: "node.k8s.io", Kind: "RuntimeClass"}, true
+	case "resourceClaimName":
+		return Ref{Group: resourceGroup, Kind: "ResourceClaim"}, true
+	case "resourceClaimTemplateName":
+		return Ref{Group: resourceGroup, Kind: "ResourceClaimTemplate"}, true
+	case "deviceClassName":
+		return Ref{Group: resourceGroup, Kind: "DeviceClass"}, true
 	case "gatewayClassName":
 		return Ref{Group: gatewayGroup, Kind: "GatewayClass"}, true
 	}
@@ -41,6 +47,8 @@ func kindOfObjectMember(key string) (target Ref, ok bool) {
 		return Ref{Kind: "Secret"}, true
 	case "service":
 		return Ref{Kind: "Service"}, true
+	case "priorityLevelConfiguration":
+		return Ref{Group: "flowcontrol.apiserver.k8s.io", Kind: "PriorityLevelConfiguration"}, true
 	}
 	// The suffix matches nodePublishSecretRef, for example.
 	if key == "secretKeyRef" || strings.HasSuffix(strings.ToLower(key), "secretref") {
@@ -49,7 +57,10 @@ func kindOfObjectMember(key string) (target Ref, ok bool) {
 	return Ref{}, false
 }
 
-const gatewayGroup = "gateway.networking.k8s.io"
+const (
+	gatewayGroup  = "gateway.networking.k8s.io"
+	resourceGroup = "resource.k8s.io"
+)
 
 // defaultKindOf returns the kind to which a member refers if its reference does not include a kind. The defaults are
 // those of the CRDs of cert-manager, KEDA, External Secrets and the Gateway API.
@@ -130,7 +141,8 @@ func isOutput(o *Ref, via string) bool {
 	case "bitnami.com/SealedSecret", "external-secrets.io/ExternalSecret":
 		return strings.HasPrefix(via, "spec.target")
 	}
-	return strings.HasSuffix(via, "writeConnectionSecretToRef")
+	// A VolumeSnapshotContent can outlive its VolumeSnapshot.
+	return strings.HasSuffix(via, "writeConnectionSecretToRef") || via == "spec.volumeSnapshotRef"
 }
 
 func (w *walker) addSpecialRefs(spec []byte) {

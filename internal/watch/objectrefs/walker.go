@@ -2,6 +2,7 @@ package objectrefs
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
@@ -99,6 +100,9 @@ func (w *walker) addRef(key string, s *refMembers) {
 	if !ok && s.kind == "" {
 		target, ok = defaultKindOf(key)
 		completeGroup(&w.object.Ref, key, &target)
+	}
+	if key == "dependsOn" && strings.HasSuffix(w.object.Group, ".toolkit.fluxcd.io") {
+		target, ok = Ref{Group: w.object.Group, Kind: w.object.Kind}, true
 	}
 	if s.kind != "" && hasKind(key) {
 		target, ok = Ref{Kind: s.kind, Group: s.group}, s.kind != "User" && s.kind != "Group"

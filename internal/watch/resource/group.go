@@ -22,8 +22,7 @@ func IsBuiltIn(group string) bool {
 }
 
 // IsCustom reports whether an operator writes the status of an API group's kinds, and creates objects for them. Groups
-// of Kubernetes and its add-ons (*.k8s.io) are not custom, except for the Gateway API, which others implement.
+// of Kubernetes and of metrics are not custom.
 func IsCustom(group string) bool {
-	isReserved := !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io")
-	return !isReserved || group == GatewayGroup
+	return strings.Contains(group, ".") && !IsBuiltIn(group) && !strings.HasSuffix(group, "metrics.k8s.io")
 }

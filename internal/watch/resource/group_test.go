@@ -16,7 +16,7 @@ func TestGroups(t *testing.T) {
 		{"networking.k8s.io", true, false},
 		{"storage.k8s.io", true, false},
 		{"metrics.k8s.io", false, false},
-		{"snapshot.storage.k8s.io", false, false},
+		{"snapshot.storage.k8s.io", false, true},
 		{resource.GatewayGroup, false, true},
 		{"cluster.x-k8s.io", false, true},
 		{"argoproj.io", false, true},
