@@ -49,13 +49,16 @@ type Neighbor struct {
 // Cluster is what the rules read.
 type Cluster interface {
 	Find(id graph.ID) Neighbor
-	// All returns at most limit objects of a kind in a namespace. The namespace is empty for a cluster-scoped kind.
+	// All returns at most limit objects of a kind in a namespace or in AnyNamespace. The namespace is empty for a
+	// cluster-scoped kind.
 	All(kind graph.Kind, namespace string, limit int) []Neighbor
 	Users(id graph.ID, limit int) []graph.ID
 	Owned(uid string, limit int) []graph.ID
 	Selected(namespace string, s *objectrefs.Selector, limit int) []graph.ID
 	References(id graph.ID) (uses []graph.Use, owners []graph.Owner)
 	Selector(id graph.ID) *objectrefs.Selector
+	// Named returns the objects that a message about the object by can mean, the likeliest first.
+	Named(by graph.ID, m *Mention) []Neighbor
 }
 
 // Of returns the verdict that an object inherits from its neighbors, or nil if it inherits none.
@@ -129,16 +132,17 @@ func (s *subject) rule() rule {
 	case graph.Kind{Group: rbacGroup, Kind: "RoleBinding"}, graph.Kind{Group: rbacGroup, Kind: "ClusterRoleBinding"}:
 		return binding
 	}
-	if resource.IsCustom(s.ID.Group) {
+	if resource.IsCustom(s.ID.Group) || s.ID.Group == flowControlGroup && s.own.Severity.IsProblem() {
 		return custom
 	}
 	return func(*subject) *verdict.Verdict { return nil }
 }
 
 const (
-	gatewayGroup   = resource.GatewayGroup
-	admissionGroup = "admissionregistration.k8s.io"
-	rbacGroup      = "rbac.authorization.k8s.io"
+	gatewayGroup     = resource.GatewayGroup
+	admissionGroup   = "admissionregistration.k8s.io"
+	rbacGroup        = "rbac.authorization.k8s.io"
+	flowControlGroup = "flowcontrol.apiserver.k8s.io"
 )
 
 // inherit returns a verdict of the subject with a cause. The severity is at least the subject's own severity.
@@ -203,35 +207,6 @@ func (s *subject) rootOf(n *Neighbor) *verdict.Cause {
 		return v.Cause
 	}
 	return &verdict.Cause{Object: ObjectOf(n), Sentence: v.Why()}
-}
-
-// hasProblem reports whether a neighbor is degraded or failed for a reason that still applies. If old reasons counted,
-// two objects that own each other could stay failed forever.
-func (s *subject) hasProblem(n *Neighbor) bool {
-	return n.Object != nil && n.Object.Verdict().Severity().IsProblem() && s.stillApplies(n)
-}
-
-// stillApplies reports whether the cause of a neighbor's problem still exists.
-func (s *subject) stillApplies(n *Neighbor) bool {
-	v := n.Object.Verdict()
-	if !v.IsInherited() || v.Own().Severity() == v.Severity() {
-		return true
-	}
-	root := v.Unpack().Cause
-	if root == nil {
-		return true
-	}
-	if root.Resource == s.Resource && root.Namespace == s.ID.Namespace() && root.Name == s.ID.Name() {
-		return s.own.Severity.IsProblem()
-	}
-	if root.Resource == "" {
-		return true
-	}
-	found := s.Find(IDOf(&root.Object))
-	if root.Missing {
-		return found.Presence != Present
-	}
-	return found.Object != nil && found.Object.Verdict().Severity() > verdict.OK
 }
 
 // IDOf returns the ID of an object. It takes the API group from the ref of the resource ("apps/v1/deployments").

@@ -2,6 +2,7 @@ package cause_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -45,7 +46,8 @@ type cluster struct {
 func isNamespaced(kind graph.Kind) (namespaced, ok bool) {
 	switch kind.Kind {
 	case "Node", "StorageClass", "PersistentVolume", "ClusterRole", "ClusterRoleBinding", "IngressClass", "APIService",
-		"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "Namespace", "PriorityClass":
+		"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "Namespace", "PriorityClass",
+		"DeviceClass", "CustomResourceDefinition", "FlowSchema", "PriorityLevelConfiguration", "ValidatingAdmissionPolicy":
 		return false, true
 	case "Unserved":
 		return false, false
@@ -74,9 +76,32 @@ func (c *cluster) Find(id graph.ID) cause.Neighbor {
 
 func (c *cluster) All(kind graph.Kind, namespace string, limit int) (found []cause.Neighbor) {
 	for _, id := range c.order {
-		if id.Kind == kind && id.Namespace() == namespace && len(found) < limit {
+		if id.Kind == kind && (id.Namespace() == namespace || namespace == cause.AnyNamespace) && len(found) < limit {
 			found = append(found, c.Find(id))
 		}
+	}
+	return found
+}
+
+// Named knows the kinds of the objects, and some that have none.
+func (c *cluster) Named(by graph.ID, m *cause.Mention) (found []cause.Neighbor) {
+	kinds := []graph.Kind{
+		{Group: "resource.k8s.io", Kind: "DeviceClass"}, {Group: "kueue.x-k8s.io", Kind: "LocalQueue"},
+	}
+	for _, id := range c.order {
+		if !slices.Contains(kinds, id.Kind) {
+			kinds = append(kinds, id.Kind)
+		}
+	}
+	for _, kind := range kinds {
+		if !strings.EqualFold(kind.Kind, m.Kind) && !strings.EqualFold(kind.Kind+"s", m.Kind) {
+			continue
+		}
+		namespace := ""
+		if namespaced, _ := isNamespaced(kind); namespaced {
+			namespace = cmp.Or(m.Namespace, by.Namespace())
+		}
+		found = append(found, c.Find(graph.NewID(kind, namespace, m.Name)))
 	}
 	return found
 }

@@ -27,7 +27,7 @@ func (s *subject) creationFailure() *verdict.Verdict {
 	}
 	message := s.failureMessage() + " " + s.lastEvent("FailedCreate")
 	for _, explain := range []func(*subject, string) *verdict.Verdict{
-		quotaFailure, webhookFailure, limitFailure, missingForCreation,
+		quotaFailure, webhookFailure, limitFailure, denied, missingForCreation,
 	} {
 		if v := explain(s, message); v != nil {
 			return v

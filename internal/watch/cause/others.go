@@ -192,7 +192,7 @@ func namespace(s *subject) *verdict.Verdict {
 		c := &o.Status.Conditions[n]
 		remains := c.Type == corev1.NamespaceContentRemaining || c.Type == corev1.NamespaceFinalizersRemaining
 		if remains && c.Status == corev1.ConditionTrue {
-			return nil // The verdict of the namespace alone already names what remains.
+			return namespaceContent(s, &o)
 		}
 	}
 	for n := range o.Status.Conditions {
@@ -219,8 +219,11 @@ func binding(s *subject) *verdict.Verdict {
 	return v
 }
 
-// definition explains a CustomResourceDefinition whose conversion webhook does not answer.
+// definition explains a CustomResourceDefinition that cannot be deleted, or whose conversion webhook does not answer.
 func definition(s *subject) *verdict.Verdict {
+	if v := definitionInstances(s); v != nil {
+		return v
+	}
 	uses, _ := s.References(s.ID)
 	for n := range uses {
 		target := s.Find(uses[n].Target)
@@ -290,5 +293,5 @@ func custom(s *subject) *verdict.Verdict {
 	if worst := s.worst(s.owned()); worst != nil {
 		return s.because(verdict.Degraded, worst, worst.ID.Kind.Kind+" "+worst.ID.Name()+": ")
 	}
-	return nil
+	return named(s)
 }

@@ -3,6 +3,7 @@ package cause
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -97,10 +98,28 @@ func (s *subject) brokenPath(p *path) *verdict.Verdict {
 		sentence := fmt.Sprintf("Service %s has no port %s", p.name, port)
 		return s.inherit(verdict.Failed, "NoSuchPort", sentence, &verdict.Cause{Object: ObjectOf(&n), Sentence: sentence})
 	}
+	if hasNoEndpoints(s, &n, &o) {
+		sentence := fmt.Sprintf("Service %s has no selector and no EndpointSlice", p.name)
+		s.readsIn("discovery.k8s.io/v1/endpointslices", p.namespace)
+		return s.inherit(verdict.Failed, "NoEndpoints", sentence, &verdict.Cause{Object: ObjectOf(&n), Sentence: sentence})
+	}
 	if s.hasProblem(&n) && n.Object.Verdict().Severity() == verdict.Failed {
 		return s.because(verdict.Failed, &n, "Service "+p.name+": ")
 	}
 	return nil
+}
+
+var sliceKind = graph.Kind{Group: "discovery.k8s.io", Kind: "EndpointSlice"} //nolint:gochecknoglobals // Constant.
+
+// hasNoEndpoints reports whether nobody has created the endpoints of a Service without selector.
+func hasNoEndpoints(s *subject, n *Neighbor, o *corev1.Service) bool {
+	if o.Spec.Type == corev1.ServiceTypeExternalName || len(o.Spec.Selector) > 0 {
+		return false
+	}
+	if s.Find(graph.NewID(sliceKind, n.ID.Namespace(), "")).Presence != Missing {
+		return false // The EndpointSlices are not known completely.
+	}
+	return !slices.ContainsFunc(s.Users(n.ID, maxNeighbors), func(id graph.ID) bool { return id.Kind == sliceKind })
 }
 
 func servesPort(o *corev1.Service, p *path) bool {

@@ -19,6 +19,9 @@ func claim(s *subject) *verdict.Verdict {
 	}); target != nil {
 		return s.missing(verdict.Failed, target)
 	}
+	if v := claimedVolume(s, &o); v != nil {
+		return v
+	}
 	className := o.Spec.StorageClassName
 	if className != nil && *className != "" && o.Spec.VolumeName == "" {
 		n := s.Find(graph.NewID(graph.Kind{Group: "storage.k8s.io", Kind: "StorageClass"}, "", *className))
@@ -31,6 +34,29 @@ func claim(s *subject) *verdict.Verdict {
 		return s.inherit(verdict.Failed, "ProvisioningFailed", message, nil)
 	}
 	return nil
+}
+
+// claimedVolume explains a claim that names a volume which belongs to another claim, or to a deleted one.
+func claimedVolume(s *subject, o *corev1.PersistentVolumeClaim) *verdict.Verdict {
+	if o.Spec.VolumeName == "" {
+		return nil
+	}
+	n := s.Find(graph.NewID(graph.Kind{Kind: "PersistentVolume"}, "", o.Spec.VolumeName))
+	owner := decode[corev1.PersistentVolume](&n).Spec.ClaimRef
+	if owner == nil {
+		return nil
+	}
+	var sentence string
+	switch {
+	case owner.Namespace != o.Namespace || owner.Name != o.Name:
+		other := owner.Namespace + "/" + owner.Name
+		sentence = "PersistentVolume " + o.Spec.VolumeName + " belongs to another claim, " + other
+	case owner.UID != "" && owner.UID != o.UID:
+		sentence = "PersistentVolume " + o.Spec.VolumeName + " still belongs to a deleted claim of this name"
+	default:
+		return nil
+	}
+	return s.inherit(verdict.Failed, "VolumeClaimed", sentence, &verdict.Cause{Object: ObjectOf(&n), Sentence: sentence})
 }
 
 // waitingClaim is the verdict on a claim that is bound only when a pod uses it.

@@ -53,11 +53,17 @@ func pod(s *subject) *verdict.Verdict {
 			return s.because(pvc.Object.Verdict().Severity(), &pvc, "PersistentVolumeClaim "+pvc.ID.Name()+": ")
 		}
 	}
-	return s.mountFailure()
+	if v := namedMissing(s); v != nil {
+		return v
+	}
+	if c := withoutKey(s, &p, s.own.Sentence); c != nil {
+		return s.inherit(s.own.Severity, s.own.Reason, s.own.Sentence, c)
+	}
+	return s.mountFailure(&p)
 }
 
 // mountFailure explains a pod that waits for its volumes or its network by the newest event about them.
-func (s *subject) mountFailure() *verdict.Verdict {
+func (s *subject) mountFailure(p *corev1.Pod) *verdict.Verdict {
 	if s.own.Reason != "ContainerCreating" && s.own.Reason != "PodInitializing" {
 		return nil
 	}
@@ -65,7 +71,7 @@ func (s *subject) mountFailure() *verdict.Verdict {
 	if message == "" {
 		return nil
 	}
-	return s.inherit(verdict.Degraded, "FailedMount", message, nil)
+	return s.inherit(verdict.Degraded, "FailedMount", message, withoutKey(s, p, message))
 }
 
 // explainsPod reports whether a missing object can be the reason for the state of a pod that has not started.

@@ -1,10 +1,10 @@
 package health
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -27,8 +27,8 @@ func nodeHealth(o object.Object, _ Status) result {
 		}
 	}
 	for _, c := range o.Conditions() {
-		if c.Is("True") &&
-			slices.Contains([]string{"MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable"}, c.Kind) {
+		isPartUnready := c.Is("False") && c.Kind != "Ready" && strings.HasSuffix(c.Kind, "Ready")
+		if c.Is("True") && symptom.IsNodeProblem(c.Kind) || isPartUnready {
 			h.Details = append(h.Details, c.Kind+": "+c.ShortExplanation())
 		}
 	}

@@ -76,6 +76,7 @@ func (e *Evaluator) evaluate(o object.Object, text []byte, now time.Time) result
 	} else {
 		r.applyPhase(o)
 		r.limitProgress(o)
+		r.applySymptoms(o)
 	}
 	general.override(o, &r)
 	r.limit()
@@ -92,6 +93,9 @@ func (e *Evaluator) runScript(s *script.Script, o object.Object, now time.Time) 
 	} else {
 		r = toResult(returned, o)
 		r.limitProgress(o)
+		if returned.Status != script.Suspended && e.rules.Find(o.Group(), o.Text("kind")) == nil {
+			r.applySymptoms(o)
+		}
 	}
 	if o.Has("metadata", "deletionTimestamp") {
 		kstatusResult{status: Terminating}.override(o, &r)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/container"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 )
 
 // Since returns when the present problem of an object began, given as JSON text. It returns the zero Time if that is
@@ -93,7 +94,7 @@ func conditionSince(o object.Object) time.Time {
 	return firstTime(first, limited)
 }
 
-// isUndesired reports whether a condition of a well-known type is not as desired. Other types can mean anything.
+// isUndesired reports whether a condition of a well-known type is not as desired, or its name says that it is bad.
 func isUndesired(c object.Condition) bool {
 	switch c.Kind {
 	case "Ready", "ContainersReady", "Initialized", "PodScheduled", "Available", "Progressing", "Established",
@@ -103,7 +104,7 @@ func isUndesired(c object.Condition) bool {
 		"PIDPressure", "NetworkUnavailable", "ControllerResizeError", "NodeResizeError", "ModifyVolumeError":
 		return c.Is("True")
 	}
-	return false
+	return c.Is("True") && symptom.IsNodeProblem(c.Kind)
 }
 
 // isInitial reports whether an object with a problem has had it since its creation or its start.

@@ -33,6 +33,8 @@ type Engine struct {
 
 	options Options
 	results results
+	// mentions contains what the messages of evaluated objects name.
+	mentions mentions
 
 	startMu sync.Mutex
 	ctx     context.Context //nolint:containedctx // The context of Run. The engine outlives the request that starts it.
@@ -60,6 +62,7 @@ func New(options Options) *Engine {
 	e.graph = graph.New(e.isNamespaced)
 	e.forgetResources()
 	e.results.reset()
+	e.mentions.reset()
 	return e
 }
 
@@ -140,6 +143,7 @@ func (e *Engine) clear() {
 	e.usages.reset()
 	e.forgetResources()
 	e.graph.Clear()
+	e.mentions.reset()
 	for _, id := range e.results.reset() {
 		e.publish(id)
 	}
@@ -187,7 +191,10 @@ func (e *Engine) evaluateBatch(ctx context.Context) {
 }
 
 func (e *Engine) evaluate(id graph.ID) {
-	if e.results.set(id, cause.Of(e, e.Find(id))) {
+	r := &recorder{Engine: e}
+	v := cause.Of(r, e.Find(id))
+	e.mentions.set(id, r.named)
+	if e.results.set(id, v) {
 		e.publish(id)
 	}
 }

@@ -175,6 +175,9 @@ func (x *index) Find(id graph.ID) cause.Neighbor {
 // All returns objects of a kind in a namespace, sorted by name (see cause.Cluster).
 func (x *index) All(kind graph.Kind, namespace string, limit int) (found []cause.Neighbor) {
 	ids := x.graph.In(kind, namespace)
+	if namespace == cause.AnyNamespace {
+		ids = x.graph.All(func(other graph.Kind) bool { return other == kind })
+	}
 	slices.SortFunc(ids, func(a, b graph.ID) int { return cmp.Compare(a.Key, b.Key) })
 	for _, id := range ids[:min(limit, len(ids))] {
 		if n := x.Find(id); n.Object != nil {

@@ -114,7 +114,7 @@ func (r *reader) set(key string, before, o *compact.Object) {
 	hasNewReferences := false // Also true for new labels of a pod.
 	if isNewText {
 		var text []byte // Without a text, the object has no references.
-		if !r.resource.informer.Scope.Metadata && !isEndpoints(r.resource.kind) {
+		if !r.resource.informer.Scope.Metadata || isEndpoints(r.resource.kind) {
 			text, _ = o.JSON()
 		}
 		r.count(key, before, text)

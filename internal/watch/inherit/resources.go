@@ -37,13 +37,16 @@ var firstResources = []string{ //nolint:gochecknoglobals // Constant.
 	"admissionregistration.k8s.io/v1/validatingwebhookconfigurations", "core/v1/replicationcontrollers",
 	"rbac.authorization.k8s.io/v1/rolebindings", "rbac.authorization.k8s.io/v1/clusterrolebindings",
 	"storage.k8s.io/v1/volumeattachments", "apiextensions.k8s.io/v1/customresourcedefinitions",
+	"flowcontrol.apiserver.k8s.io/v1/flowschemas",
 }
 
 // onlyNames are resources of which only the existence of objects matters. Their content is not read.
 var onlyNames = []string{ //nolint:gochecknoglobals // Constant.
 	"core/v1/configmaps", "core/v1/secrets", "core/v1/serviceaccounts", "rbac.authorization.k8s.io/v1/roles",
 	"rbac.authorization.k8s.io/v1/clusterroles", "scheduling.k8s.io/v1/priorityclasses",
-	"node.k8s.io/v1/runtimeclasses",
+	"node.k8s.io/v1/runtimeclasses", "flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations",
+	"resource.k8s.io/v1/deviceclasses", "resource.k8s.io/v1/resourceclaims", "resource.k8s.io/v1/resourceclaimtemplates",
+	"discovery.k8s.io/v1/endpointslices", "admissionregistration.k8s.io/v1/validatingadmissionpolicies",
 }
 
 // watched is one resource whose journal the engine reads.
@@ -152,6 +155,7 @@ func isEndpoints(kind graph.Kind) bool {
 func (e *Engine) remove(id graph.ID) {
 	neighbors := e.neighbors(id)
 	e.graph.Remove(id)
+	e.mentions.set(id, nil)
 	if e.results.remove(id) {
 		e.publish(id) // An informer of another version can still contain the object.
 	}
@@ -175,15 +179,37 @@ func (e *Engine) neighbors(id graph.ID) []graph.ID {
 			affected = append(affected, uses[n].Target)
 		}
 	}
+	affected = append(affected, e.mentions.users(id)...)
+	for _, container := range e.containers(id) {
+		if e.results.isProblem(container) { // Possibly, its deletion waits for the object.
+			affected = append(affected, container)
+		}
+	}
 	switch id.Kind.Kind {
 	case "Event":
 		affected = slices.DeleteFunc(affected, func(other graph.ID) bool { return other.Kind.Kind == "Event" })
 	case "APIService", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "ReferenceGrant":
 		affected = append(affected, e.results.problemIDs()...) // Their messages can name this object.
+	case "EndpointSlice": // Routes to a Service without selector need one.
+		for n := range uses {
+			affected = append(affected, e.graph.Users(uses[n].Target, maxAffected)...)
+		}
 	case "Job", "Deployment", "ReplicaSet", "StatefulSet":
 		affected = append(affected, e.graph.Owned(e.uidOf(id), maxAffected)...) // A failed pod is OK if its owner is OK.
 	}
 	return affected
+}
+
+// containers returns the namespace and the definition of the kind of an object.
+func (e *Engine) containers(id graph.ID) (found []graph.ID) {
+	if namespace := id.Namespace(); namespace != "" {
+		found = append(found, graph.NewID(graph.Kind{Kind: "Namespace"}, "", namespace))
+	}
+	if r := e.resourceOf(id.Kind); r != nil && resource.IsCustom(r.Group) {
+		kind := graph.Kind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
+		found = append(found, graph.NewID(kind, "", r.Resource+"."+r.Group))
+	}
+	return found
 }
 
 // dependsOnText returns the objects whose verdict can depend on the specification of an object.

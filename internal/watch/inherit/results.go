@@ -126,6 +126,14 @@ func (r *results) track(id graph.ID, v verdict.Packed) {
 	}
 }
 
+// isProblem reports whether an object is known and not OK.
+func (r *results) isProblem(id graph.ID) bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	_, ok := r.problems[id]
+	return ok
+}
+
 // problemIDs returns the objects that are not OK.
 func (r *results) problemIDs() []graph.ID {
 	r.mu.RLock()

@@ -1,0 +1,55 @@
+package cause
+
+import "github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+
+// hasProblem reports whether a neighbor is degraded or failed for a reason that still applies. Without this
+// check, two objects could keep each other's verdict forever.
+func (s *subject) hasProblem(n *Neighbor) bool {
+	return n.Object != nil && n.Object.Verdict().Severity().IsProblem() && s.stillApplies(n)
+}
+
+// stillApplies reports whether the cause of a neighbor's problem still exists.
+func (s *subject) stillApplies(n *Neighbor) bool {
+	v := n.Object.Verdict()
+	if !v.IsInherited() || v.Own().Severity() == v.Severity() {
+		return true
+	}
+	root := v.Unpack().Cause
+	if root == nil {
+		return true
+	}
+	if root.Resource == s.Resource && root.Namespace == s.ID.Namespace() && root.Name == s.ID.Name() {
+		return s.own.Severity.IsProblem()
+	}
+	if root.Resource == "" {
+		return true
+	}
+	found := s.Find(IDOf(&root.Object))
+	if root.Missing {
+		return found.Presence != Present
+	}
+	return found.Object != nil && found.Object.Verdict().Severity() > verdict.OK || isReported(s, n, root)
+}
+
+// maxSteps limits the objects that pass a verdict on.
+const maxSteps = 5
+
+// isReported reports whether the object that reported a cause still has a problem. The cause itself can have none, such
+// as a policy that denies pods.
+func isReported(s *subject, n *Neighbor, root *verdict.Cause) bool {
+	for range maxSteps {
+		if n.Object == nil {
+			return false
+		}
+		v := n.Object.Verdict().Unpack()
+		if v.Cause == nil || v.Cause.Object != root.Object {
+			return false
+		}
+		if v.Via == nil {
+			return n.Object.Verdict().Own().Severity() > verdict.OK
+		}
+		next := s.Find(IDOf(v.Via))
+		n = &next
+	}
+	return false
+}

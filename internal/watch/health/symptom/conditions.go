@@ -1,0 +1,108 @@
+package symptom
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// maxItems limits the items of a status that are read.
+const maxItems = 100
+
+// members is a decoded JSON object.
+type members map[string]any
+
+func (o members) text(path ...string) string {
+	value := any(map[string]any(o))
+	for _, name := range path {
+		next, ok := value.(map[string]any)
+		if !ok {
+			return ""
+		}
+		value = next[name]
+	}
+	text, _ := value.(string)
+	return text
+}
+
+func (o members) child(name string) members {
+	child, _ := o[name].(map[string]any)
+	return child
+}
+
+func (o members) children(name string) (children []members) {
+	items, _ := o[name].([]any)
+	for _, item := range items[:min(len(items), maxItems)] {
+		if child, ok := item.(map[string]any); ok {
+			children = append(children, child)
+		}
+	}
+	return children
+}
+
+type condition struct {
+	of                            string // The part of the object to which the condition applies, such as a listener.
+	kind, status, reason, message string
+	since                         time.Time
+}
+
+func (c *condition) is(status string) bool { return c.status == status }
+
+// isBadTrue reports whether the condition is True, and its name says that this is bad.
+func (c *condition) isBadTrue() bool { return c.is("True") && IsBadIfTrue(c.kind) }
+
+// isFalse reports whether the condition is False, and its name does not say that this is good.
+func (c *condition) isFalse() bool {
+	return c.is("False") && !IsBadIfTrue(c.kind) && !calmReason.MatchString(c.reason)
+}
+
+func (c *condition) text() string {
+	text := c.kind
+	if c.of != "" {
+		text = c.of + ": " + c.kind
+	}
+	if explanation := cmp.Or(c.message, c.reason); explanation != "" {
+		text += ": " + explanation
+	}
+	return text
+}
+
+// conditionsOf returns the conditions of a part of an object that describe its present generation.
+func conditionsOf(o members, of string, generation int64) (conditions []condition) {
+	for _, c := range o.children("conditions") {
+		if observed, ok := c["observedGeneration"].(int64); ok && observed < generation {
+			continue
+		}
+		since, _ := time.Parse(time.RFC3339, c.text("lastTransitionTime"))
+		conditions = append(conditions, condition{
+			of, c.text("type"), c.text("status"), c.text("reason"), strings.TrimSpace(c.text("message")), since,
+		})
+	}
+	return conditions
+}
+
+// partConditions returns the conditions of the parts of an object, which are in lists of its status. Without names,
+// these are all lists.
+func partConditions(status members, generation int64, lists ...string) (conditions []condition) {
+	if len(lists) == 0 {
+		for name := range status {
+			lists = append(lists, name)
+		}
+		slices.Sort(lists)
+	}
+	for _, list := range lists {
+		if list == "conditions" {
+			continue
+		}
+		for _, item := range status.children(list) {
+			name := cmp.Or(item.text("name"), item.text("parentRef", "name"), item.text("ancestorRef", "name"))
+			of := strings.TrimSuffix(list, "s")
+			if name != "" {
+				of += " " + name
+			}
+			conditions = append(conditions, conditionsOf(item, of, generation)...)
+		}
+	}
+	return conditions
+}

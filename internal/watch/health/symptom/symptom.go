@@ -1,0 +1,178 @@
+// Package symptom finds signs of a problem in the status of an object of any kind: conditions whose names say that True
+// is bad, texts of errors, and messages that name a missing object. All functions are pure.
+package symptom
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Symptom is a sign of a problem.
+type Symptom struct {
+	Reason, Sentence string
+	Since            time.Time // Zero if it is not known.
+	// IsWaiting means that the object waits, and reports an error meanwhile.
+	IsWaiting bool
+}
+
+// Of returns a sign of a problem of an object that no other rule finds. isOK means that another rule has found it
+// healthy.
+func Of(o map[string]any, isOK bool) (s Symptom, ok bool) {
+	object := members(o)
+	status, generation := object.child("status"), generationOf(object)
+	conditions := conditionsOf(status, "", generation)
+	if status == nil || object.child("spec")["replicas"] == int64(0) || isSuspended(object.child("spec"), conditions) {
+		return Symptom{}, false
+	}
+	parts := partConditions(status, generation, "listeners", "ancestors", "parents")
+	if found := cmp.Or(badTrue(conditions, isOK), badTrue(parts, isOK), badPart(parts)); found != nil {
+		found.Since = cmp.Or(found.Since, createdAt(object))
+		return *found, true
+	}
+	isOK = isOK || isSummaryGood(status, conditions)
+	for _, find := range []func(members, []condition, bool) *Symptom{badPhase, errorMember, badFalse, waiting} {
+		if found := find(status, conditions, isOK); found != nil {
+			found.Since = cmp.Or(found.Since, createdAt(object))
+			return *found, true
+		}
+	}
+	return Symptom{}, false
+}
+
+func createdAt(o members) time.Time {
+	at, _ := time.Parse(time.RFC3339, o.text("metadata", "creationTimestamp"))
+	return at
+}
+
+func generationOf(o members) int64 {
+	generation, _ := o.child("metadata")["generation"].(int64)
+	return generation
+}
+
+// IsSuspended reports whether an object does nothing on purpose.
+func IsSuspended(o map[string]any) bool {
+	return isSuspended(members(o).child("spec"), conditionsOf(members(o).child("status"), "", generationOf(o)))
+}
+
+func isSuspended(spec members, conditions []condition) bool {
+	if spec["suspend"] == true || spec["suspended"] == true || spec["paused"] == true {
+		return true
+	}
+	return slices.ContainsFunc(conditions, func(c condition) bool {
+		return c.is("True") && (c.kind == "Paused" || c.kind == "Suspended") ||
+			c.kind == "Ready" && stoppedReason.MatchString(c.reason)
+	})
+}
+
+// isSummaryGood reports whether the status says that the object as a whole is in order or has ended well.
+func isSummaryGood(status members, conditions []condition) bool {
+	if status["ready"] == true || status["readyToUse"] == true {
+		return true
+	}
+	switch strings.ToLower(cmp.Or(status.text("phase"), status.text("state"))) {
+	case "succeeded", "success", "completed", "complete", "ready", "healthy", "available", "bound", "deployed", "running",
+		"active", "established", "synced", "ok", "online", "up", "valid", "installed", "provisioned":
+		return true
+	}
+	return slices.ContainsFunc(conditions, func(c condition) bool {
+		return c.is("True") && slices.Contains([]string{
+			"Ready", "Available", "Healthy", "Succeeded", "Complete", "Completed", "Finished", "Established",
+		}, c.kind)
+	})
+}
+
+func symptomOf(c *condition) *Symptom {
+	return &Symptom{Reason: cmp.Or(c.reason, c.kind), Sentence: c.text(), Since: c.since}
+}
+
+// badTrue finds a condition that is True, although its name says that this is bad. If the object is in order otherwise,
+// the message must name an error.
+func badTrue(conditions []condition, isOK bool) *Symptom {
+	var found *condition
+	for n := range conditions {
+		c := &conditions[n]
+		if !c.isBadTrue() || isOK && !NamesError(c.message) {
+			continue
+		}
+		if found == nil || found.message == "" && c.message != "" {
+			found = c
+		}
+	}
+	if found == nil {
+		return nil
+	}
+	return symptomOf(found)
+}
+
+// badPart finds a part that does not work, such as a listener of a Gateway or an ancestor of a policy.
+func badPart(parts []condition) *Symptom {
+	for n := range parts {
+		c := &parts[n]
+		isBasic := slices.Contains([]string{"Accepted", "Programmed", "ResolvedRefs", "Ready", "Valid"}, c.kind)
+		if isBasic && c.isFalse() {
+			return symptomOf(c)
+		}
+	}
+	return nil
+}
+
+// badFalse finds a condition that is False because of an error.
+func badFalse(_ members, conditions []condition, isOK bool) *Symptom {
+	for n := range conditions {
+		c := &conditions[n]
+		if !c.isFalse() {
+			continue
+		}
+		isBad := NamesMissing(c.message) || badReason.MatchString(c.reason) || isSummary(c.kind)
+		if isOK {
+			isBad = failedReason.MatchString(c.reason) && NamesError(c.message) && !isOptional(c.kind)
+		}
+		if isBad {
+			return symptomOf(c)
+		}
+	}
+	return nil
+}
+
+// isSummary reports whether a condition describes an object as a whole, as the condition Ready does.
+func isSummary(kind string) bool {
+	return slices.Contains([]string{
+		"Available", "Healthy", "Accepted", "Programmed", "ResolvedRefs", "Valid", "Reconciled", "Synced", "Resolved",
+	}, kind)
+}
+
+// isOptional reports whether an object works also if a condition is False.
+func isOptional(kind string) bool {
+	return strings.HasPrefix(kind, "Test") || strings.HasSuffix(kind, "able")
+}
+
+// Detail returns a sentence that explains the problem of an object better than a summary that names no error, or "".
+func Detail(o map[string]any, summary string) string {
+	if NamesError(summary) {
+		return ""
+	}
+	status, generation := members(o).child("status"), generationOf(o)
+	all := append(conditionsOf(status, "", generation), partConditions(status, generation)...)
+	for _, isCandidate := range []func(*condition) bool{
+		(*condition).isBadTrue,
+		func(c *condition) bool { return c.isFalse() && NamesError(c.message) },
+	} {
+		for n := range all {
+			c := &all[n]
+			if c.message != "" && isCandidate(c) && !strings.Contains(summary, c.message) && !isReferral(c.message) {
+				return c.text()
+			}
+		}
+	}
+	if text := errorIn(status); text != "" && !strings.Contains(summary, text) {
+		return text
+	}
+	return ""
+}
+
+// isReferral reports whether a message only refers to other conditions.
+func isReferral(message string) bool {
+	return strings.Contains(strings.ToLower(message), "see other condition")
+}

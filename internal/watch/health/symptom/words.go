@@ -1,0 +1,100 @@
+package symptom
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// badWords end the names of conditions that are bad if they are True, such as ResolutionFailed.
+var badWords = []string{ //nolint:gochecknoglobals // Constant.
+	"failed", "failure", "failing", "error", "errors", "errored", "stalled", "degraded", "dangling", "unsupported",
+	"conflict", "conflicted", "unhealthy", "invalid", "deadlock", "deadlocked", "stuck", "unreachable", "unresponsive",
+	"misconfigured", "incompatible", "corrupted", "corrupt", "crashed", "crashing", "broken", "faulted", "mismatched",
+	"unavailable", "unresolved", "readonly", "lost",
+}
+
+// badStarts begin the names of such conditions, such as ErrorOccurred and FailedCreatePod.
+var badStarts = []string{ //nolint:gochecknoglobals // Constant.
+	"Failed", "Invalid", "Corrupt", "Readonly", "ReadOnly", "Unresolved", "ErrorOccurred", "NotReady", "NotHealthy",
+	"NotAvailable",
+}
+
+// negations change the meaning of a name, such as NoErrors, or say that a bad state is only possible or is over.
+var negations = []string{ //nolint:gochecknoglobals // Constant.
+	"no", "non", "without", "never", "on", "ignore", "ignored", "allow", "inject", "simulated", "previously", "was", "if",
+}
+
+// IsBadIfTrue reports whether the name of a condition says that True is bad.
+func IsBadIfTrue(name string) bool {
+	words := split(name)
+	if len(words) == 0 || slices.ContainsFunc(words, func(word string) bool { return slices.Contains(negations, word) }) {
+		return false
+	}
+	isNegated := words[0] == "not"
+	for _, start := range badStarts {
+		if rest, ok := strings.CutPrefix(name, start); ok && (rest == "" || unicode.IsUpper(rune(rest[0]))) {
+			return true
+		}
+	}
+	last := words[len(words)-1]
+	return slices.Contains(badWords, last) && !isNegated ||
+		last == "exceeded" && slices.Contains([]string{"deadline", "quota", "limit", "retries"}, words[max(0, len(words)-2)])
+}
+
+// IsNodeProblem reports whether a condition of a Node is bad if it is True, as those of the node problem detector.
+func IsNodeProblem(name string) bool {
+	words := split(name)
+	if len(words) == 0 {
+		return false
+	}
+	last := words[len(words)-1]
+	return IsBadIfTrue(name) || last == "problem" || last == "pressure" || name == "NetworkUnavailable" ||
+		words[0] == "frequent"
+}
+
+// split returns the words of a name in CamelCase, in lower case.
+func split(name string) (words []string) {
+	start := 0
+	runes := []rune(name)
+	for n := 1; n <= len(runes); n++ {
+		isEnd := n == len(runes) || unicode.IsUpper(runes[n]) &&
+			(!unicode.IsUpper(runes[n-1]) || n+1 < len(runes) && unicode.IsLower(runes[n+1]))
+		if isEnd {
+			words = append(words, strings.ToLower(string(runes[start:n])))
+			start = n
+		}
+	}
+	return words
+}
+
+var (
+	missingText = regexp.MustCompile(`(?i)\b(not found|(does not|doesn't|do not|don't) exist|no such|` +
+		`no matches for kind|could not find|cannot find|can't find|couldn't find|non-existent|not exist)\b`)
+	errorText = regexp.MustCompile(`(?i)\b(errors?|fail(ed|s|ure|ures|ing)?|cannot|can't|could not|couldn't|unable|` +
+		`denied|refused|forbidden|rejected|timed out|timeout|deadline exceeded|invalid|wrong|unauthorized|unreachable|` +
+		`insufficient|exceeded|unsupported|unsatisfiable|not (satisfiable|permitted|allowed|accepted|valid|supported)|` +
+		`panic|missing|conflict(s|ed|ing)?|expired|mismatch|bad request)\b`)
+	noErrorText = regexp.MustCompile(`(?i)\b(no|0|zero|without( any)?) (errors?|failures?|conflicts?)\b|` +
+		`the object has been modified`)
+	// badReason matches the reason of a condition that is False because of an error.
+	badReason = regexp.MustCompile(`(Failed|Failure|Failing|Errors?|NotFound|NotExist|Invalid|Rejected|Unauthorized|` +
+		`Forbidden|Conflict|Conflicted|Unreachable|TimedOut|Timeout|Misconfigured|Unsupported)$|` +
+		`^(Failed|Invalid|Error|Unresolved|Unsupported)[A-Z]`)
+	failedReason = regexp.MustCompile(`(Failed|Failure|Failing|Error)$`)
+	// stoppedReason matches the reason for which an object is not ready on purpose.
+	stoppedReason = regexp.MustCompile(`^(Paused|Suspended|Stopped|ScaledToZero|Disabled|Hibernated)$`)
+	// calmReason matches the reason of a condition that is False on purpose.
+	calmReason = regexp.MustCompile(`Paused|Suspended|Disabled|Stopped|ScaledToZero|Completed|NotRequested|NotNeeded|` +
+		`NotRequired|NotApplicable|NoMatching|Skipped|Deleting|Terminating`)
+)
+
+// NamesMissing reports whether a text says that an object does not exist.
+func NamesMissing(text string) bool { return missingText.MatchString(text) }
+
+// NamesError reports whether a text names an error.
+func NamesError(text string) bool {
+	text = noErrorText.ReplaceAllString(text, "")
+	return errorText.MatchString(text) || missingText.MatchString(text)
+}

@@ -1,0 +1,51 @@
+package symptom_test
+
+import (
+	"testing"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
+)
+
+func TestIsBadIfTrue(t *testing.T) {
+	for name, want := range map[string]bool{
+		"Dangling": true, "ResolutionFailed": true, "CatalogSourcesUnhealthy": true, "ErrorOccurred": true, "Stalled": true,
+		"ConfigUnsupported": true, "Conflicted": true, "InvalidSpec": true, "ReadonlyFilesystem": true, "HasErrors": true,
+		"FailedCreatePod": true, "KernelDeadlock": true, "NotReady": true, "PartiallyInvalid": true, "DeadlineExceeded": true,
+		"":      false,
+		"Ready": false, "NoErrors": false, "NotDegraded": false, "Paused": false, "Fallback": false, "NoPodsMatched": false,
+		"LowConfidence": false, "Progressing": false, "NonStructuralSchema": false, "ScalingLimited": false, "Warning": false,
+		"Failover": false, "FailureTarget": false, "DeletionIsBlocked": false, "LiveMigratable": false, "EtcdIsVoter": false,
+		"OnFailure": false, "InvalidatedCache": false, "UpdateAvailable": false, "InstallPlanMissing": false,
+		"MemoryPressure": false, "BudgetExceeded": false,
+	} {
+		if got := symptom.IsBadIfTrue(name); got != want {
+			t.Errorf("%q: got %v, want %v", name, got, want)
+		}
+	}
+}
+
+func TestIsNodeProblem(t *testing.T) {
+	for name, want := range map[string]bool{
+		"MemoryPressure": true, "PIDPressure": true, "NetworkUnavailable": true, "FrequentKubeletRestart": true,
+		"CorruptDockerOverlay2": true, "KubeletProblem": true, "KernelDeadlock": true,
+		"Ready": false, "EtcdIsVoter": false, "VMEventScheduled": false, "KernelReady": false, "": false,
+	} {
+		if got := symptom.IsNodeProblem(name); got != want {
+			t.Errorf("%q: got %v, want %v", name, got, want)
+		}
+	}
+}
+
+func TestNamesError(t *testing.T) {
+	for text, want := range map[string]bool{
+		"failed to run instance": true, "Secret x does not exist": true, "context deadline exceeded": true,
+		"wrong status code '404'": true, "no errors, but one failure": true,
+		"": false, "0 of 2 completed": false, "no errors": false, "Waiting for propagation": false,
+		"1: ResolutionFailed | True": false, "without any errors": false,
+		"Operation cannot be fulfilled on x: the object has been modified": true,
+	} {
+		if got := symptom.NamesError(text); got != want {
+			t.Errorf("%q: got %v, want %v", text, got, want)
+		}
+	}
+}

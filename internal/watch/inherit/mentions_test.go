@@ -1,0 +1,83 @@
+package inherit
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
+)
+
+// A message about an object means a kind of the same group first, and then one of Kubernetes itself.
+func TestNamed(t *testing.T) {
+	e := New(Options{})
+	e.setServed([]resource.Resource{
+		{Group: "other.example.com", Version: "v1", Resource: "queues", Kind: "Queue", Namespaced: true, Preferred: true},
+		{Group: "batch", Version: "v1", Resource: "queues", Kind: "Queue", Namespaced: true, Preferred: true},
+		{Group: "example.com", Version: "v1", Resource: "queues", Kind: "Queue", Namespaced: true, Preferred: true},
+		{Group: "resource.k8s.io", Version: "v1", Resource: "deviceclasses", Kind: "DeviceClass", Preferred: true},
+	}, true, 0)
+	by := graph.NewID(graph.Kind{Group: "example.com", Kind: "Workload"}, "ml", "train")
+	for _, test := range []struct {
+		mention cause.Mention
+		want    []string
+	}{
+		{
+			cause.Mention{Kind: "queue", Name: "a"},
+			[]string{"example.com Queue ml/a", "batch Queue ml/a", "other.example.com Queue ml/a"},
+		},
+		{cause.Mention{Kind: "queues", Group: "batch", Namespace: "b", Name: "a"}, []string{"batch Queue b/a"}},
+		{cause.Mention{Kind: "deviceclass", Name: "gpu"}, []string{"resource.k8s.io DeviceClass /gpu"}},
+		{cause.Mention{Kind: "thing", Name: "a"}, nil},
+	} {
+		var got []string
+		for _, n := range e.Named(by, &test.mention) {
+			got = append(got, n.ID.Group+" "+n.ID.Kind.Kind+" "+n.ID.Key)
+			if n.Resource == "" {
+				t.Errorf("%+v: %v has no resource", test.mention, n.ID)
+			}
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%+v: got %q, want %q", test.mention, got, test.want)
+		}
+	}
+}
+
+// An object whose message names another one is evaluated again when the other one changes, until the message changes.
+func TestMentions(t *testing.T) {
+	widget := graph.Kind{Group: "example.com", Kind: "Widget"}
+	id := func(name string) graph.ID { return graph.NewID(widget, "a", name) }
+	var m mentions
+	m.reset()
+	m.set(id("a"), []graph.ID{id("x"), id("y")})
+	m.set(id("b"), []graph.ID{id("x")})
+	if got := m.users(id("x")); !slices.Equal(got, []graph.ID{id("a"), id("b")}) {
+		t.Errorf("got %v, want a and b", got)
+	}
+	m.set(id("a"), []graph.ID{id("y")})
+	if got := m.users(id("x")); !slices.Equal(got, []graph.ID{id("b")}) {
+		t.Errorf("after a change: got %v, want b", got)
+	}
+	m.set(id("a"), nil)
+	m.set(id("b"), nil)
+	if len(m.of) != 0 || len(m.by) != 0 {
+		t.Errorf("after the removal: got %v and %v, want none", m.of, m.by)
+	}
+}
+
+// The deletion of a namespace and of a definition can wait for an object.
+func TestContainers(t *testing.T) {
+	e := New(Options{})
+	e.setServed([]resource.Resource{
+		{Group: "example.com", Version: "v1", Resource: "widgets", Kind: "Widget", Namespaced: true, Preferred: true},
+	}, true, 0)
+	got := e.containers(graph.NewID(graph.Kind{Group: "example.com", Kind: "Widget"}, "a", "w"))
+	want := []graph.ID{
+		graph.NewID(graph.Kind{Kind: "Namespace"}, "", "a"),
+		graph.NewID(graph.Kind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}, "", "widgets.example.com"),
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
