@@ -23,6 +23,9 @@ func TestCompare(t *testing.T) {
 	}}}}
 	const ingress = `{"resource":"networking.k8s.io/v1/ingresses","ns":"incident-x","name":"web","severity":"failed"`
 	const cause = `"cause":{"resource":"core/v1/services","ns":"incident-x","name":"api-1","sentence":"It does not exist"}`
+	other := &fixture{name: "other", namespace: "incident-other", header: header{Expect: []expectation{{
+		reference: reference{Resource: "core/v1/nodes", Namespace: "-", Name: "other"},
+	}}}}
 	for _, test := range []struct {
 		name, problems          string
 		found, explained, wrong int
@@ -47,6 +50,7 @@ func TestCompare(t *testing.T) {
 		{"object of a healthy fixture", `{"resource":"core/v1/pods","ns":"incident-quiet","name":"a"}`, 0, 0, 1},
 		{"broken object of the demo", `{"resource":"core/v1/pods","ns":"shop","name":"broken-1"}`, 0, 0, 0},
 		{"healthy object of the demo", `{"resource":"core/v1/pods","ns":"shop","name":"web-1"}`, 0, 0, 1},
+		{"broken object of another folder", `{"resource":"core/v1/nodes","ns":"","name":"other"}`, 0, 0, 0},
 		{"healthy node", `{"resource":"core/v1/nodes","ns":"","name":"node-a-01"}`, 0, 0, 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -54,7 +58,7 @@ func TestCompare(t *testing.T) {
 			if err := json.Unmarshal([]byte("["+test.problems+"]"), &findings); err != nil {
 				t.Fatal(err)
 			}
-			r := compare([]*fixture{f, quiet}, findings, demo)
+			r := compare([]*fixture{f, quiet}, findings, demo, other)
 			if got := r.total(); got.found != test.found || got.explained != test.explained || got.wrong != test.wrong {
 				t.Errorf("got %d found, %d explained and %d wrong, want %d, %d and %d:\n%s",
 					got.found, got.explained, got.wrong, test.found, test.explained, test.wrong, r)

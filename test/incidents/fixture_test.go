@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	manifestjson "k8s.io/apimachinery/pkg/util/json"
 	manifest "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 )
@@ -135,8 +136,12 @@ func read(file, name string) (*fixture, error) {
 }
 
 func (f *fixture) add(text []byte) error {
+	text, err := yaml.YAMLToJSON(text)
+	if err != nil {
+		return err
+	}
 	var members map[string]any
-	if err := yaml.Unmarshal(text, &members); err != nil {
+	if err := manifestjson.Unmarshal(text, &members); err != nil { // Keeps integers, as the client does.
 		return err
 	}
 	if len(members) == 0 {
