@@ -62,7 +62,7 @@ const tasks = [
   },
   {
     name: "why is a pod not scheduled",
-    keys: [":", "po", "Enter", "/", "trainer"],
+    keys: [":", "po", "Enter", { shows: "#tbody tr" }, "/", "trainer"],
     where: why,
     answer: /node|fits/i,
     first: "list: Pending; events: 3 keys",
