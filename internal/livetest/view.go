@@ -30,7 +30,7 @@ type View struct {
 	resources      map[string]bool
 	synced         bool
 	resetting      bool // True from a reset until the next complete snapshot.
-	awaitingResume bool // True from a connection with a cursor until data arrives.
+	awaitingResume bool // True after a reconnect with a cursor, until the first data arrives.
 	unknown        bool // True if the View lacks the data before its cursor.
 	stats          Stats
 	faults         []string

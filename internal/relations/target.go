@@ -65,7 +65,7 @@ func (f *finder) readTargets(ctx context.Context, targets ...*target) {
 		case e != nil:
 			t.setFound(e.UID(), e.owners, e.Verdict().Severity())
 			if e.id != "" && t.node.State == Present {
-				t.node.ID = e.id // differs if the object shares a node
+				t.node.ID = e.id // The graph already has a node of this object, under this ID.
 			}
 		case missing:
 			t.node.State = Missing

@@ -314,7 +314,7 @@ func (b *bed) resolveOwners(ctx context.Context, object *unstructured.Unstructur
 	return nil
 }
 
-// useOwnScheduler makes the test run the pods of an object, unless the object names a scheduler.
+// useOwnScheduler sets the test's scheduler name in the pods of an object that names no scheduler.
 func useOwnScheduler(object *unstructured.Unstructured) {
 	for _, path := range [][]string{
 		{"spec"}, {"spec", "template", "spec"}, {"spec", "jobTemplate", "spec", "template", "spec"},

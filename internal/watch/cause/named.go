@@ -30,7 +30,7 @@ type Mention struct {
 	Name      string
 }
 
-// named explains a problem by an object that its sentence names: a missing one, or one with a problem.
+// named looks for an object that the subject's sentence names. It is the cause if it is missing or has a problem.
 func named(s *subject) *verdict.Verdict {
 	if v := namedMissing(s); v != nil {
 		return v

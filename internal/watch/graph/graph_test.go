@@ -70,7 +70,7 @@ func wantSame(t *testing.T, what string, got []graph.ID, want []string) {
 	}
 }
 
-// check compares all lookups with scans.
+// check compares the result of each lookup of the graph with a scan of the model.
 func (m model) check(t *testing.T, g *graph.Graph) {
 	t.Helper()
 	if g.Objects() != len(m) {

@@ -135,7 +135,7 @@ func (c *Column) ElapsedText(cell string, now time.Time) string {
 // TimestampPattern matches the timestamps that replace elapsed times in stored cells (see Resolve).
 var TimestampPattern = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
-// elapsedPattern matches a cell or a part of a cell that duration.HumanDuration printed, as in "3 (5m ago)".
+// elapsedPattern matches cells with a text of duration.HumanDuration, such as "5m" or "3 (5m ago)".
 var elapsedPattern = regexp.MustCompile(`^(?:(\d+) \()?((?:\d+[ydhms]){1,2})(?: ago\))?$`)
 
 // futureDuration is what duration.HumanDuration prints for a time in the future, which different clocks can cause.

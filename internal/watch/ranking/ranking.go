@@ -40,7 +40,7 @@ type Sort struct {
 }
 
 // ParseSort parses a column name, "namespace", or "severity" (the worst first). A "-" before it reverses the order.
-// "auto" means by severity while an object is failed, and otherwise by namespace and name, like an empty text.
+// "auto" means by severity while an object is failed. Otherwise, "auto" and "" mean by namespace and name.
 func ParseSort(text string, columns []printer.Column) (Sort, error) {
 	name, descending := strings.CutPrefix(cellsort.Lower(text), "-")
 	by := Sort{Column: -1, descending: descending}

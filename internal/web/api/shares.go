@@ -131,7 +131,7 @@ func checkHome(newShare *share.Share) (isHome bool, err error) {
 	return true, nil
 }
 
-// isHomePath reports whether a path has only the parameters with which the home page works for guests.
+// isHomePath reports whether a path, which is "/" or "/ns/NAME", has only the query parameters q and kiosk.
 func isHomePath(to string) bool {
 	u, err := url.Parse(to)
 	if err != nil || request.ReturnPath(to) != to || u.Fragment != "" {

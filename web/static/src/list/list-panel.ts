@@ -86,7 +86,7 @@ export function openedObject({ open }: View, { ns, name, ref }: OpenedObject): O
   return open !== null && sameObject(open, object) ? open : object;
 }
 
-// Returns a note with a link to the object's own page. It replaces the panel while the page is not live.
+// Returns a note that replaces the panel while the list is not live. It links to the page of the object.
 function objectPageNote(view: View, open: ObjectName): HTMLElement {
   const close = h("a", { href: formatView({ ...view, open: null, tab: "" }) }, "Close");
   return h(

@@ -90,7 +90,7 @@ export type WindowEvent =
       readonly verdict?: Verdict; // missing if it has not changed
       readonly by?: ChangeAuthor;
     }
-  /** If `why` is missing, other rows moved this row out of the window. `now` is set if the row also changed. */
+  /** Removes a row. Without `why`, other rows moved it out of the window. `now` is set if the row also changed. */
   | {
       readonly op: "remove";
       readonly at: number;

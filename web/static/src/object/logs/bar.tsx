@@ -33,7 +33,7 @@ const ageOptions = [
   ["24h", "Last day"],
 ] as const;
 
-/** How the bar of a log of several containers differs. */
+/** The options that only the bar of a merged log has: the log of several containers. */
 export interface MergedBarOptions {
   readonly allLabel: string; // the option for all containers, whose value is the empty name
   readonly tail: number;
