@@ -1,8 +1,6 @@
 package graph
 
 import (
-	"hash/maphash"
-	"iter"
 	"math"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
@@ -12,7 +10,7 @@ import (
 func (g *Graph) References(id ID) (uses []Use, owners []Owner) {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	n := g.groupOfLocked(id)
+	n := g.storage.groupOf(id)
 	if n == nil {
 		return nil, nil
 	}
@@ -24,11 +22,11 @@ func (g *Graph) References(id ID) (uses []Use, owners []Owner) {
 func (g *Graph) NodeOf(id ID) string {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	number := g.findLocked(id)
-	if number == 0 || g.objects.at(number).groups[1] == 0 {
+	number := g.storage.find(id)
+	if number == 0 || g.storage.objects.at(number).groups[1] == 0 {
 		return ""
 	}
-	onNode := unpack(g.groups.at(g.objects.at(number).groups[1]).text)
+	onNode := unpack(g.storage.groups.at(g.storage.objects.at(number).groups[1]).text)
 	return onNode.uses[0].Target.Name()
 }
 
@@ -51,12 +49,12 @@ func (g *Graph) In(kind Kind, namespace string) []ID {
 func (g *Graph) All(include func(Kind) bool) (ids []ID) {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	for number := g.objects.last; number > 0; number-- {
-		o := g.objects.at(number)
+	for number := g.storage.objects.last; number > 0; number-- {
+		o := g.storage.objects.at(number)
 		if o.groups[0] == 0 {
 			continue // It was removed.
 		}
-		if id := g.idLocked(o); include(id.Kind) {
+		if id := g.storage.idOf(o); include(id.Kind) {
 			ids = append(ids, id)
 		}
 	}
@@ -68,19 +66,19 @@ func (g *Graph) Selected(namespace string, s *objectrefs.Selector, limit int) (s
 	g.mu.RLock()
 	defer g.mu.RUnlock()
 	candidates := term{exists, pod, namespace}
-	fewest := g.countLocked(candidates)
+	fewest := g.storage.count(candidates)
 	for _, label := range s.Required() {
 		t := labelTerm(labeled, namespace, label)
-		if count := g.countLocked(t); count < fewest {
+		if count := g.storage.count(t); count < fewest {
 			candidates, fewest = t, count
 		}
 	}
-	for n := range g.groupsLocked(candidates) {
+	for n := range g.storage.groupsWith(candidates) {
 		if len(selected) >= limit {
 			break
 		}
-		if s.Matches(labelsOf(g.groups.at(n).text)) {
-			selected = g.appendMembersLocked(selected, n, limit)
+		if s.Matches(labelsOf(g.storage.groups.at(n).text)) {
+			selected = g.storage.appendMembers(selected, n, limit)
 		}
 	}
 	return selected
@@ -90,7 +88,7 @@ func (g *Graph) Selected(namespace string, s *objectrefs.Selector, limit int) (s
 func (g *Graph) Selector(id ID) *objectrefs.Selector {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	if n := g.groupOfLocked(id); n != nil {
+	if n := g.storage.groupOf(id); n != nil {
 		return n.selector
 	}
 	return nil
@@ -100,7 +98,7 @@ func (g *Graph) Selector(id ID) *objectrefs.Selector {
 func (g *Graph) Selectors(id ID) (selectors []ID) {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	n := g.groupOfLocked(id)
+	n := g.storage.groupOf(id)
 	if n == nil || id.Kind != pod {
 		return nil
 	}
@@ -110,9 +108,10 @@ func (g *Graph) Selectors(id ID) (selectors []ID) {
 		candidates = append(candidates, labelTerm(selects, id.Namespace(), name+"="+value))
 	}
 	for _, t := range candidates {
-		for other := range g.groupsLocked(t) {
-			if g.groups.at(other).selector.Matches(labels) {
-				selectors = g.appendMembersLocked(selectors, other, len(selectors)+1) // A group with a selector has one member.
+		for other := range g.storage.groupsWith(t) {
+			if g.storage.groups.at(other).selector.Matches(labels) {
+				// A group with a selector has one member.
+				selectors = g.storage.appendMembers(selectors, other, len(selectors)+1)
 			}
 		}
 	}
@@ -123,82 +122,16 @@ func (g *Graph) Selectors(id ID) (selectors []ID) {
 func (g *Graph) Objects() int {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	return g.objects.len()
+	return g.storage.objects.len()
 }
 
 func (g *Graph) collect(t term, limit int) (ids []ID) {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
-	for n := range g.groupsLocked(t) {
-		if ids = g.appendMembersLocked(ids, n, limit); len(ids) >= limit {
+	for n := range g.storage.groupsWith(t) {
+		if ids = g.storage.appendMembers(ids, n, limit); len(ids) >= limit {
 			break
 		}
 	}
 	return ids
 }
-
-// groupsLocked returns the numbers of the groups that a term finds.
-func (g *Graph) groupsLocked(t term) iter.Seq[uint32] {
-	return func(yield func(uint32) bool) {
-		first := g.findTermLocked(g.hashOf(t))
-		if first == nil {
-			return
-		}
-		for n := *first; n != 0; n = g.links.at(n).next {
-			if !yield(g.links.at(n).group) {
-				return
-			}
-		}
-	}
-}
-
-func (g *Graph) countLocked(t term) (count int) {
-	for range g.groupsLocked(t) {
-		count++
-	}
-	return count
-}
-
-// appendMembersLocked appends the members of a group, but no more than limit objects in total.
-func (g *Graph) appendMembersLocked(ids []ID, number uint32, limit int) []ID {
-	from := g.groups.at(number)
-	kind := kindOf(from.text)
-	for n := from.first; n != 0 && len(ids) < limit; {
-		o := g.objects.at(n)
-		ids = append(ids, ID{kind, o.key})
-		if n = o.next[0]; o.groups[1] == number {
-			n = o.next[1]
-		}
-	}
-	return ids
-}
-
-// findLocked returns the number of an object, or 0.
-func (g *Graph) findLocked(id ID) uint32 {
-	if slot := g.byID.find(g.hashOfID(id), func(n uint32) bool {
-		o := g.objects.at(n)
-		return o.key == id.Key && g.idLocked(o) == id
-	}); slot != nil {
-		return *slot
-	}
-	return 0
-}
-
-// findTermLocked returns a pointer to the number of a term's first link, or nil.
-func (g *Graph) findTermLocked(hash uint64) (first *uint32) {
-	return g.byTerm.find(hash, func(n uint32) bool { return g.links.at(n).hash == hash })
-}
-
-// groupOfLocked returns the group of an object's references, or nil.
-func (g *Graph) groupOfLocked(id ID) *group {
-	if number := g.findLocked(id); number != 0 {
-		return g.groups.at(g.objects.at(number).groups[0])
-	}
-	return nil
-}
-
-func (g *Graph) idLocked(o *object) ID { return ID{kindOf(g.groups.at(o.groups[0]).text), o.key} }
-
-func (g *Graph) hashOfID(id ID) uint64 { return maphash.Comparable(g.seed, id) }
-
-func (g *Graph) hashOf(t term) uint64 { return maphash.Comparable(g.seed, t) }
