@@ -2,12 +2,14 @@ package watch
 
 import (
 	"context"
+	"time"
 
-	"github.com/glasshouse-project/glasshouse/internal/watch/messages"
+	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
+	"github.com/glasshouse-project/glasshouse/internal/watch/opened"
 	"github.com/glasshouse-project/glasshouse/internal/watch/permit"
+	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
-	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 )
 
 type (
@@ -17,6 +19,16 @@ type (
 	Scope = permit.Scope
 	// Part is one of the queries in a Scope.
 	Part = permit.Part
+	// ReadOptions are limits for the reads of an Access, and functions that the reads call. The zero ReadOptions limit
+	// nothing.
+	ReadOptions = opened.Options
+
+	// Item is one object of a Snapshot.
+	Item = compact.Object
+	// Column is one column of a Snapshot.
+	Column = printer.Column
+	// Snapshot is the complete result of a query at one cursor.
+	Snapshot = opened.Snapshot
 )
 
 // Access reads the cluster with the permissions of one Viewer.
@@ -25,25 +37,6 @@ type Access struct {
 	checker permit.Checker
 	options ReadOptions
 	slots   chan struct{} // Limits the messages in memory; nil for no limit.
-}
-
-// ReadOptions are limits for the reads of an Access, and functions that the reads call. The zero ReadOptions limit
-// nothing.
-type ReadOptions struct {
-	// MaxMessages limits how many messages all subscriptions together have in memory; 0 means no limit. A message
-	// counts until the next call of Subscription.Next, so read each subscription in its own goroutine.
-	MaxMessages int
-	// Reserve is called before a subscription builds a long message. It reserves memory for the message.
-	Reserve messages.Reserve
-	// ScanLimiter is called before each scan of all rows of a resource.
-	ScanLimiter stream.ScanLimiter
-	// Grow is called when a response needs more or less memory than was estimated. bytes is the difference, negative
-	// for less.
-	Grow func(bytes int64)
-	// FanOut returns the approximate number of readers. With many readers, changes are sent in batches.
-	FanOut func() int
-	// Revalidation records the permissions on which a response depends.
-	Revalidation *permit.Revalidation
 }
 
 // For returns an Access that reads the cluster with the permissions of the viewer.
@@ -65,20 +58,23 @@ func (a *Access) With(options ReadOptions) *Access {
 // IsGuest reports whether the viewer is a guest, who sees only what a share link shares.
 func (a *Access) IsGuest() bool { return a.checker.Viewer.Scope != nil }
 
-// Grow reports that a response needs the given number of bytes in addition to its estimate.
-func (a *Access) Grow(bytes int64) {
-	if a.options.Grow != nil && bytes != 0 {
-		a.options.Grow(bytes)
-	}
+// opener returns what opens queries for the viewer.
+func (a *Access) opener() *opened.Opener {
+	return &opened.Opener{Deps: &a.cluster.opened, Checker: &a.checker, Options: a.options, Slots: a.slots}
 }
+
+// Snapshot reads the result of a query. It waits for the informer's first list, but at most the duration wait.
+func (a *Access) Snapshot(ctx context.Context, q query.Query, wait time.Duration) (*Snapshot, error) {
+	return a.opener().Snapshot(ctx, q, wait)
+}
+
+// Grow reports that a response needs the given number of bytes in addition to its estimate.
+func (a *Access) Grow(bytes int64) { a.options.Resize(bytes) }
 
 // AcquireProcessor waits until the caller may start work that keeps a processor busy. After this work, the caller
 // must call release.
 func (a *Access) AcquireProcessor(ctx context.Context) (release func(), err error) {
-	if a.options.ScanLimiter == nil {
-		return func() {}, nil
-	}
-	return a.options.ScanLimiter(ctx)
+	return a.options.AcquireProcessor(ctx)
 }
 
 // PublicDetail returns the detail of a problem that the viewer of this access is allowed to read.

@@ -8,6 +8,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
 	"github.com/glasshouse-project/glasshouse/internal/watch/event"
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
+	"github.com/glasshouse-project/glasshouse/internal/watch/opened"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
@@ -18,7 +19,7 @@ const maxBatch = 1000
 
 // A ChangeReader reads all changes of a query's objects one by one. Only one goroutine can use a ChangeReader.
 type ChangeReader struct {
-	opened        *openedQuery
+	opened        *opened.Query
 	cursor        journal.Cursor
 	version       int // The informer's version (of columns and history) to which the field cursor belongs.
 	needsSnapshot bool
@@ -48,18 +49,18 @@ func (a *Access) ReadChanges(ctx context.Context, q query.Query, position string
 	if !a.checker.Viewer.Program || a.checker.Viewer.Scope != nil {
 		return nil, status.Refusedf("Forbidden", "Only the program itself can read all changes.")
 	}
-	opened, err := a.open(ctx, &q, authz.VerbWatch, authz.TTLOpen())
+	found, err := a.opener().Open(ctx, &q, authz.VerbWatch, authz.TTLOpen())
 	if err != nil {
 		return nil, err
 	}
-	filter := opened.filter
-	opened.informer.Readers.Add(1)
-	r := &ChangeReader{opened: opened, needsSnapshot: true}
+	filter := found.Filter
+	found.Informer.Readers.Add(1)
+	r := &ChangeReader{opened: found, needsSnapshot: true}
 	var epoch, offset uint64
 	if n, _ := fmt.Sscanf(position, "%x-%d", &epoch, &offset); n == 2 {
-		now := opened.informer.VisibleState(filter)
-		isKnown := epoch == opened.informer.EpochOf(now.Version) && opened.informer.RetainsAfter(offset)
-		if isKnown && !opened.informer.HasGap(filter.Namespaces, offset) {
+		now := found.Informer.VisibleState(filter)
+		isKnown := epoch == found.Informer.EpochOf(now.Version) && found.Informer.RetainsAfter(offset)
+		if isKnown && !found.Informer.HasGap(filter.Namespaces, offset) {
 			r.cursor, r.version, r.needsSnapshot = journal.At(offset), now.Version, false
 			filter.Columns = now.Columns
 		}
@@ -69,7 +70,7 @@ func (a *Access) ReadChanges(ctx context.Context, q query.Query, position string
 
 // Next waits for the next batch. It returns stream.ErrClosed after the program has stopped watching the resource.
 func (r *ChangeReader) Next(ctx context.Context) (ChangeBatch, error) {
-	i, filter := r.opened.informer, r.opened.filter
+	i, filter := r.opened.Informer, r.opened.Filter
 	for {
 		now := i.VisibleState(filter)
 		r.needsSnapshot = r.needsSnapshot || now.Version != r.version
@@ -111,7 +112,7 @@ func (r *ChangeReader) Next(ctx context.Context) (ChangeBatch, error) {
 
 // snapshot returns a batch with the complete state. ok is false if the state is not known at this moment.
 func (r *ChangeReader) snapshot() (batch ChangeBatch, ok bool) {
-	listing, now := r.opened.informer.Objects(r.opened.filter, 0)
+	listing, now := r.opened.Informer.Objects(r.opened.Filter, 0)
 	if !now.Synced {
 		return ChangeBatch{}, false
 	}
@@ -124,11 +125,11 @@ func (r *ChangeReader) position() string {
 	if r.needsSnapshot {
 		return ""
 	}
-	return fmt.Sprintf("%x-%d", r.opened.informer.EpochOf(r.version), r.cursor.Offset)
+	return fmt.Sprintf("%x-%d", r.opened.Informer.EpochOf(r.version), r.cursor.Offset)
 }
 
 // Close ends the reader and releases its informer.
 func (r *ChangeReader) Close() {
-	r.opened.informer.Readers.Add(-1)
-	r.opened.release()
+	r.opened.Informer.Readers.Add(-1)
+	r.opened.Release()
 }

@@ -30,6 +30,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/inherit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/namespaces"
+	"github.com/glasshouse-project/glasshouse/internal/watch/opened"
 	"github.com/glasshouse-project/glasshouse/internal/watch/overview"
 	"github.com/glasshouse-project/glasshouse/internal/watch/permit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
@@ -89,16 +90,14 @@ type Cluster struct {
 	catalog          *catalog.Catalog
 	pool             *pool.Pool
 	log              *slog.Logger
-	cursors          cursor.Key
 	definitions      *definitions.Definitions
-	buffers          sync.Pool
 	encodedCache     event.Cache
 	redactionRules   redactionRules
 	verdicts         *inherit.Engine
-	inheritVerdicts  bool
 	lastChanges      *overview.LastChanges
 
 	permit     permit.Deps
+	opened     opened.Deps
 	namespaces *namespaces.Namespaces
 }
 
@@ -137,13 +136,11 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 		reviews: authz.NewReviewer(authorizer), health: options.Health, encodedCache: event.Cache{Health: options.Health},
 		tokens:  authenticator.TokenReviews(),
 		timeout: timeout, defaultNamespace: options.Namespace, pinned: options.Pinned,
-		log: options.Log, cursors: cursor.NewKey(),
-		ring: options.Ring.LimitedTo(limit), redactionRules: redactionRules{Rules: options.Redact},
+		log: options.Log, ring: options.Ring.LimitedTo(limit), redactionRules: redactionRules{Rules: options.Redact},
 	}
 	c.pool = pool.New(options.Linger, limit, c.newInformer)
 	c.catalog = catalog.New(discoverer, config.Host, c.onDiscovery, options.Log)
 	c.lastChanges = overview.NewLastChanges(c.catalog.Find, c.client)
-	c.inheritVerdicts = options.InheritVerdicts
 	c.definitions = &definitions.Definitions{Catalog: c.catalog, Pool: c.pool, Changed: signal.New()}
 	c.verdicts = inherit.New(inherit.Options{
 		Pool: c.pool, Discovered: c.definitions.Changed, Linger: options.Linger,
@@ -160,6 +157,12 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 		Guard: authz.NewGuard(authorizer.SubjectAccessReviews()), Reviews: c.reviews, Redact: options.Redact,
 		Find: c.catalog.Find, Namespaces: c.namespaces.Known, InheritsVerdicts: options.InheritVerdicts,
 		Forbidden: permit.NewForbiddenCache(),
+	}
+	c.opened = opened.Deps{
+		Pool: c.pool, Namespaces: c.namespaces, Cursors: cursor.NewKey(), Cache: &c.encodedCache,
+	}
+	if options.InheritVerdicts {
+		c.opened.Verdicts = c.verdicts
 	}
 	return c, nil
 }
@@ -233,16 +236,8 @@ func (c *Cluster) ReviewToken(ctx context.Context, token string, audiences []str
 	return authz.ReviewToken(ctx, c.tokens, token, audiences)
 }
 
-// acquireVerdicts keeps the inherited verdicts of a resource up to date until release is called.
-func (c *Cluster) acquireVerdicts(r *resource.Resource) (release func()) {
-	if !c.inheritVerdicts || !inherit.Covers(r) {
-		return func() {}
-	}
-	return c.verdicts.Acquire()
-}
-
 func (c *Cluster) find(scope listwatch.Scope) *shared.Informer {
-	return shared.Of(c.pool.Find(scope))
+	return c.opened.Find(scope)
 }
 
 func (c *Cluster) sharedInformers() []*shared.Informer {
@@ -273,10 +268,10 @@ func (c *Cluster) keepWatched(ctx context.Context, ref string) {
 	var loggedError string
 	for wait := pinnedFirstRetry; ctx.Err() == nil; wait = min(2*wait, pinnedLastRetry) {
 		access, all := c.For(Viewer{Program: true}), &query.Query{Resource: ref}
-		open, err := access.open(ctx, all, authz.VerbList, authz.TTLRequest())
+		open, err := access.opener().Open(ctx, all, authz.VerbList, authz.TTLRequest())
 		if err == nil {
 			<-ctx.Done()
-			open.release()
+			open.Release()
 			return
 		}
 		if loggedError != err.Error() && ctx.Err() == nil {

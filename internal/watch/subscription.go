@@ -9,6 +9,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/opened"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/signal"
@@ -92,20 +93,20 @@ func (s *Subscription) checkPermissions(
 func (s *Subscription) openReader(f *query.Filter, refusal string) error {
 	if refusal != "" {
 		forbidden := s.access.cluster.newForbiddenInformer(s.resource, refusal)
-		s.attachReader(&openedQuery{s.access, &s.query, s.resource, f, forbidden, forbidden.Close})
+		s.attachReader(s.access.opener().With(forbidden, &s.query, s.resource, f, forbidden.Close))
 	} else {
-		opened, err := s.access.acquire(&s.query, s.resource, f)
+		found, err := s.access.opener().Acquire(&s.query, s.resource, f)
 		if err != nil {
 			return err
 		}
-		s.attachReader(opened)
+		s.attachReader(found)
 	}
 	s.refusal = refusal
 	return nil
 }
 
-func (s *Subscription) attachReader(opened *openedQuery) {
-	s.reader, s.release = opened.newReader(s.view), opened.release
+func (s *Subscription) attachReader(found *opened.Query) {
+	s.reader, s.release = found.NewReader(s.view), found.Release
 }
 
 // newForbiddenInformer returns an informer that watches nothing and reports the state Forbidden. Guests may read the

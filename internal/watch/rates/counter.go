@@ -12,7 +12,7 @@ import (
 
 // counter counts restarts and warnings by object and bucket.
 type counter struct {
-	sources  *Sources
+	sources  *sources
 	list     *follower
 	pods     *follower // The follower list if the list contains pods; nil without pods.
 	events   *follower // The follower list if the list contains events.
@@ -41,7 +41,7 @@ type count struct {
 	isShown bool
 }
 
-func newCounter(s *Sources) *counter {
+func newCounter(s *sources) *counter {
 	c := &counter{sources: s, list: &follower{source: &s.List}}
 	c.events, c.pods = &follower{source: &s.Events}, &follower{source: &s.Pods, keepsLeft: true}
 	c.list.keepsLeft = c.list.isRead() && (!s.List.Filter.MatchesNamespaces() || s.HasPods && !s.isOfPods())
@@ -59,9 +59,9 @@ func newCounter(s *Sources) *counter {
 	return c
 }
 
-func (s *Sources) isOfEvents() bool { return s.Kind == "Event" }
+func (s *sources) isOfEvents() bool { return s.Kind == "Event" }
 
-func (s *Sources) isOfPods() bool { return s.Group == "" && s.Kind == "Pod" }
+func (s *sources) isOfPods() bool { return s.Group == "" && s.Kind == "Pod" }
 
 // followers returns each follower once. The list is first, because the others depend on it.
 func (c *counter) followers() []*follower {

@@ -22,7 +22,7 @@ const (
 
 // follower reads the visible changes of one resource: first those in the history, and then the new ones.
 type follower struct {
-	source  *Source
+	source  *source
 	started bool
 	cursor  journal.Cursor
 	version int

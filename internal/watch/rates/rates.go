@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
+	"github.com/glasshouse-project/glasshouse/internal/watch/opened"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/signal"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
@@ -32,21 +34,21 @@ const (
 	maxLeft    = 1_000
 )
 
-// A Source is a resource whose changes are counted, as far as the viewer may see them.
-type Source struct {
+// source is a resource whose changes are counted, as far as the viewer may see them.
+type source struct {
 	Informer *shared.Informer
 	Filter   *query.Filter // Only one goroutine can use a Filter, so sources must not share it.
 	Refusal  error         // Why the viewer may not read the resource; nil if the viewer may.
 }
 
-// Sources are the resources of one Reader.
-type Sources struct {
+// sources are the resources of one Reader.
+type sources struct {
 	Group, Kind string // Of the objects in the list.
-	List        Source
-	// Events is the zero Source if the list itself contains events.
-	Events Source
-	// Pods is the zero Source if the list contains pods, or objects without pods.
-	Pods Source
+	List        source
+	// Events is the zero source if the list itself contains events.
+	Events source
+	// Pods is the zero source if the list contains pods, or objects without pods.
+	Pods source
 	// HasPods means that the list contains pods, or controllers of pods.
 	HasPods bool
 
@@ -54,24 +56,24 @@ type Sources struct {
 	RecheckAt time.Time // When permissions must be checked again; zero for never.
 }
 
-// Opener checks the permissions of the viewer, and opens the sources.
-type Opener func(context.Context) (*Sources, error)
-
 // A Reader returns the counts of the last 5 minutes, again and again. Only one goroutine can use it.
 type Reader struct {
-	open    Opener
-	acquire func(context.Context) (release func(), err error)
-	sources *Sources
-	counter *counter
-	last    *Result
-	readAt  time.Time
+	opener   *opened.Opener
+	query    query.Query
+	resource *resource.Resource
+	sources  *sources
+	counter  *counter
+	last     *Result
+	readAt   time.Time
 }
 
-// New returns a Reader. It calls acquire before work that keeps a processor busy.
-func New(
-	ctx context.Context, open Opener, acquire func(context.Context) (release func(), err error),
-) (*Reader, error) {
-	r := &Reader{open: open, acquire: acquire}
+// New returns a Reader for the objects that a query selects.
+func New(ctx context.Context, opener *opened.Opener, q query.Query) (*Reader, error) {
+	found, err := opener.Checker.Resource(ctx, q.Resource)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reader{opener: opener, query: q, resource: found}
 	return r, r.recheck(ctx)
 }
 
@@ -98,7 +100,7 @@ func (r *Reader) Next(ctx context.Context) (*Result, error) {
 }
 
 func (r *Reader) read(ctx context.Context) (*Result, error) {
-	release, err := r.acquire(ctx)
+	release, err := r.opener.Options.AcquireProcessor(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +117,7 @@ func (r *Reader) recheck(ctx context.Context) error {
 	if r.sources != nil && (r.sources.RecheckAt.IsZero() || time.Now().Before(r.sources.RecheckAt)) {
 		return nil
 	}
-	sources, err := r.open(ctx)
+	sources, err := openSources(ctx, r.opener, &r.query, r.resource)
 	if err != nil {
 		return err
 	}
@@ -129,11 +131,11 @@ func (r *Reader) recheck(ctx context.Context) error {
 	return nil
 }
 
-func (s *Sources) differ(other *Sources) bool {
+func (s *sources) differ(other *sources) bool {
 	return s.List.differs(&other.List) || s.Events.differs(&other.Events) || s.Pods.differs(&other.Pods)
 }
 
-func (s *Source) differs(other *Source) bool {
+func (s *source) differs(other *source) bool {
 	if s.Informer != other.Informer || (s.Refusal == nil) != (other.Refusal == nil) {
 		return true
 	}
@@ -149,7 +151,7 @@ func (r *Reader) Close() {
 }
 
 // state returns the status of a source as the viewer may see it.
-func (s *Source) state() status.Status {
+func (s *source) state() status.Status {
 	switch problem, ok := errors.AsType[*status.Problem](s.Refusal); {
 	case ok && problem.Cause == status.Refused:
 		return status.Status{State: status.Forbidden, Reason: problem.Detail}

@@ -1,4 +1,4 @@
-package watch
+package opened
 
 import (
 	"context"
@@ -14,19 +14,12 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
-type (
-	// Item is one object of a Snapshot.
-	Item = compact.Object
-	// Column is one column of a Snapshot.
-	Column = printer.Column
-)
-
 // A Snapshot is the complete result of a query at one cursor (a position in the resource's history of changes).
 type Snapshot struct {
 	Resource *resource.Resource
-	Columns  []Column
+	Columns  []printer.Column
 	// Objects is in the query's sort order, or by namespace and name. Callers must not change these shared objects.
-	Objects      []*Item
+	Objects      []*compact.Object
 	IsWorstFirst bool // Whether the order is "auto", and sorts by severity, because an object is failed.
 	Total        int  // The number of matching objects, including those beyond the limit.
 	Status       status.Status
@@ -37,13 +30,13 @@ type Snapshot struct {
 }
 
 // Snapshot reads the result of a query. It waits for the informer's first list, but at most the duration wait.
-func (a *Access) Snapshot(ctx context.Context, q query.Query, wait time.Duration) (*Snapshot, error) {
-	open, err := a.open(ctx, &q, authz.VerbList, authz.TTLRequest())
+func (o *Opener) Snapshot(ctx context.Context, q query.Query, wait time.Duration) (*Snapshot, error) {
+	open, err := o.Open(ctx, &q, authz.VerbList, authz.TTLRequest())
 	if err != nil {
 		return nil, err
 	}
-	defer a.checker.ReleaseAfterResponse(open.release)
-	resource, filter, informer := open.resource, open.filter, open.informer
+	defer o.Checker.ReleaseAfterResponse(open.Release)
+	resource, filter, informer := open.Resource, open.Filter, open.Informer
 	began := time.Now()
 	informer.Wait(ctx, wait, func() bool { return informer.VisibleState(filter).Status.State != status.Syncing })
 	listing, total, now, err := open.first(ctx, began)
@@ -62,13 +55,13 @@ func (a *Access) Snapshot(ctx context.Context, q query.Query, wait time.Duration
 	}
 	// The version changes when this program loses a permission.
 	isCurrent := func() bool { return informer.CurrentState(nil).Version == now.Version }
-	a.checker.RecordRows(resource, filter, isCurrent)
+	o.Checker.RecordRows(resource, filter, isCurrent)
 	snapshot.Objects, snapshot.Total, snapshot.IsWorstFirst = listing.Objects, total, listing.IsWorstFirst
-	if mask := a.checker.Viewer.GuestMask(resource); mask != nil {
-		a.Grow(maskedMemory * int64(len(listing.Objects)))
-		snapshot.Objects = make([]*Item, len(listing.Objects))
-		for n, o := range listing.Objects {
-			snapshot.Objects[n] = mask.Object(o)
+	if mask := o.Checker.Viewer.GuestMask(resource); mask != nil {
+		o.Options.Resize(maskedMemory * int64(len(listing.Objects)))
+		snapshot.Objects = make([]*compact.Object, len(listing.Objects))
+		for n, object := range listing.Objects {
+			snapshot.Objects[n] = mask.Object(object)
 		}
 	}
 	if len(snapshot.Objects) == total {
@@ -81,19 +74,19 @@ func (a *Access) Snapshot(ctx context.Context, q query.Query, wait time.Duration
 }
 
 // first waits for the scan limiter, and reads the result. It repeats an access review that is too old.
-func (o *openedQuery) first(ctx context.Context, reviewedAt time.Time) (*shared.Listing, int, informer.State, error) {
-	a := o.access
+func (q *Query) first(ctx context.Context, reviewedAt time.Time) (*shared.Listing, int, informer.State, error) {
+	o := q.opener
 	check := func() error {
 		if time.Since(reviewedAt) <= authz.TTLRecheck().Allowed {
 			return nil
 		}
 		reviewedAt = time.Now()
-		return a.checker.Restrict(ctx, o.resource, o.filter, authz.VerbList, authz.TTLRequest())
+		return o.Checker.Restrict(ctx, q.Resource, q.Filter, authz.VerbList, authz.TTLRequest())
 	}
 	if err := check(); err != nil {
 		return nil, 0, informer.State{}, err
 	}
-	release, err := a.AcquireProcessor(ctx)
+	release, err := o.Options.AcquireProcessor(ctx)
 	if err != nil {
 		return nil, 0, informer.State{}, err
 	}
@@ -101,12 +94,12 @@ func (o *openedQuery) first(ctx context.Context, reviewedAt time.Time) (*shared.
 	if err := check(); err != nil {
 		return nil, 0, informer.State{}, err
 	}
-	scan := scanMemory(o.query, o.filter, int64(o.informer.Len()))
-	a.Grow(scan)
-	found, total, now := o.informer.First(o.filter, o.query)
+	scan := scanMemory(q.query, q.Filter, int64(q.Informer.Len()))
+	o.Options.Resize(scan)
+	found, total, now := q.Informer.First(q.Filter, q.query)
 	// Replace the estimate by the memory that is used. If scan is 0, readers share the list.
 	if scan > 0 {
-		a.Grow(shared.ListedMemory*int64(cap(found.Objects)) - scan)
+		o.Options.Resize(shared.ListedMemory*int64(cap(found.Objects)) - scan)
 	}
 	return found, total, now, nil
 }
