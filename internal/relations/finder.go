@@ -14,7 +14,7 @@ type finder struct {
 	resource *resource.Resource
 	kind     string // group/resource
 	object   objectrefs.Object
-	known    []watch.ResourceStatus
+	known    knownResources
 	lists    []*list
 	builder  *graphBuilder
 
@@ -25,6 +25,26 @@ type finder struct {
 
 func (f *finder) self() string {
 	return idOf(f.kind, f.object.Namespace, f.object.Name)
+}
+
+// knownResources are the resources that the viewer may discover.
+type knownResources []watch.ResourceStatus
+
+func (k knownResources) byName(name string) *resource.Resource {
+	return k.find(func(r *resource.Resource) bool { return nameOf(r) == name })
+}
+
+func (k knownResources) byKind(group, kind string) *resource.Resource {
+	return k.find(func(r *resource.Resource) bool { return r.Group == group && r.Kind == kind })
+}
+
+func (k knownResources) find(match func(*resource.Resource) bool) *resource.Resource {
+	for n := range k {
+		if r := &k[n].Resource; r.Preferred && match(r) {
+			return r
+		}
+	}
+	return nil
 }
 
 type labelSets map[unique.Handle[string]]map[string]string

@@ -46,7 +46,7 @@ func (f *finder) search(ctx context.Context) {
 	f.lists = make([]*list, len(kinds))
 	var reading sync.WaitGroup
 	for n, kind := range kinds {
-		l := &list{kind: kind, resource: f.byName(kind)}
+		l := &list{kind: kind, resource: f.known.byName(kind)}
 		f.lists[n] = l
 		switch {
 		case l.resource == nil && f.access.IsGuest(): // Do not reveal whether the kind exists.
@@ -158,23 +158,6 @@ func (f *finder) refersToObject(r *objectrefs.Ref, namespace string) bool {
 		namespace = r.Namespace
 	}
 	return !f.resource.Namespaced || namespace == f.object.Namespace
-}
-
-func (f *finder) byName(name string) *resource.Resource {
-	return f.find(func(r *resource.Resource) bool { return nameOf(r) == name })
-}
-
-func (f *finder) byKind(group, kind string) *resource.Resource {
-	return f.find(func(r *resource.Resource) bool { return r.Group == group && r.Kind == kind })
-}
-
-func (f *finder) find(match func(*resource.Resource) bool) *resource.Resource {
-	for n := range f.known {
-		if r := &f.known[n].Resource; r.Preferred && match(r) {
-			return r
-		}
-	}
-	return nil
 }
 
 // entryOf finds an object in the searched lists. missing means that a complete list does not contain the object.

@@ -26,7 +26,7 @@ type target struct {
 // target resolves a reference from an object in the namespace. ok is false if the reference lacks a required
 // namespace.
 func (f *finder) target(r *objectrefs.Ref, namespace string) (t *target, ok bool) {
-	t = &target{Ref: *r, resource: f.byKind(r.Group, r.Kind)}
+	t = &target{Ref: *r, resource: f.known.byKind(r.Group, r.Kind)}
 	if t.Namespace == "" {
 		t.Namespace = namespace
 	}
