@@ -22,6 +22,11 @@ func newCoverage() coverage {
 
 func (c *coverage) includes(namespace string) bool { return c.covered[""] || c.covered[namespace] }
 
+// hasListed reports whether a namespace was listed. For all namespaces (""), one listed namespace is enough.
+func (c *coverage) hasListed(namespace string) bool {
+	return c.includes(namespace) || namespace == "" && len(c.covered) > 0
+}
+
 // entered returns a function that returns the Memo for an added object. CoverageOnly is set if the object's namespace
 // was not listed before.
 func (i *Informer) entered() func(key string) event.Memo {
@@ -29,13 +34,6 @@ func (i *Informer) entered() func(key string) event.Memo {
 	before := coverage{covered: maps.Clone(i.coverage.covered)}
 	i.mu.Unlock()
 	return func(key string) event.Memo { return event.Memo{CoverageOnly: !before.includes(NamespaceOf(key))} }
-}
-
-// hasListed reports whether a namespace was listed. For all namespaces (""), one listed namespace is enough.
-func (i *Informer) hasListed(namespace string) bool {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.coverage.includes(namespace) || namespace == "" && len(i.coverage.covered) > 0
 }
 
 // dropCoverage records the removal of rows. isRequested reports whether a reader still requests one of the removed

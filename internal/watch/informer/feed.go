@@ -123,7 +123,10 @@ func (f *feed) list(ctx context.Context, options metav1.ListOptions) (*listwatch
 		f.reserved.Begin()
 		f.readColumns(ctx)
 	}
-	if options.ResourceVersion == "0" && f.informer.hasListed(f.namespace) {
+	f.informer.mu.Lock()
+	hasListed := f.informer.coverage.hasListed(f.namespace)
+	f.informer.mu.Unlock()
+	if options.ResourceVersion == "0" && hasListed {
 		// Request the newest version, because the cache of an API server can be older than the objects in memory.
 		options.ResourceVersion = ""
 	}

@@ -132,6 +132,17 @@ func (r *reader) set(key string, before, o *compact.Object) {
 	r.mark(affected...)
 }
 
+// remove removes an object, and marks what its removal can affect.
+func (r *reader) remove(id graph.ID) {
+	neighbors := r.neighbors(id)
+	r.graph.Remove(id)
+	r.mentions.set(id, nil)
+	if r.results.remove(id) {
+		r.publish(id) // An informer of another version can still contain the object.
+	}
+	r.mark(neighbors...)
+}
+
 // count updates what the pods of a namespace request. before is nil for a new pod, and text for a deleted one.
 func (r *reader) count(key string, before *compact.Object, text []byte) {
 	if r.resource.kind != (graph.Kind{Kind: "Pod"}) {

@@ -152,16 +152,6 @@ func isEndpoints(kind graph.Kind) bool {
 	return kind.Kind == "EndpointSlice" || kind.Kind == "Endpoints"
 }
 
-func (e *Engine) remove(id graph.ID) {
-	neighbors := e.neighbors(id)
-	e.graph.Remove(id)
-	e.mentions.set(id, nil)
-	if e.results.remove(id) {
-		e.publish(id) // An informer of another version can still contain the object.
-	}
-	e.mark(neighbors...)
-}
-
 // maxAffected limits the objects of one relation that are evaluated again after a change.
 const maxAffected = 10_000
 
