@@ -191,11 +191,11 @@ func (e *Engine) neighbors(id graph.ID) []graph.ID {
 }
 
 // containers returns the namespace and the definition of the kind of an object.
-func (e *Engine) containers(id graph.ID) (found []graph.ID) {
+func (x *index) containers(id graph.ID) (found []graph.ID) {
 	if namespace := id.Namespace(); namespace != "" {
 		found = append(found, graph.NewID(graph.Kind{Kind: "Namespace"}, "", namespace))
 	}
-	if r := e.resourceOf(id.Kind); r != nil && resource.IsCustom(r.Group) {
+	if r := x.resourceOf(id.Kind); r != nil && resource.IsCustom(r.Group) {
 		kind := graph.Kind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 		found = append(found, graph.NewID(kind, "", r.Resource+"."+r.Group))
 	}
