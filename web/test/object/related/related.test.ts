@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { groupsOf, readGraph, type Graph } from "../../../static/src/object/related/graph.ts";
+import { foldRevisions, groupsOf, readGraph, type Graph } from "../../../static/src/object/related/graph.ts";
 import {
   readingOrder,
   linksOf,
@@ -186,4 +186,25 @@ void test("a line leaves a card on the side of its target", () => {
     "M179 0C200 0 200 20 221 20H379C400 20 400 50 421 50",
     "between the cards of the column on its way",
   );
+});
+
+void test("old ReplicaSets without pods share one node until they are opened", () => {
+  const names = (g: Graph): string[] => g.nodes.map((n) => (n.isFolded === true ? `${n.count} in ${n.id}` : n.name));
+  const rs = { kind: "ReplicaSet" };
+  const nodes = [node("deploy"), node("new", rs), node("old-1", rs), node("old-2", rs), node("pod")];
+  const edges = ["new", "old-1", "old-2"].map((name) => edge("deploy", name));
+  const all = ["deploy", "new", "old-1", "old-2", "pod"];
+  const g = graph(nodes, [...edges, edge("new", "pod")]);
+  const folded = foldRevisions(g, new Set());
+  assert.deepEqual(names(folded), ["deploy", "new", "2 in deploy+revisions", "pod"]);
+  assert.deepEqual(
+    linksOf(folded).map((l) => `${l.from} ${l.to}`),
+    ["deploy new", "deploy deploy+revisions", "new pod"],
+  );
+  assert.deepEqual(names(foldRevisions(g, new Set(["deploy+revisions"]))), all);
+  // It is unknown which ReplicaSet is old, or a ReplicaSet that has a problem would be hidden.
+  assert.deepEqual(names(foldRevisions(graph(nodes, edges), new Set())), all);
+  assert.deepEqual(names(foldRevisions({ ...g, truncated: true }, new Set())), all);
+  const failed = nodes.with(2, node("old-1", { ...rs, severity: "failed" }));
+  assert.deepEqual(names(foldRevisions(graph(failed, [...edges, edge("new", "pod")]), new Set())), all);
 });

@@ -30,9 +30,14 @@ export function stateElements(node: GraphNode): HTMLElement[] {
 }
 
 export const nodeLabel = (node: GraphNode): string =>
-  node.count > 0 ? `${formatInteger(node.count)} more` : node.name;
+  node.isFolded === true
+    ? `${formatInteger(node.count)} old revisions`
+    : node.count > 0
+      ? `${formatInteger(node.count)} more`
+      : node.name;
 
 export function nodeDescription(node: GraphNode, isSelf: boolean): string {
+  if (node.isFolded === true) return `${nodeLabel(node)} without pods. Show each of them`;
   const word = stateLabels[node.state][2] || (isCounted(node.severity) ? severityWords[node.severity] : "");
   const name =
     node.count > 0
@@ -69,6 +74,12 @@ export function nodeLink(
     "data-grouped": node.count > 0 ? "" : null,
     title: nodeDescription(node, isSelf),
   };
+  if (node.isFolded === true)
+    return h(
+      "button",
+      { ...attributes, type: "button", "aria-label": nodeDescription(node, isSelf), "aria-expanded": "false" },
+      ...children,
+    );
   if (href === null)
     return h(
       "span",

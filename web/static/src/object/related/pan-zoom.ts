@@ -14,7 +14,6 @@ export class PanZoom {
     "div",
     { class: "graph", role: "group", "aria-label": "Related objects as a graph. The arrow keys follow its lines." },
     this.content,
-    legend(),
   );
   private x = 0;
   private y = 0;
@@ -141,9 +140,4 @@ export class PanZoom {
     this.y -= e.shiftKey ? 0 : e.deltaY;
     this.applyTransform();
   }
-}
-
-function legend(): HTMLElement {
-  const sample = (type: string): HTMLElement => h("span", { "data-type": type }, type);
-  return h("p", { class: "legend-lines" }, ...["owns", "uses", "selects"].map(sample));
 }

@@ -7,7 +7,7 @@ import { h } from "../../ui/dom.ts";
 import { mount, unmount } from "../../ui/view.tsx";
 import { formatInteger } from "../../text/format.ts";
 import { GraphView } from "./graph-view.ts";
-import type { Graph } from "./graph.ts";
+import { foldRevisions, types, type Graph } from "./graph.ts";
 import { RelatedList } from "./list.tsx";
 import { cardHeight, cardWidth, linksOf } from "./graph-layout.ts";
 import { refreshInterval, RelatedPoller } from "./poller.ts";
@@ -34,6 +34,7 @@ export class RelatedTab implements Tab {
   private reported = ""; // the last value of related that is not empty
   private layoutAbort = new AbortController();
   private graph: Graph | null = null;
+  private readonly openedRevisions = new Set<string>();
   private requestedObject: JsonObject | null = null;
   private isDeleted = false;
   private readAt = 0; // time in ms
@@ -56,11 +57,10 @@ export class RelatedTab implements Tab {
     );
     this.explanation = new ExplanationReader(host, () => this.explanationChanged());
     this.graphView.element.addEventListener("click", (e) => {
-      const id =
-        e.detail === 0 && e.target instanceof Element
-          ? e.target.closest<HTMLElement>(".card")?.dataset["id"]
-          : undefined;
-      RelatedTab.lastOpenedId = id ?? "";
+      const card = e.target instanceof Element ? e.target.closest<HTMLElement>(".card") : null;
+      const id = card?.dataset["id"] ?? "";
+      if (card?.localName === "button") return this.openRevisions(id);
+      RelatedTab.lastOpenedId = e.detail === 0 ? id : "";
     });
     this.render();
   }
@@ -150,7 +150,12 @@ export class RelatedTab implements Tab {
     const isGraph = this.graph !== null && this.graph.nodes.length > 1 && this.mode === "graph";
     if (!isGraph) this.isGraphShown = false;
     this.render();
-    if (this.graph !== null && isGraph) void this.drawGraph(this.graph);
+    if (this.graph !== null && isGraph) void this.drawGraph(foldRevisions(this.graph, this.openedRevisions));
+  }
+
+  private openRevisions(id: string): void {
+    this.openedRevisions.add(id);
+    this.draw();
   }
 
   private async drawGraph(graph: Graph): Promise<void> {
@@ -287,5 +292,16 @@ const EmptyNote = ({ text }: { text: string }) => (
 function GraphPlace({ view }: { view: GraphView }) {
   const place = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => place.current?.replaceChildren(view.element), [view]);
-  return <div class="graph-place" ref={place} />;
+  return (
+    <>
+      <div class="graph-place" ref={place} />
+      <p class="legend-lines">
+        {types.map((type) => (
+          <span key={type} data-type={type}>
+            {type}
+          </span>
+        ))}
+      </p>
+    </>
+  );
 }
