@@ -171,7 +171,7 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
     const tab = (name) => page.getByRole("tab", { name }).click();
     await page.keyboard.press("j");
     await page.keyboard.press("Enter");
-    await page.locator('#panel .status[data-state="live"]').waitFor();
+    await page.locator('#panel .status[data-state="live"]').waitFor({ state: "attached" });
     await page.locator("#panel .overview").waitFor();
     await check(page, "overview");
     await page.getByRole("button", { name: "Find references" }).click();
@@ -234,7 +234,7 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
     await check(page, "an object that is not there", "#side");
     await create(maps, configMap("goes", { a: "b" }));
     await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&open=${ns}/goes`);
-    await page.locator('#panel .status[data-state="live"]').waitFor();
+    await page.locator('#panel .status[data-state="live"]').waitFor({ state: "attached" });
     await remove(`${maps}/goes`);
     await page.locator("#panel .status", { hasText: "Deleted" }).waitFor();
     await check(page, "an object that is gone", "#side");

@@ -183,7 +183,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
         `${dashboard.url}r/${m.ref}?` +
           `${new URLSearchParams({ ...(m.namespaced ? { ns } : {}), q: m.name, cols: "wide", open: key })}`,
       );
-      await page.locator('#panel .status[data-state="live"]').waitFor();
+      await page.locator('#panel .status[data-state="live"]').waitFor({ state: "attached" });
       await panel.locator(".overview .pairs:visible").first().waitFor();
       await until(`the row of ${m.resource}`, async () => (await table(page)).rows.length > 0);
       await harmless(page, `${m.resource}: list and overview`);
@@ -257,7 +257,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
           open: `${m.namespaced ? ns : "_"}/${m.name}`,
         })}`,
       );
-      await page.locator('#panel .status[data-state="live"]').waitFor();
+      await page.locator('#panel .status[data-state="live"]').waitFor({ state: "attached" });
       await page.locator("#panel .overview .pairs").first().waitFor();
       await harmless(page, `long ${m.resource}: list and overview`);
       await page.locator("#tab-yaml").click();
@@ -359,7 +359,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
         .last()
         .click();
       assert.equal(new URL(page.url()).searchParams.get("open"), `${ns}/${name}`);
-      await page.locator('#panel .status[data-state="live"]').waitFor();
+      await page.locator('#panel .status[data-state="live"]').waitFor({ state: "attached" });
       assert.equal(await page.locator("#panel h2").textContent(), `${ns}/${name}`);
       await page.locator("#panel .overview", { hasText: ns }).waitFor();
       await harmless(page, name);
@@ -368,7 +368,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
       assert.equal(await page.locator("h1").textContent(), name);
       await harmless(page, `the page of ${name}`);
       await page.goBack();
-      await page.locator('#panel .status[data-state="live"]').waitFor();
+      await page.locator('#panel .status[data-state="live"]').waitFor({ state: "attached" });
     }
   });
 

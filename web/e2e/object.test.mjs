@@ -39,7 +39,9 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     await page.getByRole("tab", { name: "YAML" }).click();
     await until("the YAML", async () => (await yaml(page)).includes("\n  name: a-2\n"));
     assert.equal(new URL(page.url()).searchParams.get("tab"), "yaml");
-    await panel(page).locator('.status[data-state="live"]').waitFor();
+    await panel(page).locator('.status[data-state="live"]').waitFor({ state: "attached" });
+    assert.ok(await panel(page).locator(".status").isHidden(), "only the header says Live");
+    await panel(page).locator(".title").getByRole("link", { name: "Compare with" }).waitFor();
     assert.equal(await page.locator("#panel .line[data-changed]").count(), 0, "nothing has changed yet");
 
     await patch(`${where}/a-2`, { metadata: { labels: { colour: "green" } } }, { manager: "e2e-painter" });
@@ -56,7 +58,7 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     await until("the row to go", async () => (await row(page, "a-2")) === undefined);
     await create(where, configMap("a-2", { text: "of the second a-2" }));
     await until("the recreated object", async () => (await yaml(page)).includes("of the second a-2"));
-    await panel(page).locator('.status[data-state="live"]').waitFor();
+    await panel(page).locator('.status[data-state="live"]').waitFor({ state: "attached" });
 
     await page.keyboard.press("Escape");
     await panel(page).waitFor({ state: "hidden" });

@@ -28,7 +28,7 @@ await test("behind nginx", { timeout: 240_000 }, async (t) => {
     await create(where, configMap("first"));
     await until("the first row", () => row(page, "first"));
     await page.locator('#tbody tr[data-name="there"] a').first().click();
-    await page.locator("#panel .status").waitFor();
+    await page.locator('#panel .status[data-state="live"]').waitFor({ state: "attached" });
     assert.ok(page.url().startsWith(nginx.url), page.url());
   });
 

@@ -66,7 +66,7 @@ await test("secrets", { timeout: 120_000 }, async (t) => {
     await line.waitFor();
     const before = await line.innerText();
     assert.match(before, /^ {2}password: .+/, "the key is shown, not the value");
-    await page.locator('#panel .status[data-state="live"]').waitFor();
+    await page.locator('#panel .status[data-state="live"]').waitFor({ state: "attached" });
 
     await patch(`${where}/kept`, { data: { password: base64(canaries.changed) } }, { manager: "e2e-rotator" });
     await page.locator("#panel .line[data-changed]", { hasText: "password:" }).waitFor();

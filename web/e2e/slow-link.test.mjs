@@ -124,7 +124,7 @@ await test("a slow link", { timeout: 240_000 }, async (t) => {
         "the object",
         async () => {
           await recordProgress();
-          return (await page.locator("#panel .status").innerText()) === "Live" && (await words()) === "";
+          return (await page.locator("#panel .status").getAttribute("data-state")) === "live" && (await words()) === "";
         },
         60_000,
       );
@@ -138,7 +138,7 @@ await test("a slow link", { timeout: 240_000 }, async (t) => {
       await patch(`${where}/other`, { data: { c: "3" } });
       await until("a change in the list", async () => (await row(page, "other"))?.Data === "3", 20_000);
       await page.locator('#tbody tr[data-name="other"] td').last().click();
-      await page.locator("#panel .status", { hasText: "Live" }).waitFor();
+      await page.locator('#panel .status[data-state="live"]').waitFor({ state: "attached" });
       // The panel was closed while its long message arrived in chunks. The server must not have sent the last chunk.
       const late = parts().slice(before);
       assert.ok(

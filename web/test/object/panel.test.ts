@@ -66,3 +66,27 @@ void test("a tab without its style sheet subscribes to nothing, reports that, an
     panel.close();
   }
 });
+
+void test("the title names the state of an object only while it is not live, and compares the object", async () => {
+  const { upstream, root, panel } = openPanel();
+  const state = (): string => {
+    frame();
+    return root.find("class", "status")?.textContent ?? "";
+  };
+  try {
+    await nextTask();
+    const { id } = upstream.requests.find((r) => r["kind"] === "object") ?? upstream.requests[0] ?? {};
+    upstream.browser.socket.receive({ id, type: "state", state: "live" });
+    assert.equal(state(), "Receiving");
+    upstream.browser.socket.receive({ id, type: "snapshot", object: { metadata: { name: "web" } } });
+    assert.equal(state(), "");
+    upstream.browser.socket.receive({ id, type: "state", state: "stale", since: "" });
+    assert.equal(state(), "Stale");
+    const title = root.find("class", "bar title") as Part;
+    assert.equal(title.find("class", "status")?.dataset["state"], "warn");
+    assert.equal(title.find("class", "compare-link")?.textContent, "Compare with…");
+    assert.equal(root.find("class", "bar object-status"), undefined);
+  } finally {
+    panel.close();
+  }
+});

@@ -46,6 +46,13 @@ void test("the page shows the tab of its URL, and each opened tab is a history e
   });
 });
 
+void test("the link that compares the object is next to the breadcrumbs, and guests have none", () => {
+  start();
+  assert.equal(element("asof").parentElement?.find("class", "compare-link")?.textContent, "Compare with…");
+  start("", JSON.stringify([{ resource: "core/v1/pods" }]));
+  assert.equal(element("asof").parentElement?.find("class", "compare-link"), undefined);
+});
+
 void test("back and forward show the tab and the log of the URL", () => {
   const p = start();
   assert.equal(p.selectedTab(), "overview");

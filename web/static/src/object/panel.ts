@@ -60,30 +60,24 @@ export class Panel {
       }),
     );
     this.tabStrip.addEventListener("keydown", (e) => this.moveFocus(e));
-    const compareLink = h(
-      "a",
-      { class: "compare-link", href: compareHref(kind.ref, name), title: "Compare with another object" },
-      "Compare with…",
-    );
-    const bar = h(
-      "div",
-      { class: "bar object-status" },
-      ...(isFullPage ? [] : [this.statusElement]),
-      this.lastChangeElement,
-      h("span", { class: "spring" }),
-      ...(isFullPage ? [this.reloads] : []),
-      ...(sharedParts() === null ? [compareLink] : []),
-    );
-    if (isFullPage) root.prepend(this.tabStrip, bar, this.banner);
-    else root.replaceChildren(this.title(), this.tabStrip, bar, this.banner);
-    if (!isFullPage) this.attachBody();
+    const tabRow = h("div", { class: "tab-row" }, this.tabStrip, this.lastChangeElement);
+    const compareLink = h("a", { class: "compare-link", href: compareHref(kind.ref, name) }, "Compare with…");
+    const links = sharedParts() === null ? [compareLink] : []; // guests cannot compare
+    if (isFullPage) {
+      byId("asof").before(...links);
+      tabRow.append(this.reloads);
+      root.prepend(tabRow, this.banner);
+    } else {
+      root.replaceChildren(this.title(links), tabRow, this.banner);
+      this.attachBody();
+    }
     this.store = new ObjectStore(host.live, host.now, kind.ref, name, () => this.schedule(), showReloadToast);
     this.timer = setInterval(() => this.tab?.tick?.(), 1000);
     this.show(tab);
     this.draw();
   }
 
-  private title(): HTMLElement {
+  private title(links: readonly HTMLElement[]): HTMLElement {
     const { kind, name } = this.host;
     const text = name.ns === "" ? name.name : `${name.ns}/${name.name}`;
     const button = h(
@@ -98,7 +92,9 @@ export class Panel {
       { class: "bar title" },
       h("span", { class: "kind" }, kind.kind),
       h("h2", { title: text }, text),
+      this.statusElement,
       h("span", { class: "spring" }),
+      ...links,
       page,
       button,
     );
@@ -196,7 +192,9 @@ export class Panel {
     const s = status(info, now);
     const isDeleted = store.deletedAt !== null && store.object !== null;
     const isMissing = store.isMissing && s.tone === "live";
-    setText(this.statusElement, isDeleted ? "Deleted" : isMissing ? "Not found" : s.text);
+    const text = isDeleted ? "Deleted" : isMissing ? "Not found" : s.text;
+    // Next to a list, the header already says "Live".
+    setText(this.statusElement, s.tone === "live" && text === s.text && this.actions.close !== null ? "" : text);
     this.statusElement.dataset["state"] = isDeleted ? "bad" : isMissing ? "warn" : s.tone;
     const banner = isDeleted
       ? `Deleted${store.deletedAt === "" ? "" : ` at ${clockTime(store.deletedAt ?? "", now)}`}. ` +
@@ -208,10 +206,9 @@ export class Panel {
     setText(this.banner, banner ?? "");
     showText(this.reloads, reloadsText(this.host.live.reloadCount));
     this.reloads.title = this.host.live.reloadReason;
-    setText(
-      this.lastChangeElement,
-      store.progress !== "" ? store.progress : store.last === null ? "" : lastChangeText(store.last, now),
-    );
+    const change = store.progress || (store.last === null ? "" : lastChangeText(store.last, now));
+    setText(this.lastChangeElement, change);
+    this.lastChangeElement.title = change;
     this.root.toggleAttribute("data-gone", isDeleted);
     this.root.toggleAttribute("data-stale", s.tone !== "live");
     if (this.tab === null || (store.object === null && !this.body.isConnected)) return;
