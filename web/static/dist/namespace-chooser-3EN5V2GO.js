@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c}from"./chunk-JFB6KZ33.js";import"./chunk-RKIZ25IO.js";import"./chunk-ED5LUU53.js";import"./chunk-OBHV35NK.js";import"./chunk-LAPGQYFY.js";import"./chunk-ATB4R42E.js";export{b as isNamespaceName,a as matchingNamespaces,c as namespaceChooser};
