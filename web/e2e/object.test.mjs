@@ -40,7 +40,7 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     await until("the YAML", async () => (await yaml(page)).includes("\n  name: a-2\n"));
     assert.equal(new URL(page.url()).searchParams.get("tab"), "yaml");
     await panel(page).locator('.status[data-state="live"]').waitFor({ state: "attached" });
-    assert.ok(await panel(page).locator(".status").isHidden(), "only the header says Live");
+    assert.ok(await panel(page).locator(".status").isHidden(), "only the header shows Live");
     await panel(page).locator(".title").getByRole("link", { name: "Compare with" }).waitFor();
     assert.equal(await page.locator("#panel .line[data-changed]").count(), 0, "nothing has changed yet");
 

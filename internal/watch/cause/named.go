@@ -8,7 +8,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// maxMentions limits the objects that are looked up for one message.
+// maxMentions limits the objects that are searched for one message.
 const maxMentions = 5
 
 var (
@@ -30,7 +30,7 @@ type Mention struct {
 	Name      string
 }
 
-// named looks for an object that the subject's sentence names. It is the cause if it is missing or has a problem.
+// named searches for an object that the subject's sentence names. It is the cause if it is missing or has a problem.
 func named(s *subject) *verdict.Verdict {
 	if v := namedMissing(s); v != nil {
 		return v

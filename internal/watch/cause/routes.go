@@ -111,7 +111,7 @@ func (s *subject) brokenPath(p *path) *verdict.Verdict {
 
 var sliceKind = graph.Kind{Group: "discovery.k8s.io", Kind: "EndpointSlice"} //nolint:gochecknoglobals // Constant.
 
-// hasNoEndpoints reports whether nobody has created the endpoints of a Service without selector.
+// hasNoEndpoints reports whether a Service without selector has no endpoints, which users must create.
 func hasNoEndpoints(s *subject, n *Neighbor, o *corev1.Service) bool {
 	if o.Spec.Type == corev1.ServiceTypeExternalName || len(o.Spec.Selector) > 0 {
 		return false

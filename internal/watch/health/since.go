@@ -94,7 +94,7 @@ func conditionSince(o object.Object) time.Time {
 	return firstTime(first, limited)
 }
 
-// isUndesired reports whether a condition of a well-known type is not as desired, or its name says that it is bad.
+// isUndesired reports whether a condition of a well-known type is not as desired, or its name means a bad state.
 func isUndesired(c object.Condition) bool {
 	switch c.Kind {
 	case "Ready", "ContainersReady", "Initialized", "PodScheduled", "Available", "Progressing", "Established",

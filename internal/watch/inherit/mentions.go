@@ -12,7 +12,7 @@ import (
 )
 
 // Named returns the objects that a message can mean (see cause.Cluster). Kinds of the group of the object that the
-// message describes come first, and then those of Kubernetes itself.
+// message describes are first, and then those of Kubernetes itself.
 func (x *index) Named(by graph.ID, m *cause.Mention) (found []cause.Neighbor) {
 	var kinds []*resource.Resource
 	x.mu.RLock()

@@ -23,7 +23,7 @@ const overviewInterval = time.Second
 
 // followOverview sends the overview of namespaces, and again after each change. Permissions are checked each time.
 func (l *session) followOverview(ctx context.Context, o *operation) error {
-	defer l.access.KeepOverview()() //nolint:contextcheck // The engine outlives sessions.
+	defer l.access.KeepOverview()()
 	return l.followVerdicts(ctx, o, func() (any, error) {
 		return l.access.Overview(ctx, watch.OverviewQuery{Namespaces: o.Namespaces})
 	})
@@ -31,7 +31,7 @@ func (l *session) followOverview(ctx context.Context, o *operation) error {
 
 // followExplanation sends the explanation of an object, and again after each change.
 func (l *session) followExplanation(ctx context.Context, o *operation) error {
-	defer watch.IndexOf(l.access).Keep()() //nolint:contextcheck // The engine outlives sessions.
+	defer watch.IndexOf(l.access).Keep()()
 	return l.followVerdicts(ctx, o, func() (any, error) {
 		return watch.IndexOf(l.access).Explanation(ctx, o.Resource, strings.Join(o.Namespaces, ","), o.Name)
 	})

@@ -99,7 +99,7 @@ void test("a link with a filter is shown without a page load, and a click on a h
   ]);
 });
 
-void test("a related object opens beside the same list, and back returns to the first object", () => {
+void test("a related object opens next to the same list, and back returns to the first object", () => {
   const { list } = start("/r/core/v1/pods?sort=-name");
   list.openObject({ ns: "shop", name: "web-1" }, "related");
   const first = "/r/core/v1/pods?sort=-name&open=shop/web-1&tab=related";

@@ -49,10 +49,10 @@ type condition struct {
 
 func (c *condition) is(status string) bool { return c.status == status }
 
-// isBadTrue reports whether the condition is True, and its name says that this is bad.
+// isBadTrue reports whether the condition is True, and its name means a bad state.
 func (c *condition) isBadTrue() bool { return c.is("True") && IsBadIfTrue(c.kind) }
 
-// isFalse reports whether the condition is False, and its name does not say that this is good.
+// isFalse reports whether the condition is False, and its name does not mean a bad state.
 func (c *condition) isFalse() bool {
 	return c.is("False") && !IsBadIfTrue(c.kind) && !calmReason.MatchString(c.reason)
 }

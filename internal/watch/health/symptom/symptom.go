@@ -1,5 +1,5 @@
-// Package symptom finds signs of a problem in the status of an object of any kind: conditions whose names say that True
-// is bad, texts of errors, and messages that name a missing object. All functions are pure.
+// Package symptom finds signs of a problem in the status of an object of any kind: conditions whose names mean
+// a bad state, texts of errors, and messages that name a missing object. All functions are pure.
 package symptom
 
 import (
@@ -66,7 +66,7 @@ func isSuspended(spec members, conditions []condition) bool {
 	})
 }
 
-// isSummaryGood reports whether the status says that the object as a whole is in order or has ended well.
+// isSummaryGood reports whether the status states that the object as a whole is in order or has ended well.
 func isSummaryGood(status members, conditions []condition) bool {
 	if status["ready"] == true || status["readyToUse"] == true {
 		return true
@@ -87,7 +87,7 @@ func symptomOf(c *condition) *Symptom {
 	return &Symptom{Reason: cmp.Or(c.reason, c.kind), Sentence: c.text(), Since: c.since}
 }
 
-// badTrue finds a condition that is True, although its name says that this is bad. If the object is in order otherwise,
+// badTrue finds a condition that is True, although its name means a bad state. If the object is in order otherwise,
 // the message must name an error.
 func badTrue(conditions []condition, isOK bool) *Symptom {
 	var found *condition

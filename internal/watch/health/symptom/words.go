@@ -21,12 +21,12 @@ var badStarts = []string{ //nolint:gochecknoglobals // Constant.
 	"NotAvailable",
 }
 
-// negations change the meaning of a name, such as NoErrors, or say that a bad state is only possible or is over.
+// negations change the meaning of a name, such as NoErrors, or mean that a bad state is only possible or is over.
 var negations = []string{ //nolint:gochecknoglobals // Constant.
 	"no", "non", "without", "never", "on", "ignore", "ignored", "allow", "inject", "simulated", "previously", "was", "if",
 }
 
-// IsBadIfTrue reports whether the name of a condition says that True is bad.
+// IsBadIfTrue reports whether the name of a condition means a bad state, so that True is bad.
 func IsBadIfTrue(name string) bool {
 	words := split(name)
 	if len(words) == 0 || slices.ContainsFunc(words, func(word string) bool { return slices.Contains(negations, word) }) {
@@ -72,7 +72,7 @@ func split(name string) (words []string) {
 var (
 	missingText = regexp.MustCompile(`(?i)\b(not found|(does not|doesn't|do not|don't) exist|no such|` +
 		`no matches for kind|could not find|cannot find|can't find|couldn't find|non-existent|not exist)\b`)
-	errorText = regexp.MustCompile(`(?i)\b(errors?|fail(ed|s|ure|ures|ing)?|cannot|can't|could not|couldn't|unable|` +
+	errorText = regexp.MustCompile(`(?i)\b(errors?|fail(ed|s|ures?|ing)?|cannot|can't|could not|couldn't|unable|` +
 		`denied|refused|forbidden|rejected|timed out|timeout|deadline exceeded|invalid|wrong|unauthorized|unreachable|` +
 		`insufficient|exceeded|unsupported|unsatisfiable|not (satisfiable|permitted|allowed|accepted|valid|supported)|` +
 		`panic|missing|conflict(s|ed|ing)?|expired|mismatch|bad request)\b`)
@@ -90,7 +90,7 @@ var (
 		`NotRequired|NotApplicable|NoMatching|Skipped|Deleting|Terminating`)
 )
 
-// NamesMissing reports whether a text says that an object does not exist.
+// NamesMissing reports whether an object does not exist, according to a text.
 func NamesMissing(text string) bool { return missingText.MatchString(text) }
 
 // NamesError reports whether a text names an error.

@@ -138,7 +138,7 @@ function listenToClicks(list: ListPage, picker: Picker, navigate: Navigate): voi
     if (address !== null) {
       e.preventDefault();
       const { ref, open, tab, ...rest } = parseView(address.pathname, address.search, list.view.ref);
-      // The path to a cause and the related objects open in the panel, beside the same list.
+      // The path to a cause and the related objects open in the panel, next to the same list.
       const keepsList = address.closest(".related, .chain, .affected") !== null;
       return navigate(
         keepsList && open !== null && list.view.open !== null

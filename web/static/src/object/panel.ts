@@ -193,7 +193,7 @@ export class Panel {
     const isDeleted = store.deletedAt !== null && store.object !== null;
     const isMissing = store.isMissing && s.tone === "live";
     const text = isDeleted ? "Deleted" : isMissing ? "Not found" : s.text;
-    // Next to a list, the header already says "Live".
+    // Next to a list, the header already shows "Live".
     setText(this.statusElement, s.tone === "live" && text === s.text && this.actions.close !== null ? "" : text);
     this.statusElement.dataset["state"] = isDeleted ? "bad" : isMissing ? "warn" : s.tone;
     const banner = isDeleted

@@ -44,7 +44,7 @@ function labelOf(ref: string, host: TabHost): string {
   return kind === undefined ? (ref.split("/").at(-1) ?? ref) : plural(kind);
 }
 
-/** Says where no related objects were found, and what was not examined. */
+/** Shows where no related objects were found, and what was not examined. */
 export function emptyText({ searched }: Graph, host: TabHost): string {
   const names = (all: readonly Searched[]): string => all.map(({ ref }) => labelOf(ref, host)).join(", ");
   const absent = (s: Searched): boolean => s.state === "absent"; // The cluster has no such objects.
