@@ -121,6 +121,11 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     await become("the errors", async () => (await shown()).join("; "), "level=error filter test one");
     write("level=error other", "level=warn filter test four", "level=error filter test five");
     await become("a new error", async () => (await shown()).length, 2);
+    assert.equal(new URL(page.url()).searchParams.get("filter"), "is:error FILTER TEST");
+    await page.reload();
+    await become("the same filter", () => filter.inputValue(), "FILTER TEST");
+    await until("the same lines", async () => (await shown()).join().includes("filter test five"));
+    assert.doesNotMatch((await shown()).join(), /other|four/);
     await level.selectOption({ label: "Info and above" });
     await become("all levels", async () => (await shown()).length, 4);
     await page.getByLabel("Find in the log").fill("five");

@@ -26,8 +26,8 @@ const (
 
 // List renders the page with the list of a resource.
 func (s *Site) List(w http.ResponseWriter, r *http.Request) error {
-	query, values, err := request.QueryOf(r, "sort", "cols", "from", "open", "tab", "container", "previous", "find", "at",
-		"kiosk")
+	query, values, err := request.QueryOf(r, "sort", "cols", "from", "open", "tab", "container", "previous", "filter", "find",
+		"at", "kiosk")
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 // starts at the first row.
 func keptParamsOf(values url.Values) []templates.Parameter {
 	var kept []templates.Parameter
-	for _, name := range []string{"sort", "cols", "open", "tab", "container", "previous", "find"} {
+	for _, name := range []string{"sort", "cols", "open", "tab", "container", "previous", "filter", "find"} {
 		if name == "cols" && slices.Equal(values[name], []string{"wide"}) {
 			continue
 		}
@@ -181,7 +181,8 @@ func nonEmpty(values url.Values, names ...string) url.Values {
 // linkList sets the links to sort a list and to open its previous or next rows, for browsers without JavaScript.
 func linkList(page *templates.List, values url.Values) {
 	link := func(name, value string) string {
-		query := nonEmpty(values, "ns", "labels", "q", "sort", "cols", "open", "tab", "container", "previous", "find")
+		query := nonEmpty(values, "ns", "labels", "q", "sort", "cols", "open", "tab", "container", "previous",
+			"filter", "find")
 		if query.Set(name, value); value == "" {
 			query.Del(name)
 		}

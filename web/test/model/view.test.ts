@@ -17,6 +17,7 @@ const same: string[] = [
   "/r/core/v1/pods?cols=status&cols=ip+address",
   "/r/core/v1/pods?open=a/web-1&tab=logs",
   "/r/core/v1/pods?open=a/web-1&tab=logs&container=side&previous=true",
+  "/r/core/v1/pods?open=a/web-1&tab=logs&find=two&filter=is%3Aerror+time+out",
   "/r/core/v1/pods?open=a/web-1&tab=changes&find=is%3Aspec+image",
   "/r/core/v1/pods?open=apps/v1/deployments/a/web&tab=related",
   "/r/core/v1/pods?q=web&open=core/v1/nodes/_/node-1",

@@ -73,7 +73,7 @@ export class ListPanel {
       kindOf: (apiVersion, kind) => picker.kindOf(apiVersion, kind),
       kindOfRef: (ref) => picker.get(ref),
       log: () => page.view.open?.log ?? defaultLog,
-      selectLog: (log) => page.change({ open: { ...opened(), log } }),
+      selectLog: (log, how) => page.change({ open: { ...opened(), log } }, how),
       find: (tab) => findIn(page.view.open?.find, tab),
       setFind: (tab, text) => page.change({ open: { ...opened(), find: { tab, text } } }, "replace"),
     };

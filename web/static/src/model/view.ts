@@ -13,6 +13,7 @@ export interface ObjectName {
 export interface LogSelection {
   readonly container: string; // empty for the default container
   readonly previous: boolean; // as in kubectl logs --previous
+  readonly filter?: string; // which lines are shown; object/logs/log-filter.ts reads its form
 }
 
 export const defaultLog: LogSelection = { container: "", previous: false };
@@ -138,11 +139,13 @@ function setTabParams(query: URLSearchParams, tab: string, log = defaultLog, fin
   if (findIn(find, tab) !== "") query.set("find", findIn(find, tab));
   if (tab === "logs" && log.container !== "") query.set("container", log.container);
   if (tab === "logs" && log.previous) query.set("previous", "true");
+  if (tab === "logs" && log.filter) query.set("filter", log.filter);
 }
 
 export const parseLog = (query: URLSearchParams): LogSelection => ({
   container: query.get("container")?.trim() ?? "",
   previous: query.get("previous") === "true",
+  ...(query.has("filter") ? { filter: query.get("filter") ?? "" } : {}),
 });
 
 export const sameObject = (a: OpenedObject | null, b: OpenedObject | null): boolean =>

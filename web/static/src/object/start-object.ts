@@ -23,6 +23,7 @@ export function startObject(section: HTMLElement, { live, picker, now }: PageSer
     history.pushState(null, "", objectHref(ref, name, id, log, find));
     panel.show(id);
   };
+  const replaceAddress = (): void => history.replaceState(history.state, "", objectHref(ref, name, tab(), log, find));
   const panel = new Panel(
     byId("object"),
     {
@@ -33,14 +34,15 @@ export function startObject(section: HTMLElement, { live, picker, now }: PageSer
       kindOf: (apiVersion, kind) => picker.kindOf(apiVersion, kind),
       kindOfRef: (ref) => picker.get(ref),
       log: () => log,
-      selectLog: (other) => {
+      selectLog: (other, how) => {
         log = other;
-        showTab("logs");
+        if (how === "replace") replaceAddress();
+        else showTab("logs");
       },
       find: (tab) => findIn(find, tab),
       setFind: (id, text) => {
         find = { tab: id, text };
-        history.replaceState(history.state, "", objectHref(ref, name, tab(), log, find));
+        replaceAddress();
       },
     },
     tab(),

@@ -15,7 +15,7 @@ export interface TabHost {
   /** Finds a resource by its ref (group/version/plural). Returns undefined in the same cases as kindOf. */
   readonly kindOfRef: (ref: string) => Kind | undefined;
   readonly log: () => LogSelection;
-  readonly selectLog: (log: LogSelection) => void;
+  readonly selectLog: (log: LogSelection, how?: "push" | "replace") => void;
   /** The search text of a tab, which is in the URL. Empty for none. */
   readonly find: (tab: string) => string;
   readonly setFind: (tab: string, text: string) => void;

@@ -54,6 +54,29 @@ void test("a filter shows the lines that contain its text and have its level", (
   assert.deepEqual(shown(), [], "the text is no pattern");
 });
 
+void test("the form of a filter in the URL has its level and its text", () => {
+  const forms: string[] = [];
+  const make = (): LogFilter =>
+    new LogFilter(
+      () => undefined,
+      () => undefined,
+      (form) => void forms.push(form),
+    );
+  for (const [text, level, form] of [
+    ["", null, ""],
+    ["time out ", null, "time out "],
+    ["", "error", "is:error"],
+    ["is:up", "warning", "is:warning is:up"],
+    ["is:errors", null, "is:errors"],
+  ] as const) {
+    make().set(text, level);
+    assert.equal(forms.pop(), form);
+    const filter = make();
+    filter.restore(form);
+    assert.deepEqual([filter.text, filter.level, forms], [text, level, []], form);
+  }
+});
+
 void test("the count and the levels are reported only when they change", () => {
   let [changes, counts] = [0, 0];
   const filter = new LogFilter(

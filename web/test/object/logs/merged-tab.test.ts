@@ -96,6 +96,29 @@ void test("the search text of the URL is found, and a new one is stored in the U
   tab.close();
 });
 
+void test("the filter of the URL is applied, and a new one is stored in the URL", () => {
+  const cluster = new FakeCluster({
+    "core/v1/pods": { columns: podColumns, rows: [pod("web-a")] },
+    "apps/v1/replicasets": sets,
+  });
+  let log: LogSelection = { container: "web-a/main", previous: false, filter: "is:error needle" };
+  const changes: unknown[] = [];
+  const tab = new MergedLogsTab({
+    ...cluster.host("apps/v1/deployments", "Deployment", "web"),
+    log: () => log,
+    selectLog: (other, how) => void changes.push([how, (log = other)]),
+  });
+  const box = (tab.element as unknown as Part).querySelector(".log-filter input");
+  assert.equal(box?.value, "needle");
+  assert.deepEqual(changes, [], "the URL stays");
+  box?.fire("input", { currentTarget: { value: "hay" } });
+  assert.deepEqual(changes, [["replace", { container: "web-a/main", previous: false, filter: "is:error hay" }]]);
+  log = { container: "", previous: false };
+  tab.urlChanged();
+  assert.equal(box?.value, "");
+  tab.close();
+});
+
 void test("one container can be selected", () => {
   const t = open([pod("web-a"), pod("web-b")], { container: "web-b/main", previous: false });
   assert.deepEqual(t.logs(), ["core/v1/pods log web-b main"]);

@@ -19,6 +19,7 @@ export interface LogChoice {
 export interface LogBarActions extends FindActions {
   logSelected(): void;
   displayChanged(): void; // called after a change of timestamps, line wrapping or the filter
+  filterChanged(filter: string): void; // called with the form of the filter in the URL
   copy(): Promise<boolean>;
   download(): void;
 }
@@ -63,7 +64,11 @@ export class Bar {
       this.announcement = this.filter.countText;
       this.draw();
     };
-    this.filter = new LogFilter(filterChanged, () => this.draw());
+    this.filter = new LogFilter(
+      filterChanged,
+      () => this.draw(),
+      (form) => actions.filterChanged(form),
+    );
     this.draw();
   }
 

@@ -36,11 +36,27 @@ export class LogFilter {
   loaded = 0;
   private words = "";
 
-  /** The function onChange is called after a change of the filter, and onCount after one of the members above. */
+  /**
+   * The function onChange is called after a change of the filter, and onCount after one of the members above. onInput
+   * is called after a change by the user.
+   */
   constructor(
     private readonly onChange: () => void,
     private readonly onCount: () => void,
+    private readonly onInput: (form: string) => void = () => undefined,
   ) {}
+
+  /** The form of the filter in the URL, such as "is:error timeout". */
+  get form(): string {
+    return [...(this.level === null ? [] : [`is:${this.level}`]), ...(this.text === "" ? [] : [this.text])].join(" ");
+  }
+
+  /** Applies the filter in the URL. */
+  restore(form: string): void {
+    if (form === this.form) return;
+    const level = logLevels.find((l) => form === `is:${l}` || form.startsWith(`is:${l} `)) ?? null;
+    this.apply(level === null ? form : form.slice(`is:${level} `.length), level);
+  }
 
   get isActive(): boolean {
     return this.words !== "" || this.level !== null;
@@ -60,6 +76,11 @@ export class LogFilter {
   }
 
   set(text: string, level: LogLevel | null): void {
+    this.apply(text, level);
+    this.onInput(this.form);
+  }
+
+  private apply(text: string, level: LogLevel | null): void {
     this.text = text;
     this.words = text.trim().toLowerCase();
     this.level = level;

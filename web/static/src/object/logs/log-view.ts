@@ -49,6 +49,7 @@ export class LogView {
       {
         logSelected: () => actions.logSelected(),
         displayChanged: () => this.applyDisplayOptions(),
+        filterChanged: (filter) => host.selectLog({ ...host.log(), filter }, "replace"),
         setQuery: (words) => {
           search.setQuery(words);
           host.setFind("logs", words);
@@ -85,8 +86,9 @@ export class LogView {
     this.restoreFind();
   }
 
-  /** Searches for the text in the URL. */
+  /** Applies the filter and the search text in the URL. */
   restoreFind(): void {
+    this.bar.filter.restore(this.host.log().filter ?? "");
     const words = this.host.find("logs");
     if (words === this.bar.find.query) return;
     this.bar.find.restore(words);

@@ -67,7 +67,8 @@ export class LogsTab implements Tab, Reader {
   private logSelected(): void {
     const { selectedLog: seen } = this;
     const { container, previous } = this.view.bar.choice;
-    if (container !== seen.container || previous !== seen.previous) this.host.selectLog({ container, previous });
+    if (container !== seen.container || previous !== seen.previous)
+      this.host.selectLog({ ...this.host.log(), container, previous });
     this.urlChanged();
   }
 

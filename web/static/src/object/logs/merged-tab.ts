@@ -132,7 +132,8 @@ export class MergedLogsTab implements Tab, MergedReader {
   private logSelected(): void {
     const before = this.selectedLog(this.targets);
     const { container, previous } = this.view.bar.choice;
-    if (container !== before.container || previous !== before.previous) this.host.selectLog({ container, previous });
+    if (container !== before.container || previous !== before.previous)
+      this.host.selectLog({ ...this.host.log(), container, previous });
     this.update();
   }
 
