@@ -26,8 +26,8 @@ const (
 
 // List renders the page with the list of a resource.
 func (s *Site) List(w http.ResponseWriter, r *http.Request) error {
-	query, values, err := request.QueryOf(r, "sort", "cols", "from", "open", "tab", "container", "previous", "filter", "find",
-		"at", "kiosk")
+	query, values, err := request.QueryOf(r, "sort", "cols", "from", "open", "tab", "container", "previous", "filter",
+		"find", "at", "kiosk")
 	if err != nil {
 		return err
 	}
