@@ -329,6 +329,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     await openLink(guest, kiosk);
     await until("the rows", async () => (await names(guest)).includes("a-3"));
     assert.equal(new URL(guest.url()).searchParams.get("kiosk"), "1");
+    await guest.locator(".totals", { hasText: /\d failed.*\d degraded.*\d\d:\d\d/s }).waitFor();
     assert.deepEqual(
       await Promise.all(
         [".shared", ".brand", "#jump", "#filters button", "#columns", "#export", "#activity", "#picker", "#theme"].map(

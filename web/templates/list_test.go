@@ -629,6 +629,7 @@ func TestGuestStatusPageHasNoRows(t *testing.T) {
 func TestKioskModeStaysInPageLinks(t *testing.T) {
 	page := podList()
 	page.Next = "/r/core/v1/pods?from=100"
+	page.Assets.KioskStyle = "/static/kiosk.css"
 	page.Exports = []templates.Export{{Href: "/api/v1/snapshot/core/v1/pods?format=csv"}}
 	var b strings.Builder
 	if err := templates.ListPage(page).Render(
@@ -641,6 +642,7 @@ func TestKioskModeStaysInPageLinks(t *testing.T) {
 		`href="/base/o/core/v1/pods/big/web-1?kiosk=1"`,
 		`href="/base/r/core/v1/pods?from=100&amp;kiosk=1"`,
 		`name="kiosk" value="1"`,
+		`<link rel="stylesheet" href="/base/static/kiosk.css">`,
 		`href="/base/api/v1/snapshot/core/v1/pods?format=csv"`,
 	} {
 		if !strings.Contains(b.String(), want) {

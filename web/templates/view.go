@@ -45,8 +45,10 @@ type Assets struct {
 	Style  string
 	// PageStyle is a second style sheet for only this page; empty if there is none.
 	PageStyle string
-	Icon      string
-	Chunks    []string
+	// KioskStyle is a style sheet for only kiosk mode.
+	KioskStyle string
+	Icon       string
+	Chunks     []string
 }
 
 // Group is one section of the list of resources.

@@ -54,7 +54,8 @@ func (s *Site) layout(r *http.Request, title, selected string) templates.Layout 
 		Preferences: preferencesOf(r),
 		Assets: templates.Assets{
 			Script: s.Assets.URL("app.js"), Style: s.Assets.URL("app.css"), Icon: s.Assets.URL("favicon.svg"),
-			Chunks: s.Assets.Chunks(),
+			KioskStyle: s.Assets.URL("kiosk.css"),
+			Chunks:     s.Assets.Chunks(),
 		},
 	}
 	if s.hasHome(r) {
@@ -141,7 +142,9 @@ func (s *Site) namespaces(r *http.Request) ([]string, templates.State) {
 func (s *Site) bareLayout(r *http.Request, title string) templates.Layout {
 	return templates.Layout{
 		Title: title, Preferences: preferencesOf(r), Open: s.isOpen(),
-		Assets: templates.Assets{Style: s.Assets.URL("app.css"), Icon: s.Assets.URL("favicon.svg")},
+		Assets: templates.Assets{
+			Style: s.Assets.URL("app.css"), Icon: s.Assets.URL("favicon.svg"), KioskStyle: s.Assets.URL("kiosk.css"),
+		},
 	}
 }
 

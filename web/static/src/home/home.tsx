@@ -2,7 +2,6 @@
 
 import "../core-code.ts";
 import { isKiosk } from "../net/base-path.ts";
-import { clockTime } from "../text/age.ts";
 import { formatInteger } from "../text/format.ts";
 import { escapeInvisible } from "../text/invisible-chars.ts";
 import { formatHome, parseHome, type HomeView } from "../model/home-view.ts";
@@ -17,7 +16,8 @@ import type { Command } from "../palette/commands.ts";
 import { updateAges } from "../ui/ages.ts";
 import { byId, input, setText } from "../ui/dom.ts";
 import { drawStatus, showText } from "../ui/status-view.ts";
-import { mount, TimedText, ViewState } from "../ui/view.tsx";
+import { Totals } from "../ui/totals.tsx";
+import { mount, ViewState } from "../ui/view.tsx";
 import { Changes, Warnings, WatchedResources } from "./aside.tsx";
 import { homeCommands } from "./home-commands.ts";
 import { emptyText, failedCount, matchesFilter, overallState, plural, progressText } from "./home-text.ts";
@@ -208,7 +208,16 @@ function Content(props: { overview: Overview; view: HomeView; shown: Overview["p
   return (
     <>
       <Strip overview={o} ns={view.ns} />
-      {isKiosk() && <Totals overview={o} cluster={cluster} />}
+      {isKiosk() && (
+        <Totals
+          count={(severity) =>
+            severity === "progressing"
+              ? (o.counts.get(severity) ?? 0)
+              : o.problems.filter((p) => p.verdict.severity === severity).length
+          }
+          cluster={cluster}
+        />
+      )}
       {reading !== null && (
         <div
           class="reading"
@@ -251,30 +260,5 @@ function Content(props: { overview: Overview; view: HomeView; shown: Overview["p
       </div>
       <WatchedResources watched={o.watched} />
     </>
-  );
-}
-
-/** Large numbers for a wall display. */
-function Totals({ overview: o, cluster }: { overview: Overview; cluster: string }) {
-  const findings = (severity: string): number => o.problems.filter((p) => p.verdict.severity === severity).length;
-  const numbers = [
-    ["failed", findings("failed")],
-    ["degraded", findings("degraded")],
-    ["progressing", o.counts.get("progressing") ?? 0],
-  ] as const;
-  return (
-    <div class="totals">
-      {numbers.map(([severity, n]) => (
-        <p key={severity} data-severity={n > 0 ? severity : null}>
-          <span class="number">{formatInteger(n)}</span> {severity}
-        </p>
-      ))}
-      <p class="clock">
-        <span class="number">
-          <TimedText format={(now) => clockTime(new Date(now).toISOString(), now).slice(0, 5)} />
-        </span>{" "}
-        {cluster}
-      </p>
-    </div>
   );
 }

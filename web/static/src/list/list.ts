@@ -245,14 +245,17 @@ export class ListPage implements FeedListener {
     this.updateStatus();
   }
 
-  private updateSeverityCounts(): void {
+  countSeverity(severity: CountedSeverity): number {
     const { rows } = this.feed;
-    const count = (s: CountedSeverity): number => (rows.isComplete ? rows.countSeverity(s) : 0);
-    drawSeverityCounts(byId("severity-counts"), this.view, count);
+    return rows.isComplete ? rows.countSeverity(severity) : 0;
+  }
+
+  private updateSeverityCounts(): void {
+    drawSeverityCounts(byId("severity-counts"), this.view, (s) => this.countSeverity(s));
     const name = this.picker.nameOf(this.kind);
     setText(byId("heading"), name);
     const openedName = this.openedKind === this.kind ? name : this.picker.nameOf(this.openedKind);
-    document.title = titleOf(openedName, this.view.open, count("failed"));
+    document.title = titleOf(openedName, this.view.open, this.countSeverity("failed"));
   }
 
   /** Updates ages and status texts. It is called every second. */

@@ -1,6 +1,7 @@
 // Starts the list page: connects the list with the URL, the browser's history, clicks and the form above the rows.
 
 import { listCommands } from "../keymap.ts";
+import { isKiosk } from "../net/base-path.ts";
 import { defaultView, formatView, pageHref, parseView, withObject, type View } from "../model/view.ts";
 import { defaultController, type PageController, type PageServices } from "../page-services.ts";
 import { byId, input, setAttr } from "../ui/dom.ts";
@@ -87,6 +88,7 @@ export function startList(section: HTMLElement, services: PageServices): PageCon
   byId("pending-changes").addEventListener("click", () => list.table.applyPendingChanges());
   byId("table").tabIndex = 0;
   setInterval(() => list.tick(), 1000);
+  if (isKiosk()) void import("./kiosk-totals.tsx").then(({ showTotals }) => showTotals(list, now));
   makeWidthResizable(byId("split"), byId("panel"));
 
   const go = (view: View): void => navigate(withPreferredColumns(view, list.view.ref));
