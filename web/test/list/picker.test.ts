@@ -67,6 +67,16 @@ void test("rare resources are under More, until the user opens it", () => {
   assert.deepEqual(shown("Workloads"), ["Pods", "Jobs", "More (1)"]);
 });
 
+void test("the tooltip of a namespaced resource says that its count ignores the selected namespaces", () => {
+  const picker = start();
+  const title = (): string => (link("core/v1/pods") as unknown as HTMLElement).title;
+  assert.doesNotMatch(title(), /count/);
+  picker.setScoped(true);
+  assert.match(title(), /The count is not limited to the selected namespaces/);
+  picker.setScoped(false);
+  assert.doesNotMatch(title(), /count/);
+});
+
 void test("the filter also finds resources under More", () => {
   start();
   const filter = element("picker-filter");

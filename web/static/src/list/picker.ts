@@ -126,7 +126,9 @@ export class Picker implements KindListener {
 
   /** Sets whether the list is limited to selected namespaces. The counts always include all namespaces. */
   setScoped(isScoped: boolean): void {
+    if (isScoped === this.groups.hasAttribute("data-scoped")) return;
     this.groups.toggleAttribute("data-scoped", isScoped);
+    this.draw();
   }
 
   private mark(): void {
@@ -322,7 +324,8 @@ export class Picker implements KindListener {
     const namespaceText = k.namespaces === 0 ? "" : `, in ${formatInteger(k.namespaces)} of the namespaces`;
     const text = `${name} (${k.ref})${namespaceText}`;
     // If the resource has a problem, use the tooltip of ui/tooltip.ts, because it also appears on keyboard focus.
-    a.title = isHealthy ? text : "";
+    const isWider = k.namespaced && this.groups.hasAttribute("data-scoped");
+    a.title = isHealthy ? text + (isWider ? ". The count is not limited to the selected namespaces." : "") : "";
     const state = k.state === "absent" ? "not available" : k.state;
     if (isHealthy) delete a.dataset["hint"];
     else a.dataset["hint"] = `${text}: ${state}${k.reason === "" ? "" : `. ${k.reason}`}`;
