@@ -6,6 +6,7 @@ import { missingNamespacesText } from "../model/namespaces.ts";
 import {
   bannerText,
   coverageText,
+  filterHint,
   isCounted,
   lastCurrentText,
   noteFor,
@@ -70,10 +71,11 @@ export function drawListStatus(list: ListState, now: number, retry: () => void):
   const noteElement = byId("note");
   noteElement.hidden = !empty;
   byId("rows").hidden = empty;
+  const note = noteFor(info, plural(kind), total, isFiltered(view), now, view.ns.length > 0, kind.namespaced);
   if (empty)
     drawNote(
       noteElement,
-      noteFor(info, plural(kind), total, isFiltered(view), now, view.ns.length > 0, kind.namespaced),
+      complete && total > 0 ? { ...note, next: filterHint(view.q) || note.next } : note,
       view.ref,
       plural(kind),
       retry,

@@ -144,6 +144,10 @@ export interface Note {
   readonly isForbidden?: boolean;
 }
 
+/** A hint about a filter with quotes or wildcards, which match only themselves. Empty for other filters. */
+export const filterHint = (q: string): string =>
+  /["*?]/.test(q) ? "The filter finds each word as it is typed: it has no quotes and no wildcards." : "";
+
 /** A guest (viewer of a share link) cannot request access, so the note does not suggest it. */
 export function noteFor(
   info: SubscriptionInfo,
