@@ -5,6 +5,7 @@ import { mock, test } from "node:test";
 import { frame, page, type Part } from "../fake-page.ts";
 import { browser, connect, element, openPage, snapshotOf } from "../fake-app.ts";
 import { PageServices } from "../../static/src/page-services.ts";
+import { isSelector } from "../../static/src/list/label-typing.ts";
 import { startList } from "../../static/src/list/start-list.ts";
 import { defaultView } from "../../static/src/model/view.ts";
 import { storedList, storeList } from "../../static/src/ui/preferences.ts";
@@ -182,6 +183,60 @@ void test("typing filters and replaces the history entry, other fields and the f
     "push /r/core/v1/pods?q=web-1&labels=app=web",
     "push /r/core/v1/pods?ns=shop&q=web-1&labels=app=web",
   ]);
+});
+
+void test("labels are applied a moment after the last key, if they are complete", async () => {
+  const { list } = start();
+  const type = async (text: string): Promise<void> => {
+    element("labels").value = text;
+    element("labels").fire("input");
+    for (let n = 0; n < 20; n++) await Promise.resolve();
+  };
+  await type("app");
+  await type("app=we");
+  assert.deepEqual(browser.history, []);
+  mock.timers.tick(400);
+  await type("app=we,tier in (a");
+  mock.timers.tick(400);
+  assert.equal(list.view.labels, "app=we", "the last complete selector stays");
+  await type("app=we,tier in (a)");
+  mock.timers.tick(400);
+  assert.deepEqual(browser.history, [
+    "replace /r/core/v1/pods?labels=app=we",
+    "replace /r/core/v1/pods?labels=app=we,tier+in+%28a%29",
+  ]);
+});
+
+void test("complete label selectors are recognized", () => {
+  const complete = [
+    "",
+    "a",
+    "!a",
+    "a=",
+    "a=b",
+    "a == b",
+    "a!=b,c",
+    "x.io/a-b=c_d",
+    "a in (b, c)",
+    "a notin (b)",
+    "a>1",
+  ];
+  for (const text of complete) assert.ok(isSelector(text), text);
+  for (const text of ["=", "a,", "a in", "a in (", "a in (b", "ain (b)", "a=b c", "a=-", "a=b,=", "(a)", "!"])
+    assert.ok(!isSelector(text), text);
+});
+
+void test("a filter with quotes or a wildcard that hides all rows is explained", () => {
+  start();
+  const note = (q: string): string => {
+    element("q").value = q;
+    element("q").fire("input");
+    frame();
+    return element("note").textContent;
+  };
+  assert.match(note('"web-1"'), /no quotes and no wildcards/);
+  assert.match(note("web-*"), /no quotes and no wildcards/);
+  assert.doesNotMatch(note("zzz"), /wildcards/);
 });
 
 void test("until data arrive, the browser submits the form", () => {

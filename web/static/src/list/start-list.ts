@@ -172,4 +172,9 @@ function listenToForm(list: ListPage): void {
     ["labels", "change", "push"],
   ] as const)
     input(id)?.addEventListener(type, () => list.hasData && list.applyForm(mode));
+  input("labels")?.addEventListener(
+    "input",
+    () => void import("./label-typing.ts").then(({ startLabelTyping }) => startLabelTyping(list)),
+    { once: true },
+  );
 }

@@ -1,0 +1,32 @@
+// Applies the label selector while the user types it.
+
+import { byId } from "../ui/dom.ts";
+import type { ListPage } from "./list.ts";
+
+const delay = 400; // ms after the last key
+
+const key = "([a-z0-9.-]+/)?[a-zA-Z0-9]([\\w.-]*[a-zA-Z0-9])?";
+const value = "([a-zA-Z0-9]([\\w.-]*[a-zA-Z0-9])?)?";
+const operation = `\\s*(==?|!=)\\s*${value}|\\s*[<>]\\s*\\d+|\\s+(in|notin)\\s*\\(\\s*${value}(\\s*,\\s*${value})*\\s*\\)`;
+const requirement = `\\s*(!\\s*${key}|${key}|${key}(${operation}))\\s*`;
+const selector = new RegExp(`^(${requirement}(,${requirement})*)?$`);
+
+/** Whether a text is a complete label selector in the syntax of kubectl. The server decides about rare forms. */
+export const isSelector = (text: string): boolean => selector.test(text);
+
+/**
+ * Starts after the first key. The last complete selector stays until the next one is typed. The Enter key also applies
+ * an incomplete one, and shows the server's error.
+ */
+export function startLabelTyping(list: ListPage): void {
+  const field = byId("labels") as HTMLInputElement;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const typed = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      if (list.hasData && isSelector(field.value)) list.applyForm("replace");
+    }, delay);
+  };
+  field.addEventListener("input", typed);
+  typed();
+}
