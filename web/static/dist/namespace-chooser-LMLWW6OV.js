@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c}from"./chunk-XAW7O45F.js";import"./chunk-5AZBA7EA.js";import"./chunk-Q2C4B5WV.js";import"./chunk-OBHV35NK.js";import"./chunk-LAPGQYFY.js";import"./chunk-ATB4R42E.js";export{b as isNamespaceName,a as matchingNamespaces,c as namespaceChooser};
