@@ -116,7 +116,7 @@ func toResult(returned script.Result, o object.Object) result {
 	default: // Missing, Unknown, or none.
 		r.reason = ""
 	}
-	if c := explainingCondition(o, returned.Message); c.Kind != "" {
+	if c := o.Explaining(returned.Message); c.Kind != "" {
 		if returned.Message == c.Reason {
 			r.Summary = c.Explanation() // Scripts for Flux return only the reason.
 		}
@@ -128,23 +128,4 @@ func toResult(returned script.Result, o object.Object) result {
 		r.Summary = cmp.Or(string(returned.Status), "The health script gave no status")
 	}
 	return r
-}
-
-// explainingCondition returns the condition from which a script took its message, or else an important condition that
-// is not True.
-func explainingCondition(o object.Object, message string) object.Condition {
-	conditions := o.Conditions()
-	for _, c := range conditions {
-		if message != "" && (message == c.Message || message == c.Reason) {
-			return c
-		}
-	}
-	for _, kind := range []string{"Ready", "Available", "Synced", "Healthy"} {
-		for _, c := range conditions {
-			if c.Kind == kind && c.Reason != "" && !c.Is("True") {
-				return c
-			}
-		}
-	}
-	return object.Condition{}
 }

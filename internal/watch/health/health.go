@@ -83,7 +83,7 @@ func (v kstatusResult) toResult(o object.Object) result {
 		h.Summary = "Reconciling: " + message.Join(v.reason, v.message)
 	case v.status == InProgress:
 		h.Summary = "Not ready: " + message.Join(v.reason, v.message)
-		if c := namedCondition(o, v.message); c.Kind != "" {
+		if c := o.ConditionNamedBy(v.message); c.Kind != "" {
 			h.Summary, h.reason = "Not ready: "+c.Kind+": "+c.Explanation(), cmp.Or(c.Reason, h.reason)
 		}
 	case ready.Is("True"):
@@ -93,16 +93,6 @@ func (v kstatusResult) toResult(o object.Object) result {
 		}
 	}
 	return h
-}
-
-// namedCondition returns the condition that a message names, such as "Launched=False".
-func namedCondition(o object.Object, message string) object.Condition {
-	for _, c := range o.Conditions() {
-		if c.Is("False") && c.Message != "" && strings.Contains(message, c.Kind+"=False") {
-			return c
-		}
-	}
-	return object.Condition{}
 }
 
 // generalSummary returns a sentence about a deletion or about a controller that has not observed the object, or "".

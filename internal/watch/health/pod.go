@@ -56,7 +56,7 @@ func pod(o object.Object, _ Status) result {
 		}
 		h.progress(o.Created(), verdict.Failed)
 	default:
-		h.setRunning(containers, ready, o.Text("spec", "nodeName"))
+		h.setRunning(containers, ready, o)
 	}
 	for i := range containers {
 		if sentence := containers[i].Sentence(); sentence != "" && &containers[i] != worst {
@@ -95,7 +95,7 @@ func gates(o object.Object) (names []string) {
 }
 
 // setRunning sets the health of a pod on a node, none of whose containers has failed.
-func (r *result) setRunning(all []container.Container, ready object.Condition, node string) {
+func (r *result) setRunning(all []container.Container, ready object.Condition, o object.Object) {
 	var startedAt time.Time // When the newest container that is not ready started.
 	creating := true
 	probes := ""       // Why the first container that runs is not ready.
@@ -135,7 +135,7 @@ func (r *result) setRunning(all []container.Container, ready object.Condition, n
 	case readyCount == total && total > 0:
 		why := ready.Explanation()
 		if ready.Reason == "" && ready.Message == "" {
-			why = "node " + node + " is probably not reporting" // The node controller changes only the status.
+			why = "node " + o.Text("spec", "nodeName") + " is probably not reporting" // The node controller changes only the status.
 		}
 		r.Summary += ", but pod is not Ready: " + why
 		r.reason = cmp.Or(ready.Reason, "NotReady")
@@ -145,7 +145,11 @@ func (r *result) setRunning(all []container.Container, ready object.Condition, n
 	default:
 		// A container that started a long time ago is not starting any more. The pod is then overdue at once.
 		r.progress(startedAt, verdict.Degraded)
-		if probes != "" { // Only the overdue sentence is long, because a starting pod changes often.
+		runsOn, completedAt := container.RunsOn(all)
+		if policy := o.Text("spec", "restartPolicy"); runsOn != "" && policy != "" && policy != "Always" {
+			r.progress(latest(startedAt, completedAt), verdict.Degraded)
+			r.overdueReason, r.overdueSummary = "NotCompleted", runsOn
+		} else if probes != "" { // Only the overdue sentence is long, because a starting pod changes often.
 			r.overdueReason, r.overdueSummary = r.reason, r.Summary+": "+probes
 		}
 	}

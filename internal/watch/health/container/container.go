@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
@@ -83,6 +84,30 @@ func (c *Container) HasFailed() bool {
 	}
 	wait, waiting := c.State("waiting")
 	return waiting && !slices.Contains([]string{"", "ContainerCreating", "PodInitializing"}, wait.Text("reason"))
+}
+
+// RunsOn describes a container that still runs although others of its pod have completed, and returns when the last one
+// completed. The sentence is "" if there is no such container.
+func RunsOn(all []Container) (sentence string, completedAt time.Time) {
+	completed, running := "", ""
+	for n := range all {
+		c := &all[n]
+		switch {
+		case c.Role != Main:
+		case c.HasSucceeded():
+			end, _ := c.State("terminated")
+			if at := end.Time("finishedAt"); at.After(completedAt) {
+				completedAt = at
+			}
+			completed = cmp.Or(completed, c.Name)
+		case c.IsRunning():
+			running = cmp.Or(running, c.Name)
+		}
+	}
+	if completed == "" || running == "" {
+		return "", time.Time{}
+	}
+	return fmt.Sprintf("Container %s completed, container %s still runs", completed, running), completedAt
 }
 
 // Reason returns the code of a failure, such as CrashLoopBackOff or OOMKilled.

@@ -2,14 +2,12 @@
 package object
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/json"
 
-	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
@@ -121,46 +119,4 @@ func (o Object) Group() string {
 		return ""
 	}
 	return group
-}
-
-// Condition is one of status.conditions.
-type Condition struct {
-	Kind, Status, Reason, Message string // Kind is the member type.
-	ChangedAt                     time.Time
-}
-
-// Conditions returns the conditions in the order of the object.
-func (o Object) Conditions() (conditions []Condition) {
-	for _, c := range o.Children("status", "conditions") {
-		conditions = append(conditions, Condition{
-			c.Text("type"), c.Text("status"), c.Text("reason"), c.Text("message"), c.Time("lastTransitionTime"),
-		})
-	}
-	return conditions
-}
-
-// Condition returns the condition of a kind, or the zero Condition.
-func (o Object) Condition(kind string) Condition {
-	for _, c := range o.Conditions() {
-		if c.Kind == kind {
-			return c
-		}
-	}
-	return Condition{}
-}
-
-// Is reports whether the condition has a status, such as "True".
-func (c Condition) Is(status string) bool { return c.Status == status }
-
-// Explanation returns the reason and the message as one text.
-func (c Condition) Explanation() string { return message.Join(c.Reason, c.Message) }
-
-// ShortExplanation returns the message, or the reason if there is no message. It removes the prefixes from the message,
-// because they contain no information.
-func (c Condition) ShortExplanation(prefixes ...string) string {
-	message := c.Message
-	for _, prefix := range prefixes {
-		message = strings.TrimPrefix(message, prefix)
-	}
-	return cmp.Or(message, c.Explanation())
 }

@@ -54,7 +54,7 @@ func (c *condition) isBadTrue() bool { return c.is("True") && IsBadIfTrue(c.kind
 
 // isFalse reports whether the condition is False, and its name does not mean a bad state.
 func (c *condition) isFalse() bool {
-	return c.is("False") && !IsBadIfTrue(c.kind) && !calmReason.MatchString(c.reason)
+	return c.is("False") && !IsBadIfTrue(c.kind) && !calmReason.MatchString(c.reason) && !c.isIdle()
 }
 
 func (c *condition) text() string {
@@ -96,8 +96,13 @@ func partConditions(status members, generation int64, lists ...string) (conditio
 			continue
 		}
 		for _, item := range status.children(list) {
-			name := cmp.Or(item.text("name"), item.text("parentRef", "name"), item.text("ancestorRef", "name"))
-			of := strings.TrimSuffix(list, "s")
+			name := cmp.Or(
+				item.text("name"), item.text("parentRef", "name"), item.text("ancestorRef", "name"), item.text("host"),
+			)
+			of := list
+			if !strings.HasSuffix(of, "ss") {
+				of = strings.TrimSuffix(of, "s")
+			}
 			if name != "" {
 				of += " " + name
 			}

@@ -27,8 +27,11 @@ func badPhase(status members, conditions []condition, isOK bool) *Symptom {
 		for _, member := range []string{"message", "reason", "statusMessage", "error"} {
 			if text := status.text(member); text != "" {
 				s.Sentence = word + ": " + text
-				break
+				return s
 			}
+		}
+		if text := errorIn(status); text != "" {
+			s.Sentence = word + ": " + text
 		}
 		return s
 	}
@@ -55,7 +58,7 @@ func errorIn(status members) string {
 	}
 	return cmp.Or(
 		status.text("error"), status.text("error", "message"), status.text("failureMessage"), status.text("errorMessage"),
-		last, status.text("failureReason"), status.text("errorReason"),
+		last, listedError(status), status.text("failureReason"), status.text("errorReason"),
 	)
 }
 

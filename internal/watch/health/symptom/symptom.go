@@ -57,13 +57,7 @@ func IsSuspended(o map[string]any) bool {
 }
 
 func isSuspended(spec members, conditions []condition) bool {
-	if spec["suspend"] == true || spec["suspended"] == true || spec["paused"] == true {
-		return true
-	}
-	return slices.ContainsFunc(conditions, func(c condition) bool {
-		return c.is("True") && (c.kind == "Paused" || c.kind == "Suspended") ||
-			c.kind == "Ready" && stoppedReason.MatchString(c.reason)
-	})
+	return spec["suspend"] == true || spec["suspended"] == true || spec["paused"] == true || isIdle(conditions)
 }
 
 // isSummaryGood reports whether the status states that the object as a whole is in order or has ended well.
@@ -148,20 +142,26 @@ func isOptional(kind string) bool {
 	return strings.HasPrefix(kind, "Test") || strings.HasSuffix(kind, "able")
 }
 
-// Detail returns a sentence that explains the problem of an object better than a summary that names no error, or "".
+// Detail returns a sentence that explains the problem of an object better than a summary that names no error, or only
+// a word such as Failed. It returns "" for none.
 func Detail(o map[string]any, summary string) string {
-	if NamesError(summary) {
+	if NamesError(summary) && strings.Contains(summary, " ") {
 		return ""
 	}
 	status, generation := members(o).child("status"), generationOf(o)
-	all := append(conditionsOf(status, "", generation), partConditions(status, generation)...)
-	for _, isCandidate := range []func(*condition) bool{
-		(*condition).isBadTrue,
-		func(c *condition) bool { return c.isFalse() && NamesError(c.message) },
+	whole, parts := conditionsOf(status, "", generation), partConditions(status, generation)
+	all := slices.Concat(whole, parts)
+	for _, try := range []struct {
+		conditions  []condition
+		isCandidate func(*condition) bool
+	}{
+		{all, (*condition).isBadTrue},
+		{all, func(c *condition) bool { return c.isFalse() && NamesError(c.message) }},
+		{parts, (*condition).isFalse},
 	} {
-		for n := range all {
-			c := &all[n]
-			if c.message != "" && isCandidate(c) && !strings.Contains(summary, c.message) && !isReferral(c.message) {
+		for n := range try.conditions {
+			c := &try.conditions[n]
+			if c.message != "" && try.isCandidate(c) && !strings.Contains(summary, c.message) && !isReferral(c.message) {
 				return c.text()
 			}
 		}

@@ -83,11 +83,8 @@ var (
 		`Forbidden|Conflict|Conflicted|Unreachable|TimedOut|Timeout|Misconfigured|Unsupported)$|` +
 		`^(Failed|Invalid|Error|Unresolved|Unsupported)[A-Z]`)
 	failedReason = regexp.MustCompile(`(Failed|Failure|Failing|Error)$`)
-	// stoppedReason matches the reason for which an object is not ready on purpose.
-	stoppedReason = regexp.MustCompile(`^(Paused|Suspended|Stopped|ScaledToZero|Disabled|Hibernated)$`)
-	// calmReason matches the reason of a condition that is False on purpose.
-	calmReason = regexp.MustCompile(`Paused|Suspended|Disabled|Stopped|ScaledToZero|Completed|NotRequested|NotNeeded|` +
-		`NotRequired|NotApplicable|NoMatching|Skipped|Deleting|Terminating`)
+	// calmReason matches the reason of a condition that is False as it should be.
+	calmReason = regexp.MustCompile(`Completed|NoMatching|Skipped|Deleting|Terminating`)
 )
 
 // NamesMissing reports whether an object does not exist, according to a text.

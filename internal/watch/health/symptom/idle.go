@@ -1,0 +1,45 @@
+package symptom
+
+import (
+	"regexp"
+	"slices"
+)
+
+var (
+	// idleReason matches the reason of a condition that is not True because the object is idle on purpose.
+	idleReason = regexp.MustCompile(`(?i)paused|suspended|stopped|disabled|deactivated|inactive|dormant|sleeping|idle|` +
+		`stand-?by|superseded|drained|hibernat|unused|scaled(down)?(to)?zero|zeroscaled|no(traffic|requests)|` +
+		`not(needed|required|requested|applicable|used)|nolongerneeded|intentional|onpurpose`)
+	// troubleReason matches a reason that has such a word, but names a problem.
+	troubleReason = regexp.MustCompile(`(?i)unexpected|error|fail|crash|panic|timeout|` +
+		`not(paused|suspended|stopped|disabled|drained|idle)`)
+	// otherReason matches a reason that is about another object.
+	otherReason = regexp.MustCompile(`Dependency|Dependencies|Waiting|Pending|NotReady`)
+	// idleText matches a message that says so.
+	idleText = regexp.MustCompile(`(?i)\b(scaled (down )?to (zero|0)|(not receiving|receives no) traffic|` +
+		`(is|are|was|were|been|currently|intentionally) (on standby|in standby|(not|no longer) (needed|required)|` +
+		`paused|suspended|stopped|disabled|superseded|drained|hibernated|idle|inactive)|on purpose)\b`)
+)
+
+// isIdle reports whether the condition is not True because the object is idle on purpose, such as scaled to zero.
+func (c *condition) isIdle() bool {
+	switch {
+	case c.is("True") || troubleReason.MatchString(c.reason) || badReason.MatchString(c.reason):
+		return false
+	case idleReason.MatchString(c.reason):
+		return true
+	}
+	return idleText.MatchString(c.message) && !NamesError(c.message) && !otherReason.MatchString(c.reason)
+}
+
+// IsIdle reports whether a condition says that the object as a whole is idle on purpose.
+func IsIdle(o map[string]any) bool {
+	return isIdle(conditionsOf(members(o).child("status"), "", generationOf(o)))
+}
+
+func isIdle(conditions []condition) bool {
+	return slices.ContainsFunc(conditions, func(c condition) bool {
+		isWhole := slices.Contains([]string{"Ready", "Available", "Healthy", "Synced", "Reconciled"}, c.kind)
+		return isWhole && c.isIdle() || c.is("True") && (c.kind == "Paused" || c.kind == "Suspended")
+	})
+}
