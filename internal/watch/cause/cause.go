@@ -57,6 +57,7 @@ type Cluster interface {
 	Selected(namespace string, s *objectrefs.Selector, limit int) []graph.ID
 	References(id graph.ID) (uses []graph.Use, owners []graph.Owner)
 	Selector(id graph.ID) *objectrefs.Selector
+	Now() time.Time
 	// Named returns the objects that a message about the object by can mean, the likeliest first.
 	Named(by graph.ID, m *Mention) []Neighbor
 }
@@ -68,6 +69,9 @@ func Of(c Cluster, n Neighbor) *verdict.Verdict {
 	}
 	s := &subject{Cluster: c, Neighbor: n, own: n.Object.Verdict().Own().Unpack()}
 	v := s.rule()(s)
+	if v == nil {
+		v = s.lastWarning()
+	}
 	if v == nil {
 		return nil
 	}

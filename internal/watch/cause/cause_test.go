@@ -83,6 +83,11 @@ func (c *cluster) All(kind graph.Kind, namespace string, limit int) (found []cau
 	return found
 }
 
+// now is the time of all fixtures.
+var now = time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC) //nolint:gochecknoglobals // Constant.
+
+func (*cluster) Now() time.Time { return now }
+
 // Named knows the kinds of the objects, and some that have none.
 func (c *cluster) Named(by graph.ID, m *cause.Mention) (found []cause.Neighbor) {
 	kinds := []graph.Kind{
@@ -118,7 +123,6 @@ func load(t *testing.T, file string) (c *cluster, want map[string]string) {
 		t.Fatal(err)
 	}
 	var evaluator health.Evaluator
-	now := time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC)
 	for document := range bytes.SplitSeq(rest, []byte("\n---\n")) {
 		o := &object{}
 		if o.text, err = yaml.YAMLToJSONStrict(document); err != nil {

@@ -53,6 +53,9 @@ func ingress(s *subject) *verdict.Verdict {
 	if target := s.firstMissing(func(u *graph.Use) bool { return strings.HasPrefix(u.Via, "spec.tls") }); target != nil {
 		return s.missing(verdict.Degraded, target)
 	}
+	if len(o.Status.LoadBalancer.Ingress) == 0 {
+		return s.rejected()
+	}
 	return nil
 }
 

@@ -2,7 +2,6 @@ package cause
 
 import (
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -209,42 +208,4 @@ func cronJob(s *subject) *verdict.Verdict {
 		return s.creationFailure()
 	}
 	return s.because(last.Object.Verdict().Severity(), last, "Job "+last.ID.Name()+": ")
-}
-
-// EventTime returns when an event last happened, as the column Last Seen does.
-func EventTime(e *corev1.Event) time.Time {
-	if e.Series != nil && !e.Series.LastObservedTime.IsZero() {
-		return e.Series.LastObservedTime.Time
-	}
-	for _, at := range []time.Time{e.LastTimestamp.Time, e.EventTime.Time, e.FirstTimestamp.Time} {
-		if !at.IsZero() {
-			return at
-		}
-	}
-	return e.CreationTimestamp.Time
-}
-
-// lastEvent returns the message of the newest event about the subject with one of the reasons, or "".
-func (s *subject) lastEvent(reasons ...string) string {
-	var last *corev1.Event
-	for _, id := range s.Users(s.ID, maxNeighbors) {
-		if id.Kind != eventKind {
-			continue
-		}
-		n := s.Find(id)
-		e := decode[corev1.Event](&n)
-		if e.InvolvedObject.UID != "" && string(e.InvolvedObject.UID) != s.Object.UID() {
-			continue
-		}
-		for _, reason := range reasons {
-			if e.Reason == reason && (last == nil || EventTime(&e).After(EventTime(last))) {
-				last = &e
-			}
-		}
-	}
-	if last == nil {
-		return ""
-	}
-	s.readsIn(eventsRef, last.Namespace)
-	return last.Message
 }

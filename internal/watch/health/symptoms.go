@@ -11,7 +11,8 @@ import (
 // applySymptoms makes an object degraded that reports a problem in a way common to many kinds, after the problem lasts.
 // For other problems, it adds the most specific message of the status.
 func (r *result) applySymptoms(o object.Object) {
-	if r.Status == InProgress && symptom.IsSuspended(o) || r.Status == Failed && symptom.IsIdle(o) {
+	isOwn := r.Status == InProgress && r.severity == verdict.None // Otherwise, it is the result of a script.
+	if isOwn && symptom.IsSuspended(o) || r.Status != Current && symptom.IsIdle(o) {
 		r.Status, r.severity, r.promised = Current, verdict.OK, 0
 		return
 	}

@@ -140,6 +140,9 @@ func (x *index) State() State {
 	return s
 }
 
+// Now returns the present time (see cause.Cluster).
+func (*index) Now() time.Time { return time.Now() }
+
 // Find returns what is known about an object (see cause.Cluster).
 func (x *index) Find(id graph.ID) cause.Neighbor {
 	n := cause.Neighbor{ID: id}

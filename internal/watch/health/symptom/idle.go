@@ -32,14 +32,12 @@ func (c *condition) isIdle() bool {
 	return idleText.MatchString(c.message) && !NamesError(c.message) && !otherReason.MatchString(c.reason)
 }
 
-// IsIdle reports whether a condition says that the object as a whole is idle on purpose.
+// IsIdle reports whether the condition that summarizes an object says that it is idle on purpose.
 func IsIdle(o map[string]any) bool {
-	return isIdle(conditionsOf(members(o).child("status"), "", generationOf(o)))
+	return hasIdle(conditionsOf(members(o).child("status"), "", generationOf(o)), "Ready", "Available", "Healthy")
 }
 
-func isIdle(conditions []condition) bool {
-	return slices.ContainsFunc(conditions, func(c condition) bool {
-		isWhole := slices.Contains([]string{"Ready", "Available", "Healthy", "Synced", "Reconciled"}, c.kind)
-		return isWhole && c.isIdle() || c.is("True") && (c.kind == "Paused" || c.kind == "Suspended")
-	})
+// hasIdle reports whether one of the conditions with the names says that the object is idle on purpose.
+func hasIdle(conditions []condition, names ...string) bool {
+	return slices.ContainsFunc(conditions, func(c condition) bool { return slices.Contains(names, c.kind) && c.isIdle() })
 }

@@ -57,7 +57,13 @@ func IsSuspended(o map[string]any) bool {
 }
 
 func isSuspended(spec members, conditions []condition) bool {
-	return spec["suspend"] == true || spec["suspended"] == true || spec["paused"] == true || isIdle(conditions)
+	if spec["suspend"] == true || spec["suspended"] == true || spec["paused"] == true {
+		return true
+	}
+	return hasIdle(conditions, "Ready", "Available", "Healthy", "Synced", "Reconciled") ||
+		slices.ContainsFunc(conditions, func(c condition) bool {
+			return c.is("True") && (c.kind == "Paused" || c.kind == "Suspended")
+		})
 }
 
 // isSummaryGood reports whether the status states that the object as a whole is in order or has ended well.
