@@ -46,7 +46,7 @@ func TestOf(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := podusage.Of(fmt.Appendf(nil, `{"metadata":{"name":"p"},"spec":{"initContainers":[%s],"containers":[%s],`+
 				`"overhead":%s},"status":{"phase":"Running"}}`, test.init, test.containers, test.overhead))
-			if want := (podusage.Usage{"Running", test.milliCPU, test.memory}); got != want {
+			if want := (podusage.Usage{Phase: "Running", MilliCPU: test.milliCPU, Memory: test.memory}); got != want {
 				t.Errorf("got %+v, want %+v", got, want)
 			}
 		})
