@@ -143,15 +143,22 @@ func (r *result) setRunning(all []container.Container, ready object.Condition, o
 	case creating:
 		r.reason = "ContainerCreating"
 	default:
-		// A container that started a long time ago is not starting any more. The pod is then overdue at once.
-		r.progress(startedAt, verdict.Degraded)
-		runsOn, completedAt := container.RunsOn(all)
-		if policy := o.Text("spec", "restartPolicy"); runsOn != "" && policy != "" && policy != "Always" {
-			r.progress(latest(startedAt, completedAt), verdict.Degraded)
-			r.overdueReason, r.overdueSummary = "NotCompleted", runsOn
-		} else if probes != "" { // Only the overdue sentence is long, because a starting pod changes often.
-			r.overdueReason, r.overdueSummary = r.reason, r.Summary+": "+probes
-		}
+		r.setUnready(all, startedAt, probes, o.Text("spec", "restartPolicy"))
+	}
+}
+
+// setUnready sets when a pod with an unready container is overdue, and why. A container that started a long time ago is
+// not starting any more. The pod is then overdue at once.
+func (r *result) setUnready(all []container.Container, startedAt time.Time, probes, restartPolicy string) {
+	runsOn, completedAt := container.RunsOn(all)
+	if runsOn != "" && (restartPolicy == "Never" || restartPolicy == "OnFailure") {
+		r.progress(latest(startedAt, completedAt), verdict.Degraded)
+		r.overdueReason, r.overdueSummary = "NotCompleted", runsOn
+		return
+	}
+	r.progress(startedAt, verdict.Degraded)
+	if probes != "" { // Only the overdue sentence is long, because a starting pod changes often.
+		r.overdueReason, r.overdueSummary = r.reason, r.Summary+": "+probes
 	}
 }
 
