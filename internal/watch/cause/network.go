@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
-	discovery "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -16,10 +15,7 @@ import (
 func service(s *subject) *verdict.Verdict {
 	o := decode[corev1.Service](&s.Neighbor)
 	selector := s.Selector(s.ID)
-	if selector == nil {
-		return s.unlabeledSlice(&o)
-	}
-	if o.Spec.Type == corev1.ServiceTypeExternalName || o.Spec.PublishNotReadyAddresses {
+	if o.Spec.Type == corev1.ServiceTypeExternalName || selector == nil || o.Spec.PublishNotReadyAddresses {
 		return nil
 	}
 	s.readsIn(podsRef, s.ID.Namespace())
@@ -72,22 +68,6 @@ func service(s *subject) *verdict.Verdict {
 	}
 	return s.inherit(severity, "NoReadyPods", sentence, &verdict.Cause{
 		Object: ObjectOf(&unready[0]), Sentence: unready[0].Object.Verdict().Unpack().Sentence,
-	})
-}
-
-// unlabeledSlice reports a Service without endpoints whose EndpointSlice has its name, but not the label with its name.
-func (s *subject) unlabeledSlice(o *corev1.Service) *verdict.Verdict {
-	if !hasNoEndpoints(s, &s.Neighbor, o) {
-		return nil
-	}
-	slices := s.Named(s.ID, &Mention{Kind: sliceKind.Kind, Group: sliceKind.Group, Name: s.ID.Name()})
-	if len(slices) == 0 || slices[0].Object == nil {
-		return nil
-	}
-	sentence := fmt.Sprintf("Has no endpoints: EndpointSlice %s lacks the label %s",
-		s.ID.Name(), discovery.LabelServiceName)
-	return s.inherit(verdict.Degraded, "NoEndpoints", sentence, &verdict.Cause{
-		Object: ObjectOf(&slices[0]), Sentence: sentence,
 	})
 }
 
