@@ -27,7 +27,8 @@ type source struct {
 
 func sourceFolders() map[string]string {
 	return map[string]string{
-		"watch": "internal/watch", "status": "internal/watch/status", "resource": "internal/watch/resource",
+		"watch": "internal/watch", "opened": "internal/watch/opened",
+		"related": "internal/watch/related", "status": "internal/watch/status", "resource": "internal/watch/resource",
 		"catalog": "internal/watch/catalog", "query": "internal/watch/query", "search": "internal/watch/search",
 		"informer": "internal/watch/informer", "lease": "internal/watch/informer/lease",
 		"pool": "internal/watch/informer/pool", "reconcile": "internal/watch/informer/reconcile",

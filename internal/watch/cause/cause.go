@@ -70,7 +70,7 @@ func Of(c Cluster, n Neighbor) *verdict.Verdict {
 	s := &subject{Cluster: c, Neighbor: n, own: n.Object.Verdict().Own().Unpack()}
 	v := s.rule()(s)
 	if v == nil {
-		v = s.lastWarning()
+		v = lastWarning(s)
 	}
 	if v == nil {
 		return nil

@@ -63,7 +63,7 @@ const (
 func isWarning(e *corev1.Event) bool { return e.Type == corev1.EventTypeWarning && e.Message != "" }
 
 // lastWarning explains an object that waits for too long by the newest warning about it.
-func (s *subject) lastWarning() *verdict.Verdict {
+func lastWarning(s *subject) *verdict.Verdict {
 	switch s.ID.Kind {
 	case podKind, nodeKind, eventKind, graph.Kind{Group: "events.k8s.io", Kind: "Event"}:
 		return nil // Their own sentences are specific.
@@ -85,7 +85,7 @@ func (s *subject) lastWarning() *verdict.Verdict {
 
 // rejected explains an Ingress without an address by a warning that its controller repeats. Without such a warning, the
 // controller may never assign an address.
-func (s *subject) rejected() *verdict.Verdict {
+func rejected(s *subject) *verdict.Verdict {
 	last := s.newestEvent(func(*corev1.Event) bool { return true })
 	if last == nil || !isWarning(last) {
 		return nil

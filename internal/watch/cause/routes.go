@@ -54,7 +54,7 @@ func ingress(s *subject) *verdict.Verdict {
 		return s.missing(verdict.Degraded, target)
 	}
 	if len(o.Status.LoadBalancer.Ingress) == 0 {
-		return s.rejected()
+		return rejected(s)
 	}
 	return nil
 }
@@ -158,7 +158,7 @@ func route(s *subject) *verdict.Verdict {
 	if target := s.firstMissing(isParent); target != nil {
 		return s.missing(verdict.Failed, target)
 	}
-	paths := s.routePaths()
+	paths := routePaths(s)
 	for n := range paths {
 		if paths[n].namespace != s.ID.Namespace() {
 			if v := s.notGranted(paths[n].namespace, paths[n].name); v != nil {
@@ -181,7 +181,7 @@ func route(s *subject) *verdict.Verdict {
 }
 
 // routePaths returns the Services to which a route of the Gateway API sends requests.
-func (s *subject) routePaths() (paths []path) {
+func routePaths(s *subject) (paths []path) {
 	o := decode[gatewayRoute](&s.Neighbor)
 	where := ""
 	if len(o.Spec.Hostnames) > 0 {

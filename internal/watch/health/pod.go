@@ -135,7 +135,8 @@ func (r *result) setRunning(all []container.Container, ready object.Condition, o
 	case readyCount == total && total > 0:
 		why := ready.Explanation()
 		if ready.Reason == "" && ready.Message == "" {
-			why = "node " + o.Text("spec", "nodeName") + " is probably not reporting" // The node controller changes only the status.
+			// The node controller changes only the status.
+			why = "node " + o.Text("spec", "nodeName") + " is probably not reporting"
 		}
 		r.Summary += ", but pod is not Ready: " + why
 		r.reason = cmp.Or(ready.Reason, "NotReady")

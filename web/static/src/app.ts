@@ -5,7 +5,7 @@ import "./core-code.ts";
 import { hasReloadState, reloadWhenServed } from "./list/pending-kind.ts";
 import { isKiosk } from "./net/base-path.ts";
 import { byId } from "./ui/dom.ts";
-import { showExpiry } from "./ui/share-expiry.ts";
+import { showExpiry } from "./share/share-expiry.ts";
 import { dialogLauncher } from "./ui/dialog-launcher.ts";
 import { PaletteLauncher } from "./palette/palette-launcher.ts";
 import { pageCommands } from "./keymap.ts";

@@ -7,7 +7,8 @@ const delay = 400; // ms after the last key
 
 const key = "([a-z0-9.-]+/)?[a-zA-Z0-9]([\\w.-]*[a-zA-Z0-9])?";
 const value = "([a-zA-Z0-9]([\\w.-]*[a-zA-Z0-9])?)?";
-const operation = `\\s*(==?|!=)\\s*${value}|\\s*[<>]\\s*\\d+|\\s+(in|notin)\\s*\\(\\s*${value}(\\s*,\\s*${value})*\\s*\\)`;
+const set = `\\s+(in|notin)\\s*\\(\\s*${value}(\\s*,\\s*${value})*\\s*\\)`;
+const operation = `\\s*(==?|!=)\\s*${value}|\\s*[<>]\\s*\\d+|${set}`;
 const requirement = `\\s*(!\\s*${key}|${key}|${key}(${operation}))\\s*`;
 const selector = new RegExp(`^(${requirement}(,${requirement})*)?$`);
 

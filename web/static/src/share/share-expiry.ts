@@ -1,4 +1,4 @@
-import { setText } from "./dom.ts";
+import { setText } from "../ui/dom.ts";
 import { expiryText } from "../model/guest.ts";
 
 /** On a guest's page, shows in the header when the share link expires, in local time. */
