@@ -84,7 +84,7 @@ func (c *cluster) All(kind graph.Kind, namespace string, limit int) (found []cau
 }
 
 // now is the time of all fixtures.
-var now = time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC) //nolint:gochecknoglobals // Constant.
+var now = time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC)
 
 func (*cluster) Now() time.Time { return now }
 
