@@ -3,6 +3,7 @@ package health
 import (
 	"strings"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
@@ -20,7 +21,7 @@ func nodeHealth(o object.Object, _ Status) result {
 		h.Status, h.Summary = Failed, "Not ready, kubelet is not reporting: "+ready.ShortExplanation()
 		h.reason = "NodeStatusUnknown"
 	case !ready.Is("True"):
-		h.Status, h.Summary, h.reason = Failed, "Not ready: "+notReadyText(ready), "NotReady"
+		h.Status, h.Summary, h.reason = Failed, "Not ready: "+message.NodeNotReady(ready.ShortExplanation()), "NotReady"
 		if created := o.Created(); !created.IsZero() {
 			h.Status = InProgress // A new node waits for its network plugin.
 			h.progress(created, verdict.Failed)
@@ -41,17 +42,6 @@ func nodeHealth(o object.Object, _ Status) result {
 		h.Summary += "; cordoned (no new pods)"
 	}
 	return h
-}
-
-// notReadyText shortens a kubelet's message. For example, it omits the text from "NetworkReady" to "message:" in
-// "container runtime network not ready: NetworkReady=false reason:.. message:Network plugin returns error: ..".
-func notReadyText(ready object.Condition) string {
-	const network = "container runtime network not ready: "
-	text := ready.ShortExplanation()
-	if _, cause, ok := strings.Cut(text, " message:"); ok && strings.HasPrefix(text, network) {
-		return network + cause
-	}
-	return text
 }
 
 func namespace(o object.Object, status Status) result {

@@ -100,3 +100,13 @@ func ExitMeaning(code int64) string {
 	}
 	return ""
 }
+
+// NodeNotReady shortens a kubelet's message. For example, it omits the text from "NetworkReady" to "message:" in
+// "container runtime network not ready: NetworkReady=false reason:.. message:Network plugin returns error: ..".
+func NodeNotReady(text string) string {
+	const network = "container runtime network not ready: "
+	if _, cause, ok := strings.Cut(text, " message:"); ok && strings.HasPrefix(text, network) {
+		return network + cause
+	}
+	return text
+}
