@@ -56,7 +56,7 @@ func (s *subject) lastEvent(reasons ...string) string {
 const (
 	// recent is how long a warning about an object that seems healthy matters.
 	recent = time.Hour
-	// settleTime is how long a new object can have warnings that say nothing.
+	// settleTime is how long a new object can have warnings without a problem.
 	settleTime = 10 * time.Minute
 )
 

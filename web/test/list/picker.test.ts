@@ -67,7 +67,7 @@ void test("rare resources are under More, until the user opens it", () => {
   assert.deepEqual(shown("Workloads"), ["Pods", "Jobs", "More (1)"]);
 });
 
-void test("the tooltip of a namespaced resource says that its count ignores the selected namespaces", () => {
+void test("the tooltip of a namespaced resource states that its count ignores the selected namespaces", () => {
   const picker = start();
   const title = (): string => (link("core/v1/pods") as unknown as HTMLElement).title;
   assert.doesNotMatch(title(), /count/);

@@ -8,14 +8,14 @@ import (
 var (
 	// idleReason matches the reason of a condition that is not True because the object is idle on purpose.
 	idleReason = regexp.MustCompile(`(?i)paused|suspended|stopped|disabled|deactivated|inactive|dormant|sleeping|idle|` +
-		`stand-?by|superseded|drained|hibernat|unused|scaled(down)?(to)?zero|zeroscaled|no(traffic|requests)|` +
+		`standby|superseded|drained|hibernat|unused|scaled(down)?(to)?zero|zeroscaled|no(traffic|requests)|` +
 		`not(needed|required|requested|applicable|used)|nolongerneeded|intentional|onpurpose`)
 	// troubleReason matches a reason that has such a word, but names a problem.
 	troubleReason = regexp.MustCompile(`(?i)unexpected|error|fail|crash|panic|timeout|` +
 		`not(paused|suspended|stopped|disabled|drained|idle)`)
 	// otherReason matches a reason that is about another object.
 	otherReason = regexp.MustCompile(`Dependency|Dependencies|Waiting|Pending|NotReady`)
-	// idleText matches a message that says so.
+	// idleText matches a message with this meaning.
 	idleText = regexp.MustCompile(`(?i)\b(scaled (down )?to (zero|0)|(not receiving|receives no) traffic|` +
 		`(is|are|was|were|been|currently|intentionally) (on standby|in standby|(not|no longer) (needed|required)|` +
 		`paused|suspended|stopped|disabled|superseded|drained|hibernated|idle|inactive)|on purpose)\b`)
@@ -32,12 +32,12 @@ func (c *condition) isIdle() bool {
 	return idleText.MatchString(c.message) && !NamesError(c.message) && !otherReason.MatchString(c.reason)
 }
 
-// IsIdle reports whether the condition that summarizes an object says that it is idle on purpose.
+// IsIdle reports whether an object is idle on purpose, according to the condition that summarizes it.
 func IsIdle(o map[string]any) bool {
 	return hasIdle(conditionsOf(members(o).child("status"), "", generationOf(o)), "Ready", "Available", "Healthy")
 }
 
-// hasIdle reports whether one of the conditions with the names says that the object is idle on purpose.
+// hasIdle reports whether the object is idle on purpose, according to one of the conditions with the names.
 func hasIdle(conditions []condition, names ...string) bool {
 	return slices.ContainsFunc(conditions, func(c condition) bool { return slices.Contains(names, c.kind) && c.isIdle() })
 }

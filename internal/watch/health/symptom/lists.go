@@ -40,7 +40,7 @@ func firstError(o members) string {
 			if child, ok := item.(map[string]any); ok && (isErrors || isErrorLevel(child)) {
 				text = textOf(child)
 			} else if isMessages {
-				continue // A text does not tell its level.
+				continue // A text has no level.
 			}
 			if text = strings.TrimSpace(text); text != "" {
 				return text
@@ -59,7 +59,7 @@ func isHistory(name string) bool {
 	})
 }
 
-// isErrorLevel reports whether a message has a level that stands for an error.
+// isErrorLevel reports whether a message has a level that means an error.
 func isErrorLevel(message members) bool {
 	for _, member := range []string{"level", "severity", "type"} {
 		switch strings.ToLower(message.text(member)) {
