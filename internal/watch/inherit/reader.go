@@ -8,7 +8,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/event"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
-	"github.com/glasshouse-project/glasshouse/internal/watch/inherit/podusage"
+	"github.com/glasshouse-project/glasshouse/internal/watch/inherit/demand"
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
 	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
@@ -151,12 +151,12 @@ func (r *reader) count(key string, before *compact.Object, text []byte) {
 	}
 	if before != nil {
 		if old, err := before.JSON(); err == nil {
-			u := podusage.Of(old)
+			u := demand.Of(old)
 			r.usages.add(informer.NamespaceOf(key), &u, -1)
 		}
 	}
 	if text != nil {
-		u := podusage.Of(text)
+		u := demand.Of(text)
 		r.usages.add(informer.NamespaceOf(key), &u, 1)
 	}
 }

@@ -3,7 +3,7 @@ package inherit
 import (
 	"sync"
 
-	"github.com/glasshouse-project/glasshouse/internal/watch/inherit/podusage"
+	"github.com/glasshouse-project/glasshouse/internal/watch/inherit/demand"
 )
 
 // Usage is what the pods of a namespace request. Pods that have ended request nothing.
@@ -19,7 +19,7 @@ type usages struct {
 	byNamespace map[string]*Usage
 }
 
-func (u *usages) add(namespace string, p *podusage.Usage, sign int) {
+func (u *usages) add(namespace string, p *demand.Usage, sign int) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.byNamespace == nil {

@@ -3,13 +3,13 @@ package inherit
 import (
 	"testing"
 
-	"github.com/glasshouse-project/glasshouse/internal/watch/inherit/podusage"
+	"github.com/glasshouse-project/glasshouse/internal/watch/inherit/demand"
 )
 
 func TestUsagesReturnToZero(t *testing.T) {
 	var u usages
 	for _, phase := range []string{"Running", "Succeeded", "Failed"} {
-		u.add("a", &podusage.Usage{Phase: phase, MilliCPU: 100, Memory: 1}, 1)
+		u.add("a", &demand.Usage{Phase: phase, MilliCPU: 100, Memory: 1}, 1)
 	}
 	e := &Engine{}
 	e.usages.byNamespace = u.byNamespace
@@ -21,7 +21,7 @@ func TestUsagesReturnToZero(t *testing.T) {
 		t.Errorf("excluded namespaces: got %+v", sum)
 	}
 	for _, phase := range []string{"Running", "Succeeded", "Failed"} {
-		u.add("a", &podusage.Usage{Phase: phase, MilliCPU: 100, Memory: 1}, -1)
+		u.add("a", &demand.Usage{Phase: phase, MilliCPU: 100, Memory: 1}, -1)
 	}
 	if len(u.byNamespace) != 0 {
 		t.Errorf("got %v, want nothing", u.byNamespace)

@@ -1,5 +1,5 @@
-// Package podusage reads what a pod requests from its JSON text.
-package podusage
+// Package demand reads what a pod requests from its JSON text.
+package demand
 
 import (
 	"k8s.io/apimachinery/pkg/api/resource"

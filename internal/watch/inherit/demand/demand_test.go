@@ -1,10 +1,10 @@
-package podusage_test
+package demand_test
 
 import (
 	"fmt"
 	"testing"
 
-	"github.com/glasshouse-project/glasshouse/internal/watch/inherit/podusage"
+	"github.com/glasshouse-project/glasshouse/internal/watch/inherit/demand"
 )
 
 // The expected values follow PodRequests of k8s.io/component-helpers/resource.
@@ -44,9 +44,9 @@ func TestOf(t *testing.T) {
 		"fractions are rounded up": {container("100u", "1500m", ""), "", "{}", 1, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := podusage.Of(fmt.Appendf(nil, `{"metadata":{"name":"p"},"spec":{"initContainers":[%s],"containers":[%s],`+
+			got := demand.Of(fmt.Appendf(nil, `{"metadata":{"name":"p"},"spec":{"initContainers":[%s],"containers":[%s],`+
 				`"overhead":%s},"status":{"phase":"Running"}}`, test.init, test.containers, test.overhead))
-			if want := (podusage.Usage{Phase: "Running", MilliCPU: test.milliCPU, Memory: test.memory}); got != want {
+			if want := (demand.Usage{Phase: "Running", MilliCPU: test.milliCPU, Memory: test.memory}); got != want {
 				t.Errorf("got %+v, want %+v", got, want)
 			}
 		})
