@@ -23,7 +23,7 @@ const overviewInterval = time.Second
 
 // followOverview sends the overview of namespaces, and again after each change. Permissions are checked each time.
 func (l *session) followOverview(ctx context.Context, o *operation) error {
-	defer l.access.KeepOverview()()
+	defer l.access.KeepOverview()() //nolint:contextcheck // The engine outlives sessions.
 	return l.followVerdicts(ctx, o, func() (any, error) {
 		return l.access.Overview(ctx, watch.OverviewQuery{Namespaces: o.Namespaces})
 	})
