@@ -352,7 +352,7 @@ func (w *prober) changeHidden(t *testing.T, part string, n int) {
 	w.waitForValue(t, w.otherNamespace, plantedName, value)
 }
 
-// Hidden objects change in half of the rounds. Guesses of these rounds must be no better than chance.
+// Hidden objects change in half of the rounds. A reader who guesses these rounds must be right in half of them only.
 // Invariant: S24. Nothing that a restricted reader receives depends on objects that it is not permitted to read.
 // Invariant: I18.
 func TestHiddenChangesCannotBeGuessed(t *testing.T) {

@@ -34,8 +34,8 @@ import (
 const canary = "c4n4ry-7f3a"
 
 // Invariant: I19. Every listable resource is served, with the same count as in the API server. New and removed
-// resources and versions show within 2 s. An API without responses affects only its own resources. A page shows a
-// missing object when it exists. A page shows since when the API server is unreachable.
+// resources and versions show within 2 s. An API without responses affects only its own resources. A page of
+// a missing object shows the object as soon as it is created. A page shows since when the API server is unreachable.
 func TestEveryListableKindIsServed(t *testing.T) {
 	d := startReady(t, adminConfig(t))
 	c := newAPIClient(t, adminConfig(t))

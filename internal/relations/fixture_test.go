@@ -216,7 +216,7 @@ func (c *testCluster) graph(t *testing.T, path string) *relations.Graph {
 	return g
 }
 
-// as lets the test read the cluster as a viewer.
+// as sets the viewer with whose permissions the test reads the cluster.
 func (c *testCluster) as(viewer watch.Viewer) {
 	c.access, c.indexed = c.cluster.For(viewer), c.index.For(viewer)
 	c.isLimited = viewer.User != nil || viewer.Scope != nil

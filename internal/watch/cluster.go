@@ -263,7 +263,7 @@ const (
 	pinnedLastRetry  = 30 * time.Second
 )
 
-// keepWatched watches a pinned resource (--watch) until ctx ends, as soon as the cluster serves it.
+// keepWatched watches a pinned resource (--watch) from the time when the cluster serves it until ctx ends.
 func (c *Cluster) keepWatched(ctx context.Context, ref string) {
 	var loggedError string
 	for wait := pinnedFirstRetry; ctx.Err() == nil; wait = min(2*wait, pinnedLastRetry) {

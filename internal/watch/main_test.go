@@ -60,7 +60,7 @@ func pod(namespace, name, status string) apitest.Item {
 	}
 }
 
-// withSeverity gives a pod a status with the severity of its verdict.
+// withSeverity gives a pod a status that leads to a verdict of this severity.
 func withSeverity(p apitest.Item, s verdict.Severity) apitest.Item {
 	p.Rest = map[verdict.Severity]string{
 		verdict.OK:          `"spec":{"nodeName":"n"},"status":{"conditions":[{"type":"Ready","status":"True"}]}`,

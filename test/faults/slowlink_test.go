@@ -7,7 +7,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/test/faults/viewer"
 )
 
-// The program must write each message within 10 s. Chunks allow half a minute for this large object.
+// The program must write each message within 10 s. A large object takes half a minute, and is sent in several messages.
 //
 // Invariant: I44.
 func TestSlowLink(t *testing.T) {

@@ -91,7 +91,7 @@ func (s Sections) Section(group, resource string) string {
 // IsRare reports whether few users open a resource. Custom resources are not rare.
 func (s Sections) IsRare(group, resource string) bool { return s.positions[resource+"."+group].isRare }
 
-// Compare orders resources as on the page, with the results of cmp.Compare: built-in ones are first.
+// Compare orders resources as on the page: built-in ones are first. The results are those of cmp.Compare.
 func (s Sections) Compare(groupA, resourceA, groupB, resourceB string) int {
 	a, okA := s.positions[resourceA+"."+groupA]
 	b, okB := s.positions[resourceB+"."+groupB]

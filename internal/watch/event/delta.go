@@ -119,8 +119,8 @@ func operations(patch []byte) (n int) {
 	return n
 }
 
-// authorAge is the maximum age of a managedFields entry whose time a change did not update. It exceeds 0, because times
-// are in whole seconds.
+// authorAge limits the age of a managedFields entry that is taken for the author of a change. A second change within a
+// second does not update the entry's time, because times are in whole seconds.
 const authorAge = 2 * time.Second
 
 // newestAuthor returns the author in the newest managedFields entry. It returns nil if the change did not update the

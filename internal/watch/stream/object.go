@@ -6,7 +6,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/messages"
 )
 
-// object is the view Object: the text of one object, and then patches of it.
+// object sends the view Object: first the text of the object, and then a patch for each change.
 type object struct{ events }
 
 // begin returns the snapshot of the object. If the object does not exist, the snapshot is empty.

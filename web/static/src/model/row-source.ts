@@ -48,7 +48,7 @@ function withCells(e: Entry, changed: ReadonlyMap<number, Row["cells"][number]>)
   return cells;
 }
 
-/** Returns null if an earlier change, which the table has not drawn yet, has another author. */
+/** Returns the author of all changes of a row that the table has not drawn yet, or null if they have several. */
 export function commonAuthor(old: Entry | undefined, by: ChangeAuthor | null): ChangeAuthor | null {
   if (old === undefined || old.isDrawn) return by;
   const same =

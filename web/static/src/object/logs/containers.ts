@@ -7,7 +7,7 @@ export interface Container {
   readonly state: string;
   readonly phase: "running" | "waiting" | "ended" | "";
   /**
-   * The container ID and the restart count, to distinguish restarts. The ID is empty until the runtime assigns it.
+   * The container ID and the restart count, to distinguish restarts. It has no container ID before the first start.
    */
   readonly id: string;
   readonly restarts: number;
