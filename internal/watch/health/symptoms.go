@@ -12,7 +12,8 @@ import (
 // For other problems, it adds the most specific message of the status.
 func (r *result) applySymptoms(o object.Object) {
 	isOwn := r.Status == InProgress && r.severity == verdict.None // Otherwise, it is the result of a script.
-	if isOwn && symptom.IsSuspended(o) || r.Status != Current && symptom.IsIdle(o) {
+	isIdle := isOwn && symptom.IsSuspended(o) || r.Status != Current && symptom.IsIdle(o)
+	if isIdle || r.Status == InProgress && symptom.AwaitsApproval(o) {
 		r.Status, r.severity, r.promised = Current, verdict.OK, 0
 		return
 	}

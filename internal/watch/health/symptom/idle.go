@@ -10,6 +10,8 @@ var (
 	idleReason = regexp.MustCompile(`(?i)paused|suspended|stopped|disabled|deactivated|inactive|dormant|sleeping|idle|` +
 		`standby|superseded|drained|hibernat|unused|scaled(down)?(to)?zero|zeroscaled|no(traffic|requests)|` +
 		`not(needed|required|requested|applicable|used)|nolongerneeded|intentional|onpurpose`)
+	// approvalReason matches the reason of a condition that waits for the approval of a person.
+	approvalReason = regexp.MustCompile(`(?i)^(requires|needs|awaiting|waitingfor|pending)(manual)?approval$`)
 	// troubleReason matches a reason that has such a word, but names a problem.
 	troubleReason = regexp.MustCompile(`(?i)unexpected|error|fail|crash|panic|timeout|` +
 		`not(paused|suspended|stopped|disabled|drained|idle)`)
@@ -32,9 +34,18 @@ func (c *condition) isIdle() bool {
 	return idleText.MatchString(c.message) && !NamesError(c.message) && !otherReason.MatchString(c.reason)
 }
 
-// IsIdle reports whether an object is idle on purpose, according to the condition that summarizes it.
+// IsIdle reports whether an object is idle on purpose, according to a condition that summarizes it.
 func IsIdle(o map[string]any) bool {
-	return hasIdle(conditionsOf(members(o).child("status"), "", generationOf(o)), "Ready", "Available", "Healthy")
+	return hasIdle(
+		conditionsOf(members(o).child("status"), "", generationOf(o)),
+		"Ready", "Available", "Healthy", "Synced", "Reconciled",
+	)
+}
+
+// AwaitsApproval reports whether an object waits until a person approves the next step.
+func AwaitsApproval(o map[string]any) bool {
+	conditions := conditionsOf(members(o).child("status"), "", generationOf(o))
+	return slices.ContainsFunc(conditions, func(c condition) bool { return approvalReason.MatchString(c.reason) })
 }
 
 // hasIdle reports whether the object is idle on purpose, according to one of the conditions with the names.
