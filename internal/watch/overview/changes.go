@@ -85,13 +85,25 @@ func (b *builder) addChanges() {
 	}
 	for n := range b.result.Problems {
 		p := &b.result.Problems[n]
-		for m := range b.result.Changes {
-			if c := &b.result.Changes[m]; c.Object == p.Object {
-				p.LastChange = c
+		p.LastChange = lastChange(b.result.Changes, p.Object, p.Since)
+	}
+}
+
+// sinceTolerance is how much later than a problem its cause can seem to be: conditions have times in whole seconds.
+const sinceTolerance = 2 * time.Second
+
+// lastChange returns the newest change of an object before a problem began, or otherwise the oldest change after that.
+// It returns nil if the object has no change. The newest change is first in changes.
+func lastChange(changes []Change, o verdict.Object, since time.Time) (last *Change) {
+	for n := range changes {
+		if c := &changes[n]; c.Object == o {
+			last = c
+			if !c.At.After(since.Add(sinceTolerance)) {
 				break
 			}
 		}
 	}
+	return last
 }
 
 // maxLastChanges is the maximum number of findings whose last change is read from the API server.

@@ -1,6 +1,15 @@
 package overview
 
-import "time"
+import (
+	"time"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
 
 // LatencyStep exports latencyStep.
 func LatencyStep(latency time.Duration) int { return latencyStep(latency) }
+
+// LastChange exports lastChange.
+func LastChange(changes []Change, o verdict.Object, since time.Time) *Change {
+	return lastChange(changes, o, since)
+}

@@ -1,0 +1,45 @@
+package overview_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/overview"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// A repair attempt after the start of a problem does not replace the change before it.
+func TestLastChangeIsBeforeTheProblem(t *testing.T) {
+	start := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
+	web, other := verdict.Object{Kind: "Deployment", Name: "web"}, verdict.Object{Kind: "Deployment", Name: "other"}
+	change := func(o verdict.Object, by string, after time.Duration) overview.Change {
+		return overview.Change{Object: o, By: by, At: start.Add(after)}
+	}
+	changes := []overview.Change{ // The newest is first.
+		change(other, "other", 5*time.Minute),
+		change(web, "second repair", 4*time.Minute),
+		change(web, "repair", 3*time.Minute),
+		change(web, "release", -time.Second),
+		change(web, "earlier", -time.Hour),
+	}
+	for _, test := range []struct {
+		name  string
+		since time.Duration
+		want  string
+	}{
+		{"the newest change before the problem", 0, "release"},
+		{"a change in the same second", -2 * time.Second, "release"},
+		{"the newest of all", 10 * time.Minute, "second repair"},
+		{"only changes after the problem", -2 * time.Hour, "earlier"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got := overview.LastChange(changes, web, start.Add(test.since))
+			if got == nil || got.By != test.want {
+				t.Errorf("got %+v, want the change of %s", got, test.want)
+			}
+		})
+	}
+	if got := overview.LastChange(changes, verdict.Object{Name: "none"}, start); got != nil {
+		t.Errorf("object without a change: got %+v, want nil", got)
+	}
+}
