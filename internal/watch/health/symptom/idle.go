@@ -11,7 +11,7 @@ var (
 		`standby|superseded|drained|hibernat|unused|scaled(down)?(to)?zero|zeroscaled|no(traffic|requests)|` +
 		`not(needed|required|requested|applicable|used)|nolongerneeded|intentional|onpurpose`)
 	// approvalReason matches the reason of a condition that waits for the approval of a person.
-	approvalReason = regexp.MustCompile(`(?i)^(requires|needs|awaiting|waitingfor|pending)(manual)?approval$`)
+	approvalReason = regexp.MustCompile(`(?i)^(requires|needs|awaiting|WaitingFor|pending)(manual)?approval$`)
 	// troubleReason matches a reason that has such a word, but names a problem.
 	troubleReason = regexp.MustCompile(`(?i)unexpected|error|fail|crash|panic|timeout|` +
 		`not(paused|suspended|stopped|disabled|drained|idle)`)
