@@ -13,7 +13,8 @@ import (
 func (r *result) applySymptoms(o object.Object) {
 	isOwn := r.Status == InProgress && r.severity == verdict.None // Otherwise, it is the result of a script.
 	isIdle := isOwn && symptom.IsSuspended(o) || r.Status != Current && symptom.IsIdle(o)
-	if isIdle || r.Status == InProgress && symptom.AwaitsApproval(o) {
+	isWaiting := r.Status == InProgress && symptom.AwaitsApproval(o) || r.Status == Failed && symptom.IsPaused(o)
+	if isIdle || isWaiting {
 		r.Status, r.severity, r.promised = Current, verdict.OK, 0
 		return
 	}

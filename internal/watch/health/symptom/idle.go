@@ -36,10 +36,12 @@ func (c *condition) isIdle() bool {
 
 // IsIdle reports whether an object is idle on purpose, according to a condition that summarizes it.
 func IsIdle(o map[string]any) bool {
-	return hasIdle(
-		conditionsOf(members(o).child("status"), "", generationOf(o)),
-		"Ready", "Available", "Healthy", "Synced", "Reconciled",
-	)
+	return hasIdle(conditionsOf(members(o).child("status"), "", generationOf(o)), "Ready", "Available", "Healthy")
+}
+
+// IsPaused reports whether an object is not reconciled on purpose.
+func IsPaused(o map[string]any) bool {
+	return hasIdle(conditionsOf(members(o).child("status"), "", generationOf(o)), "Synced", "Reconciled")
 }
 
 // AwaitsApproval reports whether an object waits until a person approves the next step.
