@@ -102,6 +102,7 @@ func routeRequests() map[string][]string {
 			"/api/v1/object/REF/NS/NAME", "/api/v1/object/REF/NS/NAME?format=yaml",
 		},
 		"GET /api/v1/related/{group}/{version}/{resource}/{namespace}/{name}": {"/api/v1/related/REF/NS/NAME"},
+		"GET /api/v1/authors/{group}/{version}/{resource}/{namespace}/{name}": {"/api/v1/authors/REF/NS/NAME"},
 		"GET /api/v1/logs/{namespace}/{name}": {
 			"/api/v1/logs/NS/NAME", "/api/v1/logs/NS/NAME?tail=1", "/api/v1/logs/NS/NAME?follow=true",
 			"/api/v1/logs/NS/NAME?container=c&previous=true",
