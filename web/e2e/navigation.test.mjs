@@ -102,7 +102,7 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     await until("another kind's", async () => (await found()).includes("shop/checkout"));
     assert.match(
       await page.locator(".palette-coverage").innerText(),
-      /On the server: 12 nodes, .*\d pods, \d+ more resource types/,
+      /On the server: 12 nodes, .*\d [a-z]+, \d+ more resource types/,
     );
     await page.keyboard.press("Enter");
     await page.waitForURL(/deployments.*open=shop\/checkout/);
