@@ -161,7 +161,7 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
       [
         "half a selector",
         await open(),
-        (page) => page.locator("#labels").pressSequentially("app="),
+        (page) => page.locator("#labels").pressSequentially("app in ("),
         (page) => page.locator("#labels").fill(""),
       ],
       [

@@ -256,7 +256,8 @@ await test("the row limit of a page", { timeout: 180_000 }, async (t) => {
       try {
         return [JSON.parse(frame)]
           .flat()
-          .filter((m) => m.op === "subscribe" && m.resource === `${group}/v1/things` && m.view !== "object")
+          .filter((m) => m.op === "subscribe" && m.resource === `${group}/v1/things`)
+          .filter((m) => m.view !== "object" && m.view !== "explanation") // They are of the panel.
           .map((m) => m.view);
       } catch {
         return [];
