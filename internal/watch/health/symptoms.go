@@ -11,10 +11,7 @@ import (
 // applySymptoms makes an object degraded that reports a problem in a way common to many kinds, after the problem lasts.
 // For other problems, it adds the most specific message of the status.
 func (r *result) applySymptoms(o object.Object) {
-	isOwn := r.Status == InProgress && r.severity == verdict.None // Otherwise, it is the result of a script.
-	isIdle := isOwn && symptom.IsSuspended(o) || r.Status != Current && symptom.IsIdle(o)
-	isWaiting := r.Status == InProgress && symptom.AwaitsApproval(o) || r.Status == Failed && symptom.IsPaused(o)
-	if isIdle || isWaiting {
+	if r.isCalm(o) {
 		r.Status, r.severity, r.promised = Current, verdict.OK, 0
 		return
 	}
@@ -40,5 +37,20 @@ func (r *result) applySymptoms(o object.Object) {
 	isReady := o.Flag("status", "ready") || o.Flag("status", "readyToUse")
 	if r.Summary == "" && isReady && len(o.Conditions()) == 0 {
 		r.Summary = "Ready"
+	}
+}
+
+// isCalm reports whether an object is not ready on purpose: it is idle, paused, or waits for the approval of a person.
+func (r *result) isCalm(o object.Object) bool {
+	switch r.Status {
+	case Current:
+		return false
+	case Failed:
+		return symptom.IsIdle(o) || symptom.IsPaused(o)
+	case InProgress:
+		isOwn := r.severity == verdict.None // Otherwise, it is the result of a script.
+		return isOwn && symptom.IsSuspended(o) || symptom.IsIdle(o) || symptom.AwaitsApproval(o)
+	default:
+		return symptom.IsIdle(o)
 	}
 }
