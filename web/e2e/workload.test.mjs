@@ -3,22 +3,14 @@
 // Invariant: I37.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { test } from "node:test";
+import { violations } from "./axe.mjs";
 import { browse, newPage, openLive } from "./browser.mjs";
 import { create, deployment, namespace, patch, read } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
 import { become, until } from "./wait.mjs";
 
 const strategic = { type: "application/strategic-merge-patch+json" };
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const violations = async (page) => {
-  await page.evaluate(axe);
-  return page.evaluate(async () =>
-    (await window.axe.run()).violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target).join(", ")}`),
-  );
-};
 
 await test("workload", { timeout: 240_000 }, async (t) => {
   const browser = await browse(t);
