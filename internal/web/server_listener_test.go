@@ -34,18 +34,47 @@ func (s *busySite) dial(from string) net.Conn {
 	s.t.Helper()
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
 	conn, err := dialer.DialContext(s.t.Context(), "tcp", s.addr)
-	if err == nil {
-		err = conn.SetDeadline(time.Now().Add(time.Minute))
-	}
 	if err != nil {
 		s.t.Fatalf("connection %d: %v", len(s.conns), err)
 	}
 	s.conns = append(s.conns, conn)
+	if len(s.conns)%pendingConnections == 0 {
+		s.waitForAccept()
+	}
 	return conn
+}
+
+// pendingConnections is less than the shortest queue of new connections that kernels use (128). If the queue is full,
+// the kernel drops the next connection request, and repeats it only after a second.
+const pendingConnections = 100
+
+// waitForAccept waits until the server has accepted all connections so far. It accepts them in order.
+func (s *busySite) waitForAccept() {
+	s.t.Helper()
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 10)}}
+	conn, err := dialer.DialContext(s.t.Context(), "tcp", s.addr)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if !s.isServed(conn) {
+		s.t.Errorf("after %d connections, a new one is not served", len(s.conns))
+	}
+	if err := conn.Close(); err != nil {
+		s.t.Error(err)
+	}
+}
+
+// limitWait makes reads and writes of conn fail after one minute.
+func (s *busySite) limitWait(conn net.Conn) {
+	s.t.Helper()
+	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		s.t.Fatal(err)
+	}
 }
 
 // isServed reports whether the server responds to a request on conn with status 200.
 func (s *busySite) isServed(conn net.Conn) bool {
+	s.limitWait(conn)
 	if _, err := fmt.Fprintf(conn, "GET /healthz HTTP/1.1\r\nHost: %s\r\n\r\n", s.addr); err != nil {
 		return false
 	}
@@ -86,6 +115,7 @@ func TestIdleConnectionsAreEvictedForNewOnes(t *testing.T) {
 			if !s.isServed(s.dial("127.0.0.1")) {
 				t.Error("new connection of an address with many connections is not served")
 			}
+			s.limitWait(s.conns[0])
 			if _, err := io.ReadAll(s.conns[0]); err != nil {
 				t.Errorf("the connection that was idle longest is not closed: %v", err)
 			}
