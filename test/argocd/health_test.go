@@ -43,12 +43,8 @@ func disagreements() map[string]string {
 	return map[string]string{
 		crd + "names-not-accepted-degraded.yaml": "failed: the API server does not serve the kind at all",
 		crd + "not-established-degraded.yaml":    "failed: the API server does not serve the kind at all",
-		crd + "non-structual-degraded.yaml": "ok: the API server serves the kind, but without pruning and defaults, as the " +
-			"details state",
 		"batch/CronJob/testdata/never-succeeded.yaml": "degraded: the controller writes the end and the success of a run " +
 			"together, so a run without both has failed",
-		"policy/PodDisruptionBudget/testdata/degraded.yaml": "progressing: the case has two conditions of the same type; " +
-			"by the first, too few pods are healthy, which is a problem after 10 minutes",
 	}
 }
 

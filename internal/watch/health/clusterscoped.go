@@ -79,12 +79,16 @@ func customResourceDefinition(o object.Object, status Status) result {
 		Status: status, Summary: "Served as " + o.Text("spec", "names", "plural") + "." + o.Text("spec", "group"),
 	}}
 	names, served := o.Condition("NamesAccepted"), o.Condition("Established")
+	invalid := o.Condition("NonStructuralSchema")
 	switch {
 	case names.Is("False"):
 		h.Summary, h.reason = "Names not accepted: "+names.Explanation(), names.Reason
 		h.severity = verdict.Failed
 	case !served.Is("True"):
 		h.Summary, h.reason = "Not served yet: "+served.Explanation(), served.Reason
+	case invalid.Is("True"):
+		h.Status, h.Summary, h.reason = Failed, "Schema has violations: "+invalid.ShortExplanation(), invalid.Kind
+		h.severity = verdict.Degraded // The API server serves the kind, but without pruning and defaults.
 	}
 	for _, c := range o.Conditions() {
 		if c.Kind == "NonStructuralSchema" && c.Is("True") ||

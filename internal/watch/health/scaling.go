@@ -2,6 +2,7 @@ package health
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -92,10 +93,14 @@ func podDisruptionBudget(o object.Object, status Status) result {
 	h.Details = []string{
 		ratioText(healthy, expected, "pods", fmt.Sprintf("healthy (%d required)", required)),
 	}
-	failed := o.Condition("DisruptionAllowed")
+	failed := slices.IndexFunc(o.Conditions(), func(c object.Condition) bool {
+		return c.Is("False") && c.Reason == "SyncFailed"
+	})
 	switch {
-	case failed.Is("False") && failed.Reason == "SyncFailed":
-		h.Status, h.Summary, h.reason = Failed, "Cannot be computed: "+failed.Explanation(), failed.Reason
+	case failed >= 0:
+		c := o.Conditions()[failed]
+		h.Status, h.Summary, h.reason = Failed, "Cannot be computed: "+c.Explanation(), c.Reason
+		h.severity = verdict.Degraded // It blocks evictions, but the pods run.
 	case !o.Has("status", "expectedPods"):
 		h.Status, h.Summary, h.Details = InProgress, "Controller has not observed the latest spec yet", nil
 		h.reason = "NotObserved"
