@@ -36,7 +36,9 @@ await test("home", { timeout: 300_000 }, async (t) => {
     assert.ok(shown.includes("failed"));
     const keys = await page.locator("#rows > .finding").evaluateAll((all) => all.map((li) => li.dataset.key));
     assert.equal(new Set(keys).size, keys.length, "each object is listed once");
-    assert.match(await page.title(), /^\(\d+\) Home - demo$/);
+    const [, failed] = /^\((\d+)\) Home - demo$/.exec(await page.title()) ?? [];
+    const filter = await page.locator("#severity-counts [data-severity=failed]").innerText();
+    assert.equal(`${failed} failed`, filter.replaceAll(",", ""), "title and filter count the same objects");
     const strip = await page.locator(".strip").innerText();
     for (const fact of [
       /API server v1\./,

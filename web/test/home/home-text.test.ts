@@ -8,6 +8,7 @@ import {
   crashedPod,
   emptyText,
   fieldText,
+  countOf,
   matchesFilter,
   overallState,
   podsText,
@@ -63,6 +64,12 @@ void test("the previous log is that of the container that crashes", () => {
   assert.equal(crashedPod(problem("storefront-canary")), null);
 });
 
+void test("objects are counted, not problems", () => {
+  const one: Overview = { ...overview, problems: [], counts: new Map([["failed", 7]]) };
+  assert.equal(countOf(one, "failed"), 7);
+  assert.equal(countOf(one, "degraded"), 0);
+});
+
 void test("a filter has the words of lists", () => {
   const names = (q: string): string[] => overview.problems.filter((p) => matchesFilter(p, q)).map((p) => p.name);
   assert.equal(names("").length, overview.problems.length);
@@ -73,6 +80,8 @@ void test("a filter has the words of lists", () => {
   assert.deepEqual(names("checkout-74fd-kxh98"), ["checkout"], "a member");
   assert.deepEqual(names("argocd-controller"), ["recommender"], "the author of the last change");
   assert.deepEqual(names("is:unknown"), []);
+  const mixed = { ...problem("model-cache"), members: [{ ...problem("recommender"), kind: "Pod" }] };
+  assert.ok(matchesFilter(mixed, "is:failed") && matchesFilter(mixed, "is:degraded"), "a member of another severity");
 });
 
 void test("no problems are reported only of what is known", () => {

@@ -4,7 +4,7 @@ import { formatInteger } from "../text/format.ts";
 import { severityMatcher, whyOf } from "../model/severity.ts";
 import type { Finding, Member, ObjectRef, Overview, SpecChange, Watched } from "../net/overview.ts";
 import type { LogSelection } from "../model/view.ts";
-import type { State } from "../net/wire.ts";
+import type { Severity, State } from "../net/wire.ts";
 
 export const sameRef = (a: ObjectRef, b: ObjectRef): boolean => a.resource === b.resource && nameOf(a) === nameOf(b);
 
@@ -62,7 +62,8 @@ export function matchesFilter(finding: Finding, q: string): boolean {
     .split(/\s+/)
     .filter((word) => word !== "");
   if (words.length === 0) return true;
-  const texts = [finding, ...finding.members].flatMap((m) => [
+  const objects: readonly Member[] = [finding, ...finding.members];
+  const texts = objects.flatMap((m) => [
     m.kind,
     nameOf(m),
     m.verdict.reason,
@@ -73,7 +74,9 @@ export function matchesFilter(finding: Finding, q: string): boolean {
   const lower = texts.map((text) => text.toLowerCase());
   return words.every((word) => {
     const matches = severityMatcher(word);
-    return matches === null ? lower.some((text) => text.includes(word)) : matches(finding.verdict.severity);
+    return matches === null
+      ? lower.some((text) => text.includes(word))
+      : objects.some((m) => matches(m.verdict.severity));
   });
 }
 
@@ -136,7 +139,8 @@ export function overallState(o: Overview): State {
   return { ...none, state: "live" };
 }
 
-export const failedCount = (o: Overview): number => o.problems.filter((p) => p.verdict.severity === "failed").length;
+/** The number of objects with a severity, as in lists. A problem can consist of several objects. */
+export const countOf = (o: Overview, severity: Severity): number => o.counts.get(severity) ?? 0;
 
 export const percent = (part: number, whole: number): number => (whole > 0 ? Math.round((100 * part) / whole) : 0);
 

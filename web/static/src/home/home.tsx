@@ -20,7 +20,7 @@ import { Totals } from "../ui/totals.tsx";
 import { mount, ViewState } from "../ui/view.tsx";
 import { Changes, Warnings, WatchedResources } from "./aside.tsx";
 import { homeCommands } from "./home-commands.ts";
-import { emptyText, failedCount, matchesFilter, overallState, plural, progressText } from "./home-text.ts";
+import { countOf, emptyText, matchesFilter, overallState, plural, progressText } from "./home-text.ts";
 import { Problems } from "./problems.tsx";
 import { Strip } from "./strip.tsx";
 
@@ -145,7 +145,7 @@ export class HomePage implements Handler {
     byId("asof").hidden = true;
     const shown = o.problems.filter((p) => matchesFilter(p, this.view.q));
     setText(byId("count"), countText(o, shown.length, this.view.q !== ""));
-    const failed = failedCount(o);
+    const failed = countOf(o, "failed");
     const title = `${this.name} - ${this.cluster === "" ? "Glasshouse" : this.cluster}`;
     document.title = escapeInvisible(failed === 0 ? title : `(${failed}) ${title}`);
     mount(
@@ -177,7 +177,7 @@ function SeverityLinks({ overview, view, limited, onFilter }: SeverityLinksProps
   return (["failed", "degraded"] as const).map((severity) => {
     const word = `is:${severity}`;
     const isFilter = words.some((w) => w.toLowerCase() === word);
-    const n = overview.problems.filter((p) => p.verdict.severity === severity).length;
+    const n = countOf(overview, severity);
     if (n === 0 && !isFilter) return null;
     const q = [...others, ...(isFilter ? [] : [word])].join(" ");
     return (
@@ -208,16 +208,7 @@ function Content(props: { overview: Overview; view: HomeView; shown: Overview["p
   return (
     <>
       <Strip overview={o} ns={view.ns} />
-      {isKiosk() && (
-        <Totals
-          count={(severity) =>
-            severity === "progressing"
-              ? (o.counts.get(severity) ?? 0)
-              : o.problems.filter((p) => p.verdict.severity === severity).length
-          }
-          cluster={cluster}
-        />
-      )}
+      {isKiosk() && <Totals count={(severity) => countOf(o, severity)} cluster={cluster} />}
       {reading !== null && (
         <div
           class="reading"
