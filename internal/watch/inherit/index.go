@@ -24,6 +24,7 @@ type index struct {
 	watched   map[graph.Kind]*watched
 	order     []*watched // In the order of their start.
 	planned   int
+	omitted   int  // The number of custom resources that are not watched (see maxCustomKinds).
 	isPlanned bool // The resources to watch are known.
 }
 
@@ -81,7 +82,7 @@ func (x *index) isNamespaced(kind graph.Kind) (namespaced, ok bool) {
 	return r.Namespaced, true
 }
 
-func (x *index) setServed(resources []resource.Resource, isComplete bool, planned int) {
+func (x *index) setServed(resources []resource.Resource, isComplete bool, planned, omitted int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	clear(x.served)
@@ -91,7 +92,7 @@ func (x *index) setServed(resources []resource.Resource, isComplete bool, planne
 			x.served[kind] = &resources[n]
 		}
 	}
-	x.complete, x.planned, x.isPlanned = isComplete, planned, len(resources) > 0
+	x.complete, x.planned, x.omitted, x.isPlanned = isComplete, planned, omitted, len(resources) > 0
 }
 
 func (x *index) isWatched(r *resource.Resource) bool {
@@ -119,6 +120,7 @@ func (x *index) stopUnplanned(planned []*resource.Resource) {
 type State struct {
 	Watched []Watched // In the order of their start.
 	Planned int       // The number of resources that will be watched.
+	Omitted int       // The number of custom resources that are not watched, because there are too many.
 	// IsPlanned reports whether the resources to watch are known.
 	IsPlanned bool
 }
@@ -133,7 +135,7 @@ type Watched struct {
 func (x *index) State() State {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	s := State{Planned: x.planned, IsPlanned: x.isPlanned}
+	s := State{Planned: x.planned, Omitted: x.omitted, IsPlanned: x.isPlanned}
 	for _, w := range x.order {
 		s.Watched = append(s.Watched, Watched{w.resource, w.informer})
 	}

@@ -17,7 +17,7 @@ func TestNamed(t *testing.T) {
 		{Group: "batch", Version: "v1", Resource: "queues", Kind: "Queue", Namespaced: true, Preferred: true},
 		{Group: "example.com", Version: "v1", Resource: "queues", Kind: "Queue", Namespaced: true, Preferred: true},
 		{Group: "resource.k8s.io", Version: "v1", Resource: "deviceclasses", Kind: "DeviceClass", Preferred: true},
-	}, true, 0)
+	}, true, 0, 0)
 	by := graph.NewID(graph.Kind{Group: "example.com", Kind: "Workload"}, "ml", "train")
 	for _, test := range []struct {
 		mention cause.Mention
@@ -71,7 +71,7 @@ func TestContainers(t *testing.T) {
 	e := New(Options{})
 	e.setServed([]resource.Resource{
 		{Group: "example.com", Version: "v1", Resource: "widgets", Kind: "Widget", Namespaced: true, Preferred: true},
-	}, true, 0)
+	}, true, 0, 0)
 	got := e.containers(graph.NewID(graph.Kind{Group: "example.com", Kind: "Widget"}, "a", "w"))
 	want := []graph.ID{
 		graph.NewID(graph.Kind{Kind: "Namespace"}, "", "a"),

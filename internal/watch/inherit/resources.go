@@ -62,8 +62,8 @@ type watched struct {
 	isRead   atomic.Bool // The objects of the first list are in the graph.
 }
 
-// plan returns the resources to watch, in order, with their scopes.
-func plan(resources []resource.Resource) (planned []*resource.Resource) {
+// plan returns the resources to watch, in order, and the number of custom resources beyond maxCustomKinds.
+func plan(resources []resource.Resource) (planned []*resource.Resource, omitted int) {
 	byRef := make(map[string]*resource.Resource, len(resources))
 	for n := range resources {
 		byRef[resources[n].Ref()] = &resources[n]
@@ -76,12 +76,14 @@ func plan(resources []resource.Resource) (planned []*resource.Resource) {
 	custom := 0
 	for n := range resources {
 		r := &resources[n]
-		if r.Preferred && isWatchable(r) && resource.IsCustom(r.Group) && custom < maxCustomKinds {
-			custom++
+		if !r.Preferred || !isWatchable(r) || !resource.IsCustom(r.Group) {
+			continue
+		}
+		if custom++; custom <= maxCustomKinds {
 			planned = append(planned, r)
 		}
 	}
-	return planned
+	return planned, max(0, custom-maxCustomKinds)
 }
 
 // Covers reports whether objects of a resource can inherit verdicts.
@@ -105,8 +107,8 @@ func (e *Engine) watchResources(ctx context.Context, parts *sync.WaitGroup) {
 	for ctx.Err() == nil {
 		discovered := e.options.Discovered.Next()
 		resources, isComplete := e.options.Resources()
-		planned := plan(resources)
-		e.setServed(resources, isComplete, len(planned))
+		planned, omitted := plan(resources)
+		e.setServed(resources, isComplete, len(planned), omitted)
 		e.stopUnplanned(planned)
 		for _, r := range planned {
 			if !e.isWatched(r) {

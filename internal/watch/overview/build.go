@@ -195,6 +195,10 @@ func (b *builder) addWatched() {
 		b.result.Unexamined = append(b.result.Unexamined, fmt.Sprintf(
 			"%d of %d resource types are not read yet.", waiting, max(waiting, b.state.Planned)))
 	}
+	if b.state.Omitted > 0 && !b.isGuest() {
+		b.note(fmt.Sprintf("%d more custom resource types are not examined, because the cluster has too many.",
+			b.state.Omitted))
+	}
 }
 
 // isWhole reports whether the viewer may read all objects of the filter's namespaces.

@@ -15,38 +15,41 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
+// addWarnings groups recent warning events by reason. The newest events are first.
 func (b *builder) addWarnings() {
-	byReason := make(map[string]*Warning)
+	events := b.recentWarnings()
+	slices.SortStableFunc(events, func(x, y *corev1.Event) int { return cause.EventTime(y).Compare(cause.EventTime(x)) })
+	byReason := make(map[string]int)
+	for _, e := range events {
+		n, ok := byReason[e.Reason]
+		if !ok {
+			n = len(b.result.Warnings)
+			byReason[e.Reason] = n
+			b.result.Warnings = append(b.result.Warnings, Warning{
+				Reason: e.Reason, Last: cause.EventTime(e), Message: e.Message,
+			})
+		}
+		w := &b.result.Warnings[n]
+		w.Count += int(max(1, e.Count))
+		if o := b.regarded(e); len(w.Objects) < MaxMembers && !slices.Contains(w.Objects, o) {
+			w.Objects = append(w.Objects, o)
+		}
+	}
+	b.result.Warnings = b.result.Warnings[:min(maxShown, len(b.result.Warnings))]
+}
+
+func (b *builder) recentWarnings() (events []*corev1.Event) {
 	since := time.Now().Add(-recent)
 	b.each(graph.Kind{Kind: "Event"}, func(o *compact.Object) {
 		if o.Verdict().Severity() <= verdict.OK {
 			return // The event is not a warning.
 		}
 		e := decodeItem[corev1.Event](o)
-		last := cause.EventTime(&e)
-		if e.Type != corev1.EventTypeWarning || last.Before(since) {
-			return
-		}
-		w := byReason[e.Reason]
-		if w == nil {
-			w = &Warning{Reason: e.Reason}
-			byReason[e.Reason] = w
-		}
-		w.Count += int(max(1, e.Count))
-		if last.After(w.Last) {
-			w.Last, w.Message = last, e.Message
-		}
-		if len(w.Objects) < MaxMembers {
-			w.Objects = append(w.Objects, b.regarded(&e))
+		if e.Type == corev1.EventTypeWarning && !cause.EventTime(&e).Before(since) {
+			events = append(events, &e)
 		}
 	})
-	for _, w := range byReason {
-		b.result.Warnings = append(b.result.Warnings, *w)
-	}
-	slices.SortFunc(b.result.Warnings, func(x, y Warning) int {
-		return y.Last.Compare(x.Last)
-	})
-	b.result.Warnings = b.result.Warnings[:min(maxShown, len(b.result.Warnings))]
+	return events
 }
 
 func (b *builder) regarded(e *corev1.Event) verdict.Object {

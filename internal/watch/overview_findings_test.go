@@ -1,0 +1,147 @@
+package watch_test
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
+	"github.com/glasshouse-project/glasshouse/internal/watch/overview"
+)
+
+func overviewFor(t *testing.T, cluster *watch.Cluster, viewer watch.Viewer, q watch.OverviewQuery) *overview.Overview {
+	t.Helper()
+	q.Wait = time.Minute
+	doc, err := cluster.For(viewer).Overview(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+// lines returns one short text for each finding of an overview, in its order.
+func lines(doc *overview.Overview) (found []string) {
+	for _, p := range doc.Problems {
+		found = append(found, fmt.Sprintf("%d %s/%s %s", p.Count, p.Kind, p.Name, p.Severity))
+	}
+	return found
+}
+
+// All objects with the same cause are one finding. Failed findings are first. Counts has the number of objects, also of
+// those beyond the limit.
+//
+// Invariant: I35.
+func TestOverviewGroupsObjectsByCause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := newCauseCluster(t, true)
+		allow(server, "bob list pods a")
+		program := watch.Viewer{Program: true}
+		defer cluster.For(program).KeepOverview()()
+		advance(time.Minute)
+		doc := overviewFor(t, cluster, program, watch.OverviewQuery{})
+		want := []string{
+			"4 Node/CANARY-node failed", "3 Deployment/crashing failed", "3 Deployment/missing failed",
+			"3 Deployment/mounting degraded",
+		}
+		if got := lines(doc); !slices.Equal(got, want) || doc.Total != len(want) {
+			t.Errorf("got %q of %d, want %q", got, doc.Total, want)
+		}
+		objects := 0
+		for _, p := range doc.Problems {
+			objects += p.Count
+		}
+		if got := doc.Counts["failed"] + doc.Counts["degraded"]; got != objects {
+			t.Errorf("counts: got %v, want %d objects with a problem", doc.Counts, objects)
+		}
+		limited := overviewFor(t, cluster, program, watch.OverviewQuery{Limit: 1})
+		if got := lines(limited); !slices.Equal(got, want[:1]) || limited.Total != len(want) ||
+			limited.Counts["failed"] != doc.Counts["failed"] {
+			t.Errorf("limit 1: got %q of %d, counts %v; without limit: %v", got, limited.Total, limited.Counts, doc.Counts)
+		}
+		bob := overviewFor(t, cluster, user("bob"), watch.OverviewQuery{Namespaces: []string{"a"}})
+		wantBob := []string{
+			"1 Pod/CANARY-pod failed", "1 Pod/CANARY-pod-2 failed", "1 Pod/CANARY-pod-3 failed",
+			"1 Pod/CANARY-pod-4 degraded",
+		}
+		if got := lines(bob); !slices.Equal(got, wantBob) || bob.Counts["failed"] != 3 || bob.Summary.Nodes != nil ||
+			!strings.HasPrefix(strings.Join(bob.Unexamined, " "), "You cannot list these resource types: ConfigMap, Depl") {
+			t.Errorf("with pods only: got %q, counts %v, %+v, %q", got, bob.Counts, bob.Summary, bob.Unexamined)
+		}
+	})
+}
+
+// Warnings of the last hour are grouped by reason, the most recent first. Each group lists an object once.
+func TestOverviewGroupsWarningsByReason(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := newCauseCluster(t, true)
+		event := func(name, kind, reason, pod string, count int, age time.Duration) {
+			server.Set("core/v1/events", apitest.Item{Namespace: "a", Name: name, Rest: fmt.Sprintf(
+				`"type":%q,"reason":%q,"message":"message of %s","count":%d,"lastTimestamp":%q,`+
+					`"involvedObject":{"kind":"Pod","apiVersion":"v1","namespace":"a","name":%q}`,
+				kind, reason, name, count, time.Now().Add(-age).UTC().Format(time.RFC3339), pod)})
+		}
+		event("e1", "Warning", "BackOff", "web-1", 5, 3*time.Minute)
+		event("e2", "Warning", "BackOff", "web-2", 1, time.Minute)
+		event("e3", "Warning", "BackOff", "web-2", 2, 2*time.Minute)
+		event("e4", "Warning", "Unhealthy", "web-1", 1, 30*time.Second)
+		event("e5", "Warning", "Unhealthy", "web-3", 1, 2*time.Hour)
+		event("e6", "Normal", "Pulled", "web-1", 1, time.Second)
+		server.Delete("core/v1/events", "a", "CANARY-event")
+		doc := overviewFor(t, cluster, watch.Viewer{Program: true}, watch.OverviewQuery{})
+		var got []string
+		for _, w := range doc.Warnings {
+			var names []string
+			for _, o := range w.Objects {
+				names = append(names, o.Resource+" "+o.Name)
+			}
+			got = append(got, fmt.Sprintf("%d %s (%s) %s", w.Count, w.Reason, w.Message, strings.Join(names, ", ")))
+		}
+		want := []string{
+			"1 Unhealthy (message of e4) core/v1/pods web-1",
+			"8 BackOff (message of e2) core/v1/pods web-2, core/v1/pods web-1",
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+}
+
+// Custom resource types beyond the limit are not watched. The overview states their number, but not for guests.
+func TestOverviewStatesOmittedResourceTypes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all := causeKinds()
+		for n := range 103 {
+			all = append(all, apitest.Kind{
+				Ref: fmt.Sprintf("example.com/v1/things%03d", n), Kind: fmt.Sprintf("Thing%03d", n),
+				Columns: `[{"name":"Name","type":"string"}]`,
+			})
+		}
+		server := apitest.New(t, all...)
+		cluster := runClusterWith(t, server, watch.Options{
+			InheritVerdicts: true, Log: slog.New(slog.DiscardHandler),
+		})
+		program := watch.Viewer{Program: true}
+		defer cluster.For(program).KeepOverview()()
+		advance(time.Minute)
+		doc := overviewFor(t, cluster, program, watch.OverviewQuery{})
+		custom := 0
+		for _, w := range doc.Watched {
+			if strings.HasPrefix(w.Resource, "example.com/") {
+				custom++
+			}
+		}
+		const want = "more custom resource types are not examined, because the cluster has too many."
+		if got := strings.Join(doc.Unexamined, " "); custom != 100 || !strings.Contains(got, want) {
+			t.Errorf("got %d custom resources and %q, want 100 and %q", custom, got, want)
+		}
+		guest := sharedWith(watch.Part{Resource: pods, Namespaces: []string{"a"}})
+		if got := overviewFor(t, cluster, guest, watch.OverviewQuery{}).Unexamined; strings.Contains(fmt.Sprint(got), "custom") {
+			t.Errorf("guest: got %q", got)
+		}
+	})
+}
