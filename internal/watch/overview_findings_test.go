@@ -140,7 +140,8 @@ func TestOverviewStatesOmittedResourceTypes(t *testing.T) {
 			t.Errorf("got %d custom resources and %q, want 100 and %q", custom, got, want)
 		}
 		guest := sharedWith(watch.Part{Resource: pods, Namespaces: []string{"a"}})
-		if got := overviewFor(t, cluster, guest, watch.OverviewQuery{}).Unexamined; strings.Contains(fmt.Sprint(got), "custom") {
+		shared := overviewFor(t, cluster, guest, watch.OverviewQuery{})
+		if got := strings.Join(shared.Unexamined, " "); strings.Contains(got, "custom") {
 			t.Errorf("guest: got %q", got)
 		}
 	})
