@@ -11,8 +11,8 @@ import (
 // coverage records which namespaces have been listed. The informer's lock guards all fields.
 type coverage struct {
 	covered map[string]bool
-	// dropped contains the journal offset at which each namespace's rows were last removed; the key "" means any
-	// namespace.
+	// dropped contains the journal offset at which the rows of each namespace were last removed. If there are too many
+	// namespaces, it contains only the key "" with the newest offset.
 	dropped map[string]uint64
 }
 

@@ -112,7 +112,7 @@ func (s *Feeds) Apply(ctx context.Context, plan *Plan) {
 	isUnwanted := func(ns string) bool { _, ok := plan.PollReasons[ns]; return !ok }
 	if isUnwanted("") && s.hasLeftoverRows {
 		s.hasLeftoverRows = false
-		// Readers must restart if one of them has requested an unwanted namespace while its feed was being stopped.
+		// Readers must restart if a reader has requested an unwanted namespace while the feed of the namespace stopped.
 		if _, isRequested := s.informer.evict(isUnwanted); plan.IsRevoked || isRequested {
 			s.informer.resetReaders()
 		}
@@ -252,7 +252,8 @@ func (s *Feeds) Deny(state status.State, reasons map[string]string) {
 	defer s.informer.mu.Unlock()
 	for ns, reason := range reasons {
 		previous, since := s.informer.denied[ns], time.Now()
-		// A status with the same reason stays if the state is also the same, or if the new state is Forbidden.
+		// If the reason is the same, the status stays in two cases: the state is the same, or the new state is
+		// Forbidden.
 		isKept := previous.State == state || previous.State != "" && state == status.Forbidden
 		if isKept && previous.Reason == reason {
 			continue

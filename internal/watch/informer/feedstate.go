@@ -45,7 +45,7 @@ type feedState struct {
 type feedStats struct {
 	Lists             int
 	Drops             int
-	Interruptions     int // Number of interruptions: times longer than gracePeriod without a watch, after a list.
+	Interruptions     int // Number of interruptions: after the first list, no watch for longer than gracePeriod.
 	InterruptedFor    time.Duration
 	interruptionStart time.Time
 	LastEvent         time.Time
@@ -61,7 +61,7 @@ func (r *feedStats) add(other *feedStats) {
 	}
 }
 
-// finish ends the timer and the interruption, if any, of a feed that has ended.
+// finish is called after a feed has ended. It ends the timer and the present interruption, if there is one.
 func (s *feedState) finish() {
 	s.stopTimer()
 	s.endInterruption(time.Now())
@@ -264,8 +264,8 @@ func (f *feed) recordStall() {
 	)
 }
 
-// recordStreamFailure records why a streaming list failed. The next list is a plain list. If it fails, too, its error
-// is more precise.
+// recordStreamFailure records why a streaming list failed. The next list is a plain list. If the plain list fails, too,
+// its error is more precise.
 func (f *feed) recordStreamFailure(ctx context.Context, err error) {
 	f.update(func(s *feedState) bool { s.usePlainOnce = true; return false })
 	f.recordFailure(ctx, err)

@@ -8,8 +8,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
 )
 
-// EpochStart is where an epoch of the changes starts, such as after a revoked permission. Earlier changes are never
-// sent.
+// EpochStart is the cursor and the time at which an epoch of the changes starts. For example, an epoch starts after a
+// revoked permission. Earlier changes are never sent.
 type EpochStart struct {
 	Cursor journal.Cursor
 	at     time.Time

@@ -72,7 +72,7 @@ type Informer struct {
 	*resourceJournal
 
 	options           Options
-	Scope             listwatch.Scope // What the informer watches; its namespace is empty.
+	Scope             listwatch.Scope // What the informer watches; Scope.Namespace is empty.
 	epoch             uint64
 	reconcileRequests chan struct{}
 	Account           *budget.Account // The memory of the informer.
@@ -268,7 +268,7 @@ func (i *Informer) AcquireLeases(namespaces []string, isNamed bool) (release fun
 	defer i.mu.Unlock()
 	isNew := i.leases.Missing(namespaces) > 0
 	if current, isDenied := i.denied[""]; isDenied && isNew && !i.leases.MakeRoom(namespaces) {
-		// Known namespaces are watched anyway, and need no lease.
+		// The informer watches all known namespaces. If the client named no namespaces, no lease is needed.
 		if !isNamed && current.State == status.Forbidden {
 			return func() {}, nil
 		}

@@ -41,7 +41,7 @@ func (f *feed) replace(objects []*compact.Object, pollReason string) {
 	// Release the reservation before Replace. Otherwise the objects would be counted twice and would seem not to fit
 	// into memory.
 	f.reserved.Release()
-	// The function entered marks objects of newly watched namespaces: they became visible, but were not created.
+	// entered() returns a function that marks the objects of newly watched namespaces as visible now, not as created.
 	i.overdue.Write(func() {
 		for n := range entries {
 			entries[n].Value = i.options.withInherited(entries[n].Key, entries[n].Value)
@@ -52,7 +52,7 @@ func (f *feed) replace(objects []*compact.Object, pollReason string) {
 		i.Forget()
 	}
 	start := EpochStart{Cursor: i.Now(), at: time.Now()}
-	// Set the state under the lock of coverage and epoch. Otherwise, readers could get an old state.
+	// Set the state together with coverage and epochStart, under one lock. Otherwise, readers could get an old state.
 	f.update(func(s *feedState) (isChanged bool) {
 		if columnsChanged {
 			i.epochStart = start
@@ -74,7 +74,7 @@ func (f *feed) setColumns(columns []printer.Column) (changed bool) {
 	i.mu.Lock()
 	changed = len(columns) > 0 && !printer.Same(columns, i.columns)
 	if changed {
-		// The cells of other feeds in the journal belong to the old columns.
+		// The rows of the other feeds still have cells for the old columns.
 		for _, sibling := range i.feeds {
 			sibling.state.synced, sibling.state.outdated = false, sibling != f && i.columns != nil
 			if state := sibling.state.status.State; state == status.Live || state == status.Stale {
@@ -162,7 +162,8 @@ func (f *feed) lastChangeTime() time.Time {
 	return time.Time{}
 }
 
-// evict removes the rows of the namespaces that match filter. isRequested means that a reader still requests one.
+// evict removes the rows of the namespaces for which filter returns true. isRequested means that a reader still
+// requests one of these namespaces.
 func (i *Informer) evict(filter func(namespace string) bool) (hadRows, isRequested bool) {
 	return i.deleteRows(filter), i.dropCoverage(filter)
 }
@@ -176,7 +177,8 @@ func (i *Informer) deleteRows(filter func(namespace string) bool) (hadRows bool)
 	return i.Len() < before
 }
 
-// resetReaders drops the history, which readers may no longer get. All readers restart from a new snapshot.
+// resetReaders drops the history, because readers are possibly no longer permitted to read it. All readers restart from
+// a new snapshot.
 func (i *Informer) resetReaders() {
 	i.advanceVersion()
 	i.Forget()

@@ -84,8 +84,8 @@ func (a *Account) Limit() int64 { return a.budget.Limit }
 // Load returns the memory that the informer uses or has reserved, in bytes. The history does not count.
 func (a *Account) Load() int64 { return a.usage.Objects() + a.reserved.Load() }
 
-// MakeRoom drops histories, then stops other idle informers, until bytes fit into the budget. If all of this is not
-// enough, MakeRoom frees nothing. attainable is the maximum number of bytes that it can free.
+// MakeRoom drops histories, then stops other idle informers, until the given bytes fit into the budget. If all of this
+// is not enough, MakeRoom frees nothing. attainable is the free memory without any history and any other idle informer.
 func (a *Account) MakeRoom(bytes int64) (attainable int64, fits bool) {
 	b := a.budget
 	if b.Limit == 0 {

@@ -21,8 +21,8 @@ type Tracker struct {
 	closed bool
 }
 
-// New returns a Tracker. reevaluate must replace the object of a key by a copy with its verdict at the time now. It
-// must not call the Tracker, which is locked.
+// New returns a Tracker. reevaluate must replace the object with the given key by a copy with the verdict at the time
+// now. It must not call the Tracker, which is locked.
 func New(reevaluate func(key string, now time.Time)) *Tracker {
 	return &Tracker{reevaluate: reevaluate}
 }

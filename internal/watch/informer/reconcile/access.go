@@ -16,10 +16,11 @@ import (
 )
 
 const (
-	// deniedEvery is the minimum time between access reviews of one denied namespace. There can be hundreds of them.
+	// deniedEvery is the minimum time between access reviews of one denied namespace. It is long, because there can be
+	// hundreds of denied namespaces.
 	deniedEvery = 30 * time.Second
-	// reviewSpacing is the average time between reviews of different namespaces. Each of many namespaces is therefore
-	// reviewed less often.
+	// reviewSpacing is the average time from the review of one namespace to the review of another. If there are many
+	// namespaces, the interval for each of them is therefore longer.
 	reviewSpacing = 10 * time.Millisecond
 	// maxReviewInterval is the maximum time between reviews of one namespace. New permissions are therefore effective
 	// within a minute.

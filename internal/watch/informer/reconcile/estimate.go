@@ -11,9 +11,10 @@ import (
 )
 
 const (
-	// estimateDelay is the delay before a new memory estimate, if the last one exceeded the free memory.
+	// estimateDelay is the time between two memory estimates of a list that did not fit into the free memory.
 	estimateDelay = time.Minute
-	// relistDelay is the delay after a canceled list. It is long, because that list read many objects in vain.
+	// relistDelay is the time before a list is tried again that was canceled because it exceeded the free memory. It is
+	// long, because the canceled list read many objects in vain.
 	relistDelay = 5 * time.Minute
 	// changeMargin is the factor by which a memory estimate is increased, because later changes can add objects.
 	changeMargin = 1.1
@@ -21,7 +22,7 @@ const (
 
 // estimate is the memory that a namespace's watch needs, or the reason why it does not fit.
 type estimate struct {
-	reserved *budget.Reservation // Needed memory, without that of objects that are already in memory.
+	reserved *budget.Reservation // Memory for the objects that are not in memory yet.
 	refusal  string              // Empty if the watch fits into memory.
 	until    time.Time
 }
@@ -42,13 +43,14 @@ func (s *Reconciler) fits(ctx context.Context, namespace string) bool {
 
 // estimateFits estimates a namespace's memory from the first page of its list, and reports whether it fits.
 func (s *Reconciler) estimateFits(namespace string, probe *sizeProbe) bool {
-	// The complete list will report the error or its own size.
+	// If the probe failed, allow the feed: its complete list reports the error or fits into memory.
 	if probe.err != nil {
 		s.estimates[namespace] = estimate{}
 		return true
 	}
 	replaced := int64(0)
-	// The list of all namespaces replaces the objects of single namespaces, so their memory becomes free.
+	// The list of all namespaces replaces the objects of single namespaces, so the memory of these objects becomes
+	// free.
 	if namespace == "" {
 		replaced = s.informer.Stats().CacheBytes
 	}

@@ -18,14 +18,14 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
-// reconcileMinimum is the minimum time until the reconciler runs again because an access review is due.
+// reconcileMinimum is the minimum wait before the reconciler runs again for an access review that is due.
 const reconcileMinimum = time.Second
 
 // Definition is what discovery currently reports about a resource.
 type Definition struct {
 	Known    bool               // False means that discovery failed, so that the other fields are unknown.
 	Resource *resource.Resource // The resource; nil if the cluster does not serve it.
-	Identity string             // UID of the CRD, or empty; it differs after the CRD is recreated.
+	Identity string             // UID of the CRD, or empty. A recreated CRD has another UID.
 }
 
 // Options are the settings of a Reconciler, and the functions with which it reads other data of the cluster.
@@ -36,7 +36,7 @@ type Options struct {
 	Served  func(context.Context) Definition
 	// RefreshSoon requests a discovery, because the served resources have possibly changed. It must not block.
 	RefreshSoon func()
-	// Namespaces returns the last known namespaces. Their list is kept current until release is called.
+	// Namespaces returns the last known namespaces. It keeps the namespaces watched until release is called.
 	Namespaces func(ctx context.Context) (names []string, release func())
 	// DefaultNamespace is the namespace of the kubeconfig's context, or empty.
 	DefaultNamespace string
@@ -138,14 +138,14 @@ func (s *Reconciler) isServed(ctx context.Context) bool {
 	case !now.Known:
 		return !s.isAbsent
 	case now.Resource == nil && !s.isAbsent && s.isStillListed(ctx):
-		return true // The API server still serves it: the result of discovery is wrong or too early.
+		return true // The API server still serves the resource: the result of discovery is wrong or premature.
 	case now.Resource == nil:
 		s.setAbsent(fmt.Sprintf("The cluster does not serve %s.", s.scope.Resource.GroupResource()))
 		s.nextAttempt = time.Time{}
 		return false
 	case now.Identity == s.identity && s.isAbsent && !s.isServedAgain(ctx):
 		return false
-	// The resource was defined again, such as by a recreated CRD.
+	// The resource was defined again, for example because its CRD was recreated.
 	case now.Identity != s.identity && now.Identity != "" && s.identity != "",
 		now.Resource.Namespaced != s.resource.Namespaced:
 		s.feeds.End()
@@ -218,7 +218,8 @@ func (s *Reconciler) dropForbidden() bool {
 	return true
 }
 
-// desiredNamespaces returns the namespaces that need a feed, with permissions. "" means one feed for all namespaces.
+// desiredNamespaces returns the namespaces that need a feed, and the permissions in each. The key "" means one feed
+// for all namespaces.
 func (s *Reconciler) desiredNamespaces(ctx context.Context) map[string]authz.Permissions {
 	s.isIncomplete = false
 	s.feeds.ExpireLeases(s.options.Linger)
@@ -234,7 +235,7 @@ func (s *Reconciler) desiredNamespaces(ctx context.Context) map[string]authz.Per
 	if !s.resource.Namespaced {
 		return nil
 	}
-	// If all namespaces are allowed, but do not fit into memory, watch only requested ones.
+	// If the program may watch all namespaces, but they do not fit into memory, watch only the requested ones.
 	names, waiting := s.candidates(ctx, allowed)
 	s.forgetExcept(slices.Sorted(slices.Values(slices.Concat(names, waiting))))
 	for _, ns := range waiting {
@@ -252,8 +253,8 @@ func (s *Reconciler) desiredNamespaces(ctx context.Context) map[string]authz.Per
 	return permitted
 }
 
-// candidates returns the namespaces that can get a feed: requested and known ones. waiting contains requested
-// namespaces beyond the maximum.
+// candidates returns the namespaces that can get a feed: those that readers request, and the known ones. waiting
+// contains the requested namespaces that exceed lease.Max.
 func (s *Reconciler) candidates(ctx context.Context, requestedOnly bool) (names, waiting []string) {
 	names, waiting = s.feeds.SplitLeases()
 	if !requestedOnly {
@@ -273,8 +274,8 @@ func (s *Reconciler) candidates(ctx context.Context, requestedOnly bool) (names,
 	})
 }
 
-// forgetExcept drops permissions, estimates and probes, except those of the given namespaces and of all together
-// ("").
+// forgetExcept drops the permissions, estimates and probes of all other namespaces. It keeps those of "" (the feed for
+// all namespaces).
 func (s *Reconciler) forgetExcept(sortedNamespaces []string) {
 	isOther := func(ns string) bool {
 		_, isKept := slices.BinarySearch(sortedNamespaces, ns)

@@ -9,8 +9,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
-// maxConcurrentProbes limits how many lists of one resource are estimated at the same time. The first page of each
-// list stays in memory.
+// maxConcurrentProbes limits how many lists of one resource are estimated at the same time, because each probe keeps
+// the first page of its list in memory.
 const maxConcurrentProbes = 4
 
 // sizeProbes estimates lists from their first pages. Probes run concurrently, because a slow response must not delay
@@ -37,7 +37,7 @@ type sizeProbe struct {
 func (p *sizeProbes) probe(ctx context.Context, namespace string) *sizeProbe {
 	scope := p.scope
 	scope.Namespace = namespace
-	// No list can start before this response, so wait for it.
+	// This probe decides whether one feed covers all namespaces. No feed can start before it, so wait.
 	if namespace == "" {
 		probe := &sizeProbe{}
 		probe.objects, probe.bytes, probe.err = p.client.Estimate(ctx, scope)

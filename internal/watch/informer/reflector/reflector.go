@@ -24,7 +24,7 @@ import (
 type Store interface {
 	// Replace receives all objects of a list.
 	Replace(objects []*compact.Object)
-	// Set receives an added or changed object of a watch. Its managedFields, if any, describe the change.
+	// Set receives an added or changed object of a watch. managed is its managedFields, or nil.
 	Set(object *compact.Object, managed *compact.Managed)
 	Delete(object *compact.Object)
 }
@@ -80,7 +80,7 @@ func (r *Reflector) Run(ctx context.Context) {
 	defer listing.Unlock()
 }
 
-// trackedWatch calls ended when it is stopped. client-go's Reflector stops every watch after its last event.
+// trackedWatch calls the function ended after the last event of a watch, when client-go's Reflector stops the watch.
 type trackedWatch struct {
 	apiwatch.Interface
 

@@ -38,8 +38,8 @@ type batchBoundary struct {
 	createdAt time.Time
 }
 
-// Boundary returns the journal offset at which readers with the same ID end their batches. It is the result of an
-// earlier call, if that is after batchStart and not older than maxAge. Otherwise, it is the newest offset.
+// Boundary returns the journal offset at which readers with the same ID end their batches. It returns the offset of an
+// earlier call, if this offset is after batchStart and not older than maxAge. Otherwise, it returns newestOffset().
 func (b *Batches) Boundary(
 	id query.FilterID, batchStart uint64, maxAge time.Duration, newestOffset func() uint64,
 ) uint64 {

@@ -25,7 +25,7 @@ func TestBatchBoundariesAreShared(t *testing.T) {
 			{0, 90, a, a},
 			{10 * time.Millisecond, 95, a + 5, a},
 			{15 * time.Millisecond, 80, a + 9, a},
-			{time.Millisecond, 90, a + 10, a + 10}, // The previous shared offset has expired: it is 26 ms old.
+			{time.Millisecond, 90, a + 10, a + 10}, // The shared offset has expired: it is 26 ms old (10+15+1).
 			{0, a + 10, a + 11, a + 11},            // The reader is at the shared offset, so it gets a new one.
 			{0, 90, a + 12, a + 11},
 		} {

@@ -74,7 +74,8 @@ func (i *Informer) computeDigest(f *query.Filter) *Digest {
 	return d
 }
 
-// NextDigest returns when the next digest is due. Times differ between filters, because each digest scans all rows.
+// NextDigest returns when the next digest is due. Each digest scans all rows, so different filters have different
+// times.
 func (i *Informer) NextDigest(id query.FilterID) time.Time {
 	phase := time.Duration(binary.BigEndian.Uint16(id[:])) * digestEvery >> 16
 	return i.Began.Add(phase + (time.Since(i.Began) - phase + digestEvery).Truncate(digestEvery))

@@ -9,7 +9,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
-// For tests of other packages: these functions bring readers into states that otherwise only rare races produce.
+// The functions of this file are for tests of other packages. They produce states that are otherwise due to rare races.
 
 // DropUnused drops the shared results that no reader uses now. Otherwise, they would stay in memory for a while.
 func (i *Informer) DropUnused() {

@@ -22,12 +22,12 @@ const ListedMemory = 8
 // Listing is a list of an informer's objects at one moment. Readers that start together share one Listing.
 type Listing struct {
 	Objects      []*compact.Object
-	Cursor       journal.Cursor // The position of the list in the changes.
-	IsWorstFirst bool           // Whether the order is "auto", and sorts by severity.
+	Cursor       journal.Cursor // The cursor of the newest change that the list contains.
+	IsWorstFirst bool           // True if the order is "auto", and currently means by severity.
 	createdAt    time.Time
 }
 
-// maxSharedAge is the maximum age of a listing (a list of all objects) that is shared with one more reader.
+// maxSharedAge is the maximum age at which a listing (a list of all objects) is still shared with a new reader.
 const maxSharedAge = time.Second
 
 // listings remembers the newest listing by a weak pointer, so that the listing is freed when no reader uses it.
@@ -53,7 +53,8 @@ func (l *listings) store(newest *Listing) {
 	l.last = weak.Make(newest)
 }
 
-// sharedListing returns a listing that can lack at most maxMissing changes. The history still contains these changes.
+// sharedListing returns a listing that can lack the newest changes, at most maxMissing. The history still contains the
+// missing changes.
 func (i *Informer) sharedListing(maxMissing uint64) *Listing {
 	retained, _ := i.Retained()
 	// Use half of the history, because the oldest changes can be dropped while the list is sent.

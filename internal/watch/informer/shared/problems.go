@@ -35,7 +35,7 @@ func (i *Informer) Problems(ctx context.Context) verdict.Counts {
 			p.build(i.Informer)
 			continue
 		}
-		// This does not wait, because there are changes after the cursor.
+		// Next does not wait here, because there are changes after the cursor.
 		changes, next, err := i.Next(ctx, p.cursor, maxProblemChanges)
 		switch {
 		case errors.Is(err, journal.ErrGone):

@@ -34,7 +34,7 @@ func redactStatus(f *query.Filter, current *status.Status) {
 	case current.State == status.Failed:
 		current.Reason = "The resource cannot be watched now."
 	case current.State == status.Forbidden:
-		// Replace the text of the API server, because it names the service account or user of this program.
+		// Replace the API server's text, which names the service account or user of this program.
 		current.Reason = "Glasshouse is not allowed to list these objects."
 	case current.State == status.Absent:
 	case current.Namespaces != nil:
