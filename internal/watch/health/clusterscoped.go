@@ -49,7 +49,7 @@ func namespace(o object.Object, status Status) result {
 	if h.Summary == "" {
 		h.Summary = "No phase reported"
 	}
-	obstacle := namespaceObstacle(o) // Is in the summary of a deletion.
+	obstacle := namespaceObstacle(o) // The summary of a deletion contains this text.
 	for _, c := range o.Conditions() {
 		if text := c.ShortExplanation(); c.Is("True") && text != obstacle {
 			h.Details = append(h.Details, text)

@@ -57,7 +57,7 @@ func (e *Evaluator) Evaluate(text []byte, now, changedAt time.Time) verdict.Verd
 func (e *Evaluator) evaluate(o object.Object, text []byte, now time.Time) result {
 	group, kind := o.Group(), o.Text("kind")
 	if s := e.rules.Find(group, kind); s != nil {
-		var complete map[string]any // The script can read any member.
+		var complete map[string]any // The script can read any member, so decode all of them.
 		if err := json.Unmarshal(text, &complete); err == nil {
 			return e.runScript(s, complete, now)
 		}

@@ -5,7 +5,7 @@
 //
 // Custom resources have the rules of Argo CD, which are Lua scripts. The administrator can add scripts.
 //
-// The Health depends only on the JSON text, unless a script reads the clock. Its size is limited.
+// The Health depends only on the JSON text, unless a script reads the clock. The size of a Health is limited.
 package health
 
 import (

@@ -44,7 +44,7 @@ func job(o object.Object, _ Status) result {
 	return h
 }
 
-// startsPods reports whether a started Job should have a pod by now, if its status counts none.
+// startsPods reports whether a started Job should have a pod. It is called if the Job's status counts no pods.
 func startsPods(o object.Object) bool {
 	return o.CountOr(1, "spec", "parallelism") > 0 && o.Text("spec", "managedBy") == "" &&
 		o.Count("status", "terminating") == 0 &&
@@ -52,7 +52,8 @@ func startsPods(o object.Object) bool {
 			len(o.Texts("status", "uncountedTerminatedPods", "failed")) == 0
 }
 
-// jobFailureText explains why a Job has failed, with the limits of its specification.
+// jobFailureText explains why a Job has failed. It includes the limit that the Job exceeded ("backoff limit of 6
+// reached").
 func jobFailureText(o object.Object, c object.Condition) string {
 	switch limit := o.Count("spec", "activeDeadlineSeconds"); {
 	case c.Reason == "BackoffLimitExceeded":
@@ -84,8 +85,9 @@ func cronJob(o object.Object, _ Status) result {
 		h.Summary = counted(int64(active), "job") + " running"
 	case last == "":
 		h.Summary = "Not run yet"
-	// This case never matches a successful run, because the controller writes its end and its success together.
-	case succeeded < last && keepsJobs(o): // RFC 3339 times in UTC, in seconds, sort as text
+	// The controller writes the end and the success of a run in one update. If only the end is written, the run has
+	// failed. RFC 3339 times in UTC, in seconds, sort as text.
+	case succeeded < last && keepsJobs(o):
 		h.Status, h.Summary, h.reason = Failed, "Last run did not succeed", "LastRunFailed"
 		if succeeded == "" {
 			h.Summary = "Last run did not succeed, and no run before it"

@@ -94,12 +94,12 @@ func gates(o object.Object) (names []string) {
 	return names
 }
 
-// setRunning sets the health of a pod on a node, none of whose containers has failed.
+// setRunning sets the health of a pod that is on a node and has no failed container.
 func (r *result) setRunning(all []container.Container, ready object.Condition, o object.Object) {
-	var startedAt time.Time // When the newest container that is not ready started.
+	var startedAt time.Time // The start of the newest container that is not ready.
 	creating := true
-	probes := ""       // Why the first container that runs is not ready.
-	initializing := "" // Names the first init container that runs.
+	probes := ""       // Why the first running container is not ready.
+	initializing := "" // A text with the name of the first running init container.
 	var initCount, finished, total, readyCount int64
 	for i := range all {
 		switch c := &all[i]; {
@@ -135,7 +135,7 @@ func (r *result) setRunning(all []container.Container, ready object.Condition, o
 	case readyCount == total && total > 0:
 		why := ready.Explanation()
 		if ready.Reason == "" && ready.Message == "" {
-			// The node controller changes only the status.
+			// If a node does not report, the node controller changes only the status of Ready. It sets no reason.
 			why = "node " + o.Text("spec", "nodeName") + " is probably not reporting"
 		}
 		r.Summary += ", but pod is not Ready: " + why
@@ -158,7 +158,8 @@ func (r *result) setUnready(all []container.Container, startedAt time.Time, prob
 		return
 	}
 	r.progress(startedAt, verdict.Degraded)
-	if probes != "" { // Only the overdue sentence is long, because a starting pod changes often.
+	// A starting pod changes often, so its normal sentence is short. Only the overdue sentence names the probes.
+	if probes != "" {
 		r.overdueReason, r.overdueSummary = r.reason, r.Summary+": "+probes
 	}
 }

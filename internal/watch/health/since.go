@@ -10,8 +10,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 )
 
-// Since returns when the present problem of an object began, given as JSON text. It returns the zero Time if that is
-// unknown. The object must have a problem, because Since does not evaluate its health.
+// Since returns when the present problem of an object began. text is the JSON text of the object. If the time is
+// unknown, Since returns the zero Time. The object must have a problem, because Since does not evaluate its health.
 func Since(text []byte) time.Time {
 	o, err := object.Read(text)
 	if err != nil {
@@ -94,7 +94,8 @@ func conditionSince(o object.Object) time.Time {
 	return firstTime(first, limited)
 }
 
-// isUndesired reports whether a condition of a well-known type is not as desired, or its name means a bad state.
+// isUndesired reports whether a condition is a problem: a known good type ("Ready") that is not True, or a known bad
+// type ("DiskPressure") that is True.
 func isUndesired(c object.Condition) bool {
 	switch c.Kind {
 	case "Ready", "ContainersReady", "Initialized", "PodScheduled", "Available", "Progressing", "Established",
@@ -107,7 +108,7 @@ func isUndesired(c object.Condition) bool {
 	return c.Is("True") && symptom.IsNodeProblem(c.Kind)
 }
 
-// isInitial reports whether an object with a problem has had it since its creation or its start.
+// isInitial reports whether the problem of an object has existed since the creation or the start of the object.
 func isInitial(o object.Object) bool {
 	phase := cmp.Or(o.Text("status", "phase"), "Pending")
 	switch o.Group() + "/" + o.Text("kind") {

@@ -25,7 +25,8 @@ func persistentVolumeClaim(o object.Object, status Status) result {
 		if class := o.Text("spec", "storageClassName"); class != "" {
 			h.Summary += " (storage class " + class + ")"
 		}
-		// A storage class can wait until a pod uses the claim. After that, this annotation names the provisioner.
+		// A storage class can delay the volume until a pod uses the claim. After the delay, this annotation names the
+		// provisioner.
 		const annotation = "volume.kubernetes.io/storage-provisioner"
 		if provisioner := o.Text("metadata", "annotations", annotation); provisioner != "" {
 			h.Summary = "Waiting for provisioner " + provisioner + " to create a volume"

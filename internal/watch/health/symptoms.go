@@ -8,8 +8,9 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// applySymptoms makes an object degraded that reports a problem in a way common to many kinds, after the problem lasts.
-// For other problems, it adds the most specific message of the status.
+// applySymptoms handles problems that objects of many kinds report in the same form (a condition such as
+// ResolutionFailed). An object with such a problem is degraded if the problem lasts. If another rule has found a
+// problem, applySymptoms adds the most specific message of the status.
 func (r *result) applySymptoms(o object.Object) {
 	if r.isCalm(o) {
 		r.Status, r.severity, r.promised = Current, verdict.OK, 0
@@ -48,7 +49,7 @@ func (r *result) isCalm(o object.Object) bool {
 	case Failed:
 		return symptom.IsIdle(o) || symptom.IsPaused(o)
 	case InProgress:
-		isOwn := r.severity == verdict.None // Otherwise, it is the result of a script.
+		isOwn := r.severity == verdict.None // If a severity is set, the status is from a script.
 		return isOwn && symptom.IsSuspended(o) || symptom.IsIdle(o) || symptom.AwaitsApproval(o)
 	default:
 		return symptom.IsIdle(o)

@@ -25,12 +25,13 @@ type result struct {
 	hasNoSeverity bool
 	// scriptFailed means that the health is unknown because a script had no valid result.
 	scriptFailed bool
-	// The severity OK or Progressing changes to the severity overdue at startedAt + promised. If promised is 0, it never
-	// changes.
+	// At startedAt + promised, the severity OK or Progressing is replaced by the field overdue. If promised is 0, the
+	// severity stays.
 	startedAt time.Time
 	promised  time.Duration
 	overdue   verdict.Severity
-	// A ready pod with frequent restarts is degraded until restartsUntil. The field restarts is its sentence.
+	// A ready pod with frequent restarts is degraded until restartsUntil. The field restarts is the sentence of the
+	// verdict.
 	restarts      string
 	restartsUntil time.Time
 	// At startedAt + promised, these fields replace the reason and the summary, unless overdueSummary is empty.

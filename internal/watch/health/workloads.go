@@ -64,13 +64,14 @@ func deployment(o object.Object, status Status) result {
 		r.reason = progressing.Reason
 	case status != InProgress:
 	case progressing.Reason == "NewReplicaSetAvailable" && ready < desired:
-		// The rollout is complete, so the missing replicas were ready once, and no deadline applies.
+		// The rollout is complete. Therefore, the missing replicas were ready once, and the deadline of the rollout
+		// does not apply.
 		r.reason, r.severity = "MinimumReplicasUnavailable", verdict.Degraded
 		if ready == 0 {
 			r.severity = verdict.Failed
 		}
 	case progressing.Is("True"):
-		r.reason, r.promised = progressing.Reason, 0 // The controller applies spec.progressDeadlineSeconds.
+		r.reason, r.promised = progressing.Reason, 0 // The controller checks spec.progressDeadlineSeconds.
 	}
 	return r
 }

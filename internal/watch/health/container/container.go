@@ -12,7 +12,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
 )
 
-// Role is the kind of a container, as its sentences name it.
+// Role is the kind of a container, in the words of the sentences about it.
 type Role string
 
 // The roles. A sidecar is an init container that keeps running.
@@ -86,8 +86,8 @@ func (c *Container) HasFailed() bool {
 	return waiting && !slices.Contains([]string{"", "ContainerCreating", "PodInitializing"}, wait.Text("reason"))
 }
 
-// RunsOn describes a container that still runs although others of its pod have completed, and returns when the last one
-// completed. The sentence is "" if there is no such container.
+// RunsOn finds a running container of a pod in which another container has completed. It returns a sentence about both,
+// and the time of the last completion. The sentence is "" if there is no such container.
 func RunsOn(all []Container) (sentence string, completedAt time.Time) {
 	completed, running := "", ""
 	for n := range all {

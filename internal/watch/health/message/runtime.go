@@ -21,7 +21,7 @@ func imageText(message, image string) string {
 		cause = rest
 	}
 	if _, after, ok := strings.Cut(cause, image+": "); ok && image != "" {
-		cause = after // containerd repeats the image, in its complete form.
+		cause = after // The error of containerd repeats the complete name of the image.
 	}
 	switch {
 	case image == "":
@@ -71,7 +71,7 @@ func runtimeText(message string) string {
 	return strings.TrimSuffix(strings.TrimSpace(message), ": unknown")
 }
 
-// Eviction returns the first sentence of a kubelet's message about an eviction. Those after it contain numbers of
+// Eviction returns the first sentence of a kubelet's message about an eviction. The other sentences contain numbers of
 // each container.
 func Eviction(message string) string {
 	first, _, _ := strings.Cut(message, ". ")
@@ -82,7 +82,8 @@ func Eviction(message string) string {
 	return first
 }
 
-// ExitMeaning returns the meaning of an exit code by the conventions of shells, or "" for codes of the program.
+// ExitMeaning returns the meaning of an exit code by the conventions of shells. It returns "" for other codes, because
+// each program defines its own codes.
 func ExitMeaning(code int64) string {
 	switch code {
 	case 126:

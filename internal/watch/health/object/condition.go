@@ -34,8 +34,8 @@ func (o Object) Condition(kind string) Condition {
 	return Condition{}
 }
 
-// Explaining returns the condition from which a script took its message, or else an important condition that is not
-// True.
+// Explaining returns the condition whose message or reason equals the message of a health script. If there is none, it
+// returns an important condition that is not True.
 func (o Object) Explaining(message string) Condition {
 	conditions := o.Conditions()
 	for _, c := range conditions {

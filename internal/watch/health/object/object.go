@@ -1,4 +1,5 @@
-// Package object reads the members of an object's JSON text on which its health depends, and its conditions.
+// Package object reads the JSON text of an object. It decodes only the members that determine the health of the object,
+// such as the conditions.
 package object
 
 import (

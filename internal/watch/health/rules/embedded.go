@@ -12,7 +12,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/script"
 )
 
-// Embedded finds the scripts of Argo CD. A script is compiled for the first object of its kind.
+// Embedded finds the scripts of Argo CD. It compiles a script when it is first needed.
 type Embedded struct {
 	list     sync.Once
 	paths    map[string]string // The path of a script, by GROUP/KIND.

@@ -187,7 +187,7 @@ func toValue(l *lua.LState, value any) lua.LValue {
 // contrast to a time limit, this limit does not depend on the load of the machine.
 type budget struct {
 	instructions int
-	spent        chan struct{} // Always closed.
+	spent        chan struct{} // A closed channel, which Done returns after maxInstructions.
 }
 
 func (b *budget) Done() <-chan struct{} {

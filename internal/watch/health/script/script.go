@@ -20,7 +20,7 @@ type Script struct {
 	code *lua.FunctionProto
 }
 
-// Compile compiles a script. An error begins with the name, and has the line of the script.
+// Compile compiles a script. An error starts with the name, and contains the line number in the script.
 func Compile(name, source string) (*Script, error) {
 	statements, err := parse.Parse(strings.NewReader(source), name)
 	if err != nil {

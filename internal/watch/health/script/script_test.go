@@ -113,7 +113,8 @@ func TestScriptsAreIsolated(t *testing.T) {
 		`rawset(("").__index or string, "left", obj)`, `for k in pairs(_G) do _G[k] = nil end`, `pairs = nil ipairs = nil`,
 		`setmetatable(1, {__index = obj})`, `setmetatable(true, {__index = obj})`, `setmetatable(pairs, {__index = obj})`,
 	} {
-		// Repeat, because the race detector makes a sync.Pool drop some interpreters. The check then gets a new one.
+		// With the race detector, a sync.Pool drops some interpreters, and Run gets a new one. Therefore, repeat the
+		// check.
 		for range 2 {
 			_, _ = interpreters.Run(compile(t, source), map[string]any{}, time.Time{})
 			if got, err := interpreters.Run(absent, map[string]any{}, time.Time{}); got.Status != script.Healthy {
@@ -123,7 +124,7 @@ func TestScriptsAreIsolated(t *testing.T) {
 	}
 }
 
-// A pooled interpreter is compared with a new one for each run.
+// This benchmark compares two cases: all runs use one pooled interpreter, or each run uses a new interpreter.
 func BenchmarkRun(b *testing.B) {
 	s := compile(b, `
 		local hs = {status = "Progressing", message = "Waiting"}

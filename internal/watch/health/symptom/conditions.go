@@ -68,7 +68,8 @@ func (c *condition) text() string {
 	return text
 }
 
-// conditionsOf returns the conditions of a part of an object that describe its present generation.
+// conditionsOf returns the conditions of one part of an object. It omits conditions that were observed at an older
+// generation of the object.
 func conditionsOf(o members, of string, generation int64) (conditions []condition) {
 	for _, c := range o.children("conditions") {
 		if observed, ok := c["observedGeneration"].(int64); ok && observed < generation {
@@ -82,8 +83,8 @@ func conditionsOf(o members, of string, generation int64) (conditions []conditio
 	return conditions
 }
 
-// partConditions returns the conditions of the parts of an object, which are in lists of its status. Without names,
-// these are all lists.
+// partConditions returns the conditions of the parts of an object, such as the listeners of a Gateway. The parts are
+// items of the given lists in the status. If no list is given, it reads all lists.
 func partConditions(status members, generation int64, lists ...string) (conditions []condition) {
 	if len(lists) == 0 {
 		for name := range status {

@@ -12,18 +12,18 @@ var (
 		`not(needed|required|requested|applicable|used)|nolongerneeded|intentional|onpurpose`)
 	// approvalReason matches the reason of a condition that waits for the approval of a person.
 	approvalReason = regexp.MustCompile(`(?i)^(requires|needs|awaiting|WaitingFor|pending)(manual)?approval$`)
-	// troubleReason matches a reason that has such a word, but names a problem.
+	// troubleReason matches a reason that names a problem. Such a reason can also match idleReason ("NotPaused").
 	troubleReason = regexp.MustCompile(`(?i)unexpected|error|fail|crash|panic|timeout|` +
 		`not(paused|suspended|stopped|disabled|drained|idle)`)
 	// otherReason matches a reason that is about another object.
 	otherReason = regexp.MustCompile(`Dependency|Dependencies|Waiting|Pending|NotReady`)
-	// idleText matches a message with this meaning.
+	// idleText matches a message that an object is idle on purpose.
 	idleText = regexp.MustCompile(`(?i)\b(scaled (down )?to (zero|0)|(not receiving|receives no) traffic|` +
 		`(is|are|was|were|been|currently|intentionally) (on standby|in standby|(not|no longer) (needed|required)|` +
 		`paused|suspended|stopped|disabled|superseded|drained|hibernated|idle|inactive)|on purpose)\b`)
 )
 
-// isIdle reports whether the condition is not True because the object is idle on purpose, such as scaled to zero.
+// isIdle reports whether the condition is not True because the object is idle on purpose (it is scaled to zero).
 func (c *condition) isIdle() bool {
 	switch {
 	case c.is("True") || troubleReason.MatchString(c.reason) || badReason.MatchString(c.reason):
@@ -34,7 +34,7 @@ func (c *condition) isIdle() bool {
 	return idleText.MatchString(c.message) && !NamesError(c.message) && !otherReason.MatchString(c.reason)
 }
 
-// IsIdle reports whether an object is idle on purpose, according to a condition that summarizes it.
+// IsIdle reports whether an object is idle on purpose. Only conditions that summarize the object count, such as Ready.
 func IsIdle(o map[string]any) bool {
 	return hasIdle(conditionsOf(members(o).child("status"), "", generationOf(o)), "Ready", "Available", "Healthy")
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// listedError returns the first error in the lists of a status, or in the lists of their items. For example, it is in
-// errors, validationMessages or byPod[].errors. It returns "" for none.
+// listedError returns the first error in a list of errors or messages, or "". Such a list is a member of the status
+// (errors), or a member of an item in another list (byPod[].errors).
 func listedError(status members) string {
 	if text := firstError(status); text != "" {
 		return text
@@ -40,7 +40,7 @@ func firstError(o members) string {
 			if child, ok := item.(map[string]any); ok && (isErrors || isErrorLevel(child)) {
 				text = textOf(child)
 			} else if isMessages {
-				continue // A text has no level.
+				continue // This message is a text. Without a level, it cannot be recognized as an error.
 			}
 			if text = strings.TrimSpace(text); text != "" {
 				return text

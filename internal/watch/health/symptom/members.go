@@ -62,7 +62,8 @@ func errorIn(status members) string {
 	)
 }
 
-// isPast reports whether the status has a time after that of its last error, such as lastSyncTime.
+// isPast reports whether the status has a later time than that of the last error. For example, lastSyncTime is after
+// lastErrorTime.
 func isPast(status members) bool {
 	failed, _ := time.Parse(time.RFC3339, cmp.Or(
 		status.text("lastErrorTime"), status.text("lastFailureTime"), status.text("lastError", "time"),

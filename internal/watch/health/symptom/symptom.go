@@ -17,8 +17,7 @@ type Symptom struct {
 	IsWaiting bool
 }
 
-// Of returns a sign of a problem of an object that no other rule finds. isOK means that another rule has found it
-// healthy.
+// Of returns a sign of a problem that no other rule finds. isOK means that another rule found the object healthy.
 func Of(o map[string]any, isOK bool) (s Symptom, ok bool) {
 	object := members(o)
 	status, generation := object.child("status"), generationOf(object)
@@ -87,8 +86,8 @@ func symptomOf(c *condition) *Symptom {
 	return &Symptom{Reason: cmp.Or(c.reason, c.kind), Sentence: c.text(), Since: c.since}
 }
 
-// badTrue finds a condition that is True, although its name means a bad state. If the object is in order otherwise,
-// the message must name an error.
+// badTrue finds a condition that is True, although its name means a bad state. For an otherwise healthy object (isOK),
+// the message must also name an error.
 func badTrue(conditions []condition, isOK bool) *Symptom {
 	var found *condition
 	for n := range conditions {
@@ -143,13 +142,13 @@ func isSummary(kind string) bool {
 	}, kind)
 }
 
-// isOptional reports whether an object works also if a condition is False.
+// isOptional reports whether an object also works while a condition of the kind is False (Upgradeable, TestSucceeded).
 func isOptional(kind string) bool {
 	return strings.HasPrefix(kind, "Test") || strings.HasSuffix(kind, "able")
 }
 
-// Detail returns a sentence that explains the problem of an object better than a summary that names no error, or only
-// a word such as Failed. It returns "" for none.
+// Detail returns a sentence that explains the problem of an object. It returns "" if there is none, or if the summary
+// already contains more about the error than one word (Failed).
 func Detail(o map[string]any, summary string) string {
 	if NamesError(summary) && strings.Contains(summary, " ") {
 		return ""

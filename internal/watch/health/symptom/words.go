@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// badWords end the names of conditions that are bad if they are True, such as ResolutionFailed.
+// If a condition is bad when it is True, its name can end with one of badWords, such as ResolutionFailed.
 var badWords = []string{ //nolint:gochecknoglobals // Constant.
 	"failed", "failure", "failing", "error", "errors", "errored", "stalled", "degraded", "dangling", "unsupported",
 	"conflict", "conflicted", "unhealthy", "invalid", "deadlock", "deadlocked", "stuck", "unreachable", "unresponsive",
@@ -15,13 +15,15 @@ var badWords = []string{ //nolint:gochecknoglobals // Constant.
 	"unavailable", "unresolved", "readonly", "lost",
 }
 
-// badStarts begin the names of such conditions, such as ErrorOccurred and FailedCreatePod.
+// If a condition is bad when it is True, its name can start with one of badStarts, such as ErrorOccurred and
+// FailedCreatePod.
 var badStarts = []string{ //nolint:gochecknoglobals // Constant.
 	"Failed", "Invalid", "Corrupt", "Readonly", "ReadOnly", "Unresolved", "ErrorOccurred", "NotReady", "NotHealthy",
 	"NotAvailable",
 }
 
-// negations change the meaning of a name, such as NoErrors, or mean that a bad state is only possible or is over.
+// negations are words that make the name of a condition harmless. NoErrors reports a good state, and PreviouslyFailed a
+// failure that is over.
 var negations = []string{ //nolint:gochecknoglobals // Constant.
 	"no", "non", "without", "never", "on", "ignore", "ignored", "allow", "inject", "simulated", "previously", "was", "if",
 }
@@ -43,7 +45,8 @@ func IsBadIfTrue(name string) bool {
 		last == "exceeded" && slices.Contains([]string{"deadline", "quota", "limit", "retries"}, words[max(0, len(words)-2)])
 }
 
-// IsNodeProblem reports whether a condition of a Node is bad if it is True, as those of the node problem detector.
+// IsNodeProblem reports whether a condition of a Node is bad if it is True (DiskPressure). It also recognizes the
+// conditions of the node problem detector.
 func IsNodeProblem(name string) bool {
 	words := split(name)
 	if len(words) == 0 {
@@ -83,7 +86,7 @@ var (
 		`Forbidden|Conflict|Conflicted|Unreachable|TimedOut|Timeout|Misconfigured|Unsupported)$|` +
 		`^(Failed|Invalid|Error|Unresolved|Unsupported)[A-Z]`)
 	failedReason = regexp.MustCompile(`(Failed|Failure|Failing|Error)$`)
-	// calmReason matches the reason of a condition that is False as it should be.
+	// calmReason matches the reason of a condition that is False as expected, such as PodCompleted.
 	calmReason = regexp.MustCompile(`Completed|NoMatching|Skipped|Deleting|Terminating`)
 )
 
