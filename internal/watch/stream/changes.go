@@ -28,12 +28,13 @@ func newChanges(c *client) *changes {
 	return v
 }
 
-// begin returns a message with the newest changes of the history, and the time since which they are complete.
+// begin returns a message with the newest changes of the history. The message also contains a time: no change since
+// then is missing.
 func (v *changes) begin(ctx context.Context) ([]byte, error) {
 	c := v.client
 	now, start := c.informer.VisibleState(c.filter), c.informer.CurrentEpochStart()
 	c.filter.Columns, c.position.cursor = now.Columns, c.informer.Now()
-	// To get the present object, the client applies the patches to this object.
+	// before is the object as it was before the first change in the message. The client applies the patches to it.
 	var before *compact.Object
 	if c.options.Key != "" {
 		if o, ok, cursor := c.informer.Get(c.options.Key); ok && c.filter.Match(o) {

@@ -11,7 +11,7 @@ import (
 // boundaryMaxAge is the maximum age of a boundary (an offset at which several readers end their batches).
 const boundaryMaxAge = maxDelay / 2
 
-// changeSource waits for the next changes of a client, and reads those that go into one message.
+// changeSource waits for changes that the client has not received. It reads as many of them as one message contains.
 type changeSource struct{ client *client }
 
 // next waits for changes up to the journal offset lastOffset, and returns them with the cursor after them.

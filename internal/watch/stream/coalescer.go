@@ -22,15 +22,15 @@ const (
 	latencyFactor = 3
 	// maxDelay is the maximum length of a pause that follows a late message.
 	maxDelay = 50 * time.Millisecond
-	// With fanOutMinimum or more readers, each reader sends once per interval, such as 400 ms for 1,000 readers. The
-	// readers are in fanOutSlots groups, which send at different times.
+	// With fanOutMinimum or more readers, each reader sends at most once per interval. The interval is longer for more
+	// readers (400 ms for 1,000 readers). The readers are in fanOutSlots groups, which send at different times.
 	fanOutMinimum, fanOutRound, fanOutSlots = 128, 100 * time.Millisecond, 8
 )
 
 func (p *coalescer) recordStart(oldest time.Time) { p.oldest = oldest }
 
-// recordSent computes the next pause after a message was sent. The pause depends on the delay of the message: the
-// time since its oldest change or the last pause.
+// recordSent computes the next pause after a message was sent. The pause depends on the delay of the message. The
+// delay starts with the oldest change in the message, or with the end of the last pause if that was later.
 func (p *coalescer) recordSent() {
 	if p.oldest.IsZero() {
 		return

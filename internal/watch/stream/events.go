@@ -68,7 +68,7 @@ func (e *events) texts(changes []*event.Change) ([][]byte, error) {
 	return [][]byte{*text}, nil
 }
 
-// encodeAll encodes changes as events. In the Changes view, it stops at the length of one message.
+// encodeAll encodes changes as events. In the Changes view, it stops when the events fill one message.
 func (e *events) encodeAll(changes []*event.Change) ([][]byte, error) {
 	everyChange := e.client.options.View == Changes
 	if !everyChange {

@@ -9,7 +9,8 @@ import (
 
 // For tests of other packages: these functions bring readers into states that otherwise only rare races produce.
 
-// HistoryAfter returns how many changes the view Changes would send after the first n changes of the history.
+// HistoryAfter returns the number of changes that the view Changes would send if the history lacked its n oldest
+// changes.
 func (r *Reader) HistoryAfter(ctx context.Context, n int) int {
 	i := r.client.informer
 	retained, _ := i.Retained()

@@ -14,7 +14,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
-// A ScanLimiter waits until the caller may keep a processor busy. The caller must then call leave exactly once.
+// A ScanLimiter waits until the caller may start a scan, which keeps a processor busy. After the scan, the caller must
+// call leave exactly once.
 type ScanLimiter func(ctx context.Context) (leave func(), err error)
 
 // Options are the settings of a reader.

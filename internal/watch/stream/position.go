@@ -24,12 +24,13 @@ type position struct {
 	version    int    // The informer's version when data was sent. It changes with new columns or a dropped history.
 	sentOffset uint64 // The offset in the last cursor that was sent. Not used for a restricted reader.
 	restricted cursor.Restricted
-	// isRepeated means that the cursor in restricted was used twice. The next heartbeat or digest needs a new cursor.
+	// isRepeated means that the client got the cursor in the field restricted twice. The next heartbeat or digest needs
+	// a new cursor.
 	isRepeated bool
 }
 
-// restrictedHistory limits the age of changes and cursors for restricted readers. The start of the history would
-// reveal hidden changes.
+// restrictedHistory limits the age of changes and cursors for restricted readers. The real start of the history
+// depends on hidden changes, and would reveal them.
 const restrictedHistory = time.Minute
 
 // notResumed is the reason why a restricted reader cannot resume. The exact cause would reveal hidden changes.
@@ -102,7 +103,8 @@ func (p *position) isRecent(issued time.Time) bool {
 	return age >= 0 && age <= min(restrictedHistory, p.informer.HistoryAge()/2)
 }
 
-// hasGap reports whether the client needs every change, but a namespace was not watched for a while after offset.
+// hasGap reports whether the client needs every change, but some are missing, because a namespace was not watched for
+// a while after offset.
 func (p *position) hasGap(offset uint64) bool {
 	return p.everyChange && p.informer.HasGap(p.filter.Namespaces, offset)
 }

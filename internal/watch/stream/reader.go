@@ -241,8 +241,8 @@ func (r *Reader) digestMessage() ([]byte, error) {
 	return fmt.Appendf(r.client.message("digest"), `,"count":%d,"digest":%q`, d.Count, d.Text()), nil
 }
 
-// finishWait returns the message. If the wait for the message failed, it handles the error, for example by a
-// heartbeat when the time is up.
+// finishWait returns the message. If the wait for the message failed, finishWait handles the error. For example, it
+// returns a heartbeat if there was no change in time.
 func (r *Reader) finishWait(message []byte, err error) ([]byte, error) {
 	switch {
 	case errors.Is(err, journal.ErrNoChange):

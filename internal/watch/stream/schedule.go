@@ -34,7 +34,7 @@ func (s *schedule) start() <-chan time.Time {
 	return s.wakeups
 }
 
-// reset sets the timer to the earliest time of the schedule, except a digest or summary that is already due.
+// reset sets the timer to the earliest time of the schedule. It ignores a digest or summary that is already due.
 func (s *schedule) reset() {
 	delay := Heartbeat - time.Since(s.waitingSince)
 	for _, at := range []time.Time{s.digestAt, s.summaryAt} {

@@ -28,7 +28,8 @@ func (v View) IsValid() bool {
 	return slices.Contains([]View{Rows, Table, Object, Changes, Windowed}, v)
 }
 
-// IsPlain reports whether a message is sent without compression, because many readers get the same events.
+// IsPlain reports whether a message contains events for rows. These messages are sent without compression, because
+// many readers can get the same events at once.
 func (v View) IsPlain(message []byte) bool {
 	return v != Object &&
 		(bytes.HasPrefix(message, []byte(`"type":"events"`)) ||
@@ -42,11 +43,12 @@ func (v View) hasRows() bool { return v != Object && v != Changes }
 type view interface {
 	// begin returns the first message of a snapshot. Rows that do not fit into it are stored in client.unsent.
 	begin(ctx context.Context) ([]byte, error)
-	// read waits for changes up to lastOffset, and returns a message with them. It can return nil after journal.Wake.
+	// read waits for changes up to lastOffset, and returns a message with them. If Journal.Wake ends the wait, it can
+	// return nil.
 	read(ctx context.Context, lastOffset uint64) ([]byte, error)
 	// cursorMessage returns a message without changes, which only sends the client's new cursor.
 	cursorMessage() ([]byte, error)
-	// digest returns a hash of the client's rows, at its position or a later journal offset.
+	// digest returns a hash of the client's rows, at the position of the client or at a later journal offset.
 	digest(ctx context.Context) (*shared.Digest, error)
 	close()
 }

@@ -141,7 +141,7 @@ func (w *window) pause(ctx context.Context) error {
 		select {
 		case <-timer.C:
 			return nil
-		// A wake-up alone does not end the pause, because it can be an old one.
+		// A wake-up alone does not end the pause: its cause can already be handled.
 		case <-schedule.wakeups:
 		case <-ctx.Done():
 			return ctx.Err()
