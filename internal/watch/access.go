@@ -58,7 +58,7 @@ func (a *Access) With(options ReadOptions) *Access {
 // IsGuest reports whether the viewer is a guest, who sees only what a share link shares.
 func (a *Access) IsGuest() bool { return a.checker.Viewer.Scope != nil }
 
-// opener returns what opens queries for the viewer.
+// opener returns the value that opens queries for the viewer.
 func (a *Access) opener() *opened.Opener {
 	return &opened.Opener{Deps: &a.cluster.opened, Checker: &a.checker, Options: a.options, Slots: a.slots}
 }
@@ -68,7 +68,7 @@ func (a *Access) Snapshot(ctx context.Context, q query.Query, wait time.Duration
 	return a.opener().Snapshot(ctx, q, wait)
 }
 
-// Grow reports that a response needs the given number of bytes in addition to its estimate.
+// Grow reports that a response needs more memory than estimated. The parameter is the difference in bytes.
 func (a *Access) Grow(bytes int64) { a.options.Resize(bytes) }
 
 // AcquireProcessor waits until the caller may start work that keeps a processor busy. After this work, the caller
@@ -80,8 +80,8 @@ func (a *Access) AcquireProcessor(ctx context.Context) (release func(), err erro
 // PublicDetail returns the detail of a problem that the viewer of this access is allowed to read.
 func (a *Access) PublicDetail(p *status.Problem) string { return a.checker.Viewer.PublicDetail(p) }
 
-// Authorize returns an error if the viewer may not read the result of the query, or one of its namespaces. The error
-// contains the reason.
+// Authorize returns an error if the viewer may read nothing of the query's result, or may not read one of the
+// namespaces that the query names. The error contains the reason.
 func (a *Access) Authorize(ctx context.Context, q query.Query) error {
 	return a.checker.Authorize(ctx, q)
 }

@@ -138,7 +138,8 @@ func collectCauses(t *testing.T, access *watch.Access, namespaces []string) (tex
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The engine reads the other resources after the first message.
+		// After the first message, the program reads the pods and nodes that explain the verdicts. Further messages contain
+		// the results.
 		for range 4 {
 			all, last := readUntil(t, sub, "heartbeat", "events", "window-events")
 			texts[string(view)] += all

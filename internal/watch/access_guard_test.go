@@ -265,7 +265,8 @@ func TestReadsReturnPermittedObjects(t *testing.T) {
 	})
 }
 
-// An RBAC Role can allow a get of its own Namespace object, but no list or watch of Namespaces.
+// A Role can allow its users to get the Namespace object of the Role's namespace. It cannot allow a list or watch of
+// Namespaces.
 func TestRoleGetsItsOwnNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, g := newGuardedCluster(t)

@@ -53,8 +53,8 @@ func readUntil(t *testing.T, sub *watch.Subscription, types ...string) (all stri
 	}
 }
 
-// When an object no longer matches a share link, the viewers of the link get a delete. They get nothing of the new
-// version.
+// When an object no longer matches a share link, the viewers of the link get a delete. The delete contains nothing of
+// the object's new version.
 // Invariant: I18.
 func TestObjectLeavesShare(t *testing.T) {
 	for name, part := range map[string]watch.Part{
@@ -184,7 +184,8 @@ func TestSharedLogsMatchParts(t *testing.T) {
 						t.Errorf("log of %s: got %q, error %v", key, text, err)
 					}
 					_ = body.Close()
-					if pod != "none" { // A link that shares all logs allows this request. The pod does not exist.
+					// The pod "none" does not exist. Only a link that shares all logs of a namespace allows a request for its log.
+					if pod != "none" {
 						got = append(got, key)
 					}
 				}
@@ -579,7 +580,7 @@ func TestMaskedChangesAreAccounted(t *testing.T) {
 	})
 }
 
-// Users and viewers of share links get the same changes, in either order of reading. After the patches, the copy of
+// Users and viewers of share links get the same changes, whoever reads a change first. After the patches, the copy of
 // each reader equals the present object.
 // Invariant: I15.
 func TestGuestsAndUsersReadSameChanges(t *testing.T) {

@@ -64,7 +64,8 @@ func (c *reviewCounter) wrap(next http.RoundTripper) http.RoundTripper {
 // A user with very many access reviews does not delay requests of other users.
 // Invariant: I18.
 func TestUserReviewsAreLimited(t *testing.T) {
-	// One user can have 32 reviews in progress, plus 1 of ann. All users together can have 128.
+	// The key is the number of users who send many reviews. A user can have 32 reviews in progress, and ann has one more.
+	// All users together can have 128.
 	for users, limit := range map[int]int{1: 33, 20: 128} {
 		synctest.Test(t, func(t *testing.T) {
 			server, counter := apitest.New(t, kinds()...), &reviewCounter{byUser: map[string]int{}}

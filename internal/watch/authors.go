@@ -11,11 +11,13 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
-// maxAuthors is the maximum number of authors of an object. The API server merges the oldest entries beyond ten.
+// maxAuthors is the maximum number of authors of an object that the program sends. Usually there are fewer: the API
+// server merges the oldest entries of Update operations beyond ten.
 const maxAuthors = 20
 
-// AuthorsOf returns who changed an object last, and which parts of it, the newest first. It reads them from the API
-// server, because the cache contains no managedFields. Guests get none: they see only changes during their visit.
+// AuthorsOf returns the last authors of an object, newest first, with the parts that each author changed. It reads them
+// from the API server, because the cache contains no managedFields. Guests get an error, because they may see only
+// changes during their visit.
 func AuthorsOf(ctx context.Context, a *Access, ref, namespace, name string) ([]fieldmanager.Owner, error) {
 	if a.checker.Viewer.Scope != nil {
 		return nil, permit.NotShared()

@@ -21,7 +21,7 @@ const maxBatch = 1000
 type ChangeReader struct {
 	opened        *opened.Query
 	cursor        journal.Cursor
-	version       int // The informer's version (of columns and history) to which the field cursor belongs.
+	version       int // The version of the informer's columns and history when cursor was read.
 	needsSnapshot bool
 	status        status.Status // The status in the last ChangeBatch.
 }
@@ -120,7 +120,8 @@ func (r *ChangeReader) snapshot() (batch ChangeBatch, ok bool) {
 	return ChangeBatch{IsSnapshot: true, Objects: listing.Objects, Status: now.Status, Position: r.position()}, true
 }
 
-// position returns the cursor as text, with the epoch of its data. The text is empty before the first snapshot.
+// position returns the cursor as text, with the epoch to which the cursor belongs. The text is empty before the first
+// snapshot.
 func (r *ChangeReader) position() string {
 	if r.needsSnapshot {
 		return ""

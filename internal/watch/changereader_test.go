@@ -18,8 +18,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
-// sink is an example consumer of changes. A real one stores the versions and its position in the history in one
-// transaction on disk.
+// sink is an example consumer of changes. A real consumer writes the versions and the positions to a disk, in one
+// transaction.
 type sink struct {
 	versions  map[string]map[string]string // The resourceVersion of each object ("namespace/name"), by resource.
 	positions map[string]string

@@ -58,7 +58,7 @@ type Options struct {
 	// RequestTimeout limits requests that get an immediate response, never lists and watches. 0 means 30 s.
 	RequestTimeout time.Duration
 	// Namespace is the kubeconfig's namespace, or empty. If the program may not watch all namespaces together, it
-	// watches this one.
+	// watches this namespace.
 	Namespace string
 	// Pinned lists resources, such as "core/v1/pods", that are watched even without readers.
 	Pinned []string
@@ -70,8 +70,8 @@ type Options struct {
 	Redact redact.Rules
 	// Health evaluates objects. If nil, the Cluster creates its own, without rules of the administrator.
 	Health *health.Evaluator
-	// InheritVerdicts lets objects inherit the problems of other objects, such as a Deployment from its pods. For that,
-	// the Cluster also watches related resources while a resource with such objects has readers.
+	// InheritVerdicts lets objects inherit the problems of other objects, such as a Deployment from its pods. If a
+	// resource that can inherit (Deployments) has readers, the Cluster also watches the resources related to it (Pods).
 	InheritVerdicts bool
 	Ring            informer.Ring
 	Log             *slog.Logger

@@ -66,7 +66,8 @@ func newBudgetedClusterWith(t *testing.T, fails func(*http.Request) bool) (*apit
 	})
 }
 
-// A resource beyond the memory budget is not watched, but a part of it, such as one namespace, can be.
+// A resource that does not fit the memory budget is not watched. A part of the resource, such as one namespace, can
+// still be watched.
 // Invariant: I21. All watched resources fit the memory budget. If memory is short, history is dropped first, then
 // resources without readers. A resource that grew too large is stopped, and its readers get the reason. Resources of
 // `--watch` stay watched.
@@ -178,7 +179,7 @@ func TestOversizedFieldSelectorIsCanceled(t *testing.T) {
 			server.Set(widgets, bigItem("a", fmt.Sprint("w", n), 4<<10))
 		}
 		bystander := subscribe(t, cluster, query.Query{}, "")
-		// The API server reports no length for a list with a field selector.
+		// The API server does not report the number of objects for a list with a field selector.
 		r := subscribe(t, cluster, query.Query{Resource: widgets, Fields: "metadata.namespace=a"}, "")
 		r.settle()
 		if r.state != "failed" || !strings.Contains(r.reason, "more objects can follow") ||
@@ -575,8 +576,8 @@ func TestFittingRelistStopsNoWatch(t *testing.T) {
 	}
 }
 
-// isExceededWith reports whether an account exceeds the budget while another, larger account releases 2 MiB. More steps
-// delay the release.
+// isExceededWith reports whether an account exceeds the budget at the moment when another, larger account releases 2
+// MiB. A greater number of steps delays the release.
 func isExceededWith(account, large *budget.Account, steps int) bool {
 	reserved := large.Reserve(2 << 20)
 	var started atomic.Bool

@@ -28,8 +28,8 @@ func serves(t *testing.T, cluster *watch.Cluster, ref string) bool {
 	return slices.ContainsFunc(known, func(k watch.ResourceStatus) bool { return k.Ref() == ref })
 }
 
-// Without a watch of CustomResourceDefinitions, a Follower still returns within 10 s after the list of resources
-// changes.
+// A Follower reports changes of the list of resources. Without a watch of CustomResourceDefinitions, it still reports a
+// change within 10 s.
 func TestFollowWithoutDefinitions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -22,8 +22,8 @@ func copyAnnotation(value string) string {
 	return fmt.Sprintf(`"annotations":{"example.com/copy":%q}`, text)
 }
 
-// sensitiveObjects returns a function for each resource. The function returns an object with the value in all places
-// that are masked for viewers of share links.
+// sensitiveObjects returns a function for each resource. The function returns the JSON of an object. All places that
+// are masked for viewers of share links contain the value.
 func sensitiveObjects() map[string]func(value string) string {
 	pod := func(v string) string {
 		return fmt.Sprintf(`"spec":{"containers":[{"name":"c","env":[{"name":"A","value":%q}]}]}`, v)
@@ -77,8 +77,8 @@ func guest() watch.Viewer {
 	return watch.Viewer{Program: true, Scope: scope}
 }
 
-// readEverything changes an object to each of the values. It returns all texts that a viewer receives, and separately
-// the patches of the view Object.
+// readEverything sets an object to each of the values, one after the other. It returns all texts that the viewer
+// receives. It also returns the patches of the view Object separately.
 func readEverything(t *testing.T, viewer watch.Viewer, ref string, values ...string) (all string, patches []string) {
 	t.Helper()
 	server, cluster := serveCluster(t)
@@ -230,8 +230,8 @@ func TestSharedTextsAreMasked(t *testing.T) {
 	}
 }
 
-// The program itself sees all values except those of Secrets. This proves that the other tests of masks read every
-// place of a value.
+// The program itself sees all values except those of Secrets. This proves that readEverything reads every place that
+// can contain a value.
 // Invariant: I15.
 func TestProgramSeesUnmaskedTexts(t *testing.T) {
 	for ref := range sensitiveObjects() {

@@ -52,17 +52,18 @@ func awaitAllPods(b *testing.B, access *watch.Access) {
 			b.Fatal(err)
 		}
 		if o.Summary.Pods["Running"] == benchmarkPods {
-			complete++ // The next call waits for evaluations that this change has caused.
+			complete++ // In the next call, Overview waits for the evaluations that the last pods have caused.
 		}
 		<-time.After(100 * time.Millisecond)
 	}
 }
 
-// maxHeapPerPod is 1.1 times what a pod of benchmarkPod took before inherited verdicts existed, 596 bytes.
+// maxHeapPerPod is 1.1 times 596 bytes. A pod of benchmarkPod used 596 bytes before inherited verdicts existed.
 const maxHeapPerPod = 656
 
-// BenchmarkHeapPerPod measures the memory of a watched pod with and without inherited verdicts. With them, other
-// resources are watched too. Their connections and informers take about 500 KB, which is 25 bytes per pod.
+// BenchmarkHeapPerPod measures the memory of a watched pod with and without inherited verdicts. For inherited verdicts,
+// other resources are watched too. The connections and informers of these resources use about 500 KB, which is 25 bytes
+// per pod.
 func BenchmarkHeapPerPod(b *testing.B) {
 	var without float64
 	for _, inherits := range []bool{false, true} {
@@ -109,8 +110,8 @@ func BenchmarkHeapPerPod(b *testing.B) {
 	}
 }
 
-// BenchmarkExplanation measures explanations of a pod, and of a node with 40 pods, among 20,000 pods, and their
-// related objects.
+// BenchmarkExplanation measures the explanation of a pod, and of a node with 40 pods. The cluster has 20,000 pods with
+// their related objects.
 func BenchmarkExplanation(b *testing.B) {
 	server := apitest.New(b, causeKinds()...)
 	items := make([]apitest.Item, benchmarkPods)

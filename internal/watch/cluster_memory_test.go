@@ -29,7 +29,8 @@ func memory() (inUse, allocated int64) {
 	return int64(m.HeapAlloc), int64(m.TotalAlloc) //nolint:gosec // The values are far below 2^63.
 }
 
-// allocatedBy disables garbage collection, which would clear weak references and make f allocate their values again.
+// allocatedBy returns the bytes that f allocates. No garbage collection runs during f, because it would clear weak
+// references. Then f would allocate the values of the weak references again.
 func allocatedBy(f func()) int64 {
 	_, before := memory()
 	percent := debug.SetGCPercent(-1)
@@ -151,7 +152,7 @@ func TestSelectorsAreSmall(t *testing.T) {
 		var perReader []int64
 		const readers = 40
 		none, some := query.Query{Namespaces: []string{"b"}}, query.Query{Labels: "app=none"}
-		// Measure "none" before and after "some", because one result can be too low if earlier memory is freed.
+		// Freed memory can make one result too low. Therefore, measure "none" both before and after "some".
 		for _, q := range []query.Query{none, some, none} {
 			before, _ := memory()
 			for range readers {
@@ -247,7 +248,8 @@ func TestMemoryIsReservedFirst(t *testing.T) {
 						return budget.Reserve(ctx, limit.Caller{Key: "a"}, bytes, idleResponse{})
 					},
 					ScanLimiter: func(context.Context) (release func(), err error) {
-						// The view Windowed is an exception: its scan sorts all rows once for all readers.
+						// The view Windowed may scan before it reserves memory, because one scan sorts all rows for all
+						// readers.
 						if reserved == 0 && test.view != stream.Windowed {
 							early++
 						}

@@ -336,8 +336,8 @@ func TestRevokedRowsExceedHistory(t *testing.T) {
 	})
 }
 
-// Readers of one namespace get no message about others. After a revoked permission, all readers restart from a
-// snapshot.
+// A reader of one namespace gets no message about other namespaces. After a revoked permission, all readers restart
+// from a snapshot.
 func TestNamespacesAreCreatedAndDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -375,10 +375,11 @@ func TestReviewRateIsLimited(t *testing.T) {
 		incomplete bool
 		perSecond  int
 	}{
-		// 100 permitted namespaces (every 10 s) cause 10 reviews per second for all informers. 100 denied ones (every
-		// 30 s) cause 3.3 for each informer.
+		// Permitted namespaces: 100 every 10 s are 10 reviews per second, for all informers together. Denied
+		// namespaces: 100 every 30 s are 3.3 per second, for each of 3 informers. The limit is a little higher than the
+		// sum, 20.
 		"rules":   {false, 23},
-		"reviews": {true, 43}, // Each informer reviews separately: 3 times 10 plus 3 times 3.3.
+		"reviews": {true, 43}, // Each informer reviews separately. The sum is 3 times 10 plus 3 times 3.3, about 40.
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -66,8 +66,8 @@ func define(server *apitest.Server, password, phase string) {
 	})
 }
 
-// Values are masked in every view. If a CRD's column gets the JSONPath of a masked value, the next watch masks the
-// column.
+// Values are masked in every view. If the JSONPath of a CRD's column changes to that of a masked value, the next watch
+// masks the column.
 // Invariant: I15.
 func TestRedactionRulesMaskEveryView(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

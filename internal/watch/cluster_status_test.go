@@ -241,7 +241,8 @@ func TestRemovedResourceIsAbsent(t *testing.T) {
 		r := subscribe(t, cluster, query.Query{Resource: ref}, "")
 		r.wantSettle("state live, snapshot of 1")
 		server.RemoveKind(ref)
-		// A list or discovery detects the removal first, so the state absent can be sent before or after the reset.
+		// Either a list or discovery detects the removal first. The state absent is therefore sent before or after the
+		// reset.
 		if got := strings.ReplaceAll(r.settle(), "state absent, ", ""); got != "reset, snapshot of 0" ||
 			r.state != "absent" {
 			t.Errorf("got state %s after the messages %s, want absent after a reset", r.state, got)
@@ -268,7 +269,7 @@ func TestRemovedResourceIsAbsent(t *testing.T) {
 	})
 }
 
-// An interruption of more than 1 s (gracePeriod) makes the state stale since its start.
+// If a watch is interrupted for more than 1 s (gracePeriod), the state is stale since the start of the interruption.
 func TestInterruptedWatchIsStale(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -370,7 +371,7 @@ func TestUnansweredWatchIsCanceled(t *testing.T) {
 	})
 }
 
-// An API server can accept a watch without the missed changes, and then send an error: the state stays stale.
+// An API server can accept a watch, send none of the missed changes, and then send an error. The state stays stale.
 // Invariant: I24.
 func TestStaleUntilRelisted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -402,7 +403,7 @@ func TestStaleUntilRelisted(t *testing.T) {
 	})
 }
 
-// If a watch cannot continue after the last change, the state is stale since the previous watch ended.
+// If a watch cannot continue after the last change, the state is stale since the end of the previous watch.
 // Invariant: I24.
 func TestStaleSinceLastContinuedWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -568,8 +569,8 @@ func TestSyncingSendsCount(t *testing.T) {
 	})
 }
 
-// During a list, readers get the number of objects so far. They also get the expected total, until more objects than
-// that arrive.
+// During a list, readers get the number of objects so far. They also get the expected total, until the number exceeds
+// the total.
 // Invariant: I38.
 func TestSyncingSendsTotal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -672,8 +673,8 @@ func TestPolledListInPages(t *testing.T) {
 	})
 }
 
-// Without a JSONPath, dates are computed from printed ages such as "33h". If the computed date stays the same, readers
-// get no change.
+// If a date column has no JSONPath, the dates are computed from printed ages such as "33h". If the computed date stays
+// the same, readers get no change.
 func TestComputedDates(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"
 	synctest.Test(t, func(t *testing.T) {
@@ -797,7 +798,8 @@ func TestLinger(t *testing.T) {
 	})
 }
 
-// A response with status 200 that is no list, for example from a gateway, is not an empty list.
+// A response with status 200 can be something else than a list, for example the page of a gateway. It is not treated as
+// an empty list.
 func TestResponseThatIsNoList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -7,8 +7,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 )
 
-// Informer returns the informer of the resource ref. Its method Faults produces states that otherwise need rare
-// races.
+// Informer returns the informer of the resource ref. Tests use the informer's method Faults to produce states that
+// otherwise need rare races.
 func (c *Cluster) Informer(ref string) *shared.Informer {
 	resources, _, _ := c.catalog.All()
 	return c.find(listwatch.Scope{Resource: resources[resource.Index(resources, ref)].GVR()})

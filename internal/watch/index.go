@@ -8,7 +8,8 @@ import (
 )
 
 type (
-	// Index reads the index of references and verdicts with the permissions of one viewer. Keep keeps it up to date.
+	// Index reads the index of references and verdicts with the permissions of one viewer. Its method Keep keeps the
+	// index up to date.
 	Index = related.Index
 	// Neighbors are the objects that are related to one object, from the index of references.
 	Neighbors = related.Neighbors

@@ -48,7 +48,7 @@ func TestCursorsHideOffsets(t *testing.T) {
 			if err != nil || len(text) != 15 {
 				t.Fatalf("cursor %q: want 15 bytes of base64, got error %v", r.cursor, err)
 			}
-			// An unencrypted offset would be a small 32-bit number.
+			// The offsets in this test are below 1000. A cursor with an unencrypted offset would contain such a number.
 			for at := range len(text) - 4 {
 				if number := binary.BigEndian.Uint32(text[at:]); number < 1000 {
 					t.Errorf("cursor %x contains the unencrypted number %d", text, number)

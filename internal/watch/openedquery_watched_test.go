@@ -34,7 +34,7 @@ func TestWatchedQueryStartsNoWatch(t *testing.T) {
 
 		r.sub.Close()
 		closed := time.Now()
-		// Without readers, the watch must end after 5 minutes. The loop ends after one hour at the latest.
+		// Without readers, the watch must end after 5 minutes. The limit of one hour only prevents an endless loop.
 		for err = nil; err == nil && time.Since(closed) < time.Hour; {
 			_, err = f.sub.Next(t.Context())
 		}

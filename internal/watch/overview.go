@@ -15,8 +15,8 @@ func (a *Access) KeepOverview() (release func()) { return a.cluster.verdicts.Acq
 // OverviewChanged returns a channel that is closed when the result of Overview can have changed.
 func (a *Access) OverviewChanged() <-chan struct{} { return a.cluster.verdicts.Changed() }
 
-// Overview returns the problems in the namespaces, and facts about them, as far as the viewer may see them. It starts
-// the watches that it needs. Unexamined lists which data is still missing.
+// Overview returns the problems in the namespaces of q, and facts about these namespaces, as far as the viewer may see
+// them. It starts the watches that it needs. The member Unexamined lists which data is still missing.
 func (a *Access) Overview(ctx context.Context, q OverviewQuery) (*overview.Overview, error) {
 	defer a.checker.ReleaseAfterResponse(a.KeepOverview()) //nolint:contextcheck // The engine outlives requests.
 	c := a.cluster

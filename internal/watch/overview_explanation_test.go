@@ -105,7 +105,7 @@ func sorted(list string) string {
 	return strings.Join(items, ", ")
 }
 
-// The member related changes only after changes of related objects that the viewer may see.
+// The value of Explanation.Related changes only if a related object that the viewer may see has changed.
 //
 // Invariant: I18.
 func TestExplanationsReportRelatedChanges(t *testing.T) {
@@ -161,7 +161,7 @@ func TestExplanationsAreOff(t *testing.T) {
 	})
 }
 
-// A PodDisruptionBudget without allowed disruptions lists the pods that it protects.
+// The explanation of a PodDisruptionBudget without allowed disruptions contains the pods that it protects.
 func TestBudgetsExplainBlockedPods(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, append(causeKinds(), apitest.Kind{

@@ -130,7 +130,7 @@ func TestRatesCountChanges(t *testing.T) {
 			t.Errorf("after changes: got %s and %s", sumOf(got.Restarts), sumOf(got.Warnings))
 		}
 
-		// A second reader gets the same history, also of an object that was deleted.
+		// A second reader gets the same counts, including those of an object that was deleted.
 		server.Delete(pods, "a", "web")
 		advance(time.Second)
 		filtered := openRates(t, cluster, watch.Viewer{Program: true}, query.Query{Resource: pods, Labels: "app=web"})
@@ -160,7 +160,7 @@ func sumPointer(s *rates.Series) *int {
 	return &sum
 }
 
-// A list of Deployments counts the restarts of their pods, and warnings of both.
+// For a list of Deployments, the restarts of their pods count. Warnings count for the Deployments and for their pods.
 func TestRatesOfControllers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveRates(t)
@@ -198,7 +198,7 @@ func TestRatesOfControllers(t *testing.T) {
 	})
 }
 
-// Objects that the viewer may not see do not change the counts, their start, or the times of results.
+// Hidden objects do not change the counts, the start of the data, or the times at which results arrive.
 // Invariant: I18.
 func TestRatesHideObjects(t *testing.T) {
 	run := func(hidden bool) string {
@@ -265,7 +265,8 @@ func TestRatesWithoutPermission(t *testing.T) {
 	})
 }
 
-// A new list shows only the result of missed changes, so the time before it has no counts.
+// After an interruption, a new list shows only the result of the missed changes. The time before this list has no
+// counts.
 func TestRatesAfterInterruption(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveRates(t)

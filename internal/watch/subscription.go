@@ -118,7 +118,7 @@ func (c *Cluster) newForbiddenInformer(resource *resource.Resource, reason strin
 }
 
 // Next returns the next message as JSON members, without braces and id. The message is valid until the next call.
-// After the informer is closed, Next returns stream.ErrClosed, or a Problem for a query with Watched.
+// After the informer is closed, Next returns stream.ErrClosed. If q.Watched is set, Next returns a Problem instead.
 func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
 	if s.reader == nil {
 		return nil, stream.ErrClosed
@@ -209,7 +209,7 @@ func (s *Subscription) recheck(ctx context.Context) error {
 	return nil
 }
 
-// closeReader closes the reader and releases its informer. A new reader can use the same Window.
+// closeReader closes the reader and releases its informer. The Window of the query stays usable for a new reader.
 func (s *Subscription) closeReader() {
 	s.reader.Close()
 	s.release()

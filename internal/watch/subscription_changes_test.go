@@ -428,8 +428,8 @@ func TestCoverageIsNoChange(t *testing.T) {
 	})
 }
 
-// When the permission to watch is revoked or granted, the same objects stay visible. The next list finds the changes,
-// and readers get them.
+// When the permission to watch is revoked or granted, the same objects stay visible. Readers get the changes that the
+// next list finds.
 // Invariant: I20.
 func TestChangesAfterWatchPermissionChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

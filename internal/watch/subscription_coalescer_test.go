@@ -18,8 +18,8 @@ import (
 )
 
 // After many changes, a slow reader gets one event with a patch for its copy of the object.
-// Invariant: I4. After a flood of changes, each reader has the exact state. Patches for a slow reader apply to its
-// version, even if two texts have the same version. Messages combine changes under load, for slow clients, and for
+// Invariant: I4. After a flood of changes, each reader has the exact state. Patches fit the text that a slow reader
+// has, even if two texts have the same version. Messages combine changes under load, for slow clients, and for
 // many readers. Without load, each change is sent at once. Readers of the same change share its encoded text.
 func TestFloodOfOneObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -146,7 +146,7 @@ func TestFanOutIsSpread(t *testing.T) {
 	const changes, each = 200, 10 * time.Millisecond
 	for size, test := range map[int]struct{ minMessages, maxMessages int }{
 		127:  {changes, changes},
-		128:  {20, 22}, // For 2 s, each of 128 readers gets about 10 messages per second.
+		128:  {20, 22}, // For 128 readers, each reader gets about 10 messages per second in 2 s.
 		1000: {5, 7},
 	} {
 		t.Run(fmt.Sprint("readers: ", size), func(t *testing.T) {
@@ -191,8 +191,8 @@ func TestFanOutIsSpread(t *testing.T) {
 				readers.Wait()
 				delete(at, began)
 				for when, n := range at {
-					// On average, 8 of the 64 readers send simultaneously. The chance of more than 24 is one in a
-					// million.
+					// The test has only 64 of the 1,000 readers. On average, 8 of the 64 send simultaneously. The
+					// chance of more than 24 is one in a million.
 					if size == 1000 && n > 24 {
 						t.Errorf("got %d of 64 messages at the same time, %s after the start; want at most 24", n, when.Sub(began))
 					}

@@ -69,7 +69,7 @@ func TestReaderResetsAfterNamespaceExpired(t *testing.T) {
 	}
 }
 
-// A reader that resumes while its watch is being stopped restarts from a snapshot or gets all changes.
+// If a reader resumes while its watch is being stopped, it either restarts from a snapshot or gets all changes.
 // Invariant: I20.
 func TestResumeWhileNamespaceExpires(t *testing.T) {
 	for wait := range 20 {

@@ -78,8 +78,8 @@ func TestObjectAuthors(t *testing.T) {
 	})
 }
 
-// The author is the manager of the newest managedFields entry. If its time is unchanged or not unique, the author is
-// the owner of the changed field.
+// The author is the manager of the newest managedFields entry. If the entry's time is unchanged, or several entries
+// have this time, the author is the owner of the changed field.
 func TestRowAuthors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -27,8 +27,8 @@ func serveRankings(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	return server, cluster
 }
 
-// viewerRankings opens rankings (sorted lists of pods) as one viewer. Each ranking has a number, which is its key in
-// subscriptions.
+// viewerRankings opens rankings (sorted lists of pods) as one viewer. The map subscriptions contains the subscription
+// of each ranking, by the number of the ranking.
 type viewerRankings struct {
 	t             *testing.T
 	cluster       *watch.Cluster
@@ -94,8 +94,8 @@ func (o *viewerRankings) wantRefused(n int) {
 		"100 orders for you, in 500 for the viewers of all links, or in 1000 in total")
 }
 
-// A sorted list counts towards the quota of its first viewer. When this viewer no longer uses the list, it counts
-// towards the quota of another viewer.
+// A sorted list counts towards the quota of its first viewer. When this viewer no longer uses the list, the list
+// counts towards the quota of another viewer.
 // Invariant: I10.
 func TestRankingOwnershipMoves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -186,7 +186,7 @@ func TestRankingRecoversFromPanic(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, name := range []string{"q", "r", "s"} {
-			server.Set(pods, labelled(pod("a", name, "Running"), name)) // The labels are new, so the selector checks each pod.
+			server.Set(pods, labelled(pod("a", name, "Running"), name)) // New labels make the selector check each pod.
 		}
 		synctest.Wait()
 		broken.left = 1

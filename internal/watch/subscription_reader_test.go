@@ -42,7 +42,7 @@ func TestSnapshotWhileColumnsChangeIsEmpty(t *testing.T) {
 	})
 }
 
-// A reset is sent at once, with its reason, instead of changes that wait for a common message.
+// A reset is sent at once, with its reason. It replaces the changes that wait to be sent in one message.
 // Invariant: I6.
 func TestResetInterruptsCoalescing(t *testing.T) {
 	for name, reset := range map[string]func(*watch.Cluster){

@@ -84,7 +84,7 @@ func TestPermissionsAreRecheckedInTime(t *testing.T) {
 	}
 }
 
-// A reader that starts with a cached decision loses access within 15 s.
+// A cached decision can allow a read after the permission was revoked. The reader then loses access within 15 s.
 // Invariant: I18.
 func TestPermissionRevokedBeforeRead(t *testing.T) {
 	for name, read := range map[string]func(*testing.T, *watch.Access){
@@ -129,7 +129,8 @@ func TestPermissionRevokedBeforeRead(t *testing.T) {
 	}
 }
 
-// A message in transit is aborted within 15 s after its permission is revoked or the readers are reset.
+// After a permission is revoked or the readers are reset, StillValid is false within 15 s. The rest of a long message
+// is then not sent.
 // Invariant: I44.
 func TestMessageStaysValidWithPermission(t *testing.T) {
 	for name, revoke := range map[string]func(*apitest.Server, *watch.Cluster){
@@ -358,8 +359,8 @@ func TestStaleWhileReviewsHang(t *testing.T) {
 	})
 }
 
-// While access reviews get no response, there are no counts, no states and no watch status. Each response takes at
-// most 3 seconds.
+// While access reviews get no response, users get no counts, no states and no watch status. Each response to a user
+// takes at most 3 seconds.
 // Invariant: I18.
 func TestResourcesWhileReviewsHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

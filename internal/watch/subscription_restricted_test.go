@@ -263,8 +263,8 @@ func transcribe(
 	return maskVersions(text)
 }
 
-// maskVersions removes resourceVersions and their digests. All objects share one version counter, which unavoidably
-// reveals hidden writes.
+// maskVersions removes resourceVersions, and the digests that include them. All objects share one version counter,
+// which unavoidably reveals hidden writes.
 func maskVersions(text string) string {
 	const patched = `"path":"/metadata/resourceVersion","value":"`
 	for _, part := range []string{`"resourceVersion":"`, `"rv":"`, `"digest":"`, patched} {

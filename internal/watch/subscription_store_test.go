@@ -114,7 +114,8 @@ func TestReadWhileNamespaceIsDeleted(t *testing.T) {
 	})
 }
 
-// Readers that are reset before rows are removed wait for the removal, and then get an empty snapshot.
+// If readers are reset just before rows are removed, the readers wait for the removal. Then they get an empty
+// snapshot.
 // Invariant: I6.
 func TestResetBeforeRowsAreDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -47,7 +47,7 @@ func TestRowsView(t *testing.T) {
 	})
 }
 
-// If a change leaves managedFields the same, any manager can have made it, so it has no author.
+// A change that leaves managedFields the same has no author, because any manager can have made this change.
 func TestUnchangedManagedFieldsGiveNoAuthor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -70,8 +70,8 @@ func TestUnchangedManagedFieldsGiveNoAuthor(t *testing.T) {
 		if got := by(); got != "" {
 			t.Errorf("change without a manager: got author %q, want none", got)
 		}
-		// Exception: the author is the newest entry's manager if this entry has the change's time and the changed
-		// fields.
+		// Exception: the newest entry has the time of the change, and contains the changed fields. Its manager is then
+		// the author.
 		for _, status := range []string{"Running", "Failed"} {
 			set(status, "2000-01-01T00:00:15Z")
 			if got := by(); got != "kubelet" {

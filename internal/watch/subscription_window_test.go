@@ -446,7 +446,7 @@ func TestInvalidWindows(t *testing.T) {
 	})
 }
 
-// The order "auto" is by severity while an object is failed, even one that the words of the query hide.
+// The order "auto" is by severity while an object is failed, even if the words of the query filter this object out.
 func TestAutoOrderIsBySeverityWhileAnObjectIsFailed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -495,7 +495,7 @@ func TestAutoOrderIsBySeverityWhileAnObjectIsFailed(t *testing.T) {
 	})
 }
 
-// A window gets a heartbeat every 15 s. The heartbeat's cursor is newer, even if the filter drops all changes.
+// A window gets a heartbeat every 15 s. After changes, it gets a newer cursor, even if the filter drops all changes.
 // Invariant: I10.
 func TestWindowHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -566,9 +566,11 @@ func TestWindowMovesToRow(t *testing.T) {
 	})
 }
 
-// A removed row has the reason gone (deleted or hidden), filtered or moved, or none if other rows displaced it.
-// Invariant: I11. A page with a window (a range of sorted rows) behaves like a page with all rows. It has the same
-// removed, counted and highlighted rows, messages, and next object. A list that outgrows the page keeps its position.
+// A removed row has the reason gone (deleted or hidden), filtered or moved. Rows that other rows displaced have no
+// reason.
+// Invariant: I11. A page with a window (a range of sorted rows) behaves like a page with all rows. It removes, counts
+// and highlights the same rows, and shows the same messages and the same next object. A list that becomes too long
+// for a page with all rows keeps its scroll position.
 func TestRemovedRowsHaveReasons(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -1013,7 +1015,7 @@ func TestSlowWindowSkipsHistory(t *testing.T) {
 	})
 }
 
-// One viewer can have 100 rankings (sorted lists of rows). Unused ones are dropped to make room.
+// One viewer can have 100 rankings (sorted lists of rows). Unused rankings are dropped to make room.
 // Invariant: I10.
 func TestRankingsOfViewerAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -1038,7 +1040,8 @@ func TestRankingsOfViewerAreLimited(t *testing.T) {
 	})
 }
 
-// Times computed from printed ages can differ slightly between lists. This is no change, and keeps the sort order.
+// Times computed from printed ages can differ slightly between lists. Such a difference is no change, and does not
+// affect the sort order.
 // Invariant: I9.
 func TestRecomputedTimesKeepOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -1110,7 +1113,7 @@ func TestWindowMessagesAreEncodedOnce(t *testing.T) {
 	})
 }
 
-// The memory of rankings (sorted lists of rows) is included until 30 s after their last window was closed.
+// The watch status includes the memory of a ranking (a sorted list of rows) until 30 s after its last window closed.
 // Invariant: I10.
 func TestWatchStatusIncludesRankings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -18,7 +18,7 @@ type ResourceStatus struct {
 	resource.Resource
 
 	// Status is the status of the watch if the viewer may see all objects. It is Forbidden if the viewer may list the
-	// resource in no namespace. Otherwise, and without a watch, it is nil.
+	// resource in no namespace. It is nil if the viewer may see some objects, or if there is no watch.
 	Status *status.Status
 	Count  *int // The number of objects; nil if unknown.
 }
@@ -120,8 +120,8 @@ type Follower = definitions.Follower
 // Follow returns a Follower, with which the caller waits for changes of the list of resources.
 func (v VisibleResources) Follow() *Follower { return v.access.cluster.definitions.Follow() }
 
-// Counts returns the number of objects of each watched resource, by ref, if the viewer may see all of them. Resources
-// without a failed or degraded object are not in problems.
+// Counts returns the number of objects of each watched resource, by ref. It omits resources of which the viewer may
+// not see all objects. Resources without a failed or degraded object are not in problems.
 func (v VisibleResources) Counts(ctx context.Context) (counts map[string]int, problems map[string]verdict.Counts) {
 	informers := slices.DeleteFunc(v.access.cluster.sharedInformers(), func(i *shared.Informer) bool {
 		return i.Scope != (listwatch.Scope{Resource: i.Scope.Resource})

@@ -19,7 +19,7 @@ import (
 	authorization "k8s.io/api/authorization/v1"
 )
 
-// The numbers of problems follow all changes of objects.
+// Each change of an object updates the numbers of failed and degraded objects.
 func TestCountsIncludeProblems(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

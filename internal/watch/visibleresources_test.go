@@ -162,7 +162,7 @@ func TestServerDownAtStart(t *testing.T) {
 		advance(16 * time.Second)
 		subscribe(t, cluster, query.Query{}, "").wantSettle("state live, snapshot of 1")
 
-		// The resources that discovery found before stay known.
+		// Resources that discovery has found stay known while the API server is down.
 		server.Down(true)
 		advance(time.Minute)
 		if known, _, err := access.Resources().List(t.Context(), 0); err != nil || len(known) != 2 {

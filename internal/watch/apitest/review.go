@@ -44,7 +44,8 @@ func (s *Server) selfReview(w http.ResponseWriter, r *http.Request) {
 // RulesReviewsPath is the URL path of SelfSubjectRulesReviews.
 const RulesReviewsPath = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
 
-// ReportIncompleteRules makes SelfSubjectRulesReviews return incomplete rules that allow everything.
+// ReportIncompleteRules makes each SelfSubjectRulesReview return a rule that allows everything, but mark the rules as
+// incomplete.
 func (s *Server) ReportIncompleteRules() { s.change(func() { s.incompleteRules = true }) }
 
 func (s *Server) rulesReview(w http.ResponseWriter, r *http.Request) {

@@ -24,7 +24,7 @@ const (
 	// decisions, and this timeout.
 	RecheckTimeout = 3 * time.Second
 	maxDecisions   = 20_000
-	// MaxReviewedNamespaces is the maximum number of namespaces for which one query sends an access review each.
+	// MaxReviewedNamespaces is the maximum number of namespaces of one query. Each namespace needs its own access review.
 	MaxReviewedNamespaces = 1000
 	// QueryReviews is the maximum number of concurrent access reviews of one query.
 	QueryReviews = 16
@@ -67,9 +67,9 @@ const (
 
 // Attributes returns the attributes of the access reviews for an action. The API server must allow all of them.
 func (d Verb) Attributes(r *resource.Resource, namespace, name string) []authorization.ResourceAttributes {
-	// As in the API server, a get of a Namespace is a request in that Namespace, so a Role there can allow the get. A
-	// list with the field selector metadata.name is not in that Namespace (NewRequestInfo in
-	// k8s.io/apiserver/pkg/endpoints/request).
+	// Like the API server, treat a get of a Namespace as a request in that Namespace, so a Role in it can allow the get. A
+	// list with the field selector metadata.name is not a request in that Namespace. The source is NewRequestInfo in
+	// k8s.io/apiserver/pkg/endpoints/request.
 	if d == VerbGet && r.Group == "" && r.Resource == resource.Namespaces().Resource {
 		namespace = name
 	}

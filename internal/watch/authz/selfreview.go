@@ -68,7 +68,7 @@ func (r *Reviewer) Review(ctx context.Context, scope listwatch.Scope, previous P
 	if err != nil || !list.Allowed {
 		return Permissions{Reason: forbiddenReason(scope, list.Reason)}, err
 	}
-	// Do not review the verb watch again: a watch shows nothing that the verb list does not allow.
+	// The review of the verb list is enough to detect a revocation: a watch shows only objects that a list shows too.
 	if previous.List && previous.Watch && scope.Namespace != "" {
 		return previous, nil
 	}
@@ -85,7 +85,8 @@ func (r *Reviewer) reviewVerb(
 	})
 }
 
-// Allows reports whether this program can perform an action on one object. It returns true if the review fails.
+// Allows reports whether this program can perform an action on one object. If the review fails, Allows returns true,
+// and the API server decides when it gets the request.
 func (r *Reviewer) Allows(
 	ctx context.Context, verb Verb, resource *resource.Resource, namespace, name string, ttl DecisionTTL,
 ) bool {

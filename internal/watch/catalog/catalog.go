@@ -33,9 +33,9 @@ const (
 	// needed because the API server does not serve the change at once.
 	refreshesAfterChange  = 4
 	changeRefreshInterval = 400 * time.Millisecond
-	// maxQuickChanges is the number of rapid changes that each start a discovery at once. After that, the interval is
-	// churnInterval. Every change needs a discovery: the metadata of a CRD does not show whether its conditions
-	// changed.
+	// maxQuickChanges is the number of rapid changes that each start a discovery at once. After these, the interval
+	// between discoveries is churnInterval. No change can be ignored: the metadata of a CRD does not show whether its
+	// conditions changed.
 	maxQuickChanges = 10
 	// churnQuietTime is the time without changes after which the count of rapid changes starts at zero.
 	churnQuietTime        = 10 * time.Second
@@ -273,7 +273,8 @@ func (c *Catalog) Knows(ref string) bool {
 	return resource.Index(resources, ref) >= 0
 }
 
-// Find returns the resource with a ref (group/version/plural). If it is unknown, Find waits for one more discovery.
+// Find returns the resource with a ref (group/version/plural). If the ref is unknown, Find waits for one more
+// discovery.
 func (c *Catalog) Find(ctx context.Context, ref string) (*resource.Resource, error) {
 	for attempt := 0; ; attempt++ {
 		resources, groupErrors, err := c.All()

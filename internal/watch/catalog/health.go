@@ -11,8 +11,8 @@ import (
 // silenceLimit is the time after which a discovery without a response counts as failed.
 const silenceLimit = 5 * time.Second
 
-// Health is how the API server responded to discovery. Discovery sends no additional requests for it, except for the
-// version.
+// Health describes how the API server responded to discovery. It is a result of discovery, so only the version needs an
+// additional request.
 type Health struct {
 	Version string        // Such as "v1.34.1". Empty if unknown.
 	Latency time.Duration // Of the newest successful discovery. 0 if there was none.
@@ -38,11 +38,12 @@ func (c *Catalog) Health() Health {
 
 // readVersion reads the version of the API server. Without a permission for it, the version stays unknown.
 func (c *Catalog) readVersion(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, silenceLimit) // The next discovery must not wait for it.
+	// Limit the time, because the next discovery waits for the end of this request.
+	ctx, cancel := context.WithTimeout(ctx, silenceLimit)
 	defer cancel()
 	info, err := c.client.ServerVersionWithContext(ctx)
 	if err != nil {
-		return // Nothing but the version itself depends on it.
+		return // Only the display of the version needs this request.
 	}
 	c.mu.Lock()
 	c.version = info.GitVersion

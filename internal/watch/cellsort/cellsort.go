@@ -1,8 +1,8 @@
-// Package cellsort sorts table rows, and splits text filters into words, exactly as the web page does. The server
-// sends only a part of a long table, so both need the same order.
+// Package cellsort sorts table rows, and splits text filters into words, exactly as the web page does. The server sorts
+// a long table, because it sends only a part of it to the page. The page sorts a short table itself.
 //
-// web/static/src/model/sort.ts and rows.ts implement the same rules. internal/web/testdata contains test cases for
-// both.
+// web/static/src/model/sort.ts and rows.ts implement the same rules. internal/web/testdata contains test cases for both
+// implementations.
 package cellsort
 
 import (
@@ -19,7 +19,7 @@ import (
 // A Rank is the sort key of a cell. The zero Rank means an unknown value.
 type Rank struct {
 	Text string
-	bits uint64 // inverted bits of a number; zero means not a number (NaN)
+	bits uint64 // The bits of a number, inverted, so that NaN becomes a nonzero value; zero means not a number.
 }
 
 func number(n float64) Rank {
@@ -31,7 +31,7 @@ func number(n float64) Rank {
 
 func (r Rank) number() float64 { return math.Float64frombits(^r.bits) }
 
-// Compare sorts numbers before texts, and unknown values after both, in ascending and descending order.
+// Compare sorts numbers before texts. If descending is true, it reverses this order. Unknown values are always last.
 func Compare(a, b Rank, descending bool) int {
 	none := Rank{}
 	switch {
@@ -127,7 +127,8 @@ func findTime(text string) (time.Time, bool) {
 	return at, err == nil
 }
 
-// elapsed parses a duration such as "2d3h", in seconds. In printed tables, "5m" means 5 minutes, not 5 milli-units.
+// elapsed returns the seconds of a duration, such as 86400 for "1d". In printed tables, "5m" means 5 minutes, not 5
+// milli-units.
 func elapsed(text string) (total float64, ok bool) {
 	for text != "" {
 		n := digits(text)

@@ -39,7 +39,8 @@ func padNumbers(text string) string {
 func CompareText[S string | []byte](a, b S) int {
 	for i := range min(len(a), len(b)) {
 		if x, y := a[i], b[i]; x != y {
-			if x >= 0xee && y >= 0xee { // The first byte in UTF-8 is 0xee for U+E000, and 0xf0 for U+10000.
+			// In UTF-8, U+E000 starts with 0xee, and U+10000 with 0xf0. XOR makes 0xf0 less than 0xee.
+			if x >= 0xee && y >= 0xee {
 				x, y = x^0x10, y^0x10
 			}
 			return int(x) - int(y)
@@ -83,8 +84,8 @@ func isCased(r rune) bool {
 	return unicode.In(r, unicode.Lu, unicode.Ll, unicode.Lt, unicode.Other_Lowercase, unicode.Other_Uppercase)
 }
 
-// isIgnorable reports whether r can be a part of a word without being a letter, as a hyphenation point can. It
-// approximates the Unicode property Case_Ignorable.
+// isIgnorable reports whether r does not end a word although r is not a letter (a hyphenation point). It approximates
+// the Unicode property Case_Ignorable.
 func isIgnorable(r rune) bool {
 	return strings.ContainsRune("'.:^`¨·’‘․﹒‧", r) ||
 		unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Lm, unicode.Sk)

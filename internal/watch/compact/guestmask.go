@@ -10,7 +10,7 @@ import (
 // GuestMask makes masked copies of a resource's Objects for guests. Only one goroutine at a time can use it.
 type GuestMask struct {
 	mask      *redact.GuestMask
-	lastCodec *codec // The masking codec of the previous Object. The next Object uses it too if both are of one list.
+	lastCodec *codec // The masking codec of the previous Object. It is reused if the next Object is from the same list.
 }
 
 // NewGuestMask returns the GuestMask of a resource. group is "" for the core group.

@@ -1,5 +1,5 @@
-// Package compact stores objects of the cluster in little memory: table cells, and redacted JSON text that a dictionary
-// of similar objects compresses. Objects are immutable.
+// Package compact stores objects of the cluster in little memory. An Object has table cells and redacted JSON text. The
+// text is compressed with a dictionary, which is built from similar objects. Objects are immutable.
 package compact
 
 import (
@@ -33,7 +33,7 @@ type Object struct {
 	managedTime seconds               // Newest time in the managedFields, which are not stored.
 	labels      unique.Handle[string] // Labels as JSON text; objects with the same labels share it.
 	codec       *codec
-	textHash    uint64 // Hash of the redacted text. It is different in each process.
+	textHash    uint64 // Hash of the redacted text. The seed of the hash is different in each process.
 }
 
 // seconds is a time in Unix seconds, up to the year 2106; 0 is the zero Time.
@@ -85,15 +85,15 @@ func (o *Object) Cell(at int) (cell []byte) {
 	return cell
 }
 
-// Cells returns the row's cells as a JSON array, with timestamps for elapsed times. Callers must not change the
-// array.
+// Cells returns the row's cells as a JSON array. A cell that the API server printed as an elapsed time ("5m") is a
+// timestamp here. Callers must not change the array.
 func (o *Object) Cells() []byte {
 	_, rest := cut(o, 3)
 	return o.data[len(o.data)-len(rest) : o.cellsEnd : o.cellsEnd]
 }
 
-// SameCells reports whether two Objects with the same resourceVersion have equal cells. It ignores timestamps: some
-// are computed from a rounded elapsed time, and differ in each list.
+// SameCells reports whether two Objects with the same resourceVersion have equal cells. It ignores timestamps. Some
+// timestamps are computed from a rounded elapsed time, and therefore differ in each list.
 func (o *Object) SameCells(other *Object) bool {
 	a, b := o.Cells(), other.Cells()
 	withoutTimes := func(cells []byte) []byte { return printer.TimestampPattern.ReplaceAll(cells, nil) }
@@ -135,7 +135,8 @@ func (o *Object) RowSize() int { return int(o.verdictEnd) + 96 }
 // Verdict returns the verdict on the object. Callers must not change it.
 func (o *Object) Verdict() verdict.Packed { return o.data[o.cellsEnd:o.verdictEnd] }
 
-// WithOwnVerdict returns a copy of the object with another verdict on the object alone. An inherited verdict stays.
+// WithOwnVerdict returns a copy of the object with another own verdict, which ignores other objects. If the object has
+// an inherited verdict too, that verdict stays.
 func (o *Object) WithOwnVerdict(own verdict.Packed) *Object {
 	if v := o.Verdict(); v.IsInherited() {
 		effective := v.Unpack()
@@ -176,7 +177,7 @@ func cut(o *Object, n int) (text, rest []byte) {
 	rest = o.data
 	for range n + 1 {
 		length, start := binary.Uvarint(rest)
-		end := start + int(length) //nolint:gosec // It was written by pack.
+		end := start + int(length) //nolint:gosec // The function pack wrote the length.
 		text, rest = rest[start:end], rest[end:]
 	}
 	return text, rest
@@ -194,5 +195,5 @@ func pack(o *Object, m *Metadata, cells, verdict, body []byte) {
 	}
 	o.data = slices.Concat(data, cells, verdict, body)
 	o.cellsEnd = uint32(len(data) + len(cells))      //nolint:gosec // The length is far below 4 GiB.
-	o.verdictEnd = o.cellsEnd + uint32(len(verdict)) //nolint:gosec // As above.
+	o.verdictEnd = o.cellsEnd + uint32(len(verdict)) //nolint:gosec // The length is far below 4 GiB.
 }

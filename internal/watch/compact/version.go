@@ -27,7 +27,7 @@ type Managed struct {
 	codec       *codec
 }
 
-// Newest returns the newest entry of the managedFields. If several entries have its time, unambiguous is false.
+// Newest returns the newest entry of the managedFields. unambiguous is false if several entries have the newest time.
 func (m *Managed) Newest() (newest fieldmanager.Author, unambiguous bool) {
 	return m.newest, m.unambiguous
 }

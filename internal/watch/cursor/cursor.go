@@ -79,7 +79,7 @@ func (s *Cipher) sign(b *[cursorLength]byte) {
 // instead of AES).
 func (s *Cipher) crypt(b *[cursorLength]byte) {
 	var text [len(s) + cursorLength - positionLength]byte
-	// The method sign hashes a longer text, so its hash never equals this one.
+	// The method sign hashes a longer text. Therefore, its hash never equals this hash.
 	copy(text[copy(text[:], s[:]):], b[positionLength:])
 	sum := sha256.Sum256(text[:])
 	subtle.XORBytes(b[:positionLength], b[:positionLength], sum[:])

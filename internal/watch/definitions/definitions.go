@@ -67,10 +67,10 @@ func (d *Definitions) Served(ctx context.Context, scope listwatch.Scope) reconci
 	gvr := scope.Resource
 	at := slices.IndexFunc(resources, func(r resource.Resource) bool { return r.GVR() == gvr })
 	if at < 0 {
-		// Only CRDs and APIServices are watched with Metadata. If the API server does not serve these now, it never
-		// will, so a discovery is useless.
+		// Request a discovery, because the resource can be served again later. Exceptions are CRDs and APIServices,
+		// the only scopes with Metadata: an API server that does not serve them now never will.
 		if !scope.Metadata {
-			d.Catalog.RefreshIfOld(ctx, 0) // Request a discovery, because the resource can be served again later.
+			d.Catalog.RefreshIfOld(ctx, 0)
 		}
 		unread := slices.ContainsFunc(groupErrors, func(g resource.GroupError) bool {
 			return g.Group == gvr.Group && g.Version == gvr.Version
@@ -94,8 +94,8 @@ func (d *Definitions) AwaitServed(ctx context.Context, ref string, timeout time.
 	timedOut, before := time.After(timeout), d.Catalog.Knows(ref)
 	for {
 		changed := d.Changed.Next()
-		// If discovery already knew the resource at the start, wait for the complete timeout. Without this wait, the
-		// caller would retry at once.
+		// Return early only if discovery did not know the resource before. Otherwise, wait for the complete timeout,
+		// because the caller would retry at once.
 		if !before && d.Catalog.Knows(ref) {
 			return
 		}
@@ -119,7 +119,7 @@ type Follower struct {
 // Follow returns a Follower, with which the caller waits for changes of the list of resources.
 func (d *Definitions) Follow() *Follower {
 	f := &Follower{definitions: d, changed: d.Changed.Next()}
-	// If the program may not watch definitions, discovery runs at intervals.
+	// Until the Follower is closed, discovery runs at intervals if the program may not watch definitions.
 	d.Catalog.Follow()
 	f.watch()
 	return f

@@ -117,7 +117,8 @@ func hasKey(nodes []node, partner []int, names []string) bool {
 func longestIncreasing(toA []int) []pair {
 	// before[j] is the index before j in the longest sequence that ends at j.
 	before := make([]int, len(toA))
-	// Several sequences can have n+1 pairs. ends[n] is the last pair of the one that ends with the smallest index in a.
+	// Several sequences can have n+1 pairs. Of these sequences, one ends with the smallest index in a. ends[n] is the
+	// last pair of that sequence.
 	var ends []int
 	for j, i := range toA {
 		if i < 0 {

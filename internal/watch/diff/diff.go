@@ -88,8 +88,8 @@ func (d *differ) value(a, b *node) {
 	}
 }
 
-// members compares the members of two objects. It stops at limit, because a hostile document could require many
-// operations.
+// members compares the members of two objects. It stops when the patch is longer than limit, because a hostile document
+// could require many operations.
 func (d *differ) members(as, bs []node, limit int) {
 	for len(as)+len(bs) > 0 && len(d.out) <= limit {
 		switch {

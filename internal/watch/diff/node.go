@@ -18,8 +18,8 @@ const (
 	maxDepth       = 100
 )
 
-// parse sets n.items, or returns false for a scalar or deep nesting. It reuses the nodes of the value similar where
-// their text is equal.
+// parse sets n.items, or returns false for a scalar or deep nesting. If a part of n and a part of similar have equal
+// text, n gets the nodes of similar.
 func (n *node) parse(similar *node) bool {
 	if n.items != nil {
 		return true

@@ -9,8 +9,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
-// document validates a JSON document, and splits its first levels into nodes. It reuses the nodes of the value
-// similar where their text is equal.
+// document validates a JSON document, and splits its first levels into nodes. If a part of the document and a part of
+// similar have equal text, the document gets the nodes of similar.
 func document(text []byte, similar *node) (node, error) {
 	r := reader{data: text}
 	n, ok := r.value(0, levelsPerParse, similar)

@@ -17,8 +17,8 @@ import (
 
 // Delta is the difference between the two versions of an updated object, with the authors of the change.
 type Delta struct {
-	// Text is the JSON `,"patch":[..],"by":BY,"authors":AUTHORS`. The member by is omitted if the author is unknown,
-	// and authors if there is only one.
+	// Text is the JSON `,"patch":[..],"by":BY,"authors":AUTHORS`. The member by is omitted if the author is unknown.
+	// The member authors is omitted if there is only one author.
 	Text      []byte
 	OldValues []byte
 	IsEmpty   bool
@@ -119,8 +119,8 @@ func operations(patch []byte) (n int) {
 	return n
 }
 
-// authorAge limits the age of a managedFields entry that is taken for the author of a change. A second change within a
-// second does not update the entry's time, because times are in whole seconds.
+// authorAge is the maximum age of a managedFields entry that can count as the author of a change. A second change
+// within a second does not update the entry's time, because times are in whole seconds.
 const authorAge = 2 * time.Second
 
 // newestAuthor returns the author in the newest managedFields entry. It returns nil if the change did not update the

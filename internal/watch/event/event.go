@@ -92,7 +92,8 @@ func appendResourceVersion(o *compact.Object, dst []byte) []byte {
 	return jsonscan.AppendString(append(dst, `,"rv":`...), o.ResourceVersion())
 }
 
-// Object returns a change as a JSON event for a single object. Its few readers do not share the text.
+// Object returns a change as a JSON event for the view of a single object. Few readers read the same object, so they do
+// not share the text.
 func Object(c *Change, cache *Cache) ([]byte, error) {
 	if c.Op == journal.Delete {
 		return append(jsonscan.AppendString([]byte(`{"op":"delete","uid":`), c.Old.UID()), '}'), nil

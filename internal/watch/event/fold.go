@@ -8,7 +8,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
 )
 
-// Fold merges the changes of each object into one change, with the managedFields of the newest one.
+// Fold merges the changes of each object into one change. The merged change has the managedFields of the newest change.
 func Fold(changes []*Change) []*Change {
 	folded := journal.Fold(changes, (*compact.Object).SameUID)
 	var merged map[string]*Folding

@@ -7,8 +7,8 @@ import (
 
 // Masked returns a change with sensitive values masked for viewers of a share link.
 //
-// A changed masked value becomes "(masked, changed)". The client shows this text until it gets the complete text of
-// the object again. Later patches still apply to it.
+// A masked value that has changed becomes "(masked, changed)". The client shows this text until it gets the complete
+// text of the object again. The patches of later changes can still be applied to the client's text.
 func Masked(c *Change, mask *compact.GuestMask, cache *Cache) (*Change, error) {
 	masked, computed, err := c.Memo.masked.Get(func() (*Change, error) { return newMasked(c, mask) })
 	if computed {

@@ -109,8 +109,8 @@ func Attribute(managed, patch, newDocument []byte, lastWrite time.Time) []Share 
 			unattributed = append(unattributed, n)
 		}
 	}
-	// Operations without an owner get the newest author. Some writes, such as the binding of a pod, set no new time.
-	// Then this author must also own another operation of the patch.
+	// Operations without an owner get the newest author. A write without a new time (the binding of a pod) has a
+	// further condition: the newest author must own another operation of the patch.
 	if i := fallbackIndex(shares, lastWrite); i >= 0 {
 		shares[i].Ops = append(shares[i].Ops, unattributed...)
 		slices.Sort(shares[i].Ops)
@@ -130,15 +130,15 @@ func fallbackIndex(shares []Share, lastWrite time.Time) int {
 	return -1
 }
 
-// ownersOf returns the indices of the entries that own the value at a path, or its nearest parent with an owner. It
-// prefers entries that are newer than lastWrite. entries are sorted newest first.
+// ownersOf returns the indices of the entries that own the value at a path. If there are none, it returns the owners of
+// the nearest parent that has an owner. Entries newer than lastWrite take precedence. entries are sorted newest first.
 func ownersOf(entries []entry, path []step, lastWrite time.Time) (owners []int) {
 	nearest := 0
 	for i := range entries {
 		hasRecentOwner := len(owners) > 0 && entries[owners[0]].Time.After(lastWrite) &&
 			!entries[i].Time.After(lastWrite)
 		if hasRecentOwner && nearest == len(path) {
-			return owners // No older entry can own a nearer parent. Stopping here avoids parsing most entries.
+			return owners // These owners own the value itself, and are recent. Older entries need not be parsed.
 		}
 		depth, ok := entries[i].ownedDepth(path)
 		if !ok || depth < nearest || hasRecentOwner && depth == nearest {

@@ -2,7 +2,8 @@
 // owned objects and selectors of an object without a scan of all objects.
 //
 // Objects of a kind and namespace with the same references and labels, such as the pods of a ReplicaSet, share one
-// group. A pod thus takes about 55 bytes. Its key takes no more memory, because the caller and the graph share it.
+// group. A pod thus takes about 55 bytes. The key of the pod needs no additional memory, because the caller and the
+// graph share it.
 package graph
 
 import (
@@ -90,7 +91,7 @@ func (g *Graph) Set(id ID, o *objectrefs.Object) (changed bool) {
 		number = g.storage.objects.add(object{key: id.Key})
 	} else {
 		m := g.storage.objects.at(number)
-		m.key = id.Key // Share the memory of the copy of the key that the caller stores from now on.
+		m.key = id.Key // The caller now stores this copy of the key. Share its memory, and free the old copy.
 		if texts == [2]string{g.storage.groups.at(m.groups[0]).text, g.storage.groups.at(m.groups[1]).text} {
 			return false
 		}

@@ -214,7 +214,8 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// maxBytes limits the memory per object. It includes the key of the object (32 bytes) and its part of the group's text.
+// maxBytes limits the memory per object. It includes the object's key (32 bytes). It also includes the object's share
+// of the text of its group.
 const maxBytes = 107
 
 // The graph takes little memory per object.

@@ -30,8 +30,8 @@ func (g *Graph) NodeOf(id ID) string {
 	return onNode.uses[0].Target.Name()
 }
 
-// Users returns at most limit objects that use an object: those that name it, and the pods on a node. The order is
-// undefined.
+// Users returns at most limit objects that use an object. These are objects that name it, and for a node also its pods.
+// The order is undefined.
 func (g *Graph) Users(id ID, limit int) []ID { return g.collect(term{uses, id.Kind, id.Key}, limit) }
 
 // Owned returns at most limit objects of an owner, given by its UID.
@@ -39,7 +39,7 @@ func (g *Graph) Owned(uid string, limit int) []ID {
 	return g.collect(term{relation: owned, text: uid}, limit)
 }
 
-// In returns the objects of a kind in a namespace, or of a cluster-scoped kind.
+// In returns the objects of a kind in a namespace. For a cluster-scoped kind, the namespace is empty.
 func (g *Graph) In(kind Kind, namespace string) []ID {
 	return g.collect(term{exists, kind, namespace}, math.MaxInt)
 }

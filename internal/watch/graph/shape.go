@@ -12,7 +12,7 @@ import (
 type shape struct {
 	kind      Kind
 	namespace string // Empty for a cluster-scoped object, and for the shape of all pods on a node.
-	selecting string // The key and the selector of an object with a pod selector, so that it has its own group.
+	selecting string // The key and the pod selector of an object with a selector. It has its own group.
 	labels    map[string]string
 	owners    []Owner
 	uses      []Use
@@ -90,14 +90,14 @@ type relation uint8
 
 const (
 	exists  relation = iota // Objects of a kind in a namespace. The field text is the namespace.
-	uses                    // Objects that use an object of a kind. The field text is its key.
-	owned                   // Objects of an owner. The field text is its UID.
+	uses                    // Objects that use another object. The fields kind and text identify the other object.
+	owned                   // Objects of an owner. The field text is the UID of the owner.
 	labeled                 // Pods with a label. The field text is "namespace/name=value".
-	selects                 // Objects whose pod selector requires a label. The field text is as for labeled.
+	selects                 // Objects whose pod selector requires a label. The field text is "namespace/name=value".
 )
 
-// terms returns the terms that find a group with the shape. selector is the pod selector of the group, or nil. If it
-// requires no label, the term has the text "namespace/".
+// terms returns the terms that find a group with the shape. selector is the pod selector of the group, or nil. For a
+// selector that requires no label, the term selects has the text "namespace/".
 func (s *shape) terms(selector *objectrefs.Selector) (terms []term) {
 	if s.namespace != "" || s.kind != pod {
 		terms = append(terms, term{exists, s.kind, s.namespace})
@@ -125,7 +125,7 @@ func labelTerm(r relation, namespace, label string) term {
 	return term{relation: r, text: namespace + "/" + label}
 }
 
-// builder builds a text from numbers and texts. Each text follows its length.
+// builder builds a text from numbers and texts. The length of each text is written before the text.
 type builder []byte
 
 func (b *builder) addNumber(n int) {

@@ -7,8 +7,8 @@ type slab[T any] struct {
 	free   []uint32 // Numbers of removed values.
 }
 
-// chunkSize is the number of values in a chunk. The allocator adds a header to smaller chunks of objects, which would
-// round up their size.
+// chunkSize is the number of values in a chunk. In Go, a smaller chunk with pointers would have a header, and the
+// allocator would round up the size.
 const chunkSize = 1024
 
 // at returns the value with a number.
@@ -36,7 +36,7 @@ func (s *slab[T]) remove(number uint32) {
 
 func (s *slab[T]) len() int { return int(s.last) - len(s.free) }
 
-// table finds the numbers of values by the hashes of the values. It takes about 7 bytes per number, a Go map 40.
+// table finds the numbers of values by the hashes of the values. It takes about 7 bytes per number. A Go map takes 40.
 type table struct {
 	hash  func(number uint32) uint64
 	slots []uint32 // Numbers, or 0. A number is in the slot of its hash or in a later one. The length is a power of two.

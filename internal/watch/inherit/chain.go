@@ -6,8 +6,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// Chain returns the objects from the neighbor of an object to the cause of its verdict. Without a cause, the chain is
-// empty. It can be incomplete while the verdicts of its objects are out of date.
+// Chain returns the path from an object to the cause of its verdict: a neighbor first, and the cause last. Without a
+// cause, the path is empty. It can be incomplete while some verdicts are out of date.
 func (e *Engine) Chain(id graph.ID) (chain []verdict.Object) {
 	for range maxOwnerDepth {
 		v := e.Inherited(id.Kind, id.Key)

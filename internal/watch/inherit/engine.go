@@ -1,6 +1,6 @@
 // Package inherit determines the verdicts that objects inherit from other objects. It reads the journals of the
-// resources that matter, indexes the references between their objects, and evaluates an object again when a neighbor
-// changes.
+// resources that can affect verdicts, and indexes the references between their objects. When a neighbor of an object
+// changes, it evaluates the object again.
 package inherit
 
 import (
@@ -33,7 +33,7 @@ type Engine struct {
 
 	options Options
 	results results
-	// mentions contains what the messages of evaluated objects name.
+	// mentions contains the objects that are named in the messages of other objects.
 	mentions mentions
 
 	startMu sync.Mutex
@@ -41,7 +41,7 @@ type Engine struct {
 	users   int
 	idle    *time.Timer
 	stop    context.CancelFunc
-	ended   chan struct{} // Closed when the run that was started last has ended; nil before the first one.
+	ended   chan struct{} // Closed when the latest run has ended; nil before the first run.
 	running sync.WaitGroup
 
 	mu    sync.Mutex // Protects dirty and evaluating.
@@ -71,7 +71,7 @@ func (e *Engine) Run(ctx context.Context) {
 	e.startMu.Lock()
 	e.ctx = ctx
 	if e.users > 0 {
-		e.startLocked() //nolint:contextcheck // It uses the field ctx.
+		e.startLocked() //nolint:contextcheck // startLocked uses e.ctx.
 	}
 	e.startMu.Unlock()
 	<-ctx.Done()
@@ -228,7 +228,7 @@ func (e *Engine) mark(ids ...graph.ID) {
 	}
 }
 
-// AwaitSettled waits until all objects are evaluated. The parameter wait is the maximum time.
+// AwaitSettled waits until all objects are evaluated, but at most for the duration wait.
 func (e *Engine) AwaitSettled(ctx context.Context, wait time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()

@@ -30,7 +30,7 @@ type specChanges struct {
 	changes []SpecChange
 }
 
-// record keeps a change if the object's specification, data, or rules differ.
+// record keeps an update if it changes the object's specification, data, or rules.
 func (s *specChanges) record(kind graph.Kind, c *event.Change) {
 	if c.Old == nil || c.New == nil || !hasSpec(kind) || c.Old.SameText(c.New) || !specDiffers(c.Old, c.New) {
 		return
@@ -43,7 +43,8 @@ func (s *specChanges) record(kind graph.Kind, c *event.Change) {
 	s.changes = append(s.changes, SpecChange{graph.ID{Kind: kind, Key: c.Key}, c})
 }
 
-// hasSpec reports whether people write the specifications of a kind. Controllers write those of the other kinds.
+// hasSpec reports whether people write the specifications of a kind. It returns false for kinds whose objects are
+// usually written by controllers, such as pods.
 func hasSpec(kind graph.Kind) bool {
 	switch kind.Kind {
 	case "Pod", "Event", "ReplicaSet", "EndpointSlice", "Endpoints", "VolumeAttachment", "APIService", "Lease":
@@ -99,8 +100,8 @@ func Author(c *SpecChange, cache *event.Cache) (by *fieldmanager.Author, what st
 	return by, changedPath(delta.Text)
 }
 
-// changedPath returns the first changed path of a delta, such as "spec.template.spec.containers.0.image and 2 more". It
-// ignores the status and the metadata.
+// changedPath returns the first changed path of a delta, and the number of others. Example:
+// "spec.template.spec.containers.0.image and 2 more". It ignores the status and the metadata.
 func changedPath(delta []byte) string {
 	var d struct {
 		Patch []struct{ Path string } `json:"patch"`

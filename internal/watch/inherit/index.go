@@ -14,7 +14,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
-// index contains the watched resources, and the references between their objects. It is the cause.Cluster of the rules.
+// index contains the watched resources, and the references between their objects. It implements cause.Cluster, through
+// which the rules read the cluster.
 type index struct {
 	graph *graph.Graph
 
@@ -22,7 +23,7 @@ type index struct {
 	served    map[graph.Kind]*resource.Resource
 	complete  bool // Discovery has found all resources.
 	watched   map[graph.Kind]*watched
-	order     []*watched // In the order of their start.
+	order     []*watched // In the order in which their watches started.
 	planned   int
 	omitted   int  // The number of custom resources that are not watched (see maxCustomKinds).
 	isPlanned bool // The resources to watch are known.
@@ -61,7 +62,7 @@ func (x *index) isListed() bool {
 	})
 }
 
-// evaluatedIDs returns all objects whose content is read.
+// evaluatedIDs returns the objects of all kinds that are watched with content, and not as metadata only.
 func (x *index) evaluatedIDs() []graph.ID {
 	x.mu.RLock()
 	kinds := make(map[graph.Kind]bool, len(x.watched))
@@ -116,9 +117,9 @@ func (x *index) stopUnplanned(planned []*resource.Resource) {
 	})
 }
 
-// State is what the engine reads.
+// State describes the resources that the engine watches.
 type State struct {
-	Watched []Watched // In the order of their start.
+	Watched []Watched // In the order in which their watches started.
 	Planned int       // The number of resources that will be watched.
 	Omitted int       // The number of custom resources that are not watched, because there are too many.
 	// IsPlanned reports whether the resources to watch are known.
@@ -131,7 +132,7 @@ type Watched struct {
 	Informer *informer.Informer
 }
 
-// State returns what the engine reads now.
+// State describes the resources that the engine watches now.
 func (x *index) State() State {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -152,7 +153,7 @@ func (x *index) Find(id graph.ID) cause.Neighbor {
 	r, w, complete := x.served[id.Kind], x.watched[id.Kind], x.complete
 	x.mu.RUnlock()
 	if r == nil {
-		// A reference without a group can mean a kind of any group.
+		// A reference without a group can mean a kind of any group, so its object never counts as missing.
 		if complete && id.Group != "" {
 			n.Presence = cause.Missing
 		}
@@ -170,7 +171,7 @@ func (x *index) Find(id graph.ID) cause.Neighbor {
 	if namespace := id.Namespace(); namespace != "" {
 		namespaces = []string{namespace}
 	}
-	// With an ID without a name, the caller wants to know whether all objects of the kind are in the graph.
+	// Missing for an ID without a name means: the graph contains all objects of the kind. So require isRead, too.
 	if w.informer.CurrentState(namespaces).Synced && (id.Name() != "" || w.isRead.Load()) {
 		n.Presence = cause.Missing
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 )
 
-// Named returns the objects that a message can mean (see cause.Cluster). Kinds of the group of the object that the
-// message describes are first, and then those of Kubernetes itself.
+// Named returns the objects that a message can mean (see cause.Cluster). by is the object with the message. Kinds in
+// the group of by are first, and then the kinds of Kubernetes itself.
 func (x *index) Named(by graph.ID, m *cause.Mention) (found []cause.Neighbor) {
 	var kinds []*resource.Resource
 	x.mu.RLock()
@@ -51,8 +51,8 @@ func distance(from, to string) int {
 // mentions contains the objects that the messages of other objects name.
 type mentions struct {
 	mu sync.Mutex
-	of map[graph.ID][]graph.ID // By the object with the message.
-	by map[graph.ID][]graph.ID // By the named object.
+	of map[graph.ID][]graph.ID // The named objects, by the object with the message.
+	by map[graph.ID][]graph.ID // The objects with the messages, by the named object.
 }
 
 // reset removes all mentions.
@@ -88,7 +88,7 @@ func (m *mentions) users(id graph.ID) []graph.ID {
 	return slices.Clone(m.by[id])
 }
 
-// recorder records the objects that a message names while an object is evaluated.
+// recorder is used for the evaluation of one object. It records the objects that the messages name.
 type recorder struct {
 	*Engine
 

@@ -9,7 +9,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 )
 
-// A message about an object means a kind of the same group first, and then one of Kubernetes itself.
+// If a kind in a message exists in several groups, the group of the object with the message is first, and then the
+// groups of Kubernetes itself.
 func TestNamed(t *testing.T) {
 	e := New(Options{})
 	e.setServed([]resource.Resource{
@@ -44,7 +45,7 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// An object whose message names another one is evaluated again when the other one changes, until the message changes.
+// The mentions contain the objects whose messages name an object, until these messages change.
 func TestMentions(t *testing.T) {
 	widget := graph.Kind{Group: "example.com", Kind: "Widget"}
 	id := func(name string) graph.ID { return graph.NewID(widget, "a", name) }
@@ -66,7 +67,7 @@ func TestMentions(t *testing.T) {
 	}
 }
 
-// The deletion of a namespace and of a definition can wait for an object.
+// The containers of an object are its namespace and the definition of its kind. Their deletion can wait for the object.
 func TestContainers(t *testing.T) {
 	e := New(Options{})
 	e.setServed([]resource.Resource{

@@ -26,14 +26,14 @@ func (r *reader) read(ctx context.Context) {
 	defer r.resource.stop()
 	defer r.resource.release()
 	defer func() {
-		if ctx.Err() == nil { // Otherwise, the method clear removes all objects.
+		if ctx.Err() == nil { // If the engine has ended, its method clear removes all objects.
 			r.forget()
 		}
 	}()
 	cursor := r.readSnapshot()
 	for {
 		r.recordProgress(cursor)
-		//nolint:contextcheck // The context of the resource ends earlier than that of the engine.
+		//nolint:contextcheck // The context of the resource ends earlier than the context of the engine.
 		changes, next, err := r.resource.informer.Next(r.resource.ctx, cursor, maxChanges)
 		switch {
 		case errors.Is(err, journal.ErrGone):
@@ -49,7 +49,7 @@ func (r *reader) read(ctx context.Context) {
 // isOwn reports whether the reader reads the objects of a kind.
 func (r *reader) isOwn(kind graph.Kind) bool { return kind == r.resource.kind }
 
-// recordProgress checks whether the graph contains all objects of the resource, and records that.
+// recordProgress sets isRead and isSynced if the graph contains all objects of the resource.
 func (r *reader) recordProgress(cursor journal.Cursor) {
 	now := r.resource.informer.CurrentState(nil)
 	if now.Status.State == status.Syncing || cursor.Offset != r.resource.informer.Now().Offset {
@@ -58,7 +58,7 @@ func (r *reader) recordProgress(cursor journal.Cursor) {
 	r.resource.isRead.Store(true)
 	if now.Synced && !r.resource.isSynced {
 		r.resource.isSynced = true
-		r.mark(r.evaluatedIDs()...) // References to objects of this resource may now count as missing.
+		r.mark(r.evaluatedIDs()...) // From now on, objects of this resource can count as missing.
 	}
 	r.changed.Broadcast()
 }
@@ -106,15 +106,15 @@ func (r *reader) apply(changes []*event.Change) {
 	}
 }
 
-// set adds or updates an object, and marks what its change can affect. before is nil for a new object.
+// set adds or updates an object, and marks the objects that this change can affect. before is nil for a new object.
 func (r *reader) set(key string, before, o *compact.Object) {
 	id := graph.ID{Kind: r.resource.kind, Key: key}
 	isNewText := before == nil || !before.SameText(o)
 	hasNewVerdict := before == nil || !before.Verdict().Same(o.Verdict())
 	hasNewOwn := before == nil || !before.Verdict().Own().Same(o.Verdict().Own())
-	hasNewReferences := false // Also true for new labels of a pod.
+	hasNewReferences := false // True if references or, for a pod, labels have changed.
 	if isNewText {
-		var text []byte // Without a text, the object has no references.
+		var text []byte // Nil for an object with metadata only: it has no references.
 		if !r.resource.informer.Scope.Metadata || isEndpoints(r.resource.kind) {
 			text, _ = o.JSON()
 		}
@@ -133,18 +133,19 @@ func (r *reader) set(key string, before, o *compact.Object) {
 	r.mark(affected...)
 }
 
-// remove removes an object, and marks what its removal can affect.
+// remove removes an object, and marks the objects that the removal can affect.
 func (r *reader) remove(id graph.ID) {
 	neighbors := r.neighbors(id)
 	r.graph.Remove(id)
 	r.mentions.set(id, nil)
 	if r.results.remove(id) {
-		r.publish(id) // An informer of another version can still contain the object.
+		r.publish(id) // An informer of another API version can still contain the object.
 	}
 	r.mark(neighbors...)
 }
 
-// count updates what the pods of a namespace request. before is nil for a new pod, and text for a deleted one.
+// count updates the sum of what the pods of a namespace request. before is nil for a new pod. text is nil for a deleted
+// pod.
 func (r *reader) count(key string, before *compact.Object, text []byte) {
 	if r.resource.kind != (graph.Kind{Kind: "Pod"}) {
 		return

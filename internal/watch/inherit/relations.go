@@ -42,10 +42,10 @@ func (x *index) Indexes(kind graph.Kind, namespace string) bool {
 
 // Related are the objects that are related to one object.
 type Related struct {
-	// All are the object itself, its owners and their owners, what it uses, Dependents, the pods that it selects, and
-	// the selectors of all these pods, without duplicates.
+	// All contains, without duplicates: the object itself, its direct and indirect owners, the objects that it uses,
+	// Dependents, the pods that it selects, and the objects that select any of these pods.
 	All []graph.ID
-	// Dependents are its users, and what it owns directly or through others.
+	// Dependents contains the objects that use the object, and those that it owns directly or indirectly.
 	Dependents []graph.ID
 }
 

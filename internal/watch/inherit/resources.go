@@ -22,7 +22,7 @@ const (
 	// parallelStarts is how many resources are listed at the same time. A list that takes longer than startWait does
 	// not count.
 	parallelStarts = 3
-	maxChanges     = 1000 // In one batch.
+	maxChanges     = 1000 // The maximum number of changes in one batch.
 )
 
 // firstResources are watched in this order: the resources that most often explain a problem are first.
@@ -154,7 +154,7 @@ func isEndpoints(kind graph.Kind) bool {
 	return kind.Kind == "EndpointSlice" || kind.Kind == "Endpoints"
 }
 
-// maxAffected limits the objects of one relation that are evaluated again after a change.
+// maxAffected limits how many objects are evaluated again for one change and one relation (such as "users of").
 const maxAffected = 10_000
 
 // neighbors returns the objects whose verdict can depend on the verdict or the existence of an object.
@@ -166,14 +166,14 @@ func (e *Engine) neighbors(id graph.ID) []graph.ID {
 	}
 	affected = append(affected, e.graph.Selectors(id)...)
 	for n := range uses {
-		// An event explains its object, and a pod explains a claim that waits for it.
+		// An event can explain the object that it regards. A pod can explain a PersistentVolumeClaim that waits for it.
 		if id.Kind.Kind == "Event" || uses[n].Target.Kind.Kind == "PersistentVolumeClaim" {
 			affected = append(affected, uses[n].Target)
 		}
 	}
 	affected = append(affected, e.mentions.users(id)...)
 	for _, container := range e.containers(id) {
-		if e.results.isProblem(container) { // Possibly, its deletion waits for the object.
+		if e.results.isProblem(container) { // The deletion of the container can wait for the object.
 			affected = append(affected, container)
 		}
 	}
@@ -181,7 +181,7 @@ func (e *Engine) neighbors(id graph.ID) []graph.ID {
 	case "Event":
 		affected = slices.DeleteFunc(affected, func(other graph.ID) bool { return other.Kind.Kind == "Event" })
 	case "APIService", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "ReferenceGrant":
-		affected = append(affected, e.results.problemIDs()...) // Their messages can name this object.
+		affected = append(affected, e.results.problemIDs()...) // The message of any problem can name this object.
 	case "EndpointSlice": // Routes to a Service without selector need one.
 		for n := range uses {
 			affected = append(affected, e.graph.Users(uses[n].Target, maxAffected)...)
@@ -192,7 +192,7 @@ func (e *Engine) neighbors(id graph.ID) []graph.ID {
 	return affected
 }
 
-// containers returns the namespace and the definition of the kind of an object.
+// containers returns the namespace of an object and, for a custom resource, the CustomResourceDefinition.
 func (x *index) containers(id graph.ID) (found []graph.ID) {
 	if namespace := id.Namespace(); namespace != "" {
 		found = append(found, graph.NewID(graph.Kind{Kind: "Namespace"}, "", namespace))

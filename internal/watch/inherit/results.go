@@ -14,7 +14,7 @@ import (
 type results struct {
 	mu        sync.RWMutex
 	inherited map[graph.ID]*verdict.Verdict
-	// heirs are the objects that inherit directly from an object, which can be missing.
+	// heirs maps an object to the objects that inherit directly from it. The key can be an object that does not exist.
 	heirs    map[graph.ID]map[graph.ID]struct{}
 	problems map[graph.ID]struct{}
 }
@@ -35,7 +35,7 @@ func (r *results) get(id graph.ID) *verdict.Verdict {
 	return r.inherited[id]
 }
 
-// set stores the verdict that an object inherits; nil for none. It reports whether the verdict has changed.
+// set stores the verdict that an object inherits, or removes it if v is nil. It reports whether the verdict changed.
 func (r *results) set(id graph.ID, v *verdict.Verdict) (changed bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -52,7 +52,7 @@ func (r *results) set(id graph.ID, v *verdict.Verdict) (changed bool) {
 	return true
 }
 
-// setHeirLocked replaces the object from which an object inherits.
+// setHeirLocked updates heirs after the inherited verdict of an object has changed.
 func (r *results) setHeirLocked(id graph.ID, before, after *verdict.Verdict) {
 	from, hadFrom := nextOf(before)
 	to, hasTo := nextOf(after)
@@ -162,7 +162,7 @@ func same(a, b *verdict.Verdict) bool {
 	}
 	from, _ := nextOf(a)
 	if to, _ := nextOf(b); from != to {
-		return false // The chain to the cause has changed.
+		return false // The next object on the path to the cause differs.
 	}
 	return a.Severity == b.Severity && a.Sources == b.Sources && a.Reason == b.Reason && a.Sentence == b.Sentence
 }

@@ -49,7 +49,7 @@ func foldKey[K comparable, V, M any](run []*Change[K, V, M], continues func(befo
 		return run
 	}
 	existed, exists := first.Op != Add, last.Op != Delete
-	// Readers must compute the Memo of a merged change again.
+	// A merged change has a new, empty Memo, because the Memos of the changes do not apply to it.
 	merged := Change[K, V, M]{Offset: last.Offset, Time: last.Time, Key: last.Key}
 	remove, add := merged, merged
 	remove.Op, remove.Old = Delete, first.Old

@@ -13,7 +13,7 @@ func (j *Journal[K, V, M]) History(cursor Cursor, limit int) []*Change[K, V, M] 
 		n := min(int(cursor.Offset-lastDropped), limit)                     //nolint:gosec // At most the ring's length.
 		if changes := t.after(cursor.Offset-uint64(n), n); changes != nil { //nolint:gosec // n is not negative.
 			return changes
-			// The journal has dropped some of these changes during this call. Retry with its new state.
+			// If after returns nil, a write has just dropped some of the requested changes. Retry with the new history.
 		}
 	}
 }
@@ -23,8 +23,8 @@ func (j *Journal[K, V, M]) RetainsAfter(offset uint64) bool {
 	return offset == j.Now().Offset || len(j.History(At(offset+1), 1)) > 0
 }
 
-// Retained returns the number of changes in the history. The history contains all changes after completeSince. That is
-// the zero Time if no change was dropped yet.
+// Retained returns the number of changes in the history, which contains all changes after completeSince. completeSince
+// is zero if no change was dropped yet.
 func (j *Journal[K, V, M]) Retained() (changes int, completeSince time.Time) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()

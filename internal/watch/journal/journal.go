@@ -23,7 +23,7 @@ var (
 	ErrNoChange = errors.New("nothing has changed")
 )
 
-// A Change is one add, update or delete of a key. Its Offset is one more than that of the previous Change.
+// A Change is one add, update or delete of a key. Its Offset is one more than the Offset of the previous Change.
 type Change[K comparable, V, M any] struct {
 	Offset   uint64
 	Time     time.Time
@@ -53,7 +53,8 @@ type Options[K comparable, V any] struct {
 	Continues func(before, after V) bool
 	// Size returns the size of a value in bytes, for the limit MaxBytes and the method Weight.
 	Size func(V) int
-	// Derived returns the size, in bytes, of the data that readers will store in a change's Memo. nil means none.
+	// Derived returns the size, in bytes, of the data that readers will store in a change's Memo. If Derived is nil,
+	// the size is 0.
 	Derived func(V) int
 	// MaxBytes and MaxAge limit the changes in the history, but never drop the newest. Zero MaxAge keeps only the
 	// newest.
@@ -87,7 +88,7 @@ type Journal[K comparable, V, M any] struct {
 	state    map[K]V
 	weight   int
 	ring     ring[K, V, M]
-	nextTail tail[K, V, M] // the next value of the field tail; the present write fills it, and publishes it at its end
+	nextTail tail[K, V, M] // the next value of tail; each write changes nextTail, and finally copies it to tail
 }
 
 // New returns an empty Journal.
@@ -110,9 +111,9 @@ func (j *Journal[K, V, M]) Delete(key K) {
 	j.write(func(now time.Time) { j.deleteLocked(key, none, now) })
 }
 
-// Replace replaces the keys for which includes returns true, and their values; next must not contain other keys.
-// Changes are only the differences: first deletes, then adds and updates in the order of next. The first call on an
-// empty journal creates no changes. addMemo and deleteMemo give the initial Memo of adds and deletes.
+// Replace replaces the keys for which includes returns true, and their values; next must not contain other keys. It
+// creates Changes only for differences: first deletes, then adds and updates in the order of next. The first call on an
+// empty journal creates no Changes. addMemo and deleteMemo give the initial Memo of adds and deletes.
 func (j *Journal[K, V, M]) Replace(includes func(K) bool, next []Entry[K, V], addMemo func(K) M, deleteMemo M) {
 	var none M
 	j.write(func(now time.Time) {
@@ -122,7 +123,7 @@ func (j *Journal[K, V, M]) Replace(includes func(K) bool, next []Entry[K, V], ad
 				j.state[e.Key] = e.Value
 				j.weight += j.options.Size(e.Value)
 			}
-			// A reader with an older cursor must get ErrGone.
+			// Increase the offset without a Change, so that a reader with a cursor at offset 0 gets ErrGone.
 			j.nextTail.offset++
 			return
 		}
@@ -253,8 +254,8 @@ func (j *Journal[K, V, M]) Next(ctx context.Context, cursor Cursor, limit int) (
 	return j.NextWithin(ctx, noTimer, cursor, limit)
 }
 
-// NextWithin is like Next, but returns ErrNoChange when the channel that timer returns receives a value. It calls
-// timer only if it must wait.
+// NextWithin is like Next, but stops waiting and returns ErrNoChange when timer expires. It calls timer, which returns
+// the timer's channel, only if it must wait.
 func (j *Journal[K, V, M]) NextWithin(
 	ctx context.Context, timer func() <-chan time.Time, cursor Cursor, limit int,
 ) ([]*Change[K, V, M], Cursor, error) {

@@ -206,7 +206,7 @@ func TestNextWaits(t *testing.T) {
 						return
 					}
 					if len(changes) == 0 {
-						got[i] += 1000 // Count a read without changes, which only Wake causes, as 1000.
+						got[i] += 1000 // Count each call of Wake as 1000: only Wake causes a read without changes.
 					}
 					got[i] += len(changes)
 					cursor = next
@@ -369,7 +369,7 @@ func TestAnyReaderConverges(t *testing.T) {
 // Invariant: I1.
 func TestConcurrentReadersConverge(t *testing.T) {
 	j := newJournal(20_000)
-	for i := range 5000 { // One step of Snapshot copies fewer keys than this.
+	for i := range 5000 { // More keys than keysPerLock, so that Snapshot copies them in several steps.
 		j.Set(fmt.Sprint("old-", i), object{1, 1})
 	}
 	var wg sync.WaitGroup
@@ -498,7 +498,7 @@ func TestWaitingReaderMissesNoChange(t *testing.T) {
 			case offset := <-seen:
 				if awake == 0 && offset < last {
 					j.Set("a", object{1, 2*round + 1})
-					awake = -1 // Negative, so that this write happens only once in each round.
+					awake = -1 // Not 0, so that this write happens only once in each round.
 				}
 				if offset == last {
 					awake = max(awake, 0) + 1

@@ -28,7 +28,7 @@ func (s slots[K, V, M]) at(offset uint64) *atomic.Pointer[Change[K, V, M]] {
 	return &s[offset&uint64(len(s)-1)]
 }
 
-// push adds a change. Its offset must be that of the newest change in the ring plus 1.
+// push adds a change. The offset of the change must be r.newest + 1.
 func (r *ring[K, V, M]) push(change *Change[K, V, M], weight int) {
 	if r.count == len(r.slots) {
 		r.resize(max(16, 2*r.count))
@@ -40,7 +40,8 @@ func (r *ring[K, V, M]) push(change *Change[K, V, M], weight int) {
 	r.weight += weight
 }
 
-// trim drops changes before oldest, and the oldest changes above maxWeight bytes. It never drops the newest change.
+// trim drops all changes before the time oldest. Then it drops the oldest changes until the ring has at most maxWeight
+// bytes. It never drops the newest change.
 func (r *ring[K, V, M]) trim(maxWeight int, oldest time.Time) {
 	for r.count > 1 {
 		at := r.newest - uint64(r.count) + 1 //nolint:gosec // A count is not negative.

@@ -3,8 +3,8 @@ package journal
 // keysPerLock is the number of keys that Snapshot copies before it releases the lock for a moment.
 const keysPerLock = 2048
 
-// Snapshot returns all keys and values at one moment, in random order, and the cursor of that moment. It delays
-// writers only for a few thousand keys at a time.
+// Snapshot returns all keys and values at one moment, in random order, and the cursor of that moment. It never delays a
+// writer for longer than it needs to copy keysPerLock keys.
 func (j *Journal[K, V, M]) Snapshot() ([]Entry[K, V], Cursor) {
 	for {
 		if entries, cursor, ok := j.snapshot(); ok {
@@ -13,7 +13,8 @@ func (j *Journal[K, V, M]) Snapshot() ([]Entry[K, V], Cursor) {
 	}
 }
 
-// snapshot copies values in steps, and then adds later changes. It returns false if the history lacks such changes.
+// snapshot copies the values in steps, and then applies the changes since its start. It returns false if the history
+// no longer contains all these changes.
 func (j *Journal[K, V, M]) snapshot() ([]Entry[K, V], Cursor, bool) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()

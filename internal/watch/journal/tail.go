@@ -3,7 +3,7 @@ package journal
 import "math"
 
 // tail is the history that readers see. Each write publishes a new tail. The fields of a published tail never change,
-// but the slots can.
+// but the writer can overwrite the contents of the slots.
 type tail[K comparable, V, M any] struct {
 	slots   slots[K, V, M]
 	count   int

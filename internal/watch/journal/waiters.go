@@ -23,7 +23,7 @@ func (b *waiters) wait(ctx context.Context, timer func() <-chan time.Time, isMov
 	b.count.Add(1)
 	defer b.count.Add(-1)
 	woken := *b.signal.Load()
-	if isMoved() { // A write before the registration above has woken only earlier waiters.
+	if isMoved() { // A write before count.Add did not wake this reader, so check for changes now.
 		return nil
 	}
 	select {

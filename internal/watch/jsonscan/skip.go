@@ -127,11 +127,12 @@ func (c *Cursor) skipString() (escaped bool, err error) {
 	return false, c.unexpected("the end of a string")
 }
 
-// countPlain counts the bytes before the first quote, backslash or control character. The lowest byte of b is the
-// first.
+// countPlain counts the bytes before the first quote, backslash or control character. The text is in b, with its first
+// byte in the lowest bits.
 func countPlain(b uint64) int {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
-	// Each subtraction sets the high bit of the bytes that it searches for. A borrow can only change later bytes.
+	// Each of the three subtractions sets the high bit of matching bytes: control characters, quotes, and backslashes.
+	// A borrow can set wrong bits, but only after the first match.
 	found := ((b - ones*0x20) | (b ^ ones*'"' - ones) | (b ^ ones*'\\' - ones)) & ^b & high
 	return bits.TrailingZeros64(found) / 8
 }

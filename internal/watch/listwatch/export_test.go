@@ -47,7 +47,8 @@ func CheckLine(t *testing.T, line []byte) {
 	}
 }
 
-// Decode decodes lines for a benchmark. If initial, they belong to the list, otherwise to the watch after it.
+// Decode decodes lines for a benchmark. If initial is true, the lines belong to a streaming list. Otherwise, they
+// belong to the watch after the list.
 func Decode(b *testing.B, lines [][]byte, initial bool) {
 	b.Helper()
 	d := newDecoder(schema.GroupResource{Resource: "pods"}, redact.New(nil, "", "pods"), new(health.Evaluator))

@@ -20,7 +20,8 @@ type LogOptions struct {
 	Since      time.Time     // Time of the oldest line to send; the zero Time for no limit.
 }
 
-// Logs opens the log of a container. Only ctx limits the time: servers can wait for the container's first output.
+// Logs opens the log of a container. Its only time limit is ctx, because the server can wait for the container's first
+// output.
 func (c *Client) Logs(ctx context.Context, namespace, pod string, options LogOptions) (io.ReadCloser, error) {
 	client, err := c.restClient(schema.GroupVersion{Version: "v1"})
 	if err != nil {

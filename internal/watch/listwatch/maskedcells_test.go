@@ -158,7 +158,7 @@ func TestCellsOfMaskedValues(t *testing.T) {
 	}
 }
 
-// If an annotation is dropped, a cell that shows it is masked for every viewer.
+// A cell that shows an annotation is masked for every viewer, if the program drops this annotation from the object.
 // Invariant: I15.
 func TestCellsOfDroppedAnnotations(t *testing.T) {
 	const rollouts = "argoproj.io/v1alpha1/rollouts"

@@ -33,8 +33,8 @@ import (
 // accept is the Accept header of list and watch requests. Servers that cannot print Tables send plain objects.
 const accept = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 
-// Client creates Sources, which list and watch one Scope each. All share HTTP connections, because client-go caches
-// transports.
+// Client creates Sources, which list and watch one Scope each. All Sources share HTTP connections, because client-go
+// caches transports.
 type Client struct {
 	config *rest.Config
 	rules  redact.Rules
@@ -93,7 +93,7 @@ type SourceOptions struct {
 	Stall time.Duration
 	// Stalled is called after a streaming list has failed because it made no progress for too long (see Stall).
 	Stalled func()
-	// Established is called when a watch works: its first event is no error, or watchGracePeriod passes without
+	// Established is called when a watch works: its first event is not an error, or watchGracePeriod passes without
 	// events. Optional.
 	Established func()
 	// Failed is called when a streaming list fails, because client-go does not report this error. A list without
@@ -103,8 +103,8 @@ type SourceOptions struct {
 	Panicked func(v any, stack []byte)
 	// Observe is called during and after a list, with the number of objects so far and their compressed size in bytes.
 	Observe func(objects int, bytes int64)
-	// Masks detects changes of masked values. All Sources of one resource share it. If nil, the Source creates its
-	// own.
+	// Masks detects changes of masked values. All Sources of one resource share one Masks. If Masks is nil, the Source
+	// creates its own.
 	Masks *redact.Memory
 }
 
@@ -320,7 +320,7 @@ func (c *Client) managedFields(
 	return managed, nil
 }
 
-// Reevaluate returns a copy of an object with its verdict at the time now.
+// Reevaluate returns a copy of an object, with a verdict that is evaluated for the time now.
 func (c *Client) Reevaluate(o *compact.Object, now time.Time) (*compact.Object, error) {
 	text, err := o.JSON()
 	if err != nil {

@@ -20,8 +20,8 @@ const maxLine = 64 << 20
 // slow.
 const reflectorBatch = 64
 
-// listBuffer and eventBuffer are the sizes of the buffers for a list, and for the events after it. A watch keeps its
-// buffer as long as it is open, and a list needs fewer reads with a larger one.
+// listBuffer is the size of the buffer for a list: a large buffer needs fewer reads. eventBuffer is the size of the
+// buffer for the events after the list: it is small, because an open watch keeps it.
 const listBuffer, eventBuffer = 64 << 10, 4 << 10
 
 // maxSilence is the maximum time without data on a watch. API servers send a bookmark about every minute.
@@ -75,8 +75,8 @@ func (s *stream) send(ctx context.Context, events ...watch.Event) {
 	}
 }
 
-// errStalled is the error of a streaming list without progress. Without its bookmark, client-go would wait forever
-// (kubernetes#135895). After this error, the Reflector uses a normal list and then a watch.
+// errStalled is the error of a streaming list without progress. client-go itself would wait forever for the bookmark
+// that ends the list (kubernetes#135895). After this error, the Reflector uses a normal list and then a watch.
 var errStalled = errors.New("the streaming list made no progress")
 
 func (s *stream) read(ctx context.Context, initial bool) (err error) {
@@ -135,7 +135,8 @@ func (s *stream) readList(ctx context.Context, lines *lineReader) error {
 		if e.kind == watch.Error {
 			return apierrors.FromObject(e.status)
 		}
-		// The first event other than ADDED is a change after the list. Changes never end, so they are no progress.
+		// Only ADDED events are progress of the list. The first other event shows that the changes after the list have
+		// begun. They can continue forever without the bookmark.
 		if onlyAdded = onlyAdded && e.kind == watch.Added; onlyAdded {
 			stalled.Reset(options.Stall)
 			options.Observe(objects, s.source.decoder.encoder.ListBytes())
@@ -207,8 +208,8 @@ type lineReader struct {
 	lastLine []byte
 }
 
-// next returns the next line. The following call overwrites the line with zeros, because it contains values before
-// masking.
+// next returns the next line. The line contains values that are not masked yet, so the following call overwrites it
+// with zeros.
 func (l *lineReader) next() ([]byte, error) {
 	clear(l.lastLine)
 	line, err := l.read()
@@ -216,7 +217,7 @@ func (l *lineReader) next() ([]byte, error) {
 	return line, err
 }
 
-// shrink replaces the buffer by a small one after a list, unless it contains events already.
+// shrink replaces the buffer by a small one after a list, unless the old buffer already contains events.
 func (l *lineReader) shrink(source io.Reader) {
 	if l.r.Buffered() == 0 {
 		clear(l.lastLine)

@@ -350,7 +350,8 @@ func TestStall(t *testing.T) {
 	})
 }
 
-// The response to a list can start after more than a minute (fake time), because kube-apiserver first collects it.
+// The response to a list can start after more than a minute (fake time), because kube-apiserver first collects the
+// complete list.
 // Invariant: I24.
 func TestSlowLists(t *testing.T) {
 	const row = `{"cells":["x",""],"object":{"metadata":{"name":"x"}}}`
@@ -491,7 +492,7 @@ func TestStopEndsWatch(t *testing.T) {
 	s := newSource(t, server, pods, listwatch.SourceOptions{})
 	w := openWatch(t, s, streamingListOptions())
 	nextEvent(t, w)
-	w.Stop() // The event of p2 is still waiting for a receiver.
+	w.Stop() // Meanwhile, the watch waits for a receiver of the event of p2.
 	if _, open := <-w.ResultChan(); open {
 		t.Error("got an event after Stop")
 	}

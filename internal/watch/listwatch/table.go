@@ -8,7 +8,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 )
 
-// rowFunc handles one row, and must move the cursor past its object. cells is nil without Tables.
+// rowFunc handles one row, and must move the cursor past its object. cells is nil if the server does not send Tables.
 type rowFunc func(cells []byte, object *jsonscan.Cursor) error
 
 // table calls row for each row of the Table at the cursor. For a plain object, it passes nil cells.
@@ -84,8 +84,8 @@ func (d *decoder) setColumns(definitions []byte) error {
 	return d.useColumns(columns)
 }
 
-// useColumns stores the columns. During a watch, other columns cause an error, because stored objects have the
-// previous cells.
+// useColumns stores the columns. If they change during a watch, it returns an error, because the objects in the cache
+// have cells for the previous columns.
 func (d *decoder) useColumns(columns []printer.Column) error {
 	before := d.currentColumns()
 	if printer.Same(before, columns) {

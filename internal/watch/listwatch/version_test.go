@@ -100,7 +100,7 @@ func TestObjectsDoNotKeepManagedFields(t *testing.T) {
 	}
 }
 
-// managedFields are compressed with the dictionary of the list before them.
+// The managedFields of a watch event are compressed with the dictionary of the list before the watch.
 func TestManagedFieldsAreSmall(t *testing.T) {
 	fixture, err := os.ReadFile("../fieldmanager/testdata/pod.jsonl")
 	if err != nil {

@@ -14,9 +14,10 @@ type Buffer struct {
 	Slots   chan struct{} // Limits how many messages of one Access are in memory at the same time; nil for no limit.
 	Reserve Reserve       // nil reserves no memory.
 
-	ctx  context.Context //nolint:containedctx // The context of the call that returns the message.
+	ctx  context.Context //nolint:containedctx // See SetContext.
 	text *[]byte
-	// shared is the part that other readers can also send. The other readers have only a weak pointer to it.
+	// shared is a part of the message that other readers can send, too. The pointer keeps this part in memory, because
+	// the cache of shared parts has only a weak pointer.
 	shared  *[]byte
 	hasSlot bool
 
@@ -53,7 +54,8 @@ func (b *Buffer) Acquire(bytes int64) bool {
 // Grow adds bytes to the reserved memory.
 func (b *Buffer) Grow(bytes int64) { b.reservation.Grow(bytes) }
 
-// KeepList counts the bytes of a list of rows until Release. The next parts of a snapshot also use this list.
+// KeepList adds the bytes of a list of rows to the reserved memory until Release. Later parts of a snapshot send the
+// remaining rows of this list.
 func (b *Buffer) KeepList(bytes int64) { b.listBytes = bytes }
 
 // KeepShared keeps a text in memory until Release. Other readers can also send this text.

@@ -25,14 +25,15 @@ const (
 	existenceMaxAge      = 3 * time.Second
 	maxCachedNamespaces  = 1000
 	maxCheckedNamespaces = 10
-	// checkTimeout is the maximum time of all existence checks of one query, whose result waits for them.
+	// checkTimeout is the maximum time for all existence checks of one query. The result of the query waits for these
+	// checks.
 	checkTimeout = 2 * time.Second
 	listWait     = 2 * time.Second
 )
 
 // Namespaces knows the namespaces of a cluster.
 type Namespaces struct {
-	// Existence caches for each namespace whether it exists. The value is an error if it does not.
+	// Existence caches for each namespace whether it exists. The value is an error if the namespace does not exist.
 	Existence        *flight.Cache[string, error]
 	pool             *pool.Pool
 	defaultNamespace string // Of the kubeconfig; can be empty.
@@ -46,8 +47,8 @@ func New(pool *pool.Pool, defaultNamespace string, get func(context.Context, str
 	return &Namespaces{Existence: existence, pool: pool, defaultNamespace: defaultNamespace, get: get}
 }
 
-// List returns the cluster's namespaces, or those of the last successful list. It watches them until release is
-// called.
+// List returns the cluster's namespaces, or those of the last successful list. It keeps the list of namespaces watched
+// until release is called.
 func (n *Namespaces) List(ctx context.Context) (names []string, release func()) {
 	namespaces := resource.Namespaces()
 	i, release, err := n.pool.Acquire( //nolint:contextcheck // An informer outlives the request that starts it.
@@ -70,8 +71,8 @@ func (n *Namespaces) List(ctx context.Context) (names []string, release func()) 
 	return names, release
 }
 
-// Known returns the namespaces for which a user's permissions are reviewed: those of the cluster and of the
-// kubeconfig.
+// Known returns the namespaces for which a user's permissions are reviewed: the known namespaces of the cluster, and
+// the default namespace of the kubeconfig.
 func (n *Namespaces) Known(ctx context.Context) ([]string, error) {
 	names, release := n.List(ctx)
 	release()

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// kindOfNameMember returns the kind to which a member, such as serviceAccountName, refers by a mere name.
+// kindOfNameMember returns the kind to which a member refers by a mere name. Example: serviceAccountName.
 func kindOfNameMember(key string) (target Ref, ok bool) {
 	switch key {
 	case "serviceAccountName":
@@ -38,7 +38,8 @@ func kindOfNameMember(key string) (target Ref, ok bool) {
 	return Ref{}, false
 }
 
-// kindOfObjectMember returns the kind to which a member, such as configMapRef, refers by JSON objects with a name.
+// kindOfObjectMember returns the kind to which a member refers by JSON objects with a name. Example: configMapRef with
+// the value {"name":"settings"}.
 func kindOfObjectMember(key string) (target Ref, ok bool) {
 	switch key {
 	case "configMap", "configMapRef", "configMapKeyRef":
@@ -105,7 +106,7 @@ func isOpaque(key string, depth int) bool {
 	switch key {
 	case "metadata", "labels", "annotations", "matchLabels", "nodeSelector", "schema":
 		return true
-	// A status only repeats names from other members.
+	// These members contain no references: a status only repeats names from other members, and data is arbitrary.
 	case "status", "data", "stringData", "binaryData":
 		return depth == 0
 	}
@@ -119,7 +120,7 @@ func completeGroup(o *Ref, key string, target *Ref) {
 	}
 	if byDefault, ok := defaultKindOf(key); ok && byDefault.Group != "" &&
 		(target.Kind == byDefault.Kind || strings.HasSuffix(target.Kind, byDefault.Kind)) {
-		target.Group = byDefault.Group // The kind can have a prefix, such as ClusterIssuer.
+		target.Group = byDefault.Group // The kind can be the default kind with a prefix (ClusterIssuer).
 	}
 	if key == "providerConfigRef" && strings.HasSuffix(target.Kind, "ProviderConfig") {
 		// For example, resources of the group dns.gcp.upbound.io refer to a ProviderConfig of the group gcp.upbound.io.
@@ -141,7 +142,8 @@ func isOutput(o *Ref, via string) bool {
 	case "bitnami.com/SealedSecret", "external-secrets.io/ExternalSecret":
 		return strings.HasPrefix(via, "spec.target")
 	}
-	// A VolumeSnapshotContent can outlive its VolumeSnapshot.
+	// spec.volumeSnapshotRef counts as an output: a VolumeSnapshotContent can outlive the VolumeSnapshot to which it
+	// refers.
 	return strings.HasSuffix(via, "writeConnectionSecretToRef") || via == "spec.volumeSnapshotRef"
 }
 

@@ -10,7 +10,7 @@ import (
 type walker struct {
 	object *Object
 	path   [][]byte
-	seen   map[Ref]int // index in object.Uses of the references found so far, by the reference without Via
+	seen   map[Ref]int // for each reference so far (without Via): its index in object.Uses
 	found  []mention   // all references, also repeated ones
 }
 
@@ -90,7 +90,7 @@ func (w *walker) members(c *jsonscan.Cursor) error {
 		w.addRef(string(w.path[len(w.path)-1]), &s)
 	}
 	for n := before; s.isOptional && n < len(w.found); n++ {
-		w.found[n].isOptional = true // For example, the secretName of a volume that contains "optional".
+		w.found[n].isOptional = true // Optional: references in a JSON object with "optional":true.
 	}
 	return err
 }
@@ -137,7 +137,7 @@ func (w *walker) add(target Ref) {
 	w.found = append(w.found, mention{at, isOutput(&w.object.Ref, target.Via)})
 }
 
-// markOptional sets Optional of each object to which all references are optional.
+// markOptional sets Optional of each used object. It is true only if all references to the object are optional.
 func (w *walker) markOptional() {
 	for n := range w.object.Uses {
 		w.object.Uses[n].Optional = true

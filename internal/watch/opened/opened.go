@@ -79,7 +79,7 @@ func (o *Opener) Open(ctx context.Context, q *query.Query, verb authz.Verb, ttl 
 	return o.Acquire(q, resource, filter) //nolint:contextcheck // An informer outlives the reader that starts it.
 }
 
-// With returns a query that reads from an informer of the caller.
+// With returns a query that reads from an informer that the caller has acquired.
 func (o *Opener) With(
 	informer *shared.Informer, q *query.Query, resource *resource.Resource, filter *query.Filter, release func(),
 ) *Query {
@@ -141,7 +141,8 @@ func (q *Query) cipher() cursor.Cipher {
 	))
 }
 
-// checkNamespaces returns an error if a named namespace does not exist. It skips namespaces that may not be read.
+// checkNamespaces returns an error if a namespace in the query does not exist. It skips namespaces that the viewer may
+// not read.
 func (q *Query) checkNamespaces(ctx context.Context) error {
 	return q.opener.Namespaces.CheckExist(ctx, q.opener.Checker, q.Filter.Named)
 }

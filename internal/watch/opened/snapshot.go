@@ -20,11 +20,11 @@ type Snapshot struct {
 	Columns  []printer.Column
 	// Objects is in the query's sort order, or by namespace and name. Callers must not change these shared objects.
 	Objects      []*compact.Object
-	IsWorstFirst bool // Whether the order is "auto", and sorts by severity, because an object is failed.
+	IsWorstFirst bool // True if the order is "auto", and means by severity, because an object is failed.
 	Total        int  // The number of matching objects, including those beyond the limit.
 	Status       status.Status
 	Synced       bool // The first list of the resource has ended, and Objects is complete.
-	IsPartial    bool // Objects can exist that the viewer is not allowed to see.
+	IsPartial    bool // The viewer is possibly not allowed to see all objects of the query.
 	// Cursor is where a subscription can resume. It is empty if Synced is false, or if a limit left out objects.
 	Cursor string
 }
@@ -97,7 +97,8 @@ func (q *Query) first(ctx context.Context, reviewedAt time.Time) (*shared.Listin
 	scan := scanMemory(q.query, q.Filter, int64(q.Informer.Len()))
 	o.Options.Resize(scan)
 	found, total, now := q.Informer.First(q.Filter, q.query)
-	// Replace the estimate by the memory that is used. If scan is 0, readers share the list.
+	// Replace the estimate by the memory that is used. If scan is 0, the list is shared with other readers, and this
+	// query reserves nothing.
 	if scan > 0 {
 		o.Options.Resize(shared.ListedMemory*int64(cap(found.Objects)) - scan)
 	}
@@ -118,7 +119,8 @@ func scanMemory(q *query.Query, f *query.Filter, rows int64) int64 {
 
 // Estimates of the memory for one row of a list, in bytes.
 const (
-	// scannedMemory is for a list that grows by doubling. rankedMemory is for a sorted copy of the list.
+	// scannedMemory includes the unused capacity of a list that grows by doubling. rankedMemory is for a sorted copy of
+	// the list.
 	scannedMemory, rankedMemory = 3 * shared.ListedMemory, 56
 	// maskedMemory is the additional memory for a row that is masked for a guest. 104 bytes were measured.
 	maskedMemory = 104

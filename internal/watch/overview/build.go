@@ -47,13 +47,13 @@ type Deps struct {
 	Cache  *event.Cache // Contains the authors of changes.
 	// APIServer returns how the API server responded to discovery.
 	APIServer func() catalog.Health
-	// LastChange returns the newest change of an object's specification that its managedFields record, or nil.
+	// LastChange returns the newest change of an object's specification, according to its managedFields, or nil.
 	LastChange func(context.Context, verdict.Object) *Change
-	Timeout    time.Duration // Of all calls of LastChange together.
+	Timeout    time.Duration // The time limit for all calls of LastChange together.
 }
 
-// Build returns the problems in the namespaces of the query, and facts about them, as far as the viewer may see them.
-// Unexamined lists which data is still missing.
+// Build returns the problems in the namespaces of the query, and facts about these namespaces, as far as the viewer may
+// see them. The member Unexamined lists which data is still missing.
 func Build(ctx context.Context, deps *Deps, checker *permit.Checker, q Query) (*Overview, error) {
 	deps.Engine.AwaitSettled(ctx, q.Wait)
 	b, err := newBuilder(ctx, deps, checker, q.Namespaces, "")
@@ -85,8 +85,8 @@ type builder struct {
 	result     *Overview
 }
 
-// newBuilder checks what the viewer may read. The namespace alternative, if it is not empty, is read of resources that
-// the viewer cannot list in the namespaces.
+// newBuilder checks what the viewer may read. If the viewer may not list a resource in namespaces, the builder tries
+// the namespace in alternative instead, unless alternative is empty.
 func newBuilder(
 	ctx context.Context, deps *Deps, checker *permit.Checker, namespaces []string, alternative string,
 ) (*builder, error) {
@@ -221,7 +221,7 @@ func (b *builder) sees(n *cause.Neighbor) bool {
 	if o, ok := n.Object.(*compact.Object); ok {
 		return f.Match(o)
 	}
-	// The object does not exist. The viewer may know that if the viewer may read all objects there.
+	// The object does not exist. The viewer may know this only if the viewer may read all objects of its namespace.
 	return b.isWholeIn(f, n.ID.Namespace())
 }
 
@@ -237,7 +237,8 @@ func (b *builder) items() (items []item) {
 			continue
 		}
 		if b.isGuest() && !resource.IsBuiltIn(n.ID.Group) {
-			// Values of custom resources are masked for guests, but the engine reads them unmasked.
+			// Keep only the severity. The engine reads custom resources without the guest mask, so its sentences can
+			// contain values that guests must not see.
 			packed = verdict.Pack(nil, &verdict.Verdict{Severity: packed.Severity()})
 		}
 		item := item{Object: cause.ObjectOf(&n), Verdict: packed.Unpack(), Since: func() time.Time {

@@ -92,11 +92,12 @@ func (b *builder) addChanges() {
 	}
 }
 
-// sinceTolerance is how much later than a problem its cause can seem to be: conditions have times in whole seconds.
+// sinceTolerance is how much later than the start of a problem a change can be and still count as earlier. Conditions
+// have times in whole seconds, so the start of the problem is not exact.
 const sinceTolerance = 2 * time.Second
 
-// lastChange returns the newest change of an object before a problem began, or otherwise the oldest change after that.
-// It returns nil if the object has no change. The newest change is first in changes.
+// lastChange returns the newest change of an object before a problem began. If there is none, it returns the oldest
+// change after the problem began, or nil. The newest change is first in changes.
 func lastChange(changes []Change, o verdict.Object, since time.Time) (last *Change) {
 	for n := range changes {
 		if c := &changes[n]; c.Object == o {
@@ -112,8 +113,8 @@ func lastChange(changes []Change, o verdict.Object, since time.Time) (last *Chan
 // maxLastChanges is the maximum number of findings whose last change is read from the API server.
 const maxLastChanges = 20
 
-// addLastChanges adds the last change of the specification to findings whose object changed before this program watched
-// it. Only the API server knows this change, because objects are stored without managedFields.
+// addLastChanges adds the last change of the specification to findings without one: their objects last changed before
+// this program watched them. It requests the objects from the API server, because the cache has no managedFields.
 func (b *builder) addLastChanges(ctx context.Context) {
 	if b.isGuest() {
 		return

@@ -8,7 +8,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// A repair attempt after the start of a problem does not replace the change before it.
+// The last change is the one before the start of the problem, even if someone tried to repair the object later.
 func TestLastChangeIsBeforeTheProblem(t *testing.T) {
 	start := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 	web, other := verdict.Object{Kind: "Deployment", Name: "web"}, verdict.Object{Kind: "Deployment", Name: "other"}

@@ -22,11 +22,12 @@ import (
 type Explanation struct {
 	// Chain is the path from the object, which is first, to the cause of its verdict. It is empty without a cause.
 	Chain []Hop `json:"chain"`
-	// Affected are the objects whose verdicts name this object as the cause, or as a step to the cause, and the pods
-	// whose eviction it prevents. They are at most MaxAffected, the worst first.
+	// Affected contains the objects whose verdicts name this object as the cause, or as a step to the cause. If this
+	// object is a PodDisruptionBudget, Affected also contains the pods that must not be evicted now. It contains at
+	// most MaxAffected objects, the worst first.
 	Affected      []Affected `json:"affected"`
 	AffectedTotal int        `json:"affectedTotal"` // The number of affected objects, also beyond MaxAffected.
-	// Related changes when a related object is added or deleted, or gets another severity.
+	// Related is a hash that changes when a related object is added or deleted, or gets another severity.
 	Related string `json:"related"`
 	// Unexamined lists what the explanation does not cover, as sentences for the viewer.
 	Unexamined []string `json:"unexamined"`
@@ -197,7 +198,7 @@ func (b *builder) addAffected(e *Explanation, self *cause.Neighbor) {
 	e.Affected = e.Affected[:min(MaxAffected, len(e.Affected))]
 }
 
-// blockedPods returns the pods that a PodDisruptionBudget does not permit to evict now.
+// blockedPods returns the pods whose eviction a PodDisruptionBudget does not permit now.
 func (b *builder) blockedPods(self *cause.Neighbor) (blocked []cause.Neighbor) {
 	if self.ID.Kind != (graph.Kind{Group: "policy", Kind: "PodDisruptionBudget"}) || self.Object == nil {
 		return nil

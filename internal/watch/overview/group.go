@@ -13,7 +13,7 @@ type item struct {
 	verdict.Object
 	verdict.Verdict
 
-	// Chain is the path from the object to its cause, if the viewer may see all objects on it.
+	// Chain is the path from the object to its cause, if the viewer may see all objects on this path.
 	Chain []verdict.Object
 	// Owner is the topmost owner with a problem; nil if there is none, or if the viewer may not see it.
 	Owner *verdict.Object
@@ -21,7 +21,8 @@ type item struct {
 	Since func() time.Time
 }
 
-// rank orders the kinds of a group: the object that a person manages is first.
+// rank returns the rank of a kind in the order of the objects of a finding. The objects that people usually manage are
+// first (a Deployment before its Pods).
 func rank(kind string) int {
 	switch kind {
 	case "Node", "APIService", "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration":

@@ -27,7 +27,7 @@ func NewLastChanges(
 	return &LastChanges{find: find, client: client, cache: flight.New[verdict.Object, *Change](MaxFindings, lastChangeAge)}
 }
 
-// Of returns the newest change of an object's specification that its managedFields record, or nil.
+// Of returns the newest change of an object's specification, according to its managedFields, or nil.
 func (l *LastChanges) Of(ctx context.Context, o verdict.Object) *Change {
 	isFresh := func(_ *Change, readAt time.Time) bool { return time.Since(readAt) < lastChangeAge }
 	change, _ := l.cache.Get(ctx, o, isFresh, func(ctx context.Context) *Change {

@@ -9,14 +9,14 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// Finding is a group of failed or degraded objects with the same cause. Its Object is the one to read first.
+// Finding is a group of failed or degraded objects with the same cause. Its Object is the member to read first.
 type Finding struct {
 	verdict.Object
 	verdict.Verdict
 
 	Since time.Time `json:"since"` // When the problem began, or the object was created.
 	Count int       `json:"count"` // The number of objects in the group.
-	// Chain is the path from the object to its cause, as in Member.
+	// Chain is the path from the object to its cause; see Member.Chain.
 	Chain      []verdict.Object `json:"chain,omitempty"`
 	Objects    []Member         `json:"objects"` // The objects of the group, at most MaxMembers, the worst first.
 	LastChange *Change          `json:"lastChange,omitempty"`
@@ -94,7 +94,7 @@ type APIServer struct {
 	LatencyMS int `json:"latencyMs,omitempty"`
 }
 
-// Watched is a resource that the overview reads, with its cost.
+// Watched is a resource that the overview reads, with the number and the memory of its objects.
 type Watched struct {
 	Resource string `json:"resource"`
 	Kind     string `json:"kind"`
@@ -107,12 +107,12 @@ type Watched struct {
 // Overview is what the home page shows.
 type Overview struct {
 	Problems []Finding      `json:"problems"` // The worst first.
-	Total    int            `json:"total"`    // The number of findings, also of those beyond the limit.
+	Total    int            `json:"total"`    // The number of all findings, including those beyond the limit.
 	Counts   map[string]int `json:"counts"`   // The number of objects by severity: failed, degraded, progressing.
 	Summary  Summary        `json:"summary"`
 	Changes  []Change       `json:"changes"`  // The newest changes of specifications by people.
 	Warnings []Warning      `json:"warnings"` // The most recent first.
-	Watched  []Watched      `json:"watched"`  // In the order of their start.
+	Watched  []Watched      `json:"watched"`  // In the order in which their watches started.
 	// Unexamined lists what the findings do not cover, as sentences for the viewer.
 	Unexamined []string `json:"unexamined"`
 }

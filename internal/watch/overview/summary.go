@@ -48,8 +48,8 @@ func (b *builder) addSummary() {
 	}
 }
 
-// apiServer returns the state of the connection to the API server. It is stale if discovery has no response, or if no
-// watch is live anymore.
+// apiServer returns the state of the connection to the API server. The state is stale if discovery has no response, or
+// if all watches are stale.
 func (b *builder) apiServer() APIServer {
 	h := b.deps.APIServer()
 	s := APIServer{State: status.Live, Reason: h.Reason}
@@ -72,8 +72,8 @@ func (b *builder) apiServer() APIServer {
 	return s
 }
 
-// latencyStep rounds a latency up to 1, 2 or 5 times a power of ten milliseconds. Small differences then change no
-// message.
+// latencyStep rounds a latency up to 1, 2 or 5 times a power of ten milliseconds, so that small differences do not
+// cause new messages.
 func latencyStep(latency time.Duration) int {
 	ms := int((latency + time.Millisecond - 1) / time.Millisecond)
 	for step := 1; ; step *= 10 {

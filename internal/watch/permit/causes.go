@@ -28,7 +28,7 @@ var causeResources = []resource.Resource{ //nolint:gochecknoglobals // Constant.
 	{Group: "storage.k8s.io", Version: "v1", Resource: "storageclasses"},
 }
 
-// restrictCauses sets which causes of verdicts the viewer may read about, in the namespaces of the filter.
+// restrictCauses sets HidesCauses and CauseSources of the filter: the causes of verdicts that the viewer may read.
 func (c *Checker) restrictCauses(ctx context.Context, f *query.Filter, ttl authz.DecisionTTL) error {
 	if !c.deps.InheritsVerdicts || c.Viewer.Program && c.Viewer.Scope == nil {
 		return nil
@@ -63,7 +63,8 @@ func indexes[T any](values []T) []int {
 	return all
 }
 
-// maxCauseNamespaces limits the namespaces in which permissions for causes are reviewed. Beyond it, causes are hidden.
+// maxCauseNamespaces limits the namespaces in which permissions for causes are reviewed. In further namespaces, causes
+// are hidden.
 const maxCauseNamespaces = 10
 
 // readableSources returns where the viewer may read all objects of a resource, in the form of Filter.CauseSources.
@@ -109,8 +110,8 @@ func (c *Checker) readableSources(
 	return sources, nil
 }
 
-// sharedNamespaces returns the namespaces in which a share link includes all objects of a resource. An empty list means
-// all. ok is false if there is none.
+// sharedNamespaces returns the namespaces in which a share link includes all objects of a resource. If ok is true, an
+// empty list means all namespaces. ok is false if there is no such namespace.
 func (s *Scope) sharedNamespaces(ref string) (namespaces []string, ok bool) {
 	for n := range s.Parts {
 		p := &s.Parts[n]

@@ -75,7 +75,8 @@ func (c *Checker) Filter(
 	return filter, c.restrictCauses(ctx, filter, ttl)
 }
 
-// checkMasked returns an error for a field selector on a masked field. Otherwise, a user could guess the value.
+// checkMasked returns an error for a field selector on a masked field. With such a selector, a user could find out the
+// masked value by trial.
 func (c *Checker) checkMasked(selector string, r *resource.Resource) error {
 	rules := c.deps.Redact
 	if c.Viewer.IsMasked() {
@@ -118,8 +119,8 @@ func (c *Checker) CanSeeAll(ctx context.Context, resources []*resource.Resource)
 
 const podLogsRef = "core/v1/pods/log"
 
-// Authorize returns an error if the viewer may not read the result of the query, or one of its namespaces. The error
-// contains the reason.
+// Authorize returns an error if the viewer may read nothing of the query's result, or may not read one of the
+// namespaces that the query names. The error contains the reason.
 func (c *Checker) Authorize(ctx context.Context, q query.Query) error {
 	verb := authz.VerbList
 	if q.Name != "" {

@@ -14,8 +14,9 @@ import (
 
 const (
 	forbiddenMaxAge = 2 * time.Minute
-	maxForbidden    = 1000 // viewers
-	// maxListReviews limits the access reviews in single namespaces for one result. Beyond that, resources are unknown.
+	maxForbidden    = 1000 // The maximum number of viewers in a ForbiddenCache.
+	// maxListReviews limits the access reviews in single namespaces for one result. If more would be necessary, none
+	// is sent, and the result does not contain namespaced resources.
 	maxListReviews = 1000
 	maxResources   = 200
 )
@@ -48,7 +49,7 @@ func (c *Checker) Forbidden(ctx context.Context, resources []*resource.Resource,
 	return found
 }
 
-// reviewLists returns nil after an error.
+// reviewLists returns the resources that the viewer may list in no namespace, with the reasons, or nil after an error.
 func (c *Checker) reviewLists(ctx context.Context, resources []*resource.Resource) map[string]string {
 	all, err := CheckEach(ctx, resources, func(ctx context.Context, r *resource.Resource) (bool, error) {
 		return c.mayList(ctx, r, "")

@@ -12,8 +12,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/signal"
 )
 
-// revalidateEvery is the delay before the first recheck, and the interval of rechecks without a request to the API
-// server.
+// revalidateEvery is the delay before the first recheck. It is also the interval of those rechecks that send no request
+// to the API server.
 const revalidateEvery = time.Second
 
 // Revalidation contains the permissions that a response depends on. A zero Revalidation is never revoked. Callers
@@ -122,7 +122,7 @@ func (c *Checker) Record(r *resource.Resource, f *query.Filter, verb authz.Verb)
 	c.Revalidation.add(authz.RecheckEvery, func(ctx context.Context) bool {
 		current := &query.Filter{Namespaces: namespaces, Name: name}
 		err := c.restrictToUser(ctx, r, current, verb, authz.TTLRecheck())
-		// An empty list means all namespaces. After the loss of some of them, the list names the others.
+		// The lengths also differ if namespaces is empty (all namespaces), and the user has lost some of them.
 		return err == nil && len(current.Namespaces) == len(namespaces)
 	})
 }
@@ -135,8 +135,8 @@ func (c *Checker) RecordRows(r *resource.Resource, f *query.Filter, isCurrent fu
 }
 
 // RecordObject records that the response contains an object. The program read it from the cache (verb list) or from
-// the API server (verb get). If a share link selects objects by labels or words, it shares this object only while
-// isShared returns true.
+// the API server (verb get). If a share link selects objects by labels or words, rechecks call isShared: it must return
+// false when the link no longer selects the object.
 func (c *Checker) RecordObject(
 	r *resource.Resource, f *query.Filter, verb authz.Verb, namespace, name string, isShared func() bool,
 ) {

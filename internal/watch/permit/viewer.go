@@ -26,7 +26,7 @@ type Scope struct {
 	Parts []Part `json:"parts"`
 }
 
-// A Part of a Scope shares objects of one resource: those that match all of its fields.
+// A Part of a Scope shares objects of one resource. An object must match all fields of the Part.
 type Part struct {
 	Resource   string   `json:"resource"`             // The ref of the resource, such as "core/v1/pods".
 	Namespaces []string `json:"namespaces,omitempty"` // The namespaces to share; empty for all.

@@ -86,7 +86,7 @@ func (r *Request) endRevoked(ctx context.Context, endLog context.CancelCauseFunc
 type openLog struct {
 	io.ReadCloser
 
-	ctx      context.Context //nolint:containedctx // Its cause is the reason why the log ended.
+	ctx      context.Context //nolint:containedctx // context.Cause(ctx) is the reason why the log ended.
 	cancel   context.CancelFunc
 	rechecks sync.WaitGroup
 }
@@ -99,8 +99,8 @@ func (l *openLog) endReason() error {
 	return nil
 }
 
-// Read returns the *Problem with which this program ended the log. Over HTTP/2, the error of the body does not contain
-// it.
+// Read reads the log. If this program has ended the log, Read returns the reason as a *Problem. It uses endReason,
+// because over HTTP/2 the error of the response body does not contain the reason.
 func (l *openLog) Read(p []byte) (int, error) {
 	n, err := l.ReadCloser.Read(p)
 	if reason := l.endReason(); err != nil && reason != nil {

@@ -1,5 +1,5 @@
 // Package printer describes the columns that the API server or a CustomResourceDefinition prints for a resource. It
-// knows what they show, which cells are times, and which cells can show a masked value.
+// knows what the columns show, which cells are times, and which cells can show a masked value.
 package printer
 
 import (
@@ -35,10 +35,10 @@ type Column struct {
 // CRDColumns describes the columns in the CustomResourceDefinition of a resource, by column name. Its maps are
 // nil if the resource has no CustomResourceDefinition, or if the program is not permitted to read it.
 type CRDColumns struct {
-	// Dates contains the paths (see SimplePath) to the times that columns of type date show. The API server sends their
-	// cells as an age ("33h"), which becomes outdated. If no path is known, the time is computed from the age.
+	// Dates contains the paths (see SimplePath) to the times that columns of type date show. In these cells, the API
+	// server sends an age ("33h"), which becomes outdated. If no path is known, the time is computed from the age.
 	Dates map[string]string
-	// Paths contains the JSONPaths of all columns. They show which cells can contain a masked value, so that these
+	// Paths contains the JSONPaths of all columns. The paths show which cells can contain a masked value, so that these
 	// cells are masked, too.
 	Paths map[string]string
 }
@@ -101,8 +101,7 @@ func relativePaths(resource, column string) []string {
 	return nil
 }
 
-// markRelative sets Relative for columns that show elapsed time. dates contains the paths of a CRD's date columns, by
-// name.
+// markRelative sets Relative for columns that show elapsed time. dates is CRDColumns.Dates.
 func markRelative(columns []Column, resource string, dates map[string]string) []Column {
 	for i := range columns {
 		c := &columns[i]
@@ -135,10 +134,11 @@ func (c *Column) ElapsedText(cell string, now time.Time) string {
 // TimestampPattern matches the timestamps that replace elapsed times in stored cells (see Resolve).
 var TimestampPattern = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
-// elapsedPattern matches cells with a text of duration.HumanDuration, such as "5m" or "3 (5m ago)".
+// elapsedPattern matches a cell that is a duration in the format of duration.HumanDuration ("5m"), or a number with
+// such a duration in parentheses ("3 (5m ago)").
 var elapsedPattern = regexp.MustCompile(`^(?:(\d+) \()?((?:\d+[ydhms]){1,2})(?: ago\))?$`)
 
-// futureDuration is what duration.HumanDuration prints for a time in the future, which different clocks can cause.
+// futureDuration is what duration.HumanDuration prints for a time in the future. Such times occur if clocks differ.
 const futureDuration = "<invalid>"
 
 // Resolve replaces the elapsed time in a cell by the timestamp from the object. The timestamp is more precise.
@@ -168,7 +168,8 @@ func (c *Column) Resolve(cell string, object []byte, created, now time.Time) str
 	return cell[:m[4]] + at.UTC().Format(time.RFC3339) + cell[m[5]:]
 }
 
-// timestamp returns the time at the column's paths, or the zero Time. It prefers the time that the cell shows.
+// timestamp returns the time at the column's paths, or the zero Time. If a path leads to several times, it prefers the
+// one whose age is the printed text, and otherwise the newest.
 func (c *Column) timestamp(printed string, object []byte, now time.Time) time.Time {
 	var newest time.Time
 	for _, path := range c.paths {

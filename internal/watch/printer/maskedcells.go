@@ -34,8 +34,8 @@ func markPaths(columns []Column, paths map[string]string) []Column {
 	return columns
 }
 
-// literalPrefix converts the plain start of a JSONPath to a JSON Pointer. The pointer leads to the value or to a
-// parent of the value.
+// literalPrefix converts the start of a JSONPath to a JSON Pointer, up to the first name that is not a plain name. The
+// pointer leads to the value or to a parent of the value.
 func literalPrefix(jsonPath string) string {
 	var pointer strings.Builder
 	path, ok := strings.CutPrefix(strings.Trim(jsonPath, "{} "), ".")
@@ -69,7 +69,8 @@ func cutName(path string) (name, rest string, more bool) {
 // MayShowMasked reports whether a cell can show masked or dropped text. builtIn means a kind of Kubernetes itself.
 func (c *Column) MayShowMasked(removed *redact.Redacted, builtIn bool) bool {
 	if c.shownPath == "" {
-		// Dropped annotations do not count here. Most objects have one, so the column would always be masked.
+		// Dropped annotations do not count here. Most objects have a dropped annotation, so the column would always be
+		// masked.
 		return slices.ContainsFunc(removed.Masked, func(path string) bool { return !builtIn || !isUnprinted(path) })
 	}
 	return slices.ContainsFunc(removed.Masked, c.overlaps) || slices.ContainsFunc(removed.Dropped, c.overlaps)
@@ -79,8 +80,8 @@ func (c *Column) overlaps(path string) bool {
 	return path == c.shownPath || strings.HasPrefix(path, c.shownPath+"/") || strings.HasPrefix(c.shownPath, path+"/")
 }
 
-// isUnprinted reports whether no column of Kubernetes' own kinds shows the value at the path. Source: kubernetes
-// v1.36, pkg/printers/internalversion/printers.go.
+// isUnprinted returns true for paths whose values never appear in the columns of Kubernetes' own kinds. Source:
+// kubernetes v1.36, pkg/printers/internalversion/printers.go.
 func isUnprinted(path string) bool {
 	names := strings.Split(path, "/")[1:]
 	switch names[0] {

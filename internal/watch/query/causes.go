@@ -7,7 +7,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// Shown returns an object as the viewer may see it. It omits verdict texts from objects that the viewer may not read.
+// Shown returns an object as the viewer may see it. If the viewer may not read the cause of the verdict, Shown omits
+// the texts of the verdict.
 func (f *Filter) Shown(o *compact.Object) *compact.Object {
 	if !f.HidesCauses || o == nil || !o.Verdict().IsInherited() {
 		return o

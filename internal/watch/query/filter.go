@@ -30,7 +30,7 @@ type Filter struct {
 	Columns    []printer.Column // The columns of the rows that are passed to Match. The caller sets them.
 	Selector   *Selector
 
-	// The fields from here on are the viewer's permissions, which restrict the filter; see RestrictToLink.
+	// This field and all following ones restrict the filter to the permissions of the viewer; see RestrictToLink.
 	Named               []string // The namespaces of the query that the viewer is permitted to see.
 	PermittedNamespaces []string // The permitted namespaces if the query names none; empty means all.
 	// requiredWords are the words that a share link requires in rows. Nothing about other rows is sent.
@@ -133,8 +133,8 @@ func (f *Filter) RestrictToLink(link *Filter, regarding string) bool {
 	return true
 }
 
-// RestrictToNamespaces restricts the filter to the sorted namespaces in permitted. permitsAll means that no selected
-// namespace is excluded.
+// RestrictToNamespaces restricts the filter to the sorted namespaces in permitted. permitsAll means that permitted
+// contains all namespaces of the query.
 func (f *Filter) RestrictToNamespaces(permitted []string, permitsAll bool) {
 	f.IsPartial = f.IsPartial || !permitsAll || len(f.Namespaces) == 0
 	if len(f.Namespaces) == 0 {
@@ -292,7 +292,8 @@ func SeverityMatcher(word string) func(verdict.Severity) bool {
 	return func(s verdict.Severity) bool { return s == wanted }
 }
 
-// VisibleChange returns what a reader sees of a change, such as a delete if the object stops matching, or nil.
+// VisibleChange returns the change that a reader sees, or nil for none. For example, it returns a delete if an object
+// no longer matches after an update.
 func (f *Filter) VisibleChange(c *event.Change) *event.Change {
 	if c.Op == 0 { // An entry without an object, which only advances the journal's offset.
 		return nil
@@ -328,7 +329,7 @@ func (f *Filter) VisibleChange(c *event.Change) *event.Change {
 	}
 }
 
-// IsHidden reports whether only the cause of a verdict has changed, and the viewer may not read it.
+// IsHidden reports whether only the cause of a verdict has changed, and the viewer may not read this cause.
 func (f *Filter) IsHidden(c *event.Change) bool {
 	if !f.HidesCauses || c.Op != journal.Update || !c.Old.Verdict().IsInherited() && !c.New.Verdict().IsInherited() {
 		return false

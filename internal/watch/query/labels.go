@@ -24,7 +24,7 @@ func NewSelector(s labels.Selector) *Selector {
 	return &Selector{s, make(map[unique.Handle[string]]bool)}
 }
 
-// and returns a Selector that matches an object only if both match it. A nil Selector matches every object.
+// and combines two Selectors: the result matches an object only if both match it. A nil Selector matches every object.
 func (s *Selector) and(other *Selector) *Selector {
 	if s == nil || other == nil {
 		return cmp.Or(s, other)

@@ -14,7 +14,7 @@ const (
 	maxOffset = 1 << 30
 )
 
-// A Window is the range of rows that a page shows. Any goroutine can move it, for one Subscription.
+// A Window is the range of rows that a page shows. It belongs to one Subscription. Any goroutine can call Move.
 type Window struct {
 	order     string
 	requested atomic.Pointer[RangeRequest]

@@ -101,8 +101,8 @@ func sameRow(a, b *compact.Object) bool {
 		a.Verdict().Same(b.Verdict())
 }
 
-// changesBetween returns the merged updates between two pages. The key is the new version of the object. Updates that
-// the history has dropped are missing.
+// changesBetween returns the updates between two pages, one for each object, by the new version of the object. Updates
+// that the history has dropped are missing.
 func changesBetween(from, to *Page, i *informer.Informer) map[*compact.Object]*event.Change {
 	number := int(min(to.newest-from.newest, maxChanges)) //nolint:gosec // At most maxChanges.
 	changes := i.History(journal.At(to.newest), number)
@@ -124,13 +124,14 @@ func appendChangeAuthor(dst []byte, c *event.Change, cache *event.Cache) ([]byte
 	return append(dst, '}'), err
 }
 
-// keptRows keeps as many rows as possible in order. All other old rows are removed, even if inserted again.
+// keptRows selects the rows to keep: as many as possible whose order is the same in both lists. All other old rows are
+// removed, even those that are then inserted at another index.
 func keptRows(oldRows, newRows []*Row) (oldIndex []int, newIndex map[int]int) {
 	oldIndexes := make(map[*Row]int, len(oldRows))
 	for at, row := range oldRows {
 		oldIndexes[row] = at
 	}
-	// oldIndex contains for each new row its old index, or -1 if it is inserted.
+	// oldIndex[n] is the index of newRows[n] in oldRows, or -1 if the row is new.
 	oldIndex = make([]int, len(newRows))
 	for at, row := range newRows {
 		oldIndex[at] = -1
@@ -139,7 +140,8 @@ func keptRows(oldRows, newRows []*Row) (oldIndex []int, newIndex map[int]int) {
 			delete(oldIndexes, row)
 		}
 	}
-	oldIndexByKey := make(map[string]int, len(oldIndexes)) // Old rows that have changed or are not in newRows.
+	// oldIndexByKey contains the old rows that newRows lacks, or has in a new version.
+	oldIndexByKey := make(map[string]int, len(oldIndexes))
 	for row, at := range oldIndexes {
 		oldIndexByKey[informer.Key(row.Object.Namespace(), row.Object.Name())] = at
 	}
@@ -162,8 +164,8 @@ func keptRows(oldRows, newRows []*Row) (oldIndex []int, newIndex map[int]int) {
 	return oldIndex, newIndex
 }
 
-// longestIncreasing maps each number of the longest increasing subsequence to its index. Negative numbers are
-// ignored, others must differ.
+// longestIncreasing finds the longest increasing subsequence of numbers. It maps each number of this subsequence to its
+// index in numbers. It ignores negative numbers. The other numbers must be distinct.
 func longestIncreasing(numbers []int) map[int]int {
 	var ends []int // ends[n] is the index of the smallest last number of a subsequence of length n+1.
 	before := make([]int, len(numbers))

@@ -10,7 +10,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
-// OffscreenEvery is the minimum time between two messages that only summarize changes of the sorted list.
+// OffscreenEvery is the minimum time between two messages that contain an Offscreen summary, but no rows.
 const OffscreenEvery = time.Second
 
 // Offscreen summarizes all changes of a ranking. It includes rows outside the visible window, and rows that lack the
@@ -27,8 +27,8 @@ type lastChange struct {
 	text   event.Lazy[[]byte]
 }
 
-// add counts the change c. wasVisible and isVisible report whether the filter matched the object before and after c, if
-// its words are ignored.
+// add counts the change c. wasVisible and isVisible report whether the filter, without its words, matches the object
+// before and after c.
 func (n *Offscreen) add(c *event.Change, wasVisible, isVisible bool) {
 	op := journal.Update
 	switch {

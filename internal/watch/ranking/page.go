@@ -11,7 +11,7 @@ import (
 )
 
 // rowCounts are numbers of rows. The field matching counts only rows with the words of the query. The other fields
-// count all.
+// also count rows without these words.
 type rowCounts struct {
 	Total, matching int
 	bySeverity      [verdict.Failed + 1]int

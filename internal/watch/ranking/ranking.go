@@ -64,8 +64,8 @@ func ParseSort(text string, columns []printer.Column) (Sort, error) {
 	return by, nil
 }
 
-// Resolve returns the order that "auto" means. hasFailed reports whether an object is failed. It is called only for
-// "auto". Other orders are unchanged.
+// Resolve returns the order that "auto" means now, and other orders unchanged. hasFailed reports whether an object is
+// failed. Resolve calls hasFailed only for "auto".
 func (by Sort) Resolve(hasFailed func() bool) Sort {
 	by.severity = by.severity || by.auto && hasFailed()
 	return by
@@ -213,8 +213,8 @@ func (r *Ranking) update(ctx context.Context) error {
 		r.rows = nil // If apply panics, the next reader must not get a partly updated list.
 		if r.apply(rows, changes) {
 			r.rows = rows
-			// If apply returns false, the list is built again. This happens if the order has changed, or if the journal
-			// has replaced an object by an equal version, without a Change.
+			// If apply returns false, the list is built again. This happens if the order has changed. It also happens
+			// if the journal has replaced an object by an equal version, which creates no Change.
 		}
 	}
 	r.weight.Store(int64(r.rows.Len()) * r.rowWeight())
@@ -329,8 +329,8 @@ func (r *Ranking) row(o *compact.Object) *Row {
 	return row
 }
 
-// rowWeight returns the approximate memory of one row in bytes. If rows share no texts, that includes the average
-// size of a text.
+// rowWeight returns the approximate memory of one row in bytes. After the first maxTexts different sort texts, rows do
+// not share further ones. The result then includes the average size of a text.
 func (r *Ranking) rowWeight() int64 {
 	if len(r.texts) < maxTexts {
 		return rowWeight

@@ -14,8 +14,8 @@ import (
 type counter struct {
 	sources  *sources
 	list     *follower
-	pods     *follower // The follower list if the list contains pods; nil without pods.
-	events   *follower // The follower list if the list contains events.
+	pods     *follower // The field list, if it follows pods; otherwise separate, or nil if no pods are counted.
+	events   *follower // The field list, if it follows events; otherwise separate.
 	restarts counts
 	warnings counts
 }
@@ -23,7 +23,7 @@ type counter struct {
 // counts are the counts of one series.
 type counts struct {
 	byKey map[countKey]*count
-	from  time.Time // Earlier counts were dropped, because they were too many.
+	from  time.Time // Counts before this time were dropped, because there were too many.
 }
 
 type countKey struct {
@@ -36,8 +36,8 @@ type target struct{ group, kind, namespace, name string }
 
 type count struct {
 	n int
-	// isShown means that the list has shown the object. Until then, each result checks it again, because the
-	// resources arrive in any order.
+	// isShown means that the list has shown the object. While it is false, each result checks the object again,
+	// because the object can arrive later than its count.
 	isShown bool
 }
 
@@ -63,7 +63,7 @@ func (s *sources) isOfEvents() bool { return s.Kind == "Event" }
 
 func (s *sources) isOfPods() bool { return s.Group == "" && s.Kind == "Pod" }
 
-// followers returns each follower once. The list is first, because the others depend on it.
+// followers returns each follower once. The field list is first, because the others use its objects.
 func (c *counter) followers() []*follower {
 	all := []*follower{c.list}
 	for _, f := range []*follower{c.pods, c.events} {
@@ -99,7 +99,8 @@ func (c *counter) read(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// drop drops the counts until the start of a follower's data: a new list contains the results of missed changes.
+// drop drops the counts before f.from, because the changes before f.from are incomplete. If f has not started, drop
+// drops all counts.
 func (c *counter) drop(f *follower) {
 	if f == c.pods {
 		c.restarts.drop(f)
@@ -158,7 +159,8 @@ func (s *counts) settle(now time.Time, isShown func(target) bool) {
 	}
 }
 
-// isShown reports whether the list shows an object or, for a controller of pods, owns it.
+// isShown reports whether the list shows an object. A list of controllers (Deployments) also shows the pods that its
+// objects own.
 func (c *counter) isShown(object target) bool {
 	if !c.list.isRead() {
 		return false
@@ -209,7 +211,8 @@ func (c *counter) result(now time.Time) *Result {
 	return r
 }
 
-// series returns a series that depends on several resources: data exist only while all of them are known.
+// series returns a series that depends on several resources. It has data only for the time in which all these resources
+// are known.
 func (c *counter) series(now time.Time, counted *counts, start time.Time, sources ...*follower) *Series {
 	s := &Series{State: status.Live, Counts: make([]*int, Buckets)}
 	from, until := c.known(s, now, sources)
@@ -235,11 +238,11 @@ func (c *counter) series(now time.Time, counted *counts, start time.Time, source
 	return s
 }
 
-// known sets the state of a series, and returns the time in which all its resources are known.
+// known sets the state of a series, and returns the start and the end of the time in which all its resources are known.
 func (c *counter) known(s *Series, now time.Time, sources []*follower) (from, until time.Time) {
 	until = now.Add(Step)
 	for n, f := range sources {
-		// Which objects the list has shown is not needed, if the list shows all objects of its namespaces.
+		// If the list shows all objects of its namespaces, its own data is not needed to select the counted objects.
 		if n > 0 && f == c.list && f.isRead() && f.source.Filter.MatchesNamespaces() {
 			continue
 		}
@@ -247,7 +250,7 @@ func (c *counter) known(s *Series, now time.Time, sources []*follower) (from, un
 		if s.State == status.Live && state.State != status.Live {
 			s.State, s.Reason = state.State, state.Reason
 		}
-		// A resource that can only be listed is always stale, without a start.
+		// A resource that is polled is always stale. Its Since is zero, and does not limit the known time.
 		if state.State == status.Stale && !state.Since.IsZero() && state.Since.Before(until) {
 			until = state.Since
 		}

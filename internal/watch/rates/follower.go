@@ -15,8 +15,8 @@ import (
 
 const (
 	batch = 1000
-	// restrictedHistory is the age of the oldest change that is read for restricted viewers. How far the history
-	// reaches back would reveal hidden changes.
+	// restrictedHistory is the maximum age of changes that are read for restricted viewers. The age of the complete
+	// history would reveal the number of hidden changes.
 	restrictedHistory = time.Minute
 )
 
@@ -26,7 +26,8 @@ type follower struct {
 	started bool
 	cursor  journal.Cursor
 	version int
-	// from is when the first change could be read. It is later after a new list, which lacks intermediate changes.
+	// from is the time since which no change was missed. A new list sets it, because changes before the list can be
+	// missing.
 	from time.Time
 	// left contains objects that were deleted, or that do not match any more, by key. It is only used with keepsLeft.
 	left      map[string]departure
@@ -39,7 +40,7 @@ type departure struct {
 	at     time.Time
 }
 
-// isRead reports whether there are changes to read. A nil follower has none.
+// isRead reports whether the viewer may read the resource, and an informer watches it. It is false for a nil follower.
 func (f *follower) isRead() bool {
 	return f != nil && f.source.Informer != nil && f.source.Refusal == nil
 }
@@ -133,7 +134,7 @@ func (f *follower) sees(c *event.Change) bool {
 		(c.Op == journal.Delete || filter.MatchesIgnoringText(c.New))
 }
 
-// noteLeft records the objects that have left the list, so that their last changes count.
+// noteLeft records the objects that have left the list, so that their last changes are still counted.
 func (f *follower) noteLeft(changes []*event.Change, now time.Time) {
 	if !f.keepsLeft {
 		return

@@ -23,7 +23,7 @@ func OwnsPods(ref string) bool {
 	}, ref)
 }
 
-// containerStatus has the members of a ContainerStatus that count.
+// containerStatus has the members of a ContainerStatus that are needed to count restarts.
 type containerStatus struct {
 	Name         string
 	RestartCount int
@@ -32,7 +32,7 @@ type containerStatus struct {
 // restartsIn returns how many containers of a pod have restarted in a change.
 func restartsIn(c *event.Change) (n int) {
 	if c.Op != journal.Update || c.Old.SameText(c.New) || bytes.Equal(c.Old.Cells(), c.New.Cells()) {
-		return 0 // Restarts are a cell of pods, so most changes need no decoding.
+		return 0 // A restart changes the cell RESTARTS. Changes without changed cells need no decoding.
 	}
 	before := restartCounts(c.Old)
 	for name, count := range restartCounts(c.New) {
@@ -84,7 +84,7 @@ func (w *warning) occurrences() int {
 // event counts once, because the server does not know when its earlier occurrences were.
 func warningsIn(c *event.Change) (n int, regarded target) {
 	var before, after warning
-	// An event that is a warning is not OK, so others need no decoding.
+	// The severity of a warning is always worse than OK. So the other events need no decoding.
 	if c.Op == journal.Delete || c.New.Verdict().Severity() <= verdict.OK || !decode(c.New, &after) ||
 		after.Type != "Warning" {
 		return 0, target{}
@@ -129,7 +129,7 @@ func (c *counter) owns(pod *compact.Object) bool {
 		o := c.list.find(pod.Namespace(), owner.Name)
 		return o != nil && o.UID() == string(owner.UID)
 	}
-	// The name of a ReplicaSet is that of its Deployment and the hash of its template.
+	// The name of a ReplicaSet is the name of its Deployment, "-", and the hash of the pod template.
 	name, ok := strings.CutSuffix(owner.Name, "-"+parsed.Metadata.Labels["pod-template-hash"])
 	if !ok || c.sources.Kind != "Deployment" || owner.Kind != "ReplicaSet" {
 		return false

@@ -1,7 +1,7 @@
 // Package rates counts the container restarts and the Warning events of the objects that a list shows.
 //
-// All counts are from the changes in journals, by the permissions of one viewer. Time without data has no count, and
-// hidden objects do not affect the counts.
+// A Reader counts for one viewer. It reads the changes in the journals of pods and events. Times for which a journal
+// has no data have no count. Hidden objects do not affect the counts.
 package rates
 
 import (
@@ -27,14 +27,15 @@ const (
 	// Interval is the minimum time between two results of a Reader.
 	Interval = time.Second
 
-	// These constants limit the work for one result: the visible changes that are read from each journal, and the
-	// counts by object and bucket that are kept. maxLeft is for objects that are not in the list any more.
+	// maxChanges limits the visible changes that one result reads from each journal.
 	maxChanges = 20_000
-	maxCounts  = 10_000
-	maxLeft    = 1_000
+	// maxCounts limits the stored counts of a series. There is one count for each object and bucket.
+	maxCounts = 10_000
+	// maxLeft limits the stored objects that have left the list.
+	maxLeft = 1_000
 )
 
-// source is a resource whose changes are counted, as far as the viewer may see them.
+// source is a resource whose visible changes are counted.
 type source struct {
 	Informer *shared.Informer
 	Filter   *query.Filter // Only one goroutine can use a Filter, so sources must not share it.
@@ -77,7 +78,8 @@ func New(ctx context.Context, opener *opened.Opener, q query.Query) (*Reader, er
 	return r, r.recheck(ctx)
 }
 
-// Next waits for counts that differ from those of the last call. It returns a Result at least once per Step.
+// Next waits until the Result differs from that of the last call. Each Step adds a bucket, so Next returns a Result at
+// least once per Step.
 func (r *Reader) Next(ctx context.Context) (*Result, error) {
 	for {
 		signal.Sleep(ctx, time.Until(r.readAt.Add(Interval)))

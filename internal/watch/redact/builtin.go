@@ -2,8 +2,8 @@ package redact
 
 import "github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 
-// builtInRules returns the rules that always apply. They mask Secrets, and Helm releases, because these contain the
-// values of a chart.
+// builtInRules returns the rules that always apply. They mask Secrets and Helm releases. A Helm release contains the
+// values of a chart, such as passwords.
 func builtInRules() Rules {
 	data := func(name string) []step { return []step{{kind: member, name: name}, {kind: members}} }
 	release := func(name string) []step { return []step{{kind: member, name: name}, {kind: member, name: "release"}} }
@@ -16,8 +16,8 @@ func builtInRules() Rules {
 	}
 }
 
-// definitions is the resource of CRDs. Their schemas can have members named env or annotations, which describe fields
-// and contain no values.
+// definitions is the resource of CRDs. Rules for env and annotations do not apply to CRDs. A CRD's schema can have
+// members with these names, but they describe fields and contain no values.
 const definitions = "customresourcedefinitions"
 
 // objectAnnotations is the path of the object's own annotations, not of those in a pod template.
@@ -67,7 +67,7 @@ func identity(uid, namespace, name string) string {
 	return namespace + "/" + name
 }
 
-// subjectOf reads the metadata of the object. The parameter c is a copy, so the caller's cursor stays.
+// subjectOf reads the metadata of the object. The parameter c is a copy, so the caller's cursor does not move.
 func subjectOf(c jsonscan.Cursor) (*subject, error) {
 	found := &subject{paths: make(map[string]bool)}
 	var uid, name string

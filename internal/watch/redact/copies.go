@@ -30,14 +30,14 @@ func cannotBeCopy(_, value []byte) bool {
 		return false
 	case '"':
 		text, err := jsonscan.Unquote(value)
-		// Masks such as "(masked, change 3)" are masked again, to be equal for all share links.
+		// A mask such as "(masked, change 3)" is masked again, so that all share links show the same mask.
 		return err == nil && !strings.HasPrefix(text, "(masked") && !mayBeCopy(text)
 	}
 	return true
 }
 
 const (
-	// maxEncodings is the maximum number of nested encodings that are decoded. A text with more counts as a copy.
+	// maxEncodings is the maximum number of nested encodings that are decoded. A deeper text counts as a copy.
 	maxEncodings = 4
 	// maxDigest is the maximum length of a hash, in bytes; SHA-512 has 64. Longer binary data counts as a copy.
 	maxDigest = 96
@@ -69,8 +69,8 @@ func mayBeCopy(text string) bool {
 	return true
 }
 
-// startsLikeObject reports whether a text starts like JSON, like its percent-encoding, or like base64 of JSON or
-// compressed data.
+// startsLikeObject reports whether a text starts like JSON: plain, percent-encoded or in base64. It also reports
+// compressed data in base64, such as "H4sI" for gzip.
 func startsLikeObject(text string) bool {
 	for _, prefix := range []string{"{", "[", "%7B", "%7b", "%5B", "%5b", "%22", "H4sI", "UEsDB", "KLUv"} {
 		if strings.HasPrefix(text, prefix) {
@@ -80,7 +80,7 @@ func startsLikeObject(text string) bool {
 	if len(text) < 4 {
 		return false
 	}
-	// The rest can be invalid base64, as in a JWT.
+	// Decode only the start, because the rest can be invalid base64. For example, a JWT contains dots.
 	first, err := base64.StdEncoding.DecodeString(text[:4])
 	return err == nil && len(first) > 1 && (first[0] == '{' || first[0] == '[') &&
 		strings.IndexByte(" \t\r\n\"{}[]", first[1]) >= 0
@@ -103,8 +103,8 @@ func isCompressed(data string) bool {
 	return false
 }
 
-// isText reports whether the text is printable. The API server replaces invalid UTF-8 by U+FFFD, which is not
-// allowed.
+// isText reports whether the text is printable. A text with U+FFFD is not printable: the API server replaces invalid
+// UTF-8 by U+FFFD.
 func isText(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool {
 		return r == utf8.RuneError || r != '\n' && r != '\r' && r != '\t' && unicode.IsControl(r)

@@ -21,7 +21,8 @@ func (w *walker) revealsMasked() bool {
 	return containsScalar(jsonscan.NewCursor(w.managed), scalars)
 }
 
-// addScalars adds each scalar in a value to a set: alone ("text a"), and with its member name ("/name=text a").
+// addScalars adds each scalar in a value to a set, in two forms: alone ("text a"), and after the name of the member
+// that contains it ("/name=text a").
 func addScalars(scalars map[string]bool, member string, c *jsonscan.Cursor) {
 	switch c.Peek() {
 	case '{':

@@ -99,7 +99,8 @@ type Redactor struct {
 	listWeight int64
 }
 
-// DigestBytes returns the approximate bytes that the newest list has added, including failed attempts.
+// DigestBytes returns the approximate size, in bytes, of the hashes that the newest list has added to the Memory. It
+// includes failed attempts to list.
 func (r *Redactor) DigestBytes() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -120,7 +121,8 @@ func (m *Memory) Redactor(rules Rules, group, resource, namespace string) *Redac
 // Redacted is an object after redaction.
 type Redacted struct {
 	Text []byte
-	// Managed is the JSON of metadata.managedFields, a slice of the input. It is nil if it contains a masked value.
+	// Managed is the JSON of metadata.managedFields, a slice of the input. It is nil if managedFields contain a
+	// masked value.
 	Managed []byte
 	// Masked contains the path of each masked value, as a JSON Pointer (RFC 6901).
 	Masked []string

@@ -13,8 +13,9 @@ import (
 
 const canary = "c4n4ry"
 
-// Invariant: I15. No masked value is stored, sent in a text, cell or error, or usable in a selector. Guests get no
-// values of ConfigMaps and environment variables, and no annotation that may contain an object, at any depth.
+// Invariant: I15. Masked values are not stored. No text, cell or error contains them, and selectors cannot use them.
+// Guests get no values of ConfigMaps and environment variables. They get no annotation that may contain an object, at
+// any depth.
 func TestObjectRedaction(t *testing.T) {
 	tests := map[string]struct{ group, resource, in, want, managed string }{
 		"managedFields and last-applied are removed": {
@@ -94,7 +95,8 @@ func TestObjectRedaction(t *testing.T) {
 	}
 }
 
-// Invariant: I16. A masked value that changes shows as changed. Masks of different objects cannot be linked.
+// Invariant: I16. If a masked value changes, its mask changes. Masks do not reveal whether the values of two objects
+// are equal.
 func TestMaskShowsOnlyThatAValueChanged(t *testing.T) {
 	r := redact.New(nil, "", "secrets")
 	maskOf := func(uid, value string) string {
@@ -311,14 +313,14 @@ func TestManagedFieldsRevealNoMaskedValue(t *testing.T) {
 		`{"f:tokens":{".":{},"v:\"c4n4ry\"":{}}}`:          false,
 		`{"f:tokens":{"v:\"c4n\\u0034ry\"":{}}}`:           false,
 		`{"f:users":{"k:{\"name\":\"c4n4ry\"}":{".":{}}}}`: false,
-		// Only the member "name" is masked; here, c4n4ry is in another member.
+		// These managedFields are kept: the rule masks only the member "name", not "other".
 		`{"f:users":{"k:{\"name\":\"b\",\"other\":\"c4n4ry\"}":{}}}`: true,
 		`{"f:whole":{"k:{\"key\":\"c4n4ry\"}":{}}}`:                  false,
 		`{"f:whole":{"k:{\"id\":7}":{}}}`:                            false,
 		`{"f:pins":{"v:4711":{}}}`:                                   false,
 		`{"f:pins":{"v:\"4711\"":{}}}`:                               true,
 		`{"f:pins":{"k:{":{}}}`:                                      false,
-		// "web" is masked only as the value of a variable. A container with the name "web" reveals nothing about it.
+		// These managedFields are kept: a variable's value "web" is masked, but not the name "web" of a container.
 		`{"f:containers":{"k:{\"name\":\"web\"}":{"f:image":{}}}}`:           true,
 		`{"f:env":{"k:{\"name\":\"A\"}":{".":{},"f:name":{},"f:value":{}}}}`: true,
 	} {

@@ -255,8 +255,8 @@ func groupOrCore(group string) string {
 	return group
 }
 
-// follow returns which steps of the rule can match the name after the path. isMasked means that the rule masks the
-// complete value of a parent on the path.
+// follow returns the steps of the rule that can match members of the value at the path. isMasked means that the rule
+// masks the complete value of a parent on the path.
 func (r *Rule) follow(path []string) (steps map[int]bool, isMasked bool) {
 	steps = map[int]bool{0: true}
 	for _, name := range path {

@@ -254,7 +254,7 @@ func TestMayMask(t *testing.T) {
 	}
 }
 
-// A mask counts the changes of its value and reveals nothing else, even without a UID.
+// A mask reveals only how often its value has changed, even if the object has no UID.
 // Invariant: I16.
 func TestRuleMasksShowChanges(t *testing.T) {
 	r := redact.New(rulesOf(t, "example.com/v1/databases:spec.password"), "example.com", "databases")
@@ -325,8 +325,8 @@ func FuzzRules(f *testing.F) {
 			if err := json.Unmarshal(clean.Text, &decoded); err != nil {
 				t.Fatalf("%s: got error %v", text, err)
 			}
-			// In lists of environment variables, only members named "value" are masked. Others can contain the secret
-			// test text.
+			// In lists of environment variables, only members named "value" are masked. Other members can contain the
+			// canary (the secret test text).
 			isList := strings.HasSuffix(template, `[{"env":%s}]}}`) &&
 				strings.HasPrefix(strings.TrimSpace(string(data)), "[")
 			if strings.Contains(text, canary) && (!isList || !strings.Contains(string(data), "{")) {

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// maxHarmless is the maximum length, in bytes, of an unmasked annotation. Lists of domain names are the longest.
+	// maxHarmless is the maximum length, in bytes, of an unmasked annotation. A list of domain names can be this long.
 	maxHarmless = 1024
 	// maxWord is the maximum length, in bytes, of a word in an unmasked annotation. Longer words can be encoded data.
 	maxWord = 63

@@ -17,7 +17,7 @@ type walker struct {
 	key       []byte // nil for a list element
 	depth     int
 	masked    []string
-	values    [][]byte // in the order of the field masked
+	values    [][]byte // the value at each path in masked
 	dropped   []string
 	managed   []byte
 }
@@ -25,7 +25,7 @@ type walker struct {
 // position is the progress of one rule: its index, and the index of its next step to match.
 type position struct{ rule, step int }
 
-// role is the meaning that a value has in every object, such as the metadata.
+// role marks the values that have the same meaning in every object, such as the metadata.
 type role int
 
 const (
@@ -50,8 +50,8 @@ func (w *walker) walk(dst []byte, c *jsonscan.Cursor, target *subject) ([]byte, 
 	return w.value(dst, c, 0, root)
 }
 
-// maxSearchDepth is the maximum depth for a search of annotations and managedFields, because each level searches the
-// same text.
+// maxSearchDepth is the maximum depth at which a value is searched for annotations and managedFields before its
+// members are redacted. Each level searches the text of all deeper levels again.
 const maxSearchDepth = 8
 
 // value redacts the value at the cursor, and appends it to out. The slice w.positions[from:] contains the progress of
@@ -184,8 +184,8 @@ func (w *walker) array(out []byte, c *jsonscan.Cursor, from int) ([]byte, error)
 	return append(out, ']'), err
 }
 
-// enter computes how far the rules have progressed at the value of a member, and appends that to w.positions. kind is
-// the first character of the value.
+// enter appends the progress of the rules at the value of a member to w.positions. kind is the first character of the
+// value.
 func (w *walker) enter(from, to int, key []byte, kind byte) {
 	for _, p := range w.positions[from:to] {
 		s := &w.rules[p.rule].steps[p.step]

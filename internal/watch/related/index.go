@@ -16,19 +16,22 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// An Index reads the index of references and verdicts with the permissions of one viewer. Keep keeps it up to date.
+// An Index reads the index of references and verdicts with the permissions of one viewer. The method Keep keeps this
+// index up to date.
 type Index struct {
 	opener    *opened.Opener
 	permitted Permitted
 }
 
-// Permitted returns what an object must match so that the viewer may read it, or an error if the viewer may not.
+// Permitted checks whether the viewer may read an object. It returns a filter that the object must match, or an error
+// if the viewer has no permission.
 type Permitted func(ctx context.Context, ref, namespace, name string) (*query.Filter, error)
 
 // New returns an Index for the viewer of an Opener.
 func New(opener *opened.Opener, permitted Permitted) Index { return Index{opener, permitted} }
 
-// knows reports whether the index contains a resource, and the viewer may read it there.
+// knows reports whether the index contains a kind in a namespace, and the viewer may use the index. Guests may not
+// use the index.
 func (i Index) knows(kind graph.Kind, namespace string) bool {
 	return i.opener.Verdicts != nil && i.opener.Checker.Viewer.Scope == nil && i.opener.Verdicts.Reads(kind, namespace)
 }
@@ -45,7 +48,7 @@ func (i Index) Severity(r *resource.Resource, namespace, name string) verdict.Se
 	return verdict.None
 }
 
-// Existence is what the index knows about an object.
+// Existence is whether an object exists, if the index knows this.
 type Existence struct {
 	IsKnown bool
 	Exists  bool

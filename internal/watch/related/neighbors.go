@@ -26,7 +26,7 @@ type Neighbors struct {
 }
 
 // Neighbors returns the objects that are related to an object. ok is false if the index does not contain the object's
-// resource, and for guests, because values of custom resources are masked for guests.
+// resource. ok is also false for guests, because relations can reveal values that are masked for guests.
 func (i Index) Neighbors(r *resource.Resource, namespace, name string) (neighbors *Neighbors, ok bool) {
 	o := i.opener
 	engine, kind := o.Verdicts, kindOf(r)
@@ -57,18 +57,18 @@ func (n *Neighbors) Covers(r *resource.Resource) bool {
 	return n.opener.Verdicts.Indexes(kindOf(r), namespace)
 }
 
-// Depend reports whether objects of a resource use the object, or are owned by it.
+// Depend reports whether objects of the resource r use the object of n, or are owned by this object.
 func (n *Neighbors) Depend(r *resource.Resource) bool {
 	return slices.Contains(n.dependents, kindOf(r))
 }
 
-// Includes reports whether an object is one of the neighbors, also if it does not exist.
+// Includes reports whether an object is one of the neighbors. A neighbor can be an object that does not exist.
 func (n *Neighbors) Includes(r *resource.Resource, namespace, name string) bool {
 	return slices.Contains(n.keys[kindOf(r)], informer.Key(namespace, name))
 }
 
-// Snapshot returns the neighbors of a resource that match the query and that the viewer may read, by namespace and
-// name.
+// Snapshot returns the neighbors of a resource that match the query and that the viewer may read. They are sorted by
+// namespace and name.
 func (n *Neighbors) Snapshot(ctx context.Context, q query.Query) (*opened.Snapshot, error) {
 	opener := n.opener
 	open, err := opener.Open(ctx, &q, authz.VerbList, authz.TTLRequest())

@@ -21,8 +21,8 @@ func IsBuiltIn(group string) bool {
 	return false
 }
 
-// IsCustom reports whether an operator writes the status of an API group's kinds, and creates objects for them. Groups
-// of Kubernetes and of metrics are not custom.
+// IsCustom reports whether an API group belongs to an operator, such as "argoproj.io". The operator writes the status
+// of the group's objects, and creates other objects for them. Groups of Kubernetes and of metrics are not custom.
 func IsCustom(group string) bool {
 	return strings.Contains(group, ".") && !IsBuiltIn(group) && !strings.HasSuffix(group, "metrics.k8s.io")
 }

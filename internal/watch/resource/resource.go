@@ -23,7 +23,7 @@ type Resource struct {
 	ShortNames []string
 	Categories []string
 	Verbs      []string
-	Preferred  bool // true for one version of each resource, which the page shows
+	Preferred  bool // true for the version of the resource that the page shows
 }
 
 // Ref returns the ID of the resource in messages and URLs, such as "core/v1/pods".

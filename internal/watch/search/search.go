@@ -108,8 +108,7 @@ func (c Candidate) compare(other Candidate) int {
 	)
 }
 
-// A Shortlist keeps the best candidates of a search. When it has 2*Limit candidates, it keeps only the best Limit of
-// them.
+// A Shortlist keeps the best candidates of a search. When it has 2*Limit candidates, it drops the worse half.
 type Shortlist struct {
 	Limit      int
 	Total      int // The number of all matches, including those beyond the limit.
@@ -118,7 +117,8 @@ type Shortlist struct {
 	isTrimmed bool
 }
 
-// Scan adds the matching objects in covered namespaces; empty means all. It returns the number of visible objects.
+// Scan adds the visible objects that match the words. It reads only the namespaces in covered, or all namespaces if
+// covered is empty. It returns the number of visible objects, matching or not.
 func (l *Shortlist) Scan(index int, i *shared.Informer, f *query.Filter, covered, words []string) (visible int) {
 	entries, _ := i.Snapshot()
 	all := f.MatchesAll()

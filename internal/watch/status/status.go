@@ -86,7 +86,7 @@ func (s *Merged) Add(other Status) {
 	}
 }
 
-// Result returns the common status. Its text contains at most maxReasons reasons, and the number of the others.
+// Result returns the common status. Its text contains at most maxReasons reasons, and the number of further reasons.
 func (s *Merged) Result() Status {
 	s.Reason = strings.Join(s.reasons[:min(len(s.reasons), maxReasons)], "; ")
 	if more := len(s.reasons) - maxReasons; more > 0 {

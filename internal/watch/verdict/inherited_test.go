@@ -21,7 +21,7 @@ func inheritedVerdict() verdict.Verdict {
 	}
 }
 
-// An inherited verdict keeps the verdict on the object alone. Its public form has nothing of the cause.
+// An inherited verdict also contains the verdict on the object alone. Public returns nothing about the cause.
 //
 // Invariant: I18.
 func TestInheritedVerdicts(t *testing.T) {
@@ -75,7 +75,8 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// Any texts survive, apart from zero bytes, and never become part of the public form.
+// Packing and unpacking keeps all texts of a verdict, except zero bytes. Public returns no text of the inherited
+// verdict.
 func FuzzInheritedVerdicts(f *testing.F) {
 	f.Add(uint8(4), "Reason", "sentence", "Pod", "name", "cause", "own", int64(0))
 	f.Add(uint8(2), "a\x00b", "", "", "", "", "\x00", int64(-1))

@@ -8,7 +8,7 @@ import (
 )
 
 // Packed is a Verdict in the form that an object stores: the severity, the Unix time of OverdueAt in 8 bytes, the
-// reason, a zero byte, and the sentence. None and OK have no sentence. If they have nothing else, they take one byte.
+// reason, a zero byte, and the sentence. None and OK have no sentence. Without a reason and a time, they take one byte.
 //
 // An inherited verdict has the flag inherited, and contains the object's own Packed after the texts of the Cause
 // and the Sources.
@@ -116,7 +116,8 @@ func (p Packed) Unpack() Verdict {
 	return v
 }
 
-// Public returns the verdict for viewers who may not read the Cause: its severity, with the texts of the object alone.
+// Public returns the verdict for viewers who may not read the Cause: the same severity, with the texts of the verdict
+// on the object alone.
 func (p Packed) Public() Packed {
 	if !p.IsInherited() {
 		return p

@@ -7,7 +7,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// A packed verdict is the same after unpacking. Without a problem or progress, no sentence is kept.
+// A packed verdict is the same after unpacking. Only the sentence of None and OK is dropped.
 func TestPackedVerdictsAreTheSame(t *testing.T) {
 	at := time.Unix(1_790_000_000, 0)
 	for name, v := range map[string]verdict.Verdict{

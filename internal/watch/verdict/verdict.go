@@ -1,4 +1,4 @@
-// Package verdict is the vocabulary for the health of objects, in a form that is small enough for every row.
+// Package verdict defines types for the health of objects. A Packed verdict is small enough for every row.
 package verdict
 
 import (
@@ -48,7 +48,7 @@ func (s *Severity) UnmarshalText(text []byte) error {
 // Verdict is the health of one object.
 type Verdict struct {
 	Severity Severity `json:"severity"`
-	// Reason is a code in CamelCase, such as CrashLoopBackOff. It can be empty, also if Sentence is not.
+	// Reason is a code in CamelCase, such as CrashLoopBackOff. It can be empty even if there is a Sentence.
 	Reason string `json:"reason,omitempty"`
 	// Sentence explains the severity on one line without a final period. It can contain text of the cluster.
 	Sentence string `json:"sentence,omitempty"`
@@ -58,7 +58,7 @@ type Verdict struct {
 	Cause *Cause `json:"cause,omitempty"`
 	// Via is the neighbor that passes the verdict on. It differs from Cause if the neighbor inherited the verdict, too.
 	Via *Object `json:"-"`
-	// Rule is the host and path of a route's rule, if requests that match the rule reach no pod.
+	// Rule is the host and path of the rule whose requests reach no pod, if the object is a route.
 	Rule string `json:"-"`
 	// Sources are the resources and namespaces of all objects that the texts of an inherited verdict name or describe.
 	Sources Sources `json:"-"`

@@ -17,7 +17,7 @@ type Status struct {
 	Limit     int64   `json:"limit"`     // Maximum of UsedBytes; 0 for no limit.
 	UsedBytes int64   `json:"held"`      // Memory that all entries use, in bytes.
 	Entries   []Entry `json:"resources"` // Sorted by resource; never nil.
-	// HealthScriptErrors counts the runs of a health script without a valid result.
+	// HealthScriptErrors counts how often a health script did not return a valid result.
 	HealthScriptErrors uint64 `json:"-"`
 }
 

@@ -1,4 +1,4 @@
-// Package demand reads what a pod requests from its JSON text.
+// Package demand reads the phase and the resource requests (CPU and memory) in the JSON text of a pod.
 package demand
 
 import (
@@ -7,7 +7,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
-// Usage is the phase of a pod, and what it requests.
+// Usage contains the phase and the resource requests of a pod.
 type Usage struct {
 	Phase            string
 	MilliCPU, Memory int64 // Memory is in bytes.
