@@ -59,8 +59,8 @@ func hostRule(u *url.URL) string {
 	return net.JoinHostPort(name, u.Port())
 }
 
-// forMetrics allows IP addresses as hosts, because the kubelet and Prometheus use the pod's IP address. DNS rebinding
-// attacks use a host name.
+// forMetrics allows IP addresses as hosts, because the kubelet and Prometheus use the pod's IP address. This is safe,
+// because DNS rebinding attacks always use a host name.
 func (b *Boundary) forMetrics() *Boundary {
 	m := &Boundary{allowsIPs: true}
 	if b != nil {
@@ -235,7 +235,7 @@ func (b *Boundary) originFor(r *http.Request) string {
 	return schemeOf(r) + "://" + r.Host
 }
 
-// schemeOf returns the scheme of the connection to this process, even behind a proxy that terminates TLS.
+// schemeOf returns the scheme of the connection to this process. Behind a proxy that terminates TLS, this is http.
 func schemeOf(r *http.Request) string {
 	if r.TLS != nil {
 		return "https"

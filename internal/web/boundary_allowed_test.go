@@ -71,7 +71,7 @@ func TestBoundaryAllowsOnlyConfiguredHostsAndOrigins(t *testing.T) {
 			[]string{"https://glasshouse.example.org", "http://localhost:8001", "HTTPS://Other.example.org:443"},
 		),
 	}
-	// The boundaries that allow each host: "both" boundaries above, only "configured", or "" (neither).
+	// For each host, the name of the only boundary that allows it. "both" means both boundaries, and "" means none.
 	hosts := map[string]string{
 		"localhost": "both", "LOCALHOST:8080": "both", "127.0.0.1:1": "both", "127.9.9.9": "both", "[::1]": "both",
 		"[::1]:8080":             "both",
@@ -83,7 +83,7 @@ func TestBoundaryAllowsOnlyConfiguredHostsAndOrigins(t *testing.T) {
 		"glasshouse.example.org.evil.test": "", "evil.glasshouse.example.org": "", "example.org": "",
 		"[2001:db8::2]": "", "0.0.0.0": "", "kubernetes.default.svc": "",
 	}
-	// The boundaries that allow each origin, with the same values.
+	// For each origin, the boundaries that allow it: "both", only "configured", or "" for none.
 	origins := map[string]string{
 		"": "both", "https://glasshouse.example.org": "configured", "https://GLASSHOUSE.example.org:443": "configured",
 		"http://localhost:8001": "configured", "https://other.example.org": "configured",

@@ -72,7 +72,8 @@ func TestHomeOfTheNamespaceOfTheContext(t *testing.T) {
 	}
 }
 
-// Guests see the home page only if their link shares several lists. It contains no link to other data.
+// Guests see the home page only if their share link includes several lists. The page then contains neither
+// other resources nor the name of the cluster.
 //
 // Invariant: I30.
 func TestHomeOfGuests(t *testing.T) {

@@ -35,7 +35,8 @@ func (s *slowReader) Read(p []byte) (int, error) {
 	return s.Reader.Read(p)
 }
 
-// readAtRate reads a response at the given rate. The path can end with a space and a content encoding.
+// readAtRate reads a response at the given rate. The path can end with a space and a content encoding, such as "/status
+// gzip".
 func (b *bubble) readAtRate(
 	path string, bytesPerSecond int, onHeader func(),
 ) (size int, duration time.Duration, err error) {
@@ -102,8 +103,7 @@ func (b *bubble) addManyObjects() (watchAll func()) {
 	}
 }
 
-// revocationPaths returns paths of all routes that respond with cluster data. A path can end with a space and a
-// content encoding.
+// revocationPaths returns paths of all routes that respond with cluster data, in the form that readAtRate accepts.
 func revocationPaths() []string {
 	return []string{
 		"/", "/ns/a", "/r/" + podsRef, "/o/" + podsRef + "/a/large", "/compare?a=" + podsRef + "/a/large", "/status",
@@ -192,7 +192,7 @@ func TestResponsesEndWhenPermissionIsRevoked(t *testing.T) {
 						path, duration, err)
 				}
 				allow(true)
-				// The server waits before it lists a resource again that was forbidden. Skip that wait.
+				// After a refused list, the server waits before it lists the resource again. Skip that wait.
 				<-time.After(time.Minute)
 			}
 		})

@@ -224,7 +224,7 @@ func TestPagesOfMissingObjects(t *testing.T) {
 	}
 }
 
-// While the API server is unavailable, pages show since when data can be stale. JSON of an object fails.
+// While the API server is unavailable, pages show since when data can be stale. A request for an object as JSON fails.
 //
 // Invariant: I19.
 func TestPagesShowStaleDataWhileUnavailable(t *testing.T) {

@@ -56,7 +56,7 @@ type Options struct {
 	Version string
 	// MemoryLimit is the memory limit of the program in bytes; 0 means none. The response budget depends on it.
 	MemoryLimit int64
-	// PageRows is the longest list that the browser loads completely. Of longer lists, it loads the visible rows.
+	// PageRows is a number of rows. The browser loads a longer list only in part: the visible rows.
 	PageRows int
 	// Shares stores the share links. If it is nil, the links are kept only in memory.
 	Shares      *share.Store

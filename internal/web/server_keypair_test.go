@@ -118,7 +118,7 @@ func TestKeyPairReloadsChangedFiles(t *testing.T) {
 		}
 		second, secondKey := newCertificate(t, "second")
 		s.put(second, secondKey)
-		wantCertificate("first", 0) // The files were checked less than a second ago.
+		wantCertificate("first", 0) // The server checks the files once per second.
 		<-time.After(time.Second)
 		wantCertificate("second", 0)
 
@@ -178,7 +178,7 @@ func TestNewKeyPairRejectsInvalidFiles(t *testing.T) {
 	}
 }
 
-// Over TLS, pages use HTTP/2, WebSockets use HTTP/1.1, and only the own https origin is accepted.
+// Over TLS, pages use HTTP/2, WebSockets use HTTP/1.1, and the server accepts only its own https origin.
 //
 // Invariant: I26.
 func TestServesOverTLS(t *testing.T) {

@@ -85,7 +85,7 @@ func TestOversizedRequests(t *testing.T) {
 	}
 }
 
-// A request body has at most 64 KiB, and a known length, even with HTTP/2.
+// A request body must have at most 64 KiB, and a Content-Length, even with HTTP/2.
 //
 // Invariant: I26.
 func TestBodySizeIsLimited(t *testing.T) {
@@ -290,7 +290,7 @@ func TestFrameRateIsLimited(t *testing.T) {
 // If some addresses never complete their request bodies, other addresses can still send requests with and without a
 // body.
 func TestUnfinishedBodiesDoNotBlockOtherAddresses(t *testing.T) {
-	// Of 256 concurrent requests, 64 can have unread bodies, 8 of them from one address.
+	// Of 256 concurrent requests, 64 can have unread bodies. One address can have 8 of these 64.
 	const addresses, perAddress, allowed = 7, 10, 8
 	for _, test := range []struct {
 		name        string

@@ -175,7 +175,8 @@ func routesByAccess(t *testing.T) map[string]bool {
 	return all
 }
 
-// Words of the cluster's data. One pattern for all of them would be slow, because it has no common prefix.
+// clusterData matches words of the cluster's data. A pattern for all words would be slow: it would have no constant
+// prefix that the regexp package can search for.
 var clusterData = []*regexp.Regexp{
 	regexp.MustCompile(`web-\d`), regexp.MustCompile(`widgets?\b`), regexp.MustCompile(`example\.com`),
 	regexp.MustCompile(`the-cluster`), regexp.MustCompile(`"cursor"`), regexp.MustCompile(`core/v1`),
@@ -563,7 +564,7 @@ func TestSocketsCloseWhenTheLoginEnds(t *testing.T) {
 	}
 }
 
-// When a login ends, its followed logs end with an error, unlike complete logs.
+// When a login ends, its followed logs end with an error. A complete log ends without an error.
 //
 // Invariant: I29.
 func TestFollowedLogEndsWhenTheLoginEnds(t *testing.T) {

@@ -27,7 +27,7 @@ type messageSchemas struct {
 	// published contains the schemas as the server publishes them. They allow unknown members, because new versions of
 	// the server can add members.
 	published map[string]*jsonschema.Schema
-	// closed contains the same schemas, but without unknown members.
+	// closed contains the same schemas, changed to refuse unknown members.
 	closed map[string]*jsonschema.Schema
 }
 
@@ -104,7 +104,7 @@ func wantValid(t *testing.T, schema string, text []byte) {
 	}
 }
 
-// target returns the schema to which a $ref leads. It returns other schemas unchanged.
+// target returns the schema that schema refers to with $ref, or schema itself if it has no $ref.
 func (s *messageSchemas) target(schema map[string]any) map[string]any {
 	ref, ok := schema["$ref"].(string)
 	if !ok {
@@ -320,7 +320,7 @@ func (c *schemaTab) receiveViews(b *bubble) {
 	c.waitForEach("heartbeat", 3, 5)
 	c.Send(`[{"op":"unsubscribe","id":1},{"op":"unsubscribe","id":2},{"op":"unsubscribe","id":3},
 		{"op":"unsubscribe","id":5},{"op":"unsubscribe","id":14},{"op":"unsubscribe","id":15},{"op":"ping","id":6}]`)
-	c.Until(6, "pong") // All these subscriptions have ended.
+	c.Until(6, "pong") // The pong arrives after all these subscriptions have ended.
 }
 
 // receiveWindows receives all messages of the view window. No other subscription may be open: while the tab does not
@@ -354,7 +354,8 @@ func (c *schemaTab) receiveWindows(b *bubble) {
 	c.Until(20, "digest", "heartbeat")
 	status("web-2", "s00")
 	c.UntilContains(`"id":20`, `"newest"`)
-	status("web-2", "s000") // The server would send this change alone only after a second.
+	// Alone, this change would be sent only after a second. The window that is requested next includes it.
+	status("web-2", "s000")
 	synctest.Wait()
 	c.Send(`[{"op":"window","id":20,"offset":2,"count":2},
 		{"op":"window","id":20,"ns":["a"],"name":"job-3","offset":0,"count":1000}]`)

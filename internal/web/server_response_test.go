@@ -136,7 +136,8 @@ const (
 	addrA, addrB = "192.0.2.1", "192.0.2.2"
 )
 
-// Unread responses delay only their caller, which can use a quarter of the memory. One is aborted after 500 ms.
+// Unread responses delay only their caller, which can use a quarter of the memory. If the caller sends another request,
+// one of them is aborted after 500 ms.
 //
 // Invariant: I44.
 func TestUnreadResponsesUseLimitedMemory(t *testing.T) {
@@ -277,7 +278,7 @@ func TestResponsesWaitForAProcessor(t *testing.T) {
 	}
 }
 
-// Unread messages of sockets keep their memory, and do not delay the responses of another caller.
+// The memory of unread WebSocket messages stays reserved. These messages do not delay the responses of another caller.
 //
 // Invariant: I44.
 func TestUnreadMessagesUseLimitedMemory(t *testing.T) {

@@ -177,7 +177,8 @@ func TestShareLifecycle(t *testing.T) {
 	}
 }
 
-// A guest who leaves is not redirected. Without a login, the response warns that everything is open.
+// A guest who leaves is not redirected. If the server requires no login, the response warns that anyone can read
+// everything.
 //
 // Invariant: I30.
 func TestLeavingAShareDoesNotRedirect(t *testing.T) {
@@ -919,7 +920,7 @@ func TestLinkSharesLogsOfItsNamespace(t *testing.T) {
 	}
 }
 
-// When a share link ends, the followed logs of its guests end with an error, unlike complete logs.
+// When a share link ends, the followed logs of its guests end with an error. A complete log ends without an error.
 //
 // Invariant: I30.
 func TestFollowedLogEndsWhenTheShareEnds(t *testing.T) {

@@ -116,7 +116,7 @@ func notShared(newShare *share.Share) error {
 }
 
 // checkHome reports whether the start page of a share link is the home page, or the page of a namespace that the link
-// shares. These pages show guests only problems of the parts, so they need no permissions of their own.
+// shares. These pages show guests only problems in the parts of the link, so no other permission must be checked.
 func checkHome(newShare *share.Share) (isHome bool, err error) {
 	namespace, ok := newShare.HomeNamespace()
 	if !ok || !isHomePath(newShare.To) {

@@ -22,7 +22,8 @@ type table struct {
 	expectText func(length int)
 }
 
-// newTable returns a table with the given columns, named in lower case, and the name column.
+// newTable returns a table. cols contains names of columns in lower case, or only "usual" or "wide" (all columns). The
+// table always has the name column. Empty cols means all columns.
 func newTable(snapshot *watch.Snapshot, view string, cols []string) (*table, error) {
 	t := &table{Snapshot: snapshot, view: view}
 	if len(cols) > 0 && view == "objects" {

@@ -18,7 +18,8 @@ const stateCookie = "glasshouse-login"
 func (a *Authority) BeginLogin(
 	w http.ResponseWriter, r *http.Request, returnPath string,
 ) (address string, err error) {
-	// Even behind a proxy, Origin is this server's address: web.Boundary has rejected requests of other sites.
+	// Even behind a proxy, Origin is the address at which browsers reach this server. web.Boundary has already
+	// rejected requests from pages of other sites.
 	origin := r.Header.Get("Origin")
 	switch {
 	case origin != "":

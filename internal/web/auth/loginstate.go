@@ -81,7 +81,8 @@ func (s *loginStates) decrypt(encrypted string) (w loginState, err error) {
 	return w, nil
 }
 
-// forget makes decrypt accept a login state again, because failed logins must not fill the map of used states.
+// forget removes a login state from the map of used states, so that failed logins do not fill the map. After that,
+// decrypt accepts the login state again.
 func (s *loginStates) forget(state string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

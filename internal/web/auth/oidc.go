@@ -40,7 +40,8 @@ type OIDCOptions struct {
 	ClientSecret  string // Empty for a public OAuth client.
 	UsernameClaim string
 	GroupsClaim   string // Empty if users have no groups.
-	// UsernamePrefix is "-" for no prefix. Empty means issuer and "#", or nothing if UsernameClaim is email.
+	// UsernamePrefix is "-" for no prefix. If it is empty, user names start with the issuer and "#", or have no prefix
+	// if UsernameClaim is email.
 	UsernamePrefix string
 	GroupsPrefix   string
 	Scopes         []string

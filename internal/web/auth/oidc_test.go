@@ -190,7 +190,7 @@ func callbackQuery(query url.Values) url.Values {
 	return url.Values{"code": {"a-code"}, "state": {query.Get("state")}}
 }
 
-// A login sends a state, a nonce and a PKCE challenge. The session ends with the ID token.
+// A login sends a state, a nonce and a PKCE challenge. The session ends when the ID token expires.
 //
 // Invariant: I29.
 func TestOIDCLoginCreatesSession(t *testing.T) {

@@ -82,7 +82,7 @@ func isHeaderName(name string) bool {
 	})
 }
 
-// foldHeader returns one spelling of a header name. Some servers ignore case, and treat _ like -.
+// foldHeader returns the same text for all spellings of a header name. Some servers ignore case, and treat _ like -.
 func foldHeader(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "-") }
 
 // ownsHeader reports whether only the proxy may set a header. A nil proxy owns the default headers.

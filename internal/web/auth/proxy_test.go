@@ -176,7 +176,7 @@ func TestProxyIdentityExpires(t *testing.T) {
 	})
 }
 
-// Options that would trust every client as the proxy are refused.
+// New refuses options with which every client would be trusted like the proxy.
 func TestNewRejectsInsecureProxyOptions(t *testing.T) {
 	for name, o := range map[string]auth.ProxyOptions{
 		"no peers or secret": {UserHeader: "X-User", GroupsHeader: "X-Groups"},

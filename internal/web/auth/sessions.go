@@ -59,7 +59,8 @@ func (s *sessions) begin(l *login) (id string) {
 	return id
 }
 
-// makeRoomLocked ends expired sessions and, at a maximum, the least active session. The caller must have locked mu.
+// makeRoomLocked ends expired sessions. If a maximum is still reached, it also ends the least active session. The
+// caller must have locked mu.
 func (s *sessions) makeRoomLocked(user string) {
 	var idle, own *login
 	count := 0

@@ -169,7 +169,8 @@ func TestSessionEndsOnLogoutOrExpiry(t *testing.T) {
 	})
 }
 
-// A session ends soon after its user changes, or after 10 min without a response of the API server.
+// A session ends soon after its user was deleted or got other groups or another UID. It also ends after 10 min without
+// a response of the API server.
 //
 // Invariant: I29.
 func TestSessionEndsWhenReviewFails(t *testing.T) {

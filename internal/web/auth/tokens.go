@@ -114,7 +114,7 @@ func (t *tokens) runReview(ctx context.Context, key hash, token string, r *pendi
 	r.result, r.err = review, nil
 }
 
-// storeLocked caches a review. If the cache is full, it removes the expired reviews, or the oldest one.
+// storeLocked caches a review. If the cache is full, it removes expired reviews, or else the oldest.
 func (t *tokens) storeLocked(key hash, review *tokenReview) {
 	if len(t.cache) >= maxCached {
 		var oldest hash

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// AddressWait is the maximum time that a request waits at a limit of its address or its kind of work.
+// AddressWait is the maximum time that a request waits because its address, user or kind of work has reached a limit.
 const AddressWait = 10 * time.Second
 
 // Peers are the address ranges of the proxies whose X-Forwarded-For header is trusted.

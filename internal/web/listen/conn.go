@@ -86,8 +86,8 @@ func (c *Conn) MarkIdentified() {
 	c.identified = true
 }
 
-// detach records that the connection has become a WebSocket. A WebSocket is never evicted, because WebSockets have
-// other limits.
+// detach records that the connection has become a WebSocket. The listener never evicts a WebSocket. Other limits apply
+// to WebSockets.
 func (c *Conn) detach() {
 	c.listener.mu.Lock()
 	defer c.listener.mu.Unlock()
@@ -117,8 +117,7 @@ func ConnOf(r *http.Request) *Conn {
 	return c
 }
 
-// ConnState excludes WebSockets from the connection limits, because they have other limits. It is for
-// http.Server.ConnState.
+// ConnState is for the field http.Server.ConnState. It calls detach when a connection has become a WebSocket.
 func ConnState(conn net.Conn, state http.ConnState) {
 	if c := limitedConnOf(conn); c != nil && state == http.StateHijacked {
 		c.detach()

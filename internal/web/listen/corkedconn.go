@@ -32,7 +32,7 @@ type CorkedConn struct {
 	mu     sync.Mutex
 	corked bool
 	pieces net.Buffers
-	// Copies of short pieces; long pieces belong to the caller of Write.
+	// copies contains the bytes of short pieces. The bytes of long pieces stay in the buffer of Write's caller.
 	copies         *[]byte
 	messageBuffers *sync.Pool
 }

@@ -44,8 +44,8 @@ func NewKeyPair(cert, key string, log *slog.Logger) (*KeyPair, error) {
 	return k, nil
 }
 
-// TLSConfig configures a listener. It sets no Strict-Transport-Security, because browsers would apply it to all ports
-// of the host.
+// TLSConfig returns the TLS configuration of a listener. The server does not send the header
+// Strict-Transport-Security, because browsers would apply this header to all ports of the host.
 func (k *KeyPair) TLSConfig() *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: k.certificate}
 }
@@ -101,7 +101,8 @@ func (k *KeyPair) read() (*tls.Certificate, error) {
 	return &certificate, nil
 }
 
-// isSameFile compares the identity, too: the kubelet replaces the files of a mounted Secret by new files.
+// isSameFile compares identity (inode), time and size. The identity is necessary, because the kubelet replaces the
+// files of a mounted Secret by new files.
 func isSameFile(a, b os.FileInfo) bool {
 	return a != nil && b != nil && os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// Maximum number of open connections, in total and for one address. Page loads and WebSockets share them.
+	// Maximum number of open connections, in total and for one address. Page loads and WebSockets both count.
 	maxConnections, addressConnections = 8000, 2000
 	// maxWaiting is the maximum number of connections without a complete request header. Each uses up to 40 KB.
 	maxWaiting = 2000
@@ -22,8 +22,8 @@ const (
 	minIdle = 5 * time.Second
 )
 
-// Listener limits the number of connections. To make room, it evicts a connection that waits for a request. It starts
-// with the address that has the most such connections of unidentified clients, so that a flood evicts itself.
+// Listener limits the number of connections. To make room, it evicts a connection that waits for a request. It chooses
+// the address with the most waiting connections of unidentified clients, so that a flood evicts itself.
 type Listener struct {
 	net.Listener
 
@@ -144,7 +144,8 @@ func (l *Listener) evictableLocked() *Conn {
 	return l.oldestLocked()
 }
 
-// oldestLocked returns the connection that has waited longest, first of unidentified clients, or nil.
+// oldestLocked returns the connection of an unidentified client that has waited longest. If there is none, it returns
+// the connection of an identified client that has waited longest, or nil.
 func (l *Listener) oldestLocked() *Conn {
 	if c := front(&l.waiting[0]); c != nil {
 		return c

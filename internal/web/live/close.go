@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// stopRetryDelay and fullRetryDelay are the minimum delays until clients reconnect after a server stop or at a
-	// limit.
+	// stopRetryDelay is the minimum delay until clients reconnect after a server stop.
 	stopRetryDelay = 500 * time.Millisecond
+	// fullRetryDelay is the minimum delay until a client reconnects after it was refused because of a limit.
 	fullRetryDelay = 5 * time.Second
 	retrySpread    = 5 * time.Second
 	// statusEnded is the WebSocket close code when the login of the user has ended.

@@ -32,7 +32,7 @@ func (l *session) followResources(ctx context.Context, id int) error {
 		if err != nil {
 			return err
 		}
-		// The version is the same if only resources changed that the viewer is not allowed to see.
+		// If only hidden resources changed, the version is still sentVersion. A heartbeat then replaces the list.
 		message := doc.Text
 		if doc.Version == sentVersion {
 			message = []byte(`"type":"heartbeat","cursor":""`)

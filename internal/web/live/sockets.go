@@ -23,7 +23,8 @@ import (
 
 const (
 	subprotocol = "glasshouse.v1+json"
-	// A client's message is an error above maxMessage bytes, and ends the connection above maxDrained bytes.
+	// If a client's message has more than maxMessage bytes, the client gets an error. If it has more than maxDrained
+	// bytes, the connection ends.
 	maxMessage       = 32 << 10
 	maxDrained       = 1 << 20
 	maxSubscriptions = 100
@@ -33,7 +34,8 @@ const (
 	pingInterval       = 25 * time.Second
 	// pongTimeout is long, because on a slow link, kernels and proxies buffer about 500 KiB before the ping.
 	pongTimeout = 30 * time.Second
-	// maxConcurrentMessages is per connection: one is encoded, one is sent, and a long one is sent in chunks.
+	// maxConcurrentMessages is the maximum number of messages in memory per connection. For example, one message is
+	// encoded, another is sent, and a third, long message waits between two chunks.
 	maxConcurrentMessages = 3
 )
 
@@ -45,7 +47,8 @@ type Deps struct {
 	Log    *slog.Logger
 	// Origins returns the allowed origins of a request, as patterns for the WebSocket library.
 	Origins func(*http.Request) []string
-	// Stopping reports whether the server stops. A canceled context can also mean that another cluster became active.
+	// Stopping reports whether the server stops. A canceled cluster context is no proof of that: another cluster can
+	// have become active.
 	Stopping func() bool
 }
 
@@ -84,7 +87,8 @@ func (s *Sockets) Serve(w http.ResponseWriter, r *http.Request) error {
 	}
 	quotas, builds := s.deps.Limits.ForSocket(r), s.deps.Limits.Processors(r)
 	options := s.deps.Reader.Options(r)
-	// When a thousand tabs reconnect at once, their subscriptions wait for a processor. This wait has no timeout.
+	// ScanLimiter has no timeout. When a thousand tabs reconnect at once, their subscriptions can wait long for a
+	// processor.
 	options.ScanLimiter = func(ctx context.Context) (release func(), err error) {
 		lease, err := s.deps.Limits.Limiter.Acquire(ctx, 1, builds...)
 		return lease.Release, err

@@ -71,7 +71,7 @@ func (l *session) subscribe(ctx context.Context, o *operation) {
 	}
 }
 
-// follow sends the messages of a subscription until it ends. For a log, nil means that the log has ended.
+// follow sends messages until the subscription ends. If it returns nil for the view "log", the log has ended.
 func (l *session) follow(ctx context.Context, o *operation, window *query.Window) (err error) {
 	defer request.RecoverAsError(&err)
 	switch {
@@ -112,7 +112,8 @@ func (l *session) follow(ctx context.Context, o *operation, window *query.Window
 	}
 }
 
-// moveWindow changes the range of rows that a subscription sends. An invalid request has no effect but an error.
+// moveWindow changes the range of rows that a subscription sends. If the request is invalid, the client receives an
+// error, and the range does not change.
 func (l *session) moveWindow(ctx context.Context, o *operation) {
 	l.mu.Lock()
 	f := l.subscriptions[o.ID]

@@ -7,7 +7,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/web/request"
 )
 
-// CheckTail returns a problem if the number of last lines is not valid. The problem quotes text.
+// CheckTail returns a problem if tail, the number of last lines, is not valid. The problem quotes text, the number as
+// the client sent it.
 func CheckTail(tail int, text string) error {
 	if tail < 0 || tail > maxTail {
 		return request.BadRequest("Invalid number of lines",
@@ -16,7 +17,7 @@ func CheckTail(tail int, text string) error {
 	return nil
 }
 
-// SetSince sets the start of the log: the field Age for text such as "10m", or Since for a point in time.
+// SetSince sets the start of the log. An age, such as "10m", sets the field Age. A point in time sets the field Since.
 func SetSince(o *watch.LogOptions, text string) (err error) {
 	if text == "" {
 		return nil

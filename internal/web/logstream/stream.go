@@ -17,8 +17,8 @@ import (
 const (
 	// DefaultTail and maxTail are the default and maximum number of lines from the end of a log.
 	DefaultTail, maxTail = 500, 5000
-	// logOpenWait is the maximum wait for the API server before the response starts with status 200. An error can
-	// still follow.
+	// logOpenWait limits the wait for the API server. Then the response starts with status 200, although the API server
+	// can still respond with an error.
 	logOpenWait = 2 * time.Second
 	// logChunk is the maximum length of one part of a log, in bytes.
 	logChunk = 64 << 10
@@ -50,7 +50,7 @@ func Open(
 	case <-openTimeout:
 	}
 	err := out.flush()
-	// Wait for the API server, or until ctx ends.
+	// Wait until the API server has responded, or ctx has ended.
 	log := <-done
 	if err == nil || log.err != nil {
 		return log.body, log.err
@@ -63,7 +63,7 @@ func Open(
 type Writer struct {
 	// Send sends a part of the log, which can be empty. awaitsServer means that the API server has not responded.
 	Send      func(part []byte, awaitsServer bool) error
-	Started   bool // Whether a part was sent; Copy resets it first.
+	Started   bool // Whether a part was sent since Copy was called.
 	responded bool
 	text      plainText
 	buf       []byte

@@ -18,7 +18,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch"
 )
 
-// Registry returns a registry with all metrics. Scrapes call the three functions, possibly concurrently.
+// Registry returns a registry with all metrics. Each scrape calls the functions status, sockets and shares. Scrapes can
+// be concurrent.
 func Registry(
 	status func() watch.WatchStatus, sockets func() int, shares func() (shares, guests int),
 ) (*prometheus.Registry, error) {

@@ -16,7 +16,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/web/metrics"
 )
 
-// fullStatus returns an entry of the watch status in which every number is set.
+// fullStatus returns a watch status entry that has no number 0.
 func fullStatus(namespaces []string, fields string) watch.WatchStatusEntry {
 	return watch.WatchStatusEntry{
 		Resource: "apps/v1/deployments", Fields: fields,
@@ -103,7 +103,7 @@ func TestMetricsSumScopesWithTheSameLabels(t *testing.T) {
 
 // The number of time series does not grow with the number of namespaces or field selectors.
 //
-// Invariant: I31. The number of metrics does not grow with namespaces. No metric reports what has not happened. The
+// Invariant: I31. The number of metrics does not grow with namespaces. A metric without a known value is omitted. The
 // status page matches the watch status.
 func TestLabelsDoNotGrowWithNamespaces(t *testing.T) {
 	few := []watch.WatchStatusEntry{fullStatus([]string{"ns-0"}, ""), fullStatus(nil, "metadata.name=0")}
@@ -120,7 +120,7 @@ func TestLabelsDoNotGrowWithNamespaces(t *testing.T) {
 	}
 }
 
-// Counters do not decrease when a scope (a watched resource) ends or restarts, but gauges can.
+// Counters do not decrease when a scope (a watched resource) ends or restarts. Gauges can decrease.
 func TestCountersDoNotDecrease(t *testing.T) {
 	var status watch.WatchStatus
 	registry, err := metrics.Registry(func() watch.WatchStatus { return status }, func() int { return 0 },

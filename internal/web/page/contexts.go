@@ -30,7 +30,7 @@ func (p *Contexts) render(w http.ResponseWriter, r *http.Request, status int, re
 	return response.HTML(w, r, status, templates.ContextsPage(page))
 }
 
-// SwitchTo makes another cluster the active one. The page of the method List has one form for each context.
+// SwitchTo makes another cluster active. It handles the forms on the page that List renders, one for each context.
 func (p *Contexts) SwitchTo(w http.ResponseWriter, r *http.Request) error {
 	if err := r.ParseForm(); err != nil || !r.PostForm.Has("name") {
 		return request.BadRequest("Invalid context", "The form must name a context of the kubeconfig in the field name.")

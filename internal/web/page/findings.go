@@ -17,8 +17,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/web/templates"
 )
 
-// formatHome adds an overview to the page. A nil document is unknown. The functions below it must match
-// web/static/src/home/home-text.ts; tests check both against testdata/overview.json.
+// formatHome adds an overview to the page. If the overview is unknown, document is nil. The texts in this file must
+// match those of web/static/src/home/home-text.ts. Tests check both against testdata/overview.json.
 func formatHome(page *templates.Home, document *overview.Overview, link linker, now time.Time) {
 	page.At = formatTime(now)
 	page.Empty = templates.Empty{Title: "Loading…", Detail: "Reading the resources of the cluster."}
@@ -73,7 +73,7 @@ func findingOf(f *overview.Finding, link linker, now time.Time) templates.Findin
 	return out
 }
 
-// pathOf returns the objects on the path to the cause, if there are others than the cause.
+// pathOf returns the objects on the path to the cause, with the cause last. It returns nil for a path of one object.
 func pathOf(f *overview.Finding, link linker) (path []templates.ObjectLink) {
 	if len(f.Chain) < 2 {
 		return nil
@@ -106,7 +106,7 @@ func objectLink(o *verdict.Object, link linker) *templates.ObjectLink {
 	return &templates.ObjectLink{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, Href: link(o, "")}
 }
 
-// ageCell returns the age of a time. It is empty for the zero Time.
+// ageCell returns a cell with the age of a time. For the zero Time, the cell is empty.
 func ageCell(at time.Time, suffix string, now time.Time) templates.Cell {
 	if at.IsZero() {
 		return templates.Cell{}
@@ -176,7 +176,8 @@ func fieldText(what string) string {
 	return name
 }
 
-// matchesFilter reports whether a problem contains all words of a filter. The words are the same as in lists.
+// matchesFilter reports whether a problem matches all words of a filter. A word is a part of a text, or a condition
+// such as "is:failed".
 func matchesFilter(f *overview.Finding, q string) bool {
 	var texts []string
 	for _, m := range append([]overview.Member{{Object: f.Object, Verdict: f.Verdict}}, f.Objects...) {
@@ -202,8 +203,8 @@ func matchesFilter(f *overview.Finding, q string) bool {
 	return true
 }
 
-// emptyText returns the text that the page shows instead of an empty list of problems. It excludes problems only for
-// resources that have been read.
+// emptyText returns the text that the page shows if there are no problems to list. Resources that cannot be read can
+// still have problems, so the text lists these resources as not known.
 func emptyText(o *overview.Overview, q string) templates.Empty {
 	if len(o.Problems) > 0 {
 		return templates.Empty{

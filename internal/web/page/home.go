@@ -61,7 +61,8 @@ func (s *Site) Namespace(w http.ResponseWriter, r *http.Request) error {
 
 func namespacePath(ns string) string { return "/ns/" + url.PathEscape(ns) }
 
-// hasHome reports whether the home page shows the viewer more than one list, or is the first page of a share link.
+// hasHome reports whether the viewer has a home page. A guest has one only if the share link contains several lists, or
+// if the home page or a namespace is its first page.
 func (s *Site) hasHome(r *http.Request) bool {
 	guest := request.GuestOf(r)
 	if guest == nil {
@@ -85,7 +86,7 @@ func (s *Site) home(w http.ResponseWriter, r *http.Request, namespaces []string,
 	if _, err := access.Resource(r.Context(), "core/v1/pods"); isUnavailable(err) {
 		return err
 	}
-	// A query for one pod checks that its namespaces exist.
+	// Query one pod, to check that the requested namespaces exist.
 	if len(namespaces) > 0 {
 		q := query.Query{Resource: "core/v1/pods", Namespaces: namespaces, Limit: 1}
 		if _, err := access.Snapshot(r.Context(), q, 0); isNamespaceProblem(err) {
@@ -155,7 +156,7 @@ func linkerFor(r *http.Request) linker {
 	}
 }
 
-// includes reports whether one of the parts has this resource, and includes the name of the object.
+// includes reports whether one of the parts of a share link has this resource, and includes the object.
 func includes(parts []watch.Part, o *verdict.Object, resource string) bool {
 	return slices.ContainsFunc(parts, func(p watch.Part) bool {
 		return p.Resource == resource && (p.Name == "" || p.Name == o.Name) &&

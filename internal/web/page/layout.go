@@ -24,7 +24,7 @@ import (
 // Site contains what all HTML pages have in common.
 type Site struct {
 	Version  string
-	PageRows int // Maximum number of rows of a list that the browser loads completely.
+	PageRows int // The browser loads a list completely if it has at most this number of rows.
 	Base     request.BasePath
 	Assets   *web.Assets
 	Auth     *auth.Authority // Nil means no login.
@@ -126,7 +126,7 @@ func preferencesOf(r *http.Request) templates.Preferences {
 	return preferences
 }
 
-// namespaces returns the namespaces that the viewer can list, if the first list is complete.
+// namespaces returns the namespaces that the viewer can list. It waits up to pageWait for the first list.
 func (s *Site) namespaces(r *http.Request) ([]string, templates.State) {
 	snapshot, err := s.Reader.Access(r).Snapshot(r.Context(), query.Query{Resource: "core/v1/namespaces"}, pageWait)
 	if err != nil {

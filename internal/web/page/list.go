@@ -63,7 +63,8 @@ func (s *Site) List(w http.ResponseWriter, r *http.Request) error {
 				{Text: "Clear filters", Href: page.Href},
 			},
 		}
-		// Guests get no link, because they can rarely list namespaces. static/src/model/status.ts has the same rule.
+		// Guests get no link to the list of namespaces, because they can rarely read it. static/src/model/status.ts has
+		// the same rule.
 		if p.Title == "Unknown namespace" && request.GuestOf(r) == nil {
 			page.Problem.Next = []templates.Link{{Text: "View namespaces", Href: "/r/core/v1/namespaces"}}
 		}
@@ -101,8 +102,8 @@ func openObject(text string) (ref, namespace, name string) {
 
 const events = "core/v1/events"
 
-// defaultSort returns the sort column of a list without the parameter sort: the newest events are first. view.ts has
-// the same rule.
+// defaultSort returns the sort column of a list if the parameter sort is missing. For Events, the newest are first.
+// view.ts has the same rule.
 func defaultSort(ref string) string {
 	if ref == events {
 		return "last seen"
@@ -135,7 +136,8 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 			return err
 		}
 		row.Cells = make([]templates.Cell, len(page.Columns))
-		hasWhy := o.Verdict().Severity() != verdict.None && page.Ref != events // The sentence of an Event is its message.
+		// An Event needs no column for the reason, because its message is the reason and has a column.
+		hasWhy := o.Verdict().Severity() != verdict.None && page.Ref != events
 		page.ShowsWhy = page.ShowsWhy || hasWhy
 		if v := o.Verdict().Unpack(); v.Severity > verdict.OK {
 			row.Severity, row.Why = v.Severity.String(), v.Why()

@@ -29,7 +29,7 @@ func (s *Site) Object(w http.ResponseWriter, r *http.Request) error {
 	code := http.StatusOK
 	text, status, err := access.LastKnown(r.Context(), page.Ref, page.Namespace, page.Name)
 	if err != nil {
-		// The script of the page shows a missing or forbidden object as soon as it can be read.
+		// Send the page also for a missing or forbidden object. Its script shows the object once it can be read.
 		p := request.ProblemFor(request.IdentityOf(r).Viewer, err)
 		if !request.WantsPage(r) || p.Status != http.StatusNotFound && p.Status != http.StatusForbidden {
 			return err

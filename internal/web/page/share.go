@@ -51,7 +51,8 @@ func (p *Share) Open(w http.ResponseWriter, r *http.Request) error {
 	}{shared.To})
 }
 
-// Leave removes the guest cookie. It does not redirect: without a login, another page would show more than the link.
+// Leave removes the guest cookie. It does not redirect: if the server requires no login, any other page shows more than
+// the link does.
 func (p *Share) Leave(w http.ResponseWriter, r *http.Request) error {
 	p.setCookie(w, r, "", -1)
 	return response.HTML(w, r, http.StatusOK, templates.LeftPage(p.Site.bareLayout(r, "You left the shared view")))

@@ -47,8 +47,8 @@ func formatStatus(layout templates.Layout, status watch.WatchStatus, now time.Ti
 // unknownCell is the text of a cell whose value is unknown. A zero would be wrong there.
 const unknownCell = "–"
 
-// statusCells returns the cells after the state in one row of the status page. Cells of elapsed times contain
-// timestamps.
+// statusCells returns the cells after the state in one row of the status page. For an elapsed time, the cell contains
+// the point in time, such as "2026-11-21T10:04:56Z ago".
 func statusCells(c *watch.WatchStatusEntry) []string {
 	listed := c.State == status.Live || c.State == status.Stale
 	objects, lastEvent, relists := unknownCell, unknownCell, unknownCell
@@ -167,7 +167,7 @@ func sizeText(bytes int64) string {
 	return templates.Digits(int((bytes+unit/2)/unit)) + " " + units[0]
 }
 
-// durationText formats a finished duration, given in seconds. Its text does not change while the page is open.
+// durationText formats a duration in seconds, such as "2.5 s". The duration has ended, so the page does not update it.
 func durationText(seconds float64) string {
 	tenths := int64(seconds * 10)
 	switch {

@@ -54,7 +54,7 @@ func (c *Counts) set(now time.Time, counts map[string]int, problems map[string]v
 	if err != nil {
 		return
 	}
-	text := message[1 : len(message)-1] // Each session adds its own members.
+	text := message[1 : len(message)-1] // Remove the braces. Each session adds members, such as the id.
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now.Before(c.countedAt) {

@@ -62,7 +62,8 @@ func NewList(build string) *List {
 	return &List{build: build, Sections: templates.NewSections()}
 }
 
-// Read returns all resources found by API discovery, in picker order. It waits for a new result of API discovery.
+// Read returns all resources found by API discovery, in picker order. It waits up to wait for a new result of API
+// discovery.
 func (l *List) Read(ctx context.Context, access *watch.Access, wait time.Duration) (*ListDocument, error) {
 	resources, groupErrors, err := access.Resources().List(ctx, wait)
 	if err != nil {

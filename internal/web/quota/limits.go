@@ -46,9 +46,10 @@ const (
 	// linkSockets limits the WebSockets of one share link. guestSockets limits those of all links, to leave capacity
 	// for users.
 	linkSockets, guestSockets = 2000, 4000
-	// SocketSubscriptions is how many subscriptions a client can have for each WebSocket that it can open.
+	// SocketSubscriptions multiplies a limit of WebSockets. The product is the limit of subscriptions: a user can have
+	// 6 times as many subscriptions as WebSockets.
 	SocketSubscriptions = 6
-	// viewerLogs, linkLogs and guestLogs limit followed logs per user, per link, and for all links, to spare others.
+	// viewerLogs limits the followed logs of one user, linkLogs those of one share link, guestLogs those of all links.
 	viewerLogs, linkLogs, guestLogs = 25, 25, 50
 	maxLogs                         = 100
 	// messageRate is in messages per second from one WebSocket. If a client sends faster, the server reads its

@@ -81,7 +81,8 @@ type errReader struct{ err error }
 
 func (f errReader) Read([]byte) (int, error) { return 0, f.err }
 
-// maxInFlight returns the maximum number of concurrent requests, once for identified clients and once for all others.
+// maxInFlight returns the maximum number of concurrent requests of all identified clients. All other clients together
+// have the same maximum.
 func (q *Limits) maxInFlight() int64 {
 	if q.memoryLimit == 0 {
 		return maxRequests

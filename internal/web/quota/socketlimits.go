@@ -14,12 +14,14 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/web/share"
 )
 
-// MessageLimiters returns the rate limiters for messages of a new WebSocket: its own, and that of its IP address.
+// MessageLimiters returns two rate limiters for the messages of a new WebSocket. One is for this WebSocket, and the
+// other one for all WebSockets of its IP address.
 func (q *Limits) MessageLimiters(r *http.Request) []*rate.Limiter {
 	return q.rateLimitersFor(r, rate.NewLimiter(messageRate, messageBurst), q.addressRates)
 }
 
-// FrameLimiters returns the rate limiters for frames of a new WebSocket: its own, and that of its IP address.
+// FrameLimiters returns two rate limiters for the frames of a new WebSocket. One is for this WebSocket, and the other
+// one for all WebSockets of its IP address.
 func (q *Limits) FrameLimiters(r *http.Request) []*rate.Limiter {
 	return q.rateLimitersFor(r, rate.NewLimiter(frameRate, frameBurst), q.frameRates)
 }
@@ -31,9 +33,9 @@ func (q *Limits) rateLimitersFor(r *http.Request, own *rate.Limiter, addresses *
 	return []*rate.Limiter{own}
 }
 
-// FanOutSize returns the number of open WebSockets that one of the limits counts, for the limit that counts most. The
-// server sends less often to so many WebSockets, to leave processor time for others. The result is 0 if there are no
-// others.
+// FanOutSize returns the largest number of open WebSockets that one of the limits counts (such as 300 of one user). The
+// server sends changes to many WebSockets less often, which leaves processor time for other callers. If there are no
+// other WebSockets, the result is 0.
 func (q *Limits) FanOutSize(limits []limit.Limit) int {
 	var maxUsed int64
 	for _, l := range limits {
@@ -45,7 +47,7 @@ func (q *Limits) FanOutSize(limits []limit.Limit) int {
 	return 0
 }
 
-// ForSocket returns the limits for a new WebSocket of an IP address, and of its user or share link.
+// ForSocket returns the limits that count a new WebSocket: that of its IP address, and that of its user or share link.
 func (q *Limits) ForSocket(r *http.Request) []limit.Limit {
 	var quotas []limit.Limit
 	if address, known := q.peers.ClientAddr(r); known {

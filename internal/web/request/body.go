@@ -12,7 +12,8 @@ import (
 // MaxBody is the maximum length of the body of a request, in bytes.
 const MaxBody = 64 << 10
 
-// ReadBody decodes the JSON body of a request. It refuses unknown members, which clients expect to have an effect.
+// ReadBody decodes the JSON body of a request. It refuses unknown members, because a client that sends a member expects
+// an effect.
 func ReadBody(r *http.Request, into any) error {
 	text, err := io.ReadAll(r.Body)
 	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {

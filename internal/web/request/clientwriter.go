@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// ClientError wraps an error of a write to the client. It identifies disconnects, whose errors depend on the
-// protocol.
+// ClientError wraps an error of a write to the client. Its type shows that the client has disconnected. The wrapped
+// error cannot show this, because it depends on the protocol.
 type ClientError struct{ error }
 
 // NewClientError marks err as an error of a write to the client.

@@ -23,7 +23,8 @@ type ClusterInfo struct {
 type Cluster struct {
 	ClusterInfo
 
-	// ID is a hash of the context name and the server address. The server compares it with the page's ID.
+	// ID is a hash of the context name and the server address. A page sends the ID of the cluster that it shows, and
+	// the server compares the two.
 	ID  string
 	ctx context.Context //nolint:containedctx // WebSockets and logs outlive their requests.
 	end context.CancelFunc
@@ -55,7 +56,7 @@ func NewActiveCluster(info ClusterInfo, contexts *Contexts) *ActiveCluster {
 // Load returns the active cluster. Handlers use ClusterOf instead, because a request must use only one cluster.
 func (a *ActiveCluster) Load() *Cluster { return a.current.Load() }
 
-// Begin allows WebSockets and log streams of the active cluster until the context stopping ends.
+// Begin allows WebSockets and log streams of the active cluster. They end when the parameter stopping, a context, ends.
 func (a *ActiveCluster) Begin(stopping context.Context) { a.Load().begin(stopping) }
 
 // Replace activates another cluster, and ends the WebSockets and log streams of the previous one.

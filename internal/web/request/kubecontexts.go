@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Contexts lists and switches the contexts of a kubeconfig. A switch affects all viewers, so Contexts is for one
-// person.
+// Contexts lists and switches the contexts of a kubeconfig. A switch affects all viewers, so a server that identifies
+// users has no Contexts.
 type Contexts struct {
 	// List reads the contexts from the kubeconfig file at each call, because the file can change.
 	List func() ([]Context, error)

@@ -33,8 +33,8 @@ func ObjectPath(ref, namespace, name string) string {
 	return "/o/" + ref + "/" + url.PathEscape(cmp.Or(namespace, "_")) + "/" + url.PathEscape(name)
 }
 
-// ExpandObjectPath returns the path group/version/resource/namespace/name of an object. If text has fewer parts,
-// fullPath provides the rest.
+// ExpandObjectPath returns the path group/version/resource/namespace/name of an object. Text can also be a name, or
+// namespace/name. The first parts are then those of fullPath, the path of another object.
 func ExpandObjectPath(text, fullPath string) (string, error) {
 	parts := strings.Split(strings.Trim(text, "/ "), "/")
 	o := strings.Split(fullPath, "/")
@@ -50,7 +50,7 @@ func ExpandObjectPath(text, fullPath string) (string, error) {
 		"group/version/resource/namespace/name, with core for the empty group and _ for no namespace.", text)
 }
 
-// ReturnPath returns the path if it is a safe one on this server, or else the start page.
+// ReturnPath returns the path if it cannot lead to another server. Otherwise, it returns the start page.
 func ReturnPath(path string) string {
 	const home = "/"
 	if len(path) > maxReturnPath || !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") {

@@ -29,8 +29,8 @@ func Param(r *http.Request, name string) string {
 	return raw
 }
 
-// ValuesOf returns the query parameters. It refuses unknown ones, because an ignored mistyped filter would return too
-// much.
+// ValuesOf returns the query parameters. It refuses unknown parameters. If it ignored them, a filter with a typing
+// error would return too many objects.
 func ValuesOf(r *http.Request, known ...string) (url.Values, error) {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {

@@ -15,7 +15,8 @@ var errRevoked = errors.New("a permission that the response depends on was revok
 
 type revalidationKey struct{}
 
-// AbortOnRevoke is middleware that aborts a response when its login, share link or a required permission ends.
+// AbortOnRevoke is middleware that aborts a response when the login or share link of its sender ends, or a required
+// permission is revoked.
 func AbortOnRevoke(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		identityCtx, done := IdentityOf(r).Context(r.Context())

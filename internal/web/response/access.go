@@ -19,7 +19,7 @@ func (d *Reader) Access(r *http.Request) *watch.Access {
 	return request.ClusterOf(r).Cluster.For(request.IdentityOf(r).Viewer).With(d.Options(r))
 }
 
-// Overview returns the overview of these namespaces; none means all. It is nil if reading it takes longer than wait.
+// Overview returns the overview of these namespaces; none means all. It returns nil if the read takes longer than wait.
 func (d *Reader) Overview(
 	r *http.Request, namespaces []string, wait time.Duration,
 ) (*overview.Overview, error) {

@@ -18,10 +18,11 @@ const (
 	SmallMemory   = 2 << 20
 	ObjectMemory  = SmallMemory + messages.LargestText
 	CompareMemory = SmallMemory + 2*messages.LargestText
-	// ExportMemory is for two objects of an export, and their converted texts. One caller can build two exports
-	// within 64 MiB.
+	// ExportMemory is for two objects of an export, and their converted texts. If the budget of all responses is 64
+	// MiB, one caller can use a quarter, which is enough for two exports.
 	ExportMemory = 8 << 20
-	// GraphMemory is for three objects of a graph, and the text of one row.
+	// GraphMemory is for a graph of related objects. The graph needs its own object, two others at a time, and the text
+	// of one row.
 	GraphMemory = 2 * ExportMemory
 )
 

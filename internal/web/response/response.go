@@ -156,7 +156,7 @@ func (o *Response) Write(p []byte) (int, error) {
 	return len(p), o.err
 }
 
-// SetWriteDeadline aborts the response. The piece that is being sent has until the given time.
+// SetWriteDeadline aborts the response. The write of the current piece can continue until the given time.
 func (o *Response) SetWriteDeadline(at time.Time) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -196,8 +196,8 @@ func (o *Response) release() {
 	o.ended = true
 }
 
-// Behind implements limit.Response. It returns the longer of two durations: the age of the current piece, and the delay
-// behind a client that accepts rate bytes per second.
+// Behind implements limit.Response. It returns the longer of two durations. One is the time since the write of the
+// current piece began. The other one is how much longer the response took than at rate bytes per second.
 func (o *Response) Behind(rate int64) time.Duration {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -11,10 +11,11 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/limit"
 )
 
-// Large texts are converted one at a time: one with 30,000 short strings needed 80 times its own size.
+// Texts of at least largeText bytes are converted one at a time, because a conversion can need much memory. For a text
+// with 30,000 short strings, it needed 80 times the size of the text.
 const largeText = 128 << 10
 
-// ToYAML converts JSON to YAML. It waits while another large text is converted.
+// ToYAML converts JSON to YAML. A text of at least largeText bytes waits while another such text is converted.
 func (d *Reader) ToYAML(r *http.Request, text []byte) ([]byte, error) {
 	if len(text) >= largeText {
 		done, err := d.acquireProcessor(r.Context(), r)
@@ -48,7 +49,7 @@ func (d *Reader) YAMLForPage(r *http.Request, text []byte) (string, error) {
 	return string(document), err
 }
 
-// jsonToYAML parses JSON as YAML, after it has escaped characters that are invalid or line breaks in YAML.
+// jsonToYAML parses JSON as YAML. It first escapes the characters that YAML does not allow or reads as line breaks.
 func jsonToYAML(text []byte) ([]byte, error) {
 	var escaped strings.Builder
 	rest := text

@@ -42,7 +42,7 @@ func TestJSONToYAMLSupportsAllCharacters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Other JSON encoders do not escape U+2028 and U+2029.
+		// Go escapes U+2028 and U+2029. Other JSON encoders do not, so test the unescaped characters.
 		raw := strings.NewReplacer(`\u2028`, "\u2028", `\u2029`, "\u2029").Replace(string(object))
 		document, err := jsonToYAML([]byte(raw))
 		if err != nil {
