@@ -37,8 +37,8 @@ type nextCluster struct {
 	done chan struct{}
 }
 
-// hasClusterFlags reports whether flags such as --token describe one cluster. Users then cannot switch contexts,
-// because another cluster must not get these credentials.
+// hasClusterFlags reports whether a flag such as --token describes the cluster or the credentials. If so, users cannot
+// switch contexts, because another cluster must not get these credentials.
 func hasClusterFlags(flags *pflag.FlagSet) (hasOther bool) {
 	allowed := []string{"kubeconfig", "context", "namespace", "request-timeout", "cache-dir", "disable-compression"}
 	flags.VisitAll(func(flag *pflag.Flag) {
@@ -56,8 +56,8 @@ func (c *contextSwitcher) switchable() *request.Contexts {
 	return &request.Contexts{List: c.listContexts, Switch: c.switchTo}
 }
 
-// configFor returns the kubectl flags for a context, without --server and --token. An empty name selects the current
-// context.
+// configFor returns the kubectl flags for a context. They include neither --server nor credentials such as --token. An
+// empty name selects the current context.
 func (c *contextSwitcher) configFor(name string) *genericclioptions.ConfigFlags {
 	kube := genericclioptions.NewConfigFlags(true)
 	kube.KubeConfig, kube.Timeout, kube.DisableCompression = c.kube.KubeConfig, c.kube.Timeout,
@@ -104,7 +104,7 @@ func (c *contextSwitcher) switchTo(ctx context.Context, name string) error {
 	return nil
 }
 
-// errNotSent is the error of a dialer that never opens a connection.
+// errNotSent is the error of the dialer in the function credentials. The dialer never opens a connection.
 var errNotSent = errors.New("no connection to the API server")
 
 // credentials checks that credentials can be obtained, for example from a login command. It sends no request.

@@ -192,7 +192,8 @@ func (p *runningProgram) openSocket(clusterID string) *livetest.Tab {
 	return livetest.OpenTab(p.t.Context(), p.t, p.url, livetest.Options{Query: "cluster=" + clusterID})
 }
 
-// readSnapshot subscribes to pods, and reads up to the first snapshot with rows.
+// readSnapshot subscribes to pods, and reads up to the first snapshot with rows. It returns the cursor of the snapshot,
+// and the types of the messages before it.
 func readSnapshot(tab *livetest.Tab, cursor string) (earlierTypes, snapshotCursor string) {
 	tab.Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods","cursor":"` + cursor + `"}`)
 	for {
@@ -425,7 +426,7 @@ func TestSwitchesLeakNoGoroutines(t *testing.T) {
 	switchAndRead := func(n int) {
 		p.switchContext(names[n%2])
 		if previous != nil {
-			wantSwitchedClose(t, previous) // A WebSocket ends at once only if its client responds to the close.
+			wantSwitchedClose(t, previous) // The client must read the close; a WebSocket then ends at once.
 		}
 		p.waitForPod("pod-of-" + names[n%2])
 		previous = p.openSocket(p.clusterID())
@@ -456,7 +457,8 @@ func TestSwitchesLeakNoGoroutines(t *testing.T) {
 	}
 }
 
-// Users can switch contexts only without a login, and if no flag sets the server, the credentials or impersonation.
+// Users can switch contexts only if the program has no login, and no flag sets the server, the credentials or the
+// impersonated user.
 // Invariant: I24.
 func TestContextsAreOfferedOnlyLocally(t *testing.T) {
 	clearEnvironment(t)

@@ -50,7 +50,8 @@ func TestArchitectureNamesWhatExists(t *testing.T) {
 	checkNames(t, "docs/invariants.md", readDocument(t, "docs/invariants.md"), tests)
 }
 
-// checkNames returns the number of names of tests and files in a document. Files can have paths or base names.
+// checkNames fails if a test or file that a document names does not exist. It returns the number of these names. A file
+// can have a path or only a base name.
 func checkNames(t *testing.T, source, text string, tests map[string]bool) (names int) {
 	t.Helper()
 	for _, name := range regexp.MustCompile(`\b(?:Test|Fuzz)[A-Z]\w+`).FindAllString(text, -1) {
@@ -155,7 +156,7 @@ func TestDocumentedTargetsExist(t *testing.T) {
 	}
 }
 
-// go install refuses a program whose go.mod has one of these directives.
+// go install refuses a program whose go.mod has a directive "replace" or "exclude".
 func TestGoInstallAcceptsTheModule(t *testing.T) {
 	directives := regexp.MustCompile(`(?m)^(?:replace|exclude)\b.*`)
 	for _, directive := range directives.FindAllString(readDocument(t, "go.mod"), -1) {

@@ -2,7 +2,8 @@ package main
 
 import "net/http"
 
-// problemMeanings explains problems (error documents) whose detail does not start with a short general sentence.
+// problemMeanings explains problems (error documents) by title. It has the problems whose detail contains no general
+// sentence that docs/reference.md can quote.
 func problemMeanings() map[string]string {
 	return map[string]string{
 		"Container is waiting": "The container has not run yet. The detail has the reason and the containers of " +
@@ -46,8 +47,8 @@ func problemMeanings() map[string]string {
 	}
 }
 
-// problemStatuses contains problems (error documents) whose title and status are in different places of the source
-// code.
+// problemStatuses contains the statuses of problems (error documents) for which the source code defines title and
+// status in different places.
 func problemStatuses() map[string][]int {
 	return map[string][]int{
 		"API server rejected the credentials": {http.StatusServiceUnavailable},

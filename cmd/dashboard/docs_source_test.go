@@ -145,7 +145,7 @@ func (s *source) shown(name, unit string) (string, error) {
 	switch {
 	case !ok:
 		return "", fmt.Errorf("%s is not an integer", name)
-	// The constant is an interval, and the text is a number per second.
+	// The table shows uses per second, but the constant is the interval between two uses.
 	case isDuration && unit == "rate":
 		return thousands(int64(time.Second) / number), nil
 	case isDuration:
@@ -234,7 +234,7 @@ func (s *source) problems(t *testing.T) string {
 			t.Errorf("problemMeanings contains %q, which is not the title of a problem", title)
 		}
 	}
-	var invalid []string // The detail of these problems is enough: api.md and openapi.json define what is valid.
+	var invalid []string // These are listed by title only: api.md and openapi.json define valid requests.
 	for _, title := range slices.Sorted(maps.Keys(all)) {
 		p := all[title]
 		p.statuses = append(p.statuses, statuses[title]...)
@@ -260,7 +260,8 @@ func (s *source) problems(t *testing.T) string {
 	return list.String()
 }
 
-// addProblem adds the problem (error document) that a node creates, if any. The key is its title.
+// addProblem adds the problem (error document) that a node of the source code creates. Nodes of other kinds add
+// nothing. The key of the map is the title of the problem.
 func (s *source) addProblem(t *testing.T, all map[string]*problem, in string, node ast.Node) {
 	t.Helper()
 	add := func(title ast.Expr, status int, details ...ast.Expr) {
@@ -352,7 +353,7 @@ func (s *source) titles(t *testing.T, in string, e ast.Expr) []string {
 	if sum, ok := e.(*ast.BinaryExpr); ok && sum.Op == token.ADD {
 		if prefix, _, err := s.value(in, sum.X); err == nil && nameOf(sum.Y) == "name" {
 			text := constant.StringVal(prefix)
-			// The variable "name" is always "view" or "format".
+			// The source has the title as "…" + name. The variable "name" is always "view" or "format".
 			return []string{text + "view", text + "format"}
 		}
 	}

@@ -27,10 +27,11 @@ import (
 )
 
 type settings struct {
-	kube       *genericclioptions.ConfigFlags
-	listen     string
-	metrics    string
-	listenSet  bool // Whether --listen is set; otherwise, a free port replaces the default port if it is in use.
+	kube    *genericclioptions.ConfigFlags
+	listen  string
+	metrics string
+	// Whether --listen is set. Without --listen, the program can use a free port instead of the default port.
+	listenSet  bool
 	clusterSet bool
 	pageRows   int
 	logLevel   string
@@ -223,7 +224,7 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	group.Go(func() error { return handler.Run(ctx) })
 	log.LogAttrs(ctx, slog.LevelInfo, "serving", attrs...)
-	// For people; the log contains the same data for programs.
+	// This line is for people. The log contains the same data for programs.
 	_, _ = fmt.Fprintf(stdout, "Glasshouse shows %s at %s\n", first.name, address)
 	group.Go(func() error { return switcher.run(ctx, cluster, server) })
 	group.Go(func() error { return authority.Run(ctx) })
@@ -238,7 +239,7 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// watchOptions returns the options that follow from flags about objects and their cache.
+// watchOptions returns the options for packages that watch and mask objects, as the flags set them.
 func (s *settings) watchOptions(log *slog.Logger) (watch.Options, error) {
 	options, err := s.watch.options(log, memlimit.FromCgroup)
 	if err != nil {

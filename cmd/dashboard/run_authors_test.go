@@ -29,8 +29,8 @@ type authoredEvent struct {
 	}
 }
 
-// pathAuthors returns the field managers of each patch operation, such as "add /data/a". The key "by" has the field
-// manager of the complete change.
+// pathAuthors returns the field managers of each operation of the patch. A key is an operation with its path, such as
+// "add /data/a". The key "by" contains the field manager of the complete change.
 func (e *authoredEvent) pathAuthors() map[string]string {
 	authors := map[string]string{"by": strings.TrimSpace(e.By.Manager + " " + e.By.Operation + " " + e.By.Subresource)}
 	for i, op := range e.Patch {

@@ -43,8 +43,8 @@ func (a target) expand(template string) string {
 	return strings.NewReplacer("REF", a.ref, "NS", a.ns, "NAME", a.name).Replace(template)
 }
 
-// mask replaces the target's namespace and name, and values that differ between requests: times, resourceVersions and
-// cursors.
+// mask replaces parts of a response by placeholders: the namespace and name of the target, and values that differ
+// between requests (times, resourceVersions and cursors).
 func (a target) mask(text string) string {
 	text = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`).ReplaceAllString(text,
 		"TIME")
@@ -134,8 +134,8 @@ func routeRequests() map[string][]string {
 	}
 }
 
-// subscriptions returns members of subscribe messages that use all filters and views. The keys are for error
-// messages.
+// subscriptions returns JSON members for subscribe messages. Together, the messages use all filters and views. The keys
+// describe the messages, for test failures.
 func subscriptions() map[string]string {
 	filters := map[string]string{
 		"all": ``, "one namespace": `,"ns":["NS"]`, "several namespaces": `,"ns":["NS","default"]`,
@@ -482,7 +482,7 @@ func TestHiddenChangesCauseNoMessages(t *testing.T) {
 				return !slices.ContainsFunc(updating, func(id int) bool { return len(messages[id]) == before[id] })
 			})
 		}
-		// Remove the snapshots of the views with changes. They also contain the changes of earlier runs.
+		// Ignore snapshots of the views with changes. Such a snapshot also contains the changes of earlier runs.
 		for _, id := range changeViews {
 			messages[id] = slices.DeleteFunc(messages[id], func(message string) bool {
 				return strings.Contains(message, `"type":"snapshot"`)
@@ -526,7 +526,8 @@ func TestHiddenChangesCauseNoMessages(t *testing.T) {
 // Invariant: I18.
 func TestEscapedPathsGiveNoOtherAccess(t *testing.T) {
 	w := newProber(t)
-	w.plant(t, w.ownNamespace, "configmaps", "0") // The object has the same name as its resource.
+	// An object with the name of its resource: a server that confuses the parts of a path would find it.
+	w.plant(t, w.ownNamespace, "configmaps", "0")
 	const ref = "core/v1/configmaps"
 	for _, suffix := range []string{
 		"/OWN/../NOT/NAME", "/OWN/..%2fNOT/NAME", "/OWN%2f..%2fNOT/NAME", "/OWN/%2e%2e/NOT/NAME",

@@ -33,15 +33,17 @@ type observer struct {
 	target target
 	byName bool // The observer can get one object, but cannot list objects.
 
-	requests  []string
-	responses map[string]string // The first masked response, by request and value of the visible objects.
-	messages  map[string]string // The first masked messages, by view and value of the visible objects.
-	cursors   map[string]bool
-	lengths   map[int]bool
-	socket    *backgroundSocket
-	last      map[int]string // The newest cursor, by subscription ID.
-	views     []string       // The view of each subscription; the index is the subscription ID minus one.
-	nextID    int
+	requests []string
+	// The first response with masked values. The key is the request and the value of the visible objects.
+	responses map[string]string
+	// The first messages with masked values. The key is the view and the value of the visible objects.
+	messages map[string]string
+	cursors  map[string]bool
+	lengths  map[int]bool
+	socket   *backgroundSocket
+	last     map[int]string // The newest cursor, by subscription ID.
+	views    []string       // The view of each subscription; the index is the subscription ID minus one.
+	nextID   int
 }
 
 func (w *prober) newObserver(t *testing.T, name string, header http.Header, object target) *observer {
@@ -115,7 +117,7 @@ func (s *observer) mask(text string) string {
 	return s.target.mask(text)
 }
 
-// recordCursor returns the cursor in a text, and fails if an earlier text had the same one.
+// recordCursor returns the cursor in a text. It fails if an earlier text had this cursor.
 func (s *observer) recordCursor(t *testing.T, source, text string) string {
 	t.Helper()
 	match := regexp.MustCompile(`"cursor":"([^"]+)"`).FindStringSubmatch(text)
@@ -131,7 +133,7 @@ func (s *observer) recordCursor(t *testing.T, source, text string) string {
 
 func (s *observer) wantSame(t *testing.T, first map[string]string, key, text string) {
 	t.Helper()
-	// Under load, a home page is sent without the problems, which the script then requests.
+	// Under load, a home page is sent without the list of problems. Its script then requests the list.
 	if strings.Contains(text, `id="asof" class="asof" data-at="TIME"></span>`) {
 		key += ", without problems"
 	}
@@ -224,8 +226,8 @@ func (s *observer) subscribedViews() []string {
 	return []string{"rows", "table", "window", "object", "changes"}
 }
 
-// newObservers returns restricted clients. Some can read all of ownNamespace, the others some objects of
-// partNamespace.
+// newObservers returns clients with restricted permissions. Some of them can read all objects in ownNamespace. The
+// others can read only some objects in partNamespace.
 func (w *prober) newObservers(t *testing.T, ownNamespace, partNamespace string) []*observer {
 	t.Helper()
 	const ref = "core/v1/configmaps"
@@ -359,7 +361,8 @@ func (w *prober) changeHidden(t *testing.T, part string, n int) {
 	w.waitForValue(t, w.otherNamespace, plantedName, value)
 }
 
-// Hidden objects change in half of the rounds. A reader who guesses these rounds must be right in half of them only.
+// Hidden objects change in half of the rounds. The test guesses these rounds from the responses. A guess must be right
+// in only half of the rounds, as at random.
 // Invariant: S24. Nothing that a restricted reader receives depends on objects that it is not permitted to read.
 // Invariant: I18.
 func TestHiddenChangesCannotBeGuessed(t *testing.T) {
@@ -394,7 +397,7 @@ func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 	eventually(t, "the home pages are complete", func() error {
 		for _, s := range observers {
 			if text, _ := s.get(t, "/api/v1/problems"); !strings.Contains(text, `"watched":[{`) {
-				continue // The observer may read no resource type completely.
+				continue // The response lists no watched resource if the observer can read only some objects of each.
 			}
 			if text, _ := s.get(t, "/"); strings.Contains(text, `id="count" class="count"></span>`) {
 				return fmt.Errorf("the home page of the %s: some resources are not read yet", s.name)
@@ -490,7 +493,8 @@ func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 				(strings.Contains(text, `"reset"`) || !strings.Contains(text, `"events":[{`)) {
 				t.Errorf("%s cannot resume the view %s: %s", s.name, view, text)
 			}
-			if round > 1 { // In rounds 0 and 1, the response differs, because the old cursor is several changes old.
+			// In rounds 0 and 1, the old cursor is several changes old, so the response contains more changes.
+			if round > 1 {
 				s.wantSameMessages(t, id, state+", resubscribed", received[id])
 			}
 			s.socket.Send(fmt.Sprintf(`{"op":"unsubscribe","id":%d}`, id))

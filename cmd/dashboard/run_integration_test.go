@@ -34,8 +34,9 @@ import (
 const canary = "c4n4ry-7f3a"
 
 // Invariant: I19. Every listable resource is served, with the same count as in the API server. New and removed
-// resources and versions show within 2 s. An API without responses affects only its own resources. A page of
-// a missing object shows the object as soon as it is created. A page shows since when the API server is unreachable.
+// resources and versions show within 2 s. An API that does not respond affects only its own resources. A page of a
+// missing object shows the object as soon as it is created. If the API server is unreachable, the page shows since
+// when.
 func TestEveryListableKindIsServed(t *testing.T) {
 	d := startReady(t, adminConfig(t))
 	c := newAPIClient(t, adminConfig(t))
@@ -252,10 +253,10 @@ func TestSecretsAreMasked(t *testing.T) {
 }
 
 // Invariant: I24. The program starts without its API server, and connects within 15 s after the API server becomes
-// reachable. Data whose watch cannot be resumed is stale until relisted. One kubeconfig context is active, and
-// nothing of other contexts is shown or remains. An unreachable context blocks no other one. If a context cannot be
-// opened, the active one stays. An API server with an unknown authority receives no request. A rotated authority is
-// trusted. Expired credentials do not count as a revoked permission.
+// reachable. If a watch cannot be resumed, its data is stale until the next list. One kubeconfig context is active, and
+// no data of other contexts is shown or kept. An unreachable context does not block other contexts. If a context cannot
+// be opened, the active one stays. The program sends no request to an API server with an unknown certificate authority.
+// A rotated authority is trusted. Expired credentials do not count as a revoked permission.
 func TestProgramWaitsForTheAPIServer(t *testing.T) {
 	config := adminConfig(t)
 	address, upstream := forwardAddresses(t, config)
@@ -280,8 +281,9 @@ func TestProgramWaitsForTheAPIServer(t *testing.T) {
 	}
 }
 
-// Invariant: I20. Permitted namespaces are live, and a forbidden resource has the state forbidden. New permissions
-// are detected, and revoked ones remove their rows. While permissions change, only real changes are sent as changes.
+// Invariant: I20. Permitted namespaces are live, and a forbidden resource has the state forbidden. New permissions are
+// detected. If a permission is revoked, its rows are removed. Rows that appear or disappear because of permissions are
+// not sent as changes of objects.
 func TestUsersSeePermittedNamespaces(t *testing.T) {
 	dir := filepath.Dir(adminConfig(t))
 	for _, test := range []struct{ name, config, path, want string }{
@@ -303,8 +305,8 @@ func TestUsersSeePermittedNamespaces(t *testing.T) {
 }
 
 // Invariant: I26. Invalid or oversized input is refused with an explanation, and the program continues. Only allowed
-// host names and origins are served, and a refusal names the flag that allows others. A log record is one line. A
-// renewed certificate needs no restart. All URLs are under the base path. A setting is read from its flag, the
+// host names and origins are served. The error for other ones names the flag that allows them. A log record is one
+// line. A renewed certificate needs no restart. All URLs are under the base path. A setting is read from its flag, the
 // environment or a file.
 func TestInvalidInputIsReported(t *testing.T) {
 	d := startReady(t, adminConfig(t))

@@ -127,7 +127,8 @@ func (c canaries) innerAnnotations(t *testing.T, n int) map[string]string {
 
 func (c canaries) encodedForms() [][]byte {
 	forms := [][]byte{[]byte(c.prefix), []byte(hex.EncodeToString([]byte(c.prefix))), []byte(strings.ToUpper(c.prefix))}
-	// Base64 encodes groups of 3 bytes. For each alignment, use only the characters that depend on the prefix alone.
+	// Base64 encodes groups of 3 bytes, so the encoded prefix depends on its position in a group. For each position, use
+	// only the groups that contain nothing but bytes of the prefix.
 	for padding := range 3 {
 		text := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", padding) + c.prefix))
 		end := (padding + len(c.prefix)) / 3 * 4
@@ -610,7 +611,7 @@ func TestGuestsGetNoMaskedValues(t *testing.T) {
 func TestNoMaskedValueLeavesTheProgram(t *testing.T) {
 	o := newAPIClient(t, adminConfig(t))
 	defineCanaryResource(t, o)
-	// Without rules, values that rules mask must appear, which proves that all outputs are searched.
+	// The run without rules proves that the search works: it must find the values in all outputs.
 	for _, rules := range [][]string{canaryRules(), nil} {
 		c := newCanaries()
 		ns := plantInNewNamespace(t, o, c)
@@ -797,7 +798,7 @@ func readProcessMemory(t *testing.T, metrics string, process int) (all [][]byte)
 func wantNoCanariesInMemory(t *testing.T, c canaries, readMemory func(try int) [][]byte) {
 	t.Helper()
 	var found []string
-	// Libraries reuse their buffers at random, so one try can leave some unchanged.
+	// Libraries reuse their buffers at random, so one try can leave some buffers unchanged.
 	for try := range 16 {
 		found = nil
 		size := 0

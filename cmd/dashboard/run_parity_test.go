@@ -254,7 +254,7 @@ func randomRule(random *rand.Rand) rbacv1.PolicyRule {
 	return rule
 }
 
-// waitForPermissions waits until two responses in a row for the last user are equal.
+// waitForPermissions waits until the responses for the last user no longer change: two in a row must be equal.
 func (p *parity) waitForPermissions(t *testing.T, last *parityUser) {
 	t.Helper()
 	before := ""
@@ -294,7 +294,7 @@ func (p *parity) requests(ref string, random *rand.Rand) []parityRequest {
 		if ref != "core/v1/namespaces" {
 			return shapes
 		}
-		// A Role can allow a get of its own Namespace object, but no list or watch of namespaces.
+		// A Role can allow a get of the Namespace object of its namespace, but no list or watch of Namespaces.
 		for _, name := range p.namespaces {
 			shapes = append(shapes, parityRequest{ref: ref, verb: "get", name: name},
 				parityRequest{ref: ref, verb: "watch", name: name})

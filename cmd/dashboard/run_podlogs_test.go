@@ -18,7 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Users need the permission to get pods/log. The demo pods write one line per second.
+// Users need the permission to get pods/log.
 // Invariant: I28.
 func TestPodLogsMatchTheAPIServer(t *testing.T) {
 	d := startReady(t, adminConfig(t))

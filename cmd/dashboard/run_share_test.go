@@ -78,7 +78,7 @@ func (d *dashboard) dialAsGuest(ctx context.Context, cookie string) *livetest.Ta
 	return openTab(ctx, d.t, d.url, http.Header{"Cookie": {cookie}, "Origin": {d.url}})
 }
 
-// Viewers of a share link lose access within 15 s after the creator does, and when the link is revoked.
+// Viewers of a share link lose access within 15 s after the link is revoked, or after its creator loses the permission.
 // Invariant: I30.
 func TestShareFollowsItsCreatorsPermissions(t *testing.T) {
 	o := newAPIClient(t, adminConfig(t))

@@ -51,7 +51,8 @@ func severitiesOf(rows []withVerdict) map[string]string {
 	return found
 }
 
-// severitiesByView returns the severities of all objects of a resource, by the place where they are sent.
+// severitiesByView returns the severities of all objects of a resource. The outer key is the view or format that
+// contains them, such as "table" or "CSV". The inner key is the namespace and name.
 func severitiesByView(t *testing.T, d *dashboard, tab *livetest.Tab, id int, ref string) map[string]map[string]string {
 	t.Helper()
 	views := make(map[string]map[string]string)
@@ -121,7 +122,8 @@ func severitiesByView(t *testing.T, d *dashboard, tab *livetest.Tab, id int, ref
 	views["object"] = make(map[string]string)
 	n := id + 2
 	for key, severity := range views["rows"] {
-		if n-id > 40 { // For the other objects, a comparison of the rows is enough.
+		// The test subscribes to about 40 single objects. For the other objects, it reuses the severities of the rows.
+		if n-id > 40 {
 			views["object"][key] = severity
 			continue
 		}
@@ -143,7 +145,7 @@ func severitiesByView(t *testing.T, d *dashboard, tab *livetest.Tab, id int, ref
 }
 
 // An object has the same severity in all views, and is in a finding exactly if it is degraded or failed. The demo
-// cluster changes all the time, so each resource is compared until it is equal.
+// cluster changes all the time, so the test repeats the comparison of a resource until it succeeds.
 func TestSeveritiesAreTheSameEverywhere(t *testing.T) {
 	d := startReady(t, adminConfig(t))
 	tab := dial(t.Context(), t, d)
@@ -154,7 +156,8 @@ func TestSeveritiesAreTheSameEverywhere(t *testing.T) {
 			id += 100
 			views := severitiesByView(t, d, tab, id, ref)
 			if len(views["rows"]) > 1000 {
-				views["window"] = views["rows"] // The window has only the first rows.
+				// The window contains only the first 1000 rows, so do not compare it.
+				views["window"] = views["rows"]
 			}
 			var o overview.Overview
 			d.getJSON("/api/v1/problems", &o)

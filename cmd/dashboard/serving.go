@@ -15,7 +15,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/web/request"
 )
 
-// addressRisk describes the risk of a wide range of trusted proxies that send client addresses, but not user names.
+// addressRisk is the risk if the ranges of --forwarded-by or --proxy-peers are too wide. Proxies in these ranges set
+// the client address.
 const addressRisk = "any client in the range can claim any address, in rate limits and in the audit log"
 
 type servingSettings struct {

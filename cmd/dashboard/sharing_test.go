@@ -317,7 +317,8 @@ func TestShareVerifiesTheServerCertificate(t *testing.T) {
 	}
 }
 
-// While another dashboard uses the data directory, the program waits. Then it loads the other's shares.
+// While another dashboard uses the data directory, the program waits. Then it loads the share links that the other
+// dashboard has created.
 // Invariant: I30.
 func TestProgramWaitsForItsDirectory(t *testing.T) {
 	kubeconfig, dir := writeKubeconfig(t, map[string]string{"one": newFakeAPIServer(t, "web-1").URL}), t.TempDir()

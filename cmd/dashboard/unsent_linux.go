@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// limitUnsent limits unsent bytes in the kernel. Changes that wait in this program instead can be combined.
+// limitUnsent limits the unsent bytes in the kernel. Further changes wait in this program, which can combine them.
 func limitUnsent(_, _ string, c syscall.RawConn) error {
 	// HAProxy has the same option: tune.notsent-lowat.
 	const most = 128 << 10

@@ -101,8 +101,8 @@ func masked(text string) []byte {
 // read counts events and messages by the number of occurrences of two constant texts. It calls onRead after each
 // read.
 func (c *viewerGroup) read(in io.Reader, onRead func()) {
-	// A message can be split into frames after its first 16 bytes. messageMark always follows these bytes, so it is never
-	// split. Both texts must have the same length.
+	// The server can send a long message in two frames: the first 16 bytes, and the rest. The text messageMark is in the
+	// rest, so it is never split. Both texts must have the same length.
 	const eventMark, messageMark = `"op":"update"`, `ts","cursor":`
 	buffer := make([]byte, 32<<10)
 	keptBytes := 0 // The bytes kept from the previous read can be the start of a constant text.

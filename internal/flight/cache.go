@@ -17,8 +17,8 @@ type Cache[K comparable, A any] struct {
 	entries map[K]*call[A]
 }
 
-// New returns a Cache of at most maxEntries, because clients can request any keys. To make room in a full Cache, it
-// first drops results older than maxAge.
+// New returns a Cache of at most maxEntries entries. Without this limit, clients could fill the memory by requesting
+// many keys. If a full Cache needs room, it first drops results older than maxAge.
 func New[K comparable, A any](maxEntries int, maxAge time.Duration) *Cache[K, A] {
 	return &Cache[K, A]{maxEntries: maxEntries, maxAge: maxAge, entries: make(map[K]*call[A])}
 }
@@ -35,7 +35,7 @@ type call[A any] struct {
 	value A
 	// The value of the previous request, which Last returns while the request is in progress.
 	previous A
-	// The start of the request. It is zero while the request is in progress and after a canceled request.
+	// When the request started. The field is set at the end of the request. It stays zero if the request is canceled.
 	startedAt time.Time
 }
 
@@ -70,8 +70,8 @@ func (s *Cache[K, A]) Get(
 	return value, false
 }
 
-// Last returns the newest result at once, whatever its age, also while a request is in progress. It is zero if there is
-// none.
+// Last returns the newest result at once, whatever its age. It does not wait for a request in progress. Without a
+// result, it returns the zero value.
 func (s *Cache[K, A]) Last(key K) (value A) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +98,8 @@ func (a *call[A]) run(ctx context.Context, request func(context.Context) A) {
 	}
 }
 
-// join returns a usable cache entry. If isLeader is true, the caller must send the request for this entry.
+// join returns a cache entry that is in progress or accepted by isFresh. If isLeader is true, the caller must send the
+// request for this entry.
 func (s *Cache[K, A]) join(key K, isFresh func(A, time.Time) bool) (a *call[A], isLeader bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

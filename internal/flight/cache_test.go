@@ -77,7 +77,7 @@ func TestCanceledCallerDoesNotAffectOthers(t *testing.T) {
 	})
 }
 
-// Last returns the previous result while a request is in progress, and after it was canceled.
+// Last returns the previous result while a request is in progress, and after that request was canceled.
 func TestLastResultIsKeptDuringRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := flight.New[string, int](10, time.Minute)

@@ -25,7 +25,7 @@ const (
 // Caller identifies a client whose memory is counted separately.
 type Caller struct {
 	Key   string // a user, an address, or a viewer of a share link at one address
-	Group string // callers with a common second limit, such as all viewers of one share link; empty for none
+	Group string // the group that shares a second limit, such as all viewers of one share link; empty for none
 }
 
 // Response is an HTTP response or a WebSocket message that uses memory until its client has read all of it.

@@ -132,8 +132,8 @@ func (le *Lease) change(newUnits func(before int64) int64) {
 		return
 	}
 	l.resizeLocked(le, newUnits(before))
-	// An overdue waiter blocks other waiters, except those whose callers use fewer units than its caller. If the lease has
-	// grown, more waiters can be such exceptions.
+	// Any change can allow waiters to acquire units, even the growth of a lease. An overdue waiter does not block callers
+	// that use fewer units than its own caller. If its own caller uses more units, it blocks fewer callers.
 	l.grantLocked()
 }
 
@@ -164,7 +164,7 @@ func (l *Limiter) overdueLocked() *waiter {
 		if time.Since(w.since) < overdueAfter {
 			return nil
 		}
-		// Free units do not help a waiter whose request exceeds its caller's limit.
+		// Skip a waiter that must wait because of its own caller's limit: free units do not help it.
 		if l.fitsLocked(w.units, w.lease.limits[:1]) {
 			return w
 		}
@@ -222,7 +222,7 @@ func (l *Limiter) precedesLocked(w, earlier *waiter) bool {
 	if l.used[key] != l.used[earlierKey] {
 		return l.used[key] < l.used[earlierKey]
 	}
-	// If both callers use the same number, the caller that was served less recently is first.
+	// If both callers use the same number of units, the caller that was served less recently is first.
 	return l.served[key] < l.served[earlierKey]
 }
 

@@ -66,7 +66,8 @@ func TestAcquireWaits(t *testing.T) {
 		wait("greedy", 4)
 		wait("greedy", 4)
 		wait("modest", 4)
-		// Now 8 units are free: enough for one request of each caller, but not for both of "greedy".
+		// Now 8 units are free. They are enough for one request of "greedy" and one of "modest", or for both of "greedy".
+		// The limiter must serve both callers.
 		blocking.Resize(2)
 		synctest.Wait()
 		first := []string{<-order, <-order}
@@ -241,8 +242,8 @@ func TestRandomUse(t *testing.T) {
 	}
 }
 
-// stalledResponse is a Response whose client has read nothing since the given time; zero while it is still being
-// built.
+// stalledResponse is a Response whose client has read nothing since a given time. The time is zero while the response
+// is still being built.
 type stalledResponse struct {
 	since   time.Time
 	aborted chan struct{}

@@ -8,7 +8,7 @@ type Change struct{ Op, NS, Name, UID, RV string }
 // Key returns the namespace and name of the object.
 func (c *Change) Key() string { return c.NS + "/" + c.Name }
 
-// applyChange records a fault if a change is impossible after the previous one, for example an add after an add.
+// applyChange records a fault if a change cannot follow the previous one, for example an add after an add.
 func (v *View) applyChange(e *Event) {
 	c := Change{Op: e.Op, NS: e.NS, Name: e.Name, UID: e.UID, RV: e.RV}
 	if last, ok := v.latest[c.Key()]; ok {

@@ -18,8 +18,9 @@ type Client struct {
 	queue   []*Message
 	parts   map[int]*strings.Builder // Incomplete messages, by subscription.
 
-	mu    sync.Mutex
-	views map[int]*View // A nil View means that several subscriptions share the ID.
+	mu sync.Mutex
+	// The views of the subscriptions, by ID. A nil View means that the ID was used, but is not verified any more.
+	views map[int]*View
 }
 
 // Open opens a WebSocket. See Dial.

@@ -108,7 +108,8 @@ func (e *Event) Manager() string {
 type Table struct {
 	NS, Name, RV []string
 	Created      []json.RawMessage
-	// Cells has one element per column: an array, or the name of a field with the same values ("name", "created").
+	// Cells has one element per column: an array of cells, or a name. A name such as "created" means that the cells are
+	// equal to this field of the rows.
 	Cells []json.RawMessage
 }
 

@@ -15,7 +15,7 @@ import (
 type Tab struct {
 	*Client
 
-	Timeout time.Duration // Maximum wait for a message, because heartbeats never stop.
+	Timeout time.Duration // Maximum time until a wanted message arrives. Heartbeats arrive even if it never does.
 
 	t   *testing.T
 	ctx context.Context //nolint:containedctx // The context limits the duration of the test.

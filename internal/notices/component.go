@@ -15,8 +15,8 @@ import (
 	"github.com/google/licensecheck"
 )
 
-// minCoverage is the minimum percentage of a license file that must match a known license. Copyright lines do not
-// match.
+// minCoverage is the minimum percentage of a license file that must be text of a known license. Copyright lines are not
+// part of this text.
 const minCoverage = 70
 
 // Component is third-party software in the program: a Go module, an npm package or the Go standard library.

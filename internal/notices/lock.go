@@ -25,8 +25,8 @@ type packageLock struct {
 	}
 }
 
-// LockedPackages returns the direct and indirect dependencies in web/package.json, without license texts. The
-// bundler's report omits dependencies inside published packages.
+// LockedPackages returns the direct and indirect dependencies in web/package.json, without license texts. It does not
+// use the bundler's report, which omits dependencies inside published packages.
 func LockedPackages(root string) ([]Component, error) {
 	locked, err := readLock(root)
 	if err != nil {
@@ -40,8 +40,8 @@ func LockedPackages(root string) ([]Component, error) {
 	return components, nil
 }
 
-// Packages returns LockedPackages with license texts. An error means that the build and the dependencies in
-// web/package.json differ.
+// Packages returns LockedPackages with license texts. It returns an error if the built page contains other packages
+// than these dependencies.
 func Packages(root string) ([]Component, error) {
 	locked, err := readLock(root)
 	if err != nil {

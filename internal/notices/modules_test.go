@@ -20,8 +20,8 @@ INDIRECT, OR CONSEQUENTIAL DAMAGES OR ANY DAMAGES WHATSOEVER RESULTING FROM LOSS
 ACTION OF CONTRACT, NEGLIGENCE OR OTHER TORTIOUS ACTION, ARISING OUT OF OR IN CONNECTION WITH THE USE OR PERFORMANCE OF
 THIS SOFTWARE.`
 
-// program creates a program that links another module, only on Windows. The parameter license is that module's
-// license.
+// program creates a program that links another module only on Windows. The parameter license is the license of that
+// module.
 func program(t *testing.T, license string) string {
 	t.Helper()
 	root := t.TempDir()

@@ -120,7 +120,8 @@ type testCluster struct {
 	server  *apitest.Server
 	cluster *watch.Cluster
 	access  *watch.Access
-	// indexed reads relations from the index of references. The method graph compares its graphs, unless it is nil.
+	// indexed reads relations from the index of references. Unless indexed is nil, the method graph also checks the graph
+	// that the index returns.
 	indexed *watch.Access
 	index   *watch.Cluster
 	// isLimited means that the viewer has limited permissions.
@@ -228,8 +229,8 @@ func (c *testCluster) stopIndex() {
 	}
 }
 
-// wantIndexed verifies that the graph from the index has the same nodes and edges. For a viewer
-// with limited permissions, it has no others.
+// wantIndexed verifies that the graph from the index has all nodes and edges of the wanted graph. For a viewer with
+// limited permissions, it must have no further nodes and edges.
 func (c *testCluster) wantIndexed(t *testing.T, path string, want *relations.Graph) {
 	t.Helper()
 	if c.release == nil {

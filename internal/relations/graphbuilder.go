@@ -6,14 +6,14 @@ type graphBuilder struct {
 
 	nodes    map[string]int // index in graph.Nodes, by node ID
 	edges    map[Edge]bool
-	groups   map[group]int // number of nodes that represent one object
+	groups   map[group]int // the number of nodes for single objects, by group
 	withNode []*entry      // entries that have a node or share one
 }
 
 type group struct {
 	list      *list
 	namespace string
-	owner     string // UID of the first owner, which is the managing controller if there is one
+	owner     string // UID of the first owner; a managing controller is always first
 }
 
 func newGraphBuilder() *graphBuilder {
@@ -66,7 +66,7 @@ func (b *graphBuilder) assignNodes(entries []*entry) {
 		}
 		_, exists := b.nodes[node.ID] // true if the object was added before, as an owner or a used object
 		if !exists && b.groups[g] >= maxOwn {
-			// No object name contains a +.
+			// An ID with a + is unique, because no object name contains a +.
 			node.ID, node.Name, node.UID, node.Severity = idOf(e.list.kind, e.Namespace(), "+"+g.owner), "", "", ""
 		}
 		if !b.add(node) {

@@ -30,7 +30,7 @@ func workloadsUse(id string) []string {
 	}
 }
 
-// An object does not refer to its users, so they are found only if their kind is searched.
+// An object does not name the objects that use it. They are found only if all objects of their kind are searched.
 //
 // Invariant: I27.
 func TestGraphFindsTheUsersOfAnObject(t *testing.T) {
@@ -268,7 +268,8 @@ func idOf(path string) string {
 	return strings.Join(append(parts[:1], parts[2:]...), "/")
 }
 
-// Only kinds that a custom resource can own, or that can refer to it, are searched, each in one version.
+// The graph of a custom object searches only kinds that the object can own, and kinds that can refer to the object.
+// It searches each kind in one version.
 func TestKindsSearchedForACustomResource(t *testing.T) {
 	kinds := []apitest.Kind{
 		{Ref: backups, Kind: "Backup"},
@@ -311,7 +312,8 @@ func TestSearchedKindsAreLimited(t *testing.T) {
 	}
 	inCluster(t, all, func(c *testCluster) {
 		t := c.t
-		c.indexed = nil // The index does not search or read one by one.
+		// Do not check the graph of the index: the index neither searches kinds nor reads single objects.
+		c.indexed = nil
 		const self = "many.com/v1/k0s/a/x"
 		c.add(object{path: self}, object{"many.com/v1/k5s/a/o", ownedBy(self), ""},
 			object{"many.com/v1/k6s/a/o", ownedBy(self), ""})

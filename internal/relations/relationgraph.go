@@ -1,8 +1,8 @@
 // Package relations computes a graph of an object's relations: owners and owned objects, used objects and users,
 // selected pods and selectors.
 //
-// While verdicts are inherited, the package reads relations from the index of references. Of resources that the index
-// does not contain, it searches all objects of a few likely kinds, and starts their watches. The graph never claims
+// If the program runs the index of references, the package reads relations from it. For resources that the index does
+// not contain, the package searches all objects of a few likely kinds, and starts their watches. The graph never claims
 // that unread data does not exist.
 package relations
 
@@ -18,8 +18,8 @@ import (
 
 const (
 	maxNodes = 200
-	// maxPerGroup is the maximum number of nodes for single objects of one kind, namespace and owner. maxOwnNodes is
-	// the maximum in the graph. All other objects share nodes.
+	// maxPerGroup is the maximum number of nodes for single objects of one kind, namespace and owner. maxOwnNodes is the
+	// maximum number of nodes for single objects in the graph. All other objects share nodes.
 	maxPerGroup, maxOwnNodes = 20, 120
 	// maxKinds is the maximum number of kinds to search. maxReads is the maximum number of individually read objects.
 	maxKinds, maxReads = 16, 60
@@ -54,7 +54,7 @@ type Node struct {
 	UID       string `json:"uid"`
 	State     State  `json:"state"`
 	Reason    string `json:"reason,omitempty"`
-	// Severity is that of the verdict on the object. It is empty if there is no verdict, and for several objects.
+	// The severity in the object's verdict. It is empty without a verdict, and for a node with several objects.
 	Severity string `json:"severity,omitempty"`
 	Count    int    `json:"count,omitempty"` // number of objects, for a node without a name
 }

@@ -227,7 +227,7 @@ func TestGraphErrors(t *testing.T) {
 	})
 }
 
-// The page and other clients depend on these names and values.
+// The page and other clients depend on the names and values in the JSON of a graph.
 func TestGraphEncoding(t *testing.T) {
 	t.Run("all members", func(t *testing.T) {
 		got, err := json.Marshal(relations.Graph{

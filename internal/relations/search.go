@@ -23,7 +23,8 @@ type list struct {
 	status   status.Status
 	entries  []entry // sorted by namespace and name
 	complete bool
-	// neighbors has the objects of an indexed kind. Other objects of the kind are not in entries.
+	// neighbors is set if the index contains the kind. It then provides the entries: only objects with a relation to
+	// f.object.
 	neighbors *watch.Neighbors
 }
 
@@ -75,7 +76,7 @@ func (f *finder) search(ctx context.Context) {
 	}
 }
 
-// withDependents adds the other kinds of objects that use f.object or that f.object owns.
+// withDependents returns the kinds and, in addition, the kinds of objects that use f.object or that f.object owns.
 func (f *finder) withDependents(kinds []string, neighbors *watch.Neighbors) []string {
 	for n := range f.known {
 		r := &f.known[n].Resource
@@ -86,8 +87,8 @@ func (f *finder) withDependents(kinds []string, neighbors *watch.Neighbors) []st
 	return kinds
 }
 
-// read reads the objects of one kind, if possible only in the namespace of f.object. Of an indexed kind, it reads only
-// the neighbors.
+// read reads the objects of one kind, if possible only in the namespace of f.object. If the index contains the kind,
+// read gets only the objects with a relation to f.object.
 func (f *finder) read(ctx context.Context, l *list) {
 	q := query.Query{Resource: l.resource.Ref()}
 	if l.resource.Namespaced && f.object.Namespace != "" {

@@ -15,7 +15,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
-// A graph lists the kinds that could not be searched, because their objects can be missing from it.
+// A graph lists the kinds that could not be searched. Objects of these kinds can be missing from the graph.
 //
 // Invariant: I27.
 func TestStateOfASearchedKind(t *testing.T) {
@@ -94,7 +94,7 @@ func TestSearchIsLimitedToTheNamespace(t *testing.T) {
 // Invariant: I27.
 func TestGraphIsLimitedToThePermissionsOfTheUser(t *testing.T) {
 	user := watch.Viewer{User: &authz.User{Name: "ann"}}
-	// The user ann can read persistent volumes, and everything in the namespace a except Secrets.
+	// The user ann can read persistent volumes, and all objects in namespace "a" except Secrets.
 	allowed := func(spec authorization.SubjectAccessReviewSpec) bool {
 		a := spec.ResourceAttributes
 		return spec.User == "ann" && (a.Namespace == "a" && a.Resource != "secrets" || a.Resource == "persistentvolumes")
@@ -164,7 +164,7 @@ func TestGraphIsLimitedToThePermissionsOfTheUser(t *testing.T) {
 				t := c.t
 				c.add(test.objects...)
 				c.server.Allow(allowed)
-				for _, o := range test.objects { // Before the user, the program itself reads the same graphs.
+				for _, o := range test.objects { // First, the program itself reads all graphs.
 					c.graph(t, o.path)
 				}
 				c.as(user)

@@ -18,7 +18,7 @@ type target struct {
 
 	resource *resource.Resource // nil if the viewer has no access
 	node     Node
-	// needsOwners means that owners is used.
+	// needsOwners means that the graph needs the field owners.
 	needsOwners bool
 	owners      []objectrefs.Ref
 }
@@ -52,7 +52,7 @@ func (f *finder) target(r *objectrefs.Ref, namespace string) (t *target, ok bool
 	return t, t.resource.Namespaced == (t.Namespace != "")
 }
 
-// readTargets determines whether the targets exist. It reads those that no searched list covers, a few at a time.
+// readTargets determines whether the targets exist. It reads the targets that no searched list covers, a few at a time.
 func (f *finder) readTargets(ctx context.Context, targets ...*target) {
 	var reading sync.WaitGroup
 	slots := make(chan struct{}, parallel)

@@ -185,7 +185,8 @@ func TestStateOfAReferencedObject(t *testing.T) {
 				c.add(test.objects...)
 				if test.setup != nil {
 					test.setup(c.server)
-					c.indexed = nil // The index needs no individual reads, which fail here.
+					// Do not check the graph of the index: it needs none of the reads that fail in this test.
+					c.indexed = nil
 				}
 				g := c.graph(t, test.objects[0].path)
 				got := node(t, g, test.want.ID)
@@ -239,7 +240,8 @@ func TestObjectsThatCannotBeReadIndividuallyAreUnknown(t *testing.T) {
 	all = append(all, apitest.Kind{Ref: configMaps, Kind: "ConfigMap", Verbs: []string{"list", "watch"}})
 	inCluster(t, all, func(c *testCluster) {
 		t := c.t
-		c.indexed = nil // The index needs no individual reads.
+		// Do not check the graph of the index: it needs no reads of single objects.
+		c.indexed = nil
 		c.add(object{pod, "", `"spec":{"volumes":[{"configMap":{"name":"x"}}]}`}, object{configMaps + "/a/x", "", ""})
 		got := node(t, c.graph(t, pod), "core/configmaps/a/x")
 		if got.State != relations.Unknown || !strings.Contains(got.Reason, "configmaps cannot be read one by one") {
@@ -253,7 +255,8 @@ func TestIndividualReadsAreLimited(t *testing.T) {
 	const maxReads, uses = 60, 63
 	inCluster(t, kinds(), func(c *testCluster) {
 		t := c.t
-		c.indexed = nil // The index does not search or read one by one.
+		// Do not check the graph of the index: the index neither searches kinds nor reads single objects.
+		c.indexed = nil
 		var volumes []string
 		for n := range uses {
 			volumes = append(volumes, fmt.Sprintf(`{"configMap":{"name":"c%02d"}}`, n))
@@ -276,11 +279,12 @@ func TestIndividualReadsAreLimited(t *testing.T) {
 	})
 }
 
-// Reads without a response end together after 5 s, including the 3 s for lists.
+// Reads without a response all end 5 s after the start. The first 3 s are the maximum wait for lists.
 func TestGraphIsCompleteAfterFiveSeconds(t *testing.T) {
 	inCluster(t, kinds(), func(c *testCluster) {
 		t := c.t
-		c.indexed = nil // The index does not search or read one by one.
+		// Do not check the graph of the index: the index neither searches kinds nor reads single objects.
+		c.indexed = nil
 		var volumes []string
 		for n := range 10 {
 			volumes = append(volumes, fmt.Sprintf(`{"configMap":{"name":"c%d"}}`, n))
@@ -356,7 +360,7 @@ func TestSlowReadOfTheObjectCountsTowardTheLimit(t *testing.T) {
 	})
 }
 
-// If a cluster-scoped object refers to a namespaced object without its namespace, the graph omits the reference.
+// If a cluster-scoped object refers to a namespaced object but names no namespace, the graph omits the reference.
 func TestReferencesWithoutNamespaceAreOmitted(t *testing.T) {
 	inCluster(t, kinds(), func(c *testCluster) {
 		t := c.t

@@ -186,7 +186,8 @@ func (f *finder) addSelectors() {
 	}
 }
 
-// selects reports whether a selector in the given namespace matches an object. Only pods in this namespace can match.
+// selects reports whether a selector in the given namespace matches an object. Selectors match only pods in their own
+// namespace.
 func (f *finder) selects(s *objectrefs.Selector, namespace string, e *entry) bool {
 	return e.list.kind == "core/pods" && e.Namespace() == namespace && s.Matches(f.labels.of(e.Labels()))
 }

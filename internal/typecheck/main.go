@@ -80,7 +80,8 @@ func check(ctx context.Context, root, platform string) error {
 	}
 	if !errors.Is(err, io.EOF) {
 		_ = list.Process.Kill()
-		_ = list.Wait() // The first error is the reason.
+		// The error of Wait would only report that the process was killed.
+		_ = list.Wait()
 		return err
 	}
 	return list.Wait()

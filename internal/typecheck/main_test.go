@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Only Linux has syscall.Mount.
+// The program in this test uses syscall.Mount, which exists only on Linux.
 func TestPlatforms(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
