@@ -16,7 +16,7 @@ type PKI struct {
 	dir string
 }
 
-// Cert returns the path of a certificate, such as ca or server.
+// Cert returns the path of the certificate with a name such as "ca" or "server".
 func (p PKI) Cert(name string) string { return filepath.Join(p.dir, name+".crt") }
 
 // Key returns the path of the private key for Cert(name).
@@ -25,7 +25,7 @@ func (p PKI) Key(name string) string { return filepath.Join(p.dir, name+".key") 
 // ServiceAccountKey returns the path of the key that signs and verifies service account tokens.
 func (p PKI) ServiceAccountKey() string { return p.Key("service-account") }
 
-// EnsurePKI creates the PKI in dir unless the file "complete" exists, which it writes last.
+// EnsurePKI creates the PKI in dir, unless a previous call has completed it. The last step creates the file "complete".
 func EnsurePKI(dir string) (PKI, error) {
 	pki := PKI{dir: dir}
 	const complete = "complete"

@@ -17,8 +17,8 @@ type User struct {
 	Groups []string
 }
 
-// The users of every demo cluster. Admin and Kubelets have all permissions, Unprivileged has none, and RBAC defines
-// the others.
+// The users of every demo cluster. Admin and Kubelets have all permissions, and Unprivileged has none. RBAC roles
+// define the permissions of the other users.
 const (
 	Admin             = "admin"
 	Viewer            = "viewer"

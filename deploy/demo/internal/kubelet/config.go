@@ -41,7 +41,7 @@ func Config(opts Options) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// header has no ClusterExec section: kwok would run commands from kubectl exec on this machine.
+// header has no ClusterExec section. With this section, kwok would run commands from kubectl exec on this machine.
 const header = `apiVersion: config.kwok.x-k8s.io/v1alpha1
 kind: KwokConfiguration
 options:

@@ -89,7 +89,8 @@ func createAsKubectl(ctx context.Context, api dynamic.ResourceInterface, object 
 	return err //nolint:wrapcheck // the caller names the object
 }
 
-// retryUntilReady retries for up to 20 seconds while the cluster is not ready, for example without a service account.
+// retryUntilReady retries for up to 20 seconds while the cluster is not ready. For example, the default service account
+// of a namespace does not exist at first.
 func retryUntilReady(ctx context.Context, operation func() error) error {
 	deadline := time.Now().Add(20 * time.Second)
 	for {

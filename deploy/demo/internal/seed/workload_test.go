@@ -21,7 +21,7 @@ func load(t *testing.T) []seed.Item {
 	return items
 }
 
-// The README mentions each of these resource types.
+// The README of the demo cluster mentions each of these resource types.
 func TestWorkloadHasEveryKind(t *testing.T) {
 	got := map[string]bool{}
 	for _, item := range load(t) {
@@ -74,7 +74,8 @@ func TestWorkloadHasManyAuthors(t *testing.T) {
 	}
 }
 
-// If two files defined an object, its field manager would depend on the order of concurrent requests.
+// Each object is defined in only one file. Otherwise, its field manager would depend on the order of concurrent
+// requests.
 func TestWorkloadIsUnambiguous(t *testing.T) {
 	seen := map[string]bool{}
 	for _, item := range load(t) {
