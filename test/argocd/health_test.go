@@ -37,7 +37,7 @@ func isBuiltIn(kind string) bool {
 }
 
 // disagreements are the cases in which the program has another severity than Argo CD, with the reason. Argo CD has no
-// severity above degraded.
+// severity that is worse than degraded.
 func disagreements() map[string]string {
 	const crd = "apiextensions.k8s.io/CustomResourceDefinition/testdata/crd-v1-"
 	return map[string]string{
@@ -68,11 +68,11 @@ func TestAgreement(t *testing.T) {
 			var now time.Time
 			if isBuiltIn(kind) {
 				builtIn++
-				// At the real time, the CronJobs of the cases would have missed many runs.
+				// The cases are old. If now were the real time, their CronJobs would have missed many runs.
 				now = newestTime(object)
 			} else {
 				custom++
-				// At the real time, objects in progress would be overdue. Argo CD knows no overdue objects.
+				// If now were the real time, objects in progress would be overdue. Argo CD does not have this state.
 				now = newestTime(conditionsOf(object))
 			}
 			got := evaluator.Evaluate(object, now, now)
@@ -116,7 +116,7 @@ func conditionsOf(object []byte) []byte {
 			Conditions []struct{ LastTransitionTime string }
 		}
 	}
-	_ = json.Unmarshal(object, &o) // Some cases have conditions of another type. They have no times.
+	_ = json.Unmarshal(object, &o) // Ignore errors: some cases have conditions of another type, without times.
 	text, _ := json.Marshal(o.Status.Conditions)
 	return text
 }
@@ -166,7 +166,8 @@ func readObject(t *testing.T, name string) []byte {
 	if metadata, ok := object["metadata"].(map[string]any); ok && metadata["deletionTimestamp"] != nil {
 		delete(metadata, "deletionTimestamp")
 		if strings.Contains(name, "deleting") || strings.Contains(name, "terminating") {
-			metadata["deletionTimestamp"] = time.Now().UTC().Format(time.RFC3339) // An old time would be overdue.
+			// With an old time, the deletion would be overdue.
+			metadata["deletionTimestamp"] = time.Now().UTC().Format(time.RFC3339)
 		}
 	}
 	text, err := json.Marshal(object)

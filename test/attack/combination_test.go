@@ -140,7 +140,7 @@ func (m *matrix) startAll(guest string) {
 			for _, r := range routes {
 				m.start(identity, kind, r, identities[identity])
 			}
-			// In short runs, the next pair starts early, to save time.
+			// A full run waits for the pair. A short run starts the next pair at once, to save time.
 			if isFull() {
 				m.running.Wait()
 			}
@@ -193,7 +193,7 @@ func TestEveryRouteSurvivesMisuse(t *testing.T) {
 		start := must(s.counts())(p)
 		baseline := s.health(shortOrFull(time.Second, 10*time.Second))
 		m := &matrix{site: s, slots: make(chan struct{}, shortOrFull(300, 3000)), wrong: map[string]int{}}
-		// The method writes caches the list of routes, so call it before the attack.
+		// Call the method "writes" before the attack, because its first call reads the routes from the program.
 		s.writes()
 		during := s.healthDuring(shortOrFull(6*time.Second, time.Minute), func() { m.startAll(guest) })
 		logged := 0

@@ -164,7 +164,8 @@ func (c *content) user(
 	return tokenRequest.Status.Token, nil
 }
 
-// ignoreExisting returns nil if an object already exists, because an earlier run on the baseline can have created it.
+// ignoreExisting returns nil if an object already exists, because the run of the other program (BASELINE) can have
+// created it.
 func ignoreExisting(err error) error {
 	if apierrors.IsAlreadyExists(err) {
 		return nil

@@ -241,8 +241,8 @@ func (s *site) requireSocket(finding string, before, during latencies) {
 		before.p99.Round(100*time.Microsecond))
 }
 
-// latencyReporter returns the method report, which never fails a test, for a short run with low latency. Otherwise, it
-// returns the method require.
+// latencyReporter returns s.require, which can fail the test. For a short run without failures and with latencies up to
+// shortLimit, it returns s.report, which never fails the test.
 func (s *site) latencyReporter(works bool, slowest time.Duration) func(bool, string, string, string, ...any) {
 	if works && !isFull() && slowest <= shortLimit {
 		return s.report

@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Responses to guests (viewers of a share link) must not mention permissions, or deny that the cluster serves
-// unshared kinds.
+// Responses to guests (viewers of a share link) must not mention permissions. They also must not reveal whether the
+// cluster serves a kind that is not shared.
 func TestRelatedHidesUnsharedKindsFromGuests(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {
@@ -52,7 +52,8 @@ func TestRelatedHidesUnsharedKindsFromGuests(t *testing.T) {
 	})
 }
 
-// As with kubectl, a Role that allows get on namespaces includes the Role's own namespace.
+// If a Role allows the verb get for namespaces, the user can read the Namespace that contains the Role. kubectl behaves
+// in the same manner.
 func TestNamespacedRoleGetsItsNamespace(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {

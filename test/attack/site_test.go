@@ -99,7 +99,7 @@ func (s *site) hasEnded() bool {
 func (s *site) waitReady() {
 	s.Helper()
 	transport := s.transport("127.0.0.1")
-	transport.DisableKeepAlives = true // The tests count the connections of the program.
+	transport.DisableKeepAlives = true // An idle connection would change the counts of the tests.
 	client := &http.Client{Transport: transport, Timeout: 30 * time.Second}
 	s.check(eventually(30*time.Second, func() error {
 		r, err := http.NewRequestWithContext(s.Context(), http.MethodGet, s.program.URL+"/readyz", nil)

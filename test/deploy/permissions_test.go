@@ -113,8 +113,8 @@ func TestBuiltinKindsAreNamed(t *testing.T) {
 	}
 }
 
-// Each example grants the permission that it describes, and no related ones. Deleting the example revokes the
-// permission.
+// Each example grants the permission that it describes, and no similar permission (another verb, resource or name).
+// Deleting the example revokes the permission.
 //
 // Invariant: I46.
 func TestExamples(t *testing.T) {

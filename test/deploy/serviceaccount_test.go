@@ -23,7 +23,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/test/deploy/variant"
 )
 
-// The service account permits all functions, but no Secrets. The dashboard sends only GET requests and self-reviews.
+// With its service account, the dashboard can perform all its functions, but cannot read Secrets. The dashboard sends
+// only GET requests and self-reviews.
 //
 // Invariant: I46.
 func TestProgramWithItsServiceAccount(t *testing.T) {

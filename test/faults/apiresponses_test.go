@@ -15,7 +15,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/test/faults/viewer"
 )
 
-// Some servers never send the bookmark that ends a streaming list. The program uses a plain list within 30 s.
+// Some servers never send the bookmark that ends a streaming list. After at most 30 s without the bookmark, the program
+// uses a plain list instead.
 //
 // Invariant: I39.
 func TestMissingListBookmark(t *testing.T) {
@@ -65,7 +66,7 @@ func TestTooManyRequests(t *testing.T) {
 	w.gate.Refuse(isConfigMaps)
 	rows := w.startViewers(4, w.rows())
 	start := time.Now()
-	const duration = 14 * time.Second // Longer than ten tries, one per second, after which client-go reports a failure.
+	const duration = 14 * time.Second // client-go tries once per second, and reports a failure after ten tries.
 	sleep(duration)
 	checkNotLive(t, start, time.Now(), rows...)
 	if now := rows[0].State(); now.State != "failed" || !strings.Contains(now.Reason, "Too many requests") {

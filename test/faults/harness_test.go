@@ -36,7 +36,7 @@ type testbed struct {
 	program   *program.Program
 	gate      *link.Gate // Can refuse requests; nil if options.server is set.
 	up, down  *link.Link
-	url       string // URL of the dashboard through the proxy between it and its viewers.
+	url       string // URL of the proxy between the viewers and the dashboard.
 }
 
 type options struct {
@@ -48,7 +48,8 @@ type options struct {
 	env        []string
 }
 
-// open starts a dashboard and its proxies. The test fails if the dashboard does not stop cleanly at its end.
+// open starts a dashboard and its proxies. At the end of the test, it stops the dashboard. The test fails if this stop
+// is not clean.
 func open(t *testing.T, s options) *testbed {
 	t.Helper()
 	c := must(cluster.Open())(t)

@@ -11,12 +11,12 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// recent is the maximum age of the times that age moves into the past. Times that age has moved are older, so a second
-// call does not move them again.
+// recent limits which times the method age moves into the past: only times of the last 30 minutes. A moved time is
+// older than that, so a second call does not move it again.
 const recent = 30 * time.Minute
 
-// age moves the times of the objects of the fixtures into the past, as if their incidents had begun long ago. The API
-// server sets some of these times itself, so they are changed in etcd.
+// age moves the times in all objects of the fixtures into the past, as if the incidents had begun long ago. It writes
+// to etcd, because the API server sets some of these times itself.
 func (b *bed) age(ctx context.Context, fixtures []*fixture) (changed int, err error) {
 	ages := make(map[string]time.Duration)
 	for _, f := range fixtures {
@@ -34,7 +34,8 @@ func (b *bed) age(ctx context.Context, fixtures []*fixture) (changed int, err er
 	})
 }
 
-// ageOf returns the age of the fixture that the key of an etcd entry names, by a namespace or a cluster-scoped object.
+// ageOf returns the age of the fixture to which an etcd entry belongs, or 0 if there is none. The key of the entry
+// contains the fixture's name in a namespace or in the name of a cluster-scoped object.
 func ageOf(key string, ages map[string]time.Duration) time.Duration {
 	longest, age := "", time.Duration(0)
 	for part := range strings.SplitSeq(key, "/") {
@@ -51,7 +52,8 @@ func ageOf(key string, ages map[string]time.Duration) time.Duration {
 	return age
 }
 
-// shift returns nil if the object contains no recent time, or if its kind is not known.
+// shift moves the recent times of an encoded object into the past, and returns the new encoding. It returns nil if the
+// object contains no recent time, or if its kind is not known.
 func shift(value []byte, now time.Time, ago time.Duration) ([]byte, error) {
 	if value[0] == '{' {
 		var object map[string]any
@@ -66,7 +68,7 @@ func shift(value []byte, now time.Time, ago time.Duration) ([]byte, error) {
 	serializer := protobuf.NewSerializer(scheme.Scheme, scheme.Scheme)
 	object, kind, err := serializer.Decode(value, nil, nil)
 	if err != nil {
-		return nil, nil //nolint:nilerr // The kind is not known.
+		return nil, nil //nolint:nilerr // The scheme does not know the kind of this object.
 	}
 	members, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 	if err != nil {

@@ -22,8 +22,9 @@ import (
 
 const prefix = "incident-"
 
-// fixture is one file of testdata or withheld: a header, and then the documents of its objects. Its namespace is
-// incident-NAME. In the documents, $NS is this namespace, and "ago 5m" is the time of five minutes ago.
+// fixture is one YAML file in the folder testdata or withheld. The first YAML document is the header, and the others
+// are objects or further steps of the setup. The namespace of the fixture is incident-NAME. In the YAML documents, $NS
+// is this namespace, and "ago 5m" is the time five minutes ago.
 type fixture struct {
 	header
 
@@ -40,7 +41,8 @@ type header struct {
 	// past by this duration.
 	Age    *string           `json:"age"`
 	Labels map[string]string `json:"labels"` // Of the namespace.
-	// Pods are states of pods by name. The annotation "kubelet" of a pod selects its state; the default is Running.
+	// Pods contains the states that pods can have, by the name of the state. The annotation "kubelet" of a pod contains
+	// this name. The default state is Running.
 	Pods    map[string]podState `json:"pods"`
 	Expect  []expectation       `json:"expect"`
 	Healthy []reference         `json:"healthy"`
@@ -78,9 +80,9 @@ func (e *expectation) causes() []reference {
 
 // document is one step of the setup of a fixture.
 type document struct {
-	object *unstructured.Unstructured // To create or update, with its status.
-	wait   *reference                 // To wait for, until it is available, bound or succeeded.
-	remove *reference                 // To delete.
+	object *unstructured.Unstructured // The step creates or updates this object with its status.
+	wait   *reference                 // The step waits until this object is available, bound or succeeded.
+	remove *reference                 // The step deletes this object.
 }
 
 func load(folder string) (fixtures []*fixture, err error) {
@@ -141,7 +143,7 @@ func (f *fixture) add(text []byte) error {
 		return err
 	}
 	var members map[string]any
-	if err := manifestjson.Unmarshal(text, &members); err != nil { // Keeps integers, as the client does.
+	if err := manifestjson.Unmarshal(text, &members); err != nil { // Integers stay int64, as in the client.
 		return err
 	}
 	if len(members) == 0 {
@@ -240,7 +242,7 @@ func severityOf(name string) int {
 	return -1
 }
 
-// merge returns the JSON of base with the members of changes.
+// merge copies the members of the JSON object changes into base, and returns base.
 func merge(base map[string]any, changes json.RawMessage) (map[string]any, error) {
 	if len(changes) > 0 {
 		if err := json.Unmarshal(changes, &base); err != nil {

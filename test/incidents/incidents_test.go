@@ -7,8 +7,8 @@
 //   - GLASSHOUSE_INCIDENTS=verdicts compares the verdicts of rows instead of problems. Rows name no causes, so the test
 //     then only prints the result.
 //
-// The fixtures in the folder withheld, if any, have the same form. They only measure: the program is not adapted to
-// them.
+// The folder withheld can contain more fixtures of the same form. The test only prints their results, because the
+// program is not adapted to them.
 package incidents
 
 import (
@@ -87,8 +87,8 @@ func TestIncidents(t *testing.T) {
 	}
 }
 
-// settle asks the program for up to a minute. It stops earlier if the result is perfect or has not changed for 15
-// seconds.
+// settle reads the program's report every 3 s for up to a minute. It stops earlier if the result is perfect or has not
+// changed for 15 s.
 func settle(
 	t *testing.T, address string, ask func(context.Context, string) ([]finding, error), fixtures []*fixture,
 	further ...*fixture,

@@ -25,8 +25,8 @@ const (
 	identity    = "incidents"
 )
 
-// podState is the status that the kubelet reports for a pod. Init and Containers contain members of container statuses;
-// the default is a running container.
+// podState is the status that the kubelet reports for a pod. An element of Init or Containers contains some members of
+// a container's status, which replace the default ones. By default, a container runs.
 type podState struct {
 	Node       string                `json:"node"`
 	Phase      corev1.PodPhase       `json:"phase"`
@@ -114,7 +114,7 @@ func (k *kubelet) handle(ctx context.Context, pod *corev1.Pod) error {
 	case !slices.Contains(k.nodes, pod.Spec.NodeName):
 		return nil
 	case pod.DeletionTimestamp != nil:
-		// The kubelet of a node that is down cannot confirm the end of its pods.
+		// A pod with finalizers stays. A pod on a node that is down stays too, because no kubelet confirms its end.
 		if len(pod.Finalizers) > 0 || slices.Contains(k.dead, pod.Spec.NodeName) {
 			return nil
 		}

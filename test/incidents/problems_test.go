@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// object, cause and finding are the members of GET /api/v1/problems that the test reads.
+// The types object, cause and finding contain the parts of the response to GET /api/v1/problems that the test reads.
 type object struct {
 	Resource  string `json:"resource"`
 	Namespace string `json:"ns"`
@@ -130,7 +130,7 @@ type report struct {
 	head object
 }
 
-// reports returns all reported objects: the heads of the findings and their members.
+// reports returns all reported objects: the main object of each finding, and the other objects in it.
 func reports(findings []finding) (all []report) {
 	for i := range findings {
 		f := &findings[i]
@@ -154,7 +154,7 @@ func (f *fixture) matches(r *reference, o *object) bool {
 	if o.Namespace != r.in(f.namespace) && o.Namespace != "" {
 		return false
 	}
-	isResource, _ := path.Match(r.Resource, o.Resource) // The patterns were checked.
+	isResource, _ := path.Match(r.Resource, o.Resource) // The error is nil, because the patterns were checked before.
 	isName, _ := path.Match(r.Name, o.Name)
 	return isResource && isName
 }

@@ -16,7 +16,8 @@ type result struct {
 
 type score struct{ fixtures, expected, found, explained, healthy, wrong int }
 
-// compare counts the objects of the fixtures. Objects that a further fixture expects are not counted as wrong.
+// compare compares the findings with the fixtures. The fixtures in further are not counted, but the objects that they
+// expect do not count as wrong.
 func compare(fixtures []*fixture, findings []finding, further ...*fixture) *result {
 	r := &result{areas: make(map[string]*score)}
 	all := reports(findings)

@@ -38,7 +38,7 @@ var crdResource = schema.GroupVersionResource{
 	Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions",
 }
 
-// open creates the CustomResourceDefinitions of both folders, and waits until they are served.
+// open creates the CustomResourceDefinitions in testdata/crds and withheld/crds, and waits until they are served.
 func open(ctx context.Context) (*bed, error) {
 	c, err := cluster.Open()
 	if err != nil {
@@ -59,7 +59,7 @@ func open(ctx context.Context) (*bed, error) {
 		for {
 			text, err := documents.Read()
 			if err != nil {
-				break // The end.
+				break // The end of the file.
 			}
 			crd := &unstructured.Unstructured{}
 			if err := yaml.Unmarshal(text, &crd.Object); err != nil {
@@ -122,7 +122,7 @@ func (b *bed) addNode(ctx context.Context, node *unstructured.Unstructured) erro
 	maps.Copy(labels, node.GetLabels())
 	node.SetLabels(labels)
 	if _, ok, _ := unstructured.NestedSlice(node.Object, "spec", "taints"); !ok {
-		// The scheduler must not use these nodes.
+		// Without a taint, the scheduler of the demo cluster could put other pods on this node.
 		taint := map[string]any{"key": "incidents", "value": "only", "effect": "NoSchedule"}
 		_ = unstructured.SetNestedSlice(node.Object, []any{taint}, "spec", "taints")
 	}
@@ -289,7 +289,7 @@ func applyOptions() metav1.ApplyOptions {
 
 func (b *bed) resourceOf(kind schema.GroupVersionKind) (resource schema.GroupVersionResource, isNamespaced bool) {
 	mapping, err := b.mapper.RESTMapping(kind.GroupKind(), kind.Version)
-	if err != nil { // A CustomResourceDefinition of a fixture defines this kind.
+	if err != nil { // The mapper does not know kinds that a fixture defines by a CustomResourceDefinition.
 		resource, _ = meta.UnsafeGuessKindToResource(kind)
 		return resource, true
 	}

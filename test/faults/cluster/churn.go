@@ -49,7 +49,8 @@ func labels(value string) map[string]string {
 func Data(value string) map[string]string {
 	sum := crc32.ChecksumIEEE([]byte(value))
 	data := map[string]string{"v": value, "same": strings.Repeat("as before ", 20)}
-	// Keys differ by value, so that a patch fits only one version and rows move in sorted lists.
+	// The keys and their number depend on value. So a patch fits only one version, and in a list sorted by the column
+	// DATA, rows move.
 	for i := range 1 + sum%3 {
 		data[fmt.Sprint("only-", (sum+i)%7)] = "1"
 	}

@@ -101,7 +101,7 @@ func (g *Gate) handler(proxy http.Handler) http.Handler {
 	})
 }
 
-// Refuse makes the Gate respond to matching requests with 429. Nil ends this.
+// Refuse makes the Gate respond to matching requests with 429. Refuse(nil) ends the refusals.
 func (g *Gate) Refuse(match func(Request) bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

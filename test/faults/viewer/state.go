@@ -10,7 +10,8 @@ import (
 	jsonpatch "github.com/evanphx/json-patch/v5"
 )
 
-// A State is the state of the data at a time, such as live; empty after the connection ended.
+// A State records the state of the data at one time. The field State is, for example, "live". It is empty after the
+// connection has ended.
 type State struct {
 	At     time.Time
 	State  string
@@ -72,7 +73,8 @@ func (v *Viewer) LiveWithin(from, to time.Time) (total time.Duration) {
 	return total
 }
 
-// CompareRows returns an error if the rows differ from want. A window contains only a part of want.
+// CompareRows returns an error if the rows differ from want. A viewer of a window must have only the rows of want that
+// are in the window.
 func (v *Viewer) CompareRows(want map[string]Row) error {
 	if !v.view.IsComplete() {
 		return fmt.Errorf("no snapshot yet; the state is %+v", v.States())
@@ -107,7 +109,8 @@ func (v *Viewer) CompareRows(want map[string]Row) error {
 	return nil
 }
 
-// CompareObject compares JSON. If want is nil, the Viewer must have no object.
+// CompareObject returns an error if the received object is not equal to the JSON in want. If want is nil, the Viewer
+// must have no object.
 func (v *Viewer) CompareObject(want []byte) error {
 	object := v.view.Object()
 	switch {
@@ -131,7 +134,7 @@ func (v *Viewer) Len() int { return v.view.Len() }
 // isLoaded is false.
 func (v *Viewer) Offers(ref string) (offered, isLoaded bool) { return v.view.Offers(ref) }
 
-// History returns the changes since the latest snapshot, oldest first, including those of the snapshot.
+// History returns the changes in the latest snapshot and all changes since then, oldest first.
 func (v *Viewer) History() []Change { return v.view.History() }
 
 func sameJSON(a, b json.RawMessage) bool {

@@ -23,7 +23,7 @@ type (
 	Change = livetest.Change
 )
 
-// Rows subscribes to rows of a resource. Without namespaces, it includes all of them.
+// Rows subscribes to the rows of a resource in the given namespaces. If none is given, it subscribes to all namespaces.
 func Rows(resource string, namespaces ...string) Want {
 	return Want{Resource: resource, Namespaces: namespaces, View: "rows"}
 }

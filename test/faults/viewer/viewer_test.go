@@ -53,7 +53,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// For a window (a part of a sorted list), only its own rows and their order matter.
+// For a window (a part of a sorted list), CompareRows checks the rows of the window and their order. It ignores rows
+// outside the window.
 //
 // Invariant: I43.
 func TestCompareRows(t *testing.T) {
