@@ -1,5 +1,5 @@
-// Imports the code that app.ts shares with all views, so that the bundler puts it into few files. Views that need the
-// code of lists or objects import shared-code.ts, and others this file.
+// Imports the code that app.ts shares with all views, so that the bundler puts it into few files. A view that needs the
+// code of lists or objects imports shared-code.ts instead of this file.
 
 import "./model/guest.ts";
 import "./model/kind-feed.ts";

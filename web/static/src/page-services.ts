@@ -62,7 +62,7 @@ export class PageServices {
   /** The default until the page has started. */
   page = defaultController;
 
-  /** The page build is empty if it is unknown. */
+  /** The parameter pageBuild is the build of the page's scripts; empty if unknown. */
   constructor(pageBuild: string) {
     const { clock, now } = this;
     const live = new Live(

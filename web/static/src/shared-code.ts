@@ -1,5 +1,5 @@
 // Imports the code that most views share. Each view that loads on demand imports this file, so that the bundler puts
-// this code into a few files. Otherwise, it writes many small ones, which compress worse.
+// the shared code into a few files. Otherwise, the bundler would write many small files, which compress worse.
 
 import "./core-code.ts";
 import "./model/column-set.ts";

@@ -276,7 +276,7 @@ export class ActivityFeed {
 
 interface EntryProps {
   entry: LogEntry;
-  scope: ListScope | null; // links contain the parameters of the page's list, so a change of the list redraws the entry
+  scope: ListScope | null; // not read, but its change redraws the entry, whose links contain the parameters of the list
   showKind: boolean;
   href: (entry: LogEntry) => string;
   open: (entry: LogEntry) => void;

@@ -13,7 +13,7 @@ export const updateInterval = 250;
 
 /**
  * Returns the watched resources that the feed shows (kinds), and those beyond its limit (rest). If namespaces are
- * selected, cluster-scoped resources are in neither.
+ * selected, cluster-scoped resources are omitted.
  */
 export function splitWatched(
   watched: readonly Kind[],

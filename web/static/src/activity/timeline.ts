@@ -14,7 +14,7 @@ export const gapLabel = "Missed";
 /** Returns field managers, newest first. */
 export const changeAuthors = (c: Change): readonly ChangeAuthor[] => c.authors ?? (c.by === undefined ? [] : [c.by]);
 
-/** The parts of an object. Everything except status and metadata counts as spec, such as the data of a ConfigMap. */
+/** The parts of an object. All fields outside status and metadata count as spec (also the data of a ConfigMap). */
 export const parts = ["spec", "status", "metadata"] as const;
 export type Part = (typeof parts)[number];
 
@@ -25,7 +25,7 @@ export interface TimelineFilter {
   readonly peopleOnly: boolean;
 }
 
-/** Reads the form of a filter in the URL, such as "is:spec by:people image". */
+/** Parses a filter from the URL, such as "is:spec by:people image". */
 export function parseFilter(find: string): TimelineFilter {
   const words = find.split(" ");
   return {
@@ -51,8 +51,8 @@ export interface ShownStep {
 }
 
 /**
- * The steps that the timeline shows as one line, newest first. These are either consecutive minor steps, or consecutive
- * steps of the status (with minor ones among them), or one other step.
+ * The steps (changes) that the timeline shows as one line, newest first. A group contains either consecutive minor
+ * steps, or consecutive changes of the status with minor steps between them, or one other step.
  */
 export type StepGroup = readonly [ShownStep, ...ShownStep[]];
 
@@ -98,7 +98,7 @@ export class Timeline {
       if (canFold(shown) && last !== undefined && canFold(last[0])) last.push(shown);
       else runs.push([shown]);
     }
-    // While only the status is shown, its updates are not folded.
+    // If the filter shows only the status, each update of the status has its own line.
     return { groups: runs.flatMap((run) => (filter.part !== "status" && isBurst(run) ? [run] : unfold(run))), more };
   }
 
@@ -137,15 +137,15 @@ export class Timeline {
         };
   }
 
-  // A gap is a step for changes that the page missed. A value that is masked before and after the gap is omitted,
-  // because its change is not certain.
+  // Returns a gap: a step for changes that the page missed. If a value is masked before and after the gap, it is
+  // omitted, because it may be unchanged.
   private shownGapOf(step: HistoryStep, matches: (haystack: string) => boolean): ShownStep | null {
     let fields = this.fields.get(step);
     if (fields === undefined)
       this.fields.set(
         step,
         (fields = fieldsOf(step.before, step.change).filter(
-          // A masked text can contain a counter, which restarts with the server.
+          // A mask can contain a counter that restarts with the server. So two masks can differ for the same value.
           (f) => ![f.before, f.after].every((v) => v.type === "value" && isMasked(v.value)),
         )),
       );
@@ -164,7 +164,7 @@ const wordsOf = (text: string): string[] =>
 
 const canFold = (s: ShownStep): boolean => s.isMinor || s.isStatus;
 
-// Splits a run into its changes, except consecutive minor ones.
+// Splits a run of steps into single steps. Consecutive minor steps stay together.
 function unfold(run: readonly ShownStep[]): StepGroup[] {
   const groups: [ShownStep, ...ShownStep[]][] = [];
   for (const shown of run) {

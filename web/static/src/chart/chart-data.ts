@@ -1,4 +1,4 @@
-// The content of a chart, without how it is drawn.
+// The content of a chart. plot.ts draws it.
 
 import { formatInteger } from "../text/format.ts";
 
@@ -7,7 +7,7 @@ export interface ChartSeries {
   readonly shape: "bars" | "steps";
   /** The name of the series in the style sheet, which sets its color. */
   readonly color: "restarts" | "warnings" | "desired" | "ready" | "updated";
-  /** The lengths of dashes and spaces in pixels, so that a series has not only a color. */
+  /** The lengths of the line's dashes and spaces in pixels. Dashes distinguish series for users who see no colors. */
   readonly dash?: readonly number[];
 }
 
@@ -27,7 +27,7 @@ export interface ChartData {
   /** Times without data, as pairs of start and end. */
   readonly gaps: readonly (readonly [number, number])[];
   readonly markers: readonly ChartMarker[];
-  /** The name of each time, for the values under the pointer and for the table. */
+  /** A text for each time, such as "14:03:20". It is shown with the values under the pointer, and in the table. */
   readonly timeLabels: readonly string[];
 }
 

@@ -9,7 +9,7 @@ import type { Plot } from "./plot.ts";
 
 interface Props {
   readonly title: string;
-  /** null without data. */
+  /** null if no data exist. */
   readonly data: ChartData | null;
   /** The current numbers in one sentence, or why there are none. */
   readonly sentence: string;

@@ -6,7 +6,7 @@ import type { ChartData, ChartSeries } from "./chart-data.ts";
 const maxTick = 1e7;
 // Counts are integers, so the ticks are too.
 const ticks = Array.from({ length: Math.log10(maxTick) }, (_, n) => [1, 2, 5].map((m) => m * 10 ** n)).flat();
-const minLabeledGap = 70; // pixels
+const minLabeledGap = 70; // pixels; a narrower gap has no label
 const minTop = 4; // so that a single restart does not fill the chart
 
 export class Plot {
@@ -17,8 +17,8 @@ export class Plot {
   private index: number | null = null;
 
   /**
-   * The colors are those of style sheets: of the root element, and for each series of its element in colors.
-   * onPoint is called with the index of the point under the pointer.
+   * Style sheets define the colors. Text and lines get the colors of the root element. Each series gets the color of
+   * its element in `colors`. onPoint is called with the index of the point under the pointer.
    */
   constructor(
     private readonly root: HTMLElement,
@@ -79,7 +79,7 @@ export class Plot {
     this.plot.setData(aligned(data));
   }
 
-  /** Moves the cursor by a number of points, from the newest one at first. */
+  /** Moves the vertical marker line by a number of points. The first call shows the line at the newest point. */
   step(by: number): void {
     const last = this.data.times.length - 1;
     const index = Math.max(0, Math.min(last, this.index === null ? last : this.index + by));

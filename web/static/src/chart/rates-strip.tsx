@@ -14,7 +14,7 @@ export interface RatesScope {
   readonly q: string;
 }
 
-const typingPause = 400; // ms; the server counts again for each text
+const typingPause = 400; // ms after the last key; each request makes the server count again
 
 /** The charts below a list: the container restarts and warnings of its objects. */
 export class RatesStrip implements Handler {

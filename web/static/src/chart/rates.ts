@@ -9,7 +9,7 @@ export interface Rate {
   readonly state: State["state"];
   /** Empty if unknown. */
   readonly reason: string;
-  /** In ms; null if all buckets have data, or none. */
+  /** When the data begin, in ms since 1970. null if all buckets have data, or if no bucket has data. */
   readonly since: number | null;
   /** One number for each bucket, oldest first. null means that no data exist. */
   readonly counts: readonly (number | null)[];
@@ -58,7 +58,7 @@ export function rateChart({ start, step }: Rates, rate: Rate, color: Series): Ch
   const startOf = (at: number): number => start + at * step;
   const gaps: [number, number][] = [];
   counts.forEach((n, at) => {
-    // The first bucket with data can begin before the data.
+    // The data can begin in the middle of a bucket. The time before them in this bucket is a gap too.
     const end = n === null ? startOf(at + 1) : since === null ? 0 : since / 1000;
     const last = gaps.at(-1);
     if (end <= startOf(at) || end > startOf(at + 1)) return;

@@ -173,7 +173,7 @@ export interface Run {
   readonly folded: boolean;
 }
 
-/** The parameter around is the number of unchanged lines that stay visible near each change. */
+/** Divides the pairs into folded and visible runs. `around` is the number of visible unchanged lines near a change. */
 export function runs(pairs: readonly Pair[], around = 3): Run[] {
   const near = new Uint8Array(pairs.length);
   pairs.forEach((p, i) => {

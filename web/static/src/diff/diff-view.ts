@@ -13,9 +13,9 @@ export interface DiffOptions {
   readonly numbers?: boolean;
   /** Line pairs that are drawn at first. Each click on "more lines" adds at least as many. */
   readonly maxPairs: number;
-  /** Counts the additional line pairs that the user requested, for later drawings. */
+  /** The number of additional line pairs that the user requested. Later drawings show them too. */
   readonly more?: { pairs: number };
-  /** Unchanged lines that the user expanded, for later drawings. */
+  /** Unchanged lines that the user expanded. Later drawings show them too. */
   readonly expanded?: Set<string>;
 }
 

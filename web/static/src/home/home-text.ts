@@ -93,7 +93,7 @@ export interface Empty {
   readonly detail: string;
 }
 
-/** The text in place of problems. It states that there are no problems only for resources that have been read. */
+/** The text in place of problems. It also names the resources that have not been read, as they can have problems. */
 export function emptyText(o: Overview, q: string): Empty {
   if (o.problems.length > 0)
     return { title: `No problems match “${q}”`, detail: `${plural(o.total, "problem")} hidden` };
@@ -144,7 +144,7 @@ export const countOf = (o: Overview, severity: Severity): number => o.counts.get
 
 export const percent = (part: number, whole: number): number => (whole > 0 ? Math.round((100 * part) / whole) : 0);
 
-/** Formats a number with at most three digits, or as an integer from 100. */
+/** Formats a number. From 100, it is rounded to an integer. Smaller numbers have at most three digits ("41.5"). */
 export const shortNumber = (n: number): string =>
   n >= 100 ? formatInteger(Math.round(n)) : String(Number(n.toPrecision(n < 10 ? 2 : 3)));
 

@@ -132,7 +132,8 @@ export class HomePage implements Handler {
   private drawStatus(): void {
     const info = this.info();
     drawStatus(byId("status"), status(info, this.services.now()));
-    // While the page is syncing, it already shows the progress, and which resources cannot be read.
+    // While the page is syncing, it needs no banner. Other parts of it show the progress, and which resources cannot be
+    // read.
     showText(byId("banner"), info.state?.state === "syncing" ? null : bannerText(info, this.services.now()));
   }
 

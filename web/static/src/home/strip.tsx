@@ -24,7 +24,7 @@ function Fact(props: {
   );
 }
 
-/** A thin bar. A text shows the value, so it is hidden from screen readers. */
+/** A thin bar. The bar is hidden from screen readers, because a text next to it contains the value. */
 const Meter = ({ value }: { value: number }) => (
   <span
     class="meter"

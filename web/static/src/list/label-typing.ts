@@ -12,12 +12,12 @@ const operation = `\\s*(==?|!=)\\s*${value}|\\s*[<>]\\s*\\d+|${set}`;
 const requirement = `\\s*(!\\s*${key}|${key}|${key}(${operation}))\\s*`;
 const selector = new RegExp(`^(${requirement}(,${requirement})*)?$`);
 
-/** Whether a text is a complete label selector in the syntax of kubectl. The server decides about rare forms. */
+/** Whether a text is a complete label selector in the syntax of kubectl. Only the server checks all details. */
 export const isSelector = (text: string): boolean => selector.test(text);
 
 /**
- * Starts after the first key. The last complete selector stays until the next one is typed. The Enter key also applies
- * an incomplete one, and shows the server's error.
+ * Called after the first key in the field. From then on, each pause in typing applies the selector. While the text is
+ * incomplete, the previous selector stays in use. The Enter key submits the form, even with an incomplete selector.
  */
 export function startLabelTyping(list: ListPage): void {
   const field = byId("labels") as HTMLInputElement;

@@ -17,7 +17,7 @@ import type { TabHost } from "../object/tab.ts";
 import { byId, h } from "../ui/dom.ts";
 import type { Picker } from "./picker.ts";
 
-/** The page of the panel. */
+/** The parts of the list page that the panel uses. */
 export interface PanelPage {
   readonly view: View;
   readonly openedKind: Kind;

@@ -28,7 +28,7 @@ export interface ListState {
   readonly view: View;
   readonly kind: Kind;
   readonly feed: Feed;
-  readonly namespaceFeed: Feed | null; // all namespaces, to report selected ones that do not exist
+  readonly namespaceFeed: Feed | null; // all existing namespaces; finds selected namespaces that do not exist
   readonly visibleCount: number; // rows that match the text filter
   readonly showsServerRows: boolean; // whether the rows on the screen are those that the server rendered
 }
@@ -91,7 +91,7 @@ export function drawListStatus(list: ListState, now: number, retry: () => void):
   return current;
 }
 
-/** Whether the list lacks objects of the resource. */
+/** Whether the list contains only objects with the selected namespaces or labels. */
 export const isFiltered = ({ ns, labels }: View): boolean => ns.length > 0 || labels !== "";
 
 // Returns notes about what the rows do not include: namespaces that do not exist or that the server cannot list,

@@ -50,7 +50,7 @@ export class ListPage implements FeedListener {
   hasData = false;
   private isOffline = false; // whether the page shows "Not live", because it cannot connect
   private feed: Feed;
-  private namespaceFeed: Feed | null = null; // all namespaces of the cluster; null unless the user selected several
+  private namespaceFeed: Feed | null = null; // all namespaces of the cluster; null while fewer than two are selected
   // whether the rows on the screen are still the ones that the server rendered
   private showsServerRows: boolean;
   private revealPending = true; // whether to scroll to the row of the open object when rows arrive
@@ -69,7 +69,7 @@ export class ListPage implements FeedListener {
     private readonly navigate: (view: View, how: "push" | "replace") => void,
     kind: Kind,
     view: View,
-    /** The maximum number of rows that the page loads completely. Longer lists are loaded in parts. */
+    /** Up to this number of rows, the page loads the complete list. Of a longer list, it loads only parts. */
     private readonly limit: number,
     /**
      * The scroll position to restore when the rows arrive, in rows from the top. null if there is nothing to restore.
@@ -321,7 +321,7 @@ export class ListPage implements FeedListener {
     return this.view.sort ?? (this.feed.rows.countSeverity("failed") > 0 ? worstFirst : null);
   }
 
-  // A window has only some of the rows, but the counts include all of them.
+  // Whether any row has a verdict. For a window, the loaded rows are not enough, so check the counts of all rows too.
   private get hasVerdicts(): boolean {
     const { rows } = this.feed;
     return (
@@ -375,7 +375,7 @@ export class ListPage implements FeedListener {
     return open?.ref === undefined ? open : null;
   }
 
-  /** The resource of the object in the panel, or otherwise of the list. */
+  /** The resource of the object in the panel. If it is not a different one, this is the resource of the list. */
   get openedKind(): Kind {
     const { open } = this.view;
     if (open?.ref === undefined) return this.kind;

@@ -87,7 +87,7 @@ function NamespaceChooser({ live, page, done }: NamespaceChooserProps) {
     const typedNames = namespaces(typedText);
     const [first] = shown;
     const known = availableNames === null ? null : new Set(availableNames);
-    // If the cluster's namespaces are unknown, valid names are enough.
+    // If the existing namespaces are unknown, any name that is a valid namespace name can be selected.
     const canSelect = (name: string): boolean =>
       known === null
         ? isNamespaceName(name) && (first === undefined || typedNames.length > 1 || first === name)

@@ -25,7 +25,7 @@ export class Picker implements KindListener {
   private selected = "";
   /** Is called when the set of resources that the server watches has changed. */
   onWatched: () => void = () => {};
-  // The count of the selected resource in the table, which can be newer than the server's. null if unknown.
+  // The number of rows in the table of the selected resource. It can be newer than `counts`. null if unknown.
   private selectedCount: number | null = null;
   private readonly noMatchElement = h("p", { class: "picker-none", role: "status" });
 
@@ -164,7 +164,7 @@ export class Picker implements KindListener {
     const rank = (a: HTMLAnchorElement): number => {
       const ref = a.dataset["ref"] ?? "";
       const known = this.list.find((k) => k.ref === ref) ?? this.kinds.get(ref);
-      // Resources from the server-rendered HTML rank last, because it does not mark short names such as "po".
+      // A resource that is only in the server-rendered HTML ranks last, because its short names ("po") are unknown.
       return known === undefined ? 3 : matchRank({ short: (a.dataset["words"] ?? "").split(" "), ...known }, terms);
     };
     return this.matching()
@@ -323,8 +323,8 @@ export class Picker implements KindListener {
     const isHealthy = k.state === "" || k.state === "live" || k.state === "syncing";
     const namespaceText = k.namespaces === 0 ? "" : `, in ${formatInteger(k.namespaces)} of the namespaces`;
     const text = `${name} (${k.ref})${namespaceText}`;
-    // If the resource has a problem, use the tooltip of ui/tooltip.ts, because it also appears on keyboard focus.
     const isWider = k.namespaced && this.groups.hasAttribute("data-scoped");
+    // A problem of the resource is shown by ui/tooltip.ts (data-hint), because its tooltip also appears on focus.
     a.title = isHealthy ? text + (isWider ? ". The count is not limited to the selected namespaces." : "") : "";
     const state = k.state === "absent" ? "not available" : k.state;
     if (isHealthy) delete a.dataset["hint"];

@@ -3,7 +3,7 @@
 import { setAttr } from "../ui/dom.ts";
 import { countText, type Status } from "../model/status.ts";
 
-/** Draws the progress bar, or hides it if a count is unknown, because unknown is not zero. */
+/** Draws the progress bar. It is hidden if a count is unknown, because an empty bar would mean zero. */
 export function drawProgress(e: HTMLElement, status: Status, resource: string): void {
   const isKnown = status.count !== null && status.total !== null && status.total > 0;
   e.hidden = !isKnown;

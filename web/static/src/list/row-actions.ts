@@ -24,7 +24,7 @@ export async function runRowCommand(list: ListPage, command: RowCommand): Promis
   else await openMenu(list, row);
 }
 
-/** Returns the name as everywhere on the page, such as "shop/web-1". */
+/** Returns the name of an object with its namespace, such as "shop/web-1". */
 const textOf = (o: ObjectName): string => (o.ns === "" ? o.name : keyOf(o.ns, o.name));
 
 async function copy(text: string): Promise<void> {
@@ -36,7 +36,7 @@ function mark(list: ListPage, row: ObjectName): void {
   const key = keyOf(row.ns, row.name);
   if (marked.delete(key)) showToast(`${textOf(row)} is no longer marked`);
   else {
-    // Two objects can be compared, so a third mark replaces the oldest one.
+    // Only two objects can be compared, so a third mark replaces the oldest mark.
     if (marked.size === 2) marked.delete(marked.keys().next().value ?? "");
     marked.set(key, { ns: row.ns, name: row.name });
     showToast(
@@ -115,7 +115,8 @@ export async function startRowMenu(list: ListPage): Promise<void> {
     e.preventDefault();
     const at = e.clientX === 0 && e.clientY === 0 ? undefined : new DOMRect(e.clientX, e.clientY, 0, 0);
     const open = (): void => void openMenu(list, row, at);
-    // Some systems send this event while the button is pressed. Its release would close the menu.
+    // Some systems send this event while the mouse button is still pressed. The release of the button would close the
+    // menu, so wait for the release.
     if (e.buttons === 0) open();
     else document.addEventListener("pointerup", () => setTimeout(open), { once: true });
   });

@@ -95,7 +95,7 @@ export function fillRow(tr: HTMLTableRowElement, shape: TableShape, e: Entry, no
   else tr.removeAttribute("data-severity");
   if (shape.whyAt >= 0) {
     const why = tr.children[shape.whyAt] as Element;
-    // The word makes the severity independent of color.
+    // The text describes the problem, so that users do not depend on the color of the row.
     const text = whyOf(e.verdict);
     setText(why, text);
     setAttr(why, "title", text);

@@ -140,7 +140,8 @@ function listenToClicks(list: ListPage, picker: Picker, navigate: Navigate): voi
     if (address !== null) {
       e.preventDefault();
       const { ref, open, tab, ...rest } = parseView(address.pathname, address.search, list.view.ref);
-      // The path to a cause and the related objects open in the panel, next to the same list.
+      // Links in the path to a cause, and links to affected or related objects, open the object in the panel. The list
+      // stays the same.
       const keepsList = address.closest(".related, .chain, .affected") !== null;
       return navigate(
         keepsList && open !== null && list.view.open !== null

@@ -109,7 +109,7 @@ export class Table {
     this.widths.apply(this.head, this.roomForText);
     this.table.classList.add("virtual");
     this.measure();
-    // Until the rows are drawn, empty space replaces them. It has their total height, so the scroll position stays.
+    // Until the rows are drawn, `below` is as high as all rows together, so that the scroll position stays.
     this.above.style.height = "0";
     this.below.style.height = `${rows.length * this.rowHeight}px`;
     this.tbody.replaceChildren(this.above, this.below);
@@ -400,7 +400,7 @@ export class Table {
       freeRows.push(d.tr);
       this.drawn.delete(key);
     }
-    // If no row stays, reuse the free row elements from top to bottom. Otherwise, move them below the rows that stay.
+    // If all row elements are free, reuse them from top to bottom. Otherwise, move the free ones below the other rows.
     if (this.drawn.size === 0)
       freeRows.sort((a, b) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1));
     else this.below.before(...freeRows);

@@ -44,8 +44,8 @@ export function unknownColumnsText(
   cols: readonly string[],
 ): string | null {
   const existing = [...(namespaced ? ["namespace"] : []), ...columns.map((c) => c.name.toLowerCase())];
-  // "severity" is the sort name of the column "Why", and "auto" is the default order. cols cannot name "Why", because
-  // this column is shown whenever an object has a verdict.
+  // Two sort names are not names of server columns: "severity" (the column "Why") and "auto" (the default order). The
+  // user cannot show or hide "Why", so cols does not contain it.
   const unknownSort = sort === null || ["severity", "auto", ...existing].includes(sort.column) ? [] : [sort.column];
   const unknownShown = isWide(cols) ? [] : cols.filter((c) => !existing.includes(c));
   const parts = (

@@ -34,7 +34,7 @@ export class Feed implements Handler {
   rows: RowSource;
   events = 0;
   private state: State | null = null;
-  // When the data became stale, if that was before the connection was lost. Otherwise null.
+  // When the data became stale. null if the data was not stale when the connection was lost.
   private stale: string | null = null;
   private problem: Problem | null = null;
   private windowed: boolean;
@@ -192,7 +192,7 @@ export class Feed implements Handler {
         this.problem = null;
         this.events += m.changes;
         if (m.newest !== null) this.listener.rowChanged?.(latestChangeFrom(m.newest, this.rows.columns));
-        // The chosen sort column did not exist before, but exists now.
+        // If the chosen sort column did not exist before, but exists now, sort by it.
         if (this.unsorted && this.rows.columns.some((c) => c.name.toLowerCase() === this.order.sort?.column)) {
           this.unsorted = false;
           this.reorder();
@@ -207,7 +207,7 @@ export class Feed implements Handler {
       case "digest":
         return this.check(m);
       case "reset":
-        // Ignore a repeated reset during a reload, and a reset before the page has rows.
+        // Ignore a second reset before the rows of the first one have arrived, and a reset before the page has rows.
         if (this.rows.total === 0 || this.isReloading) break;
         this.isReloading = true;
         this.live.reset(m.reason);
@@ -233,7 +233,8 @@ export class Feed implements Handler {
     this.listener.statusChanged();
   }
 
-  // Compares a hash of the page's rows with the server's hash. The hashing can pause, because entries are immutable.
+  // Compares a hash of the page's rows with the server's hash. It computes the hash in short slices. Changes between
+  // two slices do no harm, because entries are immutable.
   private check(m: Extract<Message, { type: "digest" }>): void {
     if (!this.rows.isComplete || this.snapshotPending) return;
     const entries = [...this.rows.all()];

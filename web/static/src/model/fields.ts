@@ -60,7 +60,7 @@ export function fieldsOf(
         isVolatile: isVolatile(p),
         by: owners,
       });
-    // Split a value that is replaced as a whole into the fields that differ.
+    // The operation replaces a complete value. Add only the fields of this value that differ.
     splitValue(path, previous, after, addField);
     // A list was only reordered, so no single field differs. Return the list itself.
     if (fields.length === countBefore) addField(path, previous, after);

@@ -32,7 +32,7 @@ export class History {
    * apply.
    */
   applySnapshot(object: JsonObject | null, since: string, changes: readonly Change[]): boolean {
-    // Keep earlier steps, because a restarted server does not know them.
+    // Keep the earlier steps if the server's changes begin later, for example because the server has restarted.
     if (!(Date.parse(since) > Date.parse(this.since))) {
       this.steps = [];
       this.since = since;

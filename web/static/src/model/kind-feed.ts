@@ -73,7 +73,10 @@ export class KindFeed implements Handler {
       this.listener.kindsCounted(new Map(kinds.flatMap((k) => (k.count === null ? [] : [[k.ref, k.count]]))), null);
   }
 
-  /** Requests the resources now, and later every 10 s if the WebSocket sends no data or the clock has jumped. */
+  /**
+   * Requests the resources now. Later, it repeats the request every 10 s while the page is visible, but only if the
+   * WebSocket does not send the resources or the clock has jumped.
+   */
   async poll(first = true): Promise<void> {
     if (
       first ||

@@ -110,7 +110,7 @@ export class ObjectStore implements Handler {
     this.onChange();
   }
 
-  // Reports only the first reset, and only if the page already shows the object.
+  // Counts a reset. It ignores a reset before the page has the object, and a second one before the new data arrive.
   private noteReset(reason: string): void {
     if (this.object === null || this.isReloading) return;
     this.isReloading = true;

@@ -19,8 +19,8 @@ export function valueAt(root: unknown, path: readonly string[]): unknown {
 export const isObject = (v: unknown): v is Readonly<Record<string, unknown>> =>
   typeof v === "object" && v !== null && !Array.isArray(v);
 
-// Fields that identify list elements, most specific first. Volume mounts have names, but only their mountPath is
-// unique.
+// Fields that identify list elements, most specific first. For example, mountPath is before name, because two volume
+// mounts can have the same name, but not the same mountPath.
 const elementKeys = [
   "mountPath",
   "devicePath",

@@ -64,7 +64,7 @@ function rankText(cell: string, column: Pick<Column, "relative">): Rank {
   if (unknown.has(text.toLowerCase())) return null;
   if (column.relative && /^\d{4}-/.test(text)) {
     const at = firstTimestamp(text);
-    // The column shows ages, so the newest timestamp is first.
+    // The column shows ages. The newest timestamp is the smallest age, so it is first.
     return Number.isNaN(at) ? null : -at;
   }
   // "5m" could also be the quantity 0.005, but in tables it means 5 minutes.

@@ -11,7 +11,7 @@ export interface SubscriptionInfo {
   readonly since: number; // ms; when the connection changed to its current state
   readonly closeReason: string; // from the server; empty if it gave none
   readonly state: State | null; // null until the server sends one over this connection
-  // When the data became stale, before the connection was lost: "" if unknown, null if it was not stale.
+  // When the data became stale: "" if the time is unknown. null if the data was not stale when the connection was lost.
   readonly stale: string | null;
   readonly isComplete: boolean; // whether a complete snapshot has arrived, and no newer one is expected
   readonly arriving: number; // rows received of an incomplete snapshot
@@ -91,7 +91,7 @@ export function reloadsText(times: number): string | null {
   return times === 0 ? null : times === 1 ? "reloaded once" : `reloaded ${formatInteger(times)} times`;
 }
 
-/** Returns null if the rows include all requested namespaces. */
+/** Returns a text such as "Showing namespace shop only". null if the rows include all requested namespaces. */
 export function coverageText(info: SubscriptionInfo): string | null {
   const covered = info.state?.namespaces ?? [];
   const why =
@@ -177,7 +177,8 @@ export function noteFor(
   switch (info.state?.state) {
     case "forbidden": {
       const title = `Forbidden: you can't list ${resource}`;
-      // Without a selection of namespaces, the server already shows all permitted ones.
+      // If no namespaces are selected, the note has no button for the permitted namespaces, because the server would
+      // already show these.
       const next = hasChosenNamespaces
         ? "Ask your cluster admin for list and watch access, or"
         : `${namespaced ? "Choose a namespace that you can read, or ask" : "Ask"} your cluster admin for list and ` +
@@ -225,7 +226,7 @@ export function noteFor(
       : "Retrying automatically. Missed changes are shown after that.";
     return make(staleNote, reason === "" ? emptyText : `${emptyText} ${reason}`, next);
   }
-  // The data is outdated, for example because the new connection has delivered none yet.
+  // The data is outdated, for example because no data has arrived over the new connection yet.
   if (info.isComplete && lastCurrent !== null) return make(current.text, emptyText, "");
   if (info.isComplete && isFiltered)
     return make(

@@ -13,18 +13,18 @@ export interface ObjectName {
 export interface LogSelection {
   readonly container: string; // empty for the default container
   readonly previous: boolean; // as in kubectl logs --previous
-  readonly filter?: string; // which lines are shown; object/logs/log-filter.ts reads its form
+  readonly filter?: string; // selects the visible lines; object/logs/log-filter.ts parses it
 }
 
 export const defaultLog: LogSelection = { container: "", previous: false };
 
-/** Returns the log to show after the key for previous logs. An open log of a previous run switches back. */
+/** Switches between the logs of the current and the previous run. If no log is open, it selects the previous run. */
 export const toggledLog = (log = defaultLog, tab = ""): LogSelection => ({
   ...log,
   previous: tab !== "logs" || !log.previous,
 });
 
-/** The text that the user searches in one tab of the panel, or by which the tab filters. */
+/** The text in the search box or filter box of one tab of the panel. */
 export interface TabFind {
   readonly tab: string;
   readonly text: string;
@@ -50,7 +50,7 @@ export interface View {
   readonly q: string;
   readonly labels: string;
   readonly sort: Sort | null;
-  /** In lower case. Empty means the default columns, and "wide" alone means all columns. */
+  /** The visible columns, in lower case. Empty means the default columns, and ["wide"] means all columns. */
   readonly cols: readonly string[];
   readonly open: OpenedObject | null;
   /** Empty for the first tab. */
@@ -112,7 +112,8 @@ export function formatView(v: View): string {
   for (const ns of v.ns) query.append("ns", ns);
   if (v.q !== "") query.set("q", v.q);
   if (v.labels !== "") query.set("labels", v.labels);
-  // Without the parameter, the page would show the default order.
+  // If the view has no sort order, but the resource has a default one, write the order by namespace into the URL.
+  // Without the parameter, the URL would mean the default order.
   const sort = v.sort ?? (defaultSort(v.ref) && { column: "namespace", descending: false });
   if (sort !== null) query.set("sort", (sort.descending ? "-" : "") + sort.column);
   for (const column of v.cols) query.append("cols", column);

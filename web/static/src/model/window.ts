@@ -151,7 +151,8 @@ export class WindowRows implements RowSource {
     this.updateCounts(m);
     this.isRequestPending = false;
     this.isComplete = true;
-    // If an object was located, request no rows yet: the table first scrolls to the object, and then requests rows.
+    // If this message answers a request for the position of an object, request no rows yet. The table first scrolls to
+    // the object, and then requests rows.
     if (!this.isLocatePending) this.requestIfNeeded(...this.neededRange);
     this.isLocatePending = false;
     return true;
@@ -167,8 +168,8 @@ export class WindowRows implements RowSource {
           if (e.at > this.entries.length) return false;
           const next = entryOf(e.row, true, commonAuthor(this.byKey.get(keyOf(e.row.ns, e.row.name)), e.by ?? null));
           this.entries.splice(e.at, 0, next);
-          // An author means that a change of the row inserted it. Without a filter, this row is not new: it has moved
-          // into the window.
+          // If the event has an author, a change of this row inserted it. In a list without a filter, the row then
+          // counts as moved, because it came from outside the window.
           this.frozen?.order.recordChange(
             next.key,
             true,
@@ -210,8 +211,8 @@ export class WindowRows implements RowSource {
   private recordRemoval(key: string, why: RemovalReason): void {
     if (why === "gone") this.deletedKeys.add(key);
     for (const oldest of this.deletedKeys) if (this.deletedKeys.size > windowSize) this.deletedKeys.delete(oldest);
-    // Record only moves, and removals of rows that the window had at the start of the freeze. If there is no reason,
-    // inserted rows have pushed the row out of the window.
+    // Record only moves, and removals of rows that the window had at the start of the freeze. Without a reason, the row
+    // did not change: inserted rows have pushed it out of the window.
     if (why !== undefined && (why === "moved" || this.frozen?.keys.has(key) === true))
       this.frozen?.order.recordChange(key, true, why === "moved", true);
   }

@@ -13,7 +13,7 @@ export interface Context {
 export class Contexts {
   present = "";
   all: readonly Context[] = [];
-  /** Why reading the contexts or switching to the chosen one failed. Empty after a success. */
+  /** The reason why the last read of the contexts, or the last switch, failed. Empty after a success. */
   error = "";
   /** The name of the context that the server is switching to now. Empty if it is not switching. */
   switchingTo = "";

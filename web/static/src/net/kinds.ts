@@ -62,8 +62,8 @@ export function matchRank(
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Decodes the resources that support the verb list, in their preferred API version, or only those in other versions.
- * Invalid elements are skipped.
+ * Decodes the resources that support the verb list. If isPreferred is true, it returns those in the preferred API
+ * version of their group. Otherwise, it returns those in the other versions. Invalid elements are skipped.
  */
 export function readKinds(body: unknown, isPreferred = true): ListedKind[] {
   const out: ListedKind[] = [];

@@ -71,7 +71,7 @@ export class Latency {
   }
 }
 
-/** Formats a round-trip time in ms that was measured at the time at. The result title is the text of the tooltip. */
+/** Formats a round-trip time. at is when it was measured. The member title of the result is the text of the tooltip. */
 export function latencyText(ms: number, at: number, now: number): { text: string; title: string } {
   const text = ms < 1 ? "<1 ms" : `${Math.round(ms)} ms`;
   return {

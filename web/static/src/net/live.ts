@@ -259,7 +259,7 @@ export class Live {
         sub.resyncs = 0;
         break;
       case "log":
-        if (!m.waiting) sub.resyncs = 0; // while waiting is true, the API server can still refuse the log
+        if (!m.waiting) sub.resyncs = 0; // the subscription works only once the API server has accepted the log
         break;
       case "log-end":
         sub.ended = true;
@@ -356,7 +356,8 @@ export class Live {
 
   // Detects a dead connection. After sleep or packet loss, the browser fires no close event.
   private check(): void {
-    // Older servers send no heartbeats for the view "resources", so do not require messages for it alone.
+    // Older servers send no heartbeats for the view "resources". So the silence of a connection counts only if it has
+    // other subscriptions.
     const waiting =
       this.connection !== "open" || [...this.subs.values()].some((s) => !s.ended && s.spec.view !== "resources");
     if (this.socket !== null && waiting && this.host.now() - this.lastReceivedAt > maxSilence)

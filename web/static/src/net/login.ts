@@ -17,7 +17,7 @@ export async function checkLogin(
     });
     if (response.ok) return onLoggedIn();
   } catch {
-    // The request failed, probably because a login proxy redirected it. If so, a page load leads to the login too.
+    // A login proxy has probably redirected the request, so it failed. Treat this as logged out.
   }
   onLoggedOut();
 }

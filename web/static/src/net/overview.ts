@@ -33,7 +33,7 @@ export interface SpecChange extends ObjectRef {
 export interface Finding extends Member {
   readonly since: string; // empty if unknown
   readonly count: number; // the number of objects
-  readonly chain: readonly ObjectRef[]; // the path to the cause, which is last; empty if unknown
+  readonly chain: readonly ObjectRef[]; // the path from the object to its cause (the last element); empty if unknown
   readonly members: readonly Member[]; // can be fewer than count
   readonly lastChange: SpecChange | null;
 }
@@ -89,22 +89,22 @@ export interface Watched {
 
 export interface Overview {
   readonly problems: readonly Finding[]; // the worst first
-  readonly total: number; // of all findings, also of those that are not in problems
+  readonly total: number; // the number of all findings, also of those that problems omits
   readonly counts: ReadonlyMap<string, number>; // the number of objects by severity
   readonly summary: Summary;
   readonly changes: readonly SpecChange[];
   readonly warnings: readonly Warning[];
   readonly watched: readonly Watched[];
-  readonly unexamined: readonly string[]; // what the problems do not include
+  readonly unexamined: readonly string[]; // sentences about what the problems do not include
 }
 
-/** The longest text that the page shows, in characters. Longer ones are cut. */
+/** The maximum length of a text on the page, in characters. Longer texts are cut. */
 const maxText = 2000;
 const maxItems = 1000;
 
 class InvalidOverview extends Error {}
 
-/** Returns what is invalid, if the message is not an overview. */
+/** Reads an overview. If the message is invalid, it returns a text that names the invalid part. */
 export function readOverview(m: JsonObject): Overview | string {
   try {
     const summary = object(m["summary"], "summary");

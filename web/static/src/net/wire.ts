@@ -18,7 +18,7 @@ export type Severity = "none" | "ok" | "progressing" | "degraded" | "failed";
 /** The health of a row's object. Without a problem or progress, reason and sentence are empty. */
 export interface Verdict {
   readonly severity: Severity;
-  /** A code such as "CrashLoopBackOff". It can be empty, also if sentence is not. */
+  /** A code such as "CrashLoopBackOff". A verdict can have a sentence without such a code. Then reason is empty. */
   readonly reason: string;
   readonly sentence: string;
   /** The object that explains the verdict, as the server sent it. Only in the view "object". */
@@ -164,7 +164,7 @@ export interface Change {
   /** The complete added object. It is only sent for an add, and only if the query names one object. */
   readonly object?: JsonObject;
   readonly by?: ChangeAuthor;
-  /** All authors of the change. Omitted if one author, by, made the entire change. */
+  /** All authors of the change. Omitted if there is only one author. Then by contains this author. */
   readonly authors?: readonly PatchAuthor[];
   /**
    * The previous values that the patch replaced or removed, by the index of the patch operation. Long values are
@@ -181,7 +181,8 @@ export interface State {
   readonly since: string;
   readonly reason: string;
   /**
-   * While loading, count is the number of arrived objects, and total the approximate number of all. null if unknown.
+   * While the list loads, count is the number of objects that have arrived, and total is the approximate number of
+   * objects in the list. Both are null if unknown.
    */
   readonly count: number | null;
   readonly total: number | null;
@@ -273,7 +274,7 @@ export type Message =
     }
   | ({ readonly id: number; readonly type: "state" } & State)
   | { readonly id: number; readonly type: "reset"; readonly reason: string }
-  /** A chunk of a long message, with the number of bytes sent so far, and in total. */
+  /** A chunk of a long message. told is the number of bytes sent so far, and of is the total number of bytes. */
   | { readonly id: number; readonly type: "part"; readonly told: number; readonly of: number; readonly text: string }
   /** A chunk of a log, which can end within a line. waiting: the API server has not responded yet. */
   | { readonly id: number; readonly type: "log"; readonly text: string; readonly waiting: boolean }
@@ -294,14 +295,14 @@ export interface SubscriptionSpec {
   /** The minimum time in ms between two messages with changes. The first change after a pause is sent immediately. */
   readonly every?: number;
   readonly view: "table" | "object" | "changes" | "resources" | "window" | "log" | "overview" | "explanation" | "rates";
-  /** If true, the server sends data only while it watches the resource for another reason, and starts no watch. */
+  /** If true, this subscription starts no watch. It gets data only while the server watches the resource anyway. */
   readonly watched?: boolean;
   /** The text filter, the sort order and the range of rows. Only for the view "window", and q also for "rates". */
   readonly q?: string;
   readonly sort?: string;
   readonly offset?: number;
   readonly count?: number;
-  /** Only for the view "log". Each subscribe request reads it again, because a log resumes after its last line. */
+  /** Only for the view "log". Every subscribe request reads it again, because it contains where to resume the log. */
   readonly log?: LogSpec;
 }
 

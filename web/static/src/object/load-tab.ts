@@ -3,7 +3,7 @@
 import { hasMergedLogs, type Kind } from "../net/kinds.ts";
 import type { Tab, TabHost, TabId } from "./tab.ts";
 
-/** The class of a tab. Only selected tabs are created, because the constructor registers listeners. */
+/** The class of a tab. Create a tab only when it is selected, because its constructor registers listeners. */
 type TabClass = new (host: TabHost) => Tab;
 
 const loaders: Readonly<Record<TabId, (kind: Kind) => Promise<TabClass>>> = {

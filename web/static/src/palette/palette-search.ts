@@ -62,7 +62,8 @@ export class PaletteSearch {
   find(typed: string, context: SearchContext, response: SearchResponse): PaletteResults {
     const text = typed.trim();
     if (text.startsWith(":")) return this.colon(typed.slice(typed.indexOf(":") + 1), context);
-    // Omit the resource that the page shows. The first recent resource is then the previous one, and Enter opens it.
+    // Omit the resource that the page shows. The first recent resource is then the one that the user opened before.
+    // Enter opens it, unless resources are pinned.
     const withoutCurrent = { ...context, recent: context.recent.filter((ref) => ref !== context.view?.ref) };
     if (text === "")
       return {

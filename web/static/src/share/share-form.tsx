@@ -34,7 +34,7 @@ interface Extras {
   readonly events: boolean;
 }
 
-// Returns the choice to share the view or the object of the page. Returns null if the page has none.
+// Returns the choice to share the view or the object of the page. Returns null if the page has no view or no object.
 function pageChoice(content: PageContent | null, target: ShareTarget, extras: Extras): ShareChoice | null {
   if (content === null) return null;
   const { kind, view, object, tab } = content;

@@ -29,7 +29,7 @@ export function matchingLines(
     .filter((w) => w !== "");
   const matches = ({ key, text, detail }: CheckboxLine): boolean =>
     terms.every((w) => `${key} ${text} ${detail}`.toLowerCase().includes(w));
-  // A line that starts with a typed word is before one that only contains it: Services before APIServices.
+  // Sort lines that start with a typed word before lines that only contain it ("Services" before "APIServices").
   const starts = ({ text }: CheckboxLine): number => Number(!terms.some((w) => text.toLowerCase().startsWith(w)));
   const others = lines.filter((l) => !chosen.has(l.key) && matches(l)).sort((a, b) => starts(a) - starts(b));
   return [...lines.filter((l) => chosen.has(l.key)), ...others];

@@ -162,7 +162,7 @@ export function visibilityText(parts: readonly SharedPart[], open: boolean): str
     : `Viewers see ${description}, and nothing else.`;
 }
 
-// Returns a brief text if p belongs to main, such as the log of a shared pod; otherwise null.
+// Returns a brief text (such as "its log") if p contains the logs or events of main. Otherwise, returns null.
 function companionText(main: SharedPart, p: SharedPart): string | null {
   const same = JSON.stringify({ ...p, resource: "" }) === JSON.stringify({ ...main, resource: "" });
   if (p.resource === logs && same) return main.name === "" ? "their logs" : "its log";
@@ -266,7 +266,7 @@ export function linkText(l: Link, now: number): string {
 export const isLoopback = (host: string): boolean =>
   host === "localhost" || host.endsWith(".localhost") || host === "[::1]" || /^127(\.\d+){3}$/.test(host);
 
-/** Returns the link's URL in kiosk mode, with the parameter before the "#" and the secret token. */
+/** Returns the link's URL in kiosk mode. The parameter is before the fragment, which contains the secret token. */
 export function kioskUrl(url: string): string {
   const at = url.indexOf("#");
   return at < 0 ? url : `${url.slice(0, at)}?kiosk=1${url.slice(at)}`;

@@ -37,7 +37,7 @@ export function formatAges(wire: string, now: number): string {
   });
 }
 
-/** Formats a future timestamp as "in 5m" instead of "5m ago". */
+/** Replaces timestamps by ages. If a timestamp before the word "ago" is in the future, the text becomes "in 5m". */
 export function formatAgesInSentence(wire: string, now: number): string {
   const future = wire.replace(agoPattern, (match: string, at: string) => {
     const ms = Date.parse(at) - now;

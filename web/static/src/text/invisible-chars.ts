@@ -8,7 +8,7 @@ const invisible = new RegExp(
 );
 const invisibleGlobal = new RegExp(invisible, "gu");
 const invisibleSplit = new RegExp(`(${invisible.source})`, "u");
-const maxRuns = 32; // maximum number of runs with code points, and of code points in one run
+const maxRuns = 32; // maximum number of invisible runs that are shown, and of code points in one run
 
 /** Also true for characters that change the writing direction. */
 export const hasInvisible = (text: string): boolean => invisible.test(text);
@@ -33,11 +33,14 @@ export function splitInvisible(text: string): TextPart[] {
     : [...shownParts, { text: parts.slice(2 * maxRuns).join(""), codePoints: "" }];
 }
 
-/** For places that allow only plain text, such as tooltips. */
+/** Replaces invisible characters by their code points. Used where only plain text is possible, such as in tooltips. */
 export const escapeInvisible = (text: string): string =>
   hasInvisible(text) ? text.replace(invisibleGlobal, (run) => `[${codePointsOf(run)}]`) : text;
 
-/** Like escapeInvisible, for a text inside another one. Also isolates text that can contain right-to-left letters. */
+/**
+ * Like escapeInvisible, but for a text that is inserted into another text. Isolates text that can contain right-to-left
+ * letters, so that the other text keeps its order.
+ */
 export const isolateText = (text: string): string =>
   /[\u0590-\u{10ffff}]/u.test(text) ? `\u2068${escapeInvisible(text)}\u2069` : escapeInvisible(text);
 

@@ -14,7 +14,7 @@ export function ChangeTime({ at }: { at: string }) {
 
 interface AuthorProps {
   author: ChangeAuthor;
-  /** Marks people, as opposed to controllers of the cluster. */
+  /** Whether the author is a person, not a controller of the cluster. People are marked. */
   isPerson?: boolean;
 }
 

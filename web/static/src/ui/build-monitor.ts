@@ -10,14 +10,14 @@ const requestTimeout = 30_000; // ms
 /** The functions of the browser and the page. Tests replace them. */
 export interface BuildHost {
   hidden(): boolean;
-  /** Reports whether the page is live, and its URL contains everything that the user has chosen. */
+  /** Reports whether a reload would show the same: the page is live, and its URL contains all choices of the user. */
   canReload(): boolean;
   /** Reports whether a request for this page would return this build. */
   isServed(build: string): Promise<boolean>;
   after(ms: number, run: () => void): unknown;
   cancel(timer: unknown): void;
   random(): number;
-  /** Records a reload for this browser tab. Returns false if it was already recorded, or if recording fails. */
+  /** Records that this tab reloads for the build. Returns false if that was already recorded, or if recording fails. */
   recordReload(build: string): boolean;
   reload(): void;
   updateChanged(other: boolean): void;
@@ -28,13 +28,13 @@ export class BuildMonitor {
   private timer: unknown = null;
   private generation = 0;
 
-  /** The page build is empty if it is unknown. */
+  /** The parameter pageBuild is the build of the page's scripts; empty if unknown. */
   constructor(
     private readonly pageBuild: string,
     private readonly host: BuildHost,
   ) {}
 
-  /** The server build is empty if the server reports none. */
+  /** The parameter build is the build that the server reports; empty if it reports none. */
   setServerBuild(build: string): void {
     const reported = this.pageBuild === "" || build === this.pageBuild ? "" : build;
     if (reported === this.otherBuild) return;
@@ -88,7 +88,7 @@ export function recordReloadFor(build: string): boolean {
   }
 }
 
-/** Shows a notice below the page header if other is true. Otherwise, it removes the notice. */
+/** Shows a notice below the page header if the server has another build (`other`). Otherwise, removes the notice. */
 export function showUpdateNotice(other: boolean, reload: () => void): void {
   document.getElementById("build")?.remove();
   if (!other) return;

@@ -1,4 +1,5 @@
-// Highlights fade in a few common steps, because a smooth fade would redraw a busy page all the time.
+// Highlights lose their color in a few steps, at the same times for all cells. A smooth fade would redraw a busy page
+// all the time.
 
 const reduced = matchMedia("(prefers-reduced-motion: reduce)");
 const fadeInterval = 250; // ms between two steps

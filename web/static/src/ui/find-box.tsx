@@ -50,7 +50,7 @@ export class FindState {
     this.draw();
   }
 
-  /** Shows a query without a search, which the caller starts. */
+  /** Shows a query, but does not search. The caller starts the search. */
   restore(query: string): void {
     this.query = query;
     this.draw();

@@ -73,9 +73,9 @@ export const rememberRecent = (name: string, value: string): void =>
   storeList(name, moveToFront(storedList(name), value, 8));
 
 /**
- * Adds the columns that the user last chose for the resource of the view. A view that already names columns, or that
- * is of the resource on the screen, is returned unchanged. Do not pass the view of the opened URL, because someone
- * chose its columns deliberately.
+ * Adds the columns that the user last chose for the resource of the view. Returns the view unchanged if it already
+ * names columns, or if the screen already shows this resource. Do not call this function for the opened URL, because
+ * the author of the URL chose the columns deliberately.
  */
 export const withPreferredColumns = (view: View, shownRef?: string): View =>
   view.cols.length > 0 || view.ref === shownRef ? view : { ...view, cols: storedList(`columns.${view.ref}`) };

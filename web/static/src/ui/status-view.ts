@@ -24,7 +24,7 @@ export function drawStatus(e: HTMLElement, s: Status): void {
   setText(number, countText(s));
 }
 
-// The command with which users see that the API server refuses the list. templates/listtext.go writes the same.
+// Returns the kubectl command that checks whether the API server permits the list. templates/listtext.go has the same.
 function canListCommand(ref: string): string {
   const [group = "", , resource = ""] = ref.split("/");
   const [namespace] = parseView(location.pathname, location.search, ref).ns;

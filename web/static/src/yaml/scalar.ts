@@ -35,7 +35,7 @@ function schema(): Schema {
 
 const options = { schema: schema(), lineWidth: -1, noRefs: true, seqNoIndent: true, quoteStyle: "double" } as const;
 
-// Matches most strings that need no quotes. Calling js-yaml for each of them would take most of the time.
+// Matches most strings that need no quotes. Formatting them with js-yaml, too, would take most of the time.
 const plainPattern = /^[A-Za-z][\w./+=@,;():-]*$/;
 const reservedWords = new Set(["y", "n", "yes", "no", "on", "off", "true", "false", "null"]);
 const isPlain = (text: string): boolean =>
@@ -62,7 +62,7 @@ const quote = (text: string): string =>
     return n > 0xffff ? `\\U${n.toString(16).padStart(8, "0")}` : `\\u${n.toString(16).padStart(4, "0")}`;
   });
 
-// Matches strings that become a block scalar. For a string of 1 MB, js-yaml would be slower.
+// Matches strings that blockScalar formats without js-yaml, because js-yaml is slow for long strings (1 MB).
 const blockPattern = /^(?=\S)(?=.*\n)[\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]*$/s;
 
 function blockScalar(text: string): Scalar {

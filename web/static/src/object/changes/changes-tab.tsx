@@ -22,7 +22,7 @@ import {
 } from "../../activity/timeline.ts";
 import type { Problem, State } from "../../net/wire.ts";
 
-const pageSize = 200; // number of changes that are drawn at first, and that each click on "Show older" adds
+const pageSize = 200; // changes that are drawn at first; each click on "Show older" draws as many more
 
 export class ChangesTab implements Tab, Handler {
   readonly element = h("section", { class: "changes" });
@@ -31,7 +31,7 @@ export class ChangesTab implements Tab, Handler {
   private readonly history = new History();
   private readonly timeline = new Timeline();
   private readonly subscription: Subscription;
-  // The key is the number of the oldest change in the group, because newer changes can join the group.
+  // The key of a group is the number of its oldest change, which stays the same when newer changes join the group.
   private drawn = new Map<number, StepGroup>();
   private layout: DiffLayout = storedLayout("inline");
   private limit = pageSize;

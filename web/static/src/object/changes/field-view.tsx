@@ -7,7 +7,7 @@ import { partOf } from "../../activity/timeline.ts";
 import { valueLines } from "./values.ts";
 
 const maxLines = 24; // a longer value is shortened at first
-const maxBriefLength = 64; // characters of both values together, for a one-line change
+const maxBriefLength = 64; // characters; a change is drawn on one line if both values together are not longer
 
 interface FieldViewProps {
   field: Field;

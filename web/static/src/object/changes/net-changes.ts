@@ -4,7 +4,10 @@ import { jsonEqual, type Value } from "../../model/fields.ts";
 const maxChanges = 3;
 const maxValueLength = 24; // characters
 
-/** Returns the combined changes of several updates, newest first, such as "readyReplicas 6 → 7". */
+/**
+ * Combines the changes of several updates. The parameter updates contains the newest one first. Returns a text for each
+ * changed field, such as "readyReplicas 6 → 7".
+ */
 export function netChanges(updates: readonly ShownStep[]): string[] {
   const changes = new Map<string, { before: Value; after: Value }>();
   for (const { fields } of [...updates].reverse())

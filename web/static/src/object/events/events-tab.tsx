@@ -18,7 +18,8 @@ import { WorkloadPods } from "../workload/workload-pods.ts";
 import type { TabHost, TabData, Tab } from "../tab.ts";
 
 const maxEvents = 200;
-const maxLoadedEvents = 2000; // if a namespace has more events, the server sends only those that match the filter
+// If a namespace has more events, the page does not load all of them. The server then filters them by name.
+const maxLoadedEvents = 2000;
 const warningsFirstKey = "glasshouse-warnings-first";
 
 export class EventsTab implements Tab, FeedListener {
@@ -28,7 +29,10 @@ export class EventsTab implements Tab, FeedListener {
   private feed: Feed | null = null;
   private query = "";
   private frame = 0;
-  /** The owned objects of a workload. null for other objects, and for guests, who see the events of one object. */
+  /**
+   * The owned objects of a workload. null if the object is not a workload. Also null for guests, who may see only the
+   * events of the object itself.
+   */
   private readonly workload: WorkloadPods | null;
 
   constructor(private readonly host: TabHost) {
@@ -84,8 +88,8 @@ export class EventsTab implements Tab, FeedListener {
     const ns = name.ns === "" ? [] : [name.ns];
     // Ascending age puts the newest event first.
     const sort = { column: "last seen", descending: false };
-    // Filter by the workload's name, because the names of owned objects begin with it. One field selector for each
-    // object would exceed the server's limit.
+    // Filter the events by the workload's name, because the names of the owned objects begin with this name. A field
+    // selector for each owned object would exceed the server's limit of watches with field selectors.
     this.feed =
       this.workload === null
         ? new Feed(live, { resource: "core/v1/events", ns, fields: this.query }, { sort, q: "" }, this, Infinity, 0)

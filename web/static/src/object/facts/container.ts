@@ -11,7 +11,7 @@ export function containers(pod: unknown): Item[] {
   ];
 }
 
-/** Returns the containers of a pod template, which have no status. */
+/** Returns the containers of a pod template. Unlike the containers of a pod, they have no status. */
 export function templateContainers(spec: unknown, ns: string): Item[] {
   return (["initContainers", "containers"] as const).flatMap((field) =>
     trees(valueAt(spec, field)).map((c) => {

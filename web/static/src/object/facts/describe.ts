@@ -33,7 +33,7 @@ export function containerGroups(c: unknown, ns: string): (Group | null)[] {
   ];
 }
 
-/** The parameter spec is that of a pod or a pod template. */
+/** The parameter spec is the field `spec` of a pod or of a pod template. */
 export function podGroups(spec: unknown, ns: string): (Group | null)[] {
   const names = ["hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace"].filter((n) => valueAt(spec, n) === true);
   const seconds = (v: unknown): string => (number(v) === null ? "" : `${scalar(v)} s`);

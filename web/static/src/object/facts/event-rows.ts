@@ -9,7 +9,7 @@ export interface EventRow {
   readonly type: string;
   readonly reason: string;
   readonly message: string;
-  // The part of the object that the event regards, such as a container. Empty for the entire object.
+  // If the event regards only a part of the object, such as a container: the name of this part. Otherwise empty.
   readonly part: string;
   readonly object: string; // the object that the event regards, such as "pod/web-1"
   readonly source: string;
@@ -19,7 +19,7 @@ export interface EventRow {
 }
 
 export function eventSelector(kind: string, name: string, uid: string): string {
-  // For events about nodes, kubelets set the field uid to the node's name.
+  // Select events about nodes by name, because kubelets write the node's name into the field uid of these events.
   return kind === "Node" ? `involvedObject.kind=Node,involvedObject.name=${name}` : `involvedObject.uid=${uid}`;
 }
 

@@ -41,7 +41,7 @@ export function event(o: unknown): (Section | null)[] {
 function objectLink(v: unknown): Piece | null {
   const [kind, ns, name] = [text(valueAt(v, "kind")), text(valueAt(v, "namespace")), text(valueAt(v, "name"))];
   const where = ns === "" ? "" : `${ns}/`;
-  // Some components leave out the API version of Pods and Nodes.
+  // Some components leave out the API version of Pods and Nodes, which is v1.
   return link(text(valueAt(v, "apiVersion")) || "v1", kind, ns, name, `${kind} ${where}${name}`.trim());
 }
 

@@ -147,7 +147,7 @@ export function section(
   };
 }
 
-// Returns the first facts. If there are more, or other parts were omitted, a fact with their number follows.
+// Returns at most `limit` facts. Another fact, such as "More: 5 more", then counts the omitted facts and items.
 function limited(all: readonly Fact[], limit: number, omittedItems: number): Fact[] {
   const omittedCount = Math.max(0, all.length - limit) + omittedItems;
   return facts([

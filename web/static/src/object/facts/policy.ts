@@ -1,4 +1,4 @@
-// Facts of the kinds that limit others: ResourceQuota, LimitRange and PodDisruptionBudget.
+// Facts of the kinds that limit other objects: ResourceQuota, LimitRange and PodDisruptionBudget.
 
 import {
   absentPiece,

@@ -37,7 +37,7 @@ export function bytes(n: number): string {
   return `${formatNumber(n)} ${byteUnits[step] ?? ""}`;
 }
 
-/** Formats a number with three significant digits, or as an integer from 100. */
+/** Formats a number below 100 with three significant digits, and a larger number as an integer. */
 const formatNumber = (n: number): string =>
   Math.abs(n) >= 100 ? String(Math.round(n)) : String(Number(n.toPrecision(3)));
 

@@ -1,4 +1,4 @@
-// What pods request of a node, as the scheduler counts it.
+// Computes the resources that pods request of a node, in the same way as the scheduler.
 
 import { quantity } from "./quantity.ts";
 import { members, text, trees, valueAt } from "./read.ts";
@@ -12,14 +12,14 @@ export type AmountKind = "requests" | "limits";
 export const hasEnded = (pod: unknown): boolean => /^(Succeeded|Failed)$/.test(text(valueAt(pod, "status", "phase")));
 
 /**
- * Returns the requests or limits of a pod. Init containers run one after the other, before the other containers.
- * Sidecars are init containers that keep running. A value for the complete pod (spec.resources) replaces the sum of its
- * containers.
+ * Returns the requests or limits of a pod. Init containers run one after the other, before the main containers, so the
+ * larger amount of both phases counts. Sidecars are init containers that keep running. A value for the complete pod
+ * (spec.resources) replaces the computed sum.
  */
 export function podAmounts(pod: unknown, kind: AmountKind): Amounts {
   const spec = valueAt(pod, "spec");
-  const running = new Map<string, number>(); // of sidecars that have started
-  const initial = new Map<string, number>(); // the maximum while the init containers run
+  const running = new Map<string, number>(); // sum of the sidecars; the main containers are added below
+  const initial = new Map<string, number>(); // the largest sum at any time before the main containers start
   for (const container of trees(valueAt(spec, "initContainers"))) {
     const own = amountsOf(valueAt(container, "resources", kind));
     const isSidecar = valueAt(container, "restartPolicy") === "Always";
@@ -34,7 +34,7 @@ export function podAmounts(pod: unknown, kind: AmountKind): Amounts {
   for (const [name, n] of initial) running.set(name, Math.max(running.get(name) ?? 0, n));
   for (const [name, n] of amountsOf(valueAt(spec, "resources", kind))) running.set(name, n);
   const overhead = amountsOf(valueAt(spec, "overhead"));
-  // The overhead alone is no limit: a pod without a limit can use more.
+  // Add the overhead to a limit only if the pod has one. Without a limit, the pod can use more than the overhead.
   for (const [name, n] of overhead)
     if (kind === "requests" || running.has(name)) running.set(name, n + (running.get(name) ?? 0));
   return running;

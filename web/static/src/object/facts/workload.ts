@@ -91,7 +91,7 @@ export function daemonSet(o: unknown): (Section | null)[] {
   ];
 }
 
-/** Also for a ReplicationController, whose selector is a plain map. */
+/** Returns the facts of a ReplicaSet or a ReplicationController. The selector of the latter is a plain map. */
 export function replicaSet(o: unknown): (Section | null)[] {
   return [
     section("", [

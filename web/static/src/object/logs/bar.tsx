@@ -19,7 +19,7 @@ export interface LogChoice {
 export interface LogBarActions extends FindActions {
   logSelected(): void;
   displayChanged(): void; // called after a change of timestamps, line wrapping or the filter
-  filterChanged(filter: string): void; // called with the form of the filter in the URL
+  filterChanged(filter: string): void; // called with the filter as text for the URL, such as "is:error timeout"
   copy(): Promise<boolean>;
   download(): void;
 }
@@ -34,9 +34,9 @@ const ageOptions = [
   ["24h", "Last day"],
 ] as const;
 
-/** The options that only the bar of a merged log has: the log of several containers. */
+/** The options of the bar of a merged log, which is the log of several containers. Other bars have none. */
 export interface MergedBarOptions {
-  readonly allLabel: string; // the option for all containers, whose value is the empty name
+  readonly allLabel: string; // label of the option "all containers"; the value of this option is ""
   readonly tail: number;
 }
 

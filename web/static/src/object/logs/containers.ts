@@ -6,9 +6,7 @@ export interface Container {
   /** The state in a few words. Empty if the pod's status does not contain the container. */
   readonly state: string;
   readonly phase: "running" | "waiting" | "ended" | "";
-  /**
-   * The container ID and the restart count, to distinguish restarts. It has no container ID before the first start.
-   */
+  /** The restart count and the container ID, to distinguish restarts. Before the first start, the ID is missing. */
   readonly id: string;
   readonly restarts: number;
 }
@@ -39,8 +37,8 @@ export function defaultContainer(pod: JsonObject | null, all: readonly Container
 }
 
 /**
- * Returns the container whose previous run explains a problem: one that waits after restarts, or otherwise the one with
- * the most restarts. Returns "" if none was restarted.
+ * Returns the name of the container whose previous run explains a problem. A restarted container that waits has
+ * priority, then the container with the most restarts. Returns "" if no container was restarted.
  */
 export function restartedContainer(all: readonly Container[]): string {
   const restarted = all.filter((c) => c.restarts > 0);

@@ -64,7 +64,7 @@ export class Heights {
     return this.sums[Math.max(0, Math.min(number - this.first, this.lineHeights.length))] as number;
   }
 
-  /** Returns the number of the line at the vertical position y, which is limited to the end of the log. */
+  /** Returns the number of the line at the vertical position y. If y is below the log, returns the last line. */
   lineAt(y: number): number {
     this.sum();
     let low = 0;

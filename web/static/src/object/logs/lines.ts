@@ -1,4 +1,4 @@
-// Splits a log into lines. It arrives in chunks, which can end within a line.
+// Splits a log into lines. The log arrives in chunks, which can end within a line.
 
 /** The container that wrote a line, in a log of several containers. */
 export interface LineSource {
@@ -15,7 +15,7 @@ export interface Line {
   readonly text: string;
   /** Only in a log of several containers. */
   readonly source?: LineSource;
-  /** Set for a note of the page between the lines of the log. */
+  /** Set if the line is not from the log, but a note that the page inserted, such as "Container restarted". */
   readonly note?: true;
 }
 
@@ -24,7 +24,7 @@ const timestampPrefix = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d
 
 export class LineReader {
   private pendingText = "";
-  private lineEmitted = false; // whether the current line was returned already, because it is too long
+  private lineEmitted = false; // whether the start of the current line was returned; the rest is dropped
 
   /** Returns the lines that are complete now, and lines that have reached the maximum length. */
   push(text: string): Line[] {
@@ -90,8 +90,8 @@ export class Overlap {
           this.skipCount--;
           return false;
         }
-        // The server should repeat the lines with the last known time. Without them, the log was possibly truncated
-        // or rotated.
+        // The server should repeat the lines with the last known time. If it repeats none of them, the log was possibly
+        // truncated or rotated.
         if (this.skipCount > 0 && this.skipCount === this.equalCount) gap = true;
         this.isChecking = false;
       }

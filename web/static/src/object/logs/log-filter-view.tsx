@@ -11,7 +11,7 @@ interface LogFilterBoxProps {
   focusText: () => void; // moves the keyboard focus to the log
 }
 
-/** The controls that hide lines. The level can be selected only if lines have a recognizable one. */
+/** The controls that hide lines. The user can select a level only if the log contains recognizable levels. */
 export function LogFilterBox({ filter, focusText }: LogFilterBoxProps) {
   const { text, level, hasLevels, countText } = filter;
   return (

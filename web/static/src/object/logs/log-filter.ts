@@ -11,7 +11,7 @@ const maxPrefix = 400; // characters at the start of a line that can contain the
 const infoWords = "info|information|notice|debug|trace|verbose";
 const levelField = /(?:^|[\s{,"])(?:level|lvl|severity|log\.level)"?\s*[=:]\s*"?/i;
 const infoField = new RegExp(`${levelField.source}(${infoWords})\\b`, "i");
-const numberField = new RegExp(`${levelField.source}(\\d\\d)\\b`, "i"); // as loggers of Node.js write it
+const numberField = new RegExp(`${levelField.source}(\\d\\d)\\b`, "i"); // {"level":50}, as Pino writes
 const infoWord = new RegExp(`(?:^|[^\\w])(?:${infoWords.toUpperCase()})(?![\\w])|\\[(?:${infoWords})\\]`);
 const klogInfo = /^[ID]\d{4} \d\d:\d\d:\d\d/;
 
@@ -31,14 +31,14 @@ export class LogFilter {
   level: LogLevel | null = null;
   /** Whether a line with a recognizable level has arrived. */
   hasLevels = false;
-  /** The numbers of lines that are shown, and that are loaded. */
+  /** How many lines are shown, and how many are loaded. */
   shown = 0;
   loaded = 0;
   private words = "";
 
   /**
-   * The function onChange is called after a change of the filter, and onCount after one of the members above. onInput
-   * is called after a change by the user.
+   * The function onChange is called after a change of the filter. onCount is called after a change of hasLevels, shown
+   * or loaded. onInput is called after the user has changed the filter.
    */
   constructor(
     private readonly onChange: () => void,
@@ -62,7 +62,7 @@ export class LogFilter {
     return this.words !== "" || this.level !== null;
   }
 
-  /** Changes with the lines that are shown. */
+  /** Identifies the filter. Filters with equal keys show the same lines. */
   get key(): string {
     return this.isActive ? `${this.level ?? ""} ${this.words}` : "";
   }

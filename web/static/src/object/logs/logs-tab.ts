@@ -55,8 +55,8 @@ export class LogsTab implements Tab, Reader {
     this.updateStatus();
   }
 
-  // Returns the selected log. If the selected container does not exist, it uses the pod's default container instead.
-  // For the log of a previous run, it uses the container that was restarted.
+  // Returns the selected log. If the selected container does not exist, returns the log of the pod's default container.
+  // For a previous run without a selected container, prefers a container that was restarted.
   private get selectedLog(): LogSelection {
     const log = this.host.log();
     if (this.containers.some((c) => c.name === log.container)) return log;
@@ -116,7 +116,7 @@ export class LogsTab implements Tab, Reader {
       return this.stream?.follow(follow);
     }
     if (requestKey === this.openedKey && !reopen) {
-      // The log can start before the pod's status contains the container ID. In that case, store the ID now.
+      // The log can start before the pod's status contains the container ID. If the ID is known now, store it.
       if (this.logState?.at === "reading" && container.id.endsWith(this.containerId)) this.containerId = container.id;
       if (container.id === this.containerId || choice.previous || container.phase !== "running") return;
       if (this.logState?.at === "refused" && this.logState.again) {

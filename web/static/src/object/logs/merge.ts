@@ -2,7 +2,7 @@
 
 import type { Line, LineSource } from "./lines.ts";
 
-/** Orders lines by their time in nanoseconds. A line without a time keeps its place after the line before it. */
+/** Compares two lines by their times in nanoseconds. A line without a time must get one from withSource first. */
 export const byTime = (a: Line, b: Line): number => {
   const [left, right] = [keyOf(a), keyOf(b)];
   return left < right ? -1 : left > right ? 1 : 0;
@@ -16,15 +16,16 @@ function keyOf(line: Line): string {
   return key;
 }
 
-// Milliseconds have 13 digits from 2001 to 2286, so the keys compare as text. Date.parse drops nanoseconds.
+// Returns a key that sorts as text in the order of time: 13 digits of milliseconds (true from 2001 to 2286), then the
+// 9 digits of the fraction. Date.parse drops nanoseconds, so the fraction is appended as text.
 function timeKey(at: string): string {
   const seconds = Date.parse(at.replace(/\.\d+/, ""));
   return Number.isNaN(seconds) ? "" : `${seconds}${(/\.(\d+)/.exec(at)?.[1] ?? "").padEnd(9, "0")}`;
 }
 
 /**
- * Gives each line its source. A line without a time gets the time of the line before it. Lines before the first time
- * get that time.
+ * Sets the source of each line. A line without a time gets the time of the previous line. If no previous line has a
+ * time, it gets the first time that follows.
  */
 export function withSource(lines: readonly Line[], source: LineSource): Line[] {
   let at = lines.find((line) => line.at !== "")?.at ?? "";
@@ -35,8 +36,8 @@ export function withSource(lines: readonly Line[], source: LineSource): Line[] {
 }
 
 /**
- * Returns a short label: the container's name, and the part of the pod's name that distinguishes it from other pods of
- * the workload.
+ * Returns a short label: the part of the pod's name that distinguishes the pod from other pods of the workload. If
+ * hasSeveral is true, the container's name follows.
  */
 export function sourceLabel(workload: string, pod: string, container: string, hasSeveral: boolean): string {
   const own = pod.startsWith(`${workload}-`) ? pod.slice(workload.length + 1) : pod;

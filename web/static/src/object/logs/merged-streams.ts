@@ -18,7 +18,7 @@ export interface LogTarget {
 export type Options = Pick<LogRequest, "tail" | "since" | "previous" | "follow">;
 
 export interface MergedReader {
-  /** Delivers lines in the order of their times. They can be older than lines that were delivered before. */
+  /** Delivers lines in the order of their times. The lines can be older than lines of earlier calls. */
   merged(lines: readonly Line[]): void;
   interrupted(source: LineSource): void;
   statesChanged(): void;
@@ -65,7 +65,7 @@ export class MergedStreams {
     private readonly reader: MergedReader,
   ) {}
 
-  /** Reads these logs with these options. Logs that are not among them are closed, and their lines stay. */
+  /** Reads exactly the logs in targets. All other open logs are closed, but their lines stay. */
   show(targets: readonly LogTarget[], options: Options): void {
     this.options = options;
     const names = new Set(targets.map(nameOf));

@@ -14,7 +14,7 @@ export interface MatchPosition {
 }
 
 export interface LineFilter {
-  /** Changes with the lines that are shown. */
+  /** Identifies the filter. Filters with equal keys show the same lines. */
   readonly key: string;
   shows(line: Line): boolean;
 }

@@ -1,4 +1,4 @@
-// Texts about the state of a log: the line below it, and the note in place of an empty log.
+// Texts about the state of a log: the status line below the log, and the note in place of an empty log.
 
 import { clockTime } from "../../text/age.ts";
 import { formatInteger } from "../../text/format.ts";
@@ -9,7 +9,7 @@ import type { LogState } from "./stream.ts";
 
 export interface LogSituation {
   readonly state: LogState | null; // null if no log has been requested yet
-  readonly disconnectedSince: number | null; // time in ms at which the connection was lost; null if it is open
+  readonly disconnectedSince: number | null; // time in ms of the loss of the connection; null if connected
   readonly container: Container | undefined;
   readonly follow: boolean;
   readonly previous: boolean;

@@ -24,7 +24,7 @@ export type LogState =
   | { readonly at: "reading" }
   /** If since is null, the log has ended. Otherwise, reading stopped at that time, and the log possibly continues. */
   | { readonly at: "ended"; readonly since: number | null }
-  /** The log cannot be read since the time in since. If again is true, the stream retries automatically. */
+  /** Reading failed at the time `since`. If `again` is true, the stream retries automatically. */
   | { readonly at: "refused"; readonly problem: Problem; readonly again: boolean; readonly since: number };
 
 export interface Reader {
@@ -36,7 +36,7 @@ export class LogStream implements Handler {
   private readonly overlap = new Overlap();
   private lineReader = new LineReader();
   private hasResponded = false;
-  private since: number | null = null; // time in ms at which the log was interrupted; null if it was not
+  private since: number | null = null; // time in ms at which the log was interrupted; null while it is not interrupted
   private subscription: Subscription | null = null;
 
   constructor(

@@ -96,7 +96,7 @@ export class LogViewport {
     this.schedule();
   }
 
-  /** Hides the lines that the filter does not show. Needs remeasure. */
+  /** Hides the lines that the filter does not show. The caller must then call remeasure. */
   setFilter(filter: LogFilter): void {
     this.filter = filter;
     this.search.setFilter(filter);

@@ -1,4 +1,4 @@
-// The section with the pods on a node and what they request of it.
+// The section with the pods on a node, and the resources that these pods request.
 
 import { useContext } from "preact/hooks";
 import { formatAges } from "../../text/age.ts";

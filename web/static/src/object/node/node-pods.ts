@@ -22,7 +22,7 @@ export interface NodePod {
 }
 
 export class NodePods implements FeedListener {
-  /** The sums of the pods on the node. null until they are read. */
+  /** The sums of the requests of the pods on the node. null until they are read. */
   requests: Amounts | null = null;
   limits: Amounts | null = null;
   /** Why the requests could not be read, or "". */
@@ -107,7 +107,8 @@ export class NodePods implements FeedListener {
     return `spec.nodeName=${this.host.name.name}`;
   }
 
-  // Rows have no requests, so the complete objects are read, but only if pods have been added, removed or have ended.
+  // Reads the complete pods, because table rows do not contain the resource requests. Reads them again only after pods
+  // were added, were removed or have ended.
   private async readRequests(): Promise<void> {
     if (!this.isComplete || this.isReading) return;
     const key = this.pods

@@ -48,7 +48,10 @@ function changedParts(before: JsonObject, after: JsonObject): string[] {
   return parts.length > 1 ? parts.filter((name) => name !== "metadata") : parts;
 }
 
-/** Adds a change that arrived while the tab is open. If it has several authors, their parts are unknown. */
+/**
+ * Adds a change that arrived while the tab is open. Returns null if its author is unknown. Also returns null if it has
+ * several authors, because it is unknown who changed which part.
+ */
 export function withChange(authors: readonly PartAuthor[], last: LastChange, object: JsonObject): PartAuthor[] | null {
   const [by] = last.by;
   if (by === undefined || last.by.length > 1 || last.before === null || last.op !== "update") return null;
@@ -117,7 +120,7 @@ export class AuthorReader {
       this.authors = authors;
       this.onChange();
     } catch {
-      // Without its authors, the object is still complete.
+      // Ignore the error: the page shows the object without the authors.
     }
   }
 }

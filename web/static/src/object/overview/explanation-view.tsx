@@ -85,7 +85,7 @@ const titles: Readonly<Record<string, string>> = {
 
 interface AffectedObjectsProps {
   explanation: Explanation;
-  resource: string; // of the object that affects the others
+  resource: string; // the ref of the resource whose object affects the listed objects
   ns: string;
 }
 

@@ -17,7 +17,7 @@ export interface AffectedObject {
 /** One object on the path to a cause. */
 export interface Hop extends AffectedObject {
   readonly sentence: string;
-  /** The host and path of the rule of a route whose requests reach no pod; otherwise empty. */
+  /** If the requests of a route's rule reach no pod: the host and path of this rule. Otherwise empty. */
   readonly rule: string;
   readonly state: "there" | "missing" | "unknown";
 }
@@ -75,7 +75,7 @@ export class ExplanationReader implements Handler {
 
   message(m: Parameters<Handler["message"]>[0]): void {
     if (m.type === "explanation") this.explanation = readExplanation(m.members);
-    // After a loss of permission, its objects must not stay on the screen.
+    // If the viewer lost permission, the objects of the explanation must not stay on the screen.
     else if (m.type === "error") this.explanation = none;
     this.onChange();
   }

@@ -27,8 +27,8 @@ interface Props {
 }
 
 /**
- * Shows the verdict on an object, its cause and its details. Shows nothing for an existing object without a verdict,
- * because the object can be unhealthy.
+ * Shows the verdict on an object, its cause and its details. Shows nothing for an existing object without a verdict:
+ * its health is unknown, and "OK" could be wrong.
  */
 export function HealthView({ health, verdict, isDeleted, cause = null, chain = [], previousLog = null }: Props) {
   const severity = isDeleted ? "deleted" : (verdict?.severity ?? "none");
@@ -37,7 +37,7 @@ export function HealthView({ health, verdict, isDeleted, cause = null, chain = [
   const summary = useHighlight<HTMLParagraphElement>(isDeleted ? null : `${severity} ${reason}`);
   if (severity === "none") return null;
   const hasChain = !isDeleted && chain.length > 1;
-  // The path names the cause, too.
+  // Do not repeat the cause if the path and the reason already name it.
   const namedCause = hasChain && cause !== null && reason.includes(cause.sentence) ? null : cause;
   return (
     <div class="health" data-health={severity} title={verdict?.reason || undefined}>

@@ -5,7 +5,7 @@ import { Heading } from "./fact-view.tsx";
 
 const maxShown = 6;
 
-/** Objects such as events have many members in place of a spec. */
+/** Joins the names of parts. Long lists are shortened, because some objects (events) have many parts and no spec. */
 export const partsText = (parts: readonly string[]): string =>
   parts.length <= 3 ? parts.join(", ") : `${parts.slice(0, 2).join(", ")} and ${parts.length - 2} more`;
 

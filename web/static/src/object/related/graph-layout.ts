@@ -48,7 +48,7 @@ export interface GraphLayout {
   readonly links: readonly (readonly Point[])[]; // points of each line, in the order of the requested lines
 }
 
-/** Returns an SVG path. Its ends are horizontal, and so are its parts between two cards of a column. */
+/** Returns an SVG path. The path is horizontal at both ends, and where it passes between two cards of a column. */
 export function pathOf(from: Point, to: Point, points: readonly Point[]): string {
   const half = (from.x <= to.x ? cardWidth : -cardWidth) / 2;
   const n = (v: number): number => Math.round(v * 10) / 10;

@@ -16,7 +16,7 @@ export interface GraphNode {
   readonly name: string;
   readonly state: NodeState;
   readonly reason: string;
-  /** "none" if there is no verdict, and for several objects. */
+  /** "none" if the object has no verdict, or if the node represents several objects. */
   readonly severity: Severity;
   /** The number of unnamed objects that this node represents. 0 for a single object. */
   readonly count: number;
@@ -102,9 +102,13 @@ function node(n: Fields): GraphNode {
 const isFields = (v: unknown): v is Fields => typeof v === "object" && v !== null && !Array.isArray(v);
 const text = (v: unknown): string => (typeof v === "string" ? v : "");
 
-/** Returns the graph with one node for the ReplicaSets without pods of each owner that also has one with pods. */
+/**
+ * Combines the old ReplicaSets of each Deployment into one node. A ReplicaSet is old if it has no pods, and another
+ * ReplicaSet of the same owner has pods.
+ */
 export function foldRevisions(graph: Graph, opened: ReadonlySet<string>): Graph {
-  if (graph.truncated) return graph; // The pods of a ReplicaSet can be missing.
+  // Pods can be missing in a truncated graph, so a ReplicaSet without pods is not always old.
+  if (graph.truncated) return graph;
   const owners = new Set(graph.edges.filter((e) => e.type === "owns").map((e) => e.from));
   const replicaSets = new Map(graph.nodes.filter((n) => n.kind === "ReplicaSet").map((n) => [n.id, n]));
   const revisions = new Map<string, GraphNode[]>(); // by owner

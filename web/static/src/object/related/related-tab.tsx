@@ -30,8 +30,9 @@ export class RelatedTab implements Tab {
   private readonly graphView: GraphView;
   private readonly poller: RelatedPoller;
   private readonly explanation: ExplanationReader;
-  private related = ""; // changes with the related objects; empty if the server does not report their changes
-  private reported = ""; // the last value of related that is not empty
+  // A text that differs after each change of related objects. Empty if the server does not report such changes.
+  private related = "";
+  private reported = ""; // the last nonempty value of the field related
   private layoutAbort = new AbortController();
   private graph: Graph | null = null;
   private readonly openedRevisions = new Set<string>();
@@ -87,7 +88,8 @@ export class RelatedTab implements Tab {
     this.poller.request();
   }
 
-  // The server reports a change of a related object. The first report is part of the first search.
+  // Requests the graph again if the server reports a change of a related object. The first report is no such change,
+  // because the first graph already includes it.
   private explanationChanged(): void {
     const { related } = this.explanation.explanation;
     const isChange = this.reported !== "" && related !== "" && this.reported !== related;

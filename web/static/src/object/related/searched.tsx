@@ -38,7 +38,7 @@ export function SearchedDetails({ graph: { searched, truncated }, host }: { grap
   );
 }
 
-// The server knows resources that the cluster does not serve only as group/resource.
+// Returns the label of a resource. The ref has no version (group/resource) if the cluster does not serve the resource.
 function labelOf(ref: string, host: TabHost): string {
   const kind = host.kindOfRef(ref);
   return kind === undefined ? (ref.split("/").at(-1) ?? ref) : plural(kind);
@@ -47,7 +47,7 @@ function labelOf(ref: string, host: TabHost): string {
 /** Shows where no related objects were found, and what was not examined. */
 export function emptyText({ searched }: Graph, host: TabHost): string {
   const names = (all: readonly Searched[]): string => all.map(({ ref }) => labelOf(ref, host)).join(", ");
-  const absent = (s: Searched): boolean => s.state === "absent"; // The cluster has no such objects.
+  const absent = (s: Searched): boolean => s.state === "absent"; // The cluster does not serve the resource.
   const found = searched.filter(wasSearched);
   const missed = searched.filter((s) => !wasSearched(s) && !absent(s));
   const where = found.length === 0 ? "" : ` in ${names(found)}`;

@@ -1,4 +1,4 @@
-// The texts that the copy buttons of an object copy.
+// The texts that the copy buttons of an object put into the clipboard.
 
 import type { Kind } from "../../net/kinds.ts";
 import type { ObjectName } from "../../model/view.ts";
@@ -37,7 +37,7 @@ export function copyItems(name: ObjectName, object: unknown): CopyItem[] {
   ].filter((item) => item.text !== "");
 }
 
-// Groups whose kinds kubectl finds by their plain name in every cluster.
+// For kinds of these groups, kubectl needs no group and version ("deployment" instead of "deployments.v1.apps").
 const commonGroups = new Set(["core", "apps", "batch"]);
 const withRollout = /^apps\/v1\/(deployments|statefulsets|daemonsets)$/;
 

@@ -6,12 +6,12 @@ import { labelSelector } from "./selector.ts";
 /** Objects between a workload and its pods, or the revisions of its pod template. */
 export interface Intermediate {
   readonly ref: string;
-  readonly labels: string; // empty for all objects in the namespace
+  readonly labels: string; // label selector; empty selects all objects in the namespace
   readonly namePrefix: string;
 }
 
 export interface PodQuery {
-  /** The label selector of the pods. Empty if they are not known yet, or if there are none. */
+  /** The label selector of the pods. Empty for a CronJob, whose pods are selected by the names of its Jobs. */
   readonly labels: string;
   readonly intermediate: Intermediate | null;
   /** Whether pods count only if the workload owns them. A Service owns no pods. */
@@ -69,8 +69,8 @@ export function controllerOf(object: unknown): Controller | null {
 export const uidOf = (object: unknown): string => text(valueAt(object, "metadata", "uid"));
 
 /**
- * Reports whether a workload owns a pod, directly or through an object that read returns. A ReplicaSet or Job that is
- * not loaded counts as owned by the workload, because the labels match.
+ * Reports whether a workload owns a pod, directly or through another object (a ReplicaSet or a Job). The parameter read
+ * returns this object. If it is not loaded, it counts as owned by the workload, because the labels match.
  */
 export function ownsPod(uid: string, pod: unknown, read: (controller: Controller) => unknown): boolean {
   const owner = controllerOf(pod);

@@ -31,7 +31,7 @@ export function ReplicaChart({ host }: { host: TabHost }) {
       opened?.close();
     };
   }, []);
-  // The time axis moves on without changes.
+  // Redraw every second, because the time axis also moves when nothing changes.
   useLayoutEffect(() => {
     if (source === null) return;
     const timer = setInterval(redraw, interval);

@@ -93,7 +93,7 @@ export class ReplicaHistory {
       const at = Math.max(since, timeOf(step));
       const last = points.at(-1);
       const next = this.point(at, step.after);
-      // Changes without another number of replicas add no point.
+      // A change that leaves the numbers of replicas the same adds no point.
       if (last !== undefined && !step.isGap && same(last, next)) continue;
       if (last !== undefined && last.at === at) points.pop();
       points.push(next);

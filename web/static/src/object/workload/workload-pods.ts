@@ -8,7 +8,7 @@ import type { TabHost } from "../tab.ts";
 import { controllerOf, ownsPod, podQueryOf, podsOfJobs, uidOf, type PodQuery } from "./ownership.ts";
 import { SelectedObjects } from "./selected-objects.ts";
 
-/** Pods whose complete objects are loaded. Logs are limited to the same number of pods. */
+/** The maximum number of pods whose complete objects are loaded, or whose logs are read. */
 export const maxPodObjects = 20;
 const maxIntermediates = 12; // Kubernetes keeps 10 old revisions by default
 

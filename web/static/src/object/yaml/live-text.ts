@@ -55,8 +55,8 @@ export class LiveText {
   }
 
   /**
-   * Shows other lines. Changed lines are marked with the tooltip, unless the tooltip is null. Nothing changes on the
-   * screen if pauseIfDue returns false.
+   * Replaces the shown lines. Changed lines are marked, and get the tooltip. If the tooltip is null, no lines are
+   * marked. If pauseIfDue returns false, the screen stays as it is.
    */
   async show(lines: readonly Line[], tooltip: string | null, pauseIfDue: () => Promise<boolean> | true): Promise<void> {
     const from = alignLists(
