@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { apiServer } from "./cluster.mjs";
 import { atEnd } from "./cleanup.mjs";
 
-/** Starts the proxy on a free loopback port. The field rate limits the bytes per second to the client. */
+/** Starts the proxy on a free loopback port. Its field `rate` is the maximum of bytes per second to the client. */
 export async function gate(t, to = apiServer) {
   const g = { rate: Infinity, down: false, flags: [], url: "" };
   const open = new Set();

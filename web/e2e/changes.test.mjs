@@ -39,7 +39,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
   const live = async (page) =>
     until("the past", async () => (await page.locator(".kept").textContent()).includes(" since "));
 
-  // managedFields contain times in full seconds, so two changes in one second would have the same time.
+  // Waits for the next second. managedFields contain times in full seconds, so changes in one second have equal times.
   const second = () => {
     const now = () => Math.floor(Date.now() / 1000);
     const begun = now();
@@ -111,7 +111,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
       await change.locator(".field", { hasText: "[main].image" }).locator("del, ins").allTextContents(),
       ["registry.example.com/e2e:1", "registry.example.com/e2e:2"],
     );
-    // The Deployment's controller has written the status meanwhile.
+    // The Deployment's controller has also changed the status, so show only changes of the spec.
     await page.getByRole("button", { name: /^Spec/ }).click();
     await become("the filter in the URL", () => new URL(page.url()).searchParams.get("find"), "is:spec");
     await become("the spec alone", () => page.locator(".timeline > .change-entry .path").allInnerTexts(), [

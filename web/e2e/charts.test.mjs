@@ -1,4 +1,4 @@
-// The charts of a list and of a workload: they load uPlot only when visible, and their data are those of the server.
+// The charts of a list and of a workload load uPlot only when they are visible. They show the data of the server.
 //
 // Invariant: I35.
 

@@ -1,4 +1,5 @@
-// Two contexts belong to demo users. In the others, the credential plugin fails or the API server is unreachable.
+// The kubeconfig has four contexts. Two belong to demo users. In the third, the credential plugin fails. In the fourth,
+// the API server is unreachable.
 //
 // Invariant: I24.
 import assert from "node:assert/strict";
@@ -108,7 +109,7 @@ await test("contexts", { timeout: 180_000 }, async (t) => {
       await p.getByRole("heading", { name: "shop", exact: true }).waitFor();
     }
     await page.goBack();
-    // The page stays in the new context, although the address in the history is from the previous context.
+    // "Back" leads to an address that was opened in the previous context. The page must keep the new context.
     await become("the cluster's name", () => name(page), "of-limited");
     await page.getByText("Forbidden: you can't list Pods").waitFor();
     assert.deepEqual((await table(page)).rows, []);

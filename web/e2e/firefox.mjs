@@ -150,7 +150,7 @@ class Firefox {
     return this.point(selector, text, { type: "pointerDown", button }, { type: "pointerUp", button });
   }
 
-  /** Types keys. A key of several characters, such as "\uE009k", is pressed together. */
+  /** Types keys. The characters of one argument are pressed together, such as "\uE009k" for Ctrl+K. */
   async press(...keys) {
     const actions = keys.flatMap((key) => [
       ...[...key].map((value) => ({ type: "keyDown", value })),

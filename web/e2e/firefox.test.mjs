@@ -58,7 +58,7 @@ await test("Firefox", { timeout: 300_000 }, async (t) => {
 
   await t.test("a right click opens the menu of a row", async () => {
     await firefox.shows('#status[data-state="live"]');
-    // The code of the menu is loaded when the pointer reaches the rows.
+    // Move the pointer to a row first, because only this loads the code of the menu.
     await firefox.point("#tbody tr[data-name] td:last-child");
     await firefox.shows(".row-menu-button");
     await firefox.click("#tbody tr[data-name] td", "", 2);

@@ -218,8 +218,8 @@ const steps = (field) =>
   );
 const under = (path, field) => field.every((step, i) => path[i] === step);
 
-// Returns those of the tried fields that the API server's error names. If a named field was not tried, the fields of
-// its nearest parent are returned.
+// Returns the tried fields that the API server's error names. If the error names a field that was not tried, the result
+// contains the tried fields below its nearest parent.
 function rejectedPaths(problem, tried) {
   const rejectedLeaves = new Set();
   for (const { field = "" } of problem.details?.causes ?? []) {
@@ -235,7 +235,7 @@ function rejectedPaths(problem, tried) {
   return rejectedLeaves;
 }
 
-// Returns those of the fields in tried that the API server accepts together with the fields in taken.
+// Returns the fields of `tried` that the API server accepts in one object with the fields of `taken`.
 async function fit(attempt, taken, tried) {
   while (tried.length > 0) {
     const problem = await attempt([...taken, ...tried]);
@@ -267,7 +267,8 @@ async function filled(base, found, value, send) {
   let acceptedPaths = [];
   let left = found.map((l, position) => ({ ...l, index: position }));
   for (let round = 0; round < value.length; round++) {
-    // Half of the fields try the last text first. It is short, and the page renders it differently from a long text.
+    // Every second field starts with the last text, which is short. So the page gets short and long texts, which it
+    // renders differently.
     const with_ = left.map((l) => {
       const one = value[(round + (l.index % 2) * (value.length - 1)) % value.length];
       return { ...l, value: l.is === bytes ? Buffer.from(one).toString("base64") : one };

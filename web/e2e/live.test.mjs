@@ -206,14 +206,15 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
       });
     assert.match(crashing.why, /^Container .+: CrashLoopBackOff, restarted \d+ times/);
     assert.equal(new Set(crashing.colors).size, 1, `${crashing.colors} of state, reason and shape`);
-    // A pod without a node and a new node that is not ready have failed after 10 minutes.
+    // Two kinds of objects are progressing at first, and failed after 10 minutes: a pod without a node, and a new node
+    // that is not ready.
     const severityAt = (time) => (Date.now() - Date.parse(time) > 600_000 ? "failed" : "progressing");
     const { items } = await read("/api/v1/namespaces/shop/pods");
     const { conditions } = items.find((p) => p.status.phase === "Pending").status;
     const pending = severityAt(conditions.find((c) => c.type === "PodScheduled").lastTransitionTime);
     await seen("r/core/v1/pods", "pending", { "0/1": pending, Pending: pending });
     await seen("r/core/v1/pods", "postgres", {});
-    // A node that is closed to new pods (SchedulingDisabled) has the desired state, so this text has no severity.
+    // The text SchedulingDisabled of a node must have no color, because someone requested this state on purpose.
     const node = (await read("/api/v1/nodes")).items.find((n) =>
       n.status.conditions.some((c) => c.type === "Ready" && c.status !== "True"),
     );

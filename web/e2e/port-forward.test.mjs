@@ -67,7 +67,7 @@ await test("through kubectl port-forward", { timeout: 240_000 }, async (t) => {
     await page.locator("#status", { hasText: "Connection lost at" }).waitFor();
     await create(where, configMap("later"));
     await dashboard.run(dashboard.user, dashboard.port);
-    // kubectl port-forward exits when a connection fails, so a user must start it again.
+    // kubectl port-forward exits when a connection fails. So start it again, as a user must.
     await forward.kill();
     await forward.run(port);
     await page.locator('#status[data-state="live"]').waitFor({ timeout: 35_000 });

@@ -1,4 +1,4 @@
-// The page shows the progress of a slow list and the latency only if it knows them.
+// The page shows the progress of a slow list only if the total is known, and the latency only if it was measured.
 //
 // Invariant: I38.
 import assert from "node:assert/strict";
@@ -21,8 +21,8 @@ await test("progress", { timeout: 120_000 }, async (t) => {
       const server = ws.connectToServer();
       server.onMessage((m) => ws.send(String(m).replace(/("state":"syncing",.*"count":\d+)(?=})/, `$1${total}`)));
     });
-    // Open a page without a list first. For the verdicts of a list, the server would watch pods while the link is still
-    // fast.
+    // Open a page without a list first. For the verdicts of a list, the server would list the pods now, before the link
+    // becomes slow.
     await openLive(page, `${dashboard.url}status`);
     link.rate = 60_000;
     await page.goto(`${dashboard.url}r/core/v1/pods`);

@@ -1,4 +1,4 @@
-// nginx has an idle timeout between the heartbeat interval (15 s) and its own default (60 s).
+// The idle timeout of nginx is 20 s here, longer than the heartbeat interval (15 s). The default of nginx is 60 s.
 //
 // Invariant: I46.
 import assert from "node:assert/strict";

@@ -1,5 +1,5 @@
-// Problems are first in the order of rows, and counted in the resource picker and the title. Each row has a menu and
-// keys for its actions.
+// A list shows rows with problems first. The resource picker and the title show the number of problems. Each row has
+// a menu and keys for its actions.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive } from "./browser.mjs";

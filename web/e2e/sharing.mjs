@@ -43,7 +43,7 @@ export async function readCode(page) {
 export async function revoke(page) {
   if (!(await page.locator("#sharing[open]").count())) await page.locator("button.share-button:visible").click();
   await page.getByRole("tab", { name: "Links" }).click();
-  // An open dialog can list an ended link until its next update.
+  // An open dialog can still list a link that has ended, until the dialog updates its list.
   await become("the list of links", () => page.locator(".share-links > li").count(), 1);
   await page.getByRole("button", { name: "Revoke" }).click();
   await page.locator(".share-links button.danger").click();

@@ -59,7 +59,7 @@ await test("the table", { timeout: 120_000 }, async (t) => {
     await create(where, configMap("aq"));
     await page.locator("#pending-changes", { hasText: "1 new" }).waitFor();
     assert.deepEqual(await names(page), ["a", "b", "d", "f"], "nothing moved");
-    // A new filter moves rows under the pointer immediately. A change of an object does not.
+    // While the pointer is over the rows, a new filter still changes them immediately. A change of an object must wait.
     await page.keyboard.press("/");
     await page.keyboard.type("q");
     await become("the rows that match", () => names(page), ["aq"]);

@@ -207,7 +207,7 @@ await test("a list that grows above the row limit keeps its scroll position", { 
   );
 });
 
-// A list switches to a window (its visible part) above 120 % of --page-rows, and back only when reloaded.
+// A list switches to a window (its visible part) above 120 % of --page-rows. It switches back only in a reload.
 await test("the row limit of a page", { timeout: 180_000 }, async (t) => {
   const browser = await browse(t);
   const limit = 100;
@@ -257,7 +257,7 @@ await test("the row limit of a page", { timeout: 180_000 }, async (t) => {
         return [JSON.parse(frame)]
           .flat()
           .filter((m) => m.op === "subscribe" && m.resource === `${group}/v1/things`)
-          .filter((m) => m.view !== "object" && m.view !== "explanation") // They are of the panel.
+          .filter((m) => m.view !== "object" && m.view !== "explanation") // These views belong to the panel.
           .map((m) => m.view);
       } catch {
         return [];
@@ -272,7 +272,7 @@ await test("the row limit of a page", { timeout: 180_000 }, async (t) => {
   for (const address of [list, `${list}?ns=${ns}`])
     assert.deepEqual((await asked(address, limit)).views, ["table"], `at the limit, ${address}`);
 
-  // The rows that are added below sort after the visible rows, so the visible rows do not move.
+  // This test adds rows later. In this sort order, they follow the visible rows, so the visible rows do not move.
   const { page } = await asked(`${list}?sort=number&q=thing`, `${limit} of ${limit}`);
   await page.evaluate(() => {
     const e = document.getElementById("rows");
@@ -523,7 +523,7 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
         return e.hidden ? "" : e.textContent;
       }),
     );
-  // The cursor (stream position) and the start of the watch differ between the servers.
+  // Removes the cursor (stream position) and the start of the watch, because they differ between the servers.
   const exported = async (page) => {
     const links = await page
       .locator("#export a[data-format]")
