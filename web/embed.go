@@ -72,8 +72,8 @@ func newAssets(fsys fs.FS) (*Assets, error) {
 	return a, nil
 }
 
-// Chunks returns the URLs of all chunks that a page needs at once, so that browsers request them at the same time: the
-// static imports of app.js, and the given views, such as "pages", with their static imports.
+// Chunks returns the URLs of all chunks that a page needs immediately, so that browsers request them at the same time.
+// These are the chunks of the given views, such as "pages", and the static imports of app.js and of these views.
 func (a *Assets) Chunks(views ...string) []string {
 	found := []string{script}
 	for name := range a.hashes {

@@ -46,7 +46,8 @@ func TestAssetURLs(t *testing.T) {
 			t.Errorf("Current(%s): got false, although the name contains a hash", name)
 		}
 	}
-	// Chunks must return what app.js imports statically, but not what it loads on demand, except for the named views.
+	// Chunks must return the chunks that app.js imports statically. It must not return the chunks that app.js loads on
+	// demand, except those of the views in its arguments.
 	app, err := fs.ReadFile(assets.FS(), "app.js")
 	if err != nil {
 		t.Fatal(err)

@@ -56,7 +56,7 @@ function note() {
     for (const m of list) {
       const td = (m.target.nodeType === 3 ? m.target.parentElement : m.target)?.closest?.("td");
       const name = td?.closest("tr")?.dataset.name;
-      // This time is in ms since 1970, to compare it with another process.
+      // The time is in ms since 1970, so that it can be compared with the times of the writes.
       if (name !== undefined) b.changes.set(`${name} ${td.textContent}`, performance.timeOrigin + performance.now());
     }
   }).observe(document, {

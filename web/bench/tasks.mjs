@@ -1,13 +1,14 @@
-// Measures ten tasks of an incident on the demo cluster: key presses and clicks of a user who starts on the home page,
-// and the time from the first of them until the answer is painted. The time contains no thinking.
+// Measures ten tasks of an incident on the demo cluster. A task starts on the home page. The script counts the key
+// presses and clicks, and measures the time from the first one until the answer is painted. It makes no pauses, as a
+// user would to think.
 import { patch } from "../e2e/cluster.mjs";
 import { open, openHome } from "./page.mjs";
 import { printTable } from "./table.mjs";
 
-// Each key is one press, and each text one press per character. After { shows }, the user sees this element before the
-// next press. The answer is text that matches `answer` in a visible
-// element of `where`. `first` was observed by hand in the first version of the page. `k9s` are the keys that the
-// documentation of k9s names, counted and not run.
+// An entry of `keys` is the name of a key (one press), a text (one press per character), or { shows }. At { shows },
+// the script waits until this element is visible. A task is complete when a visible element of `where` contains text
+// that matches `answer`. `first` is the effort in the first version of the page, measured by hand. `k9s` contains the
+// keys for the same task in k9s and their number, according to its documentation.
 const logLine = ".log-line";
 const problem = "#rows > .finding";
 const why = "#tbody .why";
@@ -107,7 +108,7 @@ export async function measureTasks(t, browser, url) {
     const page = await open(t, browser, 1);
     const opening = performance.now();
     await openHome(page, url);
-    // A task without keys is complete with the home page.
+    // If a task needs no input, the home page itself shows the answer, so measure from its opening.
     let start = task.keys || task.click || task.change ? performance.now() : opening;
     if (task.change) {
       await task.change();

@@ -20,7 +20,7 @@ export async function podsOf(where) {
 
 let restarts = 1000;
 
-/** Writes a new restart count. Returns a key (the pod's name and the count), the start, and the duration in ms. */
+/** Writes a new restart count. Returns a key (pod name and count), and the start and duration of the write in ms. */
 export async function write(pod) {
   const n = restarts++;
   const containerStatuses = pod.statuses.map((s, i) => (i === 0 ? { ...s, restartCount: n, lastState: {} } : s));
@@ -35,7 +35,7 @@ export async function churn(rate, seconds) {
   const { path } = JSON.parse(readFileSync(join(home, "commands.json"), "utf8"));
   const others = running(home, ["kube-controller-manager", "kube-scheduler", "kubelet"]);
   try {
-    // Pause these components, because the API server needs their CPU time.
+    // Pause the other components, so that the API server gets their CPU time.
     for (const pid of others) process.kill(pid, "SIGSTOP");
     const { stdout } = await promisify(execFile)(path, [
       "churn",

@@ -166,7 +166,8 @@ func contextText(c Context) string {
 }
 
 // clusterColor returns the color that marks a cluster, so that users notice which one they see: "prod" for a production
-// cluster, and otherwise one of six colors by name.
+// cluster, and otherwise one of six colors, selected
+// by a hash of the cluster's name.
 func clusterColor(name string) string {
 	if strings.Contains(strings.ToLower(name), "prod") {
 		return "prod"

@@ -57,7 +57,7 @@ func prefixLen(s string, invisible bool) int {
 }
 
 // isInvisible also matches characters that change the text direction. static/src/text/invisible-chars.ts must match
-// the same.
+// the same characters.
 func isInvisible(r rune) bool {
 	switch {
 	case r < 0x20:

@@ -8,7 +8,8 @@ import (
 
 func isWide(q Query) bool { return len(q.Columns) == 1 && q.Columns[0] == "wide" }
 
-// isShown reports whether the page shows a column, by default those with priority 0.
+// isShown reports whether the page shows a column. If the query names no columns, only columns with priority 0 are
+// shown.
 func isShown(c Column, q Query) bool {
 	if len(q.Columns) == 0 || isWide(q) {
 		return isWide(q) || c.Priority <= 0
@@ -48,8 +49,8 @@ func linkColumn(columns []Column, q Query) int {
 	return first
 }
 
-// showNamespace hides the namespace column for cluster-scoped resources, for a single namespace, and if the query
-// names only other columns.
+// showNamespace reports whether the list shows the namespace column. The column is hidden for cluster-scoped resources,
+// for a query of exactly one namespace, and if the query names columns without the namespace.
 func showNamespace(namespaced bool, q Query) bool {
 	return namespaced && len(q.Namespaces) != 1 && (len(q.Columns) == 0 || isWide(q) || isChosen("namespace", q))
 }
@@ -65,7 +66,8 @@ func sortState(column string, q Query) string {
 	return "ascending"
 }
 
-// coverageNote reports uncovered namespaces, or returns "". static/src/model/status.ts returns the same text.
+// coverageNote returns a note if the data covers only some of the requested namespaces. Otherwise, it returns "".
+// static/src/model/status.ts returns the same text.
 func coverageNote(s State) string {
 	if len(s.Namespaces) == 0 {
 		return ""
@@ -185,8 +187,8 @@ func rangeText(l List) string {
 	return label
 }
 
-// canListCommand returns the command with which users see that the API server refuses the list.
-// static/src/ui/status-view.ts writes the same.
+// canListCommand returns the kubectl command that checks whether the API server permits the list.
+// static/src/ui/status-view.ts has the same.
 func canListCommand(l List) string {
 	group, _, _ := strings.Cut(l.Ref, "/")
 	command := "kubectl auth can-i list " + l.Resource

@@ -80,7 +80,8 @@ func NewSections() Sections {
 	return s
 }
 
-// Section returns the section of a built-in resource, and otherwise the API group ("core" for the legacy one).
+// Section returns the section of a built-in resource, such as "Workloads". For any other resource, it returns the API
+// group.
 func (s Sections) Section(group, resource string) string {
 	if p, ok := s.positions[resource+"."+group]; ok {
 		return p.section

@@ -83,7 +83,7 @@ type State struct {
 	Reason string
 	Count  *int // received objects, while syncing
 	Total  *int // estimate, while syncing
-	// Namespaces lists the namespaces that the data covers. It is empty if these are all requested ones.
+	// Namespaces lists the namespaces that the data covers. It is empty if the data covers all requested namespaces.
 	Namespaces []string
 }
 
@@ -126,7 +126,7 @@ type List struct {
 	Ref             string
 	Kind            string
 	Resource        string
-	Plural          string // of the kind, with the API group if another group has the same kind
+	Plural          string // plural of Kind; with the API group if another group has the same kind
 	Href            string // such as "/r/core/v1/pods"
 	Namespaced      bool
 	Columns         []Column
@@ -138,10 +138,10 @@ type List struct {
 	Previous        string
 	Next            string
 	Total           *int     // all matching rows; nil: unknown
-	Limit           int      // rows that the script loads
+	Limit           int      // the script loads a longer list in parts
 	At              string   // time of the read, RFC 3339
 	Namespaces      []string // suggestions in the filter form
-	NamespacesState State    // for the field Namespaces
+	NamespacesState State    // how current the suggestions in Namespaces are
 	State           State
 	Query           Query
 	Exports         []Export
@@ -261,13 +261,13 @@ type Home struct {
 	Failed     int
 	At         string // time of the read, RFC 3339
 	Known      bool   // whether Findings is known
-	Total      int    // all findings, also of those beyond the maximum of the page
+	Total      int    // number of all findings; the page can show fewer
 	Findings   []Finding
 	Unexamined []string // sentences on what the findings do not include
-	Empty      Empty    // in place of findings
+	Empty      Empty    // shown if there are no findings
 }
 
-// Empty is the text in place of findings.
+// Empty is the text that the page shows if there are no findings.
 type Empty struct {
 	Title  string
 	Detail string
@@ -285,7 +285,7 @@ type Finding struct {
 	Change   *SpecChange
 	Count    int
 	Members  []Finding    // without members of their own
-	Path     []ObjectLink // The objects on the path to the cause, the cause last. Empty if there are no others.
+	Path     []ObjectLink // The objects on the path to the cause, with the cause last. Empty if only the cause is known.
 	Since    Cell
 }
 

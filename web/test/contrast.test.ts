@@ -37,7 +37,7 @@ for (const [scheme, i] of [
 ] as const) {
   void test(`code has enough contrast on all backgrounds, ${scheme}`, () =>
     checkContrast(["code-key", "code-string", "code-value"], ["bg", "flash", "hover", "found", "selected"], i));
-  // A cell with a state can be highlighted after a change (flash). Counts are on the background of the page.
+  // These colors appear in cells, whose background changes after a change (flash), and in counts on the page (bg).
   void test(`severities have enough contrast on all backgrounds of rows, ${scheme}`, () =>
     checkContrast(["bad", "warn", "progress"], ["bg", "panel", "flash", "hover", "selected", "added"], i));
 }

@@ -82,7 +82,10 @@ Object.assign(globalThis, {
   },
 });
 
-/** Empties the page, creates the elements of the server's templates, and returns the element of the page's type. */
+/**
+ * Empties the page, and creates the elements that the server's templates contain. Returns the section element
+ * with the given data attributes.
+ */
 export function openPage(address: string, data: Record<string, string> = {}): HTMLElement {
   mock.timers.reset();
   mock.timers.enable({ apis: ["setTimeout", "setInterval"] });

@@ -290,7 +290,7 @@ const documentListeners = (type: string): DocumentListener[] => listenersOfDocum
 const escapeHTML = (text: string): string =>
   text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&#34;").replace(/'/g, "&#39;");
 
-/** Returns one element for rendering a view. The test uses it as a Part, and the view as an Element. */
+/** Returns one element with two types: a Part for the test, and an Element for the view that the test renders. */
 export function rendering(): { part: Part; element: Element } {
   const part = new Part("main");
   return { part, element: part as unknown as Element };

@@ -65,7 +65,8 @@ for (let seed = 1; seed <= 30; seed++) {
     let uid = 0;
     const words = ["Running", "Pending", "Failed"];
     const cells = (name: string): Cell[] => [name, words[pick(3)] as string, pick(12), at(pick(100))];
-    // With some seeds, objects fail rarely, so that the order "auto" changes.
+    // The order "auto" depends on whether any object failed. With odd seeds, failed objects are rare, so this order
+    // changes.
     const verdict = (): Verdict =>
       verdictOf(severities[seed % 2 === 0 || pick(60) === 0 ? pick(5) : pick(4)] as Severity);
     const make = (): Row => {
@@ -260,7 +261,7 @@ void test("a frozen order survives a new snapshot", () => {
   assert.ok(!rows.isFrozen, "other columns");
 });
 
-// One row of each severity, named after it.
+// Returns one row for each severity. The name of the row is its severity.
 const bySeverity = (): Rows => {
   const rows = new Rows();
   const row = (severity: Severity): Row => ({ ...one, name: severity, uid: severity, verdict: verdictOf(severity) });

@@ -120,7 +120,7 @@ void test("the first page does not load Preact", () => {
   const load = (file: string): void => {
     if (loaded.has(file)) return;
     loaded.add(file);
-    // Imports of types and imports on demand load no file with the first page.
+    // Find the imports that load with the first page. Imports of types and imports on demand do not.
     for (const [, name = ""] of readFileSync(folder + file, "utf8").matchAll(
       /^(?:import|export)(?! type)\b[^;"]*?"([^"]+)";/gm,
     )) {

@@ -1,7 +1,7 @@
 // Invariant: I37. The overview of an object shows facts that match its kind. The overview accepts any JSON and has a
-// limited size. An update changes and highlights only values that differ. Owners are shown up to the root, or with
-// the reason why not. Referenced objects load on demand. Events are sorted from new to old, and watched only while
-// visible.
+// limited size. An update changes and highlights only values that differ. Owners are shown up to the root
+// owner, or up to an unreadable owner with the reason. Referenced objects load on demand. Events are sorted from new to
+// old, and watched only while visible.
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -18,7 +18,7 @@ const pieceText = (p: Piece): string =>
 const line = (f: Fact): string =>
   `${f.bar === undefined ? "" : `${f.bar.actual}/${f.bar.desired} `}${f.pieces.map(pieceText).join(" | ")}`;
 const facts = (list: readonly Fact[]): Record<string, string> => Object.fromEntries(list.map((f) => [f.key, line(f)]));
-// The titles of groups are in angle brackets, because facts can have the same names.
+// The titles of groups are in angle brackets, because a fact can have the same name as a group.
 const groups = (list: readonly Group[]) => Object.fromEntries(list.map((g) => [`<${g.title}>`, facts(g.facts)]));
 const tableText = ({ columns, rows }: Table): Record<string, string> => ({
   "": columns.join(" | "),
