@@ -5,8 +5,8 @@ type limitGroup struct {
 	limits []limit
 }
 
-// limitGroups returns the tables of limits for docs/reference.md. A name in braces, such as {quota.maxFields}, stands
-// for the value of this constant.
+// limitGroups returns the tables of limits for docs/reference.md. A name in braces, such as {quota.maxFields}, is a
+// placeholder for the value of this constant.
 func limitGroups() []limitGroup {
 	return []limitGroup{
 		{"Requests and connections", []limit{

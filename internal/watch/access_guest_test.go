@@ -580,8 +580,8 @@ func TestMaskedChangesAreAccounted(t *testing.T) {
 	})
 }
 
-// Users and viewers of share links get the same changes, whoever reads a change first. After the patches, the copy of
-// each reader equals the present object.
+// Users and viewers of share links get the same changes, no matter who reads a change first. After the patches, the
+// copy of each reader equals the present object.
 // Invariant: I15.
 func TestGuestsAndUsersReadSameChanges(t *testing.T) {
 	const configmaps = "core/v1/configmaps"

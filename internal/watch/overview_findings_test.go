@@ -69,7 +69,7 @@ func TestOverviewGroupsObjectsByCause(t *testing.T) {
 			"1 Pod/CANARY-pod-4 degraded",
 		}
 		if got := lines(bob); !slices.Equal(got, wantBob) || bob.Counts["failed"] != 3 || bob.Summary.Nodes != nil ||
-			!strings.HasPrefix(strings.Join(bob.Unexamined, " "), "You cannot list these resource types: ConfigMap, Depl") {
+			!strings.HasPrefix(strings.Join(bob.Unexamined, " "), "You cannot list these resource types: ConfigMap, Dep") {
 			t.Errorf("with pods only: got %q, counts %v, %+v, %q", got, bob.Counts, bob.Summary, bob.Unexamined)
 		}
 	})

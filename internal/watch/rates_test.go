@@ -65,6 +65,7 @@ func openRates(t *testing.T, cluster *watch.Cluster, viewer watch.Viewer, q quer
 // latest reads until no new result arrives within 2 s. A result can take 10 s.
 func latest(t *testing.T, r *rates.Reader) *rates.Result {
 	t.Helper()
+	synctest.Wait() // The reader reads at once: changes must have arrived.
 	var last *rates.Result
 	for {
 		timeout := 11 * time.Second

@@ -979,7 +979,7 @@ func TestResponsesEndWithTheShareOrLogin(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, cookie, end := test(t)
 			// The response must be larger than the buffers of the connection, so that it is partly unsent.
-			const objects, size = 300, 100 << 10
+			const objects, size = 120, 100 << 10
 			for n := range objects {
 				s.api.Set(podsRef, apitest.Item{
 					Namespace: "a", Name: fmt.Sprint("large-", n),

@@ -123,9 +123,10 @@ func (s *site) waitForText(path, text string, headers ...string) {
 		if strings.Contains(a.body, text) {
 			return
 		}
-		if time.Since(began) > time.Minute {
-			s.t.Fatalf("%s: got %d %.600s after a minute, want %s", path, a.status, a.body, text)
+		if time.Since(began) > 2*time.Minute {
+			s.t.Fatalf("%s: got %d %.600s after two minutes, want %s", path, a.status, a.body, text)
 		}
+		<-time.After(20 * time.Millisecond)
 	}
 }
 

@@ -1155,8 +1155,8 @@ func reloadHint() templ.Component {
 	})
 }
 
-// BareProblemPage renders a problem without the frame. It serves callers that are not identified, because it reveals
-// nothing about the cluster, and responses that must be short.
+// BareProblemPage renders a problem without the frame. Unidentified callers get this page, because it reveals nothing
+// about the cluster. Responses that must be short also use it.
 func BareProblemPage(f Failure) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -13,7 +13,7 @@ type Login struct {
 	Layout          // reveals nothing about the cluster
 	Action   string // the URL to which the form is sent
 	To       string // the path to open after the login
-	Error    string // why the last login failed; empty if there was none
+	Error    string // why the last login failed; empty if no login failed
 	Audience string // the audience of accepted tokens; empty: that of the API server
 	Provider string // the host of the OpenID provider; empty: login with a token
 }
@@ -231,8 +231,9 @@ func RedirectPage(l Redirect) templ.Component {
 	})
 }
 
-// originReferrer makes the browser send the Origin header with a form that this site submits to itself. It overrides the
-// header "Referrer-Policy: no-referrer" of the response, with which browsers send "Origin: null".
+// originReferrer sets a referrer policy, so that the browser sends this site's origin in the Origin header of a form.
+// The response has the header "Referrer-Policy: no-referrer". With that policy alone, the browser would send
+// "Origin: null".
 func originReferrer() templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -291,7 +292,7 @@ func barePage(f Layout) templ.Component {
 		var templ_7745c5c3_Var13 string
 		templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(f.Preferences.Theme)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `login.templ`, Line: 61, Col: 49}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `login.templ`, Line: 62, Col: 49}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var13))
 		if templ_7745c5c3_Err != nil {
@@ -304,7 +305,7 @@ func barePage(f Layout) templ.Component {
 		var templ_7745c5c3_Var14 string
 		templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(f.Preferences.Density)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `login.templ`, Line: 61, Col: 88}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `login.templ`, Line: 62, Col: 88}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var14))
 		if templ_7745c5c3_Err != nil {

@@ -79,8 +79,8 @@ func text(s string) templ.Component {
 	})
 }
 
-// largeYAML is the length in bytes from which the style sheet hides a text until the script has started. scripted.css
-// contains the reason.
+// largeYAML is a length in bytes. The style sheet hides a text of at least this length until the script replaces it, to
+// avoid a slow layout (see scripted.css).
 const largeYAML = 64 << 10
 
 // yamlText renders the YAML of an object. The script replaces it by lines that the user can fold.

@@ -169,7 +169,7 @@ export class WindowRows implements RowSource {
           const next = entryOf(e.row, true, commonAuthor(this.byKey.get(keyOf(e.row.ns, e.row.name)), e.by ?? null));
           this.entries.splice(e.at, 0, next);
           // If the event has an author, a change of this row inserted it. In a list without a filter, the row then
-          // counts as moved, because it came from outside the window.
+          // counts as moved, because it was outside the window before.
           this.frozen?.order.recordChange(
             next.key,
             true,

@@ -274,7 +274,7 @@ export type Message =
     }
   | ({ readonly id: number; readonly type: "state" } & State)
   | { readonly id: number; readonly type: "reset"; readonly reason: string }
-  /** A chunk of a long message. told is the number of bytes sent so far, and of is the total number of bytes. */
+  /** A chunk of a long message, with the number of bytes sent so far, and the total number (`of`). */
   | { readonly id: number; readonly type: "part"; readonly told: number; readonly of: number; readonly text: string }
   /** A chunk of a log, which can end within a line. waiting: the API server has not responded yet. */
   | { readonly id: number; readonly type: "log"; readonly text: string; readonly waiting: boolean }
