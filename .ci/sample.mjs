@@ -18,7 +18,7 @@ function random() {
 
 const patterns = [
   ...["*.go", "*.ts", "*.tsx", "*.mjs", "*.templ", "*.css", ".ci", "deploy"],
-  ...[":!*_templ.go", ":!web/static/dist", ":!*.json", ":!*.md"],
+  ...[":!*_templ.go", ":!web/static/dist", ":!*.json", ":!*.md", ":!deploy/demo/internal/seed/workload"],
 ];
 const files = execFileSync("git", ["ls-files", ...patterns], { encoding: "utf8" })
   .trim()
