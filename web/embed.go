@@ -108,7 +108,7 @@ func (a *Assets) URL(name string) string {
 	return "/static/" + name
 }
 
-// Build returns the ID of this build of the page: the hash of all files, which is stored as the hash of the main
+// Build returns the ID of this build of the page: a hash of all files. It is also the version in the URL of the main
 // script.
 func (a *Assets) Build() string { return a.hashes[script] }
 

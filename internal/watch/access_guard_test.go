@@ -62,7 +62,7 @@ func newGuardedCluster(t *testing.T) (*apitest.Server, *watch.Cluster, grants) {
 		"all watch namespaces *", "all get namespaces *",
 		"ann list pods a", "ann watch pods a", "ann get pods a", "ann get pods/log a",
 		"lister list pods *", "getter get pods *")
-	r := subscribe(t, cluster, query.Query{}, "") // Another viewer, the program itself, reads all pods.
+	r := subscribe(t, cluster, query.Query{}, "") // The program itself may read all pods.
 	r.settle()
 	r.wantLive(2)
 	return server, cluster, g

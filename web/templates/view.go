@@ -33,7 +33,7 @@ type Preferences struct {
 
 // Export is a link that downloads the complete result of the list's query.
 type Export struct {
-	View   string // "rows" (of the table) or "objects"
+	View   string // "rows": the cells of the table; "objects": the complete objects
 	Format string // "csv", "json", "ndjson" or "yaml"
 	Text   string
 	Href   string

@@ -135,8 +135,8 @@ func (o *Object) RowSize() int { return int(o.verdictEnd) + 96 }
 // Verdict returns the verdict on the object. Callers must not change it.
 func (o *Object) Verdict() verdict.Packed { return o.data[o.cellsEnd:o.verdictEnd] }
 
-// WithOwnVerdict returns a copy of the object with another own verdict, which ignores other objects. If the object has
-// an inherited verdict too, that verdict stays.
+// WithOwnVerdict returns a copy of the object with the given own verdict. An own verdict depends only on the object
+// itself. The copy keeps the verdict that the object inherited from other objects, if any.
 func (o *Object) WithOwnVerdict(own verdict.Packed) *Object {
 	if v := o.Verdict(); v.IsInherited() {
 		effective := v.Unpack()

@@ -119,7 +119,7 @@ type Follower struct {
 // Follow returns a Follower, with which the caller waits for changes of the list of resources.
 func (d *Definitions) Follow() *Follower {
 	f := &Follower{definitions: d, changed: d.Changed.Next()}
-	// Until the Follower is closed, discovery runs at intervals if the program may not watch definitions.
+	// If the program may not watch definitions, discovery then runs at intervals, until Close is called.
 	d.Catalog.Follow()
 	f.watch()
 	return f

@@ -172,8 +172,8 @@ func sameManager(a, b *fieldmanager.Author) bool {
 	return a.Manager == b.Manager && a.Operation == b.Operation && a.Subresource == b.Subresource
 }
 
-// rowAuthor returns the author of an update, or nil. It first calls newestAuthor, because comparing two versions of
-// an object is expensive.
+// rowAuthor returns the author of an update, or nil. It compares the two versions of the object only if newestAuthor is
+// not certain, because this comparison is expensive.
 func rowAuthor(c *Change, cache *Cache) (*fieldmanager.Author, error) {
 	if c.Memo.Folded != nil {
 		return c.Memo.Folded.author(cache)

@@ -118,7 +118,8 @@ func toResult(returned script.Result, o object.Object) result {
 	}
 	if c := o.Explaining(returned.Message); c.Kind != "" {
 		if returned.Message == c.Reason {
-			r.Summary = c.Explanation() // Scripts for Flux return only the reason.
+			// The scripts for Flux return only the reason of the condition. Add its message.
+			r.Summary = c.Explanation()
 		}
 		if r.severity > verdict.OK {
 			r.reason = cmp.Or(c.Reason, r.reason)

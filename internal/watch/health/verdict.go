@@ -30,8 +30,8 @@ type result struct {
 	startedAt time.Time
 	promised  time.Duration
 	overdue   verdict.Severity
-	// A ready pod with frequent restarts is degraded until restartsUntil. The field restarts is the sentence of the
-	// verdict.
+	// A ready pod with frequent restarts is degraded until restartsUntil. The field restarts is the text of
+	// that verdict.
 	restarts      string
 	restartsUntil time.Time
 	// At startedAt + promised, these fields replace the reason and the summary, unless overdueSummary is empty.

@@ -148,7 +148,8 @@ func newEpoch() uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// EpochOf returns the number that identifies an epoch in cursors. A cursor of another epoch is invalid.
+// EpochOf returns the number that identifies an epoch in cursors. A cursor of another epoch is invalid. A new epoch
+// begins when the version of the informer's state changes.
 func (i *Informer) EpochOf(version int) uint64 {
 	return i.epoch + uint64(version) //nolint:gosec // A version is never negative.
 }

@@ -15,8 +15,8 @@ const (
 	CompressorMemory = 5 << 18
 	// PartMemory is the memory for one part of a snapshot of rows, in bytes, including the compressor.
 	PartMemory = CompressorMemory + 4*PartBytes
-	// ObjectMemory is the memory for a snapshot of one object, in bytes, with compressor. The largest object has 1.5
-	// MiB.
+	// ObjectMemory is the memory for a snapshot of one object, in bytes: the compressor, and twice the largest object
+	// (see LargestText).
 	ObjectMemory = CompressorMemory + 3<<20
 	// shortMessage is the size, in bytes, up to which a message reserves no memory. A reservation would increase the
 	// cost of such a message by a thirtieth.

@@ -75,7 +75,7 @@ func Apply(ctx context.Context, config *rest.Config, opts Options) (Applied, err
 	return applied, recordApplied(ctx, typed, hash)
 }
 
-// remove deletes pods whose finalizers keep them in the status Terminating.
+// remove deletes the items with the field Delete. These pods have finalizers, so they stay in the status Terminating.
 func remove(ctx context.Context, client kubernetes.Interface, items []Item) error {
 	for _, item := range items {
 		if !item.Delete {
