@@ -363,7 +363,7 @@ func (w *prober) changeHidden(t *testing.T, part string, n int) {
 
 // Hidden objects change in half of the rounds. The test guesses these rounds from the responses. A guess must be right
 // in only half of the rounds, as at random.
-// Invariant: S24. Nothing that a restricted reader receives depends on objects that it is not permitted to read.
+// Invariant: S24. Nothing that a restricted reader receives depends on objects that the reader may not see.
 // Invariant: I18.
 func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 	// The environment variable ROUNDS sets the number of rounds.

@@ -33,10 +33,10 @@ import (
 
 const canary = "c4n4ry-7f3a"
 
-// Invariant: I19. Every listable resource is served, with the same count as in the API server. New and removed
-// resources and versions show within 2 s. An API that does not respond affects only its own resources. A page of a
-// missing object shows the object as soon as it is created. If the API server is unreachable, the page shows since
-// when.
+// Invariant: I19. The program serves every resource that can be listed, with the number of objects in the API server.
+// Resources and versions appear or disappear within 2 s after they are created or removed. An API that does not respond
+// affects only its own resources. The page of a missing object shows the object as soon as it is created. If the API
+// server is unreachable, the page shows since when.
 func TestEveryListableKindIsServed(t *testing.T) {
 	d := startReady(t, adminConfig(t))
 	c := newAPIClient(t, adminConfig(t))
@@ -254,9 +254,9 @@ func TestSecretsAreMasked(t *testing.T) {
 
 // Invariant: I24. The program starts without its API server, and connects within 15 s after the API server becomes
 // reachable. If a watch cannot be resumed, its data is stale until the next list. One kubeconfig context is active, and
-// no data of other contexts is shown or kept. An unreachable context does not block other contexts. If a context cannot
-// be opened, the active one stays. The program sends no request to an API server with an unknown certificate authority.
-// A rotated authority is trusted. Expired credentials do not count as a revoked permission.
+// the program neither shows nor keeps data of other contexts. Users can leave an unreachable context. If a context
+// cannot be opened, the active context stays active. The program sends no request to an API server with an unknown
+// certificate authority. It trusts a rotated authority. Expired credentials do not count as a revoked permission.
 func TestProgramWaitsForTheAPIServer(t *testing.T) {
 	config := adminConfig(t)
 	address, upstream := forwardAddresses(t, config)
@@ -281,9 +281,9 @@ func TestProgramWaitsForTheAPIServer(t *testing.T) {
 	}
 }
 
-// Invariant: I20. Permitted namespaces are live, and a forbidden resource has the state forbidden. New permissions are
-// detected. If a permission is revoked, its rows are removed. Rows that appear or disappear because of permissions are
-// not sent as changes of objects.
+// Invariant: I20. If the program may list only some namespaces of a resource, these namespaces are live. If it may list
+// none, the resource has the state forbidden. The program detects new permissions. If it loses a permission, it removes
+// the rows. It does not report rows that appear or disappear because of permissions as changes of objects.
 func TestUsersSeePermittedNamespaces(t *testing.T) {
 	dir := filepath.Dir(adminConfig(t))
 	for _, test := range []struct{ name, config, path, want string }{
@@ -304,10 +304,10 @@ func TestUsersSeePermittedNamespaces(t *testing.T) {
 	}
 }
 
-// Invariant: I26. Invalid or oversized input is refused with an explanation, and the program continues. Only allowed
-// host names and origins are served. The error for other ones names the flag that allows them. A log record is one
-// line. A renewed certificate needs no restart. All URLs are under the base path. A setting is read from its flag, the
-// environment or a file.
+// Invariant: I26. The program refuses invalid or oversized input with an explanation, and continues to run. It serves
+// only allowed hosts and origins. The error for another host or origin names the flag that allows it. A log record is
+// one line. A renewed certificate needs no restart. All URLs are under the base path. The program reads a setting from
+// its flag, the environment or a file.
 func TestInvalidInputIsReported(t *testing.T) {
 	d := startReady(t, adminConfig(t))
 	for _, test := range []struct {

@@ -140,9 +140,10 @@ func collectMessages(t *testing.T, access *watch.Access, q query.Query, view str
 	return messages.String()
 }
 
-// Invariant: I18. A user sees exactly what the API server would allow that user to list, watch and get. Rows
-// disappear within 15 s after a permission is revoked. If a permission cannot be determined, nothing is shown.
-// Changes of hidden objects have no visible effect. A scope restricts every viewer that has it.
+// Invariant: I18. A user sees exactly what the API server would allow that user to list, watch and get. Rows disappear
+// within 15 s after the user loses the permission. If the program cannot determine a permission, it shows nothing.
+// Changes of objects that a user may not see have no visible effect for this user. A share link restricts all its
+// guests to the objects in its scope.
 func TestQueriesReturnPermittedObjects(t *testing.T) {
 	for name, shape := range queryShapes(t) {
 		t.Run(name, func(t *testing.T) {
@@ -548,10 +549,10 @@ func TestRestrictedCursorsBelongToPermissions(t *testing.T) {
 
 var oldVersion = regexp.MustCompile(`"(\d+)":"\d+"`)
 
-// Invariant: I30. A guest sees only what the creator of the link may see now, and learns of nothing else. A link ends
-// when it is revoked or expires, and open streams end with it. No token is stored or logged. Guests have their own
-// quotas. The dialog lists what is shared, and which shared values are not masked. A guest's page has no token in its
-// URL or history. Kiosk mode survives reconnects.
+// Invariant: I30. A guest of a share link sees only what the link's creator may see now, and learns nothing about other
+// objects. If a link is revoked or expires, its open streams end. The token of a link is neither stored nor logged.
+// Guests have their own quotas. The dialog for new links lists what is shared, and which shared values are not masked.
+// A guest's page has no token in its URL or history. Kiosk mode continues after a reconnect.
 // Invariant: I18.
 func TestGuestsSeeSharedObjectsOnly(t *testing.T) {
 	scope := func(parts ...watch.Part) *watch.Scope { return &watch.Scope{Parts: parts} }

@@ -68,9 +68,9 @@ func newBudgetedClusterWith(t *testing.T, fails func(*http.Request) bool) (*apit
 
 // A resource that does not fit the memory budget is not watched. A part of the resource, such as one namespace, can
 // still be watched.
-// Invariant: I21. All watched resources fit the memory budget. If memory is short, history is dropped first, then
-// resources without readers. A resource that grew too large is stopped, and its readers get the reason. Resources of
-// `--watch` stay watched.
+// Invariant: I21. All watched resources together fit into the memory budget. If memory is short, the program first
+// drops history. It then stops resources without readers, except resources of `--watch`. If a resource becomes too
+// large, the program stops watching it, and sends the reason to its readers.
 func TestOversizedResourceIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)

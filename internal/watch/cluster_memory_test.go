@@ -118,8 +118,8 @@ func TestPatchesAreShared(t *testing.T) {
 }
 
 // The size of the history includes the encoded rows of changes, because they stay in memory for later readers.
-// Invariant: I14. Data derived from changes is budgeted or dropped. Selectors need little memory. Readers of the
-// resource list share one text.
+// Invariant: I14. Data that is computed from changes counts toward the memory budget, or is freed. Selectors need
+// little memory. All clients that show the resource picker share one text.
 func TestHistorySizeIncludesRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

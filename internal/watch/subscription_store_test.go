@@ -23,9 +23,9 @@ func awaitReader() {
 }
 
 // A read during the removal of rows returns the state forbidden, without rows.
-// Invariant: I6. While rows are being removed, readers learn neither that these rows exist nor that they are deleted.
-// During a reset, only the reason is sent. No patch is based on an incomplete message. Results of computations that
-// panicked are not used.
+// Invariant: I6. While the program removes rows, readers get neither these rows nor messages about their deletion.
+// During a reset, a reader gets only the reason. A reader gets no patch for a message that was sent only in part. If a
+// computation panics, its result is not used.
 func TestReadWhileRowsAreDeleted(t *testing.T) {
 	for _, kind := range []string{"rows", "object", "snapshot"} {
 		t.Run(kind, func(t *testing.T) {

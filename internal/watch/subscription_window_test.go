@@ -271,9 +271,10 @@ func (p *windowClient) move(offset, count int) {
 }
 
 // A window gets changes of its rows by index. Changes of other rows affect only its counts.
-// Invariant: I10. A window (a range of sorted rows) receives its position. After large changes, it receives all its
-// rows. Readers of the same rows share one encoded text. Slow readers get the present state instead of all changes.
-// Sorted lists are bounded, and part of the watch status. A reader that waits for a scan misses no change.
+// Invariant: I10. A window (a range of sorted rows) is sent with its position. After large changes, all its rows are
+// sent. Windows with the same rows share one encoded text. Slow readers get the present state instead of each change.
+// The number of sorted lists is limited, and the watch status contains them. A reader misses no change while it waits
+// to scan a list.
 func TestWindowSendsChangesByIndex(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -569,8 +570,8 @@ func TestWindowMovesToRow(t *testing.T) {
 // A removed row has the reason gone (deleted or hidden), filtered or moved. Rows that other rows displaced have no
 // reason.
 // Invariant: I11. A page with a window (a range of sorted rows) behaves like a page with all rows. It removes, counts
-// and highlights the same rows, and shows the same messages and the same next object. A list that becomes too long
-// for a page with all rows keeps its scroll position.
+// and highlights the same rows, and shows the same messages and the same next object. If a list becomes too long for a
+// page with all rows, the page changes to a window and keeps the scroll position.
 func TestRemovedRowsHaveReasons(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -872,9 +873,9 @@ func randomQuery(random *rand.Rand) windowQuery {
 	}
 }
 
-// Invariant: I9. A window (a range of sorted rows) equals a plain sort of the present state, after any changes and
-// moves. It has the order and the filter of the web page. A limited list contains the first rows, and the total
-// count.
+// Invariant: I9. After any changes, a window (a range of sorted rows) has the same rows as a plain sort of the present
+// state. The server sorts and filters the rows of a window as the web page does. A list with a limit contains the first
+// rows and the total count.
 func TestWindowsConverge(t *testing.T) {
 	for seed := range uint64(25) {
 		synctest.Test(t, func(t *testing.T) {

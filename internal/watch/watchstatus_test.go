@@ -15,8 +15,8 @@ import (
 )
 
 // Reading the watch status does not prolong a watch.
-// Invariant: I23. The watch status contains counts of lists, interruptions and other events, and the size of the data
-// in memory.
+// Invariant: I23. For each watched resource, the watch status contains the numbers of lists and interruptions, and the
+// size of the data in memory.
 func TestWatchStatus(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -10,9 +10,9 @@ import (
 
 // The compare page contains every object that can be read.
 //
-// Invariant: I42. Two objects can be compared, with and without script. If one is missing, the other is shown. Large
-// objects are compared in steps of a few milliseconds. Only visible lines are laid out. A change keeps the keyboard
-// position and the shown context lines.
+// Invariant: I42. Two objects can be compared, with and without JavaScript. If one of them is missing, the other is
+// shown. Large objects are compared in steps of a few milliseconds. Only visible lines are laid out. When an object
+// changes, the page keeps the keyboard position and the shown context lines.
 func TestComparePageContainsReadableObjects(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -350,9 +350,9 @@ func TestSubscriptionsPerConnectionAreLimited(t *testing.T) {
 
 // The number of subscriptions of one caller is limited, over all its connections.
 //
-// Invariant: I44. Slow or hostile clients, floods and large objects use limited resources. The subscriptions, requests
-// and frames of one viewer are limited, too. Other viewers do not wait for them. Other messages are sent between the
-// chunks of a long message.
+// Invariant: I44. Slow or hostile clients, very many changes and large objects use limited resources. The
+// subscriptions, requests and frames of one viewer are limited too. Other viewers do not wait for such clients. Between
+// the chunks of a long message, other messages are sent.
 func TestSubscriptionsOfACallerAreLimited(t *testing.T) {
 	s := newSite(t)
 	c := s.open(nil)

@@ -219,8 +219,9 @@ func TestLogProblems(t *testing.T) {
 
 // A followed log is streamed line by line until the container ends, even without new lines for hours.
 //
-// Invariant: I28. A log is sent line by line, as plain text. An interrupted log is not reported as complete. A log
-// ends if its reader stalls or loses the permission. The page shows each line once, complete up to its size limits.
+// Invariant: I28. A container log is sent line by line, as plain text. An interrupted log is not reported as complete.
+// A log ends if its client stops reading, or if the user loses the permission. The page shows each line once. Only
+// lines and logs beyond the size limits are cut.
 func TestLogIsFollowed(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		s := b.source()

@@ -54,10 +54,10 @@ func TestPickerSubscriptionUsesLittleMemory(t *testing.T) {
 
 // The resource message contains the build ID of the page, by which open pages detect a new version.
 //
-// Invariant: I38. After a lost connection, a subscription resumes from its cursor. The page detects a silent
-// connection. The page reports a new build. It reloads at most once for each build, and only if the URL contains
-// everything that the user has chosen. Without a connection, the page works as without script. Known progress and
-// response times are shown.
+// Invariant: I38. After a lost connection, a subscription resumes from its cursor. The page detects a connection on
+// which nothing arrives any more. It reports a new build of the program. It reloads at most once for each build, and
+// only if the URL contains everything that the user has chosen. If no WebSocket can be opened, the page works as it
+// does without JavaScript. It shows the progress of lists and response times, if known.
 func TestResourcesMessageHasThePageBuild(t *testing.T) {
 	s := newSite(t)
 	c := s.open(nil)

@@ -54,8 +54,8 @@ func (s *site) search(query string) (hits []string, resources string, total int)
 	return hits, strings.Join(parts, ", "), got.Total
 }
 
-// Invariant: I22. A search finds the best matches among watched objects that the viewer may read. It neither starts
-// nor keeps a watch.
+// Invariant: I22. A search finds the best matches among the watched objects that the viewer may read. A search neither
+// starts nor prolongs a watch.
 func TestSearch(t *testing.T) {
 	s := newSite(t)
 	s.api.Set(widgetsRef, apitest.Item{Name: "web"}, apitest.Item{Name: "a-Widget"})

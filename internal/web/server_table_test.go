@@ -12,9 +12,9 @@ import (
 
 // A snapshot has the requested columns in the order of the table, and its rows in the requested sort order.
 //
-// Invariant: I33. An export contains what is shown. The page reports a missing column or namespace. The URL contains
-// the chosen columns and namespaces; the history entry contains the scroll position. Object counts are sent at most
-// once a second.
+// Invariant: I33. An export contains the rows and columns that the page shows. The page reports a chosen column or
+// namespace that does not exist. The URL contains the chosen columns and namespaces. The history entry of the browser
+// contains the scroll position. Counts of objects are sent at most once a second.
 func TestSnapshotHasTheSelectedColumns(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

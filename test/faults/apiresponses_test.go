@@ -94,9 +94,10 @@ func TestTooManyRequests(t *testing.T) {
 
 // The program sends only reads and reviews of its own permissions, even while clients request every kind.
 //
-// Invariant: I46. Only get, list, watch and reviews are sent. The deployed program has no other permissions, and
-// reads no Secrets. It works with a rotated token, `kubectl port-forward` and a reverse proxy. kustomize and Helm
-// create the same objects. The image is one program.
+// Invariant: I46. The program sends the API server only get, list and watch requests, access reviews and token reviews.
+// In a cluster, it has no other permissions, and cannot read Secrets. It works with a rotated token, through `kubectl
+// port-forward`, and behind a reverse proxy. kustomize and Helm create the same objects. The image contains one
+// program.
 func TestOnlyReadsAreSent(t *testing.T) {
 	w := open(t, options{})
 	var resources struct {

@@ -11,8 +11,8 @@ import (
 
 // A restarted API server responds with 410 to old watches. The program relists, but sends clients only the changes.
 //
-// Invariant: I39. After any fault, the clients' state equals a quorum list. During a fault, the page keeps its rows,
-// and shows since when the data is not live.
+// Invariant: I39. After any fault, such as an outage of the API server, the state of clients equals a new list (a
+// quorum read). During a fault, the page keeps its rows, and shows since when the data is not live.
 //
 // Invariant: I40.
 func TestAPIServerKilledAndRestarted(t *testing.T) {

@@ -80,8 +80,8 @@ func TestClientReconnects(t *testing.T) {
 
 // A thousand clients of one resource need only one watch at the API server, even if all reconnect at once.
 //
-// Invariant: I45. All readers of the same resource, namespaces and selector share one watch. Ended subscriptions leave
-// nothing behind. The program stops within ten seconds.
+// Invariant: I45. All readers of the same resource, namespaces and field selector share one watch. A subscription that
+// has ended leaves no goroutine or socket behind. The program stops within ten seconds.
 func TestThousandClientsReconnect(t *testing.T) {
 	w := open(t, options{})
 	check(t, w.Apply(t.Context(), w.namespace, "kept", "1"))

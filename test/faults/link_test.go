@@ -10,8 +10,8 @@ import (
 
 // A watch that is cut resumes from its last resourceVersion, without a relist.
 //
-// Invariant: I40. Each change is sent once, in the same order to all readers, and the changes lead to the present
-// state.
+// Invariant: I40. Each reader gets each change once. All readers get the changes in the same order. A reader that
+// applies all changes has the present state.
 //
 // Invariant: I39.
 func TestWatchCutEverySecond(t *testing.T) {

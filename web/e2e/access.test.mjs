@@ -1,5 +1,5 @@
-// Invariant: I35. axe-core finds no accessibility problem in any view, state or theme. Narrow screens hide nothing.
-// With reduced motion, nothing moves.
+// Invariant: I35. axe-core finds no accessibility problem in any view, state or theme. A narrow screen hides no
+// information. If the user prefers reduced motion, nothing moves.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";

@@ -162,9 +162,9 @@ func TestErrorsNameTheDocument(t *testing.T) {
 	}
 }
 
-// Invariant: I43. The activity, a list of recent changes, is bounded and shows when it started. It requests nothing
-// until it is opened. The activity of all watched resources neither starts nor prolongs a watch. A change contains
-// the previous value if that is short. The test client reports every deviation.
+// Invariant: I43. The activity (the list of recent changes) has a maximum length, and shows when it started. It
+// requests nothing until the user opens it. It neither starts nor prolongs a watch. A change contains the previous
+// value if this value is short. The client of the tests reports every deviation.
 func TestCompareReturnsFormerValues(t *testing.T) {
 	long := strings.Repeat("x", 255)
 	for _, test := range []struct{ before, after, former string }{

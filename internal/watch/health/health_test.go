@@ -64,8 +64,8 @@ func fixtures(tb testing.TB) (out []fixture) {
 	return out
 }
 
-// Invariant: I12. Test objects have the expected health. Health is limited in size, and sent with the object and at
-// each change.
+// Invariant: I12. The objects in testdata have the expected health. The health of an object has a limited size. It is
+// sent with the object, and after each change of the object.
 func TestFixtures(t *testing.T) {
 	seen := map[string][]health.Status{}
 	for _, f := range fixtures(t) {

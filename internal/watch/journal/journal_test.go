@@ -72,8 +72,8 @@ func describe(changes []*testChange) (out []string) {
 	return out
 }
 
-// Invariant: I2. Clients receive changes in the same order, without gaps or duplicates. A patch applies only to the
-// version before it.
+// Invariant: I2. All clients get the changes in the same order, without gaps and duplicates. A client applies a patch
+// only to the version of the object for which the server computed the patch.
 func TestChangesAreReadInOrder(t *testing.T) {
 	j := newJournal(1 << 20)
 	j.Set("a", object{1, 1})
@@ -121,8 +121,8 @@ func TestFirstReplaceIsOneStep(t *testing.T) {
 	}
 }
 
-// Invariant: I13. History is bounded by bytes and age, even without changes. Of an earlier list, only the objects stay
-// in memory.
+// Invariant: I13. The history has a maximum size and age, even if no more changes arrive. Objects of an earlier list
+// need little additional memory.
 func TestRingIsBoundedByBytes(t *testing.T) {
 	j := newJournal(10_000)
 	for i := range 1000 {
@@ -327,7 +327,8 @@ func state(j *testJournal) map[string]object {
 	return values
 }
 
-// Invariant: I1. A client's state after a snapshot and its changes equals the cluster's state, for any interleaving.
+// Invariant: I1. A client that applies a snapshot and all later changes has the state of the cluster, however snapshot
+// and changes interleave.
 func TestAnyReaderConverges(t *testing.T) {
 	resets := 0
 	for seed := range uint64(3000) {
@@ -449,7 +450,8 @@ func TestNextWithin(t *testing.T) {
 }
 
 // A read during a write returns either the requested changes or ErrGone.
-// Invariant: I5. The writer never waits for readers. No reader misses a wake-up. A stopped reader gets nothing more.
+// Invariant: I5. A goroutine that writes to a journal never waits for readers. Each change wakes all waiting readers. A
+// stopped reader gets no more changes.
 func TestInterruptedReadIsConsistent(t *testing.T) {
 	for seed := range uint64(200) {
 		random := rand.New(rand.NewPCG(seed, 3)) //nolint:gosec // The test must be reproducible.

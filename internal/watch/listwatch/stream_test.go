@@ -316,8 +316,8 @@ func TestInterruptedStream(t *testing.T) {
 }
 
 // A streaming list fails after 30 s (fake time) without a new object, but not while objects arrive slowly.
-// Invariant: I25. The program aborts stalled streaming lists, estimates without a response, and silent watches.
-// Changed columns arrive with the next list.
+// Invariant: I25. The program aborts a streaming list that makes no progress, a size estimate without a response, and a
+// watch without data. If the columns of a resource change, the next list contains the new columns.
 func TestStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := podServer(t)

@@ -66,8 +66,8 @@ func lines(o *objectrefs.Object) (out []string) {
 	return out
 }
 
-// Invariant: I27. Relations are read from object texts, up to a limit. Unread parts are reported. Forbidden objects
-// are not requested.
+// Invariant: I27. The program finds related objects in the texts of objects, up to a limit. It reports the parts that
+// it did not read. It requests no object that the user may not read.
 func TestReferences(t *testing.T) {
 	for _, path := range fixtures(t) {
 		text, want := fixture(t, path)

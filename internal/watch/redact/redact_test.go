@@ -13,9 +13,9 @@ import (
 
 const canary = "c4n4ry"
 
-// Invariant: I15. Masked values are not stored. No text, cell or error contains them, and selectors cannot use them.
-// Guests get no values of ConfigMaps and environment variables. They get no annotation that may contain an object, at
-// any depth.
+// Invariant: I15. The program does not store the values that it masks. No text, cell or error contains them, and no
+// selector can select by them. Guests of share links also get no values of ConfigMaps and environment variables. They
+// get no annotation that may contain an object, at any depth.
 func TestObjectRedaction(t *testing.T) {
 	tests := map[string]struct{ group, resource, in, want, managed string }{
 		"managedFields and last-applied are removed": {
@@ -95,8 +95,8 @@ func TestObjectRedaction(t *testing.T) {
 	}
 }
 
-// Invariant: I16. If a masked value changes, its mask changes. Masks do not reveal whether the values of two objects
-// are equal.
+// Invariant: I16. If a masked value changes, the text in its place (the mask) also changes. Masks do not reveal whether
+// the values of two objects are equal.
 func TestMaskShowsOnlyThatAValueChanged(t *testing.T) {
 	r := redact.New(nil, "", "secrets")
 	maskOf := func(uid, value string) string {

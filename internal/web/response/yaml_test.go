@@ -14,8 +14,9 @@ import (
 // kubectl's YAML parser accepts the YAML that web/static/src/yaml writes. web/test/yaml/yaml.test.ts verifies that the
 // script writes the YAML of these cases.
 //
-// Invariant: I36. Copied YAML reads back as the same object. A change keeps position, selection, folds and search of
-// the YAML view. Only the last change is marked. Only the visible part is laid out.
+// Invariant: I36. If YAML is copied from the page and parsed, the result is the same object. When an object changes,
+// its YAML view keeps the scroll position, selection, folded lines and search. It marks only the last change, and lays
+// out only the visible lines.
 func TestPageYAMLParsesWithKubectlsParser(t *testing.T) {
 	t.Parallel()
 	for _, c := range yamlCases(t) {

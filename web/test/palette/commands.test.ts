@@ -1,6 +1,6 @@
-// Invariant: I32. Keyboard, palette and help have the same commands. A single key runs no command while the user
-// types, or with a modifier key other than Shift. The palette shows the best match first. The palette reports what
-// was searched, and what was not.
+// Invariant: I32. Shortcuts, palette and help have the same commands. A single key runs no command while the user types
+// text, or while a modifier key other than Shift is pressed. The palette shows the best match first. It also shows
+// which resources it did not search.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

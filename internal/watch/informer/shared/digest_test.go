@@ -10,8 +10,8 @@ import (
 )
 
 // The program and the web page compute the same digests of rows. The tests of both read digest.json.
-// Invariant: I8. Digests at a cursor verify that client and server have equal rows, for any filter, with messages in
-// flight.
+// Invariant: I8. A digest is a hash of a client's rows. Equal digests show that client and server have equal rows. This
+// works with any filter, and while messages are in flight.
 func TestDigestCases(t *testing.T) {
 	text, err := os.ReadFile("../../../../web/test/digest.json")
 	if err != nil {

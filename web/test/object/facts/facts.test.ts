@@ -1,7 +1,7 @@
-// Invariant: I37. The overview of an object shows facts that match its kind. The overview accepts any JSON and has a
-// limited size. An update changes and highlights only values that differ. Owners are shown up to the root
-// owner, or up to an unreadable owner with the reason. Referenced objects load on demand. Events are sorted from new to
-// old, and watched only while visible.
+// Invariant: I37. The overview of an object shows facts that match its kind. It accepts any JSON and has a limited
+// size. An update changes and highlights only values that differ. The overview shows the owners up to the root owner.
+// If an owner is unreadable, it shows the reason instead. Referenced objects are loaded on demand. Events are sorted
+// from new to old, and watched only while visible.
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
