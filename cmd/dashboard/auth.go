@@ -35,19 +35,19 @@ func (s *authSettings) addFlags(flags *pflag.FlagSet) {
 		"How to identify users: none (loopback addresses only), token, oidc, proxy, or shared-identity (everyone "+
 			"sees what the program may see).")
 	flags.StringSliceVar(&s.audiences, "auth-audience", nil,
-		"With --auth token: the accepted audiences of tokens. Without this flag, tokens must be for the API server.")
+		"With --auth token: the accepted audiences of tokens. Without this flag, a token must be for the API server.")
 	flags.StringVar(&s.oidc.Issuer, "oidc-issuer", "", "With --auth oidc: the URL of the OpenID provider.")
 	flags.StringVar(&s.oidc.ClientID, "oidc-client-id", "",
 		"With --auth oidc: the client ID of this program at the provider.")
 	flags.StringVar(&s.oidcSecret, "oidc-client-secret-file", "",
-		"With --auth oidc: a file with the client secret. A public client has none.")
+		"With --auth oidc: a file with the client secret. Public clients have no secret.")
 	flags.StringVar(&s.oidc.UsernameClaim, "oidc-username-claim", "sub",
 		"With --auth oidc: the claim with the user name.")
 	flags.StringVar(&s.oidc.GroupsClaim, "oidc-groups-claim", "",
 		"With --auth oidc: the claim with the user's groups. If it is empty, users have no groups.")
 	flags.StringVar(&s.oidc.UsernamePrefix, "oidc-username-prefix", "",
-		"With --auth oidc: the prefix of user names, or \"-\" for no prefix. The default is the issuer and #, but no "+
-			"prefix if the user name is from the claim email.")
+		"With --auth oidc: the prefix of user names, or \"-\" for no prefix. The default is the issuer followed by "+
+			"#; with the claim email, it is no prefix.")
 	flags.StringVar(&s.oidc.GroupsPrefix, "oidc-groups-prefix", "", "With --auth oidc: the prefix of group names.")
 	flags.StringSliceVar(&s.oidc.Scopes, "oidc-scopes", []string{"openid", "email", "profile"},
 		"With --auth oidc: the scopes to request from the provider.")

@@ -21,21 +21,20 @@ func limitGroups() []limitGroup {
 			{"Form of a login", "{page.maxLogin size}; the field `to` {request.maxReturnPath size}"},
 			{
 				"Requests in flight of all users and guests",
-				"{quota.maxRequests}; with a memory limit, only as many as fit into " +
-					"1/{quota.requestMemoryDivisor} of it with {quota.requestMemory size} for each request, at least " +
-					"{quota.minRequests}",
+				"{quota.maxRequests}; with a memory limit, at most 1/{quota.requestMemoryDivisor} of it divided by " +
+					"{quota.requestMemory size}, but at least {quota.minRequests}",
 			},
-			{"Requests in flight of all other clients", "as many as of all users and guests"},
+			{"Requests in flight of all other clients", "the same limit as for all users and guests"},
 			{
 				"Requests in flight of one address",
-				"{quota.addressRequests}, at most a quarter of the first row; WebSockets do not count",
+				"{quota.addressRequests}, but at most a quarter of the limit for all users and guests; WebSockets do not count",
 			},
-			{"Requests in flight of a user, or of a guest at one address", "a quarter of the requests of all users and guests"},
-			{"Requests in flight of all guests of one link", "half of the requests of all users and guests"},
-			{"Request bodies that are being read", "{quota.maxBodies}, at most 1/4 of the requests in flight"},
+			{"Requests in flight of a user, or of a guest at one address", "a quarter of the limit for all users and guests"},
+			{"Requests in flight of all guests of one link", "half of the limit for all users and guests"},
+			{"Request bodies that are being read", "{quota.maxBodies}, but at most 1/4 of the limit for requests in flight"},
 			{
 				"Request bodies of one address that are being read",
-				"{quota.addressBodies}, at most 1/32 of the requests in flight",
+				"{quota.addressBodies}, but at most 1/32 of the limit for requests in flight",
 			},
 			{
 				"Rate of requests, connections and WebSocket messages of one address",
@@ -44,15 +43,15 @@ func limitGroups() []limitGroup {
 			},
 			{
 				"Requests that wait because an address exceeds its rate",
-				"{quota.maxRateWaiters}, at most a quarter of the requests in flight; of one address half as many",
+				"{quota.maxRateWaiters}, but at most a quarter of the limit for requests in flight; of one address half as many",
 			},
-			{"Time that such a request waits", "{listen.AddressWait}"},
+			{"Time that a request waits because its address exceeds its rate", "{listen.AddressWait}"},
 			{"Connections", "{listen.maxConnections}, of one address {listen.addressConnections}"},
 			{"Connections without a request", "{listen.maxWaiting}"},
 			{
 				"Idle time of a connection",
-				"{listen.IdleTimeout}; if more than half of the connections without a request are in use, less, " +
-					"down to {listen.minIdle} when all are",
+				"{listen.IdleTimeout}; less if more than half of the maximum of connections without a request are open, " +
+					"down to {listen.minIdle} at the maximum",
 			},
 			{"HTTP/2 streams of one connection", "{quota.MaxStreams}"},
 		}},
@@ -67,19 +66,21 @@ func limitGroups() []limitGroup {
 				"1/{limit.groupFraction} of the memory of all responses",
 			},
 			{"Time that a request waits for memory or a processor", "{response.reserveTimeout}"},
-			{"Time until an unread response can be aborted for others", "{limit.stalledAfter}"},
+			{"Delay behind the minimum rate from which a response counts as unread", "{limit.stalledAfter}"},
 			{
-				"Rate below which a response counts as unread",
-				"{limit.minRate size} a second; the rate doubles for each second that another client waits " +
-					"for memory, up to {limit.maxRate size} a second",
+				"Minimum rate at which a client must read while another one waits for memory",
+				"{limit.minRate size} a second; it doubles with each second of the wait, up to {limit.maxRate size} a second",
 			},
-			{"Time until memory is kept for the request that has waited longest", "{limit.overdueAfter}"},
+			{"Time after which free memory is kept for a waiting request", "{limit.overdueAfter}"},
 			{"Time to read each {response.pieceBytes size} of a response", "{response.StallTimeout}"},
 			{
 				"Scans, response builds and text conversions at the same time",
 				"one less than the number of processors, at least 1",
 			},
-			{"... of one user, link or address", "half of the number of processors, at least 1"},
+			{
+				"Scans, response builds and text conversions of one user, link or address",
+				"half of the number of processors, at least 1",
+			},
 		}},
 		{"Logins", []limit{
 			{"Bearer token", "{auth.maxToken size}"},
@@ -99,11 +100,10 @@ func limitGroups() []limitGroup {
 		{"Share links", []limit{
 			{"Links", "{share.maxShares}, of one creator {share.maxCreatorShares}"},
 			{"Lifetime of a link", "{share.MinLifetime} to {share.MaxLifetime}; default {share.DefaultLifetime}"},
-			{"One link", "{api.maxParts} parts; a note of {api.maxNote} bytes"},
+			{"Size of a link", "{api.maxParts} parts; a note of {api.maxNote} bytes"},
 			{
-				"Audit lines about clients without a login",
-				"{share.guestLineBurst} at once, then one every {share.guestLineInterval}; separately for `open` of each link, " +
-					"and for all `refuse`",
+				"Audit lines with `open` for one link, or with `refuse` for all clients",
+				"{share.guestLineBurst} at once, then one every {share.guestLineInterval}",
 			},
 			{"Size of an audit file", "{share.auditSize size}; there is one current and one previous file"},
 		}},
@@ -122,25 +122,21 @@ func limitGroups() []limitGroup {
 			},
 			{
 				"Size of a frame from the client",
-				"{live.maxMessage size}; a frame of up to {live.maxDrained size} gets an error, and each " +
-					"{live.maxMessage size} of it count as a message",
+				"{live.maxMessage size}; a longer frame gets an error, and each {live.maxMessage size} of it count as a " +
+					"message; more than {live.maxDrained size} closes the connection",
 			},
 			{"Invalid messages of one connection", "{live.maxInvalidMessages}"},
 			{"Subscriptions of one connection", "{live.maxSubscriptions}"},
 			{
 				"Subscriptions of one user, link or address, and of all guests",
-				"{quota.SocketSubscriptions} for each WebSocket that they may have",
+				"{quota.SocketSubscriptions} times their limit of WebSockets",
 			},
 			{"Time to write a message, or a chunk of a message", "{listen.WriteTimeout}"},
-			{"Chunks", "messages of more than {live.maxUnchunked size} are sent in chunks of {live.chunkBytes size}"},
 			{"Ping", "every {live.pingInterval}; the response within {live.pongTimeout}"},
-			{"Time without a message on a subscription, before a heartbeat", "{stream.Heartbeat}"},
-			{"Changes in one message", "{stream.batch}"},
-			{"`every`", "{live.maxEvery} ms"},
-			{"Time that the server waits for further changes, under load", "{stream.maxDelay}"},
+			{"Time that the server waits for further changes before a message, under load", "{stream.maxDelay}"},
 			{
 				"Messages to each of {stream.fanOutMinimum} or more WebSockets of one address, user or link",
-				"10 a second, half as many for each doubling; no limit if no others are open",
+				"10 a second; from 256 WebSockets on 5, and so on; no limit if no others are open",
 			},
 		}},
 		{"Queries and views", []limit{
@@ -155,24 +151,22 @@ func limitGroups() []limitGroup {
 					"of all links {pool.guestFieldScopes}",
 			},
 			{"Rows of a window", "{query.MaxWindow}"},
-			{"Messages about changes outside a window", "one a second"},
 			{
-				"Rankings of one resource",
+				"Rankings (sorted lists of rows) of one resource",
 				"{ranking.maxAllRankings}; of one user or link {ranking.maxRankings}, of all links " +
 					"{ranking.maxGuestRankings}",
 			},
-			{"Time that a ranking without readers is kept", "{ranking.rankingLinger}, less if another ranking needs its place"},
+			{"Time that a ranking without readers is kept", "{ranking.rankingLinger}; less if the maximum is reached"},
 			{
-				"Changes, and counts by object, for one message of the view `rates`",
-				"{rates.maxChanges} of each resource; {rates.maxCounts}",
+				"Changes and objects from which the view `rates` counts",
+				"{rates.maxChanges} changes of each resource; {rates.maxCounts} counts of objects",
 			},
-			{"Time between two messages of the view `rates`", "{rates.Interval}"},
 			{"Changes in the snapshot of the view `changes`", "{stream.maxHistoryChanges}, about {stream.maxHistoryBytes size}"},
 			{"Health of an object", "{health.maxDetails} details; {health.maxText} bytes for each sentence"},
 			{"Run of a health script", "{script.maxInstructions} instructions, about 50 ms at most"},
 			{"Nodes of a graph of related objects", "{relations.maxNodes}"},
 			{"Resources that are searched for a graph", "{relations.maxKinds}"},
-			{"Objects that are read one by one for a graph", "{relations.maxReads}; further objects are `unknown`"},
+			{"Objects that are read one by one for a graph", "{relations.maxReads}; further objects have the state `unknown`"},
 			{
 				"Nodes for objects of one kind and owner in a graph",
 				"{relations.maxPerGroup}; one more node has the number of further objects",
@@ -183,26 +177,25 @@ func limitGroups() []limitGroup {
 					"{quota.guestLogs}",
 			},
 			{"Log lines at the start", "{logstream.maxTail}; default {logstream.DefaultTail}"},
-			{"Part of a log that is sent at once", "{logstream.logChunk size}"},
 		}},
 		{"Watching", []limit{
 			{"Namespaces of one resource that are watched one by one", "{lease.Max}"},
 			{
-				"Access reviews of single namespaces",
+				"Access reviews of the program's permissions in single namespaces",
 				"{reconcile.reviewSpacing rate} a second for permitted namespaces, and as many for denied " +
 					"namespaces",
 			},
 			{
 				"Time between two access reviews of a namespace",
-				"{authz.ReviewEvery} if permitted, {reconcile.deniedEvery} if denied; with very many " +
-					"namespaces {reconcile.maxReviewInterval}",
+				"{authz.ReviewEvery} if permitted, {reconcile.deniedEvery} if denied; up to " +
+					"{reconcile.maxReviewInterval} with very many namespaces",
 			},
 			{"Namespaces that are reviewed one by one for a user", "{authz.MaxReviewedNamespaces}"},
 			{"Cached decisions about users", "{authz.maxDecisions}"},
 			{"Access reviews at the same time", "{authz.allReviews}; of one user {authz.userReviews}"},
 			{
 				"Time until a resource that does not fit into memory is retried",
-				"{reconcile.estimateDelay}, or {reconcile.relistDelay} (see below)",
+				"{reconcile.estimateDelay} if the estimate does not fit, {reconcile.relistDelay} if the list does not fit",
 			},
 		}},
 	}

@@ -8,9 +8,27 @@ func problemMeanings() map[string]string {
 	return map[string]string{
 		"Container is waiting": "The container has not run yet. The detail has the reason and the containers of " +
 			"the pod.",
-		"Context not opened": "The active context does not change. The detail has the reason.",
+		"Context not opened":        "The active context does not change. The detail has the reason.",
+		"Another cluster is active": "The share link was created for another cluster than the active one.",
 		"Forbidden": "The API server does not allow the request for this program or this user, or the share link does not " +
 			"include the requested data.",
+		"Log is cut":        "The API server interrupted the log.",
+		"Link not found":    "The link has expired, was revoked, or is incomplete, or you have no link with this ID.",
+		"Masked field":      "A field selector uses a masked field.",
+		"No such container": "The pod has no container with this name.",
+		"No such context":   "The kubeconfig has no context with this name.",
+		"Origin not allowed": "A page of another site sent the request, or a WebSocket request with a cookie has no header " +
+			"`Origin`. Other sites can only link to this server.",
+		"Page not found": "The path does not exist, or it is a path of profiles, which are served only on loopback " +
+			"addresses.",
+		"Read only": "The method is not allowed for this path.",
+		"Too many field selectors": "Each field selector needs its own watch, and the maximum number of these watches " +
+			"is reached.",
+		"Too many sort orders": "The server keeps the rows of a resource in each requested order. The maximum number of " +
+			"orders is reached, or memory is short.",
+		"Unknown namespace": "The namespace does not exist.",
+		"Unknown resource": "The cluster does not serve the resource, or the text is not of the form " +
+			"group/version/resource, such as core/v1/pods.",
 		"Kubeconfig not readable": "The detail has the reason.",
 		"Login cannot be checked": "The API server cannot review the token, the OpenID provider cannot be reached, " +
 			"or too many users have logged in.",
@@ -21,29 +39,24 @@ func problemMeanings() map[string]string {
 		"API server rejected the credentials": "The API server refuses the credentials of this program, for example an " +
 			"expired token. Cached data is shown as `stale`.",
 		"Not found": "The object does not exist.",
-		"Not known yet": "The share link selects by labels or words, and the resource is still being listed or is " +
-			"not live. Retry.",
-		"List not available": "The list is not complete (503), forbidden (403) or absent (404), and the requested " +
-			"format cannot show this state.",
+		"Not known yet": "The share link selects objects by labels or words. The server cannot check this now, because " +
+			"the first list is not complete or the watch is interrupted. Retry.",
+		"List not available": "The first list of the resource is not complete (503), the resource is forbidden (403), or " +
+			"the cluster does not serve it (404). Only the format json can express this.",
 		"Not logged in": "The client is not identified. The detail has the reason.",
 		"Not running":   "The program is starting, stopping, or switching to another cluster.",
-		"Not shared": "The route is not for guests (403), or `to` shows something that the share link does not " +
-			"include (400).",
-		"Not watched": "A `watched` subscription is to a resource that is not watched, or not any more, because it " +
-			"has no other readers.",
+		"Not shared": "The route is not for guests (403), or the page `to` of a new share link shows something that " +
+			"the link does not include (400).",
+		"Not watched": "A subscription with `\"watched\":true` needs a watch that is open for other readers. There is " +
+			"none, or it has ended.",
 		"Permissions unknown": "The API server cannot check the permissions of this user now.",
 		"The API server does not answer": "The API server cannot be reached, has failed, or has not responded in " +
 			"time.",
 		"Too many requests": "The address has too many requests in flight or exceeds its rate, or the memory or " +
 			"the processors for responses are in use.",
 		"Too many links": "The creator has the maximum number of share links (400), or all creators together have " +
-			"it (503).",
-		"Unknown format":     "The route does not have this format.",
-		"Unknown member":     "The message has an unknown member.",
-		"Unknown op":         "`op` is not `subscribe`, `window`, `unsubscribe` or `ping`.",
-		"Unknown view":       "The route, or the WebSocket, does not have this view.",
+			"the maximum (503).",
 		"Container required": "The pod has several containers. The detail names the containers.",
-		"Wrong type":         "A member of a message has a value of another type.",
 	}
 }
 

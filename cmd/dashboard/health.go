@@ -16,8 +16,9 @@ type healthSettings struct {
 
 func (s *healthSettings) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&s.file, "health-rules", "",
-		"A YAML file with health scripts for kinds, in the form of Argo CD's ConfigMap argocd-cm: "+
-			"resource.customizations.health.GROUP_KIND with a Lua script. They take precedence over all built-in rules.")
+		"A YAML file with Lua scripts that determine the health of objects. It has the form of Argo CD's ConfigMap "+
+			"argocd-cm, with one key resource.customizations.health.GROUP_KIND for each kind. The scripts take precedence "+
+			"over all built-in rules.")
 }
 
 func (s *healthSettings) evaluator() (*health.Evaluator, error) {

@@ -108,11 +108,11 @@ func (s *settings) addFlags(flags *pflag.FlagSet) {
 	s.kube.AddFlags(flags)
 	flags.VisitAll(func(flag *pflag.Flag) { flag.Annotations = map[string][]string{kubectlAnnotation: {}} })
 	flags.String(configFlag, "",
-		"A YAML file with settings under the names of the flags, such as listen: 127.0.0.1:8080. Flags, and then "+
-			"environment variables (GLASSHOUSE_LISTEN), take precedence.")
+		"A YAML file with settings, such as listen: 127.0.0.1:8080. Each key is the name of a flag. Flags on the command "+
+			"line, and then environment variables (GLASSHOUSE_LISTEN), take precedence.")
 	flags.StringVar(&s.listen, "listen", "127.0.0.1:8080",
 		"The address to serve on. With --auth none, it must be a loopback address. Port 0 selects a free port. If "+
-			"the default port is in use, a free port is selected too.")
+			"the default port is in use, the program selects a free port.")
 	s.serving.addFlags(flags)
 	s.auth.addFlags(flags)
 	s.watch.addFlags(flags)
@@ -120,11 +120,11 @@ func (s *settings) addFlags(flags *pflag.FlagSet) {
 	s.health.addFlags(flags)
 	s.sharing.addFlags(flags)
 	flags.StringVar(&s.metrics, "metrics-listen", "",
-		"The address to serve Prometheus metrics and the probes /healthz and /readyz on, and Go profiles if it is a "+
-			"loopback address. If it is empty, they are not served. Port 0 selects a free port.")
+		"A second address, to serve Prometheus metrics and the probes /healthz and /readyz on, and Go profiles if it is "+
+			"a loopback address. Without this flag, there are no metrics and profiles. Port 0 selects a free port.")
 	flags.IntVar(&s.pageRows, "page-rows", 100_000,
-		"The maximum number of rows that a page loads. The page sorts and filters such a list itself. The server "+
-			"sorts and filters longer lists, and the page loads only the visible rows.")
+		"The maximum length of a list that a page loads completely. The page sorts and filters such a list itself. The "+
+			"server sorts and filters longer lists, and the page loads only the visible rows.")
 	flags.StringVar(&s.logLevel, "log-level", "info", "The lowest level to log: debug, info, warn or error.")
 	flags.StringVar(&s.logFormat, "log-format", "text", "The log format: text or json.")
 }

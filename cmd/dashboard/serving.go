@@ -30,21 +30,21 @@ type servingSettings struct {
 
 func (s *servingSettings) addFlags(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&s.hosts, "allowed-host", nil,
-		"Host names of the server, in addition to loopback addresses: a name for all ports, such as "+
+		"Host names that clients may use for this server, in addition to loopback addresses: a name for all ports, such as "+
 			"glasshouse.example.org, or a name with one port, such as glasshouse.example.org:8443. May be repeated.")
 	flags.StringSliceVar(&s.origins, "allowed-origin", nil,
-		"Origins, in addition to the server's own, whose pages can send requests. Behind a proxy, set the origin of "+
-			"the URL in the browser, such as https://glasshouse.example.org. The host of the origin is allowed too. "+
+		"Origins whose pages may send requests, in addition to the server's own. Behind a proxy, set the origin of "+
+			"the URL in the browser, such as https://glasshouse.example.org. This also allows the host of the origin. "+
 			"May be repeated.")
 	flags.StringSliceVar(&s.forwarders, "forwarded-by", nil,
-		"The address ranges of an ingress or another proxy, such as 192.0.2.7/32. From a connection in these ranges, "+
-			"the server accepts the client address in X-Forwarded-For, but no user name in a header. Keep ranges "+
+		"The address ranges of an ingress or another proxy, such as 192.0.2.7/32. For requests from these ranges, the "+
+			"server uses the client address in X-Forwarded-For, but no user name in a header. Keep ranges "+
 			"narrow: any client in a range can claim any address. May be repeated.")
 	flags.StringVar(&s.base, "base-path", "",
-		"The path under which everything is served, such as /glasshouse. A proxy must not remove it.")
+		"The path before all paths of the server, such as /glasshouse. A proxy must not remove it from requests.")
 	flags.StringVar(&s.cert, "tls-cert", "",
-		"A PEM file with the certificate and its intermediate certificates, to serve over HTTPS. It is reloaded when "+
-			"it changes.")
+		"A PEM file with the server's certificate and the intermediate certificates, to serve HTTPS. The program reloads "+
+			"the file when it changes.")
 	flags.StringVar(&s.key, "tls-key", "", "The PEM file with the key of --tls-cert.")
 }
 

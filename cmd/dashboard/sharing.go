@@ -33,7 +33,7 @@ type sharingSettings struct {
 func (s *sharingSettings) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&s.dataDir, "data-dir", "",
 		"A directory for the share links (shares.json) and the audit log of who created, opened and revoked them "+
-			"(audit.jsonl). Without it, links end with the program.")
+			"(audit.jsonl). Without this flag, links end with the program.")
 	flags.StringSliceVar(&s.admins, "share-admins", nil,
 		"With --auth token, oidc or proxy: groups whose members may list and revoke the links of others.")
 }
@@ -103,8 +103,8 @@ func newShareCommand() *cobra.Command {
 	flags.StringVar(&s.labels, "labels", "", "A label selector in the syntax of kubectl -l.")
 	flags.StringVar(&s.name, "name", "", "The name of one object.")
 	flags.StringVar(&s.about, "about", "",
-		"For events only: the object that they must be about, such as deployment.apps/web or pod.core/web-1. "+
-			"--labels and --name then apply to the other resources only.")
+		"Share only the events about this object, such as deployment.apps/web or pod.core/web-1. --labels and --name "+
+			"then apply only to the other resources.")
 	flags.DurationVar(&s.lifetime, "for", share.DefaultLifetime, "How long the link is valid, from 1m to 720h.")
 	flags.StringVar(&s.note, "note", "", "A note about the purpose of the link.")
 	list := &cobra.Command{

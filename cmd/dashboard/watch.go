@@ -29,16 +29,16 @@ func (s *watchSettings) addFlags(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&s.always, "watch", nil,
 		"Resources to watch even without readers, such as core/v1/pods,apps/v1/deployments.")
 	flags.DurationVar(&s.linger, "linger", 5*time.Minute,
-		"How long a resource is watched after its last reader has left.")
+		"How long the program watches a resource after its last reader (a page or another client) has left.")
 	flags.BoolVar(&s.inherit, "inherit-verdicts", true,
-		"Explain the problems of objects by other objects, such as those of a Deployment by its pods. For that, the "+
-			"program also watches related resources while pages or clients read such objects.")
+		"Explain the problems of objects by other objects, such as those of a Deployment by its pods. While pages or "+
+			"clients read such objects, the program also watches related resources.")
 	flags.StringVar(&s.memory, "memory-limit", "",
 		"The memory limit of the program, such as 512Mi; off means no limit. The default is the memory limit of the "+
 			"container, if there is one.")
 	flags.StringVar(&s.ringBytes, "ring-bytes", "64Mi",
-		"The maximum size of the history of each resource, from which readers resume after an interruption.")
-	flags.DurationVar(&s.ringAge, "ring-age", 5*time.Minute, "The maximum age of the history of each resource.")
+		"The maximum size of the history (recent changes) of each resource. Clients resume from it after a lost connection.")
+	flags.DurationVar(&s.ringAge, "ring-age", 5*time.Minute, "The maximum age of changes in the history of each resource.")
 }
 
 // options validates the flags, and sets the memory limit of the Go runtime. container returns the container's limit

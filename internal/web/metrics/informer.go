@@ -48,7 +48,7 @@ func informerMetrics() []informerMetric {
 			sum(func(c *watch.WatchStatusEntry) float64 { return float64(c.Resets) }),
 		},
 		{
-			"blind_intervals_total", "Number of times without an open watch, after the first list.", counter,
+			"blind_intervals_total", "Number of interruptions: times without an open watch, after the first list.", counter,
 			sum(func(c *watch.WatchStatusEntry) float64 { return float64(c.Interruptions) }),
 		},
 		{
