@@ -787,7 +787,7 @@ func TestRevokeEndsTheSocketsOfAllGuests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const guests = 100
+	const guests = 40
 	var reading sync.WaitGroup
 	lastReads, codes := make([]time.Time, guests), make([]websocket.StatusCode, guests)
 	var firstChanges sync.WaitGroup // Waits until every guest has received a change.
@@ -798,7 +798,7 @@ func TestRevokeEndsTheSocketsOfAllGuests(t *testing.T) {
 			select {
 			case <-stop:
 				return
-			case <-time.After(5 * time.Millisecond):
+			case <-time.After(50 * time.Millisecond):
 				s.api.Set(podsRef, apitest.Item{
 					Namespace: "a", Name: "web-1", Cells: fmt.Sprintf(`["web-1","%d","5m"]`, n),
 				})
