@@ -1,15 +1,18 @@
 package cause
 
-import "github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+import (
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
 
 // hasProblem reports whether a neighbor is degraded or failed for a reason that still applies. Without this
 // check, two objects could keep each other's verdict forever.
-func (s *subject) hasProblem(n *Neighbor) bool {
+func (s *subject) hasProblem(n *neighbor.Neighbor) bool {
 	return n.Object != nil && n.Object.Verdict().Severity().IsProblem() && s.stillApplies(n)
 }
 
 // stillApplies reports whether the cause of a neighbor's problem still exists.
-func (s *subject) stillApplies(n *Neighbor) bool {
+func (s *subject) stillApplies(n *neighbor.Neighbor) bool {
 	v := n.Object.Verdict()
 	if !v.IsInherited() || v.Own().Severity() == v.Severity() {
 		return true
@@ -24,9 +27,9 @@ func (s *subject) stillApplies(n *Neighbor) bool {
 	if root.Resource == "" {
 		return true
 	}
-	found := s.Find(IDOf(&root.Object))
+	found := s.Find(neighbor.IDOf(&root.Object))
 	if root.Missing {
-		return found.Presence != Present
+		return found.Presence != neighbor.Present
 	}
 	return found.Object != nil && found.Object.Verdict().Severity() > verdict.OK || isReported(s, n, root)
 }
@@ -36,7 +39,7 @@ const maxSteps = 5
 
 // isReported reports whether the object that reported a cause still has a problem. The cause itself can have none, such
 // as a policy that denies pods.
-func isReported(s *subject, n *Neighbor, root *verdict.Cause) bool {
+func isReported(s *subject, n *neighbor.Neighbor, root *verdict.Cause) bool {
 	for range maxSteps {
 		if n.Object == nil {
 			return false
@@ -48,7 +51,7 @@ func isReported(s *subject, n *Neighbor, root *verdict.Cause) bool {
 		if v.Via == nil {
 			return n.Object.Verdict().Own().Severity() > verdict.OK
 		}
-		next := s.Find(IDOf(v.Via))
+		next := s.Find(neighbor.IDOf(v.Via))
 		n = &next
 	}
 	return false

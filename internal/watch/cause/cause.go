@@ -6,64 +6,16 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
-	"time"
-
-	"k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
-	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 )
-
-// maxNeighbors limits the neighbors of each relation that a rule reads.
-const maxNeighbors = 100
-
-// Presence is whether an object exists.
-type Presence uint8
-
-// The values of Presence.
-const (
-	Unknown Presence = iota // The resource is not read, or not completely.
-	Present
-	Missing
-)
-
-// Object is an object in the cache.
-type Object interface {
-	Verdict() verdict.Packed
-	UID() string
-	Created() time.Time
-	JSON() ([]byte, error)
-}
-
-// Neighbor is a related object. It can be missing from the cluster (see Presence).
-type Neighbor struct {
-	ID       graph.ID
-	Resource string // The ref of the resource; empty if the cluster does not serve the kind.
-	Presence Presence
-	Object   Object // Nil unless the object is present.
-}
-
-// Cluster is what the rules read.
-type Cluster interface {
-	Find(id graph.ID) Neighbor
-	// All returns at most limit objects of a kind in a namespace or in AnyNamespace. The namespace is empty for a
-	// cluster-scoped kind.
-	All(kind graph.Kind, namespace string, limit int) []Neighbor
-	Users(id graph.ID, limit int) []graph.ID
-	Owned(uid string, limit int) []graph.ID
-	Selected(namespace string, s *objectrefs.Selector, limit int) []graph.ID
-	References(id graph.ID) (uses []graph.Use, owners []graph.Owner)
-	Selector(id graph.ID) *objectrefs.Selector
-	Now() time.Time
-	// Named returns the objects that a message about the object by can mean, the likeliest first.
-	Named(by graph.ID, m *Mention) []Neighbor
-}
 
 // Of returns the verdict that an object inherits from its neighbors, or nil if it inherits none.
-func Of(c Cluster, n Neighbor) *verdict.Verdict {
+func Of(c neighbor.Cluster, n neighbor.Neighbor) *verdict.Verdict {
 	if n.Object == nil {
 		return nil
 	}
@@ -79,7 +31,7 @@ func Of(c Cluster, n Neighbor) *verdict.Verdict {
 	if v.Cause != nil {
 		v.Sources = v.Sources.With(verdict.Source(v.Cause.Resource, v.Cause.Namespace))
 	}
-	if v.Cause != nil && v.Cause.Object == ObjectOf(&n) {
+	if v.Cause != nil && v.Cause.Object == neighbor.ObjectOf(&n) {
 		v.Cause = nil
 	}
 	return v
@@ -87,8 +39,8 @@ func Of(c Cluster, n Neighbor) *verdict.Verdict {
 
 // subject is the object that is evaluated.
 type subject struct {
-	Cluster
-	Neighbor
+	neighbor.Cluster
+	neighbor.Neighbor
 
 	own     verdict.Verdict
 	sources verdict.Sources // The sources of the texts that the rule has read, without the source of the cause.
@@ -157,7 +109,7 @@ func (s *subject) inherit(severity verdict.Severity, reason, sentence string, ca
 }
 
 // because returns a verdict that the subject inherits from a neighbor with a problem.
-func (s *subject) because(severity verdict.Severity, n *Neighbor, prefix string) *verdict.Verdict {
+func (s *subject) because(severity verdict.Severity, n *neighbor.Neighbor, prefix string) *verdict.Verdict {
 	of, cause := n.Object.Verdict().Unpack(), s.rootOf(n)
 	s.sources = s.sources.With(of.Sources)
 	// A ReplicaSet passes the problem of a pod on, and adds nothing.
@@ -166,27 +118,27 @@ func (s *subject) because(severity verdict.Severity, n *Neighbor, prefix string)
 		s.reads(n)
 	}
 	v := s.inherit(severity, of.Reason, prefix+cmp.Or(cause.Sentence, of.Why()), cause)
-	via := ObjectOf(n)
+	via := neighbor.ObjectOf(n)
 	v.Via = &via
 	return v
 }
 
 // reads adds a neighbor to the sources, because the verdict contains a text about it.
-func (s *subject) reads(n *Neighbor) { s.readsIn(n.Resource, n.ID.Namespace()) }
+func (s *subject) reads(n *neighbor.Neighbor) { s.readsIn(n.Resource, n.ID.Namespace()) }
 
 func (s *subject) readsIn(resource, namespace string) {
 	s.sources = s.sources.With(verdict.Source(resource, namespace))
 }
 
 // missing returns a verdict for a reference to an object that does not exist.
-func (s *subject) missing(severity verdict.Severity, n *Neighbor) *verdict.Verdict {
+func (s *subject) missing(severity verdict.Severity, n *neighbor.Neighbor) *verdict.Verdict {
 	sentence := missingText(s.ID.Namespace(), n)
 	return s.inherit(severity, n.ID.Kind.Kind+"NotFound", sentence, &verdict.Cause{
-		Object: ObjectOf(n), Sentence: sentence, Missing: true,
+		Object: neighbor.ObjectOf(n), Sentence: sentence, Missing: true,
 	})
 }
 
-func missingText(namespace string, n *Neighbor) string {
+func missingText(namespace string, n *neighbor.Neighbor) string {
 	name := n.ID.Name()
 	if ns := n.ID.Namespace(); ns != "" && ns != namespace {
 		name = ns + "/" + name
@@ -197,34 +149,18 @@ func missingText(namespace string, n *Neighbor) string {
 	return fmt.Sprintf("%s %s does not exist", n.ID.Kind.Kind, name)
 }
 
-// ObjectOf returns the resource, kind, namespace and name of a neighbor.
-func ObjectOf(n *Neighbor) verdict.Object {
-	return verdict.Object{
-		Resource: n.Resource, Kind: n.ID.Kind.Kind, Namespace: n.ID.Namespace(), Name: n.ID.Name(),
-	}
-}
-
 // rootOf returns the cause of a neighbor's problem. This is the neighbor itself, unless it inherited the problem.
-func (s *subject) rootOf(n *Neighbor) *verdict.Cause {
+func (s *subject) rootOf(n *neighbor.Neighbor) *verdict.Cause {
 	v := n.Object.Verdict().Unpack()
 	if v.Cause != nil {
 		return v.Cause
 	}
-	return &verdict.Cause{Object: ObjectOf(n), Sentence: v.Why()}
-}
-
-// IDOf returns the ID of an object. It takes the API group from the ref of the resource ("apps/v1/deployments").
-func IDOf(o *verdict.Object) graph.ID {
-	group, _, _ := strings.Cut(o.Resource, "/")
-	if group == "core" {
-		group = ""
-	}
-	return graph.NewID(graph.Kind{Group: group, Kind: o.Kind}, o.Namespace, o.Name)
+	return &verdict.Cause{Object: neighbor.ObjectOf(n), Sentence: v.Why()}
 }
 
 // find returns the neighbors with the IDs. It omits objects that are not in the cache.
-func (s *subject) find(ids []graph.ID) []Neighbor {
-	found := make([]Neighbor, 0, len(ids))
+func (s *subject) find(ids []graph.ID) []neighbor.Neighbor {
+	found := make([]neighbor.Neighbor, 0, len(ids))
 	for _, id := range ids {
 		if n := s.Find(id); n.Object != nil {
 			found = append(found, n)
@@ -235,8 +171,8 @@ func (s *subject) find(ids []graph.ID) []Neighbor {
 
 // worst returns the neighbor with the worst problem, or nil. Of several equally severe ones, it returns the first by
 // key.
-func (s *subject) worst(neighbors []Neighbor) *Neighbor {
-	var worst *Neighbor
+func (s *subject) worst(neighbors []neighbor.Neighbor) *neighbor.Neighbor {
+	var worst *neighbor.Neighbor
 	for n := range neighbors {
 		if s.hasProblem(&neighbors[n]) && (worst == nil || compare(&neighbors[n], worst) < 0) {
 			worst = &neighbors[n]
@@ -245,7 +181,7 @@ func (s *subject) worst(neighbors []Neighbor) *Neighbor {
 	return worst
 }
 
-func compare(a, b *Neighbor) int {
+func compare(a, b *neighbor.Neighbor) int {
 	return cmp.Or(
 		cmp.Compare(b.Object.Verdict().Severity(), a.Object.Verdict().Severity()),
 		cmp.Compare(a.ID.Key, b.ID.Key),
@@ -253,19 +189,19 @@ func compare(a, b *Neighbor) int {
 }
 
 // owned returns the objects that the subject owns.
-func (s *subject) owned() []Neighbor {
+func (s *subject) owned() []neighbor.Neighbor {
 	if s.Object.UID() == "" {
 		return nil
 	}
-	return s.find(s.Owned(s.Object.UID(), maxNeighbors))
+	return s.find(s.Owned(s.Object.UID(), neighbor.Limit))
 }
 
 // firstMissing returns the first object that the subject needs and that does not exist, or nil.
-func (s *subject) firstMissing(include func(*graph.Use) bool) *Neighbor {
+func (s *subject) firstMissing(include func(*graph.Use) bool) *neighbor.Neighbor {
 	uses, _ := s.References(s.ID)
 	for n := range uses {
 		if u := &uses[n]; !u.Optional && (include == nil || include(u)) {
-			if target := s.Find(u.Target); target.Presence == Missing {
+			if target := s.Find(u.Target); target.Presence == neighbor.Missing {
 				return &target
 			}
 		}
@@ -273,23 +209,12 @@ func (s *subject) firstMissing(include func(*graph.Use) bool) *Neighbor {
 	return nil
 }
 
-// decode decodes a neighbor's JSON text. Members that are not in the text stay zero.
-func decode[T any](n *Neighbor) (value T) {
-	if n.Object == nil {
-		return value
-	}
-	if text, err := n.Object.JSON(); err == nil {
-		_ = json.Unmarshal(text, &value) // Objects of the API server are valid.
-	}
-	return value
-}
-
 // newest returns the neighbor that was created last, or nil.
-func newest(neighbors []Neighbor) *Neighbor {
+func newest(neighbors []neighbor.Neighbor) *neighbor.Neighbor {
 	if len(neighbors) == 0 {
 		return nil
 	}
-	last := slices.MaxFunc(neighbors, func(a, b Neighbor) int {
+	last := slices.MaxFunc(neighbors, func(a, b neighbor.Neighbor) int {
 		return cmp.Or(a.Object.Created().Compare(b.Object.Created()), cmp.Compare(a.ID.Key, b.ID.Key))
 	})
 	return &last

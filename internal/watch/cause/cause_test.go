@@ -19,6 +19,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/health"
 	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 )
 
 // object is an object of a fixture.
@@ -63,20 +65,20 @@ func ref(kind graph.Kind) string {
 	return group + "/v1/" + strings.ToLower(kind.Kind) + "s"
 }
 
-func (c *cluster) Find(id graph.ID) cause.Neighbor {
-	n := cause.Neighbor{ID: id, Presence: cause.Missing}
+func (c *cluster) Find(id graph.ID) neighbor.Neighbor {
+	n := neighbor.Neighbor{ID: id, Presence: neighbor.Missing}
 	if _, ok := isNamespaced(id.Kind); ok {
 		n.Resource = ref(id.Kind)
 	}
 	if o := c.objects[id]; o != nil {
-		n.Presence, n.Object = cause.Present, o
+		n.Presence, n.Object = neighbor.Present, o
 	}
 	return n
 }
 
-func (c *cluster) All(kind graph.Kind, namespace string, limit int) (found []cause.Neighbor) {
+func (c *cluster) All(kind graph.Kind, namespace string, limit int) (found []neighbor.Neighbor) {
 	for _, id := range c.order {
-		if id.Kind == kind && (id.Namespace() == namespace || namespace == cause.AnyNamespace) && len(found) < limit {
+		if id.Kind == kind && (id.Namespace() == namespace || namespace == neighbor.AnyNamespace) && len(found) < limit {
 			found = append(found, c.Find(id))
 		}
 	}
@@ -89,7 +91,7 @@ var now = time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC)
 func (*cluster) Now() time.Time { return now }
 
 // Named knows the kinds of the objects, and some that have none.
-func (c *cluster) Named(by graph.ID, m *cause.Mention) (found []cause.Neighbor) {
+func (c *cluster) Named(by graph.ID, m *neighbor.Mention) (found []neighbor.Neighbor) {
 	kinds := []graph.Kind{
 		{Group: "resource.k8s.io", Kind: "DeviceClass"}, {Group: "kueue.x-k8s.io", Kind: "LocalQueue"},
 	}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 )
 
 var (
@@ -54,13 +56,13 @@ func quotaFailure(s *subject, message string) *verdict.Verdict {
 		return nil
 	}
 	n := s.Find(graph.NewID(graph.Kind{Kind: "ResourceQuota"}, s.ID.Namespace(), quota))
-	if n.Presence == Missing {
+	if n.Presence == neighbor.Missing {
 		return nil // The quota was deleted.
 	}
 	_, detail, _ := strings.Cut(message, "quota: "+quota)
 	sentence := "ResourceQuota " + quota + " refuses new objects: " + strings.TrimSpace(strings.TrimLeft(detail, ",: "))
 	return s.inherit(verdict.Failed, "ExceededQuota", sentence, &verdict.Cause{
-		Object: withResource(ObjectOf(&n), "core/v1/resourcequotas"), Sentence: sentence,
+		Object: withResource(neighbor.ObjectOf(&n), "core/v1/resourcequotas"), Sentence: sentence,
 	})
 }
 
@@ -78,7 +80,7 @@ func webhookFailure(s *subject, message string) *verdict.Verdict {
 		return s.because(verdict.Failed, configuration, sentence+": ")
 	}
 	return s.inherit(verdict.Failed, "WebhookFailed", sentence, &verdict.Cause{
-		Object: ObjectOf(configuration), Sentence: sentence,
+		Object: neighbor.ObjectOf(configuration), Sentence: sentence,
 	})
 }
 
@@ -87,13 +89,13 @@ func limitFailure(s *subject, message string) *verdict.Verdict {
 	if limit == nil {
 		return nil
 	}
-	ranges := s.All(graph.Kind{Kind: "LimitRange"}, s.ID.Namespace(), maxNeighbors)
+	ranges := s.All(graph.Kind{Kind: "LimitRange"}, s.ID.Namespace(), neighbor.Limit)
 	if len(ranges) == 0 {
 		return nil
 	}
 	sentence := "LimitRange " + ranges[0].ID.Name() + " refuses new objects: " + strings.TrimSpace(message[limit[0]:])
 	return s.inherit(verdict.Failed, "LimitRange", sentence, &verdict.Cause{
-		Object: ObjectOf(&ranges[0]), Sentence: sentence,
+		Object: neighbor.ObjectOf(&ranges[0]), Sentence: sentence,
 	})
 }
 
@@ -111,7 +113,7 @@ func missingForCreation(s *subject, message string) *verdict.Verdict {
 		if kind.Group != "" {
 			namespace = ""
 		}
-		if n := s.Find(graph.NewID(kind, namespace, missing)); n.Presence != Present {
+		if n := s.Find(graph.NewID(kind, namespace, missing)); n.Presence != neighbor.Present {
 			return s.missing(verdict.Failed, &n)
 		}
 	}
@@ -121,7 +123,7 @@ func missingForCreation(s *subject, message string) *verdict.Verdict {
 // failureMessage returns the message of the API server in the condition ReplicaFailure, or "". The subject's own
 // sentence contains only a part of the message.
 func (s *subject) failureMessage() string {
-	o := decode[struct {
+	o := neighbor.Decode[struct {
 		Status struct {
 			Conditions []struct {
 				Type    string `json:"type"`
@@ -129,7 +131,7 @@ func (s *subject) failureMessage() string {
 				Message string `json:"message"`
 			} `json:"conditions"`
 		} `json:"status"`
-	}](&s.Neighbor)
+	}](s.Object)
 	for _, c := range o.Status.Conditions {
 		if c.Type == "ReplicaFailure" && c.Status == "True" {
 			return c.Message

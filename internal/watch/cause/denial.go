@@ -6,6 +6,8 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 )
 
 var (
@@ -20,12 +22,12 @@ func denied(s *subject, message string) *verdict.Verdict {
 	if found := policyDenial.FindStringSubmatch(message); found != nil {
 		kind := graph.Kind{Group: admissionGroup, Kind: "ValidatingAdmissionPolicy"}
 		n := s.Find(graph.NewID(kind, "", found[1]))
-		if n.Presence == Missing {
+		if n.Presence == neighbor.Missing {
 			return nil // It was deleted.
 		}
 		sentence := "ValidatingAdmissionPolicy " + found[1] + " denied new objects: " + found[2]
 		return s.inherit(verdict.Failed, "Denied", sentence, &verdict.Cause{
-			Object: withResource(ObjectOf(&n), admissionGroup+"/v1/validatingadmissionpolicies"), Sentence: sentence,
+			Object: withResource(neighbor.ObjectOf(&n), admissionGroup+"/v1/validatingadmissionpolicies"), Sentence: sentence,
 		})
 	}
 	found := webhookDenial.FindStringSubmatch(message)
@@ -38,6 +40,6 @@ func denied(s *subject, message string) *verdict.Verdict {
 	}
 	sentence := "Webhook " + found[1] + " denied new objects: " + found[2]
 	return s.inherit(verdict.Failed, "Denied", sentence, &verdict.Cause{
-		Object: ObjectOf(configuration), Sentence: sentence,
+		Object: neighbor.ObjectOf(configuration), Sentence: sentence,
 	})
 }

@@ -9,34 +9,23 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
-)
 
-// EventTime returns when an event last happened, as the column Last Seen does.
-func EventTime(e *corev1.Event) time.Time {
-	if e.Series != nil && !e.Series.LastObservedTime.IsZero() {
-		return e.Series.LastObservedTime.Time
-	}
-	for _, at := range []time.Time{e.LastTimestamp.Time, e.EventTime.Time, e.FirstTimestamp.Time} {
-		if !at.IsZero() {
-			return at
-		}
-	}
-	return e.CreationTimestamp.Time
-}
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+)
 
 // newestEvent returns the newest event about the subject that include accepts, or nil.
 func (s *subject) newestEvent(include func(*corev1.Event) bool) *corev1.Event {
 	var last *corev1.Event
-	for _, id := range s.Users(s.ID, maxNeighbors) {
+	for _, id := range s.Users(s.ID, neighbor.Limit) {
 		if id.Kind != eventKind {
 			continue
 		}
 		n := s.Find(id)
-		e := decode[corev1.Event](&n)
+		e := neighbor.Decode[corev1.Event](n.Object)
 		if e.InvolvedObject.UID != "" && string(e.InvolvedObject.UID) != s.Object.UID() {
 			continue
 		}
-		if include(&e) && (last == nil || EventTime(&e).After(EventTime(last))) {
+		if include(&e) && (last == nil || neighbor.EventTime(&e).After(neighbor.EventTime(last))) {
 			last = &e
 		}
 	}
@@ -90,7 +79,7 @@ func rejected(s *subject) *verdict.Verdict {
 	if last == nil || !isWarning(last) {
 		return nil
 	}
-	at, count := EventTime(last), last.Count
+	at, count := neighbor.EventTime(last), last.Count
 	if last.Series != nil {
 		count = last.Series.Count
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 )
 
 var (
@@ -32,14 +34,14 @@ func withoutKey(s *subject, p *corev1.Pod, message string) *verdict.Cause {
 		return nil // Of several sources of a volume, the message does not name the one without the key.
 	}
 	n := s.Find(ids[0])
-	if n.Presence == Missing {
+	if n.Presence == neighbor.Missing {
 		return nil
 	}
 	resource := "core/v1/configmaps"
 	if ids[0].Kind.Kind == "Secret" {
 		resource = "core/v1/secrets"
 	}
-	return &verdict.Cause{Object: withResource(ObjectOf(&n), resource), Sentence: message}
+	return &verdict.Cause{Object: withResource(neighbor.ObjectOf(&n), resource), Sentence: message}
 }
 
 // contents returns the ConfigMaps or the Secrets whose keys a volume contains.

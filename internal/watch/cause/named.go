@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 )
 
 // maxMentions limits the objects that are searched for one message.
@@ -22,21 +24,15 @@ var (
 		`(?:([a-z0-9][a-z0-9-]*)/)?([a-z0-9][a-z0-9.-]*)`)
 )
 
-// Mention is how a message names an object. Only Kind and Name are never empty.
-type Mention struct {
-	Kind      string // In any case; singular or plural.
-	Group     string
-	Namespace string
-	Name      string
-}
-
 // named searches for an object that the subject's sentence names. It is the cause if it is missing or has a problem.
 func named(s *subject) *verdict.Verdict {
 	if v := namedMissing(s); v != nil {
 		return v
 	}
 	for _, found := range mention.FindAllStringSubmatch(s.own.Sentence, maxMentions) {
-		candidates := s.Named(s.ID, &Mention{found[1], found[2], found[3], strings.TrimRight(found[4], ".-")})
+		candidates := s.Named(s.ID, &neighbor.Mention{
+			Kind: found[1], Group: found[2], Namespace: found[3], Name: strings.TrimRight(found[4], ".-"),
+		})
 		for n := range candidates {
 			if candidates[n].ID != s.ID && s.hasProblem(&candidates[n]) {
 				s.reads(&candidates[n])
@@ -60,16 +56,16 @@ func namedMissing(s *subject) *verdict.Verdict {
 			kinds = kinds[:1]
 		}
 		for _, kind := range kinds {
-			candidates := s.Named(s.ID, &Mention{kind, found[3], found[4], found[5]})
+			candidates := s.Named(s.ID, &neighbor.Mention{Kind: kind, Group: found[3], Namespace: found[4], Name: found[5]})
 			if len(candidates) == 0 {
 				continue
 			}
 			// Otherwise, it has been created meanwhile, the message means another one, or the kind is not watched.
-			if slices.ContainsFunc(candidates, func(n Neighbor) bool { return n.Presence != Missing }) {
+			if slices.ContainsFunc(candidates, func(n neighbor.Neighbor) bool { return n.Presence != neighbor.Missing }) {
 				return nil
 			}
 			return s.inherit(verdict.Degraded, s.own.Reason, s.own.Sentence, &verdict.Cause{
-				Object: ObjectOf(&candidates[0]), Sentence: missingText(s.ID.Namespace(), &candidates[0]), Missing: true,
+				Object: neighbor.ObjectOf(&candidates[0]), Sentence: missingText(s.ID.Namespace(), &candidates[0]), Missing: true,
 			})
 		}
 	}

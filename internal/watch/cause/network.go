@@ -9,26 +9,28 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 )
 
 // service explains why nothing answers a Service.
 func service(s *subject) *verdict.Verdict {
-	o := decode[corev1.Service](&s.Neighbor)
+	o := neighbor.Decode[corev1.Service](s.Object)
 	selector := s.Selector(s.ID)
 	if o.Spec.Type == corev1.ServiceTypeExternalName || selector == nil || o.Spec.PublishNotReadyAddresses {
 		return nil
 	}
 	s.readsIn(podsRef, s.ID.Namespace())
-	ids := s.Selected(s.ID.Namespace(), selector, maxNeighbors)
+	ids := s.Selected(s.ID.Namespace(), selector, neighbor.Limit)
 	if len(ids) == 0 {
 		if scaled := s.scaledToZero(&o); scaled != nil {
 			sentence := fmt.Sprintf("Nothing answers: %s %s is scaled to zero", scaled.ID.Kind.Kind, scaled.ID.Name())
 			return &verdict.Verdict{
 				Severity: s.own.Severity, Reason: "ScaledToZero", Sentence: sentence,
-				Cause: &verdict.Cause{Object: ObjectOf(scaled), Sentence: sentence},
+				Cause: &verdict.Cause{Object: neighbor.ObjectOf(scaled), Sentence: sentence},
 			}
 		}
-		if s.Find(graph.NewID(podKind, s.ID.Namespace(), "")).Presence != Missing {
+		if s.Find(graph.NewID(podKind, s.ID.Namespace(), "")).Presence != neighbor.Missing {
 			return nil // The pods are not known completely.
 		}
 		return s.inherit(verdict.Failed, "NoPods",
@@ -36,10 +38,10 @@ func service(s *subject) *verdict.Verdict {
 	}
 	pods, ready := s.find(ids), 0
 	var first *corev1.Pod
-	var unready []Neighbor
+	var unready []neighbor.Neighbor
 	isStarting := false
 	for n := range pods {
-		p := decode[corev1.Pod](&pods[n])
+		p := neighbor.Decode[corev1.Pod](pods[n].Object)
 		if isReady(&p) {
 			if ready++; first == nil {
 				first = &p
@@ -67,7 +69,7 @@ func service(s *subject) *verdict.Verdict {
 		severity = verdict.Progressing
 	}
 	return s.inherit(severity, "NoReadyPods", sentence, &verdict.Cause{
-		Object: ObjectOf(&unready[0]), Sentence: unready[0].Object.Verdict().Unpack().Sentence,
+		Object: neighbor.ObjectOf(&unready[0]), Sentence: unready[0].Object.Verdict().Unpack().Sentence,
 	})
 }
 
@@ -81,7 +83,7 @@ func isReady(p *corev1.Pod) bool {
 }
 
 // scaledToZero returns a workload that is scaled to zero, and whose pods the Service would select, or nil.
-func (s *subject) scaledToZero(o *corev1.Service) *Neighbor {
+func (s *subject) scaledToZero(o *corev1.Service) *neighbor.Neighbor {
 	for _, kind := range []graph.Kind{
 		{Group: "apps", Kind: "Deployment"},
 		{Group: "apps", Kind: "StatefulSet"},
@@ -89,14 +91,14 @@ func (s *subject) scaledToZero(o *corev1.Service) *Neighbor {
 		{Group: "apps", Kind: "ReplicaSet"},
 		{Group: "argoproj.io", Kind: "Rollout"},
 	} {
-		workloads := s.All(kind, s.ID.Namespace(), maxNeighbors)
+		workloads := s.All(kind, s.ID.Namespace(), neighbor.Limit)
 		for n := range workloads {
-			w := decode[struct {
+			w := neighbor.Decode[struct {
 				Spec struct {
 					Replicas *int64                 `json:"replicas"`
 					Template corev1.PodTemplateSpec `json:"template"`
 				} `json:"spec"`
-			}](&workloads[n])
+			}](workloads[n].Object)
 			if w.Spec.Replicas == nil || *w.Spec.Replicas != 0 {
 				continue
 			}

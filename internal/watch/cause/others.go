@@ -12,6 +12,8 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 )
 
 //nolint:gochecknoglobals // Constant.
@@ -36,21 +38,21 @@ func autoscaler(s *subject) *verdict.Verdict {
 	if target := s.firstMissing(isTarget); target != nil {
 		return s.missing(verdict.Failed, target)
 	}
-	o := decode[struct {
+	o := neighbor.Decode[struct {
 		Status struct {
 			Conditions []struct {
 				Status  string `json:"status"`
 				Message string `json:"message"`
 			} `json:"conditions"`
 		} `json:"status"`
-	}](&s.Neighbor)
+	}](s.Object)
 	for n := range o.Status.Conditions {
 		found := metricsAPI.FindStringSubmatch(o.Status.Conditions[n].Message)
 		if found == nil || o.Status.Conditions[n].Status != "False" {
 			continue
 		}
 		group := cmp.Or(metricsGroups[found[1]], found[2])
-		services := s.All(apiServiceKind, "", 2*maxNeighbors)
+		services := s.All(apiServiceKind, "", 2*neighbor.Limit)
 		for n := range services {
 			_, g, _ := strings.Cut(services[n].ID.Name(), ".")
 			if g == group && s.hasProblem(&services[n]) {
@@ -61,7 +63,7 @@ func autoscaler(s *subject) *verdict.Verdict {
 			}
 		}
 		n := s.Find(graph.NewID(apiServiceKind, "", "v1beta1."+group))
-		if n.Presence == Missing {
+		if n.Presence == neighbor.Missing {
 			v := s.missing(verdict.Failed, &n)
 			v.Sentence = fmt.Sprintf("The cluster has no API %s: no metrics server is installed", group)
 			v.Cause.Sentence = v.Sentence
@@ -80,7 +82,7 @@ func disruptionBudget(s *subject) *verdict.Verdict {
 	if s.own.Severity <= verdict.OK || selector == nil {
 		return nil
 	}
-	pods := s.find(s.Selected(s.ID.Namespace(), selector, maxNeighbors))
+	pods := s.find(s.Selected(s.ID.Namespace(), selector, neighbor.Limit))
 	if worst := s.worst(pods); worst != nil {
 		return s.because(s.own.Severity, worst, s.own.Sentence+". ")
 	}
@@ -98,7 +100,7 @@ type webhookConfiguration struct {
 
 // webhooks explains which requests fail because a webhook does not answer.
 func webhooks(s *subject) *verdict.Verdict {
-	o := decode[webhookConfiguration](&s.Neighbor)
+	o := neighbor.Decode[webhookConfiguration](s.Object)
 	for n := range o.Webhooks {
 		w := &o.Webhooks[n]
 		ref := w.ClientConfig.Service
@@ -106,7 +108,7 @@ func webhooks(s *subject) *verdict.Verdict {
 			continue
 		}
 		target := s.Find(graph.NewID(graph.Kind{Kind: "Service"}, ref.Namespace, ref.Name))
-		isDown := target.Presence == Missing ||
+		isDown := target.Presence == neighbor.Missing ||
 			s.hasProblem(&target) && target.Object.Verdict().Severity() == verdict.Failed
 		if !isDown {
 			continue
@@ -116,7 +118,7 @@ func webhooks(s *subject) *verdict.Verdict {
 			severity, effect = verdict.Degraded, "is skipped for "+rulesText(w.Rules)
 		}
 		var v *verdict.Verdict
-		if target.Presence == Missing {
+		if target.Presence == neighbor.Missing {
 			v = s.missing(severity, &target)
 		} else {
 			v = s.because(severity, &target, "")
@@ -149,11 +151,11 @@ func rulesText(rules []admission.RuleWithOperations) string {
 }
 
 // webhook returns the configuration that contains a webhook, or nil.
-func (s *subject) webhook(name string) *Neighbor {
+func (s *subject) webhook(name string) *neighbor.Neighbor {
 	for _, kind := range []string{"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"} {
-		configurations := s.All(graph.Kind{Group: admissionGroup, Kind: kind}, "", maxNeighbors)
+		configurations := s.All(graph.Kind{Group: admissionGroup, Kind: kind}, "", neighbor.Limit)
 		for n := range configurations {
-			o := decode[webhookConfiguration](&configurations[n])
+			o := neighbor.Decode[webhookConfiguration](configurations[n].Object)
 			for m := range o.Webhooks {
 				if o.Webhooks[m].Name == name {
 					return &configurations[n]
@@ -172,7 +174,7 @@ func apiService(s *subject) *verdict.Verdict {
 	uses, _ := s.References(s.ID)
 	for n := range uses {
 		target := s.Find(uses[n].Target)
-		if target.Presence == Missing {
+		if target.Presence == neighbor.Missing {
 			return s.missing(verdict.Failed, &target)
 		}
 		if s.hasProblem(&target) {
@@ -187,7 +189,7 @@ func namespace(s *subject) *verdict.Verdict {
 	if s.own.Severity <= verdict.OK {
 		return nil
 	}
-	o := decode[corev1.Namespace](&s.Neighbor)
+	o := neighbor.Decode[corev1.Namespace](s.Object)
 	for n := range o.Status.Conditions {
 		c := &o.Status.Conditions[n]
 		remains := c.Type == corev1.NamespaceContentRemaining || c.Type == corev1.NamespaceFinalizersRemaining
@@ -200,7 +202,7 @@ func namespace(s *subject) *verdict.Verdict {
 		if c.Type != corev1.NamespaceDeletionDiscoveryFailure || c.Status != corev1.ConditionTrue {
 			continue
 		}
-		services := s.All(apiServiceKind, "", 2*maxNeighbors)
+		services := s.All(apiServiceKind, "", 2*neighbor.Limit)
 		if worst := s.worst(services); worst != nil {
 			return s.because(verdict.Degraded, worst, "Cannot be deleted, because APIService "+worst.ID.Name()+" fails: ")
 		}
@@ -233,7 +235,7 @@ func definition(s *subject) *verdict.Verdict {
 		const effect = "Objects cannot be converted between versions: "
 		var v *verdict.Verdict
 		switch {
-		case target.Presence == Missing:
+		case target.Presence == neighbor.Missing:
 			v = s.missing(verdict.Failed, &target)
 		case s.hasProblem(&target) && target.Object.Verdict().Severity() == verdict.Failed:
 			v = s.because(verdict.Failed, &target, "")
@@ -251,7 +253,7 @@ func application(s *subject) *verdict.Verdict {
 	if !s.own.Severity.IsProblem() && s.own.Severity != verdict.Progressing {
 		return nil
 	}
-	o := decode[struct {
+	o := neighbor.Decode[struct {
 		Status struct {
 			Resources []struct {
 				Group     string `json:"group"`
@@ -260,9 +262,9 @@ func application(s *subject) *verdict.Verdict {
 				Name      string `json:"name"`
 			} `json:"resources"`
 		} `json:"status"`
-	}](&s.Neighbor)
-	var managed []Neighbor
-	for _, r := range o.Status.Resources[:min(maxNeighbors, len(o.Status.Resources))] {
+	}](s.Object)
+	var managed []neighbor.Neighbor
+	for _, r := range o.Status.Resources[:min(neighbor.Limit, len(o.Status.Resources))] {
 		managed = append(managed, s.Find(graph.NewID(graph.Kind{Group: r.Group, Kind: r.Kind}, r.Namespace, r.Name)))
 	}
 	if worst := s.worst(managed); worst != nil {
@@ -282,7 +284,7 @@ func custom(s *subject) *verdict.Verdict {
 			return s.missing(severity, target)
 		}
 		uses, _ := s.References(s.ID)
-		var used []Neighbor
+		var used []neighbor.Neighbor
 		for n := range uses {
 			used = append(used, s.Find(uses[n].Target))
 		}

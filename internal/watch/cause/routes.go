@@ -12,6 +12,8 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 )
 
 // path is one backend of a route: a Service and its port.
@@ -23,10 +25,10 @@ type path struct {
 
 // ingress explains why requests to an Ingress reach no pod.
 func ingress(s *subject) *verdict.Verdict {
-	o := decode[networking.Ingress](&s.Neighbor)
+	o := neighbor.Decode[networking.Ingress](s.Object)
 	if class := o.Spec.IngressClassName; class != nil {
 		kind := graph.Kind{Group: "networking.k8s.io", Kind: "IngressClass"}
-		if n := s.Find(graph.NewID(kind, "", *class)); n.Presence == Missing {
+		if n := s.Find(graph.NewID(kind, "", *class)); n.Presence == neighbor.Missing {
 			return s.missing(verdict.Failed, &n)
 		}
 	}
@@ -86,25 +88,25 @@ func (s *subject) brokenPaths(paths []path) *verdict.Verdict {
 
 func (s *subject) brokenPath(p *path) *verdict.Verdict {
 	n := s.Find(graph.NewID(graph.Kind{Kind: "Service"}, p.namespace, p.name))
-	if n.Presence == Missing {
+	if n.Presence == neighbor.Missing {
 		return s.missing(verdict.Failed, &n)
 	}
 	if n.Object == nil {
 		return nil
 	}
-	o := decode[corev1.Service](&n)
+	o := neighbor.Decode[corev1.Service](n.Object)
 	if !servesPort(&o, p) {
 		port := p.portName
 		if port == "" {
 			port = strconv.Itoa(int(p.port))
 		}
 		sentence := fmt.Sprintf("Service %s has no port %s", p.name, port)
-		return s.inherit(verdict.Failed, "NoSuchPort", sentence, &verdict.Cause{Object: ObjectOf(&n), Sentence: sentence})
+		return s.inherit(verdict.Failed, "NoSuchPort", sentence, &verdict.Cause{Object: neighbor.ObjectOf(&n), Sentence: sentence})
 	}
 	if hasNoEndpoints(s, &n, &o) {
 		sentence := fmt.Sprintf("Service %s has no selector and no EndpointSlice", p.name)
 		s.readsIn("discovery.k8s.io/v1/endpointslices", p.namespace)
-		return s.inherit(verdict.Failed, "NoEndpoints", sentence, &verdict.Cause{Object: ObjectOf(&n), Sentence: sentence})
+		return s.inherit(verdict.Failed, "NoEndpoints", sentence, &verdict.Cause{Object: neighbor.ObjectOf(&n), Sentence: sentence})
 	}
 	if s.hasProblem(&n) && n.Object.Verdict().Severity() == verdict.Failed {
 		return s.because(verdict.Failed, &n, "Service "+p.name+": ")
@@ -115,14 +117,14 @@ func (s *subject) brokenPath(p *path) *verdict.Verdict {
 var sliceKind = graph.Kind{Group: "discovery.k8s.io", Kind: "EndpointSlice"} //nolint:gochecknoglobals // Constant.
 
 // hasNoEndpoints reports whether a Service without selector has no endpoints, which users must create.
-func hasNoEndpoints(s *subject, n *Neighbor, o *corev1.Service) bool {
+func hasNoEndpoints(s *subject, n *neighbor.Neighbor, o *corev1.Service) bool {
 	if o.Spec.Type == corev1.ServiceTypeExternalName || len(o.Spec.Selector) > 0 {
 		return false
 	}
-	if s.Find(graph.NewID(sliceKind, n.ID.Namespace(), "")).Presence != Missing {
+	if s.Find(graph.NewID(sliceKind, n.ID.Namespace(), "")).Presence != neighbor.Missing {
 		return false // The EndpointSlices are not known completely.
 	}
-	return !slices.ContainsFunc(s.Users(n.ID, maxNeighbors), func(id graph.ID) bool { return id.Kind == sliceKind })
+	return !slices.ContainsFunc(s.Users(n.ID, neighbor.Limit), func(id graph.ID) bool { return id.Kind == sliceKind })
 }
 
 func servesPort(o *corev1.Service, p *path) bool {
@@ -182,7 +184,7 @@ func route(s *subject) *verdict.Verdict {
 
 // routePaths returns the Services to which a route of the Gateway API sends requests.
 func routePaths(s *subject) (paths []path) {
-	o := decode[gatewayRoute](&s.Neighbor)
+	o := neighbor.Decode[gatewayRoute](s.Object)
 	where := ""
 	if len(o.Spec.Hostnames) > 0 {
 		where = o.Spec.Hostnames[0]
@@ -201,13 +203,13 @@ func routePaths(s *subject) (paths []path) {
 // notGranted returns a verdict if no ReferenceGrant permits the route to use a Service of another namespace.
 func (s *subject) notGranted(namespace, name string) *verdict.Verdict {
 	kind := graph.Kind{Group: gatewayGroup, Kind: "ReferenceGrant"}
-	if s.Find(graph.NewID(kind, namespace, "")).Presence != Missing {
+	if s.Find(graph.NewID(kind, namespace, "")).Presence != neighbor.Missing {
 		return nil // The grants are not known completely.
 	}
-	grants := s.All(kind, namespace, maxNeighbors)
+	grants := s.All(kind, namespace, neighbor.Limit)
 	s.readsIn(gatewayGroup+"/v1beta1/referencegrants", namespace)
 	for n := range grants {
-		g := decode[struct {
+		g := neighbor.Decode[struct {
 			Spec struct {
 				From []struct {
 					Group     string `json:"group"`
@@ -220,7 +222,7 @@ func (s *subject) notGranted(namespace, name string) *verdict.Verdict {
 					Name  string `json:"name"`
 				} `json:"to"`
 			} `json:"spec"`
-		}](&grants[n])
+		}](grants[n].Object)
 		for _, from := range g.Spec.From {
 			for _, to := range g.Spec.To {
 				if from.Group == gatewayGroup && from.Kind == s.ID.Kind.Kind && from.Namespace == s.ID.Namespace() &&
@@ -233,6 +235,6 @@ func (s *subject) notGranted(namespace, name string) *verdict.Verdict {
 	target := s.Find(graph.NewID(graph.Kind{Kind: "Service"}, namespace, name))
 	sentence := fmt.Sprintf("No ReferenceGrant in namespace %s permits the use of Service %s", namespace, name)
 	return s.inherit(verdict.Failed, "RefNotPermitted", sentence, &verdict.Cause{
-		Object: withResource(ObjectOf(&target), "core/v1/services"), Sentence: sentence,
+		Object: withResource(neighbor.ObjectOf(&target), "core/v1/services"), Sentence: sentence,
 	})
 }

@@ -6,11 +6,13 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 )
 
 // claim explains why a PersistentVolumeClaim is not bound.
 func claim(s *subject) *verdict.Verdict {
-	o := decode[corev1.PersistentVolumeClaim](&s.Neighbor)
+	o := neighbor.Decode[corev1.PersistentVolumeClaim](s.Object)
 	if o.Status.Phase == corev1.ClaimBound || s.own.Severity == verdict.None {
 		return nil
 	}
@@ -25,7 +27,7 @@ func claim(s *subject) *verdict.Verdict {
 	className := o.Spec.StorageClassName
 	if className != nil && *className != "" && o.Spec.VolumeName == "" {
 		n := s.Find(graph.NewID(graph.Kind{Group: "storage.k8s.io", Kind: "StorageClass"}, "", *className))
-		class := decode[storage.StorageClass](&n)
+		class := neighbor.Decode[storage.StorageClass](n.Object)
 		if class.VolumeBindingMode != nil && *class.VolumeBindingMode == storage.VolumeBindingWaitForFirstConsumer {
 			return s.waitingClaim(&n)
 		}
@@ -42,7 +44,7 @@ func claimedVolume(s *subject, o *corev1.PersistentVolumeClaim) *verdict.Verdict
 		return nil
 	}
 	n := s.Find(graph.NewID(graph.Kind{Kind: "PersistentVolume"}, "", o.Spec.VolumeName))
-	owner := decode[corev1.PersistentVolume](&n).Spec.ClaimRef
+	owner := neighbor.Decode[corev1.PersistentVolume](n.Object).Spec.ClaimRef
 	if owner == nil {
 		return nil
 	}
@@ -56,13 +58,13 @@ func claimedVolume(s *subject, o *corev1.PersistentVolumeClaim) *verdict.Verdict
 	default:
 		return nil
 	}
-	return s.inherit(verdict.Failed, "VolumeClaimed", sentence, &verdict.Cause{Object: ObjectOf(&n), Sentence: sentence})
+	return s.inherit(verdict.Failed, "VolumeClaimed", sentence, &verdict.Cause{Object: neighbor.ObjectOf(&n), Sentence: sentence})
 }
 
 // waitingClaim is the verdict on a claim that is bound only when a pod uses it.
-func (s *subject) waitingClaim(class *Neighbor) *verdict.Verdict {
-	var pods []Neighbor
-	for _, n := range s.find(s.Users(s.ID, maxNeighbors)) {
+func (s *subject) waitingClaim(class *neighbor.Neighbor) *verdict.Verdict {
+	var pods []neighbor.Neighbor
+	for _, n := range s.find(s.Users(s.ID, neighbor.Limit)) {
 		if n.ID.Kind == podKind {
 			pods = append(pods, n)
 		}
@@ -72,15 +74,15 @@ func (s *subject) waitingClaim(class *Neighbor) *verdict.Verdict {
 		sentence := "Waits for the first pod that uses it, as StorageClass " + class.ID.Name() + " requires"
 		return &verdict.Verdict{
 			Severity: verdict.OK, Reason: "WaitForFirstConsumer", Sentence: sentence,
-			Cause: &verdict.Cause{Object: ObjectOf(class)},
+			Cause: &verdict.Cause{Object: neighbor.ObjectOf(class)},
 		}
 	}
 	for n := range pods {
-		p := decode[corev1.Pod](&pods[n])
+		p := neighbor.Decode[corev1.Pod](pods[n].Object)
 		own := pods[n].Object.Verdict().Own().Unpack()
 		if p.Spec.NodeName == "" && own.Severity.IsProblem() {
 			return s.inherit(verdict.Degraded, own.Reason, "Waits for pod "+p.Name+": "+own.Why(),
-				&verdict.Cause{Object: ObjectOf(&pods[n]), Sentence: own.Why()})
+				&verdict.Cause{Object: neighbor.ObjectOf(&pods[n]), Sentence: own.Why()})
 		}
 	}
 	if message := s.lastEvent("ProvisioningFailed"); message != "" {

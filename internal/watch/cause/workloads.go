@@ -7,6 +7,8 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 )
 
 const (
@@ -25,7 +27,7 @@ func pod(s *subject) *verdict.Verdict {
 	if s.own.Severity <= verdict.OK {
 		return nil
 	}
-	p := decode[corev1.Pod](&s.Neighbor)
+	p := neighbor.Decode[corev1.Pod](s.Object)
 	if p.Status.Phase == corev1.PodFailed {
 		return retriedPod(s)
 	}
@@ -125,7 +127,7 @@ func retriedPod(s *subject) *verdict.Verdict {
 		return &verdict.Verdict{
 			Severity: verdict.OK, Reason: "Replaced",
 			Sentence: owner.ID.Kind.Kind + " " + owner.ID.Name() + " has replaced this pod",
-			Cause:    &verdict.Cause{Object: ObjectOf(&owner)},
+			Cause:    &verdict.Cause{Object: neighbor.ObjectOf(&owner)},
 		}
 	}
 	return nil
@@ -168,17 +170,17 @@ func workload(s *subject) *verdict.Verdict {
 		return s.creationFailure()
 	}
 	severity := verdict.Degraded
-	if r := decode[replicas](&s.Neighbor); r.isMostlyDown() && worst.Object.Verdict().Severity() == verdict.Failed {
+	if r := neighbor.Decode[replicas](s.Object); r.isMostlyDown() && worst.Object.Verdict().Severity() == verdict.Failed {
 		severity = verdict.Failed
 	}
 	return s.because(severity, worst, "")
 }
 
-func isEnded(n *Neighbor) bool {
+func isEnded(n *neighbor.Neighbor) bool {
 	if !n.Object.Verdict().Severity().IsProblem() {
 		return false // Callers ignore pods without a problem, so the phase does not matter.
 	}
-	p := decode[corev1.Pod](n)
+	p := neighbor.Decode[corev1.Pod](n.Object)
 	return p.Status.Phase == corev1.PodFailed
 }
 

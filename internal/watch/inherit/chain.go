@@ -1,8 +1,8 @@
 package inherit
 
 import (
-	"github.com/glasshouse-project/glasshouse/internal/watch/cause"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -22,7 +22,7 @@ func (e *Engine) Chain(id graph.ID) (chain []verdict.Object) {
 		if next == v.Cause.Object {
 			return chain
 		}
-		id = cause.IDOf(&next)
+		id = neighbor.IDOf(&next)
 	}
 	return chain
 }
@@ -31,10 +31,10 @@ func (e *Engine) Chain(id graph.ID) (chain []verdict.Object) {
 const maxOwnerDepth = 5
 
 // ProblemOwner follows the degraded or failed owners of an object. It returns the topmost one, or nil.
-func (e *Engine) ProblemOwner(id graph.ID) (top *cause.Neighbor) {
+func (e *Engine) ProblemOwner(id graph.ID) (top *neighbor.Neighbor) {
 	for range maxOwnerDepth {
 		_, owners := e.graph.References(id)
-		var next *cause.Neighbor
+		var next *neighbor.Neighbor
 		for n := range owners {
 			owner := e.Find(owners[n].ID)
 			if owner.Object != nil && owner.Object.UID() == owners[n].UID && owner.ID.Kind.Kind != "Node" &&

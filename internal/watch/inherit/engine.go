@@ -11,6 +11,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/pool"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/signal"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
@@ -251,7 +252,7 @@ func (e *Engine) isSettled() bool {
 }
 
 // Problems returns the objects that are not OK, in no particular order.
-func (e *Engine) Problems() (found []cause.Neighbor) {
+func (e *Engine) Problems() (found []neighbor.Neighbor) {
 	for _, id := range e.results.problemIDs() {
 		if n := e.Find(id); n.Object != nil {
 			found = append(found, n)

@@ -6,16 +6,16 @@ import (
 	"sync"
 	"time"
 
-	"github.com/glasshouse-project/glasshouse/internal/watch/cause"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
-// index contains the watched resources, and the references between their objects. It implements cause.Cluster, through
-// which the rules read the cluster.
+// index contains the watched resources, and the references between their objects. It implements neighbor.Cluster,
+// through which the rules read the cluster.
 type index struct {
 	graph *graph.Graph
 
@@ -143,19 +143,19 @@ func (x *index) State() State {
 	return s
 }
 
-// Now returns the present time (see cause.Cluster).
+// Now returns the present time (see neighbor.Cluster).
 func (*index) Now() time.Time { return time.Now() }
 
-// Find returns what is known about an object (see cause.Cluster).
-func (x *index) Find(id graph.ID) cause.Neighbor {
-	n := cause.Neighbor{ID: id}
+// Find returns what is known about an object (see neighbor.Cluster).
+func (x *index) Find(id graph.ID) neighbor.Neighbor {
+	n := neighbor.Neighbor{ID: id}
 	x.mu.RLock()
 	r, w, complete := x.served[id.Kind], x.watched[id.Kind], x.complete
 	x.mu.RUnlock()
 	if r == nil {
 		// A reference without a group can mean a kind of any group, so its object never counts as missing.
 		if complete && id.Group != "" {
-			n.Presence = cause.Missing
+			n.Presence = neighbor.Missing
 		}
 		return n
 	}
@@ -164,7 +164,7 @@ func (x *index) Find(id graph.ID) cause.Neighbor {
 		return n
 	}
 	if o, ok, _ := w.informer.Get(id.Key); ok {
-		n.Presence, n.Object = cause.Present, o
+		n.Presence, n.Object = neighbor.Present, o
 		return n
 	}
 	var namespaces []string
@@ -173,15 +173,15 @@ func (x *index) Find(id graph.ID) cause.Neighbor {
 	}
 	// Missing for an ID without a name means: the graph contains all objects of the kind. So require isRead, too.
 	if w.informer.CurrentState(namespaces).Synced && (id.Name() != "" || w.isRead.Load()) {
-		n.Presence = cause.Missing
+		n.Presence = neighbor.Missing
 	}
 	return n
 }
 
-// All returns objects of a kind in a namespace, sorted by name (see cause.Cluster).
-func (x *index) All(kind graph.Kind, namespace string, limit int) (found []cause.Neighbor) {
+// All returns objects of a kind in a namespace, sorted by name (see neighbor.Cluster).
+func (x *index) All(kind graph.Kind, namespace string, limit int) (found []neighbor.Neighbor) {
 	ids := x.graph.In(kind, namespace)
-	if namespace == cause.AnyNamespace {
+	if namespace == neighbor.AnyNamespace {
 		ids = x.graph.All(func(other graph.Kind) bool { return other == kind })
 	}
 	slices.SortFunc(ids, func(a, b graph.ID) int { return cmp.Compare(a.Key, b.Key) })
@@ -193,23 +193,23 @@ func (x *index) All(kind graph.Kind, namespace string, limit int) (found []cause
 	return found
 }
 
-// Users returns the objects that use an object (see cause.Cluster).
+// Users returns the objects that use an object (see neighbor.Cluster).
 func (x *index) Users(id graph.ID, limit int) []graph.ID { return x.graph.Users(id, limit) }
 
-// Owned returns the objects of an owner (see cause.Cluster).
+// Owned returns the objects of an owner (see neighbor.Cluster).
 func (x *index) Owned(uid string, limit int) []graph.ID { return x.graph.Owned(uid, limit) }
 
-// Selected returns the pods that a selector selects (see cause.Cluster).
+// Selected returns the pods that a selector selects (see neighbor.Cluster).
 func (x *index) Selected(namespace string, s *objectrefs.Selector, limit int) []graph.ID {
 	return x.graph.Selected(namespace, s, limit)
 }
 
-// References returns what an object uses, and its owners (see cause.Cluster).
+// References returns what an object uses, and its owners (see neighbor.Cluster).
 func (x *index) References(id graph.ID) (uses []graph.Use, owners []graph.Owner) {
 	return x.graph.References(id)
 }
 
-// Selector returns the pod selector of an object, or nil (see cause.Cluster).
+// Selector returns the pod selector of an object, or nil (see neighbor.Cluster).
 func (x *index) Selector(id graph.ID) *objectrefs.Selector { return x.graph.Selector(id) }
 
 func (x *index) uidOf(id graph.ID) string {

@@ -6,14 +6,14 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/glasshouse-project/glasshouse/internal/watch/cause"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 )
 
-// Named returns the objects that a message can mean (see cause.Cluster). by is the object with the message. Kinds in
+// Named returns the objects that a message can mean (see neighbor.Cluster). by is the object with the message. Kinds in
 // the group of by are first, and then the kinds of Kubernetes itself.
-func (x *index) Named(by graph.ID, m *cause.Mention) (found []cause.Neighbor) {
+func (x *index) Named(by graph.ID, m *neighbor.Mention) (found []neighbor.Neighbor) {
 	var kinds []*resource.Resource
 	x.mu.RLock()
 	for _, r := range x.served {
@@ -95,8 +95,8 @@ type recorder struct {
 	named []graph.ID
 }
 
-// Named returns the objects that a message can mean (see cause.Cluster).
-func (r *recorder) Named(by graph.ID, m *cause.Mention) []cause.Neighbor {
+// Named returns the objects that a message can mean (see neighbor.Cluster).
+func (r *recorder) Named(by graph.ID, m *neighbor.Mention) []neighbor.Neighbor {
 	found := r.Engine.Named(by, m)
 	for n := range found {
 		r.named = append(r.named, found[n].ID)

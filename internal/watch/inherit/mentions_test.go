@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/glasshouse-project/glasshouse/internal/watch/cause"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 )
 
@@ -21,16 +21,16 @@ func TestNamed(t *testing.T) {
 	}, true, 0, 0)
 	by := graph.NewID(graph.Kind{Group: "example.com", Kind: "Workload"}, "ml", "train")
 	for _, test := range []struct {
-		mention cause.Mention
+		mention neighbor.Mention
 		want    []string
 	}{
 		{
-			cause.Mention{Kind: "queue", Name: "a"},
+			neighbor.Mention{Kind: "queue", Name: "a"},
 			[]string{"example.com Queue ml/a", "batch Queue ml/a", "other.example.com Queue ml/a"},
 		},
-		{cause.Mention{Kind: "queues", Group: "batch", Namespace: "b", Name: "a"}, []string{"batch Queue b/a"}},
-		{cause.Mention{Kind: "deviceclass", Name: "gpu"}, []string{"resource.k8s.io DeviceClass /gpu"}},
-		{cause.Mention{Kind: "thing", Name: "a"}, nil},
+		{neighbor.Mention{Kind: "queues", Group: "batch", Namespace: "b", Name: "a"}, []string{"batch Queue b/a"}},
+		{neighbor.Mention{Kind: "deviceclass", Name: "gpu"}, []string{"resource.k8s.io DeviceClass /gpu"}},
+		{neighbor.Mention{Kind: "thing", Name: "a"}, nil},
 	} {
 		var got []string
 		for _, n := range e.Named(by, &test.mention) {

@@ -1,13 +1,13 @@
 package inherit
 
 import (
-	"github.com/glasshouse-project/glasshouse/internal/watch/cause"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 )
 
 // Heirs returns at most limit objects whose verdicts name an object as the cause, or as a step to the cause.
 // isLimited is true if there are more.
-func (e *Engine) Heirs(id graph.ID, limit int) (heirs []cause.Neighbor, isLimited bool) {
+func (e *Engine) Heirs(id graph.ID, limit int) (heirs []neighbor.Neighbor, isLimited bool) {
 	ids, isLimited := e.results.heirsOf(id, limit)
 	for _, heir := range ids {
 		if n := e.Find(heir); n.Object != nil {

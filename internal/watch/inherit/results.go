@@ -5,8 +5,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/glasshouse-project/glasshouse/internal/watch/cause"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -99,9 +99,9 @@ func nextOf(v *verdict.Verdict) (id graph.ID, ok bool) {
 	case v == nil || v.Cause == nil:
 		return graph.ID{}, false
 	case v.Via != nil:
-		return cause.IDOf(v.Via), true
+		return neighbor.IDOf(v.Via), true
 	}
-	return cause.IDOf(&v.Cause.Object), true
+	return neighbor.IDOf(&v.Cause.Object), true
 }
 
 // remove removes a deleted object. It reports whether the object had an inherited verdict.

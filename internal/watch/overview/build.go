@@ -11,12 +11,12 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
 	"github.com/glasshouse-project/glasshouse/internal/watch/catalog"
-	"github.com/glasshouse-project/glasshouse/internal/watch/cause"
 	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/event"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health"
 	"github.com/glasshouse-project/glasshouse/internal/watch/inherit"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/permit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
@@ -213,7 +213,7 @@ func (*builder) isWholeIn(f *query.Filter, namespace string) bool {
 }
 
 // sees reports whether the viewer may read an object.
-func (b *builder) sees(n *cause.Neighbor) bool {
+func (b *builder) sees(n *neighbor.Neighbor) bool {
 	f := b.filters[n.ID.Kind]
 	if f == nil {
 		return false
@@ -241,7 +241,7 @@ func (b *builder) items() (items []item) {
 			// contain values that guests must not see.
 			packed = verdict.Pack(nil, &verdict.Verdict{Severity: packed.Severity()})
 		}
-		item := item{Object: cause.ObjectOf(&n), Verdict: packed.Unpack(), Since: func() time.Time {
+		item := item{Object: neighbor.ObjectOf(&n), Verdict: packed.Unpack(), Since: func() time.Time {
 			return since(&n)
 		}}
 		if !b.seesCause(packed) {
@@ -252,7 +252,7 @@ func (b *builder) items() (items []item) {
 			item.Chain = chain
 		}
 		if owner := engine.ProblemOwner(n.ID); owner != nil && b.sees(owner) {
-			object := cause.ObjectOf(owner)
+			object := neighbor.ObjectOf(owner)
 			item.Owner = &object
 		}
 		items = append(items, item)
@@ -272,12 +272,12 @@ func (b *builder) seesCause(v verdict.Packed) bool {
 }
 
 func (b *builder) seesObject(o *verdict.Object) bool {
-	n := b.deps.Engine.Find(cause.IDOf(o))
+	n := b.deps.Engine.Find(neighbor.IDOf(o))
 	return b.sees(&n)
 }
 
 // since returns when the problem of an object began, or if unknown, when the object was created.
-func since(n *cause.Neighbor) time.Time {
+func since(n *neighbor.Neighbor) time.Time {
 	text, err := n.Object.JSON()
 	if err != nil {
 		return n.Object.Created()

@@ -8,17 +8,19 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/glasshouse-project/glasshouse/internal/watch/cause"
 	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/inherit"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 // addWarnings groups recent warning events by reason. The newest events are first.
 func (b *builder) addWarnings() {
 	events := b.recentWarnings()
-	slices.SortStableFunc(events, func(x, y *corev1.Event) int { return cause.EventTime(y).Compare(cause.EventTime(x)) })
+	slices.SortStableFunc(events, func(x, y *corev1.Event) int {
+		return neighbor.EventTime(y).Compare(neighbor.EventTime(x))
+	})
 	byReason := make(map[string]int)
 	for _, e := range events {
 		n, ok := byReason[e.Reason]
@@ -26,7 +28,7 @@ func (b *builder) addWarnings() {
 			n = len(b.result.Warnings)
 			byReason[e.Reason] = n
 			b.result.Warnings = append(b.result.Warnings, Warning{
-				Reason: e.Reason, Last: cause.EventTime(e), Message: e.Message,
+				Reason: e.Reason, Last: neighbor.EventTime(e), Message: e.Message,
 			})
 		}
 		w := &b.result.Warnings[n]
@@ -44,8 +46,8 @@ func (b *builder) recentWarnings() (events []*corev1.Event) {
 		if o.Verdict().Severity() <= verdict.OK {
 			return // The event is not a warning.
 		}
-		e := decodeItem[corev1.Event](o)
-		if e.Type == corev1.EventTypeWarning && !cause.EventTime(&e).Before(since) {
+		e := neighbor.Decode[corev1.Event](o)
+		if e.Type == corev1.EventTypeWarning && !neighbor.EventTime(&e).Before(since) {
 			events = append(events, &e)
 		}
 	})

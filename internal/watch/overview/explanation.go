@@ -10,9 +10,8 @@ import (
 
 	policy "k8s.io/api/policy/v1"
 
-	"github.com/glasshouse-project/glasshouse/internal/watch/cause"
-	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/permit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
@@ -77,7 +76,7 @@ func Explain(
 	}
 	e := &Explanation{Chain: []Hop{}, Affected: []Affected{}}
 	b.addWatched()
-	id := cause.IDOf(&object)
+	id := neighbor.IDOf(&object)
 	self := deps.Engine.Find(id)
 	switch {
 	case b.sees(&self):
@@ -94,7 +93,7 @@ func Explain(
 
 func (b *builder) note(text string) { b.result.Unexamined = append(b.result.Unexamined, text) }
 
-func (b *builder) addChain(e *Explanation, self *cause.Neighbor) {
+func (b *builder) addChain(e *Explanation, self *neighbor.Neighbor) {
 	if self.Object == nil {
 		return
 	}
@@ -125,7 +124,7 @@ func (b *builder) addChain(e *Explanation, self *cause.Neighbor) {
 	hops := []Hop{b.hop(self)}
 	hops[0].Rule = inherited.Rule
 	for n := range chain {
-		next := b.deps.Engine.Find(cause.IDOf(&chain[n]))
+		next := b.deps.Engine.Find(neighbor.IDOf(&chain[n]))
 		hop := b.hop(&next)
 		hop.Object = chain[n]
 		if hop.Kind == "Pod" && hops[len(hops)-1].Kind == "Service" {
@@ -153,8 +152,8 @@ func (b *builder) readsEverything() bool {
 }
 
 // hop describes an object that the viewer may see.
-func (b *builder) hop(n *cause.Neighbor) Hop {
-	h := Hop{Affected: Affected{Object: cause.ObjectOf(n)}, State: Unknown}
+func (b *builder) hop(n *neighbor.Neighbor) Hop {
+	h := Hop{Affected: Affected{Object: neighbor.ObjectOf(n)}, State: Unknown}
 	switch {
 	case n.Object != nil:
 		packed := n.Object.Verdict()
@@ -166,24 +165,24 @@ func (b *builder) hop(n *cause.Neighbor) Hop {
 		if b.isGuest() && !resource.IsBuiltIn(n.ID.Group) {
 			h.Sentence = ""
 		}
-	case n.Presence == cause.Missing:
+	case n.Presence == neighbor.Missing:
 		h.State = Missing
 	}
 	return h
 }
 
-func (b *builder) addAffected(e *Explanation, self *cause.Neighbor) {
+func (b *builder) addAffected(e *Explanation, self *neighbor.Neighbor) {
 	heirs, isLimited := b.deps.Engine.Heirs(self.ID, maxHeirs)
 	for n := range heirs {
 		if h := &heirs[n]; b.sees(h) && b.seesCause(h.Object.Verdict()) {
-			e.Affected = append(e.Affected, Affected{cause.ObjectOf(h), h.Object.Verdict().Severity()})
+			e.Affected = append(e.Affected, Affected{neighbor.ObjectOf(h), h.Object.Verdict().Severity()})
 		}
 	}
 	if isLimited && len(e.Affected) == len(heirs) {
 		b.note(fmt.Sprintf("More than %d objects are affected. The others are not counted.", maxHeirs))
 	}
 	for _, pod := range b.blockedPods(self) {
-		o := cause.ObjectOf(&pod)
+		o := neighbor.ObjectOf(&pod)
 		if !slices.ContainsFunc(e.Affected, func(a Affected) bool { return a.Object == o }) {
 			e.Affected = append(e.Affected, Affected{o, pod.Object.Verdict().Severity()})
 		}
@@ -199,16 +198,15 @@ func (b *builder) addAffected(e *Explanation, self *cause.Neighbor) {
 }
 
 // blockedPods returns the pods whose eviction a PodDisruptionBudget does not permit now.
-func (b *builder) blockedPods(self *cause.Neighbor) (blocked []cause.Neighbor) {
+func (b *builder) blockedPods(self *neighbor.Neighbor) (blocked []neighbor.Neighbor) {
 	if self.ID.Kind != (graph.Kind{Group: "policy", Kind: "PodDisruptionBudget"}) || self.Object == nil {
 		return nil
 	}
-	o, ok := self.Object.(*compact.Object)
 	selector := b.deps.Engine.Selector(self.ID)
-	if !ok || selector == nil {
+	if selector == nil {
 		return nil
 	}
-	budget := decodeItem[policy.PodDisruptionBudget](o)
+	budget := neighbor.Decode[policy.PodDisruptionBudget](self.Object)
 	if budget.Status.DisruptionsAllowed > 0 || budget.Status.ObservedGeneration == 0 {
 		return nil
 	}

@@ -1,7 +1,6 @@
 package overview
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
@@ -21,7 +21,7 @@ func (b *builder) addSummary() {
 	nodes := &Nodes{}
 	var cpu, memory resource.Quantity
 	hasNodes := b.each(graph.Kind{Kind: "Node"}, func(o *compact.Object) {
-		n := decodeItem[corev1.Node](o)
+		n := neighbor.Decode[corev1.Node](o)
 		nodes.Total++
 		for _, c := range n.Status.Conditions {
 			if c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue {
@@ -85,15 +85,8 @@ func latencyStep(latency time.Duration) int {
 	}
 }
 
-func decodeItem[T any](o *compact.Object) (value T) {
-	if text, err := o.JSON(); err == nil {
-		_ = json.Unmarshal(text, &value) // Objects of the API server are valid.
-	}
-	return value
-}
-
 func quotasOf(o *compact.Object) (quotas []Quota) {
-	q := decodeItem[corev1.ResourceQuota](o)
+	q := neighbor.Decode[corev1.ResourceQuota](o)
 	for name, hard := range q.Status.Hard {
 		used := q.Status.Used[name]
 		percent := 0

@@ -5,9 +5,9 @@ import (
 	"context"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
-	"github.com/glasshouse-project/glasshouse/internal/watch/cause"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/opened"
 	"github.com/glasshouse-project/glasshouse/internal/watch/overview"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
@@ -72,7 +72,7 @@ func (i Index) Existence(ctx context.Context, r *resource.Resource, namespace, n
 	switch n := engine.Find(graph.NewID(kind, namespace, name)); {
 	case n.Object != nil:
 		return Existence{IsKnown: true, Exists: true, UID: n.Object.UID()}, nil
-	case n.Presence == cause.Missing:
+	case n.Presence == neighbor.Missing:
 		return Existence{IsKnown: true}, nil
 	}
 	return Existence{}, nil

@@ -1,0 +1,39 @@
+package neighbor
+
+import (
+	"time"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
+)
+
+const (
+	// AnyNamespace makes Cluster.All return the objects of all namespaces.
+	AnyNamespace = "*"
+	// Limit is the maximum number of neighbors of each relation that a rule reads.
+	Limit = 100
+)
+
+// Cluster finds the neighbors of objects.
+type Cluster interface {
+	Find(id graph.ID) Neighbor
+	// All returns at most limit objects of a kind in a namespace or in AnyNamespace. The namespace is empty for a
+	// cluster-scoped kind.
+	All(kind graph.Kind, namespace string, limit int) []Neighbor
+	Users(id graph.ID, limit int) []graph.ID
+	Owned(uid string, limit int) []graph.ID
+	Selected(namespace string, s *objectrefs.Selector, limit int) []graph.ID
+	References(id graph.ID) (uses []graph.Use, owners []graph.Owner)
+	Selector(id graph.ID) *objectrefs.Selector
+	Now() time.Time
+	// Named returns the objects that a message about the object by can mean, the likeliest first.
+	Named(by graph.ID, m *Mention) []Neighbor
+}
+
+// Mention is how a message names an object. Only Kind and Name are never empty.
+type Mention struct {
+	Kind      string // In any case; singular or plural.
+	Group     string
+	Namespace string
+	Name      string
+}

@@ -1,0 +1,85 @@
+// Package neighbor is the vocabulary for the objects around an object: those that it owns, uses or selects, and those
+// that own, use or select it. A neighbor can be missing from the cluster.
+package neighbor
+
+import (
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// Presence is whether an object exists.
+type Presence uint8
+
+// The values of Presence.
+const (
+	Unknown Presence = iota // The resource is not read, or not completely.
+	Present
+	Missing
+)
+
+// Object is an object in the cache.
+type Object interface {
+	Verdict() verdict.Packed
+	UID() string
+	Created() time.Time
+	JSON() ([]byte, error)
+}
+
+// Neighbor is a related object. It can be missing from the cluster (see Presence).
+type Neighbor struct {
+	ID       graph.ID
+	Resource string // The ref of the resource; empty if the cluster does not serve the kind.
+	Presence Presence
+	Object   Object // Nil unless the object is present.
+}
+
+// String returns the kind and the name, such as "Deployment api".
+func (n *Neighbor) String() string { return n.ID.Kind.Kind + " " + n.ID.Name() }
+
+// ObjectOf returns the resource, kind, namespace and name of a neighbor.
+func ObjectOf(n *Neighbor) verdict.Object {
+	return verdict.Object{
+		Resource: n.Resource, Kind: n.ID.Kind.Kind, Namespace: n.ID.Namespace(), Name: n.ID.Name(),
+	}
+}
+
+// IDOf returns the ID of an object. It takes the API group from the ref of the resource ("apps/v1/deployments").
+func IDOf(o *verdict.Object) graph.ID {
+	group, _, _ := strings.Cut(o.Resource, "/")
+	if group == "core" {
+		group = ""
+	}
+	return graph.NewID(graph.Kind{Group: group, Kind: o.Kind}, o.Namespace, o.Name)
+}
+
+// Decode decodes the JSON text of an object. Members that are not in the text stay zero, and all if the object is nil.
+func Decode[T any](o Object) (value T) {
+	if o == nil {
+		return value
+	}
+	if text, err := o.JSON(); err == nil {
+		_ = json.Unmarshal(text, &value) // Objects of the API server are valid.
+	}
+	return value
+}
+
+// Conditions returns the conditions of an object with a status, such as True.
+func Conditions(o Object, status metav1.ConditionStatus) (conditions []metav1.Condition) {
+	decoded := Decode[struct {
+		Status struct {
+			Conditions []metav1.Condition `json:"conditions"`
+		} `json:"status"`
+	}](o)
+	for _, c := range decoded.Status.Conditions {
+		if c.Status == status {
+			conditions = append(conditions, c)
+		}
+	}
+	return conditions
+}
