@@ -17,10 +17,9 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
-
-	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 )
 
 // object is an object of a fixture.

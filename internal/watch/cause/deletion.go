@@ -1,43 +1,59 @@
 package cause
 
 import (
-	"regexp"
-	"strings"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
-	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
-
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// remainingPattern matches a resource in the condition of a namespace, such as "widgets.example.com has 1 resource
-// instances".
-var remainingPattern = regexp.MustCompile(`([a-z0-9-]+)\.([a-z0-9.-]*) has \d+ resource instances`)
-
-// waitsFor explains a deletion by the first of the remaining objects whose finalizers keep it.
-func waitsFor(s *subject, remaining []neighbor.Neighbor) *verdict.Verdict {
-	for n := range remaining {
-		o := neighbor.Decode[struct {
-			Metadata metav1.ObjectMeta `json:"metadata"`
-		}](remaining[n].Object)
-		if o.Metadata.DeletionTimestamp == nil || len(o.Metadata.Finalizers) == 0 {
-			continue
+// namespace explains a namespace that is not deleted because objects remain in it, or because an API does not answer.
+func namespace(s *subject.Subject) *verdict.Verdict {
+	if s.Own.Severity <= verdict.OK {
+		return nil
+	}
+	conditions := neighbor.Conditions(s.Object, metav1.ConditionTrue)
+	has := func(kind corev1.NamespaceConditionType) bool {
+		return slices.ContainsFunc(conditions, func(c metav1.Condition) bool { return c.Type == string(kind) })
+	}
+	switch {
+	case has(corev1.NamespaceContentRemaining), has(corev1.NamespaceFinalizersRemaining):
+		return remainingContent(s, conditions)
+	case has(corev1.NamespaceDeletionDiscoveryFailure):
+		if worst := s.Worst(s.All(apiServiceKind, "", 2*neighbor.Limit)); worst != nil {
+			return s.Inherit(worst, verdict.Degraded, "Cannot be deleted, because "+worst.String()+" fails: ")
 		}
-		sentence := "Being deleted; waiting for finalizer " + o.Metadata.Finalizers[0]
-		s.reads(&remaining[n])
-		return s.inherit(verdict.Degraded, s.own.Reason,
-			s.own.Sentence+". "+remaining[n].ID.Kind.Kind+" "+remaining[n].ID.Name()+": "+sentence,
-			&verdict.Cause{Object: neighbor.ObjectOf(&remaining[n]), Sentence: sentence})
 	}
 	return nil
 }
 
-// definitionInstances explains a CustomResourceDefinition that is not deleted because objects of its kind remain.
-func definitionInstances(s *subject) *verdict.Verdict {
-	if !s.own.Severity.IsProblem() || s.own.Reason != "Terminating" {
+// remainingContent explains a namespace that is not deleted because objects with finalizers remain in it.
+func remainingContent(s *subject.Subject, conditions []metav1.Condition) *verdict.Verdict {
+	if !s.Own.Severity.IsProblem() {
+		return nil
+	}
+	for n := range conditions {
+		if conditions[n].Type != string(corev1.NamespaceContentRemaining) {
+			continue
+		}
+		for _, kind := range mention.RemainingKinds(s, conditions[n].Message) {
+			if v := waitsFor(s, s.All(kind, s.ID.Name(), neighbor.Limit)); v != nil {
+				return v
+			}
+		}
+	}
+	return nil
+}
+
+// remainingInstances explains a CustomResourceDefinition that is not deleted because objects of its kind remain.
+func remainingInstances(s *subject.Subject) *verdict.Verdict {
+	if !s.Own.Severity.IsProblem() || s.Own.Reason != "Terminating" {
 		return nil
 	}
 	o := neighbor.Decode[struct {
@@ -52,25 +68,18 @@ func definitionInstances(s *subject) *verdict.Verdict {
 	return waitsFor(s, s.All(kind, neighbor.AnyNamespace, neighbor.Limit))
 }
 
-// namespaceContent explains a namespace that is not deleted because objects with finalizers remain in it.
-func namespaceContent(s *subject, o *corev1.Namespace) *verdict.Verdict {
-	if !s.own.Severity.IsProblem() {
-		return nil
-	}
-	for n := range o.Status.Conditions {
-		c := &o.Status.Conditions[n]
-		if c.Type != corev1.NamespaceContentRemaining || c.Status != corev1.ConditionTrue {
+// waitsFor explains a deletion by the first of the remaining objects whose finalizers keep it.
+func waitsFor(s *subject.Subject, remaining []neighbor.Neighbor) *verdict.Verdict {
+	for n := range remaining {
+		r := &remaining[n]
+		o := neighbor.Decode[metav1.PartialObjectMetadata](r.Object)
+		if o.DeletionTimestamp == nil || len(o.Finalizers) == 0 {
 			continue
 		}
-		for _, found := range remainingPattern.FindAllStringSubmatch(c.Message, maxMentions) {
-			resource := &neighbor.Mention{Kind: found[1], Group: strings.TrimSuffix(found[2], "."), Name: "-"}
-			kinds := s.Named(s.ID, resource)
-			for m := range kinds {
-				if v := waitsFor(s, s.All(kinds[m].ID.Kind, s.ID.Name(), neighbor.Limit)); v != nil {
-					return v
-				}
-			}
-		}
+		sentence := "Being deleted; waiting for finalizer " + o.Finalizers[0]
+		s.AddSource(r.Resource, r.ID.Namespace())
+		return s.Explain(verdict.Degraded, s.Own.Reason, s.Own.Sentence+". "+r.String()+": "+sentence,
+			&verdict.Cause{Object: neighbor.ObjectOf(r), Sentence: sentence})
 	}
 	return nil
 }

@@ -1,58 +1,49 @@
-package cause
+// Package traffic explains why requests to a Service, an Ingress or a route of the Gateway API reach no pod.
+package traffic
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
-	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
-
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// service explains why nothing answers a Service.
-func service(s *subject) *verdict.Verdict {
+// Service explains why nothing answers a Service.
+func Service(s *subject.Subject) *verdict.Verdict {
 	o := neighbor.Decode[corev1.Service](s.Object)
 	selector := s.Selector(s.ID)
 	if o.Spec.Type == corev1.ServiceTypeExternalName || selector == nil || o.Spec.PublishNotReadyAddresses {
 		return nil
 	}
-	s.readsIn(podsRef, s.ID.Namespace())
+	s.AddSource(subject.PodsRef, s.ID.Namespace())
 	ids := s.Selected(s.ID.Namespace(), selector, neighbor.Limit)
 	if len(ids) == 0 {
-		if scaled := s.scaledToZero(&o); scaled != nil {
-			sentence := fmt.Sprintf("Nothing answers: %s %s is scaled to zero", scaled.ID.Kind.Kind, scaled.ID.Name())
-			return &verdict.Verdict{
-				Severity: s.own.Severity, Reason: "ScaledToZero", Sentence: sentence,
-				Cause: &verdict.Cause{Object: neighbor.ObjectOf(scaled), Sentence: sentence},
-			}
-		}
-		if s.Find(graph.NewID(podKind, s.ID.Namespace(), "")).Presence != neighbor.Missing {
-			return nil // The pods are not known completely.
-		}
-		return s.inherit(verdict.Failed, "NoPods",
-			"Nothing answers: the selector "+selector.String()+" matches no pod", nil)
+		return noPods(s, selector)
 	}
-	pods, ready := s.find(ids), 0
-	var first *corev1.Pod
+	pods := s.Existing(ids)
+	var ready *corev1.Pod
 	var unready []neighbor.Neighbor
 	isStarting := false
 	for n := range pods {
 		p := neighbor.Decode[corev1.Pod](pods[n].Object)
 		if isReady(&p) {
-			if ready++; first == nil {
-				first = &p
-			}
+			ready = cmp.Or(ready, &p)
 			continue
 		}
 		unready = append(unready, pods[n])
 		isStarting = isStarting || pods[n].Object.Verdict().Severity() == verdict.Progressing
 	}
-	if ready > 0 {
-		return s.portProblem(&o, first)
+	if ready != nil {
+		return missingPort(s, &o, ready)
 	}
 	if len(pods) == 0 {
 		return nil
@@ -61,29 +52,39 @@ func service(s *subject) *verdict.Verdict {
 	if len(ids) == 1 {
 		sentence = "Nothing answers: its pod is not ready"
 	}
-	if worst := s.worst(unready); worst != nil {
-		return s.because(verdict.Failed, worst, sentence+". ")
+	if worst := s.Worst(unready); worst != nil {
+		return s.Inherit(worst, verdict.Failed, sentence+". ")
 	}
 	severity := verdict.Failed
 	if isStarting {
 		severity = verdict.Progressing
 	}
-	return s.inherit(severity, "NoReadyPods", sentence, &verdict.Cause{
+	return s.Explain(severity, "NoReadyPods", sentence, &verdict.Cause{
 		Object: neighbor.ObjectOf(&unready[0]), Sentence: unready[0].Object.Verdict().Unpack().Sentence,
 	})
 }
 
 func isReady(p *corev1.Pod) bool {
-	for n := range p.Status.Conditions {
-		if p.Status.Conditions[n].Type == corev1.PodReady {
-			return p.Status.Conditions[n].Status == corev1.ConditionTrue
-		}
+	return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+// noPods explains a Service whose selector matches no pod.
+func noPods(s *subject.Subject, selector *objectrefs.Selector) *verdict.Verdict {
+	if scaled := scaledToZero(s, selector); scaled != nil {
+		sentence := fmt.Sprintf("Nothing answers: %s is scaled to zero", scaled)
+		return s.ExplainBy(scaled, s.Own.Severity, "ScaledToZero", sentence)
 	}
-	return false
+	if s.Find(graph.NewID(graph.Kind{Kind: "Pod"}, s.ID.Namespace(), "")).Presence != neighbor.Missing {
+		return nil // The pods are not known completely.
+	}
+	return s.Explain(verdict.Failed, "NoPods",
+		"Nothing answers: the selector "+selector.String()+" matches no pod", nil)
 }
 
 // scaledToZero returns a workload that is scaled to zero, and whose pods the Service would select, or nil.
-func (s *subject) scaledToZero(o *corev1.Service) *neighbor.Neighbor {
+func scaledToZero(s *subject.Subject, selector *objectrefs.Selector) *neighbor.Neighbor {
 	for _, kind := range []graph.Kind{
 		{Group: "apps", Kind: "Deployment"},
 		{Group: "apps", Kind: "StatefulSet"},
@@ -99,14 +100,8 @@ func (s *subject) scaledToZero(o *corev1.Service) *neighbor.Neighbor {
 					Template corev1.PodTemplateSpec `json:"template"`
 				} `json:"spec"`
 			}](workloads[n].Object)
-			if w.Spec.Replicas == nil || *w.Spec.Replicas != 0 {
-				continue
-			}
-			matches := true
-			for name, value := range o.Spec.Selector {
-				matches = matches && w.Spec.Template.Labels[name] == value
-			}
-			if matches {
+			isScaledToZero := w.Spec.Replicas != nil && *w.Spec.Replicas == 0
+			if isScaledToZero && selector.Matches(w.Spec.Template.Labels) {
 				return &workloads[n]
 			}
 		}
@@ -114,29 +109,22 @@ func (s *subject) scaledToZero(o *corev1.Service) *neighbor.Neighbor {
 	return nil
 }
 
-// portProblem reports a named target port that the pod does not have.
-func (s *subject) portProblem(o *corev1.Service, p *corev1.Pod) *verdict.Verdict {
+// missingPort reports a named target port that the pod does not have.
+func missingPort(s *subject.Subject, o *corev1.Service, p *corev1.Pod) *verdict.Verdict {
 	for n := range o.Spec.Ports {
-		target := o.Spec.Ports[n].TargetPort
-		if target.Type != intstr.String || hasPort(p, target.StrVal) {
+		port := &o.Spec.Ports[n]
+		if port.TargetPort.Type != intstr.String || hasPort(p, port.TargetPort.StrVal) {
 			continue
 		}
 		sentence := fmt.Sprintf("Nothing answers on port %s: no container has a port named %q",
-			portText(&o.Spec.Ports[n]), target.StrVal)
+			cmp.Or(port.Name, strconv.Itoa(int(port.Port))), port.TargetPort.StrVal)
 		severity := verdict.Degraded
 		if len(o.Spec.Ports) == 1 {
 			severity = verdict.Failed
 		}
-		return s.inherit(severity, "NoSuchPort", sentence, nil)
+		return s.Explain(severity, "NoSuchPort", sentence, nil)
 	}
 	return nil
-}
-
-func portText(p *corev1.ServicePort) string {
-	if p.Name != "" {
-		return p.Name
-	}
-	return strconv.Itoa(int(p.Port))
 }
 
 func hasPort(p *corev1.Pod, name string) bool {

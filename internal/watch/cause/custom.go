@@ -1,0 +1,85 @@
+package cause
+
+import (
+	"slices"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// custom explains a custom resource by a missing object, by what it uses, or by what it owns.
+func custom(s *subject.Subject) *verdict.Verdict {
+	if s.Own.Severity != verdict.OK {
+		if target := s.FirstMissing(nil); target != nil && (target.Resource != "" || s.Own.Severity.IsProblem()) {
+			severity := verdict.Degraded
+			if s.Own.Severity == verdict.Progressing {
+				severity = verdict.Failed
+			}
+			return s.ReportMissing(target, severity)
+		}
+	}
+	if s.Own.Severity > verdict.OK {
+		if worst := s.Worst(slices.Collect(s.Used(nil))); worst != nil {
+			return s.Inherit(worst, verdict.Degraded, worst.String()+": ")
+		}
+	}
+	if worst := s.Worst(s.OwnedObjects()); worst != nil {
+		return s.Inherit(worst, verdict.Degraded, worst.String()+": ")
+	}
+	return mention.Object(s)
+}
+
+// application explains an Application of Argo CD by the first of its resources that does not work.
+func application(s *subject.Subject) *verdict.Verdict {
+	if s.Own.Severity <= verdict.OK {
+		return nil
+	}
+	o := neighbor.Decode[struct {
+		Status struct {
+			Resources []struct {
+				Group     string `json:"group"`
+				Kind      string `json:"kind"`
+				Namespace string `json:"namespace"`
+				Name      string `json:"name"`
+			} `json:"resources"`
+		} `json:"status"`
+	}](s.Object)
+	var managed []neighbor.Neighbor
+	for _, r := range o.Status.Resources[:min(neighbor.Limit, len(o.Status.Resources))] {
+		managed = append(managed, s.Find(graph.NewID(graph.Kind{Group: r.Group, Kind: r.Kind}, r.Namespace, r.Name)))
+	}
+	if worst := s.Worst(managed); worst != nil {
+		return s.Inherit(worst, s.Own.Severity, worst.String()+": ")
+	}
+	return custom(s)
+}
+
+// binding reports a binding that grants nothing, because its role does not exist.
+func binding(s *subject.Subject) *verdict.Verdict {
+	target := s.FirstMissing(subject.In("roleRef"))
+	if target == nil {
+		return nil
+	}
+	v := s.ReportMissing(target, verdict.Degraded)
+	v.Sentence = "Grants nothing: " + v.Sentence
+	return v
+}
+
+// disruptionBudget explains a budget by the pod that is not healthy.
+func disruptionBudget(s *subject.Subject) *verdict.Verdict {
+	if message := s.EventMessage("UnmanagedPods"); message != "" && !s.Own.Severity.IsProblem() {
+		return s.Explain(verdict.Degraded, "UnmanagedPods", "No disruption is ever allowed: "+message, nil)
+	}
+	selector := s.Selector(s.ID)
+	if s.Own.Severity <= verdict.OK || selector == nil {
+		return nil
+	}
+	pods := s.Existing(s.Selected(s.ID.Namespace(), selector, neighbor.Limit))
+	if worst := s.Worst(pods); worst != nil {
+		return s.Inherit(worst, s.Own.Severity, s.Own.Sentence+". ")
+	}
+	return nil
+}

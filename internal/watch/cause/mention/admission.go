@@ -1,0 +1,124 @@
+package mention
+
+import (
+	"cmp"
+	"regexp"
+	"strings"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+const admissionGroup = "admissionregistration.k8s.io"
+
+var (
+	quotaPattern = regexp.MustCompile(`(?:exceeded|failed) quota: ([a-z0-9.-]+)`)
+	limitPattern = regexp.MustCompile(
+		`(?:maximum|minimum) (?:cpu|memory|storage|[a-z./-]+) usage per (?:Container|Pod|PersistentVolumeClaim)`)
+	webhookPattern = regexp.MustCompile(`failed calling webhook "([^"]+)"`)
+	policyDenied   = regexp.MustCompile(
+		`ValidatingAdmissionPolicy '([^']+)'(?: with binding '[^']+')? denied request:? ?(.*)`)
+	webhookDenied = regexp.MustCompile(`admission webhook "([^"]+)" denied the request:? ?(.*)`)
+)
+
+// firstGroup matches a pattern with a text. It returns the first capture group that is not empty, or "".
+func firstGroup(pattern *regexp.Regexp, text string) string {
+	groups := pattern.FindStringSubmatch(text)
+	if groups == nil {
+		return ""
+	}
+	return cmp.Or(groups[1:]...)
+}
+
+func quotaFailure(s *subject.Subject, message string) *verdict.Verdict {
+	quota := firstGroup(quotaPattern, message)
+	if quota == "" {
+		return nil
+	}
+	n := s.Find(graph.NewID(graph.Kind{Kind: "ResourceQuota"}, s.ID.Namespace(), quota))
+	if n.Presence == neighbor.Missing {
+		return nil // The quota was deleted.
+	}
+	n.Resource = cmp.Or(n.Resource, "core/v1/resourcequotas")
+	_, detail, _ := strings.Cut(message, "quota: "+quota)
+	sentence := "ResourceQuota " + quota + " refuses new objects: " + strings.TrimSpace(strings.TrimLeft(detail, ",: "))
+	return s.ExplainBy(&n, verdict.Failed, "ExceededQuota", sentence)
+}
+
+func limitFailure(s *subject.Subject, message string) *verdict.Verdict {
+	limit := limitPattern.FindStringIndex(message)
+	if limit == nil {
+		return nil
+	}
+	ranges := s.All(graph.Kind{Kind: "LimitRange"}, s.ID.Namespace(), neighbor.Limit)
+	if len(ranges) == 0 {
+		return nil
+	}
+	sentence := ranges[0].String() + " refuses new objects: " + strings.TrimSpace(message[limit[0]:])
+	return s.ExplainBy(&ranges[0], verdict.Failed, "LimitRange", sentence)
+}
+
+func webhookFailure(s *subject.Subject, message string) *verdict.Verdict {
+	webhook := firstGroup(webhookPattern, message)
+	configuration := configurationOf(s, webhook)
+	if configuration == nil {
+		return nil
+	}
+	sentence := "Webhook " + webhook + " refuses new objects"
+	if s.HasProblem(configuration) {
+		return s.Inherit(configuration, verdict.Failed, sentence+": ")
+	}
+	return s.ExplainBy(configuration, verdict.Failed, "WebhookFailed", sentence)
+}
+
+func webhookDenial(s *subject.Subject, message string) *verdict.Verdict {
+	found := webhookDenied.FindStringSubmatch(onOneLine(message))
+	if found == nil {
+		return nil
+	}
+	configuration := configurationOf(s, found[1])
+	if configuration == nil {
+		return nil
+	}
+	return s.ExplainBy(configuration, verdict.Failed, "Denied", "Webhook "+found[1]+" denied new objects: "+found[2])
+}
+
+func policyDenial(s *subject.Subject, message string) *verdict.Verdict {
+	found := policyDenied.FindStringSubmatch(onOneLine(message))
+	if found == nil {
+		return nil
+	}
+	n := s.Find(graph.NewID(graph.Kind{Group: admissionGroup, Kind: "ValidatingAdmissionPolicy"}, "", found[1]))
+	if n.Presence == neighbor.Missing {
+		return nil // The policy was deleted.
+	}
+	n.Resource = cmp.Or(n.Resource, admissionGroup+"/v1/validatingadmissionpolicies")
+	return s.ExplainBy(&n, verdict.Failed, "Denied", n.String()+" denied new objects: "+found[2])
+}
+
+func onOneLine(message string) string { return strings.Join(strings.Fields(message), " ") }
+
+// configurationOf returns the configuration that contains a webhook, or nil.
+func configurationOf(s *subject.Subject, webhook string) *neighbor.Neighbor {
+	if webhook == "" {
+		return nil
+	}
+	for _, kind := range []string{"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"} {
+		configurations := s.All(graph.Kind{Group: admissionGroup, Kind: kind}, "", neighbor.Limit)
+		for n := range configurations {
+			o := neighbor.Decode[struct {
+				Webhooks []struct {
+					Name string `json:"name"`
+				} `json:"webhooks"`
+			}](configurations[n].Object)
+			for m := range o.Webhooks {
+				if o.Webhooks[m].Name == webhook {
+					return &configurations[n]
+				}
+			}
+		}
+	}
+	return nil
+}

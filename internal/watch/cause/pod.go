@@ -1,0 +1,129 @@
+package cause
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// pod explains a pod by its node, by what it needs, or by its owner.
+func pod(s *subject.Subject) *verdict.Verdict {
+	if s.Own.Severity <= verdict.OK {
+		return nil
+	}
+	p := neighbor.Decode[corev1.Pod](s.Object)
+	if p.Status.Phase == corev1.PodFailed {
+		return retriedPod(s)
+	}
+	if p.Spec.NodeName != "" && !hasFailedContainer(&p) {
+		node := s.Find(graph.NewID(graph.Kind{Kind: "Node"}, "", p.Spec.NodeName))
+		if s.IsFailed(&node) {
+			return s.Inherit(&node, verdict.Failed, node.String()+": ")
+		}
+	}
+	if isStarted(&p) {
+		return nil
+	}
+	if target := s.FirstMissing(func(u *graph.Use) bool { return explainsPod(s, u, &p) }); target != nil {
+		return s.ReportMissing(target, verdict.Failed)
+	}
+	if v := unboundClaim(s, &p); v != nil {
+		return v
+	}
+	if v := mention.MissingObject(s); v != nil {
+		return v
+	}
+	if c := mention.MissingKey(s, &p, s.Own.Sentence); c != nil {
+		return s.Explain(s.Own.Severity, s.Own.Reason, s.Own.Sentence, c)
+	}
+	return mountFailure(s, &p)
+}
+
+// unboundClaim explains a pod by a PersistentVolumeClaim that has a problem or that prevents scheduling.
+func unboundClaim(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
+	if hasFailedContainer(p) {
+		return nil
+	}
+	isClaim := func(u *graph.Use) bool { return u.Target.Kind.Kind == "PersistentVolumeClaim" }
+	for n := range s.Used(isClaim) {
+		isPending := n.Object != nil && n.Object.Verdict().Severity() > verdict.OK
+		if s.HasProblem(&n) || p.Spec.NodeName == "" && isPending {
+			return s.Inherit(&n, n.Object.Verdict().Severity(), n.String()+": ")
+		}
+	}
+	return nil
+}
+
+// mountFailure explains a pod that waits for its volumes or its network by the newest event about them.
+func mountFailure(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
+	if !isCreating(s.Own.Reason) {
+		return nil
+	}
+	message := s.EventMessage("FailedMount", "FailedAttachVolume", "FailedCreatePodSandBox")
+	if message == "" {
+		return nil
+	}
+	return s.Explain(verdict.Degraded, "FailedMount", message, mention.MissingKey(s, p, message))
+}
+
+// explainsPod reports whether a missing object can be the reason for the state of a pod that has not started.
+func explainsPod(s *subject.Subject, u *graph.Use, p *corev1.Pod) bool {
+	isPullSecret := strings.HasSuffix(u.Via, "imagePullSecrets")
+	switch s.Own.Reason {
+	case "ErrImagePull", "ImagePullBackOff":
+		return isPullSecret
+	}
+	// The kubelet starts a pod even if its pull secrets are missing.
+	return !isPullSecret && (!hasFailedContainer(p) || s.Own.Reason == "CreateContainerConfigError")
+}
+
+// isStarted reports whether a container of the pod has been started. If so, its volumes and environment existed then.
+func isStarted(p *corev1.Pod) bool {
+	return hasContainer(p, func(c *corev1.ContainerStatus) bool {
+		return c.State.Running != nil || c.State.Terminated != nil || c.LastTerminationState.Terminated != nil
+	})
+}
+
+func hasFailedContainer(p *corev1.Pod) bool {
+	return hasContainer(p, func(c *corev1.ContainerStatus) bool {
+		waiting, terminated := c.State.Waiting, c.State.Terminated
+		return waiting != nil && !isCreating(waiting.Reason) || terminated != nil && terminated.ExitCode != 0
+	})
+}
+
+func isCreating(reason string) bool {
+	return reason == "ContainerCreating" || reason == "PodInitializing"
+}
+
+// hasContainer reports whether a container of the pod, also an init container, meets a condition.
+func hasContainer(p *corev1.Pod, condition func(*corev1.ContainerStatus) bool) bool {
+	for _, c := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
+		if condition(&c) {
+			return true
+		}
+	}
+	return false
+}
+
+// retriedPod returns OK for a failed pod whose owner is OK, because the owner has replaced the pod.
+func retriedPod(s *subject.Subject) *verdict.Verdict {
+	_, owners := s.References(s.ID)
+	for n := range owners {
+		owner := s.Find(owners[n].ID)
+		if owner.Object == nil || owner.Object.UID() != owners[n].UID || owner.Object.Verdict().Severity() != verdict.OK {
+			continue
+		}
+		return &verdict.Verdict{
+			Severity: verdict.OK, Reason: "Replaced", Sentence: owner.String() + " has replaced this pod",
+			Cause: &verdict.Cause{Object: neighbor.ObjectOf(&owner)},
+		}
+	}
+	return nil
+}

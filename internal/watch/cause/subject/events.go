@@ -1,0 +1,41 @@
+package subject
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+)
+
+// NewestEvent returns the newest event about the subject that include accepts, or nil.
+func (s *Subject) NewestEvent(include func(*corev1.Event) bool) *corev1.Event {
+	var last *corev1.Event
+	for _, id := range s.Users(s.ID, neighbor.Limit) {
+		if id.Kind != (graph.Kind{Kind: "Event"}) {
+			continue
+		}
+		e := neighbor.Decode[corev1.Event](s.Find(id).Object)
+		if e.InvolvedObject.UID != "" && string(e.InvolvedObject.UID) != s.Object.UID() {
+			continue
+		}
+		if include(&e) && (last == nil || neighbor.EventTime(&e).After(neighbor.EventTime(last))) {
+			last = &e
+		}
+	}
+	return last
+}
+
+// EventMessage returns the message of the newest event about the subject with one of the reasons, or "".
+func (s *Subject) EventMessage(reasons ...string) string {
+	last := s.NewestEvent(func(e *corev1.Event) bool { return slices.Contains(reasons, e.Reason) })
+	if last == nil {
+		return ""
+	}
+	s.AddSource(EventsRef, last.Namespace)
+	return last.Message
+}
+
+// IsWarning reports whether an event is a warning with a message.
+func IsWarning(e *corev1.Event) bool { return e.Type == corev1.EventTypeWarning && e.Message != "" }

@@ -1,0 +1,77 @@
+package subject
+
+import (
+	"cmp"
+	"iter"
+	"strings"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+)
+
+// Existing returns the neighbors with the IDs. It omits objects that are not in the cache.
+func (s *Subject) Existing(ids []graph.ID) []neighbor.Neighbor {
+	found := make([]neighbor.Neighbor, 0, len(ids))
+	for _, id := range ids {
+		if n := s.Find(id); n.Object != nil {
+			found = append(found, n)
+		}
+	}
+	return found
+}
+
+// OwnedObjects returns the objects that the subject owns.
+func (s *Subject) OwnedObjects() []neighbor.Neighbor {
+	if s.Object.UID() == "" {
+		return nil
+	}
+	return s.Existing(s.Owned(s.Object.UID(), neighbor.Limit))
+}
+
+// Used returns the objects to which the subject refers, also missing ones. If include is not nil, it selects the
+// references.
+func (s *Subject) Used(include func(*graph.Use) bool) iter.Seq[neighbor.Neighbor] {
+	return func(yield func(neighbor.Neighbor) bool) {
+		uses, _ := s.References(s.ID)
+		for n := range uses {
+			if (include == nil || include(&uses[n])) && !yield(s.Find(uses[n].Target)) {
+				return
+			}
+		}
+	}
+}
+
+// In returns a condition for Used and FirstMissing: the reference is in a member, such as "spec.tls".
+func In(member string) func(*graph.Use) bool {
+	return func(u *graph.Use) bool { return strings.HasPrefix(u.Via, member) }
+}
+
+// FirstMissing returns the first object that the subject needs and that does not exist, or nil. If include is not nil,
+// it selects the references.
+func (s *Subject) FirstMissing(include func(*graph.Use) bool) *neighbor.Neighbor {
+	for target := range s.Used(func(u *graph.Use) bool { return !u.Optional && (include == nil || include(u)) }) {
+		if target.Presence == neighbor.Missing {
+			return &target
+		}
+	}
+	return nil
+}
+
+// Worst returns the neighbor with the worst problem, or nil. Of several equally severe ones, it returns the first by
+// key.
+func (s *Subject) Worst(neighbors []neighbor.Neighbor) *neighbor.Neighbor {
+	var worst *neighbor.Neighbor
+	for n := range neighbors {
+		if s.HasProblem(&neighbors[n]) && (worst == nil || compare(&neighbors[n], worst) < 0) {
+			worst = &neighbors[n]
+		}
+	}
+	return worst
+}
+
+func compare(a, b *neighbor.Neighbor) int {
+	return cmp.Or(
+		cmp.Compare(b.Object.Verdict().Severity(), a.Object.Verdict().Severity()),
+		cmp.Compare(a.ID.Key, b.ID.Key),
+	)
+}

@@ -1,0 +1,100 @@
+// Package subject contains what the rules for causes share: the object that a rule explains, its neighbors, and the
+// verdicts that it can get from them.
+package subject
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// The refs of resources that verdicts have as sources.
+const (
+	PodsRef   = "core/v1/pods"
+	EventsRef = "core/v1/events"
+)
+
+// Subject is the object that a rule explains. It is present.
+type Subject struct {
+	neighbor.Cluster
+	neighbor.Neighbor
+
+	Own     verdict.Verdict // The verdict on the object alone.
+	sources verdict.Sources // The sources of the texts that the rule has read, without the source of the cause.
+}
+
+// New returns the Subject for an object that is present.
+func New(c neighbor.Cluster, n neighbor.Neighbor) *Subject {
+	return &Subject{Cluster: c, Neighbor: n, Own: n.Object.Verdict().Own().Unpack()}
+}
+
+// Complete adds the sources to the verdict of a rule. It removes a cause that is the subject itself.
+func (s *Subject) Complete(v *verdict.Verdict) {
+	v.Sources = v.Sources.With(s.sources)
+	if v.Cause == nil {
+		return
+	}
+	v.Sources = v.Sources.With(verdict.Source(v.Cause.Resource, v.Cause.Namespace))
+	if v.Cause.Object == neighbor.ObjectOf(&s.Neighbor) {
+		v.Cause = nil
+	}
+}
+
+// Explain returns a verdict with a cause, which can be nil. The severity is at least the subject's own severity.
+func (s *Subject) Explain(severity verdict.Severity, reason, sentence string, cause *verdict.Cause) *verdict.Verdict {
+	return &verdict.Verdict{
+		Severity: max(severity, s.Own.Severity), Reason: reason, Sentence: sentence, Cause: cause,
+	}
+}
+
+// ExplainBy returns a verdict whose cause is a neighbor. The sentence is also about the neighbor.
+func (s *Subject) ExplainBy(
+	n *neighbor.Neighbor, severity verdict.Severity, reason, sentence string,
+) *verdict.Verdict {
+	return s.Explain(severity, reason, sentence, &verdict.Cause{Object: neighbor.ObjectOf(n), Sentence: sentence})
+}
+
+// Inherit returns the verdict that the subject inherits from a neighbor with a problem.
+func (s *Subject) Inherit(n *neighbor.Neighbor, severity verdict.Severity, prefix string) *verdict.Verdict {
+	of := n.Object.Verdict().Unpack()
+	cause := of.Cause
+	if cause == nil {
+		cause = &verdict.Cause{Object: neighbor.ObjectOf(n), Sentence: of.Why()}
+	}
+	s.sources = s.sources.With(of.Sources)
+	// A ReplicaSet passes the problem of a pod on, and adds nothing.
+	passesOn := n.ID.Kind.Kind == "ReplicaSet" && of.Sources.Contains(PodsRef, n.ID.Namespace())
+	if prefix != "" || !passesOn {
+		s.AddSource(n.Resource, n.ID.Namespace())
+	}
+	v := s.Explain(severity, of.Reason, prefix+cmp.Or(cause.Sentence, of.Why()), cause)
+	via := neighbor.ObjectOf(n)
+	v.Via = &via
+	return v
+}
+
+// AddSource adds a resource in a namespace to the sources, because the verdict contains a text about it.
+func (s *Subject) AddSource(resource, namespace string) {
+	s.sources = s.sources.With(verdict.Source(resource, namespace))
+}
+
+// ReportMissing returns a verdict for a reference to an object that does not exist.
+func (s *Subject) ReportMissing(n *neighbor.Neighbor, severity verdict.Severity) *verdict.Verdict {
+	cause := s.MissingCause(n)
+	return s.Explain(severity, n.ID.Kind.Kind+"NotFound", cause.Sentence, cause)
+}
+
+// MissingCause returns the cause for an object that does not exist.
+func (s *Subject) MissingCause(n *neighbor.Neighbor) *verdict.Cause {
+	kind, name := n.ID.Kind.Kind, n.ID.Name()
+	if namespace := n.ID.Namespace(); namespace != "" && namespace != s.ID.Namespace() {
+		name = namespace + "/" + name
+	}
+	sentence := fmt.Sprintf("%s %s does not exist", kind, name)
+	if n.Resource == "" {
+		sentence = fmt.Sprintf("%s %s is needed, but the cluster does not have the kind %s", kind, name, kind)
+	}
+	return &verdict.Cause{Object: neighbor.ObjectOf(n), Sentence: sentence, Missing: true}
+}

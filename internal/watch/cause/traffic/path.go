@@ -1,0 +1,96 @@
+package traffic
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// path is one backend of an Ingress or a route: a Service and its port.
+type path struct {
+	at, namespace, name string
+	port                int32  // 0 if the port is named.
+	portName            string // Empty if the port is a number.
+}
+
+// brokenPaths returns the verdict for the first path that reaches no pod. The severity is Failed if no path reaches a
+// pod, and otherwise at least Degraded.
+func brokenPaths(s *subject.Subject, paths []path) *verdict.Verdict {
+	var first *verdict.Verdict
+	broken := 0
+	for n := range paths {
+		p := &paths[n]
+		v := brokenPath(s, p)
+		if v == nil {
+			continue
+		}
+		broken++
+		if first == nil {
+			first = v
+			if p.at != "" {
+				first.Sentence, first.Rule = p.at+": "+first.Sentence, p.at
+			}
+		}
+	}
+	if first != nil && broken < len(paths) {
+		first.Severity = max(verdict.Degraded, s.Own.Severity)
+	}
+	return first
+}
+
+func brokenPath(s *subject.Subject, p *path) *verdict.Verdict {
+	n := s.Find(graph.NewID(graph.Kind{Kind: "Service"}, p.namespace, p.name))
+	if n.Presence == neighbor.Missing {
+		return s.ReportMissing(&n, verdict.Failed)
+	}
+	if n.Object == nil {
+		return nil
+	}
+	o := neighbor.Decode[corev1.Service](n.Object)
+	if !p.isServedBy(&o) {
+		port := cmp.Or(p.portName, strconv.Itoa(int(p.port)))
+		return s.ExplainBy(&n, verdict.Failed, "NoSuchPort", fmt.Sprintf("%s has no port %s", &n, port))
+	}
+	if hasNoEndpoints(s, &n, &o) {
+		s.AddSource("discovery.k8s.io/v1/endpointslices", p.namespace)
+		sentence := fmt.Sprintf("%s has no selector and no EndpointSlice", &n)
+		return s.ExplainBy(&n, verdict.Failed, "NoEndpoints", sentence)
+	}
+	if s.IsFailed(&n) {
+		return s.Inherit(&n, verdict.Failed, n.String()+": ")
+	}
+	return nil
+}
+
+// hasNoEndpoints reports whether a Service without selector has no endpoints, which users must create.
+func hasNoEndpoints(s *subject.Subject, n *neighbor.Neighbor, o *corev1.Service) bool {
+	kind := graph.Kind{Group: "discovery.k8s.io", Kind: "EndpointSlice"}
+	if o.Spec.Type == corev1.ServiceTypeExternalName || len(o.Spec.Selector) > 0 {
+		return false
+	}
+	if s.Find(graph.NewID(kind, n.ID.Namespace(), "")).Presence != neighbor.Missing {
+		return false // The EndpointSlices are not known completely.
+	}
+	return !slices.ContainsFunc(s.Users(n.ID, neighbor.Limit), func(id graph.ID) bool { return id.Kind == kind })
+}
+
+// isServedBy reports whether the Service has the port of the path.
+func (p *path) isServedBy(o *corev1.Service) bool {
+	if o.Spec.Type == corev1.ServiceTypeExternalName && len(o.Spec.Ports) == 0 || p.port == 0 && p.portName == "" {
+		return true
+	}
+	return slices.ContainsFunc(o.Spec.Ports, func(port corev1.ServicePort) bool {
+		if p.portName != "" {
+			return port.Name == p.portName
+		}
+		return port.Port == p.port
+	})
+}

@@ -1,0 +1,116 @@
+package traffic
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+type route struct {
+	Spec struct {
+		Hostnames []string `json:"hostnames"`
+		Rules     []struct {
+			BackendRefs []struct {
+				Group     *string `json:"group"`
+				Kind      *string `json:"kind"`
+				Name      string  `json:"name"`
+				Namespace string  `json:"namespace"`
+				Port      int32   `json:"port"`
+			} `json:"backendRefs"`
+		} `json:"rules"`
+	} `json:"spec"`
+}
+
+// Route explains why requests to a route of the Gateway API reach no pod.
+func Route(s *subject.Subject) *verdict.Verdict {
+	isParent := subject.In("spec.parentRefs")
+	if target := s.FirstMissing(isParent); target != nil {
+		return s.ReportMissing(target, verdict.Failed)
+	}
+	paths := routePaths(s)
+	for n := range paths {
+		if paths[n].namespace != s.ID.Namespace() {
+			if v := notGranted(s, &paths[n]); v != nil {
+				return v
+			}
+		}
+	}
+	if v := brokenPaths(s, paths); v != nil {
+		return v
+	}
+	for gateway := range s.Used(isParent) {
+		if s.HasProblem(&gateway) {
+			return s.Inherit(&gateway, gateway.Object.Verdict().Severity(), "Gateway "+gateway.ID.Name()+": ")
+		}
+	}
+	return nil
+}
+
+// routePaths returns the Services to which a route of the Gateway API sends requests.
+func routePaths(s *subject.Subject) (paths []path) {
+	o := neighbor.Decode[route](s.Object)
+	at := ""
+	if len(o.Spec.Hostnames) > 0 {
+		at = o.Spec.Hostnames[0]
+	}
+	for n := range o.Spec.Rules {
+		for _, b := range o.Spec.Rules[n].BackendRefs {
+			if b.Kind != nil && *b.Kind != "Service" || b.Group != nil && *b.Group != "" {
+				continue
+			}
+			paths = append(paths, path{at, cmp.Or(b.Namespace, s.ID.Namespace()), b.Name, b.Port, ""})
+		}
+	}
+	return paths
+}
+
+type referenceGrant struct {
+	Spec struct {
+		From []struct {
+			Group     string `json:"group"`
+			Kind      string `json:"kind"`
+			Namespace string `json:"namespace"`
+		} `json:"from"`
+		To []struct {
+			Group string `json:"group"`
+			Kind  string `json:"kind"`
+			Name  string `json:"name"`
+		} `json:"to"`
+	} `json:"spec"`
+}
+
+// permits reports whether the grant permits a route to use a Service of the grant's namespace.
+func (g *referenceGrant) permits(route graph.ID, service string) bool {
+	for _, from := range g.Spec.From {
+		for _, to := range g.Spec.To {
+			if from.Group == resource.GatewayGroup && from.Kind == route.Kind.Kind && from.Namespace == route.Namespace() &&
+				to.Group == "" && to.Kind == "Service" && (to.Name == "" || to.Name == service) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// notGranted returns a verdict if no ReferenceGrant permits the route to use a Service of another namespace.
+func notGranted(s *subject.Subject, p *path) *verdict.Verdict {
+	kind := graph.Kind{Group: resource.GatewayGroup, Kind: "ReferenceGrant"}
+	if s.Find(graph.NewID(kind, p.namespace, "")).Presence != neighbor.Missing {
+		return nil // The grants are not known completely.
+	}
+	s.AddSource(resource.GatewayGroup+"/v1beta1/referencegrants", p.namespace)
+	for _, n := range s.All(kind, p.namespace, neighbor.Limit) {
+		if g := neighbor.Decode[referenceGrant](n.Object); g.permits(s.ID, p.name) {
+			return nil
+		}
+	}
+	target := s.Find(graph.NewID(graph.Kind{Kind: "Service"}, p.namespace, p.name))
+	target.Resource = cmp.Or(target.Resource, "core/v1/services")
+	return s.ExplainBy(&target, verdict.Failed, "RefNotPermitted",
+		fmt.Sprintf("No ReferenceGrant in namespace %s permits the use of Service %s", p.namespace, p.name))
+}
