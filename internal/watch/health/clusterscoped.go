@@ -22,10 +22,7 @@ func nodeHealth(o object.Object, _ Status) result {
 		h.reason = "NodeStatusUnknown"
 	case !ready.Is("True"):
 		h.Status, h.Summary, h.reason = Failed, "Not ready: "+message.NodeNotReady(ready.ShortExplanation()), "NotReady"
-		if created := o.Created(); !created.IsZero() {
-			h.Status = InProgress // A new node waits for its network plugin.
-			h.progress(created, verdict.Failed)
-		}
+		h.allowStart(o) // A new node waits for its network plugin.
 	}
 	for _, c := range o.Conditions() {
 		isPartUnready := c.Is("False") && c.Kind != "Ready" && strings.HasSuffix(c.Kind, "Ready")

@@ -63,5 +63,3 @@ func counted(n int64, thing string) string {
 	}
 	return fmt.Sprintf("%d %s", n, thing)
 }
-
-func surplus(n int64) string { return counted(n, "extra replica") + " pending termination" }

@@ -1,6 +1,7 @@
 package health
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -14,10 +15,7 @@ func (r *result) applyPhase(o object.Object) {
 	if r.Status != Current || r.Summary != "" || len(o.Conditions()) > 0 {
 		return
 	}
-	phase := o.Text("status", "phase")
-	if phase == "" {
-		phase = o.Text("status", "state")
-	}
+	phase := cmp.Or(o.Text("status", "phase"), o.Text("status", "state"))
 	switch strings.ToLower(phase) {
 	case "failed", "error", "errored", "failure", "degraded", "unhealthy", "crashed", "lost":
 		r.Status, r.severity, r.reason = Failed, verdict.Failed, phase

@@ -80,11 +80,7 @@ func (r *result) setUnschedulable(o object.Object, scheduled object.Condition) {
 	if short := message.Unschedulable(scheduled.Message); short != "" {
 		r.Summary, r.Details = short, append(r.Details, "Scheduler: "+scheduled.Message)
 	}
-	start := scheduled.ChangedAt
-	if start.IsZero() {
-		start = o.Created()
-	}
-	r.progress(start, verdict.Failed)
+	r.progress(cmp.Or(scheduled.ChangedAt, o.Created()), verdict.Failed)
 }
 
 func gates(o object.Object) (names []string) {

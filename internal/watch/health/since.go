@@ -29,23 +29,13 @@ func Since(text []byte) time.Time {
 	case "/PersistentVolume":
 		since = o.Time("status", "lastPhaseTransitionTime")
 	case "/Event", "events.k8s.io/Event":
-		return firstTime(o.Time("firstTimestamp"), o.Time("eventTime"), o.Time("deprecatedFirstTimestamp"), o.Created())
+		return cmp.Or(o.Time("firstTimestamp"), o.Time("eventTime"), o.Time("deprecatedFirstTimestamp"), o.Created())
 	}
-	if since = firstTime(since, conditionSince(o)); !since.IsZero() {
+	if since = cmp.Or(since, conditionSince(o)); !since.IsZero() {
 		return since
 	}
 	if isInitial(o) {
-		return firstTime(o.Time("status", "startTime"), o.Created())
-	}
-	return time.Time{}
-}
-
-// firstTime returns the first time that is not zero.
-func firstTime(times ...time.Time) time.Time {
-	for _, t := range times {
-		if !t.IsZero() {
-			return t
-		}
+		return cmp.Or(o.Time("status", "startTime"), o.Created())
 	}
 	return time.Time{}
 }
@@ -65,7 +55,7 @@ func podSince(o object.Object) time.Time {
 		return ended
 	}
 	// If several containers failed, the condition Ready changed when the first one failed.
-	return firstTime(conditionSince(o), ended)
+	return cmp.Or(conditionSince(o), ended)
 }
 
 // cronJobSince returns when the last run was due if that run failed. Otherwise, it returns when the missed run was due.
@@ -91,7 +81,7 @@ func conditionSince(o object.Object) time.Time {
 			first = c.ChangedAt
 		}
 	}
-	return firstTime(first, limited)
+	return cmp.Or(first, limited)
 }
 
 // isUndesired reports whether a condition is a problem: a known good type ("Ready") that is not True, or a known bad

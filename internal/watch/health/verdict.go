@@ -1,6 +1,7 @@
 package health
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
@@ -51,11 +52,7 @@ func (r *result) verdict(now, changedAt time.Time) verdict.Verdict {
 		v.Severity = r.severityOfStatus()
 	}
 	if (v.Severity == verdict.OK || v.Severity == verdict.Progressing) && r.promised > 0 {
-		start := r.startedAt
-		if start.IsZero() {
-			start = changedAt
-		}
-		if !start.IsZero() {
+		if start := cmp.Or(r.startedAt, changedAt); !start.IsZero() {
 			v.OverdueAt = start.Add(r.promised)
 		}
 		if !v.OverdueAt.IsZero() && !now.Before(v.OverdueAt) {

@@ -9,10 +9,36 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
+// reasons are the details of a workload's health.
+type reasons []string
+
+// add adds a text if a condition applies.
+func (r *reasons) add(condition bool, format string, arguments ...any) {
+	if condition {
+		*r = append(*r, fmt.Sprintf(format, arguments...))
+	}
+}
+
+// addReplicas adds the replicas that are more than desired, and the ready ones that are not available yet.
+func (r *reasons) addReplicas(o object.Object, desired, ready int64) {
+	extra, available := o.Count("status", "replicas")-desired, o.Count("status", "availableReplicas")
+	r.add(extra > 0, "%s pending termination", counted(extra, "extra replica"))
+	r.add(available < ready, "%d of %d ready replicas available (minReadySeconds passed)", available, ready)
+}
+
+// addFailure adds the reason for the condition ReplicaFailure. It returns Failed if there is one, and else the status.
+func (r *reasons) addFailure(failure object.Condition, status Status) Status {
+	if !failure.Is("True") {
+		return status
+	}
+	r.add(true, "%s", podFailureText(failure))
+	return Failed
+}
+
 // readiness returns a workload's health. If the numbers do not explain the status, the summary includes the first
 // reason.
-func readiness(status Status, ready, desired int64, noun string, reasons []string) result {
-	h := result{Health: Health{Status: status, Summary: ratioText(ready, desired, noun, "ready"), Details: reasons}}
+func readiness(status Status, ready, desired int64, noun string, details reasons) result {
+	h := result{Health: Health{Status: status, Summary: ratioText(ready, desired, noun, "ready"), Details: details}}
 	if desired == 0 && ready == 0 {
 		h.Summary = fmt.Sprintf("No %s desired", noun)
 	}
@@ -24,39 +50,30 @@ func readiness(status Status, ready, desired int64, noun string, reasons []strin
 		}
 		h.progress(time.Time{}, overdue)
 	}
-	if len(reasons) > 0 && (status == Failed || status == InProgress && ready >= desired) {
-		h.Summary += ". " + reasons[0]
-		h.Details = reasons[1:]
+	if len(details) > 0 && (status == Failed || status == InProgress && ready >= desired) {
+		h.Summary += ". " + details[0]
+		h.Details = details[1:]
 	}
 	return h
 }
 
 func deployment(o object.Object, status Status) result {
 	desired, ready := o.CountOr(1, "spec", "replicas"), o.Count("status", "readyReplicas")
-	var reasons []string
-	progressing := o.Condition("Progressing")
+	updated, isPaused := o.Count("status", "updatedReplicas"), o.Flag("spec", "paused")
+	progressing, failure := o.Condition("Progressing"), o.Condition("ReplicaFailure")
+	var details reasons
 	if progressing.Is("False") {
 		status = Failed
-		reasons = append(reasons, "Rollout stalled: "+progressing.Explanation())
+		details.add(true, "Rollout stalled: %s", progressing.Explanation())
 	}
-	status, reasons = checkReplicaFailure(o, status, reasons)
-	if o.Flag("spec", "paused") {
-		if status == InProgress && ready >= desired {
-			status = Current // Nothing happens until the Deployment is resumed.
-		}
-		reasons = append(reasons, "Paused: template changes are not rolled out")
+	status = details.addFailure(failure, status)
+	if isPaused && status == InProgress && ready >= desired {
+		status = Current // Nothing happens until the Deployment is resumed.
 	}
-	if updated := o.Count("status", "updatedReplicas"); updated < desired {
-		reasons = append(reasons, ratioText(updated, desired, "replicas", "updated"))
-	}
-	if extra := o.Count("status", "replicas") - desired; extra > 0 {
-		reasons = append(reasons, surplus(extra))
-	}
-	if available := o.Count("status", "availableReplicas"); available < ready {
-		reasons = append(reasons, ratioText(available, ready, "ready replicas", "available (minReadySeconds passed)"))
-	}
-	r := readiness(status, ready, desired, "replicas", reasons)
-	failure := o.Condition("ReplicaFailure")
+	details.add(isPaused, "Paused: template changes are not rolled out")
+	details.add(updated < desired, "%d of %d replicas updated", updated, desired)
+	details.addReplicas(o, desired, ready)
+	r := readiness(status, ready, desired, "replicas", details)
 	switch {
 	case failure.Is("True"):
 		r.reason = failure.Reason
@@ -74,13 +91,6 @@ func deployment(o object.Object, status Status) result {
 		r.reason, r.promised = progressing.Reason, 0 // The controller checks spec.progressDeadlineSeconds.
 	}
 	return r
-}
-
-func checkReplicaFailure(o object.Object, status Status, reasons []string) (Status, []string) {
-	if c := o.Condition("ReplicaFailure"); c.Is("True") {
-		return Failed, append(reasons, podFailureText(c))
-	}
-	return status, reasons
 }
 
 // podFailureText explains the condition ReplicaFailure in the words of the admission plugin that rejected the pods.
@@ -101,16 +111,13 @@ func replicaSet(o object.Object, status Status) result {
 	if status == Current && ready < desired {
 		status = InProgress
 	}
-	status, reasons := checkReplicaFailure(o, status, nil)
-	if extra := o.Count("status", "replicas") - desired; extra > 0 {
-		reasons = append(reasons, surplus(extra))
-	}
-	if available := o.Count("status", "availableReplicas"); available < ready {
-		reasons = append(reasons, ratioText(available, ready, "ready replicas", "available (minReadySeconds passed)"))
-	}
-	r := readiness(status, ready, desired, "replicas", reasons)
-	if c := o.Condition("ReplicaFailure"); c.Is("True") {
-		r.reason = c.Reason
+	var details reasons
+	failure := o.Condition("ReplicaFailure")
+	status = details.addFailure(failure, status)
+	details.addReplicas(o, desired, ready)
+	r := readiness(status, ready, desired, "replicas", details)
+	if failure.Is("True") {
+		r.reason = failure.Reason
 	}
 	return r
 }
@@ -122,30 +129,22 @@ func statefulSet(o object.Object, status Status) result {
 	if status == Current && ready < desired {
 		status = InProgress
 	}
-	var reasons []string
+	var details reasons
 	partition := o.Count("spec", "updateStrategy", "rollingUpdate", "partition")
 	newest := o.Text("status", "updateRevision")
 	switch updated := o.Count("status", "updatedReplicas"); {
 	case newest == "" || newest == o.Text("status", "currentRevision"):
 	case o.Text("spec", "updateStrategy", "type") == "OnDelete":
-		reasons = append(
-			reasons,
-			ratioText(updated, desired, "replicas", "updated; others update when they are deleted"),
-		)
+		details.add(true, "%d of %d replicas updated; others update when they are deleted", updated, desired)
 	case partition > 0:
-		reasons = append(
-			reasons,
-			ratioText(
-				updated, desired, "replicas", fmt.Sprintf("updated; ordinals below %d are not updated (partition)", partition),
-			),
-		)
-	case updated < desired:
-		reasons = append(reasons, ratioText(updated, desired, "replicas", "updated"))
+		details.add(true, "%d of %d replicas updated; ordinals below %d are not updated (partition)",
+			updated, desired, partition)
+	default:
+		details.add(updated < desired, "%d of %d replicas updated", updated, desired)
 	}
-	if extra := o.Count("status", "replicas") - desired; extra > 0 {
-		reasons = append(reasons, surplus(extra))
-	}
-	return readiness(status, ready, desired, "replicas", reasons)
+	extra := o.Count("status", "replicas") - desired
+	details.add(extra > 0, "%s pending termination", counted(extra, "extra replica"))
+	return readiness(status, ready, desired, "replicas", details)
 }
 
 // daemonSet ignores outdated pods for the strategy OnDelete. kstatus waits for their update, which requires a manual
@@ -157,23 +156,16 @@ func daemonSet(o object.Object, status Status) result {
 		o.Has("status", "desiredNumberScheduled") {
 		status = Current
 	}
-	var reasons []string
-	if scheduled := o.Count("status", "currentNumberScheduled"); scheduled < desired {
-		reasons = append(reasons, ratioText(scheduled, desired, "nodes", "have a pod"))
+	scheduled, misscheduled := o.Count("status", "currentNumberScheduled"), o.Count("status", "numberMisscheduled")
+	updated, available := o.Count("status", "updatedNumberScheduled"), o.Count("status", "numberAvailable")
+	others := ""
+	if isOnDelete {
+		others = "; others update when they are deleted"
 	}
-	switch updated := o.Count("status", "updatedNumberScheduled"); {
-	case updated < desired && isOnDelete:
-		reasons = append(
-			reasons, ratioText(updated, desired, "pods", "updated; others update when they are deleted"),
-		)
-	case updated < desired:
-		reasons = append(reasons, ratioText(updated, desired, "pods", "updated"))
-	}
-	if available := o.Count("status", "numberAvailable"); available < ready {
-		reasons = append(reasons, ratioText(available, ready, "ready pods", "available (minReadySeconds passed)"))
-	}
-	if misscheduled := o.Count("status", "numberMisscheduled"); misscheduled > 0 {
-		reasons = append(reasons, fmt.Sprintf("Running on %s it should not (misscheduled)", counted(misscheduled, "node")))
-	}
-	return readiness(status, ready, desired, "pods", reasons)
+	var details reasons
+	details.add(scheduled < desired, "%d of %d nodes have a pod", scheduled, desired)
+	details.add(updated < desired, "%d of %d pods updated%s", updated, desired, others)
+	details.add(available < ready, "%d of %d ready pods available (minReadySeconds passed)", available, ready)
+	details.add(misscheduled > 0, "Running on %s it should not (misscheduled)", counted(misscheduled, "node"))
+	return readiness(status, ready, desired, "pods", details)
 }
