@@ -76,7 +76,7 @@ function cycles() {
 const methods = mostMethods();
 const clients = tracked.filter((file) => file.endsWith(".go") && /websocket\.Dial\(/.test(read(file)));
 const rows = [
-  { row: "lines of the largest Go package", value: largest.lines, limit: 1900, goal: 1600, where: largest.folder },
+  { row: "lines of the largest Go package", value: largest.lines, limit: 1600, goal: 1600, where: largest.folder },
   { row: "lines of the median Go package", value: median(packages.map((one) => one.lines)), limit: 600, goal: 600 },
   { row: "files in one folder, without tests", value: fullest.files, limit: 25, goal: 25, where: fullest.folder },
   { row: "import cycles in TypeScript", value: cycles().length, limit: 0, goal: 0 },
