@@ -493,7 +493,7 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
     await check(guest, "a link that has ended");
     await guest.goto(`${dashboard.url}r/core/v1/pods`);
     await check(guest, "a page of a share that has ended");
-    await guest.getByRole("button", { name: "Remove from this browser" }).click();
+    await guest.getByRole("button", { name: "Remove link from this browser" }).click();
     await guest.locator("[data-page=left]").waitFor();
     await check(guest, "a share that was left");
     await page.keyboard.press("Escape");

@@ -142,7 +142,7 @@ await test("contexts", { timeout: 180_000 }, async (t) => {
     await choose(page, "of-a-stranger");
     const note = page.locator("#cluster-pop [role=status]");
     await until("why not", async () =>
-      /^of-admin stays active: .*executable false failed/.test(await note.innerText()),
+      /^The context of-admin stays active: .*executable false failed/.test(await note.innerText()),
     );
     await page.keyboard.press("Escape");
     await liveAs(page, "of-admin");

@@ -84,7 +84,7 @@ await test("a page whose socket cannot open", { timeout: 120_000 }, async (t) =>
     assert.match(await page.locator("pre.yaml").innerText(), new RegExp(`name: ${name(3)}`));
     assert.match(await page.locator("#asof").innerText(), /^As of/);
     await page.goto(`${list}&open=${ns}/${name(4)}&tab=yaml`);
-    await page.locator("#panel a", { hasText: "Open its page" }).click();
+    await page.locator("#panel a", { hasText: "Open the object's page" }).click();
     await page.waitForURL(`**/o/core/v1/configmaps/${ns}/${name(4)}?tab=yaml`);
     await page.goto(`${list}&open=${ns}/${name(4)}`);
     await page.locator("#panel a", { hasText: "Close" }).click();

@@ -139,14 +139,20 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     ]) {
       const answer = await guest.goto(dashboard.url + path);
       assert.ok([403, 404].includes(answer.status()), `${path} is answered with ${answer.status()}`);
-      assert.match(await guest.locator("#main").innerText(), /not shared with you|There is no/, path);
+      assert.match(
+        await guest.locator("#main").innerText(),
+        /not shared with you|does not include the requested data|There is no/,
+        path,
+      );
       assert.equal(await guest.locator(".shared").count(), 1);
     }
     await guest.goto(`${dashboard.url}r/core/v1/pods`);
     await guest.getByRole("link", { name: "Go to the shared view" }).click();
     await until("the way back", async () => (await names(guest)).includes("a-1"));
     await guest.goto(`${dashboard.url}r/core/v1/configmaps?ns=${other}`);
-    await until("words", async () => /not shared with you/.test(await guest.locator("#main").innerText()));
+    await until("words", async () =>
+      /not shared with you|does not include the requested data/.test(await guest.locator("#main").innerText()),
+    );
     assert.deepEqual(await names(guest), []);
     await guest.goto(`${dashboard.url}r/core/v1/configmaps`);
     await become("no more than that", () => names(guest), ["a-1", "a-2", "a-3"]);

@@ -110,7 +110,7 @@ export function listCommands(
     move("G End", "Last row", "last"),
     move("PageDown", "Page down", "page-down"),
     move("PageUp", "Page up", "page-up"),
-    command("Rows", "Enter", "rows", "Open", () => {
+    command("Rows", "Enter", "rows", "Open object", () => {
       const at = list.table.activeEntry;
       if (at !== undefined) list.open(at.ns, at.name);
     }),

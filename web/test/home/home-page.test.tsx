@@ -110,7 +110,7 @@ void test("the strip shows the version of the API server, and whether it respond
   assert.deepEqual(shown({ version: "v1.34.1", state: "live", latencyMs: 20 }), [
     "API server v1.34.1 Responds in 20 ms",
     "good",
-    "The newest discovery took at most 20 ms.",
+    "The last discovery took at most 20 ms.",
   ]);
   const reason = "Discovery has failed since 2026-11-27T10:00:00Z";
   assert.deepEqual(shown({ version: "v1.34.1", state: "stale", reason }), [

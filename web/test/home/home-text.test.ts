@@ -96,7 +96,7 @@ void test("no problems are reported only of what is known", () => {
   });
   assert.deepEqual(emptyText(quiet(pods, watched("Secret", "forbidden", 0), watched("Node", "stale")), ""), {
     title: "No problems found in 3,000 objects of 1 resource type",
-    detail: "Not known: Secret (forbidden), Node (stale).",
+    detail: "The problems of Secret (forbidden), Node (stale) are unknown.",
   });
   assert.equal(emptyText(quiet(), "").title, "Nothing has been read");
   assert.deepEqual(emptyText(overview, "zzz"), { title: "No problems match “zzz”", detail: "11 problems hidden" });

@@ -52,11 +52,11 @@ void test("an invalid overview is rejected with the reason", () => {
     [{}, "summary is not an object"],
     [{ ...base, problems: {} }, "problems is not a list"],
     [{ ...base, problems: [7] }, "problems is not an object"],
-    [{ ...base, problems: [{ name: 7 }] }, "name is not a text"],
-    [{ ...base, total: -1 }, "total is not a count"],
+    [{ ...base, problems: [{ name: 7 }] }, "name is not a string"],
+    [{ ...base, total: -1 }, "total is not a non-negative integer"],
     [{ ...base, counts: { failed: "1" } }, "counts is not a number"],
-    [{ ...base, watched: [{ state: "sleeping" }] }, "state is unknown"],
-    [{ ...base, unexamined: [{}] }, "unexamined is not a text"],
+    [{ ...base, watched: [{ state: "sleeping" }] }, "the watch state is unknown"],
+    [{ ...base, unexamined: [{}] }, "unexamined is not a string"],
   ] as const)
     assert.equal(readOverview(members), reason);
 });

@@ -383,7 +383,8 @@ export function footerText(f: FooterState): string {
         ? `History starts at ${f.since}.`
         : `History is complete since ${f.since}. Earlier changes may be missing.`,
     );
-  if (f.size > 0) return join(f.filtered ? "No changes match the filter." : "Only minor changes, which are hidden.");
+  if (f.size > 0)
+    return join(f.filtered ? "No changes match the filter." : "There are only minor changes, and these are hidden.");
   const until = f.staleText === null ? `since ${f.since}` : `from ${f.since} until then`;
   const subject =
     f.kinds === null

@@ -40,7 +40,7 @@ export function homeCommands(home: HomeHost): Command[] {
     move("k ArrowUp", "Up", (at) => at - 1),
     move("g Home", "First problem", () => 0),
     move("G End", "Last problem", (_, last) => last),
-    command("Enter", "rows", "Open", () => {
+    command("Enter", "rows", "Open object", () => {
       const focused = document.activeElement;
       if (focused instanceof HTMLElement && focused.closest("#rows") !== null) focused.click();
     }),

@@ -108,7 +108,7 @@ export function emptyText(o: Overview, q: string): Empty {
       ? { title: "Nothing has been read", detail: "No resource type can be watched, so problems are unknown." }
       : { title: `No problems in ${scope}`, detail: "" };
   const names = unknown.map((w) => `${w.kind} (${stateWord(w).toLowerCase()})`).join(", ");
-  return { title: `No problems found in ${scope}`, detail: `Not known: ${names}.` };
+  return { title: `No problems found in ${scope}`, detail: `The problems of ${names} are unknown.` };
 }
 
 export function stateWord(w: Pick<Watched, "state">): string {

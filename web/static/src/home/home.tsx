@@ -82,7 +82,7 @@ export class HomePage implements Handler {
 
   retry(): void {
     this.problem = null;
-    this.subscription.resync("the server refused the overview");
+    this.subscription.resync("the server rejected the request for the overview");
   }
 
   message(m: Parameters<Handler["message"]>[0]): void {

@@ -100,7 +100,7 @@ function ServerFact({ server: { version, state, reason, latency } }: { server: O
     <Fact
       label={`API server${version === "" ? "" : ` ${version}`}`}
       tone={state === null ? "" : isLive ? "good" : "bad"}
-      title={reason || (latency > 0 ? `The newest discovery took at most ${latency} ms.` : "")}
+      title={reason || (latency > 0 ? `The last discovery took at most ${latency} ms.` : "")}
     >
       {state === null ? "unknown" : isLive ? `Responds${latency > 0 ? ` in ${latency} ms` : ""}` : "No response"}
     </Fact>

@@ -196,5 +196,5 @@ function noteText({ found, typed, isComplete, isRefused, isGuest }: NoteState): 
     return `${prefix}No namespaces match “${typed}”.`;
   }
   if (found > maxRows) return `${prefix}${formatInteger(found - maxRows)} more: type to filter.`;
-  return prefix !== "" ? `${prefix}Type any namespace name.` : "Space: add · Enter: only this";
+  return prefix !== "" ? `${prefix}Type any namespace name.` : "Space: add · Enter: select only this namespace";
 }

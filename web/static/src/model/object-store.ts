@@ -153,11 +153,11 @@ export class ObjectStore implements Handler {
         break;
       case "update":
         if (this.object === null || this.deletedAt !== null || uid(this.object) !== e.uid)
-          return "a patch is for another object";
+          return "a received patch is for another object";
         try {
           this.object = immutableJSONPatch(this.object, e.patch.slice()) as JsonObject;
         } catch {
-          return "a patch does not apply";
+          return "a received patch does not apply to the cached object";
         }
         break;
       case "delete":

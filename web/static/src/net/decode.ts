@@ -47,7 +47,7 @@ export function decode(text: string, viewOf: (id: number) => SubscriptionSpec["v
   try {
     frame = parse(text);
   } catch {
-    return { messages: [], faults: [{ id: null, message: "a frame is not JSON" }] };
+    return { messages: [], faults: [{ id: null, message: "a received frame is not JSON" }] };
   }
   const messages: Message[] = [];
   const faults: DecodeFault[] = [];
@@ -60,7 +60,7 @@ export function decode(text: string, viewOf: (id: number) => SubscriptionSpec["v
       if (read !== null) messages.push(read);
     } catch (err) {
       if (!(err instanceof MalformedError)) throw err;
-      faults.push({ id, message: err.message });
+      faults.push({ id, message: `a received message is malformed: ${err.message}` });
     }
   }
   return { messages, faults };
@@ -88,7 +88,7 @@ function message(
 ): Message | null {
   const type = string(m["type"], "type");
   if (type === "error") return { id, type, problem: problem(m["problem"]) };
-  if (id === null) throw new MalformedError(`${type} without an id`);
+  if (id === null) throw new MalformedError(`a message of the type ${type} has no id`);
   if (type === "pong") return { id, type };
   const view = viewOf(id);
   if (view === null) return null;
@@ -159,7 +159,7 @@ function message(
       };
     case "state": {
       const state = states.find((s) => s === m["state"]);
-      if (state === undefined) throw new MalformedError("state is unknown");
+      if (state === undefined) throw new MalformedError("the watch state is unknown");
       return {
         id,
         type,
@@ -236,7 +236,7 @@ function tableEvent(v: unknown): RowEvent {
       return { op: "delete", ns: optional(e["ns"], "ns"), name: string(e["name"], "name") };
     default:
       // An unknown op is an error, because the page does not know what the event has changed.
-      throw new MalformedError("an event's op is unknown");
+      throw new MalformedError("an event has an unknown op");
   }
 }
 
@@ -273,7 +273,7 @@ function windowEvent(v: unknown): WindowEvent {
             }),
       };
     default:
-      throw new MalformedError("an event's op is unknown");
+      throw new MalformedError("an event has an unknown op");
   }
 }
 
@@ -339,7 +339,7 @@ function objectEvent(v: unknown): ObjectEvent {
     case "delete":
       return { op: "delete", uid: optional(e["uid"], "uid"), ...changedBy };
     default:
-      throw new MalformedError("an event's op is unknown");
+      throw new MalformedError("an event has an unknown op");
   }
 }
 
@@ -362,7 +362,7 @@ function health(v: unknown): { health?: Health } {
 function change(v: unknown): Change {
   const e = tree(v, "event");
   const op = (["add", "update", "delete"] as const).find((o) => o === e["op"]);
-  if (op === undefined) throw new MalformedError("an event's op is unknown");
+  if (op === undefined) throw new MalformedError("an event has an unknown op");
   return {
     op,
     ns: optional(e["ns"], "ns"),
@@ -392,7 +392,7 @@ function author(v: unknown, operations: number): PatchAuthor {
   const a = tree(v, "author");
   const ops = list(a["ops"], "ops").map((op) => number(op, "an operation's index"));
   if (ops.some((op) => !Number.isInteger(op) || op < 0 || op >= operations))
-    throw new MalformedError("an author's operation is not in the patch");
+    throw new MalformedError("an author refers to an operation that is not in the patch");
   return { ...decodeFieldManager(a), ops };
 }
 
@@ -404,7 +404,7 @@ function patchOp(v: unknown): PatchOp {
     case "add":
     case "replace":
     case "test":
-      if (o["value"] === undefined) throw new MalformedError("a patch has no value");
+      if (o["value"] === undefined) throw new MalformedError("a patch operation has no value");
       return { op: o["op"], path, value: o["value"] };
     case "remove":
       return { op: "remove", path };
@@ -412,7 +412,7 @@ function patchOp(v: unknown): PatchOp {
     case "copy":
       return { op: o["op"], path, from: string(o["from"], "from") };
     default:
-      throw new MalformedError("a patch's op is unknown");
+      throw new MalformedError("a patch operation has an unknown op");
   }
 }
 
@@ -434,7 +434,7 @@ function table(v: unknown): Row[] {
   const columnOf = (member: string): readonly unknown[] => checkLength(list(t[member], member), member);
   const checkLength = <T>(column: readonly T[], name: string): readonly T[] => {
     if (column.length !== names.length)
-      throw new MalformedError(`${name} has ${column.length} of ${names.length} rows`);
+      throw new MalformedError(`${name} has ${column.length} values for ${names.length} rows`);
     return column;
   };
   const [ns, rv, created] = [columnOf("ns"), columnOf("rv"), columnOf("created")];

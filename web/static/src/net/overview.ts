@@ -204,7 +204,7 @@ function apiServer(v: unknown): Summary["apiServer"] {
 
 function watched(o: JsonObject): Watched {
   const state = states.find((s) => s === o["state"]);
-  if (state === undefined) throw new InvalidOverview("state is unknown");
+  if (state === undefined) throw new InvalidOverview("the watch state is unknown");
   return {
     resource: text(o["resource"], "resource"),
     kind: text(o["kind"], "kind"),
@@ -240,7 +240,7 @@ const texts = (v: unknown, name: string): string[] => items(v, name).map((item) 
 
 function text(v: unknown, name: string): string {
   if (isAbsent(v)) return "";
-  if (typeof v !== "string") throw new InvalidOverview(`${name} is not a text`);
+  if (typeof v !== "string") throw new InvalidOverview(`${name} is not a string`);
   return v.length > maxText ? `${v.slice(0, maxText)}…` : v;
 }
 
@@ -258,7 +258,7 @@ function number(v: unknown, name: string): number {
 
 function count(v: unknown, name: string): number {
   const n = number(v, name);
-  if (!Number.isSafeInteger(n) || n < 0) throw new InvalidOverview(`${name} is not a count`);
+  if (!Number.isSafeInteger(n) || n < 0) throw new InvalidOverview(`${name} is not a non-negative integer`);
   return n;
 }
 

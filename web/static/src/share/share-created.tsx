@@ -59,7 +59,9 @@ export function CreatedLink({ created: { url, persistent, link }, now, another, 
         <QrCode text={current} />
         <div class="share-notes">
           <p>{`Viewers see ${partsText(link.parts)} until ${expiryText(link.expires, now)}.`}</p>
-          <p>Copy it now: only its hash is stored, so you won't see it again. Revoke it any time under Links.</p>
+          <p>
+            Copy the link now: only its hash is stored, so it is not shown again. You can revoke the link under Links.
+          </p>
           {!persistent && (
             <p>
               <RestartNote />

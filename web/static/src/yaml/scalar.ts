@@ -21,7 +21,7 @@ function schema(): Schema {
     resolve: (text) => (/^(?:[-+]?0[xob]|[-+.\d].*_|---|\.\.\.)/i.test(text) ? text : NOT_RESOLVED),
   });
   const int = DUMP_SCHEMA.tags.find((t) => t.tagName === "tag:yaml.org,2002:int");
-  if (int?.nodeKind !== "scalar") throw new Error("the library has no tag for whole numbers");
+  if (int?.nodeKind !== "scalar") throw new Error("js-yaml has no tag for integers");
   return DUMP_SCHEMA.withTags(
     ambiguous,
     defineScalarTag(int.tagName, {

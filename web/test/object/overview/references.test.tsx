@@ -91,7 +91,10 @@ void test("references are loaded on request", async () => {
   );
   await click();
   assert.equal(list(), "No references found in the searched resource types");
-  assert.match(e.textContent, /Searched 1 of 2 resource types; there may be more in the others.*you may not list them/);
+  assert.match(
+    e.textContent,
+    /Searched 1 of 2 resource types; the others may contain more related objects.*you may not list them/,
+  );
 
   answer = graph([], []);
   await click();

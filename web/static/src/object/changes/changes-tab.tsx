@@ -68,7 +68,7 @@ export class ChangesTab implements Tab, Handler {
       this.problem = m.problem;
       this.clear();
     }
-    if (!isConsistent) this.subscription.resync("a change does not match the version before it");
+    if (!isConsistent) this.subscription.resync("a received change does not match the previous version of the object");
     this.schedule();
   }
 

@@ -178,7 +178,7 @@ function Events({ feed, now, warningsFirst, setWarningsFirst, isRelevant, hrefOf
   const banner = info === undefined || events.length === 0 ? null : bannerText(info, now);
   const note =
     info === undefined
-      ? { title: "Events", detail: "They load after the object.", next: "", act: null }
+      ? { title: "Events", detail: "Events load after the object.", next: "", act: null }
       : events.length > 0
         ? null
         : isComplete && s?.tone === "live"

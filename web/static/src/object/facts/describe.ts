@@ -139,8 +139,8 @@ function probe(name: string, v: unknown): Fact | null {
     number(v[member]) === null ? "" : `${label} ${scalar(v[member])}s`,
   );
   const counts = [
-    ["successThreshold", "success after"],
-    ["failureThreshold", "failure after"],
+    ["successThreshold", "success threshold"],
+    ["failureThreshold", "failure threshold"],
   ].map(([member = "", label]) => (number(v[member]) === null ? "" : `${label} ${scalar(v[member])}`));
   return fact(`${name[0]?.toUpperCase()}${name.slice(1)}`, handlerText(v), ...seconds, ...counts);
 }

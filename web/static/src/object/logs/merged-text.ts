@@ -42,7 +42,7 @@ export function mergedFooter(s: MergedSituation, now: number): LogFooter {
     );
   if (count("asking") > 0) return make("busy", `Loading${rest}…`);
   if (refused === s.states.length) return make("bad", firstProblem(s.states)?.title ?? "Failed");
-  return make("ended", `${s.previous ? "Ended: previous runs" : "Ended"} of ${containers(count("ended"))}${rest}`);
+  return make("ended", `${s.previous ? "Previous logs" : "Logs"} of ${containers(count("ended"))} ended${rest}`);
 }
 
 const firstProblem = (states: readonly LogState[]): { title: string; detail: string; status: number } | null => {
@@ -54,7 +54,7 @@ export function limitText(logs: number, maxLogs: number, pods: number, maxPods: 
   if (logs > maxLogs)
     return (
       `Showing ${maxLogs} of ${logs}${pods > maxPods ? " or more" : ""} container logs, of the worst pods. ` +
-      "Select a container to read another one."
+      "Select a container to read another log."
     );
   return pods > maxPods ? `Showing the logs of ${maxPods} of ${formatInteger(pods)} pods, the worst first.` : "";
 }

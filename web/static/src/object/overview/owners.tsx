@@ -56,7 +56,7 @@ export class OwnerReader {
       if (response.status === 404) return { trouble: "not found" };
       if (response.status === 403) return { trouble: "forbidden" };
       this.readFailed = !signal.aborted;
-      return { trouble: `could not be read (${response.status})` };
+      return { trouble: `could not be read (status ${response.status})` };
     } catch {
       this.readFailed = !signal.aborted;
       return { trouble: "could not be read" };

@@ -19,7 +19,7 @@ export function layout(order: LayoutRequest, signal: AbortSignal): Promise<Graph
     const terminate = (): void => worker.terminate();
     signal.addEventListener("abort", () => {
       terminate();
-      reject(new Error("given up"));
+      reject(new Error("the layout was canceled"));
     });
     worker.addEventListener("message", (e: MessageEvent<GraphLayout>) => {
       terminate();

@@ -68,7 +68,9 @@ export class RelatedPoller {
       if (graph !== null) this.onGraph(graph, at);
       else
         this.onError(
-          answer.ok ? { title: "Invalid response", status: 0, detail: "Not a graph." } : await problemOf(answer),
+          answer.ok
+            ? { title: "Invalid response", status: 0, detail: "The response is not a graph of related objects." }
+            : await problemOf(answer),
         );
     } catch {
       if (signal.aborted) return;

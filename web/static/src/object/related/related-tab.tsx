@@ -287,7 +287,7 @@ const IconButton = ({ sign, label, disabled = false, run }: IconButtonProps) => 
 const EmptyNote = ({ text }: { text: string }) => (
   <div class="note">
     <h2>No related objects found</h2>
-    <p>{`It has no owners, and refers to no other objects. ${text}`}</p>
+    <p>{`The object has no owners, and refers to no other objects. ${text}`}</p>
   </div>
 );
 

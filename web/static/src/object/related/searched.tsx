@@ -13,7 +13,7 @@ export function SearchedDetails({ graph: { searched, truncated }, host }: { grap
     notSearched.length === 0
       ? `Searched ${formatInteger(n)} resource ${n === 1 ? "type" : "types"}`
       : `Searched ${formatInteger(n - notSearched.length)} of ${formatInteger(n)} resource types; ` +
-        "there may be more in the others";
+        "the others may contain more related objects";
   const kindLabel = (ref: string): string => labelOf(ref, host);
   const searchedNames = searched
     .filter(wasSearched)

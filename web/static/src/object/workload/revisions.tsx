@@ -84,7 +84,7 @@ function RevisionRow({ revision, previous, all, isOpen, toggle }: RowProps) {
           ))}
         </td>
         <td class="change-summary">
-          {summary || (previous === undefined ? "oldest kept" : "no changes")}
+          {summary || (previous === undefined ? "oldest stored revision" : "no changes")}
           {cause !== "" && <span class="change-cause">{cause}</span>}
         </td>
         <td class="ready" ref={useHighlight<HTMLTableCellElement>(ready)}>

@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c}from"./chunk-OMT3XH7O.js";import"./chunk-ZKSNWPDQ.js";import"./chunk-2UCKF3AO.js";import"./chunk-56YFZ7A6.js";import"./chunk-SPGSZ2AA.js";import"./chunk-ATB4R42E.js";export{b as isNamespaceName,a as matchingNamespaces,c as namespaceChooser};
