@@ -130,9 +130,9 @@ func TestShareCommandRequests(t *testing.T) {
 		responseBody, wantText string
 	}{
 		{403, `{"title":"Forbidden","detail":"You cannot\u001b[2J."}`, "dashboard: Forbidden: You cannot\ufffd[2J.\n"},
-		{404, "<html>", "dashboard: the server responds with status 404, but not like a dashboard\n"},
-		{303, "", "dashboard: the server responds with status 303, but not like a dashboard\n"},
-		{200, "<html>", "does not respond like a dashboard"},
+		{404, "<html>", "dashboard: the response with status 404 is not from a Glasshouse dashboard; check --server\n"},
+		{303, "", "dashboard: the response with status 303 is not from a Glasshouse dashboard; check --server\n"},
+		{200, "<html>", "is not from a Glasshouse dashboard"},
 	} {
 		t.Run(strconv.Itoa(test.status), func(t *testing.T) {
 			status, responseBody = test.status, test.responseBody

@@ -86,7 +86,7 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, into 
 		return nil
 	}
 	if err := json.Unmarshal(text, into); err != nil {
-		return fmt.Errorf("%s does not respond like a dashboard: %w", c.Server, err)
+		return fmt.Errorf("the response of %s is not from a Glasshouse dashboard: %w", c.Server, err)
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, into 
 func problemError(status int, text []byte) error {
 	var p struct{ Title, Detail string }
 	if err := json.Unmarshal(text, &p); err != nil || p.Title == "" {
-		return fmt.Errorf("the server responds with status %d, but not like a dashboard", status)
+		return fmt.Errorf("the response with status %d is not from a Glasshouse dashboard; check --server", status)
 	}
 	return errors.New(sanitize.Text(p.Title + ": " + p.Detail))
 }

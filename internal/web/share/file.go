@@ -145,10 +145,9 @@ func nonNil(records []record) []record {
 }
 
 // notSaved adds a status.Problem to a write error. The user sees only that problem, and not the write error.
-func notSaved(err error) error {
+func notSaved(effect string, err error) error {
 	return fmt.Errorf("%w: %w", &status.Problem{
 		Cause: status.Unavailable, Title: "Link not saved",
-		Detail: "The file in --data-dir could not be written. A new link was not created. A revoked link has " +
-			"ended, but would be valid again after a restart. Free disk space, then retry.",
+		Detail: "The file in --data-dir could not be written. " + effect + " Free disk space, then retry.",
 	}, err)
 }

@@ -32,7 +32,7 @@ func LockDir(ctx context.Context, dir string, log *slog.Logger) (io.Closer, erro
 	locked, err := lock.TryLock()
 	if !locked && err == nil {
 		log.Warn("another dashboard uses the --data-dir directory; waiting for that dashboard to end", "data_dir", dir,
-			"at_most", lockTimeout)
+			"timeout", lockTimeout)
 		waitCtx, cancel := context.WithTimeout(ctx, lockTimeout)
 		defer cancel()
 		locked, err = lock.TryLockContext(waitCtx, lockRetryInterval)

@@ -107,7 +107,7 @@ func (s *Store) Create(ctx context.Context, newShare Share, actor Actor) (Share,
 	}
 	if err := s.save(ctx); err != nil {
 		s.end(l)
-		return Share{}, "", notSaved(err)
+		return Share{}, "", notSaved("The link was not created.", err)
 	}
 	newShare.ID = l.ID
 	s.audit.created(ctx, &newShare, actor)
@@ -201,7 +201,7 @@ func (s *Store) Revoke(ctx context.Context, id string, user *authz.User, all boo
 	}
 	s.audit.revoked(ctx, &l.Share, actor)
 	if err := s.save(ctx); err != nil {
-		return true, notSaved(err)
+		return true, notSaved("The link is revoked, but would be valid again after a restart.", err)
 	}
 	return true, nil
 }
