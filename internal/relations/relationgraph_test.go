@@ -163,7 +163,8 @@ func TestGraphErrors(t *testing.T) {
 		},
 		{
 			name: "an object that the link does not include", path: pod,
-			viewer: watch.Viewer{Program: true, Scope: &watch.Scope{}}, cause: status.Refused, want: "not shared with you",
+			viewer: watch.Viewer{Program: true, Scope: &watch.Scope{}}, cause: status.Refused,
+			want: "does not include the requested data",
 		},
 		{
 			name: "the API server fails", path: configMaps + "/a/c", cause: status.Unavailable,

@@ -48,7 +48,7 @@ func TestStateOfASearchedKind(t *testing.T) {
 				s.RemoveKind(budgets)
 				s.AddKind(apitest.Kind{Ref: budgets, Kind: "PodDisruptionBudget", Verbs: []string{"get"}})
 			},
-			budgets, status.Failed, "cannot be listed: the API serves only get", false,
+			budgets, status.Failed, "cannot be listed: the API supports only the verbs get", false,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -235,7 +235,7 @@ func TestGraphOfAGuestIsLimitedToTheLink(t *testing.T) {
 			edges: []string{
 				"core/pods/a/p uses core/configmaps/a/there", "core/pods/a/p uses core/configmaps/a/missing",
 			},
-			reason: "This is not shared with you.",
+			reason: "The share link does not include the requested data.",
 		},
 		{
 			name: "objects of a searched kind that the link does not include",
@@ -254,7 +254,7 @@ func TestGraphOfAGuestIsLimitedToTheLink(t *testing.T) {
 				"discovery.k8s.io/endpointslices/a/s uses core/pods/a/hidden",
 				"discovery.k8s.io/endpointslices/a/s uses core/pods/a/none",
 			},
-			reason: "This is not shared with you.",
+			reason: "The share link does not include the requested data.",
 		},
 		{
 			name: "objects of a kind that is searched in all namespaces, without those that the link does not include",
@@ -271,7 +271,7 @@ func TestGraphOfAGuestIsLimitedToTheLink(t *testing.T) {
 			},
 			nodes:  []string{"core/persistentvolumes/_/v there", "core/persistentvolumeclaims/b/hidden forbidden"},
 			edges:  []string{"core/persistentvolumes/_/v uses core/persistentvolumeclaims/b/hidden"},
-			reason: "This is not shared with you.",
+			reason: "The share link does not include the requested data.",
 		},
 		{
 			name: "messages of the API server", parts: []watch.Part{podPart, {Resource: configMaps}},

@@ -244,7 +244,7 @@ func TestObjectsThatCannotBeReadIndividuallyAreUnknown(t *testing.T) {
 		c.indexed = nil
 		c.add(object{pod, "", `"spec":{"volumes":[{"configMap":{"name":"x"}}]}`}, object{configMaps + "/a/x", "", ""})
 		got := node(t, c.graph(t, pod), "core/configmaps/a/x")
-		if got.State != relations.Unknown || !strings.Contains(got.Reason, "configmaps cannot be read one by one") {
+		if got.State != relations.Unknown || !strings.Contains(got.Reason, "configmaps cannot be read: the API") {
 			t.Errorf("got %+v", got)
 		}
 	})

@@ -198,7 +198,7 @@ func TestGuestsGetLogsByLabels(t *testing.T) {
 				if err == nil {
 					got = append(got, key)
 					_ = body.Close()
-				} else if !strings.Contains(err.Error(), "shared with you") {
+				} else if !strings.Contains(err.Error(), "link does not include") {
 					// The error is not about the link, so the link shares the log. The fake API server has no logs.
 					got = append(got, key)
 				}

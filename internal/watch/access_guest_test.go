@@ -177,7 +177,7 @@ func TestSharedLogsMatchParts(t *testing.T) {
 					)
 					body, err := access.Logs(t.Context(), ns, pod, watch.LogOptions{})
 					if err != nil {
-						wantProblem(t, err, status.Refused, "Forbidden", "This is not shared with you.")
+						wantProblem(t, err, status.Refused, "Forbidden", "The share link does not include the requested data.")
 						continue
 					}
 					if text, err := io.ReadAll(body); err != nil || string(text) != "a line\n" {
@@ -253,7 +253,7 @@ func TestSharedEventsRegardObject(t *testing.T) {
 				}
 				for _, name := range []string{"longer", "other", "more", "text", "none", "no-such"} {
 					_, err := access.Object(t.Context(), events, "a", name)
-					wantProblem(t, err, status.Refused, "Forbidden", "This is not shared with you.")
+					wantProblem(t, err, status.Refused, "Forbidden", "The share link does not include the requested data.")
 				}
 				q := query.Query{Resource: events}
 				if view == stream.Windowed {
@@ -338,7 +338,7 @@ func TestSharedEventsOfAGroup(t *testing.T) {
 					if _, err := access.Object(t.Context(), events, "a", name); err == nil {
 						read = append(read, name)
 					} else {
-						wantProblem(t, err, status.Refused, "Forbidden", "This is not shared with you.")
+						wantProblem(t, err, status.Refused, "Forbidden", "The share link does not include the requested data.")
 					}
 					if strings.Contains(messages, "of "+name+" 1") {
 						received = append(received, name)
@@ -381,7 +381,7 @@ func TestLogEndsWhenPodLeavesShare(t *testing.T) {
 		left := time.AfterFunc(duration, func() { server.Set(pods, labelled(pod("a", "p", "Running"), "db")) })
 		defer left.Stop()
 		text, err := io.ReadAll(body)
-		wantProblem(t, err, status.Refused, "Forbidden", "This is not shared with you.")
+		wantProblem(t, err, status.Refused, "Forbidden", "The share link does not include the requested data.")
 		if passed := time.Since(began); passed < duration || passed > duration+15*time.Second || string(text) != "a line\n" {
 			t.Errorf("got %q after %s", text, passed)
 		}
@@ -516,13 +516,13 @@ func TestUnwatchedObjectLeavesShare(t *testing.T) {
 					// The API server cannot check the words that a link requires, so Object returns an error. LastKnown
 					// still returns the cached version.
 					case byWords:
-						wantProblem(t, err, status.Unavailable, "Not known yet", "whether the link includes this one")
+						wantProblem(t, err, status.Unavailable, "Not known yet", "whether the link includes this object")
 						if errLast != nil || current.State != status.Stale || !strings.Contains(string(last), "Running") {
 							t.Errorf("LastKnown: got %s, status %+v, error %v; want the former object, stale", last, current, errLast)
 						}
 					case hasLeft:
-						wantProblem(t, err, status.Refused, "Forbidden", "This is not shared with you.")
-						wantProblem(t, errLast, status.Refused, "Forbidden", "This is not shared with you.")
+						wantProblem(t, err, status.Refused, "Forbidden", "The share link does not include the requested data.")
+						wantProblem(t, errLast, status.Refused, "Forbidden", "The share link does not include the requested data.")
 					case err != nil || errLast != nil || current.State != status.Live ||
 						!strings.Contains(string(object), "Running"):
 						t.Errorf("Object: got %s, error %v; LastKnown: got status %+v, error %v; want the live object",
@@ -692,7 +692,7 @@ func TestGuestsSeeNoOtherNamespaces(t *testing.T) {
 			reason     string
 		}{
 			{watch.Part{Resource: pods, Labels: "app=web"}, nil, ""},
-			{watch.Part{Resource: pods, Namespaces: []string{"a"}}, []string{"a"}, "this link shows no others."},
+			{watch.Part{Resource: pods, Namespaces: []string{"a"}}, []string{"a"}, "this link includes no other namespaces."},
 		} {
 			guest := watch.Viewer{User: &authz.User{Name: "ann"}, Scope: &watch.Scope{Parts: []watch.Part{test.part}}}
 			sub, err := cluster.For(guest).Subscribe(t.Context(), query.Query{Resource: pods}, stream.Rows, "")

@@ -74,7 +74,7 @@ func TestErrorsHideStoredData(t *testing.T) {
 			`an error on the server ("<html>CANARY") has prevented the request from succeeding`,
 			"an error on the server; the rest",
 		},
-		{"message without a public part", 500, "", `"CANARY"`, "with 500; the rest"},
+		{"message without a public part", 500, "", `"CANARY"`, "with status 500; the rest"},
 		{"message too long", 503, "ServiceUnavailable", strings.Repeat("no ", 1000), "no no no"},
 		{
 			"forbidden",

@@ -47,7 +47,7 @@ func TestAuthors(t *testing.T) {
 		_, err := watch.AuthorsOf(t.Context(), cluster.For(watch.Viewer{Program: true}), pods, "a", "none")
 		wantProblem(t, err, status.Unknown, "Not found", "a/none")
 		_, err = read(sharedWith(watch.Part{Resource: pods}))
-		wantProblem(t, err, status.Refused, "Forbidden", "not shared")
+		wantProblem(t, err, status.Refused, "Forbidden", "link does not include")
 	})
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -313,7 +313,7 @@ func (c *Cluster) warnOfUnservedRules() {
 				c.redactionRules.warned = make(map[string]bool)
 			}
 			c.redactionRules.warned[kind] = true
-			c.log.Warn("--redact has a rule for a resource that the cluster does not serve", "kind", kind)
+			c.log.Warn("--redact has a rule for a resource that the cluster does not serve", "resource", kind)
 		}
 	}
 }

@@ -115,7 +115,7 @@ func TestRefusalShowsDifferentSizes(t *testing.T) {
 		r.settle()
 		var size [2]resource.Quantity
 		for n, text := range regexp.MustCompile(
-			`about (\S+)B, and (\S+)B of the 1MiB`,
+			`about (\S+)B of memory, and (\S+)B of the 1MiB`,
 		).FindStringSubmatch(r.reason)[1:] {
 			size[n] = resource.MustParse(text)
 		}
@@ -357,7 +357,7 @@ func TestGrownResourceIsStopped(t *testing.T) {
 		}
 		advance(15 * time.Second)
 		r.settle()
-		if r.state != "failed" || !strings.Contains(r.reason, "has grown to") {
+		if r.state != "failed" || !strings.Contains(r.reason, "objects of the resource need") {
 			t.Errorf("got state %s: %s, want failed because the resource has grown", r.state, r.reason)
 		}
 		bystander.settle()
@@ -383,7 +383,7 @@ func TestGrownNamespaceIsStopped(t *testing.T) {
 		}
 		late := subscribe(t, cluster, q, "")
 		late.settle()
-		if late.state != "failed" || !strings.Contains(late.reason, "has grown to") ||
+		if late.state != "failed" || !strings.Contains(late.reason, "objects of the resource need") ||
 			!strings.Contains(late.reason, "use a field selector") {
 			t.Errorf("got state %s: %s, want failed because the resource has grown", late.state, late.reason)
 		}

@@ -201,7 +201,7 @@ func TestUnservedRuleIsLogged(t *testing.T) {
 		advance(time.Minute)
 		synctest.Wait()
 		if got := log.String(); strings.Count(got, "does not serve") != 1 ||
-			!strings.Contains(got, "kind=core/configmap") {
+			!strings.Contains(got, "resource=core/configmap") {
 			t.Errorf("want one warning about the unserved resource, got the log %s", got)
 		}
 	})

@@ -101,7 +101,7 @@ func (o *objectReader) namespaces() []string {
 // available.
 func notKnownYet(r *resource.Resource) *status.Problem {
 	return status.Unavailablef("Not known yet", "The list of %s is not available now, so it is not known whether "+
-		"the link includes this one; retry in a moment.", r.Resource)
+		"the link includes this object; retry in a moment.", r.Resource)
 }
 
 // read reads the object and masks it for the viewer. The version that was read must match the filter in the field
@@ -118,7 +118,8 @@ func (o *objectReader) read(ctx context.Context) ([]byte, error) {
 	case o.permitted.NeedsRow():
 		return nil, notKnownYet(o.resource)
 	case !o.resource.Can("get"):
-		return nil, status.Invalidf("Not readable", "%s cannot be read one by one: the API serves only %s.",
+		return nil, status.Invalidf("Not readable",
+			"Single objects of %s cannot be read: the API supports only the verbs %s.",
 			o.resource.Ref(), strings.Join(o.resource.Verbs, ", "))
 	case !a.cluster.reviews.Allows(ctx, authz.VerbGet, o.resource, o.namespace, o.name, authz.TTLRequest()):
 		return nil, permit.Forbidden(o.resource, authz.VerbGet, &query.Filter{Namespaces: o.namespaces()})

@@ -91,7 +91,7 @@ func (o *viewerRankings) release(from, to int) {
 func (o *viewerRankings) wantRefused(n int) {
 	o.t.Helper()
 	wantProblem(o.t, o.tryAcquire(n), status.Unavailable, "Too many sort orders",
-		"100 orders for you, in 500 for the viewers of all links, or in 1000 in total")
+		"100 lists for you, 500 for the viewers of all links, and 1000 in total")
 }
 
 // A sorted list counts towards the quota of its first viewer. When this viewer no longer uses the list, the list

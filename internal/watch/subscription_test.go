@@ -152,7 +152,7 @@ func TestFieldSelectorsLinger(t *testing.T) {
 			r.wantSettle("state live")
 		}
 		_, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), selector(limit+1), stream.Rows, "")
-		wantProblem(t, err, status.Unavailable, "Too many field selectors", "20 are in use")
+		wantProblem(t, err, status.Unavailable, "Too many field selectors", "20 watches are in use")
 		readers[0].sub.Close()
 		subscribe(t, cluster, selector(0), cursors[0]).wantSettle("reset, state live, snapshot of 1")
 	})
@@ -187,21 +187,21 @@ func TestFieldSelectorsPerViewerAreLimited(t *testing.T) {
 			sharedWith(watch.Part{Resource: pods, Labels: "app=web"}),
 			sharedWith(watch.Part{Resource: pods, Text: "web"})
 		linkReaders := acquire(linkOne, 5)
-		wantRefused(linkOne, "the viewers of this link have 5 in use")
+		wantRefused(linkOne, "the viewers of this link use 5 watches")
 		subscribeAs(t, cluster.For(linkOne), query.Query{Resource: pods, Fields: "metadata.name=p1"}, stream.Rows, "").
 			sub.Close()
-		wantRefused(linkOne, "the viewers of this link have 5 in use")
+		wantRefused(linkOne, "the viewers of this link use 5 watches")
 		acquire(linkTwo, 5)
-		wantRefused(linkThree, "the viewers of all links have 10 in use")
+		wantRefused(linkThree, "the viewers of all links use 10 watches")
 		linkReaders[0].sub.Close()
 		acquire(linkThree, 1)
-		wantRefused(linkOne, "the viewers of all links have 10 in use")
+		wantRefused(linkOne, "the viewers of all links use 10 watches")
 		userReaders := acquire(user("all"), 10)
-		wantRefused(user("all"), "you have 10 in use")
-		wantRefused(watch.Viewer{Program: true}, "20 are in use")
+		wantRefused(user("all"), "you use 10 watches")
+		wantRefused(watch.Viewer{Program: true}, "20 watches are in use")
 		userReaders[0].sub.Close()
 		acquire(user("all"), 1)
-		wantRefused(user("ann"), "20 are in use")
+		wantRefused(user("ann"), "20 watches are in use")
 	})
 }
 

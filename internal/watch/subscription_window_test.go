@@ -1035,7 +1035,7 @@ func TestRankingsOfViewerAreLimited(t *testing.T) {
 		for err == nil {
 			_, err = late.try()
 		}
-		wantProblem(t, err, status.Unavailable, "Too many sort orders", "100 orders")
+		wantProblem(t, err, status.Unavailable, "Too many sort orders", "100 lists for you")
 		panes[limit-1].sub.Close()
 		openWindow(t, cluster, query.Query{Text: "q"}, "", 0, 10).wantSettle("state live, window of 0")
 	})

@@ -74,7 +74,7 @@ func New(client *discovery.DiscoveryClient, server string, onChange func(), log 
 	return &Catalog{
 		client: client, server: server, onChange: onChange, log: log,
 		refreshRequests: make(chan struct{}, 1), definitionChanges: make(chan struct{}, 1), attempted: make(chan struct{}),
-		err: errors.New("no discovery yet"),
+		err: errors.New("discovery has not run yet"),
 	}
 }
 

@@ -35,7 +35,7 @@ func (e *Evaluator) ScriptErrors() uint64 { return e.failures.Load() }
 func (e *Evaluator) Of(text []byte) Health {
 	o, err := object.Read(text)
 	if err != nil {
-		return Health{Status: Unknown, Summary: "The object cannot be read", Details: []string{}}
+		return Health{Status: Unknown, Summary: "The JSON text of the object cannot be parsed", Details: []string{}}
 	}
 	return e.evaluate(o, text, time.Now()).Health
 }
@@ -126,7 +126,7 @@ func toResult(returned script.Result, o object.Object) result {
 		}
 	}
 	if r.Summary == "" {
-		r.Summary = cmp.Or(string(returned.Status), "The health script gave no status")
+		r.Summary = cmp.Or(string(returned.Status), "The health script returned no status")
 	}
 	return r
 }

@@ -56,7 +56,7 @@ type kstatusResult struct {
 func computeStatus(o object.Object) (v kstatusResult) {
 	defer func() {
 		if recover() != nil {
-			v = kstatusResult{Unknown, "", "its fields have unexpected types"}
+			v = kstatusResult{Unknown, "", "a field has an unexpected type"}
 		}
 	}()
 	result, err := status.Compute(&unstructured.Unstructured{Object: o})

@@ -34,7 +34,7 @@ func (f Faults) Refuse() {
 	defer f.informer.mu.Unlock()
 	for _, feed := range f.informer.feeds {
 		feed.state.synced = false
-		feed.state.set(status.Forbidden, time.Now(), "It may not be seen any more.")
+		feed.state.set(status.Forbidden, time.Now(), "The permission was revoked.")
 	}
 }
 

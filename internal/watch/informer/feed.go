@@ -29,7 +29,7 @@ const (
 	columnsTimeout = 2 * time.Second
 	// NotWatchable is the first sentence of the reason why a resource is polled (listed repeatedly), although its API
 	// supports watches.
-	NotWatchable = "It can be listed, but not watched. "
+	NotWatchable = "The resource can be listed, but not watched. "
 )
 
 // feed lists and watches one namespace, or all (""), and stores the results in the informer's journal.

@@ -20,7 +20,7 @@ var (
 	// ErrClosed means that the journal was closed, and that the reader has read all its changes.
 	ErrClosed = errors.New("the journal is closed")
 	// ErrNoChange means that nothing changed before the timer of NextWithin expired.
-	ErrNoChange = errors.New("nothing has changed")
+	ErrNoChange = errors.New("no change before the timeout")
 )
 
 // A Change is one add, update or delete of a key. Its Offset is one more than the Offset of the previous Change.

@@ -15,7 +15,7 @@ import (
 const MaxDepth = 10000
 
 // ErrStop is the error with which a callback ends Object or Array early. That call then returns ErrStop.
-var ErrStop = errors.New("stop walking")
+var ErrStop = errors.New("stop walking the JSON text")
 
 // Cursor is a position in a JSON text, from which its methods read.
 type Cursor struct {
@@ -111,7 +111,7 @@ func (c *Cursor) ValueWithout(match func(name []byte) bool) (value []byte, ok bo
 	return value, true, err
 }
 
-var errMatch = errors.New("a name matches")
+var errMatch = errors.New("a member name matches")
 
 // Text decodes the JSON string at the cursor. For null it returns the empty string, as encoding/json does.
 func (c *Cursor) Text() (string, error) {
@@ -128,7 +128,7 @@ func Unquote(raw []byte) (string, error) {
 		return "", nil
 	}
 	if len(raw) < 2 || raw[0] != '"' {
-		return "", fmt.Errorf("%.20q is not a string", raw)
+		return "", fmt.Errorf("%.20q is not a JSON string", raw)
 	}
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw[1 : len(raw)-1]), nil

@@ -240,7 +240,7 @@ func (l *lineReader) read() ([]byte, error) {
 	clear(line)
 	for errors.Is(err, bufio.ErrBufferFull) {
 		if len(l.longLine) > maxLine {
-			return nil, errors.New("a watch event has more than 64 MiB")
+			return nil, errors.New("a watch event is larger than 64 MiB")
 		}
 		line, err = l.r.ReadSlice('\n')
 		l.longLine = append(l.longLine, line...)

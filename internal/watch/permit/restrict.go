@@ -165,5 +165,5 @@ func (s *Scope) Restrict(r *resource.Resource, f *query.Filter, verb authz.Verb)
 
 // NotShared returns the error for anything that the share link does not include.
 func NotShared() error {
-	return status.Refusedf("Forbidden", "This is not shared with you.")
+	return status.Refusedf("Forbidden", "The share link does not include the requested data.")
 }

@@ -139,7 +139,7 @@ func (r *Request) problem(ctx context.Context, err error) error {
 	switch {
 	case options.Container == "" && len(all) > 1:
 		return status.Invalidf("Container required",
-			"The pod has several containers; select one with container=. %s", containerList)
+			"The pod has several containers; select one with container=NAME. %s", containerList)
 	case options.Container != "" && at < 0:
 		return status.Unknownf("No such container",
 			"%q is not a container of %s. %s", options.Container, podKey, containerList)

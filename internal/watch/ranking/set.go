@@ -53,14 +53,15 @@ func (s *Set) Open(
 	}
 	if _, fits := i.Account.MakeRoom(int64(i.Len()) * rowWeight); !fits {
 		return nil, nil, status.Unavailablef("Too many sort orders",
-			"There is no memory for the rows in another order; filter the rows, or increase --memory-limit.")
+			"There is not enough memory to sort the rows in another order; filter the rows, or increase --memory-limit.")
 	}
 	if r, release = s.acquire(viewer, id, func() *Ranking {
 		return New(i, f, state.Columns, order)
 	}); r == nil {
-		return nil, nil, status.Unavailablef("Too many sort orders", "The rows of one resource are kept in "+
-			"%d orders for you, in %d for the viewers of all links, or in %d in total, one for each filter and sort; "+
-			"close one, or use the filter and sort of others.", maxRankings, maxGuestRankings, maxAllRankings)
+		return nil, nil, status.Unavailablef("Too many sort orders", "Each filter and sort order needs its own "+
+			"sorted list, and the maximum for one resource is %d lists for you, %d for the viewers of all links, and %d in "+
+			"total; close a list, or use the filter and sort order of an open list.",
+			maxRankings, maxGuestRankings, maxAllRankings)
 	}
 	return r, release, nil
 }

@@ -25,7 +25,7 @@ func publicDetail(status *metav1.Status) string {
 	}
 	head := strings.TrimRight(text[:end], " (:")
 	if head == "" {
-		head = fmt.Sprintf("The API server responds with %d", status.Code)
+		head = fmt.Sprintf("The API server responds with status %d", status.Code)
 	}
 	head = truncate(head) + webhookHost(text[end:])
 	for _, cause := range []string{

@@ -177,7 +177,7 @@ func (r *Reader) StateMessage(current status.Status) ([]byte, error) {
 		status.Status
 	}{"state", current})
 	if err != nil {
-		return nil, fmt.Errorf("encode a state: %w", err)
+		return nil, fmt.Errorf("encode the watch state: %w", err)
 	}
 	return text[1 : len(text)-1], nil
 }

@@ -124,7 +124,7 @@ func (p Packed) Public() Packed {
 	}
 	v := p.Own().Unpack()
 	if v.Severity = p.Severity(); v.Sentence == "" && v.Severity > OK {
-		v.Sentence = "The cause is an object that is not included here"
+		v.Sentence = "The cause is an object that you cannot read"
 	}
 	return Pack(nil, &v)
 }

@@ -104,7 +104,7 @@ func (i *interpreter) run(s *Script, object map[string]any, now time.Time) (resu
 	return toResult(value)
 }
 
-var errTooLong = fmt.Errorf("more than %d instructions", maxInstructions)
+var errTooLong = fmt.Errorf("the script ran more than %d instructions", maxInstructions)
 
 // environment returns new global variables, so that a script cannot change what the next script sees.
 func (i *interpreter) environment(object *lua.LTable) *lua.LTable {
@@ -140,7 +140,7 @@ func toResult(value lua.LValue) (Result, error) {
 	switch result.Status {
 	case Healthy, Progressing, Degraded, Suspended, Missing, Unknown:
 	default:
-		return Result{}, fmt.Errorf("the script returned the status %.40q, which is not one of Argo CD", result.Status)
+		return Result{}, fmt.Errorf("the script returned the status %.40q, which Argo CD does not define", result.Status)
 	}
 	switch message := table.RawGetString("message").(type) {
 	case lua.LString:

@@ -213,7 +213,8 @@ func (r *Reservation) Measure(objects int, bytes int64) (refusal string) {
 	}
 	r.IsOversized = true
 	return fmt.Sprintf(
-		"The first %d objects need about %s, more objects can follow, and %s of the %s for watched objects are free",
+		"The first %d objects need about %s of memory, more objects can follow, and %s of the %s for watched objects "+
+			"are free",
 		objects, FormatBytesUp(total), FormatBytes(max(0, free+r.replaced+r.bytes)), FormatBytes(r.account.Limit()),
 	)
 }

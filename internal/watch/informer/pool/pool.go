@@ -89,7 +89,7 @@ func (p *Pool) Acquire(
 		}
 	}
 	if e == nil && scope.Fields != "" && !p.makeFieldScopeRoomLocked() {
-		return nil, nil, errTooManyFields(fmt.Sprintf("%d are in use", maxFieldScopes))
+		return nil, nil, errTooManyFields(fmt.Sprintf("%d watches are in use", maxFieldScopes))
 	}
 	if e == nil {
 		if p.ctx == nil {
@@ -130,18 +130,18 @@ func (p *Pool) checkQuotaLocked(owner informer.Owner) error {
 	}
 	switch {
 	case owner.IsGuest && own >= linkFieldScopes:
-		return errTooManyFields(fmt.Sprintf("the viewers of this link have %d in use", linkFieldScopes))
+		return errTooManyFields(fmt.Sprintf("the viewers of this link use %d watches", linkFieldScopes))
 	case owner.IsGuest && guests >= guestFieldScopes:
-		return errTooManyFields(fmt.Sprintf("the viewers of all links have %d in use", guestFieldScopes))
+		return errTooManyFields(fmt.Sprintf("the viewers of all links use %d watches", guestFieldScopes))
 	case !owner.IsGuest && own >= userFieldScopes:
-		return errTooManyFields(fmt.Sprintf("you have %d in use", userFieldScopes))
+		return errTooManyFields(fmt.Sprintf("you use %d watches", userFieldScopes))
 	}
 	return nil
 }
 
 func errTooManyFields(reason string) error {
-	return status.Unavailablef("Too many field selectors", "Each field selector needs its own watch, and %s; "+
-		"close a view with a field selector, or filter with q or labels.", reason)
+	return status.Unavailablef("Too many field selectors", "Each field selector needs its own watch, and %s, "+
+		"which is the maximum; close a view with a field selector, or filter with q or labels.", reason)
 }
 
 // makeFieldScopeRoomLocked reports whether another informer with a field selector can start. If needed, it stops the

@@ -63,7 +63,7 @@ func (s *Reconciler) estimateFits(namespace string, probe *sizeProbe) bool {
 		return true
 	}
 	free += replaced
-	refusal := fmt.Sprintf("The %d objects need about %s, and %s of the %s for watched objects are free: %s.",
+	refusal := fmt.Sprintf("The %d objects need about %s of memory, and %s of the %s for watched objects are free: %s.",
 		probe.objects, budget.FormatBytesUp(bytes), budget.FormatBytes(max(0, free)),
 		budget.FormatBytes(s.informer.Account.Limit()), s.advice(namespace))
 	s.estimates[namespace] = estimate{refusal: refusal, until: time.Now().Add(estimateDelay)}
@@ -112,7 +112,7 @@ func (s *Reconciler) enforceBudget() bool {
 	if !s.informer.Account.IsExceeded() {
 		return false
 	}
-	prefix := fmt.Sprintf("The resource has grown to %s, and the limit for all watched objects is %s: ",
+	prefix := fmt.Sprintf("The objects of the resource need %s of memory, and the limit for all watched objects is %s: ",
 		budget.FormatBytesUp(s.informer.Account.Load()), budget.FormatBytes(s.informer.Account.Limit()))
 	refusals := make(map[string]string)
 	for ns := range s.feeds.Running() {

@@ -38,7 +38,7 @@ func redactStatus(f *query.Filter, current *status.Status) {
 		current.Reason = "Glasshouse is not allowed to list these objects."
 	case current.State == status.Absent:
 	case current.Namespaces != nil:
-		current.Reason = "this link shows no others."
+		current.Reason = "this link includes no other namespaces."
 	default:
 		current.Reason = ""
 	}
