@@ -102,7 +102,7 @@ func (s *watchSettings) memoryLimit(log *slog.Logger, container func() (uint64, 
 	}
 	if limit < budget.MinMemory {
 		log.Warn("the memory limit of the container is less than the program needs; watched objects get as much "+
-			"memory as with the minimum of --memory-limit", "bytes", limit, "minimum", budget.MinMemory)
+			"memory as with the minimum of --memory-limit", "limit_bytes", limit, "minimum_bytes", budget.MinMemory)
 	}
 	return max(limit, budget.MinMemory), nil
 }

@@ -79,7 +79,7 @@ func (h *Handler) Flush(ctx context.Context) {
 		}
 		message := k.message
 		if k == (kind{}) {
-			message = "records of many kinds were suppressed"
+			message = "repeated log records of many kinds were suppressed"
 			k.level = slog.LevelWarn
 		}
 		record := slog.NewRecord(time.Now(), k.level, message, k.pc)

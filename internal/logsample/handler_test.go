@@ -133,7 +133,7 @@ func TestKindsAreBounded(t *testing.T) {
 		checkCounts(
 			t, "after the handler is closed", summary,
 			map[string]int{
-				"\n": 1, "records of many kinds were suppressed": 1,
+				"\n": 1, "repeated log records of many kinds were suppressed": 1,
 				fmt.Sprintf("suppressed=%d\n", kinds-logged): 1,
 			},
 		)

@@ -26,7 +26,7 @@ func (s *Server) identify(next http.Handler) http.Handler {
 		}
 		r = request.WithSender(r, from)
 		if !s.limits.ChargeCaller(r) {
-			quota.WriteTooMany(w, "Too many of your requests are in flight. Wait for some of them.")
+			quota.WriteTooMany(w, "Too many of your requests are in flight. Wait until some of them finish.")
 			return
 		}
 		next.ServeHTTP(w, r)

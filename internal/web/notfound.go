@@ -34,6 +34,6 @@ func (s *Server) noMethod(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
 	return &request.Problem{
 		Title: "Read only", Status: http.StatusMethodNotAllowed,
-		Detail: fmt.Sprintf("%.20s is not allowed here; use %s.", r.Method, strings.Join(allowed, " or ")),
+		Detail: fmt.Sprintf("The method %.20s is not allowed here; use %s.", r.Method, strings.Join(allowed, " or ")),
 	}
 }

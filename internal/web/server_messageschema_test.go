@@ -411,7 +411,7 @@ func TestClientMessagesMatchTheSchemas(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		c := b.open()
 		c.Send(`{"op":"ping","id":1,"no-such-member":1}`)
-		_, list, ok := strings.Cut(strings.TrimSuffix(c.Until(0, "error").Problem.Detail, "."), "a message has ")
+		_, list, ok := strings.Cut(strings.TrimSuffix(c.Until(0, "error").Problem.Detail, "."), "members of a message are ")
 		if !ok {
 			b.t.Fatal("the error does not list the members")
 		}

@@ -1223,7 +1223,7 @@ func TestGuestsGetNoReasonOfRefusedList(t *testing.T) {
 	c.Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
 	c.Until(1, "snapshot")
 	c.Send(`{"op":"subscribe","id":2,"resource":"core/v1/pods","ns":["b"]}`)
-	if m := c.Until(2, "state"); m.Reason != "This is not shared with you." {
+	if m := c.Until(2, "state"); m.Reason != "The share link does not include the requested data." {
 		t.Errorf("reason for a namespace outside the link: got %q", m.Reason)
 	}
 	for _, namespace := range []string{"", "a"} {

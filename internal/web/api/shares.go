@@ -69,7 +69,7 @@ func (l *Shares) Create(w http.ResponseWriter, r *http.Request) error {
 func shareLifetime(wanted *share.Request) (time.Duration, error) {
 	if len(wanted.Parts) == 0 || len(wanted.Parts) > maxParts {
 		return 0, request.BadRequest("Invalid link",
-			"There are %d parts; there must be from 1 to %d, each with a resource, such as core/v1/pods, and "+
+			"The link has %d parts, but must have from 1 to %d, each with a resource, such as core/v1/pods, and "+
 				"optionally namespaces, labels, a name or words.", len(wanted.Parts), maxParts)
 	}
 	if len(wanted.Note) > maxNote || !utf8.ValidString(wanted.Note) ||

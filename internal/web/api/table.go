@@ -28,7 +28,7 @@ func newTable(snapshot *watch.Snapshot, view string, cols []string) (*table, err
 	t := &table{Snapshot: snapshot, view: view}
 	if len(cols) > 0 && view == "objects" {
 		return nil, request.BadRequest("No such table",
-			"The parameter cols selects columns of rows; objects are always complete.")
+			"The parameter cols selects columns of rows, but the view is objects: omit cols, or use view=rows.")
 	}
 	preset := "wide"
 	if len(cols) == 1 && slices.Contains([]string{"usual", "wide"}, cols[0]) {
@@ -51,11 +51,19 @@ func newTable(snapshot *watch.Snapshot, view string, cols []string) (*table, err
 			return strings.ToLower(c.Name) == name
 		})
 		if !known && name != "namespace" && snapshot.Synced {
-			return nil, request.BadRequest("No such column", "The table of %s has no column %.40q.", snapshot.Resource.Resource,
-				name)
+			return nil, request.BadRequest("No such column", "The table of %s has no column %.40q; its columns are %s.",
+				snapshot.Resource.Resource, name, strings.Join(columnNames(snapshot), ", "))
 		}
 	}
 	return t, nil
+}
+
+func columnNames(snapshot *watch.Snapshot) []string {
+	names := make([]string, len(snapshot.Columns))
+	for i := range snapshot.Columns {
+		names[i] = strings.ToLower(snapshot.Columns[i].Name)
+	}
+	return names
 }
 
 func (t *table) selectedColumns() []watch.Column {

@@ -79,7 +79,7 @@ func (k *KeyPair) reload() {
 		k.current.Store(&loadedPair{last.certificate, files})
 		return
 	}
-	k.log.Info("the TLS certificate was reloaded", "until", certificate.Leaf.NotAfter)
+	k.log.Info("the TLS certificate was reloaded", "valid_until", certificate.Leaf.NotAfter)
 	k.current.Store(&loadedPair{certificate, files})
 }
 

@@ -57,8 +57,8 @@ func (l *session) followLog(ctx context.Context, o *operation) error {
 	}
 	return &request.Problem{
 		Title: "Log is cut", Status: http.StatusServiceUnavailable,
-		Detail: fmt.Sprintf("The API server interrupted the log of %s/%s. Request it again from the time of its "+
-			"last line.", o.Namespaces[0], o.Name),
+		Detail: fmt.Sprintf("The API server interrupted the log of %s/%s. Request the log again from the time of "+
+			"its last line.", o.Namespaces[0], o.Name),
 	}
 }
 

@@ -173,8 +173,8 @@ func parseOperation(raw []byte) (*operation, error) {
 			typeErr.Value, jsonType(typeErr.Type.String()))
 	case err != nil && strings.HasPrefix(err.Error(), "json: unknown field "):
 		return nil, request.BadRequest("Unknown member",
-			"%.60s is unknown; a message has op, id, resource, ns, labels, fields, name, view, cursor, every, "+
-				"watched, q, sort, offset, count, container, tail, since, previous, timestamps and follow.",
+			"The member %.60s is unknown; the members of a message are op, id, resource, ns, labels, fields, name, "+
+				"view, cursor, every, watched, q, sort, offset, count, container, tail, since, previous, timestamps and follow.",
 			strings.TrimPrefix(err.Error(), "json: unknown field "))
 	case err != nil:
 		return nil, notJSON(err)
@@ -185,7 +185,7 @@ func parseOperation(raw []byte) (*operation, error) {
 		return nil, request.BadRequest("Invalid interval",
 			"The value of every is %d, but must be 0 to %d milliseconds.", o.Every, maxEvery)
 	case o.ID <= 0:
-		return nil, request.BadRequest("ID missing", "The value of id is %d, but must be an integer from 1.", o.ID)
+		return nil, request.BadRequest("ID missing", "The value of id is %d, but must be 1 or greater.", o.ID)
 	}
 	return o, nil
 }

@@ -41,18 +41,18 @@ func (l *session) subscribe(ctx context.Context, o *operation) {
 	case exists:
 		cancel()
 		l.sendProblem(ctx, nil,
-			request.BadRequest("Subscription exists", "The id %d is in use; unsubscribe it first, or use another.", o.ID))
+			request.BadRequest("Subscription exists", "The id %d is in use; unsubscribe it first, or send another id.", o.ID))
 	case full:
 		cancel()
 		l.sendProblem(ctx, &o.ID,
-			request.BadRequest("Too many subscriptions", "The maximum of a connection is %d; unsubscribe one first.",
+			request.BadRequest("Too many subscriptions", "A WebSocket may have at most %d subscriptions; end one of them first.",
 				maxSubscriptions))
 	case lease == nil:
 		cancel()
 		l.removeSubscription(o.ID, f)
 		l.sendProblem(ctx, &o.ID, request.BadRequest("Too many subscriptions",
-			"All connections of a user, a link or an address together may have %d for each allowed connection; "+
-				"unsubscribe one first.", quota.SocketSubscriptions))
+			"All WebSockets of a user, a link or an address together may have %d subscriptions for each allowed "+
+				"WebSocket; end a subscription first.", quota.SocketSubscriptions))
 	default:
 		l.conn.running.Go(func() {
 			defer close(f.ended)
@@ -121,7 +121,7 @@ func (l *session) moveWindow(ctx context.Context, o *operation) {
 	err := error(noSubscription(o.ID))
 	switch {
 	case f != nil && f.window == nil:
-		err = request.BadRequest("Invalid window", "The subscription with the id %d has another view.", o.ID)
+		err = request.BadRequest("Invalid window", "The subscription with the id %d does not have the view window.", o.ID)
 	case f != nil:
 		err = f.window.Move(o.Offset, o.Count, strings.Join(o.Namespaces, ","), o.Name)
 	}

@@ -240,7 +240,7 @@ func emptyText(o *overview.Overview, q string) templates.Empty {
 		return templates.Empty{Title: "No problems in " + scope}
 	}
 	return templates.Empty{
-		Title: "No problems found in " + scope, Detail: "Not known: " + strings.Join(unknown, ", ") + ".",
+		Title: "No problems found in " + scope, Detail: "The problems of " + strings.Join(unknown, ", ") + " are unknown.",
 	}
 }
 

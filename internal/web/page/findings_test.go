@@ -76,7 +76,8 @@ func TestFilterAndEmptyTextMatchTheScript(t *testing.T) {
 	for want, all := range map[string][]overview.Watched{
 		"No problems in 3,012 objects of 2 resource types|":          {pods, watched("Node", status.Live, 12)},
 		"No problems found yet|Reading resource types: 1 of 2 done.": {pods, watched("Node", status.Syncing, 0)},
-		"No problems found in 3,000 objects of 1 resource type|Not known: Secret (forbidden), Node (stale).": {
+		"No problems found in 3,000 objects of 1 resource type|" +
+			"The problems of Secret (forbidden), Node (stale) are unknown.": {
 			pods, watched("Secret", status.Forbidden, 0), watched("Node", status.Stale, 10),
 		},
 	} {

@@ -36,7 +36,7 @@ func (p *Share) Open(w http.ResponseWriter, r *http.Request) error {
 	}
 	notFound := &request.Problem{
 		Title: "Link not found", Status: http.StatusNotFound,
-		Detail: "This link has expired, was revoked, or is incomplete. Ask for another one.",
+		Detail: "This link has expired, was revoked, or is incomplete. Ask for another link.",
 	}
 	if err := request.ReadBody(r, &body); err != nil || len(body.Token) > maxToken {
 		body.Token = ""

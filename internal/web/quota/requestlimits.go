@@ -31,7 +31,7 @@ func (q *Limits) LimitRequest(next http.Handler) http.Handler {
 		if address, known := q.peers.ClientAddr(r); known {
 			admitted := q.acquireRequest(listen.AddressKey(address))
 			if admitted == nil {
-				WriteTooMany(w, "Too many requests are in flight, of your address or in total. Wait for some of them.")
+				WriteTooMany(w, "Too many requests are in flight, from your address or in total. Wait until some of them finish.")
 				return
 			}
 			defer func() { admitted.lease.Release() }()
@@ -44,7 +44,7 @@ func (q *Limits) LimitRequest(next http.Handler) http.Handler {
 			}
 		}
 		if !q.bufferBody(r) {
-			WriteTooMany(w, "Too many request bodies are being read, of your address or in total. "+
+			WriteTooMany(w, "Too many request bodies are being read, from your address or in total. "+
 				"Send the body without delay, or retry later.")
 			return
 		}

@@ -23,7 +23,7 @@ func ReadBody(r *http.Request, into any) error {
 		}
 	}
 	if err != nil {
-		return BadRequest("Malformed body", "The body is incomplete.")
+		return BadRequest("Malformed body", "The complete body was not received.")
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()

@@ -52,7 +52,7 @@ func (e *ErrorWriter) Write(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	if err := e.Page(w, r, p); err != nil {
-		e.Log.DebugContext(r.Context(), "page not written", "error", err)
+		e.Log.DebugContext(r.Context(), "the error page was not written", "error", err)
 	}
 }
 

@@ -61,7 +61,7 @@ func (a *ActiveCluster) SwitchTo(ctx context.Context, name string) error {
 	if err := a.contexts.Switch(ctx, name); err != nil {
 		return &Problem{
 			Title: "Context not opened", Status: http.StatusBadGateway,
-			Detail: fmt.Sprintf("%s stays active: %v.", a.Load().Name, err),
+			Detail: fmt.Sprintf("The context %s stays active: %v.", a.Load().Name, err),
 		}
 	}
 	return nil
