@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c}from"./chunk-BGJ6MIJN.js";import"./chunk-KJ47JOOG.js";import"./chunk-MHNFSQYC.js";import"./chunk-77CMGNFG.js";import"./chunk-B3ZC2TXU.js";import"./chunk-ATB4R42E.js";export{b as isNamespaceName,a as matchingNamespaces,c as namespaceChooser};
