@@ -243,6 +243,25 @@ func (c *cluster) checkSources(t *testing.T, id graph.ID, v *verdict.Verdict) {
 	}
 }
 
+// withoutClasses is a cluster whose storage classes may not be read.
+type withoutClasses struct{ *cluster }
+
+func (c withoutClasses) Find(id graph.ID) neighbor.Neighbor {
+	if id.Kind.Kind == "StorageClass" {
+		return neighbor.Neighbor{ID: id, Resource: ref(id.Kind)}
+	}
+	return c.cluster.Find(id)
+}
+
+// A claim whose storage class is unknown is never overdue, because it possibly waits for a pod.
+func TestClaimOfUnknownClass(t *testing.T) {
+	c, _ := load(t, "testdata/claim-not-bound.yaml")
+	id := graph.NewID(graph.Kind{Kind: "PersistentVolumeClaim"}, "shop", "data")
+	if v := cause.Of(withoutClasses{c}, c.Find(id)); v != nil {
+		t.Errorf("got %s", describe(*v))
+	}
+}
+
 // Two objects that own each other recover when the cause of their problem is gone.
 func TestOwnersDoNotKeepEachOtherFailed(t *testing.T) {
 	for name, remove := range map[string]func(*cluster, *object){

@@ -1,6 +1,8 @@
 package cause
 
 import (
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	storage "k8s.io/api/storage/v1"
 
@@ -24,15 +26,23 @@ func claim(s *subject.Subject) *verdict.Verdict {
 	if v := claimedVolume(s, &o); v != nil {
 		return v
 	}
-	className := o.Spec.StorageClassName
+	className, isClassUnknown := o.Spec.StorageClassName, false
 	if className != nil && *className != "" && o.Spec.VolumeName == "" {
 		n := s.Find(graph.NewID(graph.Kind{Group: "storage.k8s.io", Kind: "StorageClass"}, "", *className))
 		class := neighbor.Decode[storage.StorageClass](n.Object)
 		if class.VolumeBindingMode != nil && *class.VolumeBindingMode == storage.VolumeBindingWaitForFirstConsumer {
 			return waitingClaim(s, &n)
 		}
+		isClassUnknown = n.Object == nil
+		s.AddSource(n.Resource, n.ID.Namespace())
 	}
-	return provisioningFailure(s, "ProvisioningFailed", "FailedBinding", "VolumeMismatch")
+	if v := provisioningFailure(s, "ProvisioningFailed", "FailedBinding", "VolumeMismatch"); v != nil {
+		return v
+	}
+	if isClassUnknown {
+		return nil // Possibly, the claim waits for a pod.
+	}
+	return overdueClaim(s)
 }
 
 // provisioningFailure explains a claim by the newest event with one of the reasons.
@@ -42,6 +52,16 @@ func provisioningFailure(s *subject.Subject, reasons ...string) *verdict.Verdict
 		return nil
 	}
 	return s.Explain(verdict.Failed, "ProvisioningFailed", message, nil)
+}
+
+// overdueClaim is the verdict on a claim that is not bound in time, if nothing explains that. The claim alone is no
+// problem, because its storage class can wait for a pod.
+func overdueClaim(s *subject.Subject) *verdict.Verdict {
+	if s.Own.Reason != "NotBound" || s.Own.Severity.IsProblem() {
+		return nil
+	}
+	problem, _, _ := strings.Cut(s.Own.Sentence, ": ")
+	return s.Explain(verdict.Failed, s.Own.Reason, problem+": no volume matches it, or its provisioner does not run", nil)
 }
 
 // claimedVolume explains a claim that names a volume which belongs to another claim, or to a deleted one.
@@ -90,5 +110,13 @@ func waitingClaim(s *subject.Subject, class *neighbor.Neighbor) *verdict.Verdict
 				&verdict.Cause{Object: neighbor.ObjectOf(&pods[n]), Sentence: own.Why()})
 		}
 	}
-	return provisioningFailure(s, "ProvisioningFailed")
+	if v := provisioningFailure(s, "ProvisioningFailed"); v != nil {
+		return v
+	}
+	for n := range pods {
+		if pods[n].Object.Verdict().Own().Severity().IsProblem() {
+			return overdueClaim(s) // The pod has waited for too long, too.
+		}
+	}
+	return nil
 }

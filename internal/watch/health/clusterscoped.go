@@ -1,6 +1,7 @@
 package health
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
@@ -83,6 +84,11 @@ func customResourceDefinition(o object.Object, status Status) result {
 		h.severity = verdict.Failed
 	case !served.Is("True"):
 		h.Summary, h.reason = "Not served yet: "+served.Explanation(), served.Reason
+		if status == InProgress { // The API server serves a new kind after about 5 seconds.
+			h.progress(cmp.Or(served.ChangedAt, o.Created()), verdict.Failed)
+			h.promised = serveTime
+			h.explainOverdue("Not served", "the API server does not finish the installation")
+		}
 	case invalid.Is("True"):
 		h.Status, h.Summary, h.reason = Failed, "Schema has violations: "+invalid.ShortExplanation(), invalid.Kind
 		h.severity = verdict.Degraded // The API server serves the kind, but without pruning and defaults.
@@ -102,7 +108,14 @@ func apiService(o object.Object, _ Status) result {
 	case c.Is("True"):
 		return result{Health: Health{Status: Current, Summary: "Available"}}
 	case c.Status == "":
-		return result{Health: Health{Status: InProgress, Summary: "Availability not reported yet"}, reason: "NotReported"}
+		h := result{Health: Health{Status: InProgress, Summary: "Availability not reported yet"}, reason: "NotReported"}
+		h.progress(o.Created(), verdict.Degraded)
+		if o.Has("spec", "service") {
+			h.overdue = verdict.Failed // The API server sends requests only to a service that is available.
+		}
+		h.promised = serveTime // The API server checks each service every 30 seconds.
+		h.explainOverdue("Availability not reported", "the aggregator of the API server may not run")
+		return h
 	default:
 		return result{Health: Health{Status: Failed, Summary: "Not available: " + c.Explanation()}, reason: c.Reason}
 	}

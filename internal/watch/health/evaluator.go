@@ -73,6 +73,7 @@ func (e *Evaluator) evaluate(o object.Object, text []byte, now time.Time) result
 	if compute != nil {
 		r = compute(o, general.status)
 		r.hasRules = true
+		r.explainNeverObserved(o)
 	} else {
 		r.applyPhase(o)
 		r.limitProgress(o)

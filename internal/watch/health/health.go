@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -135,9 +136,14 @@ func (v kstatusResult) override(o object.Object, h *result) {
 	}
 	h.Status, h.Summary, h.severity = v.status, general, verdict.None
 	h.reason, h.overdueReason, h.overdueSummary = v.reason, "", ""
-	if v.status == Terminating {
+	switch {
+	case v.status == Terminating:
 		h.reason = string(Terminating)
 		h.progress(o.Time("metadata", "deletionTimestamp"), verdict.Degraded)
+	case h.hasRules:
+		h.setUnobserved(o, time.Time{}, max(h.overdue, verdict.Degraded))
+	case h.promised > 0: // A custom resource.
+		h.explainOverdue("Controller has not observed the spec", "it may not run")
 	}
 }
 

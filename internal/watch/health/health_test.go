@@ -33,6 +33,12 @@ type fixture struct {
 type wantVerdict struct {
 	Severity, Overdue verdict.Severity
 	Reason            string
+	// Deadline is how long after the newest time in the object the object is overdue. If it is empty, the reason and the
+	// sentence of the overdue object are not checked.
+	Deadline string
+	// OverdueReason is empty if the reason stays.
+	OverdueReason string
+	Sentence      string // Of the overdue object.
 }
 
 func fixtures(tb testing.TB) (out []fixture) {

@@ -40,6 +40,13 @@ func job(o object.Object, _ Status) result {
 		h.progress(o.Time("status", "startTime"), verdict.Degraded)
 	default:
 		h.Summary, h.reason = fmt.Sprintf("Running: %d active, %s", active, done), "Running"
+		if limit := o.Seconds("spec", "activeDeadlineSeconds"); limit > 0 {
+			h.progress(o.Time("status", "startTime"), verdict.Degraded)
+			h.promised, h.overdueReason = limit+reportTime, "DeadlineExceeded"
+			h.overdueSummary = fmt.Sprintf(
+				"Runs, although its deadline of %s has passed: %s may not run", limit, controllerManager,
+			)
+		}
 	}
 	return h
 }
@@ -55,11 +62,11 @@ func startsPods(o object.Object) bool {
 // jobFailureText explains why a Job has failed. It includes the limit that the Job exceeded ("backoff limit of 6
 // reached").
 func jobFailureText(o object.Object, c object.Condition) string {
-	switch limit := o.Count("spec", "activeDeadlineSeconds"); {
+	switch limit := o.Seconds("spec", "activeDeadlineSeconds"); {
 	case c.Reason == "BackoffLimitExceeded":
 		return fmt.Sprintf("backoff limit of %d reached", o.CountOr(6, "spec", "backoffLimit"))
 	case c.Reason == "DeadlineExceeded" && limit > 0:
-		return fmt.Sprintf("deadline of %s exceeded", time.Duration(limit)*time.Second)
+		return fmt.Sprintf("deadline of %s exceeded", limit)
 	case c.Reason == "FailedIndexes" && o.Text("status", "failedIndexes") != "":
 		return "failed indexes " + o.Text("status", "failedIndexes")
 	}
@@ -122,7 +129,7 @@ func (r *result) setNextRun(o object.Object) {
 	}
 	dueText := due.UTC().Format(time.RFC3339)
 	r.Details = append(r.Details, "Next run due at "+dueText)
-	deadline := time.Duration(o.Count("spec", "startingDeadlineSeconds")) * time.Second
+	deadline := o.Seconds("spec", "startingDeadlineSeconds")
 	r.startedAt, r.promised, r.overdue = due, tolerance+max(settleTime, deadline), verdict.Degraded
 	r.overdueReason = "MissedRun"
 	r.overdueSummary = fmt.Sprintf("Missed run: the run due at %s has not started", dueText)

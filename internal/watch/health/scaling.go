@@ -14,6 +14,10 @@ import (
 // kubernetes-mixin.
 const limitTolerance = 15 * time.Minute
 
+// mismatchTolerance is the time after which an autoscaler that has not set the desired replicas is overdue, as in the
+// alert KubeHpaReplicasMismatch of kubernetes-mixin. The controller sets them every 15 seconds.
+const mismatchTolerance = 15 * time.Minute
+
 // horizontalPodAutoscaler returns Failed if the autoscaler cannot scale or read its metrics. kstatus has no rules for
 // this kind.
 func horizontalPodAutoscaler(o object.Object, _ Status) result {
@@ -44,10 +48,15 @@ func horizontalPodAutoscaler(o object.Object, _ Status) result {
 		}
 	case able.Status == "" && active.Status == "":
 		override(InProgress, "NotObserved", "Controller has not observed the latest spec yet")
+		h.setUnobserved(o, o.Created(), verdict.Degraded)
 	case limited.Is("True") && limited.Reason == "TooManyReplicas" && current >= most && least < most:
 		h.startedAt, h.promised, h.overdue = limited.ChangedAt, limitTolerance, verdict.Degraded
 		h.overdueReason = limited.Reason
 		h.overdueSummary = fmt.Sprintf("At its maximum of %s, and its metrics require more", counted(most, "replica"))
+	case h.Status == InProgress:
+		h.progress(o.Time("status", "lastScaleTime"), verdict.Degraded)
+		h.promised = mismatchTolerance
+		h.explainOverdue(counted(desired, "replica")+" desired, but not set", controllerManager+" may not run")
 	}
 	if limited.Is("True") {
 		h.Details = append(h.Details, "Limited: "+limited.Explanation())
@@ -101,9 +110,10 @@ func podDisruptionBudget(o object.Object, status Status) result {
 		c := o.Conditions()[failed]
 		h.Status, h.Summary, h.reason = Failed, "Cannot be computed: "+c.Explanation(), c.Reason
 		h.severity = verdict.Degraded // It blocks evictions, but the pods run.
-	case !o.Has("status", "expectedPods"):
+	case isNeverObserved(o) || !o.Has("status", "expectedPods"): // The API server sets all counts of a new budget to 0.
 		h.Status, h.Summary, h.Details = InProgress, "Controller has not observed the latest spec yet", nil
 		h.reason = "NotObserved"
+		h.setUnobserved(o, o.Created(), verdict.Degraded)
 	case healthy < required && expected > 0 && allowed == 0:
 		h.Status, h.Details, h.reason = InProgress, nil, "TooFewHealthyPods"
 		h.Summary = "Blocks evictions: " + ratioText(healthy, expected, "pods", fmt.Sprintf("healthy, %d required", required))

@@ -31,6 +31,8 @@ func persistentVolumeClaim(o object.Object, status Status) result {
 		if provisioner := o.Text("metadata", "annotations", annotation); provisioner != "" {
 			h.Summary = "Waiting for provisioner " + provisioner + " to create a volume"
 			h.progress(time.Time{}, verdict.Failed)
+		} else {
+			h.limitBinding(o)
 		}
 	}
 	for _, c := range o.Conditions() {
@@ -48,6 +50,19 @@ func persistentVolumeClaim(o object.Object, status Status) result {
 		}
 	}
 	return h
+}
+
+// limitBinding makes a claim overdue that no provisioner handles. A claim with a storage class possibly waits until a
+// pod uses it, so its severity stays, and only the reason changes. Package cause knows the storage class.
+func (r *result) limitBinding(o object.Object) {
+	r.progress(o.Created(), verdict.Progressing)
+	r.reason = "Pending"
+	likely := "no volume matches it, or no pod uses it yet"
+	if o.Text("spec", "storageClassName") == "" || o.Text("spec", "volumeName") != "" {
+		r.overdue, likely = verdict.Failed, "no volume matches it, or "+controllerManager+" does not run"
+	}
+	r.explainOverdue("Not bound", likely)
+	r.overdueReason = "NotBound"
 }
 
 func persistentVolume(o object.Object, status Status) result {
@@ -70,6 +85,9 @@ func persistentVolume(o object.Object, status Status) result {
 			Failed, "Cannot be reclaimed: "+message.Join(o.Text("status", "reason"), o.Text("status", "message"))
 	default:
 		h.Status, h.Summary, h.reason = InProgress, "Not available yet", "Pending"
+		h.progress(cmp.Or(o.Time("status", "lastPhaseTransitionTime"), o.Created()), verdict.Failed)
+		h.promised = serveTime
+		h.explainOverdue("Not available", controllerManager+" may not run")
 	}
 	return h
 }

@@ -2,6 +2,7 @@ package health
 
 import (
 	"cmp"
+	"fmt"
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
@@ -11,6 +12,13 @@ import (
 // settleTime is the time after which progress without a deadline of its own is overdue. It is the default
 // progressDeadlineSeconds of a Deployment.
 const settleTime = 10 * time.Minute
+
+// serveTime is the time after which an object that a control loop handles within seconds is overdue. It is the waiting
+// time of the alerts KubePersistentVolumeErrors and KubeAggregatedAPIDown of kubernetes-mixin.
+const serveTime = 5 * time.Minute
+
+// reportTime is how late a controller can report that the deadline of an object has passed.
+const reportTime = time.Minute
 
 // maxSentence limits the sentence of a verdict, in bytes, because each row can have one.
 const maxSentence = 300
@@ -44,6 +52,13 @@ type result struct {
 func (r *result) progress(startedAt time.Time, overdue verdict.Severity) {
 	r.startedAt, r.promised, r.overdue = startedAt, settleTime, overdue
 	r.overdueReason, r.overdueSummary = "", ""
+}
+
+// explainOverdue sets the summary of an overdue object: a problem that lasts for longer than promised, and what is
+// likely. The reason stays.
+func (r *result) explainOverdue(problem, likely string) {
+	r.overdueReason = r.reason
+	r.overdueSummary = fmt.Sprintf("%s for more than %d minutes: %s", problem, int(r.promised.Minutes()), likely)
 }
 
 func (r *result) verdict(now, changedAt time.Time) verdict.Verdict {

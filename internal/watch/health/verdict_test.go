@@ -1,6 +1,7 @@
 package health_test
 
 import (
+	"cmp"
 	"regexp"
 	"testing"
 	"time"
@@ -30,13 +31,43 @@ func TestVerdicts(t *testing.T) {
 				t.Errorf("a day later: got severity %s, want %s", later.Severity, overdue)
 			}
 			wantOverdue := !got.OverdueAt.IsZero() && !got.OverdueAt.After(nextDay)
-			if isOverdue := later.Severity != got.Severity; isOverdue != wantOverdue {
-				t.Errorf("OverdueAt is %v, but the severity after it is %s", got.OverdueAt, later.Severity)
+			if isOverdue := later.Severity != got.Severity || later.Reason != got.Reason; isOverdue != wantOverdue {
+				t.Errorf("OverdueAt is %v, but the verdict after it is %s, %s", got.OverdueAt, later.Severity, later.Reason)
 			}
+			f.wantVerdict.checkOverdue(t, f.object, &later)
 			if want.Severity <= verdict.OK != (f.want.Status == health.Current) && f.want.Status != health.Unknown {
 				t.Errorf("the status %s does not agree with the severity %s", f.want.Status, want.Severity)
 			}
 		})
+	}
+}
+
+// checkOverdue checks the deadline, if the fixture contains one, and the verdict after it.
+func (w *wantVerdict) checkOverdue(t *testing.T, object []byte, later *verdict.Verdict) {
+	t.Helper()
+	if w.Deadline == "" {
+		return
+	}
+	deadline, err := time.ParseDuration(w.Deadline)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := newestTime(object)
+	for name, test := range map[string]struct {
+		now        time.Time
+		wantReason string
+	}{
+		"a second before the deadline": {start.Add(deadline - time.Second), w.Reason},
+		"at the deadline":              {start.Add(deadline), later.Reason},
+	} {
+		got := evaluator.Evaluate(object, test.now, start)
+		if isLate := got.Severity == later.Severity && got.Sentence == later.Sentence; got.Reason != test.wantReason ||
+			isLate != (name == "at the deadline") {
+			t.Errorf("%s: got %+v, want %s, %q", name, got, test.wantReason, later.Sentence)
+		}
+	}
+	if wantReason := cmp.Or(w.OverdueReason, w.Reason); later.Reason != wantReason || later.Sentence != w.Sentence {
+		t.Errorf("overdue: got %s, %q; want %s, %q", later.Reason, later.Sentence, wantReason, w.Sentence)
 	}
 }
 

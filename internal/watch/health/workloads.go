@@ -87,10 +87,28 @@ func deployment(o object.Object, status Status) result {
 		if ready == 0 {
 			r.severity = verdict.Failed
 		}
+	case progressing.Is("True") && progressing.Reason == "NewReplicaSetAvailable":
+		r.reason = progressing.Reason
+		r.promised += o.Seconds("spec", "minReadySeconds")
 	case progressing.Is("True"):
-		r.reason, r.promised = progressing.Reason, 0 // The controller checks spec.progressDeadlineSeconds.
+		r.reason = progressing.Reason
+		r.limitRollout(o, progressing)
 	}
 	return r
+}
+
+// limitRollout makes a rollout overdue whose deadline has passed, although its controller has not reported that.
+func (r *result) limitRollout(o object.Object, progressing object.Condition) {
+	deadline := o.Seconds("spec", "progressDeadlineSeconds")
+	if deadline == 0 {
+		deadline = settleTime // The default of the API server.
+	}
+	r.startedAt, r.promised = progressing.UpdatedAt, deadline+reportTime
+	r.overdueReason = "ProgressDeadlineExceeded"
+	r.overdueSummary = fmt.Sprintf(
+		"%s. Its progress deadline of %s has passed, but is not reported: %s may not run", r.Summary, deadline,
+		controllerManager,
+	)
 }
 
 // podFailureText explains the condition ReplicaFailure in the words of the admission plugin that rejected the pods.

@@ -12,6 +12,8 @@ import (
 type Condition struct {
 	Kind, Status, Reason, Message string // Kind is the member type.
 	ChangedAt                     time.Time
+	// UpdatedAt is the lastUpdateTime. Only conditions of a few kinds have it, such as those of a Deployment.
+	UpdatedAt time.Time
 }
 
 // Conditions returns the conditions in the order of the object.
@@ -19,6 +21,7 @@ func (o Object) Conditions() (conditions []Condition) {
 	for _, c := range o.Children("status", "conditions") {
 		conditions = append(conditions, Condition{
 			c.Text("type"), c.Text("status"), c.Text("reason"), c.Text("message"), c.Time("lastTransitionTime"),
+			c.Time("lastUpdateTime"),
 		})
 	}
 	return conditions

@@ -85,6 +85,11 @@ func (o Object) CountOr(fallback int64, path ...string) int64 {
 	return fallback
 }
 
+// Seconds returns the duration at a path, which is a number of seconds. It is 0 if there is none.
+func (o Object) Seconds(path ...string) time.Duration {
+	return time.Duration(o.Count(path...)) * time.Second
+}
+
 // Child returns the object at a path, or nil.
 func (o Object) Child(path ...string) Object {
 	members, _ := o.value(path...).(map[string]any)

@@ -1,0 +1,43 @@
+package health
+
+import (
+	"time"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// controllerManager runs the controllers of Kubernetes. It cannot apply any deadline while it does not run.
+const controllerManager = "kube-controller-manager"
+
+// setUnobserved makes an object of a built-in kind overdue whose controller has not observed its spec. A controller
+// needs less than a second, and the kubelet restarts kube-controller-manager after at most 5 minutes.
+func (r *result) setUnobserved(o object.Object, startedAt time.Time, overdue verdict.Severity) {
+	r.progress(startedAt, overdue)
+	likely := controllerManager + " may not run"
+	switch o.Group() {
+	case "", "apps", "autoscaling", "batch", "policy":
+	default:
+		likely = "it may not run"
+	}
+	r.explainOverdue("Controller has not observed the spec", likely)
+}
+
+// isNeverObserved reports whether the controller of an object has never written its status. The controllers of these
+// kinds always set status.observedGeneration.
+func isNeverObserved(o object.Object) bool {
+	switch o.Group() + "/" + o.Text("kind") {
+	case "apps/Deployment", "apps/ReplicaSet", "apps/StatefulSet", "apps/DaemonSet", "/ReplicationController",
+		"policy/PodDisruptionBudget":
+		return o.Has("metadata", "generation") && !o.Has("status", "observedGeneration")
+	}
+	return false
+}
+
+// explainNeverObserved names the likely reason why a new workload does not get ready: its controller does not run.
+func (r *result) explainNeverObserved(o object.Object) {
+	if r.Status == InProgress && r.overdueSummary == "" && isNeverObserved(o) {
+		r.setUnobserved(o, r.startedAt, r.overdue)
+		r.overdueReason = "NoObservedGeneration"
+	}
+}
