@@ -35,7 +35,8 @@ type Engine struct {
 	options Options
 	results results
 	// mentions contains the objects that are named in the messages of other objects.
-	mentions mentions
+	mentions    mentions
+	observation observation
 
 	startMu sync.Mutex
 	ctx     context.Context //nolint:containedctx // The context of Run. The engine outlives the request that starts it.
@@ -176,6 +177,7 @@ func (e *Engine) evaluateDirty(ctx context.Context) {
 
 // evaluateBatch evaluates the objects that are dirty now.
 func (e *Engine) evaluateBatch(ctx context.Context) {
+	restarts := e.observation.restartCount() // Before the objects are taken.
 	e.mu.Lock()
 	batch := e.dirty
 	e.dirty, e.evaluating = make(map[graph.ID]struct{}), true
@@ -189,6 +191,7 @@ func (e *Engine) evaluateBatch(ctx context.Context) {
 	e.mu.Lock()
 	e.evaluating = false
 	e.mu.Unlock()
+	e.observation.complete(restarts)
 }
 
 func (e *Engine) evaluate(id graph.ID) {
@@ -223,6 +226,10 @@ func (e *Engine) mark(ids ...graph.ID) {
 		e.dirty[id] = struct{}{}
 	}
 	e.mu.Unlock()
+	e.requestEvaluation()
+}
+
+func (e *Engine) requestEvaluation() {
 	select {
 	case e.wake <- struct{}{}:
 	default:
@@ -250,6 +257,10 @@ func (e *Engine) isSettled() bool {
 	e.mu.Unlock()
 	return isClean && e.isListed()
 }
+
+// Began returns when an object was no longer OK, and when it was degraded or failed. The times are zero if the engine did
+// not observe that: the object had its problem before the engine read it.
+func (e *Engine) Began(id graph.ID) (leftOK, began time.Time) { return e.results.began(id) }
 
 // Problems returns the objects that are not OK, in no particular order.
 func (e *Engine) Problems() (found []neighbor.Neighbor) {

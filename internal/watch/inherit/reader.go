@@ -18,7 +18,8 @@ import (
 type reader struct {
 	*Engine
 
-	resource *watched
+	resource       *watched
+	wasInterrupted bool
 }
 
 // read applies the changes of one journal to the graph until ctx ends or the resource is not watched any more.
@@ -35,6 +36,7 @@ func (r *reader) read(ctx context.Context) {
 		r.recordProgress(cursor)
 		//nolint:contextcheck // The context of the resource ends earlier than the context of the engine.
 		changes, next, err := r.resource.informer.Next(r.resource.ctx, cursor, maxChanges)
+		r.checkInterruption()
 		switch {
 		case errors.Is(err, journal.ErrGone):
 			next = r.readSnapshot()
@@ -58,13 +60,30 @@ func (r *reader) recordProgress(cursor journal.Cursor) {
 	r.resource.isRead.Store(true)
 	if now.Synced && !r.resource.isSynced {
 		r.resource.isSynced = true
-		r.mark(r.evaluatedIDs()...) // From now on, objects of this resource can count as missing.
+		r.observation.restart()
+		r.mark(r.evaluatedIDs()...) // References to objects of this resource may now count as missing.
+		r.observation.restart()     // Possibly, an evaluation without these objects has begun before.
+		r.requestEvaluation()
 	}
 	r.changed.Broadcast()
 }
 
+// checkInterruption restarts the observation while the watch is interrupted, and after that: the changes in between are
+// read late. A resource that is polled is always stale, but without a start.
+func (r *reader) checkInterruption() {
+	now := r.resource.informer.CurrentState(nil).Status
+	isInterrupted := now.State == status.Stale && !now.Since.IsZero()
+	if isInterrupted || r.wasInterrupted {
+		r.observation.restart()
+		r.requestEvaluation()
+	}
+	r.wasInterrupted = isInterrupted
+}
+
 // readSnapshot replaces all objects of a resource in the graph.
 func (r *reader) readSnapshot() journal.Cursor {
+	r.observation.restart()
+	defer r.requestEvaluation() // Possibly, there are no objects.
 	entries, cursor := r.resource.informer.Snapshot()
 	present := make(map[string]bool, len(entries))
 	if r.resource.kind.Kind == "Pod" {
@@ -84,6 +103,9 @@ func (r *reader) readSnapshot() journal.Cursor {
 
 // apply applies a batch of changes. Of several changes of one object, only the result matters.
 func (r *reader) apply(changes []*event.Change) {
+	if !r.resource.isSynced {
+		r.observation.restart() // These objects can be from the first list.
+	}
 	last := make(map[string]*event.Change, len(changes))
 	first := make(map[string]*compact.Object, len(changes))
 	for _, c := range changes {
@@ -122,7 +144,7 @@ func (r *reader) set(key string, before, o *compact.Object) {
 		refs := objectrefs.Of(text)
 		hasNewReferences = r.graph.Set(id, &refs)
 	}
-	r.results.track(id, o.Verdict())
+	r.results.track(id, o.Verdict(), r.observation.isRunning())
 	var affected []graph.ID
 	if isNewText || hasNewOwn {
 		affected = append(r.dependsOnText(id), id)

@@ -118,7 +118,7 @@ func (e *Engine) watchResources(ctx context.Context, parts *sync.WaitGroup) {
 					return
 				}
 				if w := e.start(ctx, r); w != nil {
-					parts.Go(func() { (&reader{e, w}).read(ctx) })
+					parts.Go(func() { (&reader{Engine: e, resource: w}).read(ctx) })
 					parts.Go(func() {
 						defer func() { <-slots }()
 						w.informer.Wait(ctx, startWait, func() bool { return w.informer.CurrentState(nil).Synced })

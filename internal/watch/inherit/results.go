@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -16,7 +17,7 @@ type results struct {
 	inherited map[graph.ID]*verdict.Verdict
 	// heirs maps an object to the objects that inherit directly from it. The key can be an object that does not exist.
 	heirs    map[graph.ID]map[graph.ID]struct{}
-	problems map[graph.ID]struct{}
+	problems map[graph.ID]episode
 }
 
 // reset removes all results, and returns the objects that had inherited verdicts.
@@ -24,7 +25,7 @@ func (r *results) reset() (inherited []graph.ID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	inherited = slices.Collect(maps.Keys(r.inherited))
-	r.inherited, r.problems = make(map[graph.ID]*verdict.Verdict), make(map[graph.ID]struct{})
+	r.inherited, r.problems = make(map[graph.ID]*verdict.Verdict), make(map[graph.ID]episode)
 	r.heirs = make(map[graph.ID]map[graph.ID]struct{})
 	return inherited
 }
@@ -115,15 +116,30 @@ func (r *results) remove(id graph.ID) (hadInherited bool) {
 	return hadInherited
 }
 
-// track records whether an object is OK.
-func (r *results) track(id graph.ID, v verdict.Packed) {
+// track records whether an object is OK. isObserved means that the object has just got the verdict.
+func (r *results) track(id graph.ID, v verdict.Packed, isObserved bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if v.Severity() > verdict.OK {
-		r.problems[id] = struct{}{}
-	} else {
+	if v.Severity() <= verdict.OK {
 		delete(r.problems, id)
+		return
 	}
+	now := time.Now()
+	e, wasProblem := r.problems[id]
+	if !wasProblem && isObserved {
+		e.leftOK = now
+	}
+	e.update(now, isObserved, v.Severity().IsProblem())
+	r.problems[id] = e
+}
+
+// began returns when an object was no longer OK, and when it was degraded or failed. The times are zero if that was not
+// observed.
+func (r *results) began(id graph.ID) (leftOK, began time.Time) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	e := r.problems[id]
+	return e.leftOK, e.began
 }
 
 // isProblem reports whether an object is known and not OK.

@@ -14,7 +14,6 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/event"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
-	"github.com/glasshouse-project/glasshouse/internal/watch/health"
 	"github.com/glasshouse-project/glasshouse/internal/watch/inherit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/permit"
@@ -232,6 +231,7 @@ func (b *builder) items() (items []item) {
 			continue
 		}
 		packed := n.Object.Verdict()
+		isCauseVisible := packed.IsInherited() && b.seesCause(packed)
 		b.result.Counts[packed.Severity().String()]++
 		if !packed.Severity().IsProblem() {
 			continue
@@ -240,9 +240,10 @@ func (b *builder) items() (items []item) {
 			// Keep only the severity. The engine reads custom resources without the guest mask, so its sentences can
 			// contain values that guests must not see.
 			packed = verdict.Pack(nil, &verdict.Verdict{Severity: packed.Severity()})
+			isCauseVisible = false
 		}
 		item := item{Object: neighbor.ObjectOf(&n), Verdict: packed.Unpack(), Since: func() time.Time {
-			return since(&n)
+			return since(engine, &n, isCauseVisible)
 		}}
 		if !b.seesCause(packed) {
 			item.Verdict = packed.Public().Unpack()
@@ -274,18 +275,6 @@ func (b *builder) seesCause(v verdict.Packed) bool {
 func (b *builder) seesObject(o *verdict.Object) bool {
 	n := b.deps.Engine.Find(neighbor.IDOf(o))
 	return b.sees(&n)
-}
-
-// since returns when the problem of an object began, or if unknown, when the object was created.
-func since(n *neighbor.Neighbor) time.Time {
-	text, err := n.Object.JSON()
-	if err != nil {
-		return n.Object.Created()
-	}
-	if at := health.Since(text); !at.IsZero() {
-		return at
-	}
-	return n.Object.Created()
 }
 
 // each calls visit for each object of a kind that the viewer may read.

@@ -14,7 +14,7 @@ type Finding struct {
 	verdict.Object
 	verdict.Verdict
 
-	Since time.Time `json:"since"` // When the problem began, or the object was created.
+	Since time.Time `json:"since"` // When the problem began, or if unknown, when the object was created.
 	Count int       `json:"count"` // The number of objects in the group.
 	// Chain is the path from the object to its cause; see Member.Chain.
 	Chain      []verdict.Object `json:"chain,omitempty"`

@@ -1,0 +1,79 @@
+package inherit
+
+import (
+	"sync"
+	"time"
+)
+
+// observeDelay is the time from the first evaluation of all objects until a new problem counts as observed. Until then,
+// verdicts that existed before can still pass from object to object.
+const observeDelay = 10 * time.Second
+
+// observation knows whether a new verdict is a change in the cluster. Otherwise, the engine is still reading objects
+// that had their problems before.
+type observation struct {
+	mu       sync.Mutex
+	restarts int
+	from     time.Time // When all objects that were read had been evaluated; zero before.
+}
+
+// restart forgets that all objects have been evaluated, because more are being read.
+func (o *observation) restart() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.restarts++
+	o.from = time.Time{}
+}
+
+// restartCount returns how often restart was called.
+func (o *observation) restartCount() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.restarts
+}
+
+// complete records that all objects have been evaluated, unless restart was called since then.
+func (o *observation) complete(restarts int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.restarts == restarts && o.from.IsZero() {
+		o.from = time.Now()
+	}
+}
+
+// isRunning reports whether a new verdict is a change in the cluster.
+func (o *observation) isRunning() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return !o.from.IsZero() && time.Since(o.from) >= observeDelay
+}
+
+// maxPause is the time for which an object with a problem can be progressing without the end of its problem. It is
+// longer than the delays of a container that crashes again and again.
+const maxPause = 15 * time.Minute
+
+// episode is the time in which an object is not OK.
+type episode struct {
+	// leftOK is when the object was no longer OK, and began when it was degraded or failed. They are zero if that was not
+	// observed.
+	leftOK, began time.Time
+	pausedAt      time.Time // Since when an object with a problem is progressing again; zero if it is not.
+	hasProblem    bool
+}
+
+// update changes the episode of an object with a new verdict that is not OK.
+func (e *episode) update(now time.Time, isObserved, isProblem bool) {
+	switch {
+	case !isProblem:
+		if e.hasProblem && e.pausedAt.IsZero() {
+			e.pausedAt = now
+		}
+		return
+	case !e.hasProblem || !e.pausedAt.IsZero() && now.Sub(e.pausedAt) > maxPause:
+		e.hasProblem, e.began = true, time.Time{}
+		if isObserved {
+			e.began = now
+		}
+	}
+	e.pausedAt = time.Time{}
+}

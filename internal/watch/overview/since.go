@@ -1,0 +1,76 @@
+package overview
+
+import (
+	"slices"
+	"time"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health"
+	"github.com/glasshouse-project/glasshouse/internal/watch/inherit"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// since returns when the problem of an object began, or if unknown, when the object was created. The time is never
+// before the object was created, or was last seen without the problem.
+//
+// The times of a cause are used only if isCauseVisible is true, because they are facts about another object.
+func since(engine *inherit.Engine, n *neighbor.Neighbor, isCauseVisible bool) time.Time {
+	leftOK, began := engine.Began(n.ID)
+	v, at := n.Object.Verdict(), time.Time{}
+	if own := v.Own().Severity(); own.IsProblem() && own == v.Severity() {
+		at = ownSince(n)
+	}
+	if at.IsZero() {
+		at = began
+	}
+	if at.IsZero() && isCauseVisible {
+		at = causeSince(engine, n)
+	}
+	if at.IsZero() && v.Own().Severity() > verdict.OK {
+		at = ownSince(n)
+	}
+	at = later(at, n.Object.Created())
+	if leftOK.Sub(at) > sinceTolerance {
+		return leftOK
+	}
+	return at
+}
+
+// ownSince returns when the problem of an object alone began, or the zero Time.
+func ownSince(n *neighbor.Neighbor) time.Time {
+	text, err := n.Object.JSON()
+	if err != nil {
+		return time.Time{}
+	}
+	return health.Since(text)
+}
+
+// causeSince returns when the problem began that an object inherits: the time of its cause, or else of the object
+// nearest to the cause. It is not before an object of the chain was created. The zero Time means unknown.
+func causeSince(engine *inherit.Engine, n *neighbor.Neighbor) (at time.Time) {
+	created := time.Time{}
+	for _, o := range slices.Backward(engine.Chain(n.ID)) {
+		step := engine.Find(neighbor.IDOf(&o))
+		if step.Object == nil {
+			continue // For example, the cause is that the object does not exist.
+		}
+		created = later(created, step.Object.Created())
+		if at.IsZero() && step.Object.Verdict().Own().Severity() > verdict.OK {
+			at = ownSince(&step)
+		}
+		if at.IsZero() {
+			_, at = engine.Began(step.ID)
+		}
+	}
+	if at.IsZero() {
+		return at
+	}
+	return later(at, created)
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

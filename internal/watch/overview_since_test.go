@@ -1,0 +1,226 @@
+package watch_test
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
+)
+
+const services = "core/v1/services"
+
+// longAgo is when the objects of these tests were created. Fake time starts in the year 2000.
+const longAgo = `"creationTimestamp":"1999-06-01T00:00:00Z"`
+
+// setServedPod sets the pod web of the Service web. Its condition Ready changed at a time.
+func setServedPod(server *apitest.Server, isReady bool, changedAt time.Time) {
+	status, state := "True", `{"running":{"startedAt":"1999-06-01T00:00:00Z"}}`
+	if !isReady {
+		status, state = "False", `{"waiting":{"reason":"CrashLoopBackOff"}}`
+	}
+	server.Set(pods, apitest.Item{
+		Namespace: "a", Name: "web", Metadata: longAgo + `,"labels":{"app":"web"}`, Cells: `["web","x"]`,
+		Rest: fmt.Sprintf(`"spec":{"nodeName":"n","containers":[{"name":"c"}]},"status":{"phase":"Running","conditions":[`+
+			`{"type":"Ready","status":%q,"lastTransitionTime":%q}],"containerStatuses":[{"name":"c","ready":%t,"state":%s}]}`,
+			status, changedAt.UTC().Format(time.RFC3339), isReady, state),
+	})
+}
+
+// startSinceCluster serves a Service and the Deployment web, created long ago, whose pods the caller must set.
+func startSinceCluster(t *testing.T) *apitest.Server {
+	t.Helper()
+	server := apitest.New(t, append(causeKinds(), apitest.Kind{
+		Ref: services, Kind: "Service", Columns: `[{"name":"Name","type":"string"}]`,
+	})...)
+	server.Set("core/v1/namespaces", apitest.Item{Name: "a", Metadata: longAgo})
+	server.Set("core/v1/nodes", apitest.Item{
+		Name: "n", Rest: `"status":{"conditions":[{"type":"Ready","status":"True"}]}`,
+	})
+	server.Set(services, apitest.Item{
+		Namespace: "a", Name: "web", Metadata: longAgo,
+		Rest: `"spec":{"clusterIP":"10.0.0.1","selector":{"app":"web"}},"status":{"loadBalancer":{}}`,
+	})
+	allow(server, "sue list services *")
+	return server
+}
+
+func runSinceCluster(t *testing.T, server *apitest.Server) (cluster *watch.Cluster, release func()) {
+	t.Helper()
+	cluster = runClusterWith(t, server, watch.Options{
+		Linger: 5 * time.Minute, InheritVerdicts: true, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	})
+	release = cluster.For(watch.Viewer{Program: true}).KeepOverview()
+	t.Cleanup(release)
+	advance(30 * time.Second)
+	return cluster, release
+}
+
+// checkSince checks the time of the finding with an object, to the second.
+func checkSince(t *testing.T, cluster *watch.Cluster, viewer watch.Viewer, object string, want time.Time) {
+	t.Helper()
+	doc := overviewFor(t, cluster, viewer, watch.OverviewQuery{})
+	for _, p := range doc.Problems {
+		if p.Kind+"/"+p.Name == object {
+			if late := p.Since.Sub(want); late < 0 || late >= time.Second {
+				t.Errorf("%s: got since %s, want %s", object, p.Since, want)
+			}
+			return
+		}
+	}
+	t.Errorf("%s is not in the findings %q", object, lines(doc))
+}
+
+// The problem of a Service begins when its pod is no longer ready, and not when the Service was created. Viewers who
+// may not read pods get the same time.
+func TestProblemBeginsWhenItIsObserved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := startSinceCluster(t)
+		setServedPod(server, true, time.Now().Add(-time.Hour))
+		cluster, _ := runSinceCluster(t, server)
+		program, sue := watch.Viewer{Program: true}, user("sue")
+		if doc := overviewFor(t, cluster, program, watch.OverviewQuery{}); len(doc.Problems) > 0 {
+			t.Fatalf("got %q, want no problem", lines(doc))
+		}
+
+		advance(time.Hour)
+		broken := time.Now()
+		setServedPod(server, false, broken)
+		advance(time.Minute)
+		checkSince(t, cluster, sue, "Service/web", broken)
+		checkSince(t, cluster, program, "Pod/web", broken)
+
+		// A container that crashes again and again is starting in between.
+		for range 3 {
+			started := time.Now().UTC().Format(time.RFC3339)
+			server.Set(pods, apitest.Item{
+				Namespace: "a", Name: "web", Metadata: longAgo + `,"labels":{"app":"web"}`, Cells: `["web","x"]`,
+				Rest: fmt.Sprintf(`"spec":{"nodeName":"n","containers":[{"name":"c"}]},"status":{"phase":"Running",`+
+					`"conditions":[{"type":"Ready","status":"False"}],"containerStatuses":[{"name":"c","state":`+
+					`{"running":{"startedAt":%q}}}]}`, started),
+			})
+			advance(time.Minute)
+			if doc := overviewFor(t, cluster, sue, watch.OverviewQuery{}); len(doc.Problems) > 0 || doc.Counts["progressing"] != 1 {
+				t.Fatalf("while the container starts: got %q, %v", lines(doc), doc.Counts)
+			}
+			setServedPod(server, false, broken)
+			advance(5 * time.Minute)
+			checkSince(t, cluster, sue, "Service/web", broken)
+		}
+
+		// The condition Ready cannot have changed before the pod was seen ready.
+		setServedPod(server, true, time.Now())
+		advance(time.Minute)
+		again := time.Now()
+		setServedPod(server, false, again.Add(-30*time.Second))
+		advance(time.Minute)
+		checkSince(t, cluster, program, "Pod/web", again)
+
+		setServedPod(server, true, time.Now())
+		advance(time.Minute)
+		again = time.Now()
+		server.Delete(pods, "a", "web")
+		advance(time.Minute)
+		checkSince(t, cluster, program, "Service/web", again)
+	})
+}
+
+// A problem that is older than the program began when its cause began, as far as the viewer may read the cause. A
+// restart of the engine does not make a problem newer.
+func TestProblemBeginsWithItsCause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := startSinceCluster(t)
+		allow(server, "sue list services *", "dan list deployments *")
+		broken := time.Now().Add(-3 * time.Hour)
+		setServedPod(server, false, broken)
+		setWorkload(server, "missing", "pod", `{"nodeName":"n","containers":[{"name":"c","envFrom":[`+
+			`{"configMapRef":{"name":"map"}}]}]}`, fmt.Sprintf(`{"phase":"Pending","conditions":[{"type":"Ready",`+
+			`"status":"False","lastTransitionTime":%q}],"containerStatuses":[{"name":"c","state":{"waiting":`+
+			`{"reason":"CreateContainerConfigError"}}}]}`, broken.UTC().Format(time.RFC3339)))
+		cluster, release := runSinceCluster(t, server)
+		for _, change := range []func(){
+			func() {},
+			func() { server.Expire(pods) }, // A new list.
+			release,                        // The engine stops, and starts again.
+		} {
+			change()
+			advance(time.Hour)
+			checkSince(t, cluster, watch.Viewer{Program: true}, "Pod/web", broken)
+			checkSince(t, cluster, watch.Viewer{Program: true}, "Deployment/missing", broken)
+			checkSince(t, cluster, user("sue"), "Service/web", time.Date(1999, 6, 1, 0, 0, 0, 0, time.UTC))
+			checkSince(t, cluster, user("dan"), "Deployment/missing", time.Time{})
+		}
+	})
+}
+
+// Objects that the program can read only later do not show that a problem is new.
+func TestProblemIsNotNewAfterLateList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := startSinceCluster(t)
+		setServedPod(server, false, time.Now().Add(-3*time.Hour))
+		server.Refuse(pods, "", http.StatusForbidden, "not yet")
+		cluster, release := runSinceCluster(t, server)
+		advance(time.Minute)
+		if doc := overviewFor(t, cluster, user("sue"), watch.OverviewQuery{}); len(doc.Problems) > 0 {
+			t.Fatalf("without pods: got %q", lines(doc))
+		}
+		server.Refuse(pods, "", 0, "")
+		advance(10 * time.Minute)
+		created := time.Date(1999, 6, 1, 0, 0, 0, 0, time.UTC)
+		checkSince(t, cluster, user("sue"), "Service/web", created)
+
+		// The next run of the engine has to read the pods first, too.
+		release()
+		advance(time.Hour)
+		server.Refuse(pods, "", http.StatusForbidden, "not now")
+		cluster.For(watch.Viewer{Program: true}).KeepOverview()
+		advance(time.Minute)
+		server.Refuse(pods, "", 0, "")
+		advance(10 * time.Minute)
+		checkSince(t, cluster, user("sue"), "Service/web", created)
+	})
+}
+
+// A problem does not begin when the program reads it after an interruption.
+func TestProblemIsNotNewAfterInterruption(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := startSinceCluster(t)
+		setServedPod(server, true, time.Now().Add(-3*time.Hour))
+		cluster, _ := runSinceCluster(t, server)
+		for _, isRelisted := range []bool{false, true} {
+			advance(time.Hour)
+			server.Down(true)
+			advance(10 * time.Minute)
+			broken := time.Now()
+			setServedPod(server, false, broken)
+			if isRelisted {
+				server.Expire(pods)
+			}
+			advance(10 * time.Minute)
+			server.Down(false)
+			advance(5 * time.Minute)
+			checkSince(t, cluster, watch.Viewer{Program: true}, "Pod/web", broken)
+			setServedPod(server, true, time.Now())
+		}
+	})
+}
+
+// A problem does not begin before its object was created.
+func TestProblemBeginsAfterCreation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := startSinceCluster(t)
+		broken := time.Now().Add(-3 * time.Hour)
+		setServedPod(server, false, broken)
+		created := time.Now().Add(-time.Hour)
+		server.Set(services, apitest.Item{
+			Namespace: "a", Name: "late", Metadata: fmt.Sprintf(`"creationTimestamp":%q`, created.UTC().Format(time.RFC3339)),
+			Rest: `"spec":{"clusterIP":"10.0.0.2","selector":{"app":"web"}},"status":{"loadBalancer":{}}`,
+		})
+		cluster, _ := runSinceCluster(t, server)
+		checkSince(t, cluster, user("sue"), "Service/late", created)
+	})
+}
