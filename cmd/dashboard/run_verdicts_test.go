@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -11,19 +12,37 @@ import (
 	"strings"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/clientcmd"
-
 	"github.com/glasshouse-project/glasshouse/internal/livetest"
 	"github.com/glasshouse-project/glasshouse/internal/watch/overview"
 )
 
-// withVerdict is a row, a finding or a member of a finding.
+// shownVerdict is the verdict on an object in one place. Only severities above OK have texts in all places.
+type shownVerdict struct{ Severity, Reason, Sentence string }
+
+func (v shownVerdict) normal() shownVerdict {
+	switch v.Severity {
+	case "", "none":
+		return shownVerdict{Severity: "none"}
+	case "ok":
+		return shownVerdict{Severity: "ok"}
+	}
+	return v
+}
+
+// withoutReasons returns the verdicts as a CSV file shows them.
+func withoutReasons(verdicts map[string]shownVerdict) map[string]shownVerdict {
+	found := maps.Clone(verdicts)
+	for key, v := range found {
+		v.Reason = ""
+		found[key] = v
+	}
+	return found
+}
+
+// withVerdict is a row.
 type withVerdict struct {
-	Resource, NS, Name string
-	Verdict            struct{ Severity string }
-	Severity           string
+	NS, Name string
+	Verdict  shownVerdict
 }
 
 // verdictKinds are the resources whose objects can have inherited verdicts in the demo cluster.
@@ -36,48 +55,41 @@ func verdictKinds() []string {
 	}
 }
 
-func fillSeverity(severity string) string {
-	if severity == "" {
-		return "none"
-	}
-	return severity
-}
-
-func severitiesOf(rows []withVerdict) map[string]string {
-	found := make(map[string]string)
+func verdictsOf(rows []withVerdict) map[string]shownVerdict {
+	found := make(map[string]shownVerdict)
 	for _, row := range rows {
-		found[row.NS+"/"+row.Name] = fillSeverity(row.Verdict.Severity)
+		found[row.NS+"/"+row.Name] = row.Verdict.normal()
 	}
 	return found
 }
 
-// severitiesByView returns the severities of all objects of a resource. The outer key is the view or format that
-// contains them, such as "table" or "CSV". The inner key is the namespace and name.
-func severitiesByView(t *testing.T, d *dashboard, tab *livetest.Tab, id int, ref string) map[string]map[string]string {
+// verdictsByView returns the verdicts on all objects of a resource. The outer key is the view or format that contains
+// them, such as "table" or "CSV". The inner key is the namespace and name.
+func verdictsByView(t *testing.T, d *dashboard, tab *livetest.Tab, id int, ref string) map[string]map[string]shownVerdict {
 	t.Helper()
-	views := make(map[string]map[string]string)
+	views := make(map[string]map[string]shownVerdict)
 	var rows struct{ Rows []withVerdict }
 	d.getJSON("/api/v1/snapshot/"+ref, &rows)
-	views["rows"] = severitiesOf(rows.Rows)
+	views["rows"] = verdictsOf(rows.Rows)
 
 	lines, err := csv.NewReader(strings.NewReader(d.get("/api/v1/snapshot/" + ref + "?format=csv"))).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
-	views["CSV"] = make(map[string]string)
+	views["CSV"] = make(map[string]shownVerdict)
 	severity, name := slices.Index(lines[0], "Severity"), slices.Index(lines[0], "Name")
 	for _, line := range lines[1:] {
-		key, value := "/"+line[name], "none"
+		key, v := "/"+line[name], shownVerdict{}
 		if lines[0][0] == "Namespace" {
 			key = line[0] + key
 		}
 		if severity >= 0 {
-			value = line[severity]
+			v = shownVerdict{Severity: line[severity], Sentence: line[severity+1]}
 		}
-		views["CSV"][key] = value
+		views["CSV"][key] = v.normal()
 	}
 
-	views["table"] = make(map[string]string)
+	views["table"] = make(map[string]shownVerdict)
 	tab.Send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":%q,"view":"table"}`, id, ref))
 	for last := false; !last; {
 		m := tab.Until(id, "snapshot")
@@ -98,14 +110,13 @@ func severitiesByView(t *testing.T, d *dashboard, tab *livetest.Tab, id int, ref
 			}
 		}
 		for n, name := range snapshot.Table.Name {
-			severity := all
-			if all == "" {
-				var v struct{ Severity string }
-				if json.Unmarshal(each[n], &severity) != nil && json.Unmarshal(each[n], &v) == nil {
-					severity = v.Severity
+			v := shownVerdict{Severity: all}
+			if all == "" && json.Unmarshal(each[n], &v.Severity) != nil {
+				if err := json.Unmarshal(each[n], &v); err != nil {
+					t.Fatalf("%v in %s", err, each[n])
 				}
 			}
-			views["table"][snapshot.Table.NS[n]+"/"+name] = severity
+			views["table"][snapshot.Table.NS[n]+"/"+name] = v.normal()
 		}
 		last = m.Last
 	}
@@ -116,120 +127,131 @@ func severitiesByView(t *testing.T, d *dashboard, tab *livetest.Tab, id int, ref
 	if err := json.Unmarshal(tab.Until(id+1, "window").Raw, &window); err != nil {
 		t.Fatal(err)
 	}
-	views["window"] = severitiesOf(window.Rows)
+	views["window"] = verdictsOf(window.Rows)
 	tab.Send(fmt.Sprintf(`{"op":"unsubscribe","id":%d}`, id+1))
 
-	views["object"] = make(map[string]string)
-	n := id + 2
-	for key, severity := range views["rows"] {
-		// The test subscribes to about 40 single objects. For the other objects, it reuses the severities of the rows.
-		if n-id > 40 {
-			views["object"][key] = severity
-			continue
-		}
+	return views
+}
+
+// shownObjects returns the verdicts on some objects of a resource, each from its own subscription. The objects of a
+// namespace are preferred.
+func shownObjects(
+	t *testing.T, tab *livetest.Tab, id int, ref, preferred string, rows map[string]shownVerdict,
+) map[string]shownVerdict {
+	t.Helper()
+	keys := slices.SortedFunc(maps.Keys(rows), func(a, b string) int {
+		return cmp.Compare(strings.Index(b, preferred), strings.Index(a, preferred))
+	})
+	found := make(map[string]shownVerdict)
+	for n, key := range keys[:min(maxShownObjects, len(keys))] {
 		namespace, name, _ := strings.Cut(key, "/")
 		ns := ""
 		if namespace != "" {
 			ns = fmt.Sprintf(`,"ns":[%q]`, namespace)
 		}
-		tab.Send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":%q,"view":"object","name":%q%s}`, n, ref, name, ns))
-		var o struct{ Verdict struct{ Severity string } }
-		if err := json.Unmarshal(tab.Until(n, "snapshot").Raw, &o); err != nil {
+		tab.Send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":%q,"view":"object","name":%q%s}`, id+n, ref, name, ns))
+		var o struct{ Verdict shownVerdict }
+		if err := json.Unmarshal(tab.Until(id+n, "snapshot").Raw, &o); err != nil {
 			t.Fatal(err)
 		}
-		views["object"][key] = fillSeverity(o.Verdict.Severity)
-		tab.Send(fmt.Sprintf(`{"op":"unsubscribe","id":%d}`, n))
-		n++
+		found[key] = o.Verdict.normal()
+		tab.Send(fmt.Sprintf(`{"op":"unsubscribe","id":%d}`, id+n))
 	}
-	return views
+	return found
 }
 
-// An object has the same severity in all views, and is in a finding exactly if it is degraded or failed. The demo
-// cluster changes all the time, so the test repeats the comparison of a resource until it succeeds.
-func TestSeveritiesAreTheSameEverywhere(t *testing.T) {
+// maxShownObjects limits the objects that are compared one by one. For the others, a comparison of the rows is enough.
+const maxShownObjects = 40
+
+// An object has the same verdict in all views, and is in a finding exactly if it is degraded or failed. Before each
+// comparison, objects of many kinds are created, broken, repaired and deleted, also of custom kinds. The cluster then
+// needs some time, so each resource is compared until it is equal.
+func TestVerdictsAreTheSameEverywhere(t *testing.T) {
+	changes := newChurn(t)
+	changes.step(t)
+	changes.step(t) // Some objects are now broken.
 	d := startReady(t, adminConfig(t))
 	tab := dial(t.Context(), t, d)
-	churn(t)
-	id, objects, problems := 1, 0, 0
-	for _, ref := range verdictKinds() {
+	id, objects := 1, 0
+	problems := make(map[string]int)
+	for n, ref := range slices.Concat([]string{certificates, verdictTests}, verdictKinds()) {
+		if n%2 == 0 {
+			changes.step(t)
+		}
 		eventually(t, ref, func() error {
 			id += 100
-			views := severitiesByView(t, d, tab, id, ref)
+			views := verdictsByView(t, d, tab, id, ref)
 			if len(views["rows"]) > 1000 {
-				// The window contains only the first 1000 rows, so do not compare it.
-				views["window"] = views["rows"]
+				views["window"] = views["rows"] // The window has only the first rows.
 			}
-			var o overview.Overview
-			d.getJSON("/api/v1/problems", &o)
-			listed, isComplete := make(map[string]string), o.Total <= len(o.Problems)
-			for _, f := range o.Problems {
-				isComplete = isComplete && f.Count == len(f.Objects)
-				for _, m := range f.Objects {
-					if m.Resource == ref {
-						listed[m.Namespace+"/"+m.Name] = m.Severity.String()
-					}
-				}
-			}
+			listed, isComplete := listedProblems(d, ref)
 			want := views["rows"]
 			for view, got := range views {
-				if !maps.Equal(got, want) {
-					return fmt.Errorf("%s: got %s", view, difference(got, want))
+				expected := want
+				if view == "CSV" {
+					expected = withoutReasons(want)
+				}
+				if !maps.Equal(got, expected) {
+					return fmt.Errorf("%s: got %s", view, difference(got, expected))
 				}
 			}
 			bad := maps.Clone(want)
-			maps.DeleteFunc(bad, func(_, severity string) bool { return severity != "failed" && severity != "degraded" })
+			maps.DeleteFunc(bad, func(_ string, v shownVerdict) bool {
+				return v.Severity != "failed" && v.Severity != "degraded"
+			})
 			if isComplete && !maps.Equal(listed, bad) {
 				return fmt.Errorf("problems: got %s", difference(listed, bad))
 			}
-			for key, severity := range listed {
-				if bad[key] != severity {
-					return fmt.Errorf("problems: %s is %s, want %s", key, severity, want[key])
+			for key, v := range listed {
+				if bad[key] != v {
+					return fmt.Errorf("problems: %s is %s, want %s", key, v, want[key])
 				}
 			}
-			objects, problems = objects+len(want), problems+len(bad)
+			for key, v := range shownObjects(t, tab, id+2, ref, changes.namespace, want) {
+				if want[key] != v {
+					return fmt.Errorf("object: %s is %s, want %s", key, v, want[key])
+				}
+			}
+			objects, problems[ref] = objects+len(want), max(problems[ref], len(bad))
 			return nil
 		})
 	}
-	t.Logf("%d objects, of which %d are degraded or failed", objects, problems)
-	if objects == 0 || problems == 0 {
-		t.Error("nothing was compared")
+	t.Logf("%d objects, degraded or failed: %v", objects, problems)
+	if objects == 0 || problems[certificates] == 0 || problems[verdictTests] == 0 || problems["core/v1/services"] == 0 {
+		t.Error("not all kinds had problems")
 	}
 }
 
-func difference(got, want map[string]string) string {
-	var text []string
-	for key, severity := range want {
-		if got[key] != severity {
-			text = append(text, fmt.Sprintf("%s is %q, want %q", key, got[key], severity))
+// listedProblems returns the verdicts of the findings on objects of a resource. isComplete is false if the findings do
+// not list all objects with problems.
+func listedProblems(d *dashboard, ref string) (listed map[string]shownVerdict, isComplete bool) {
+	var o overview.Overview
+	d.getJSON("/api/v1/problems?limit=1000", &o)
+	listed, isComplete = make(map[string]shownVerdict), o.Total <= len(o.Problems)
+	for n := range o.Problems {
+		f := &o.Problems[n]
+		isComplete = isComplete && f.Count == len(f.Objects)
+		for _, m := range f.Objects {
+			if m.Resource == ref {
+				listed[m.Namespace+"/"+m.Name] = shownVerdict{m.Severity.String(), m.Reason, m.Sentence}
+			}
 		}
 	}
-	for key, severity := range got {
+	return listed, isComplete
+}
+
+func difference(got, want map[string]shownVerdict) string {
+	var text []string
+	for key, v := range want {
+		if got[key] != v {
+			text = append(text, fmt.Sprintf("%s is %q, want %q", key, got[key], v))
+		}
+	}
+	for key, v := range got {
 		if _, ok := want[key]; !ok {
-			text = append(text, fmt.Sprintf("%s is %q, want nothing", key, severity))
+			text = append(text, fmt.Sprintf("%s is %q, want nothing", key, v))
 		}
 	}
 	slices.Sort(text)
 	return strings.Join(text[:min(5, len(text))], "; ")
-}
-
-// churn deletes some pods, so that their owners and Services change.
-func churn(t *testing.T) {
-	t.Helper()
-	config, err := clientcmd.BuildConfigFromFlags("", adminConfig(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pods, err := client.CoreV1().Pods("").List(t.Context(), metav1.ListOptions{Limit: 500})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for n := range pods.Items {
-		if p := &pods.Items[n]; n%10 == 0 && len(p.OwnerReferences) > 0 {
-			_ = client.CoreV1().Pods(p.Namespace).Delete(t.Context(), p.Name, metav1.DeleteOptions{})
-		}
-	}
 }

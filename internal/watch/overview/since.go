@@ -4,9 +4,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health"
 	"github.com/glasshouse-project/glasshouse/internal/watch/inherit"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
