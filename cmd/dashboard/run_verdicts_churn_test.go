@@ -23,8 +23,8 @@ type churned struct {
 }
 
 const (
-	certificates = "cert-manager.io/v1/certificates"            // Argo CD has a script for this kind.
-	verdictTests = "verdicts.test.example.com/v1/verdictchecks" // Only kstatus covers this kind.
+	certificates = "cert-manager.io/v1/certificates"      // Argo CD has a script for this kind.
+	gadgets      = "verdicts.test.example.com/v1/gadgets" // Only kstatus covers this kind.
 
 	churnedPod = `"selector":{"matchLabels":{"app":"NAME"}},"template":{"metadata":{"labels":{"app":"NAME"}},` +
 		`"spec":{"containers":[{"name":"c","image":"registry.k8s.io/pause:3.10"}]}}`
@@ -39,13 +39,13 @@ const (
 		`"lastTransitionTime":"2026-11-21T10:00:00Z"}]}}`
 )
 
-// churnedKinds returns the kinds that churn changes. NAME stands for the name of the object.
+// churnedKinds returns the kinds that churn changes. NAME is replaced by the name of the object.
 func churnedKinds() []churned {
 	const ingress = `"rules":[{"http":{"paths":[{"path":"/","pathType":"Prefix","backend":{"service":` +
 		`{"name":%q,"port":{"number":80}}}}]}}]`
 	return []churned{
 		{certificates, "Certificate", `"spec":{}`, refused, ready, "status"},
-		{verdictTests, "VerdictCheck", `"spec":{}`, refused, ready, "status"},
+		{gadgets, "Gadget", `"spec":{}`, refused, ready, "status"},
 		{
 			"core/v1/services", "Service", `"spec":{"ports":[{"port":80}],"selector":{"app":"NAME"}}`,
 			`{"spec":{"selector":{"app":"nobody"}}}`, `{"spec":{"selector":{"app":"NAME"}}}`, "",
@@ -129,7 +129,7 @@ func newChurn(t *testing.T) *churn {
 	return c
 }
 
-// step creates, breaks, repairs and deletes one object of each kind. Four objects of a kind take turns.
+// step creates, breaks, repairs and deletes one object of each kind. The four objects of a kind are in different phases.
 func (c *churn) step(t *testing.T) {
 	t.Helper()
 	for _, k := range churnedKinds() {

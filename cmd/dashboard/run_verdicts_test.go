@@ -65,7 +65,9 @@ func verdictsOf(rows []withVerdict) map[string]shownVerdict {
 
 // verdictsByView returns the verdicts on all objects of a resource. The outer key is the view or format that contains
 // them, such as "table" or "CSV". The inner key is the namespace and name.
-func verdictsByView(t *testing.T, d *dashboard, tab *livetest.Tab, id int, ref string) map[string]map[string]shownVerdict {
+func verdictsByView(
+	t *testing.T, d *dashboard, tab *livetest.Tab, id int, ref string,
+) map[string]map[string]shownVerdict {
 	t.Helper()
 	views := make(map[string]map[string]shownVerdict)
 	var rows struct{ Rows []withVerdict }
@@ -174,7 +176,7 @@ func TestVerdictsAreTheSameEverywhere(t *testing.T) {
 	tab := dial(t.Context(), t, d)
 	id, objects := 1, 0
 	problems := make(map[string]int)
-	for n, ref := range slices.Concat([]string{certificates, verdictTests}, verdictKinds()) {
+	for n, ref := range slices.Concat([]string{certificates, gadgets}, verdictKinds()) {
 		if n%2 == 0 {
 			changes.step(t)
 		}
@@ -217,7 +219,7 @@ func TestVerdictsAreTheSameEverywhere(t *testing.T) {
 		})
 	}
 	t.Logf("%d objects, degraded or failed: %v", objects, problems)
-	if objects == 0 || problems[certificates] == 0 || problems[verdictTests] == 0 || problems["core/v1/services"] == 0 {
+	if objects == 0 || problems[certificates] == 0 || problems[gadgets] == 0 || problems["core/v1/services"] == 0 {
 		t.Error("not all kinds had problems")
 	}
 }
