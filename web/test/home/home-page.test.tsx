@@ -40,7 +40,7 @@ void test("the page subscribes to the overview of its namespaces, and shows each
   assert.equal(p.names().length, 11);
   assert.equal(page.title, "(32) Home - prod");
   assert.equal(element("count").textContent, "11 problems");
-  p.send({ type: "overview", ...overview, problems: overview.problems.slice(6), total: 5 });
+  p.send({ type: "overview", ...overview, problems: overview.problems.slice(6), total: 5, counts: { degraded: 5 } });
   assert.equal(p.names()[0], "price-feed");
   assert.equal(page.title, "Home - prod");
 });
