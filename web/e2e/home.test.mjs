@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { browse, newPage, openLive } from "./browser.mjs";
 import { create, deployment, namespace, patch } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
-import { openLink } from "./sharing.mjs";
+import { openLink, share } from "./sharing.mjs";
 import { become, until } from "./wait.mjs";
 
 const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
@@ -171,6 +171,32 @@ await test("home", { timeout: 300_000 }, async (t) => {
       /API server\s+Responds(?! in)/,
       "no facts about the cluster",
     );
+  });
+
+  await t.test("the share dialog offers the page, and the link shows its problems", async (t) => {
+    const owner = await newPage(t, browser);
+    await home(owner, `${dashboard.url}ns/shop?q=is:failed`);
+    await until("resources", async () => (await owner.locator("#picker a[data-ref]").count()) > 10);
+    const shown = await names(owner);
+    await owner.keyboard.press("L");
+    await owner.locator(".share-form").waitFor();
+    assert.equal(await owner.locator("input[name=what]:checked").inputValue(), "home");
+    assert.match(await owner.locator(".share-visible").innerText(), /^The link shows pods, .* in shop\./);
+    assert.ok(await owner.getByLabel("Include logs").isVisible());
+    await owner.keyboard.press("Escape");
+    const url = await share(owner, async (form) => {
+      assert.equal(await form.locator("input[name=what]:checked").inputValue(), "home");
+    });
+    const guest = await newPage(t, browser);
+    await openLink(guest, url);
+    assert.equal(guest.url(), `${dashboard.url}ns/shop?q=is:failed`);
+    // Problems whose common cause is not shared are separate problems for the guest.
+    await until("the problems of the owner", async () => {
+      const seen = await names(guest);
+      return shown.every((name) => seen.includes(name)) && seen.every((name) => name.startsWith("shop/"));
+    });
+    await guest.loaded();
+    assert.doesNotMatch(guest.wire.join("\n"), /"ns":"(payments|data|kube-system)"/);
   });
 
   await t.test("is accessible in both themes, on a phone and on a wall display", async (t) => {

@@ -71,6 +71,16 @@ void test("the filter is in the URL, also for back and forward", () => {
   assert.equal(p.names().length, 11);
 });
 
+void test("the share dialog is offered the page with its namespaces and its filter", () => {
+  const p = start("/ns/shop?q=is:failed");
+  assert.equal(p.controller.content(), null, "nothing is known yet");
+  p.send({ type: "overview", ...overview });
+  const content = p.controller.content();
+  assert.ok(content !== null && "home" in content);
+  assert.deepEqual(content.home, { ns: ["shop"], q: "is:failed" });
+  assert.equal(content.watched.length, overview.watched.length);
+});
+
 void test("an invalid message requests a new overview, and an error is shown", () => {
   const p = start();
   p.send({ type: "overview", ...overview });

@@ -263,7 +263,8 @@ void test("the palette opens objects of the list in the panel, and others in the
   const { controller, list } = start();
   controller.open("core/v1/pods", { ns: "shop", name: "web-1" });
   assert.deepEqual(browser.history, ["push /r/core/v1/pods?open=shop/web-1"]);
-  assert.deepEqual(controller.content()?.object, { ns: "shop", name: "web-1" });
+  const content = controller.content();
+  assert.deepEqual(content !== null && "object" in content && content.object, { ns: "shop", name: "web-1" });
   controller.open("core/v1/services", { ns: "shop", name: "web" });
   controller.open("core/v1/nodes", { ns: "", name: "node-1" });
   assert.deepEqual(browser.history.slice(1), [

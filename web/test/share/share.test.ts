@@ -8,6 +8,9 @@ import { expiryText } from "../../static/src/model/guest.ts";
 import { qrOutline } from "../../static/src/share/qr.ts";
 import { matchingLines } from "../../static/src/share/share-kinds.tsx";
 import {
+  hasEvents,
+  hasLogs,
+  homeResources,
   unmaskedText,
   requestBody,
   isLoopback,
@@ -78,6 +81,25 @@ const deployment: ShareChoice = {
 };
 const kinds: ShareChoice = { what: "kinds", kinds: [pods, nodes], ns: ["data", "shop"] };
 
+const watched = [
+  { resource: "apps/v1/deployments", state: "live", namespaces: [] },
+  { resource: "core/v1/pods", state: "stale", namespaces: ["data", "shop"] },
+  { resource: "core/v1/nodes", state: "live", namespaces: [] },
+  { resource: "core/v1/events", state: "live", namespaces: [] },
+  { resource: "core/v1/secrets", state: "live", namespaces: [] },
+  { resource: "core/v1/services", state: "forbidden", namespaces: [] },
+  { resource: "example.com/v1/unknown", state: "live", namespaces: [] },
+] as const;
+const namespacedKinds = ["core/v1/events", "core/v1/secrets", "core/v1/services"].map((ref) => ({ ...pods, ref }));
+const home = (ns: string[], more: object = {}): ShareChoice => ({
+  what: "home",
+  view: { ns, q: "is:failed" },
+  resources: homeResources(ns, watched, [pods, nodes, deployments, ...namespacedKinds]),
+  logs: false,
+  events: false,
+  ...more,
+});
+
 const cases: [string, ShareChoice, object[], string][] = [
   [
     "a view with its filters",
@@ -136,6 +158,32 @@ const cases: [string, ShareChoice, object[], string][] = [
     [part("core/v1/pods", { namespaces: ["data", "shop"] }), part("core/v1/nodes")],
     "/r/core/v1/pods?ns=data&ns=shop",
   ],
+  [
+    "the home page, with all resources that it reads except Secrets",
+    home([]),
+    [part("core/v1/pods", { namespaces: ["data", "shop"] }), part("apps/v1/deployments"), part("core/v1/nodes")],
+    "/?q=is:failed",
+  ],
+  [
+    "the page of a namespace, with logs and events first",
+    home(["shop"], { logs: true, events: true }),
+    [
+      part("core/v1/pods", { namespaces: ["shop"] }),
+      part("core/v1/pods/log", { namespaces: ["shop"] }),
+      part("core/v1/events", { namespaces: ["shop"] }),
+      part("apps/v1/deployments", { namespaces: ["shop"] }),
+    ],
+    "/ns/shop?q=is:failed",
+  ],
+  [
+    "the home page of two namespaces, which the parts restrict to them",
+    home(["data", "shop"]),
+    [
+      part("core/v1/pods", { namespaces: ["data", "shop"] }),
+      part("apps/v1/deployments", { namespaces: ["data", "shop"] }),
+    ],
+    "/?q=is:failed",
+  ],
 ];
 for (const [name, choice, parts, to] of cases) {
   void test(`shared parts: ${name}`, () => {
@@ -150,6 +198,15 @@ for (const [name, choice, parts, to] of cases) {
     );
   });
 }
+
+void test("logs and events of the home page can be shared only if it reads pods and events", () => {
+  assert.deepEqual([hasLogs(home([])), hasEvents(home([]))], [true, true]);
+  const none = home([], { resources: [{ ref: "core/v1/nodes", namespaces: [] }] });
+  assert.deepEqual([hasLogs(none), hasEvents(none)], [false, false]);
+  assert.deepEqual([hasLogs(view), hasEvents(view), hasLogs(node), hasEvents(kinds)], [true, true, false, false]);
+  const many = Array.from({ length: 120 }, (_, n) => ({ ref: `example.com/v1/kind${n}`, namespaces: [] }));
+  assert.equal(partsOf(home([], { resources: many })).length, 100, "the server's limit");
+});
 
 void test("the request body of a new link", () => {
   page();

@@ -13,6 +13,7 @@ import type { Problem as RequestProblem } from "../net/wire.ts";
 import type { Handler } from "../net/live.ts";
 import { defaultController, type PageController, type PageServices } from "../page-services.ts";
 import type { Command } from "../palette/commands.ts";
+import type { HomeContent } from "../share/share-host.ts";
 import { updateAges } from "../ui/ages.ts";
 import { byId, input, setText } from "../ui/dom.ts";
 import { drawStatus, showText } from "../ui/status-view.ts";
@@ -29,6 +30,7 @@ export function startHome(section: HTMLElement, services: PageServices): PageCon
   return {
     ...defaultController,
     retryable: home,
+    content: () => home.content(),
     commands: (): readonly Command[] => homeCommands(home),
     refresh: () => home.draw(),
   };
@@ -94,6 +96,11 @@ export class HomePage implements Handler {
       this.isCurrent = true;
     } else if (m.type === "error") this.problem = m.problem;
     this.schedule();
+  }
+
+  /** What the share dialog offers to share. null until an overview has arrived. */
+  content(): HomeContent | null {
+    return this.overview === null ? null : { home: this.view, watched: this.overview.watched };
   }
 
   restart(): void {

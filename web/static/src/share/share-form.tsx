@@ -3,12 +3,14 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { withBase } from "../net/base-path.ts";
 import { problemOf } from "../net/problem.ts";
+import type { ListedKind } from "../net/kinds.ts";
 import type { PageContent, ShareHost } from "./share-host.ts";
 import { choiceOf, ShareKinds, type KindSelection } from "./share-kinds.tsx";
 import {
   clusterEventsNamespace,
   hasEvents,
   hasLogs,
+  homeResources,
   linkLifetimes,
   maxNoteLength,
   partsOf,
@@ -24,6 +26,7 @@ import {
 type ShareTarget = ShareChoice["what"];
 
 const targetLabels: Readonly<Record<ShareTarget, string>> = {
+  home: "This page",
   view: "This view",
   object: "This object",
   kinds: "Resources and namespaces",
@@ -34,9 +37,19 @@ interface Extras {
   readonly events: boolean;
 }
 
-// Returns the choice to share the view or the object of the page. Returns null if the page has no view or no object.
-function pageChoice(content: PageContent | null, target: ShareTarget, extras: Extras): ShareChoice | null {
+// Returns the choice to share the page, its view or its object. Returns null if the page has none.
+function pageChoice(
+  content: PageContent | null,
+  target: ShareTarget,
+  extras: Extras,
+  kinds: readonly ListedKind[],
+): ShareChoice | null {
   if (content === null) return null;
+  if ("home" in content) {
+    const { home: view, watched } = content;
+    const resources = homeResources(view.ns, watched, kinds);
+    return target === "home" && resources.length > 0 ? { what: target, view, resources, ...extras } : null;
+  }
   const { kind, view, object, tab } = content;
   if (target === "object") return object === null ? null : { what: target, kind, name: object, tab, ...extras };
   return target === "view" && view !== null ? { what: target, kind, view, ...extras } : null;
@@ -44,6 +57,7 @@ function pageChoice(content: PageContent | null, target: ShareTarget, extras: Ex
 
 // Returns the namespaces that are selected at first.
 function initialNamespaces(content: PageContent | null): readonly string[] {
+  if (content !== null && "home" in content) return content.home.ns;
   const ofView = content?.view?.ns ?? [];
   return ofView.length > 0 || content?.object == null || content.object.ns === "" ? ofView : [content.object.ns];
 }
@@ -51,15 +65,18 @@ function initialNamespaces(content: PageContent | null): readonly string[] {
 export function ShareForm({ host, onCreated }: { host: ShareHost; onCreated: (created: NewLink) => void }) {
   const [content] = useState(() => host.pageContent());
   const [listedKinds] = useState(() => host.kinds());
+  const plainChoice = (option: ShareTarget): ShareChoice | null =>
+    pageChoice(content, option, { logs: false, events: false }, listedKinds);
   const [target, setTarget] = useState<ShareTarget>(
-    content === null ? "kinds" : content.object !== null ? "object" : "view",
+    (["object", "view", "home"] as const).find((option) => plainChoice(option) !== null) ?? "kinds",
   );
+  const current = content !== null && "kind" in content ? content : null;
   const [selection, setSelection] = useState<KindSelection>({
-    kinds: listedKinds.filter((k) => k.ref === content?.kind.ref).map((k) => k.ref),
+    kinds: listedKinds.filter((k) => k.ref === current?.kind.ref).map((k) => k.ref),
     ns: initialNamespaces(content),
     allNamespaces: false,
   });
-  const [extras, setExtras] = useState<Extras>({ logs: content?.tab === "logs", events: content?.tab === "events" });
+  const [extras, setExtras] = useState<Extras>({ logs: current?.tab === "logs", events: current?.tab === "events" });
   const [seconds, setSeconds] = useState<number>(linkLifetimes[1].seconds);
   const [note, setNote] = useState("");
   const [error, setError] = useState("");
@@ -67,7 +84,8 @@ export function ShareForm({ host, onCreated }: { host: ShareHost; onCreated: (cr
   const selected = useRef<HTMLInputElement>(null);
   useLayoutEffect(() => selected.current?.focus(), []);
 
-  const choice = target === "kinds" ? choiceOf(selection, listedKinds) : pageChoice(content, target, extras);
+  const choice =
+    target === "kinds" ? choiceOf(selection, listedKinds) : pageChoice(content, target, extras, listedKinds);
   const parts = choice === null ? [] : partsOf(choice);
   const submit = (e: Event): void => {
     e.preventDefault();
@@ -83,8 +101,8 @@ export function ShareForm({ host, onCreated }: { host: ShareHost; onCreated: (cr
     <form class="share-form" onSubmit={submit}>
       <fieldset>
         <legend>What to share</legend>
-        {(["view", "object", "kinds"] as const).map((option) => {
-          const plain = pageChoice(content, option, { logs: false, events: false });
+        {(["home", "view", "object", "kinds"] as const).map((option) => {
+          const plain = plainChoice(option);
           if (plain === null && option !== "kinds") return null;
           return (
             <>
@@ -102,8 +120,8 @@ export function ShareForm({ host, onCreated }: { host: ShareHost; onCreated: (cr
                   {plain === null ? "you select what to share from lists" : partsText(partsOf(plain))}
                 </span>
               </label>
-              {option === target && option !== "kinds" && content !== null && (
-                <ExtraParts content={content} target={target} extras={extras} onChange={setExtras} />
+              {option === target && plain !== null && (
+                <ExtraParts choice={plain} extras={extras} onChange={setExtras} />
               )}
             </>
           );
@@ -169,22 +187,21 @@ export function ShareForm({ host, onCreated }: { host: ShareHost; onCreated: (cr
 }
 
 interface ExtraPartsProps {
-  content: PageContent;
-  target: ShareTarget;
+  choice: ShareChoice;
   extras: Extras;
   onChange: (extras: Extras) => void;
 }
 
-function ExtraParts({ content: { kind }, target, extras, onChange }: ExtraPartsProps) {
+function ExtraParts({ choice, extras, onChange }: ExtraPartsProps) {
   const eventsLabel =
-    target === "object"
+    choice.what === "object"
       ? "Include events about this object"
-      : kind.namespaced
-        ? "Include all events in the same namespaces"
-        : `Include all events in namespace ${clusterEventsNamespace}`;
+      : choice.what === "view" && !choice.kind.namespaced
+        ? `Include all events in namespace ${clusterEventsNamespace}`
+        : "Include all events in the same namespaces";
   return (
     <div class="share-extras">
-      <label hidden={!hasLogs(kind)}>
+      <label hidden={!hasLogs(choice)}>
         <input
           type="checkbox"
           id="share-logs"
@@ -194,7 +211,7 @@ function ExtraParts({ content: { kind }, target, extras, onChange }: ExtraPartsP
         />
         Include logs
       </label>
-      <label hidden={!hasEvents(kind)}>
+      <label hidden={!hasEvents(choice)}>
         <input
           type="checkbox"
           id="share-events"

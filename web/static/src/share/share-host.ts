@@ -2,10 +2,12 @@
 
 import type { Kind, ListedKind } from "../net/kinds.ts";
 import type { Live } from "../net/live.ts";
+import type { HomeView } from "../model/home-view.ts";
 import type { ObjectName, View } from "../model/view.ts";
+import type { Watched } from "../net/overview.ts";
 
-/** What the page shows now, which the dialog offers to share. */
-export interface PageContent {
+/** What a list or object page shows now, which the dialog offers to share. */
+export interface ObjectContent {
   readonly kind: Kind;
   /** The view of a list page. null on an object's own page. */
   readonly view: View | null;
@@ -14,6 +16,14 @@ export interface PageContent {
   /** The open tab. Empty for the first tab. */
   readonly tab: string;
 }
+
+/** What the home page shows now: the problems in some namespaces, found in the watched resources. */
+export interface HomeContent {
+  readonly home: HomeView;
+  readonly watched: readonly Pick<Watched, "resource" | "state" | "namespaces">[];
+}
+
+export type PageContent = ObjectContent | HomeContent;
 
 /** The data and functions of the page that the dialog uses. */
 export interface ShareHost {

@@ -2,7 +2,9 @@
 
 import { humanDuration } from "../text/age.ts";
 import { readParts, type SharedPart } from "../model/guest.ts";
+import { formatHome, type HomeView } from "../model/home-view.ts";
 import type { Kind } from "../net/kinds.ts";
+import type { Watched } from "../net/overview.ts";
 import { formatView, objectHref, defaultView, type ObjectName, type View } from "../model/view.ts";
 
 /** What a user has selected to share. */
@@ -22,7 +24,20 @@ export type ShareChoice =
       readonly logs: boolean;
       readonly events: boolean;
     }
+  | {
+      readonly what: "home";
+      readonly view: HomeView;
+      readonly resources: readonly HomeResource[];
+      readonly logs: boolean;
+      readonly events: boolean;
+    }
   | { readonly what: "kinds"; readonly kinds: readonly Kind[]; readonly ns: readonly string[] };
+
+/** A resource whose problems the home page shows. */
+export interface HomeResource {
+  readonly ref: string;
+  readonly namespaces: readonly string[]; // empty for all, and for cluster-scoped resources
+}
 
 export const pods = "core/v1/pods";
 const logs = `${pods}/log`;
@@ -52,19 +67,50 @@ const sharedPart = (resource: string, more: Partial<SharedPart> = {}): SharedPar
   ...more,
 });
 
+// The server refuses links with more parts than this.
+const maxParts = 100;
+
+/**
+ * Returns the resources that a link to the home page shares: those that the page reads, in the selected namespaces.
+ * It omits Secrets, because the names of all Secrets are more than a link to problems needs.
+ */
+export function homeResources(
+  ns: readonly string[],
+  watched: readonly Pick<Watched, "resource" | "state" | "namespaces">[],
+  kinds: readonly Kind[],
+): HomeResource[] {
+  return watched.flatMap(({ resource: ref, state, namespaces }) => {
+    const kind = kinds.find((k) => k.ref === ref);
+    if (kind === undefined || ref === "core/v1/secrets" || !(state === "live" || state === "stale")) return [];
+    if (!kind.namespaced) return ns.length > 0 ? [] : [{ ref, namespaces: [] }];
+    return [{ ref, namespaces: ns.length > 0 ? ns : namespaces }];
+  });
+}
+
 /** Returns the resources that a link for this choice includes, each with its restrictions. */
 export function partsOf(c: ShareChoice): SharedPart[] {
   switch (c.what) {
     case "kinds":
       return c.kinds.map((k) => sharedPart(k.ref, { namespaces: k.namespaced ? c.ns : [] }));
+    case "home": {
+      const part = ({ ref, namespaces }: HomeResource): SharedPart => sharedPart(ref, { namespaces });
+      const pod = c.resources.filter((r) => r.ref === pods);
+      // The description of many parts names only the first ones, so parts that are not masked are first.
+      return [
+        ...pod.map(part),
+        ...(c.logs ? pod.map(({ namespaces }) => sharedPart(logs, { namespaces })) : []),
+        ...(c.events ? c.resources.filter((r) => r.ref === events).map(part) : []),
+        ...c.resources.filter((r) => r.ref !== pods && r.ref !== events).map(part),
+      ].slice(0, maxParts);
+    }
     case "view": {
       const { ns, labels, q } = c.view;
       const namespaces = c.kind.namespaced ? ns : [];
       const restriction = { namespaces, labels, q };
       return [
         sharedPart(c.kind.ref, restriction),
-        ...(hasLogs(c.kind) && c.logs ? [sharedPart(logs, restriction)] : []),
-        ...(hasEvents(c.kind) && c.events
+        ...(hasPodLogs(c.kind) && c.logs ? [sharedPart(logs, restriction)] : []),
+        ...(hasKindEvents(c.kind) && c.events
           ? [sharedPart(events, { namespaces: c.kind.namespaced ? ns : [clusterEventsNamespace] })]
           : []),
       ];
@@ -79,15 +125,23 @@ export function partsOf(c: ShareChoice): SharedPart[] {
       };
       return [
         sharedPart(kind.ref, restriction),
-        ...(hasLogs(kind) && c.logs ? [sharedPart(logs, restriction)] : []),
-        ...(hasEvents(kind) && c.events ? [sharedPart(events, about)] : []),
+        ...(hasPodLogs(kind) && c.logs ? [sharedPart(logs, restriction)] : []),
+        ...(hasKindEvents(kind) && c.events ? [sharedPart(events, about)] : []),
       ];
     }
   }
 }
 
-export const hasLogs = (kind: Kind): boolean => kind.ref === pods;
-export const hasEvents = (kind: Kind): boolean => kind.resource !== "events";
+const hasPodLogs = (kind: Kind): boolean => kind.ref === pods;
+const hasKindEvents = (kind: Kind): boolean => kind.resource !== "events";
+
+/** Reports whether a link for this choice can include logs. */
+export const hasLogs = (c: ShareChoice): boolean =>
+  c.what === "home" ? c.resources.some((r) => r.ref === pods) : c.what !== "kinds" && hasPodLogs(c.kind);
+
+/** Reports whether a link for this choice can include events. */
+export const hasEvents = (c: ShareChoice): boolean =>
+  c.what === "home" ? c.resources.some((r) => r.ref === events) : c.what !== "kinds" && hasKindEvents(c.kind);
 
 /** Returns the URL path that a link for this choice opens. The path does not include the prefix of --base-path. */
 export function targetPath(c: ShareChoice, base: string): string {
@@ -95,6 +149,9 @@ export function targetPath(c: ShareChoice, base: string): string {
   switch (c.what) {
     case "view":
       return withoutBase(formatView(c.view));
+    case "home":
+      // The page of several namespaces has no path of its own. The parts restrict the home page to them.
+      return withoutBase(formatHome(c.view.ns.length === 1 ? c.view : { ...c.view, ns: [] }));
     case "object":
       return withoutBase(objectHref(c.kind.ref, c.name, c.tab));
     case "kinds": {
