@@ -12,6 +12,7 @@ import type { Panel } from "./object/panel.ts";
 import type { Picker } from "./list/picker.ts";
 import type { Popover } from "./ui/popover.ts";
 import { showToast } from "./ui/toast.ts";
+import type { TabDefinition } from "./object/tab.ts";
 import { tabsFor } from "./object/tabs.ts";
 import { hasLogs, plural, type Kind } from "./net/kinds.ts";
 import type { Table } from "./list/table.ts";
@@ -58,36 +59,28 @@ export function pageCommands(
   ];
 }
 
-export function listCommands(
-  list: ListPage,
-  picker: Picker,
-  namespacePopover: Popover,
-  columnPopover: Popover,
-): Command[] {
-  const focusRows = (): void => byId("table").focus({ preventScroll: true });
-  const move = (keys: string, label: string, by: Parameters<Table["move"]>[0]): Command =>
-    command(
-      "Rows",
-      keys,
-      "rows",
-      label,
-      () => {
-        // If the focus is inside the panel, keep it there, and show the next or previous object in the panel.
-        if (document.activeElement?.closest("#panel") == null) focusRows();
-        else if (by === 1 || by === -1) return list.step(by);
-        list.table.move(by);
-      },
-      { repeats: true },
-    );
-  const isOpen = (): boolean => list.view.open !== null;
-  const selectColumn = (by: number): void => {
-    const column = list.table.chooseColumn(by);
-    if (column !== "") showToast(`Column ${column}${singleKeysEnabled() ? ": press s to sort" : ""}`);
-  };
-  const height = (to: string): void => list.table.changeRowHeight(() => setDensity(to));
+/** The rows of a list, or the problems of the home page. */
+export interface RowsHost {
+  /** The group of the commands in the help: "Rows" or "Problems". */
+  readonly group: string;
+  setFilter(q: string): void;
+  /** Moves the focus from the filter to the rows. */
+  focus(): void;
+  move(by: Parameters<Table["move"]>[0]): void;
+  open(): void;
+  /** Starts an action of the current row. */
+  act(action: "menu" | "copy"): void;
+}
+
+/** Returns the commands of rows, which are the same in lists and on the home page. */
+export function rowCommands(rows: RowsHost): Command[] {
+  const { group } = rows;
+  const one = group.slice(0, -1).toLowerCase();
+  const move = (keys: string, label: string, by: Parameters<RowsHost["move"]>[0]): Command =>
+    command(group, keys, "rows", label, () => rows.move(by), { repeats: true });
   return [
     command(
-      "Rows",
+      group,
       "/",
       "page",
       "Filter",
@@ -97,22 +90,54 @@ export function listCommands(
       },
       inPalette,
     ),
-    command("Rows", "Enter ArrowDown", "filter", "Move to rows", () => {
-      focusRows();
-      if (list.table.activeEntry === undefined) list.table.move("first");
-    }),
-    command("Rows", "Escape", "filter", "Clear filter", () => list.setFilter(""), {
+    command(group, "Enter ArrowDown", "filter", `Move to ${group.toLowerCase()}`, () => rows.focus()),
+    command(group, "Escape", "filter", "Clear filter", () => rows.setFilter(""), {
       isEnabled: () => input("q")?.value !== "",
     }),
     move("j ArrowDown", "Down", 1),
     move("k ArrowUp", "Up", -1),
-    move("g Home", "First row", "first"),
-    move("G End", "Last row", "last"),
+    move("g Home", `First ${one}`, "first"),
+    move("G End", `Last ${one}`, "last"),
     move("PageDown", "Page down", "page-down"),
     move("PageUp", "Page up", "page-up"),
-    command("Rows", "Enter", "rows", "Open object", () => {
-      const at = list.table.activeEntry;
-      if (at !== undefined) list.open(at.ns, at.name);
+    command(group, "Enter", "rows", "Open", () => rows.open()),
+    command(group, ".", "page", `Actions of the ${one}`, () => rows.act("menu"), inPalette),
+    command(group, "Y", "page", "Copy name", () => rows.act("copy"), inPalette),
+  ];
+}
+
+export function listCommands(
+  list: ListPage,
+  picker: Picker,
+  namespacePopover: Popover,
+  columnPopover: Popover,
+): Command[] {
+  const focusRows = (): void => byId("table").focus({ preventScroll: true });
+  const isOpen = (): boolean => list.view.open !== null;
+  const selectColumn = (by: number): void => {
+    const column = list.table.chooseColumn(by);
+    if (column !== "") showToast(`Column ${column}${singleKeysEnabled() ? ": press s to sort" : ""}`);
+  };
+  const height = (to: string): void => list.table.changeRowHeight(() => setDensity(to));
+  return [
+    ...rowCommands({
+      group: "Rows",
+      setFilter: (q) => list.setFilter(q),
+      focus: () => {
+        focusRows();
+        if (list.table.activeEntry === undefined) list.table.move("first");
+      },
+      move: (by) => {
+        // If the focus is inside the panel, keep it there, and show the next or previous object in the panel.
+        if (document.activeElement?.closest("#panel") == null) focusRows();
+        else if (by === 1 || by === -1) return list.step(by);
+        list.table.move(by);
+      },
+      open: () => {
+        const at = list.table.activeEntry;
+        if (at !== undefined) list.open(at.ns, at.name);
+      },
+      act: (action) => void rowCommand(list, action),
     }),
     command(
       "Rows",
@@ -127,15 +152,13 @@ export function listCommands(
     command("Rows", "s", "page", "Sort by selected column", () => list.sortBy(list.table.chooseColumn(0)), inPalette),
     ...(
       [
-        [".", "page", "Actions of the row", "menu"],
-        ["Y", "page", "Copy name", "copy"],
         [" ", "rows", "Mark row to compare", "mark"],
         ["=", "page", "Compare marked rows", "compare"],
       ] as const
     ).map(([key, scope, label, name]) =>
       command("Rows", "", scope, label, () => void rowCommand(list, name), { ...inPalette, keys: [key] }),
     ),
-    ...tabCommands(list.openedKind, (key) => list.openTab(key)),
+    ...tabCommands(tabsFor(list.openedKind), (key) => list.openTab(key)),
     ...logCommands(list.openedKind, () => list.togglePreviousLog()),
     command("Object", "] [", "page", "Next / previous object", (key) => list.step(key === "]" ? 1 : -1), {
       repeats: true,
@@ -191,20 +214,24 @@ export function listCommands(
  */
 export function objectCommands(kind: Kind, panel: Panel, goToList: (() => void) | null): Command[] {
   return [
-    ...tabCommands(kind, (key) => panel.openByKey(key)),
+    ...tabCommands(tabsFor(kind), (key) => panel.openByKey(key)),
     ...logCommands(kind, () => panel.togglePreviousLog()),
     ...(goToList === null ? [] : [command("Object", "Escape", "page", "Back to list", goToList, inPalette)]),
   ];
 }
 
-function tabCommands(kind: Kind, open: (key: string) => void): Command[] {
-  return tabsFor(kind).flatMap((t) => (t.key === undefined ? [] : [command("Object", t.key, "page", t.label, open)]));
+/** Returns the commands that open the tabs of an object. */
+export function tabCommands(shown: readonly TabDefinition[], open: (key: string) => void): Command[] {
+  return shown.flatMap((t) => (t.key === undefined ? [] : [command("Object", t.key, "page", t.label, open)]));
 }
+
+export const previousLogCommand = (run: () => void): Command =>
+  command("Object", "P", "page", "Log of the previous run", run, inPalette);
 
 // For a kind without logs, the key shows a message, so that it always has a visible effect.
 function logCommands(kind: Kind, togglePrevious: () => void): Command[] {
   return tabsFor(kind).some((t) => t.key === "l")
-    ? [command("Object", "P", "page", "Log of the previous run", togglePrevious, inPalette)]
+    ? [previousLogCommand(togglePrevious)]
     : [
         command("Object", "l", "page", "Logs", () =>
           showToast(hasLogs(kind.ref) ? "The share link does not include logs." : `${plural(kind)} have no logs.`),

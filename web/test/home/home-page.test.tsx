@@ -7,7 +7,7 @@ import { PageServices } from "../../static/src/page-services.ts";
 import { startHome } from "../../static/src/home/home.tsx";
 
 const { overview } = JSON.parse(readFileSync("../internal/web/testdata/overview.json", "utf8")) as {
-  overview: { problems: { name: string }[]; watched: object[] };
+  overview: { problems: { resource: string; ns: string; name: string }[]; watched: object[] };
 };
 
 function start(address = "/") {
@@ -79,6 +79,58 @@ void test("the share dialog is offered the page with its namespaces and its filt
   assert.ok(content !== null && "home" in content);
   assert.deepEqual(content.home, { ns: ["shop"], q: "is:failed" });
   assert.equal(content.watched.length, overview.watched.length);
+});
+
+void test("the keys of lists act on the focused problem", async () => {
+  const p = start();
+  p.send({ type: "overview", ...overview });
+  const press = (key: string): void => {
+    const command = p.controller.commands().find((c) => c.keys.includes(key) && c.scope !== "filter");
+    assert.ok(command !== undefined, `no command for ${key}`);
+    command.run(key);
+  };
+  const toast = (): string => page.getElementById("toast")?.textContent ?? "";
+  const [first, second] = overview.problems.map((o) => `${o.resource}/${o.ns === "" ? "_" : o.ns}/${o.name}`);
+  press("y");
+  assert.match(toast(), /^Select a problem first/);
+  press("j");
+  press("o");
+  press("j");
+  press("y");
+  press("e");
+  assert.deepEqual(browser.loads, [`/o/${first}`, `/o/${second}?tab=yaml`, `/o/${second}?tab=events`]);
+  const log = p.body.querySelectorAll(".finding").findIndex((li) => li.querySelector("a.log") !== null);
+  press("g");
+  for (let n = 0; n < log; n++) press("j");
+  press("P");
+  assert.match(browser.loads[3] ?? "", /tab=logs.*&previous=true$/);
+  const copied: string[] = [];
+  Object.assign(navigator, { clipboard: { writeText: (text: string) => Promise.resolve(void copied.push(text)) } });
+  press("PageDown");
+  press("Y");
+  for (let microtask = 0; microtask < 20; microtask++) await Promise.resolve();
+  const last = overview.problems.at(-1);
+  assert.deepEqual(copied, [`${last?.ns}/${last?.name}`]);
+  press("PageUp");
+  press("o");
+  assert.equal(browser.loads[4], `/o/${first}`);
+});
+
+void test("an object of a resource without logs shows a message", () => {
+  const p = start();
+  const [problem] = overview.problems;
+  p.send({
+    type: "overview",
+    ...overview,
+    problems: [{ ...problem, resource: "core/v1/nodes", kind: "Node", ns: "", name: "node-1" }],
+  });
+  for (const key of ["j", "l"])
+    p.controller
+      .commands()
+      .find((c) => c.keys.includes(key))
+      ?.run(key);
+  assert.equal(page.getElementById("toast")?.textContent, "This object has no logs.");
+  assert.deepEqual(browser.loads, []);
 });
 
 void test("an invalid message requests a new overview, and an error is shown", () => {

@@ -1,7 +1,13 @@
-// The keys of the home page. They are the same as in lists.
+// The keys of the home page. They are the same as in lists: a problem is a row.
 
-import type { Command, KeyScope } from "../palette/commands.ts";
-import { byId, input } from "../ui/dom.ts";
+import { previousLogCommand, rowCommands, tabCommands } from "../keymap.ts";
+import { sharedParts } from "../model/guest.ts";
+import type { ObjectRef } from "../net/overview.ts";
+import { tabs, tabsFor } from "../object/tabs.ts";
+import type { Command } from "../palette/commands.ts";
+import { byId } from "../ui/dom.ts";
+import { showToast } from "../ui/toast.ts";
+import { hrefOf } from "./links.ts";
 
 /** What the commands need from the page. */
 export interface HomeHost {
@@ -9,53 +15,107 @@ export interface HomeHost {
   setFilter(q: string): void;
 }
 
-/** Returns the commands of the home page. The current problem is the one whose link has the focus. */
+/**
+ * Returns the commands of the home page. The current problem is the one that contains the focus. If the focus is on
+ * another object of the problem, the keys for objects apply to that object.
+ */
 export function homeCommands(home: HomeHost): Command[] {
-  const command = (
-    keys: string,
-    scope: KeyScope,
-    label: string,
-    run: (key: string) => void,
-    options: Partial<Command> = {},
-  ): Command => ({ group: "Problems", keys: keys.split(" "), scope, label, run, ...options });
-  const move = (keys: string, label: string, to: (at: number, last: number) => number): Command =>
-    command(keys, "rows", label, () => focusProblem(to), { repeats: true });
+  const showMembers = (key: string, label: string, open: boolean): Command => ({
+    group: "Problems",
+    keys: [key],
+    scope: "rows",
+    label,
+    run: () => setMembersOpen(open),
+  });
   return [
-    command(
-      "/",
-      "page",
-      "Filter",
-      () => {
-        input("q")?.focus();
-        input("q")?.select();
+    ...rowCommands({
+      group: "Problems",
+      setFilter: (q) => home.setFilter(q),
+      focus: () => focusProblem("first"),
+      move: focusProblem,
+      open: () => {
+        const focused = document.activeElement;
+        if (focused instanceof HTMLElement && focused.closest("#rows") !== null) focused.click();
       },
-      { inPalette: true },
+      act: (action) => withObject((o) => void runAction(action, o)),
+    }),
+    {
+      group: "Problems",
+      keys: ["Escape"],
+      scope: "page",
+      label: "Show all problems",
+      run: () => home.setFilter(""),
+      isEnabled: () => home.view.q !== "",
+    },
+    showMembers("ArrowRight", "Show objects", true),
+    showMembers("ArrowLeft", "Hide objects", false),
+    ...tabCommands(tabs, (key) => withObject((o) => openTab(o, key))),
+    previousLogCommand(() =>
+      withObject(() => {
+        const log = problemOf(document.activeElement)?.querySelector("a.log")?.getAttribute("href");
+        if (log == null) showToast("This problem has no log of a previous run.");
+        else location.assign(log);
+      }),
     ),
-    command("Enter ArrowDown", "filter", "Move to problems", () => focusProblem(() => 0)),
-    command("Escape", "filter", "Clear filter", () => home.setFilter(""), {
-      isEnabled: () => input("q")?.value !== "",
-    }),
-    command("Escape", "page", "Show all problems", () => home.setFilter(""), { isEnabled: () => home.view.q !== "" }),
-    move("j ArrowDown", "Down", (at) => at + 1),
-    move("k ArrowUp", "Up", (at) => at - 1),
-    move("g Home", "First problem", () => 0),
-    move("G End", "Last problem", (_, last) => last),
-    command("Enter", "rows", "Open object", () => {
-      const focused = document.activeElement;
-      if (focused instanceof HTMLElement && focused.closest("#rows") !== null) focused.click();
-    }),
-    command("ArrowRight", "rows", "Show objects", () => showMembers(true)),
-    command("ArrowLeft", "rows", "Hide objects", () => showMembers(false)),
   ];
 }
 
 const problemOf = (e: Element | null): HTMLElement | null => e?.closest<HTMLElement>("li.finding") ?? null;
 
-function focusProblem(to: (at: number, last: number) => number): void {
-  const problems = [...document.querySelectorAll<HTMLElement>("#rows > li.finding")];
+/** Reads data-key, which is resource/namespace/name, or resource/name for cluster-scoped objects. */
+function objectAt(e: Element | null): ObjectRef | null {
+  const segments = e?.closest<HTMLElement>("#rows [data-key]")?.dataset["key"]?.split("/") ?? [];
+  const [group, version, resource, ...rest] = segments;
+  const name = rest.pop();
+  return name === undefined
+    ? null
+    : { resource: `${group}/${version}/${resource}`, kind: resource ?? "", ns: rest.join("/"), name };
+}
+
+function withObject(run: (o: ObjectRef) => void): void {
+  const o = objectAt(document.activeElement);
+  if (o === null) showToast("Select a problem first, with j and k.");
+  else run(o);
+}
+
+const tabsOf = ({ resource: ref, kind, ns }: ObjectRef) =>
+  tabsFor({ ref, kind, resource: kind, namespaced: ns !== "" }).filter((t) => t.key !== undefined);
+
+/** Returns the URL of a tab. null if the viewer cannot open the object. The first tab is not in the URL. */
+const tabHref = (o: ObjectRef, id: string): string | null => hrefOf(o, id === tabs[0]?.id ? "" : id);
+
+function openTab(o: ObjectRef, key: string): void {
+  const label = tabs.find((t) => t.key === key)?.label.toLowerCase() ?? "";
+  const tab = tabsOf(o).find((t) => t.key === key);
+  const href = tab === undefined ? null : tabHref(o, tab.id);
+  if (href !== null) location.assign(href);
+  else if (sharedParts() !== null) showToast(`The share link does not include the ${label} of this object.`);
+  else showToast(`This object has no ${label}.`);
+}
+
+async function runAction(action: "menu" | "copy", o: ObjectRef): Promise<void> {
+  const focused = document.activeElement as HTMLElement;
+  const { copyItems, copyName, openRowMenu, textOf } = await import("../list/row-menu.ts");
+  if (action === "copy") return copyName(o);
+  const page = hrefOf(o);
+  const items = [
+    ...tabsOf(o).flatMap(({ id, label, key }) => {
+      const href = tabHref(o, id);
+      return href === null ? [] : [{ label, key, run: () => location.assign(href) }];
+    }),
+    ...(page === null ? [] : [{ label: "Open in new tab", href: page }]),
+    ...copyItems(o.resource, o),
+  ];
+  await openRowMenu(textOf(o), items, focused.getBoundingClientRect(), byId("overview"), focused);
+}
+
+function focusProblem(by: number | "first" | "last" | "page-down" | "page-up"): void {
+  const problems = [...byId("overview").querySelectorAll<HTMLElement>("li.finding")];
   const focused = problemOf(document.activeElement);
   const at = focused === null ? -1 : problems.indexOf(focused);
-  const next = problems[Math.max(0, Math.min(problems.length - 1, to(at, problems.length - 1)))];
+  const last = problems.length - 1;
+  const to = by === "first" ? 0 : by === "last" ? last : typeof by === "number" ? at + by : pageFrom(problems, at, by);
+  const next = problems[Math.max(0, Math.min(last, to))];
   // If a share link does not include the object, its name is no link. Then the name itself gets the focus.
   const target = next?.querySelector<HTMLElement>(".object-link");
   if (target == null) return byId("overview").focus({ preventScroll: true });
@@ -64,7 +124,22 @@ function focusProblem(to: (at: number, last: number) => number): void {
   next?.scrollIntoView({ block: "nearest" });
 }
 
-function showMembers(open: boolean): void {
+// Problems have different heights, so a page is a distance, and at least one problem.
+function pageFrom(problems: readonly HTMLElement[], at: number, by: "page-down" | "page-up"): number {
+  const from = problems[at];
+  if (from === undefined) return 0;
+  const page = 0.8 * byId("overview").clientHeight;
+  const distance = (e: HTMLElement): number => e.getBoundingClientRect().top - from.getBoundingClientRect().top;
+  if (by === "page-up")
+    return Math.min(
+      at - 1,
+      problems.findIndex((e) => distance(e) >= -page),
+    );
+  const beyond = problems.findIndex((e) => distance(e) > page);
+  return Math.max(at + 1, beyond < 0 ? problems.length - 1 : beyond - 1);
+}
+
+function setMembersOpen(open: boolean): void {
   const members = problemOf(document.activeElement)?.querySelector("details");
   if (members != null) members.open = open;
 }

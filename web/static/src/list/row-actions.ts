@@ -5,12 +5,11 @@ import { sharedParts } from "../model/guest.ts";
 import { keyOf } from "../model/row-source.ts";
 import { compareHref, objectHref, type ObjectName } from "../model/view.ts";
 import { tabsFor } from "../object/tabs.ts";
-import { copyText } from "../ui/clipboard.ts";
 import { byId, h } from "../ui/dom.ts";
-import { singleKeysEnabled } from "../ui/single-key.ts";
 import { loadTabStyle } from "../ui/tab-style.ts";
 import { showToast } from "../ui/toast.ts";
 import type { ListPage } from "./list.ts";
+import { copyItems, copyName, openRowMenu, textOf, type MenuItem } from "./row-menu.ts";
 
 export type RowCommand = "copy" | "mark" | "compare" | "menu";
 
@@ -19,16 +18,9 @@ export async function runRowCommand(list: ListPage, command: RowCommand): Promis
   if (command === "compare") return compareMarked(list);
   const row = list.table.activeEntry ?? list.listedObject;
   if (row === null || row === undefined) return showToast("Select a row first, with j and k.");
-  if (command === "copy") await copy(textOf(row));
+  if (command === "copy") await copyName(row);
   else if (command === "mark") mark(list, row);
   else await openMenu(list, row);
-}
-
-/** Returns the name of an object with its namespace, such as "shop/web-1". */
-const textOf = (o: ObjectName): string => (o.ns === "" ? o.name : keyOf(o.ns, o.name));
-
-async function copy(text: string): Promise<void> {
-  showToast((await copyText(text)) ? `Copied ${text}` : "Could not copy. The browser does not allow it.");
 }
 
 function mark(list: ListPage, row: ObjectName): void {
@@ -59,13 +51,6 @@ function compareMarked(list: ListPage): void {
 export function comparisonOf(ref: string, a: ObjectName, b: ObjectName): string {
   const other = new URLSearchParams({ b: `${ref}/${b.ns === "" ? "_" : b.ns}/${b.name}` });
   return `${compareHref(ref, a)}&${other.toString().replaceAll("%2F", "/")}`;
-}
-
-/** Returns a command that prints the object with kubectl. */
-export function kubectlCommand(ref: string, o: ObjectName): string {
-  const [group = "", version = "", resource = ""] = ref.split("/");
-  const type = group === "core" ? resource : `${resource}.${version}.${group}`;
-  return `kubectl get ${type} ${o.name}${o.ns === "" ? "" : ` -n ${o.ns}`} -o yaml`;
 }
 
 /** Starts the menu of rows: the button "…" of the row under the pointer, and right clicks. */
@@ -128,39 +113,7 @@ const rowAt = (target: EventTarget | null): HTMLElement | null =>
 const nameOf = (tr: HTMLElement): ObjectName => ({ ns: tr.dataset["ns"] ?? "", name: tr.dataset["name"] ?? "" });
 
 async function openMenu(list: ListPage, row: ObjectName, at = activeRect()): Promise<void> {
-  await loadTabStyle();
-  document.querySelector(".row-menu")?.remove();
-  const menu = h("div", {
-    class: "row-menu",
-    role: "menu",
-    popover: "auto",
-    "aria-label": `Actions of ${textOf(row)}`,
-  });
-  menu.append(h("p", { "aria-hidden": "true" }, textOf(row)), ...itemsOf(list, row, () => menu.hidePopover()));
-  byId("rows").after(menu);
-  const items = [...menu.querySelectorAll<HTMLElement>("[role=menuitem]")];
-  menu.addEventListener("keydown", (e) => {
-    const step = e.key === "ArrowDown" || e.key === "j" ? 1 : e.key === "ArrowUp" || e.key === "k" ? -1 : 0;
-    const byKey = items.find((i) => i.dataset["key"] === e.key);
-    if (e.ctrlKey || e.metaKey || e.altKey) return;
-    if (step !== 0)
-      items[(items.indexOf(document.activeElement as HTMLElement) + step + items.length) % items.length]?.focus();
-    else if (byKey !== undefined) byKey.click();
-    else return;
-    e.preventDefault();
-    e.stopPropagation();
-  });
-  menu.addEventListener("toggle", (e) => {
-    if (e.newState === "open") return;
-    if (menu.contains(document.activeElement) || document.activeElement === document.body)
-      byId("table").focus({ preventScroll: true });
-    menu.remove();
-  });
-  menu.showPopover();
-  const size = menu.getBoundingClientRect();
-  menu.style.left = `${Math.max(8, Math.min(at.left, innerWidth - size.width - 8))}px`;
-  menu.style.top = `${Math.max(8, Math.min(at.bottom + 2, innerHeight - size.height - 8))}px`;
-  items[0]?.focus();
+  await openRowMenu(textOf(row), itemsOf(list, row), at, byId("rows"), byId("table"));
 }
 
 // The position of the active row, for a menu that the keyboard opens.
@@ -170,39 +123,36 @@ function activeRect(): DOMRect {
   return new DOMRect(left, top, 0, Math.min(height, 30));
 }
 
-function itemsOf(list: ListPage, row: ObjectName, close: () => void): HTMLElement[] {
-  const keys = singleKeysEnabled();
-  const item = (label: string, key: string, run: () => void): HTMLElement => {
-    const e = h("button", { type: "button", role: "menuitem", tabindex: "-1", "data-key": key || null }, label);
-    if (key !== "" && keys) e.append(h("kbd", {}, key === " " ? "Space" : key));
-    e.addEventListener("click", () => {
-      close();
-      run();
-    });
-    return e;
-  };
+function itemsOf(list: ListPage, row: ObjectName): MenuItem[] {
   const { ref } = list.view;
   const tabs = tabsFor(list.kind);
-  const page = h(
-    "a",
-    { role: "menuitem", tabindex: "-1", target: "_blank", href: objectHref(ref, row) },
-    "Open in new tab",
-  );
-  page.addEventListener("click", close);
   const { marked } = list.table;
   const [other] = [...marked.values()].filter((m) => keyOf(m.ns, m.name) !== keyOf(row.ns, row.name));
   return [
-    ...tabs.map((t) => item(t.label, t.key ?? "", () => list.openObject(row, t === tabs[0] ? "" : t.id))),
-    page,
-    item("Copy name", "Y", () => void copy(textOf(row))),
-    item("Copy kubectl command", "", () => void copy(kubectlCommand(ref, row))),
+    ...tabs.map((t) => ({
+      label: t.label,
+      key: t.key,
+      run: () => list.openObject(row, t === tabs[0] ? "" : t.id),
+    })),
+    { label: "Open in new tab", href: objectHref(ref, row) },
+    ...copyItems(ref, row),
     ...(sharedParts() !== null
       ? []
       : [
-          item(marked.has(keyOf(row.ns, row.name)) ? "Remove mark" : "Mark to compare", " ", () => mark(list, row)),
+          {
+            label: marked.has(keyOf(row.ns, row.name)) ? "Remove mark" : "Mark to compare",
+            key: " ",
+            run: () => mark(list, row),
+          },
           ...(other === undefined
             ? []
-            : [item(`Compare with ${textOf(other)}`, "=", () => location.assign(comparisonOf(ref, other, row)))]),
+            : [
+                {
+                  label: `Compare with ${textOf(other)}`,
+                  key: "=",
+                  run: () => location.assign(comparisonOf(ref, other, row)),
+                },
+              ]),
         ]),
   ];
 }
