@@ -112,6 +112,7 @@ func TestFormKeepsOtherParameters(t *testing.T) {
 			"sort=-name cols=status cols=name open=a/web-1 tab=yaml",
 		},
 		{"open=a/web-1&tab=logs&container=side&previous=true", "open=a/web-1 tab=logs container=side previous=true"},
+		{"open=a/web-1&activity=all+image", "open=a/web-1 activity=all image"},
 		{"open=a/web-1&tab=logs&filter=is:error&find=x", "open=a/web-1 tab=logs filter=is:error find=x"},
 		{"sort=name&cols=wide", "sort=name"},
 	} {

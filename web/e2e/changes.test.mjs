@@ -284,6 +284,8 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     assert.match(await page.locator(".activity-feed .kept").innerText(), /changes since \d\d:\d\d:\d\d$/);
     await page.getByLabel("Filter activity").fill("spec.replicas e2e-scaler");
     await become("what matches", async () => (await entries()).length, 1);
+    const inURL = () => new URL(page.url()).searchParams.get("activity");
+    await become("the filter in the URL", inURL, "list spec.replicas e2e-scaler");
 
     await page.locator(".feed").hover();
     await scale(2);
@@ -307,6 +309,8 @@ await test("changes", { timeout: 240_000 }, async (t) => {
       "it to be open, and as high",
       async () => (await page.locator(".feed .activity-entry").count()) > 0 && (await height()) === higher,
     );
+    assert.equal(await page.getByLabel("Filter activity").inputValue(), "spec.replicas e2e-scaler");
+    assert.equal((await entries()).length, 3, "the filter is restored");
     await page.locator(".feed .activity-entry", { hasText: "spec.replicas 1 → 2" }).click();
     await page.locator("#panel .timeline .change-entry").first().waitFor();
     const { searchParams } = new URL(page.url());
@@ -314,6 +318,8 @@ await test("changes", { timeout: 240_000 }, async (t) => {
 
     await page.locator("#picker a", { hasText: /^ConfigMaps\d*$/ }).click();
     await page.locator("#heading", { hasText: "ConfigMaps" }).waitFor();
+    await page.getByLabel("Filter activity").fill("");
+    await become("no filter in the URL", inURL, "list");
     await api(
       "PATCH",
       `${where}/left`,
@@ -322,7 +328,13 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     );
     await until("its own", async () => (await entries()).some((e) => /data\.port \S+ → 81/.test(e)));
     assert.ok(!(await entries()).some((e) => e.includes("spec.replicas")));
+    await page.locator("#heading").click();
     await page.keyboard.press("a");
+    await page.locator(".activity-feed").waitFor({ state: "hidden" });
+    assert.equal(inURL(), null);
+    await page.goBack();
+    await page.locator(".activity-feed").waitFor();
+    await page.goForward();
     await page.locator(".activity-feed").waitFor({ state: "hidden" });
   });
 
@@ -365,7 +377,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
 
     await page.locator(".feed .activity-entry", { hasText: "data.port 81 → 82" }).click();
     await page.locator("#panel .timeline .change-entry").first().waitFor();
-    assert.match(page.url(), new RegExp(`/r/core/v1/configmaps\\?ns=${ns}&open=${ns}/left&tab=changes$`));
+    assert.match(page.url(), new RegExp(`/r/core/v1/configmaps\\?ns=${ns}&open=${ns}/left&tab=changes&activity=all$`));
     await until("both still", both);
     await page.reload();
     await until("both again", both);

@@ -27,7 +27,7 @@ const (
 // List renders the page with the list of a resource.
 func (s *Site) List(w http.ResponseWriter, r *http.Request) error {
 	query, values, err := request.QueryOf(r, "sort", "cols", "from", "open", "tab", "container", "previous", "filter",
-		"find", "at", "kiosk")
+		"find", "activity", "at", "kiosk")
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,9 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 // starts at the first row.
 func keptParamsOf(values url.Values) []templates.Parameter {
 	var kept []templates.Parameter
-	for _, name := range []string{"sort", "cols", "open", "tab", "container", "previous", "filter", "find"} {
+	for _, name := range []string{
+		"sort", "cols", "open", "tab", "container", "previous", "filter", "find", "activity",
+	} {
 		if name == "cols" && slices.Equal(values[name], []string{"wide"}) {
 			continue
 		}
@@ -184,7 +186,7 @@ func nonEmpty(values url.Values, names ...string) url.Values {
 func linkList(page *templates.List, values url.Values) {
 	link := func(name, value string) string {
 		query := nonEmpty(values, "ns", "labels", "q", "sort", "cols", "open", "tab", "container", "previous",
-			"filter", "find")
+			"filter", "find", "activity")
 		if query.Set(name, value); value == "" {
 			query.Del(name)
 		}

@@ -100,7 +100,7 @@ export function rowCommands(rows: RowsHost): Command[] {
     move("G End", `Last ${one}`, "last"),
     move("PageDown", "Page down", "page-down"),
     move("PageUp", "Page up", "page-up"),
-    command(group, "Enter", "rows", "Open", () => rows.open()),
+    command(group, "Enter", "rows", "Open object", () => rows.open()),
     command(group, ".", "page", `Actions of the ${one}`, () => rows.act("menu"), inPalette),
     command(group, "Y", "page", "Copy name", () => rows.act("copy"), inPalette),
   ];

@@ -106,8 +106,8 @@ function openFeed(all: boolean) {
   const place = h("div");
   const feed = new ActivityFeed(
     place,
-    { live, now: () => 0, watched: () => watched, href: () => "", open: () => undefined },
-    { height: 200, all },
+    { live, now: () => 0, watched: () => watched, href: () => "", open: () => undefined, select: () => undefined },
+    { height: 200, all, filter: "" },
     () => undefined,
   );
   feed.showList({ kind: kind("pods"), ns: ["shop"], labels: "app=web" });

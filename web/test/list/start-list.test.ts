@@ -56,6 +56,41 @@ void test("a click on a resource shows its list, and keeps the namespaces of nam
   assert.deepEqual(storedList("kinds"), ["core/v1/nodes", "core/v1/services", "core/v1/pods"]);
 });
 
+void test("the open activity feed is in the URL, stays on other lists, and follows the browser's history", () => {
+  localStorage.removeItem("glasshouse-activity");
+  const { list } = start("/r/core/v1/pods?q=web");
+  const isOpen = (): string | null =>
+    element("activity").querySelector("button")?.getAttribute("aria-expanded") ?? null;
+  assert.equal(isOpen(), "false");
+  list.activity.toggle();
+  assert.deepEqual([browser.history, isOpen()], [["push /r/core/v1/pods?q=web&activity=list"], "true"]);
+  click("a", { "data-ref": "core/v1/services" });
+  assert.deepEqual([browser.history[1], isOpen()], ["push /r/core/v1/services?activity=list", "true"]);
+  goBack("/r/core/v1/pods?q=web");
+  assert.equal(isOpen(), "false");
+  goBack("/r/core/v1/pods?activity=all image");
+  assert.deepEqual([isOpen(), list.view.activity], ["true", "all image"]);
+  list.activity.toggle();
+  assert.deepEqual([browser.history[2], isOpen()], ["push /r/core/v1/pods", "false"]);
+});
+
+void test("a feed that the user left open opens again, and is added to the URL", () => {
+  localStorage.setItem("glasshouse-activity", JSON.stringify({ open: true, all: true, height: 200 }));
+  const { list } = start("/r/core/v1/pods");
+  localStorage.removeItem("glasshouse-activity");
+  assert.equal(list.activity.open, true);
+  assert.deepEqual(browser.history, ["replace /r/core/v1/pods?activity=all"]);
+});
+
+void test("a feed that is opened before the rows arrive loads no page", () => {
+  const { list, send } = start("/r/core/v1/pods", false);
+  list.activity.toggle();
+  localStorage.removeItem("glasshouse-activity");
+  assert.deepEqual([browser.loads, browser.history, list.activity.open], [[], [], true]);
+  for (const m of snapshotOf("web-1")) send("core/v1/pods", m);
+  assert.deepEqual(browser.history, ["replace /r/core/v1/pods?activity=list"]);
+});
+
 void test("a click on the shown resource clears its filters, and keeps its columns", () => {
   storeList("columns.core/v1/pods", ["name"]);
   const { list } = start("/r/core/v1/pods?ns=shop&q=web");

@@ -21,6 +21,8 @@ const same: string[] = [
   "/r/core/v1/pods?open=a/web-1&tab=changes&find=is%3Aspec+image",
   "/r/core/v1/pods?open=apps/v1/deployments/a/web&tab=related",
   "/r/core/v1/pods?q=web&open=core/v1/nodes/_/node-1",
+  "/r/core/v1/pods?open=a/web-1&tab=yaml&activity=all",
+  "/r/core/v1/pods?activity=list+image+anna",
   "/r/rbac.authorization.k8s.io/v1/clusterroles?open=_/system:node",
   "/r/core/v1/events?sort=last+seen",
   "/r/core/v1/events?ns=a&sort=-last+seen",

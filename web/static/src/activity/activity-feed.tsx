@@ -21,7 +21,6 @@ const maxFields = 3;
 export class ActivityFeed {
   private readonly state: ViewState;
   private readonly list = createRef<HTMLDivElement>();
-  private filter = "";
   private showMinor = false;
   private readonly changeLog = new ChangeLog();
   private readonly sources = new Map<string, ActivitySource>();
@@ -51,6 +50,14 @@ export class ActivityFeed {
     // A feed of all resources restarts only if the namespaces have changed.
     if (before === null || !this.preferences.all || before.ns.join() !== scope.ns.join()) this.restart();
     else this.updateSources();
+  }
+
+  /** Shows another scope or filter, which the URL contains. */
+  show({ all, filter }: ActivityPreferences): void {
+    const isOther = all !== this.preferences.all;
+    this.preferences = { ...this.preferences, all, filter };
+    if (isOther) this.restart();
+    else this.draw();
   }
 
   private setAll(all: boolean): void {
@@ -132,8 +139,8 @@ export class ActivityFeed {
   private draw(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
-    const { changeLog, filter, showMinor, limit, scope, preferences } = this;
-    const { all } = preferences;
+    const { changeLog, showMinor, limit, scope, preferences } = this;
+    const { all, filter } = preferences;
     const visible = changeLog.visible(filter, showMinor);
     const waiting = changeLog.pendingCount(filter, showMinor);
     const since = clockTime(changeLog.since, this.host.now());
@@ -197,7 +204,7 @@ export class ActivityFeed {
             spellcheck={false}
             value={filter}
             onInput={(e) => {
-              this.filter = e.currentTarget.value;
+              this.setPreferences({ ...this.preferences, filter: e.currentTarget.value });
               this.draw();
             }}
           />

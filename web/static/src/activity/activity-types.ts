@@ -15,10 +15,13 @@ export interface ActivityHost {
   readonly watched: () => readonly Kind[] | null;
   readonly href: (kind: Kind, o: ObjectName) => string;
   readonly open: (kind: Kind, o: ObjectName) => void;
+  /** Changes the part of the URL that describes the feed, as in View.activity. */
+  readonly select: (activity: string, how: "push" | "replace") => void;
 }
 
 export interface ActivityPreferences {
   readonly height: number;
   /** Whether the feed shows all watched resources, or only the list on the page. */
   readonly all: boolean;
+  readonly filter: string;
 }

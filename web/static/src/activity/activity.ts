@@ -34,6 +34,8 @@ export class Activity {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private feed: ActivityFeed | null = null;
   private isOpen = false;
+  /** What is shown if the URL does not contain it. */
+  readonly initial: string;
   private preferences: ActivityPreferences;
 
   constructor(
@@ -44,7 +46,7 @@ export class Activity {
     this.button.addEventListener("click", () => this.toggle());
     const stored = readPreferences();
     this.preferences = stored;
-    if (stored.open) this.toggle();
+    this.initial = stored.open ? textOf(stored) : "";
   }
 
   /** Whether the feed is open. A reload of the page would lose the changes in it. */
@@ -95,8 +97,17 @@ export class Activity {
   }
 
   toggle(): void {
-    this.isOpen = !this.isOpen;
-    this.save();
+    this.save(!this.isOpen);
+    this.host.select(this.isOpen ? "" : textOf({ ...this.preferences, filter: "" }), "push");
+  }
+
+  /** Shows what the URL contains: see View.activity. */
+  show(text: string): void {
+    const isOpen = text !== "";
+    if (isOpen) this.preferences = { ...this.preferences, ...parse(text) };
+    this.feed?.show(this.preferences);
+    if (isOpen === this.isOpen) return;
+    this.isOpen = isOpen;
     this.button.setAttribute("aria-expanded", String(this.isOpen));
     this.container.hidden = !this.isOpen;
     if (!this.isOpen) {
@@ -109,8 +120,11 @@ export class Activity {
       ([{ ActivityFeed }]) => {
         if (!this.isOpen || this.feed !== null) return;
         this.feed = new ActivityFeed(this.container, this.host, this.preferences, (preferences) => {
+          const before = this.preferences;
           this.preferences = preferences;
-          this.save();
+          this.save(true);
+          const how = preferences.all === before.all ? "replace" : "push";
+          if (textOf(preferences) !== textOf(before)) this.host.select(textOf(preferences), how);
         });
         if (this.scope !== null) this.feed.showList(this.scope);
       },
@@ -150,10 +164,19 @@ export class Activity {
     );
   }
 
-  private save(): void {
-    preferences.set(storageKey, JSON.stringify({ ...this.preferences, open: this.isOpen }));
+  private save(open: boolean): void {
+    const { height, all } = this.preferences;
+    preferences.set(storageKey, JSON.stringify({ height, all, open }));
   }
 }
+
+const textOf = ({ all, filter }: ActivityPreferences): string =>
+  (all ? "all" : "list") + (filter === "" ? "" : ` ${filter}`);
+
+const parse = (text: string): Pick<ActivityPreferences, "all" | "filter"> => ({
+  all: /^all\b/.test(text),
+  filter: text.replace(/^\S+\s?/, ""),
+});
 
 function readPreferences(): ActivityPreferences & { open: boolean } {
   try {
@@ -166,8 +189,9 @@ function readPreferences(): ActivityPreferences & { open: boolean } {
       open: stored?.open === true,
       height: typeof stored?.height === "number" ? stored.height : defaultHeight,
       all: stored?.all === true,
+      filter: "",
     };
   } catch {
-    return { open: false, height: defaultHeight, all: false };
+    return { open: false, height: defaultHeight, all: false, filter: "" };
   }
 }

@@ -113,7 +113,14 @@ export class ListPage implements FeedListener {
       watched: () => picker.watchedKinds(),
       href: (kind, o) => formatView(changes(kind, o)),
       open: (kind, o) => this.navigate(changes(kind, o), "push"),
+      select: (activity, how) => {
+        if (this.hasData) return this.change({ activity }, how);
+        this.view = { ...this.view, activity };
+        this.activity.show(activity);
+      },
     });
+    this.view = { ...view, activity: view.activity ?? this.activity.initial };
+    this.activity.show(this.view.activity ?? "");
     this.panel = new ListPanel(this, live, picker, now);
     this.charts = new Charts(live, now);
     picker.onWatched = () => this.activity.watchedChanged();
@@ -164,6 +171,7 @@ export class ListPage implements FeedListener {
     }
     if (isOtherKind || !sameObject(view.open, old.open)) this.openPanel();
     else this.panel.show(view.tab);
+    this.activity.show(view.activity ?? "");
     this.restoreScroll();
     this.drawExports();
     this.updateSeverityCounts();
@@ -515,8 +523,10 @@ export class ListPage implements FeedListener {
   private becomeLive(): void {
     this.hasData = true;
     this.setOffline(false);
-    // Apply what the user typed into the form before the page became live.
-    if (formatView(readForm(this.view, this.kind)) !== formatView(this.view)) this.applyForm("replace");
+    // Apply what the user typed or opened before the page became live. Also a feed that opens by itself is new.
+    const activity = new URLSearchParams(location.search).get("activity") ?? "";
+    if (activity.trim() !== this.view.activity || formatView(readForm(this.view, this.kind)) !== formatView(this.view))
+      this.applyForm("replace");
   }
 
   private updateStatus(): void {

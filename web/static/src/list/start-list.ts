@@ -24,7 +24,8 @@ export function startList(section: HTMLElement, services: PageServices): PageCon
   };
   picker.add(initialKind);
   const currentView = (): View => parseView(location.pathname, location.search, initialKind.ref);
-  const navigate: Navigate = (view, mode = "push") => {
+  const navigate: Navigate = (wanted, mode = "push") => {
+    const view = { activity: list.view.activity ?? "", ...wanted };
     const href = list.hasData ? formatView(view) : pageHref(view);
     const kind = picker.get(view.ref);
     if (kind === undefined || !list.hasData) return location.assign(href);

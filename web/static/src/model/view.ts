@@ -55,6 +55,8 @@ export interface View {
   readonly open: OpenedObject | null;
   /** Empty for the first tab. */
   readonly tab: string;
+  /** The open activity feed: "list" or "all", and a filter after a space. Empty if closed. Absent: as before. */
+  readonly activity?: string;
 }
 
 export const defaultView = (ref: string): View => ({
@@ -103,6 +105,7 @@ export function parseView(pathname: string, search: string, ref: string): View {
             ...(tab !== "" && query.has("find") ? { find: parseFind(query) } : {}),
           },
     tab,
+    ...(param("activity") === "" ? {} : { activity: param("activity") }),
   };
 }
 
@@ -119,6 +122,7 @@ export function formatView(v: View): string {
   for (const column of v.cols) query.append("cols", column);
   if (v.open !== null) query.set("open", formatOpen(v));
   if (v.open !== null && v.tab !== "") setTabParams(query, v.tab, v.open.log, v.open.find);
+  if (v.activity) query.set("activity", v.activity);
   return withBase(`/r/${v.ref}${queryText(query)}`);
 }
 
