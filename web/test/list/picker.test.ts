@@ -27,7 +27,11 @@ const kinds = [
   kind("Workloads", "pods", "Pod"),
   kind("Workloads", "jobs", "Job"),
   kind("Workloads", "podtemplates", "PodTemplate", { isRare: true }),
-  kind("Cluster", "nodes", "Node", { state: "forbidden", reason: "You cannot list nodes at the cluster scope." }),
+  kind("Cluster", "nodes", "Node", {
+    namespaced: false,
+    state: "forbidden",
+    reason: "You cannot list nodes at the cluster scope.",
+  }),
   kind("Cluster", "leases", "Lease", { isRare: true }),
 ];
 
@@ -67,14 +71,39 @@ void test("rare resources are under More, until the user opens it", () => {
   assert.deepEqual(shown("Workloads"), ["Pods", "Jobs", "More (1)"]);
 });
 
-void test("the tooltip of a namespaced resource states that its count ignores the selected namespaces", () => {
+void test("with selected namespaces, only the open list and cluster-scoped resources have counts", () => {
   const picker = start();
-  const title = (): string => (link("core/v1/pods") as unknown as HTMLElement).title;
-  assert.doesNotMatch(title(), /count/);
+  const pods = link("core/v1/pods") as unknown as HTMLElement;
+  const numbers = (): string[] =>
+    ["core/v1/pods", "core/v1/jobs", "core/v1/nodes"].map((ref) =>
+      link(ref)
+        .children.slice(1)
+        .map((e) => e.textContent)
+        .join("!"),
+    );
+  picker.kindsCounted(
+    new Map([
+      ["core/v1/pods", 900],
+      ["core/v1/jobs", 7],
+      ["core/v1/nodes", 3],
+    ]),
+    new Map([["core/v1/pods", { failed: 4, degraded: 0 }]]),
+  );
+  assert.deepEqual(numbers(), ["4!900", "7", "3"]);
+  picker.select("core/v1/pods");
+  assert.doesNotMatch(pods.title, /count/);
   picker.setScoped(true);
-  assert.match(title(), /The count is not limited to the selected namespaces/);
+  assert.deepEqual(numbers(), ["", "", "3"]);
+  assert.match(pods.title, /Only the open list has a count of the selected namespaces/);
+  const failed = (): unknown => element("picker-groups").find("data-group", "Workloads")?.firstElementChild;
+  assert.equal((failed() as Part).getAttribute("data-failed"), null);
+  picker.setCount(12);
+  assert.deepEqual(numbers(), ["12", "", "3"]);
+  picker.select("core/v1/jobs");
+  assert.deepEqual(numbers(), ["", "", "3"], "the count of a list that is no longer open");
   picker.setScoped(false);
-  assert.doesNotMatch(title(), /count/);
+  assert.deepEqual(numbers(), ["4!900", "7", "3"]);
+  assert.doesNotMatch(pods.title, /count/);
 });
 
 void test("the filter also finds resources under More", () => {

@@ -92,7 +92,7 @@ export function drawListStatus(list: ListState, now: number, retry: () => void):
 }
 
 /** Whether the list contains only objects with the selected namespaces or labels. */
-export const isFiltered = ({ ns, labels }: View): boolean => ns.length > 0 || labels !== "";
+const isFiltered = ({ ns, labels }: View): boolean => ns.length > 0 || labels !== "";
 
 // Returns notes about what the rows do not include: namespaces that do not exist or that the server cannot list,
 // and unknown columns.

@@ -14,7 +14,7 @@ import type { Picker } from "./picker.ts";
 import { fittingColumns } from "./columns.ts";
 import { fillForm, readForm } from "./form.ts";
 import { ListPanel, openedObject } from "./list-panel.ts";
-import { drawConnecting, drawListStatus, isFiltered, matchCountText, type ListState } from "./list-status.ts";
+import { drawConnecting, drawListStatus, matchCountText, type ListState } from "./list-status.ts";
 import { hasVerdicts, shapeOf, type TableShape } from "./row.ts";
 import { keyOf } from "../model/row-source.ts";
 import { countedSeverities, type CountedSeverity } from "../model/severity.ts";
@@ -538,7 +538,7 @@ export class ListPage implements FeedListener {
     showText(byId("reloads"), reloadsText(this.live.reloadCount));
     byId("reloads").title = this.live.reloadReason;
     const { isComplete, total } = this.feed.rows;
-    this.picker.setCount(isComplete && !isFiltered(this.view) && isLive ? total : null);
+    this.picker.setCount(isComplete && this.view.labels === "" && isLive ? total : null);
   }
 
   private get state(): ListState {

@@ -23,6 +23,7 @@ export class Picker implements KindListener {
   private empty: ReadonlySet<string> | null = null;
   private readonly feed: KindFeed;
   private selected = "";
+  private isScoped = false;
   /** Is called when the set of resources that the server watches has changed. */
   onWatched: () => void = () => {};
   // The number of rows in the table of the selected resource. It can be newer than `counts`. null if unknown.
@@ -121,13 +122,18 @@ export class Picker implements KindListener {
     this.selected = ref;
     this.selectedCount = null;
     this.mark();
+    this.drawCounts();
     this.applyFilter();
   }
 
-  /** Sets whether the list is limited to selected namespaces. The counts always include all namespaces. */
+  /**
+   * Sets whether the list is limited to selected namespaces. The server's counts include all namespaces, so namespaced
+   * resources then have none, except the selected resource.
+   */
   setScoped(isScoped: boolean): void {
-    if (isScoped === this.groups.hasAttribute("data-scoped")) return;
-    this.groups.toggleAttribute("data-scoped", isScoped);
+    if (isScoped === this.isScoped) return;
+    this.isScoped = isScoped;
+    this.drawCounts();
     this.draw();
   }
 
@@ -141,8 +147,9 @@ export class Picker implements KindListener {
 
   /** Sets the count of the selected resource, so that picker and table always show the same number. */
   setCount(count: number | null): void {
+    const isNew = count !== this.selectedCount;
     this.selectedCount = count;
-    if (count !== null) this.drawCounts(this.selected);
+    if (isNew) this.drawCounts(this.selected);
   }
 
   /** Sets whether the counts are marked as possibly outdated. */
@@ -208,19 +215,26 @@ export class Picker implements KindListener {
     for (const a of this.links()) {
       const linkRef = a.dataset["ref"] ?? "";
       if (ref !== undefined && linkRef !== ref) continue;
-      const count = (linkRef === this.selected ? this.selectedCount : null) ?? this.counts?.get(linkRef) ?? null;
+      const isWider = this.isWider(a);
+      const count =
+        (linkRef === this.selected ? this.selectedCount : null) ?? (isWider ? null : this.counts?.get(linkRef)) ?? null;
       // Until the server has sent counts, keep the counts in the server-rendered HTML.
-      if (count !== null || this.counts !== null)
+      if (count !== null || this.counts !== null || isWider)
         setText(a.lastElementChild as Element, count === null ? "" : formatInteger(count));
-      if (this.counts !== null) drawProblemCounts(a, this.problemCounts.get(linkRef));
+      if (this.counts !== null) drawProblemCounts(a, isWider ? undefined : this.problemCounts.get(linkRef));
     }
     for (const group of this.groups.children) {
       const failed = [...group.querySelectorAll("a")].reduce(
-        (sum, a) => sum + (this.problemCounts.get(a.dataset["ref"] ?? "")?.failed ?? 0),
+        (sum, a) => sum + ((!this.isWider(a) && this.problemCounts.get(a.dataset["ref"] ?? "")?.failed) || 0),
         0,
       );
       setAttr(group.firstElementChild as Element, "data-failed", failed === 0 ? null : formatInteger(failed));
     }
+  }
+
+  // Reports whether the server's counts of a resource include more than the selected namespaces.
+  private isWider(a: HTMLElement): boolean {
+    return this.isScoped && a.dataset["namespaced"] !== undefined;
   }
 
   kindsListed(
@@ -323,9 +337,9 @@ export class Picker implements KindListener {
     const isHealthy = k.state === "" || k.state === "live" || k.state === "syncing";
     const namespaceText = k.namespaces === 0 ? "" : `, in ${formatInteger(k.namespaces)} of the namespaces`;
     const text = `${name} (${k.ref})${namespaceText}`;
-    const isWider = k.namespaced && this.groups.hasAttribute("data-scoped");
-    // A problem of the resource is shown by ui/tooltip.ts (data-hint), because its tooltip also appears on focus.
-    a.title = isHealthy ? text + (isWider ? ". The count is not limited to the selected namespaces." : "") : "";
+    // If the resource has a problem, use the tooltip of ui/tooltip.ts, because it also appears on keyboard focus.
+    const countText = this.isWider(a) ? ". Only the open list has a count of the selected namespaces." : "";
+    a.title = isHealthy ? text + countText : "";
     const state = k.state === "absent" ? "not available" : k.state;
     if (isHealthy) delete a.dataset["hint"];
     else a.dataset["hint"] = `${text}: ${state}${k.reason === "" ? "" : `. ${k.reason}`}`;
