@@ -135,6 +135,7 @@ func TestListPageShowsItsState(t *testing.T) {
 				"first 3 of 10,020",
 				"As of 2026-11-21T10:05:00Z",
 				">Namespace</a></th>",
+				`data-column="2" data-number><a`,
 				`href="/o/core/v1/pods/big/web-1"`,
 				`name="labels"`,
 			},

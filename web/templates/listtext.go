@@ -31,6 +31,18 @@ func showsState(column string) bool {
 	return false
 }
 
+// isNumber reports whether a column contains numbers, sizes or ages, which the page aligns to the right.
+// static/src/list/row.ts has the same rule.
+func isNumber(c Column) bool {
+	for _, text := range []string{c.Type, strings.ToLower(c.Name)} {
+		switch text {
+		case "integer", "number", "ready", "restarts", "completions", "capacity", "duration":
+			return true
+		}
+	}
+	return c.Relative
+}
+
 // linkColumn returns the index of the column whose cells link to the objects: "Name", or else the first shown column
 // without times, or else the first shown column. It returns -1 if no column is shown.
 func linkColumn(columns []Column, q Query) int {

@@ -99,6 +99,7 @@ type Query struct {
 // Column is one column of the API server's Table. List.Columns keeps the order of the Table.
 type Column struct {
 	Name     string
+	Type     string // such as "integer"
 	Priority int
 	Relative bool // the cells contain times, which the page shows as elapsed time
 	Sort     string

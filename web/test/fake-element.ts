@@ -42,7 +42,9 @@ export class Element {
   get html(): string {
     // The templates render a boolean attribute without a value.
     const attributes = [...this.attributes]
-      .map(([name, value]) => (name === "data-state" ? ` ${name}` : ` ${name}="${escapeHTML(value)}"`))
+      .map(([name, value]) =>
+        name === "data-state" || name === "data-number" ? ` ${name}` : ` ${name}="${escapeHTML(value)}"`,
+      )
       .join("");
     return `<${this.tag}${attributes}>${this.nodes
       .map((n) => (typeof n === "string" ? escapeHTML(n) : n.html))

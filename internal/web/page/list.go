@@ -121,7 +121,7 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 	}
 	for _, column := range snapshot.Columns {
 		page.Columns = append(page.Columns, templates.Column{
-			Name: column.Name, Priority: int(column.Priority), Relative: column.Relative,
+			Name: column.Name, Type: column.Type, Priority: int(column.Priority), Relative: column.Relative,
 		})
 	}
 	page.From = min(page.From, max(snapshot.Total, 1)-1)

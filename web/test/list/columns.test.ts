@@ -11,7 +11,7 @@ const shape = (...names: string[]): TableShape =>
     ref: "core/v1/pods",
     namespace: false,
     link: 0,
-    columns: names.map((name, index) => ({ index, name, relative: name === "Age" })),
+    columns: names.map((name, index) => ({ index, name, relative: name === "Age", isNumber: name === "Age" })),
   }) as unknown as TableShape;
 const head = (): { thead: Part; colgroup: Part; table: Part; head: TableHead } => {
   const [thead, colgroup, table] = [new Part(), new Part(), new Part()];
@@ -24,6 +24,10 @@ void test("the header keeps its elements and selection while the columns are the
   const row = thead.firstElementChild;
   drawHead(h, shape("Name", "Age"), { column: "age", descending: true });
   assert.equal(thead.firstElementChild, row);
+  assert.deepEqual(
+    row?.children.map((th) => th.getAttribute("data-number")),
+    [null, ""],
+  );
   drawHead(h, shape("Name", "Ready", "Age"), null);
   assert.equal(thead.firstElementChild?.children.length, 3);
   thead.replaceChildren();

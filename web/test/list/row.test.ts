@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { emptyRow, fillRow, hasVerdicts, shapeOf } from "../../static/src/list/row.ts";
+import { emptyRow, fillRow, hasVerdicts, isNumber, shapeOf } from "../../static/src/list/row.ts";
 import { updateAges } from "../../static/src/ui/ages.ts";
 import { Rows } from "../../static/src/model/rows.ts";
 import type { Column, Row, Verdict } from "../../static/src/net/wire.ts";
@@ -69,6 +69,19 @@ function build(): { html: () => string; tick: (ms: number) => void; refill: () =
 
 void test("the server and the page render the same rows", () =>
   assert.equal(build().html(), readFileSync("templates/testdata/rows.html", "utf8")));
+
+void test("numbers, sizes and ages are aligned to the right, in the header too", () => {
+  const shown = (name: string, type = "string", relative = false): boolean =>
+    isNumber({ name, type, format: "", priority: 0, relative });
+  assert.deepEqual(
+    [shown("Age", "string", true), shown("Data", "integer"), shown("Restarts"), shown("READY"), shown("Capacity")],
+    [true, true, true, true, true],
+  );
+  assert.deepEqual([shown("Name"), shown("Status"), shown("Node"), shown("Cluster-IP")], [false, false, false, false]);
+  const shape = shapeOf("core/v1/pods", columns, true, [], false);
+  const numbers = (e: Element): boolean[] => e.children.map((c) => c.getAttribute("data-number") !== null);
+  assert.deepEqual(numbers(Element.of(emptyRow(shape))), [false, false, false, true]);
+});
 
 void test("ages are updated", () => {
   const b = build();

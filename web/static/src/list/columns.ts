@@ -28,7 +28,7 @@ export function drawHead(head: TableHead, shape: TableShape, sort: Sort | null):
   const columns = JSON.stringify([shape.namespace, shape.whyAt, shape.columns]);
   if (head.drawnColumns === columns && head.thead.firstElementChild !== null) return markSort(head, sort);
   head.drawnColumns = columns;
-  const cell = (column: string, name: string, sortable: string): HTMLElement =>
+  const cell = (column: string, name: string, sortable: string, isNumber = false): HTMLElement =>
     h(
       "th",
       {
@@ -36,10 +36,11 @@ export function drawHead(head: TableHead, shape: TableShape, sort: Sort | null):
         scope: "col",
         "aria-sort": sortState(sortable, sort),
         "data-column": column,
+        "data-number": isNumber ? "" : null,
       },
       h("button", { type: "button", "data-sort": sortable, tabindex: "-1" }, name),
     );
-  const cells = shape.columns.map((c) => cell(String(c.index), c.name, c.name.toLowerCase()));
+  const cells = shape.columns.map((c) => cell(String(c.index), c.name, c.name.toLowerCase(), c.isNumber));
   if (shape.namespace) cells.unshift(cell("ns", "Namespace", "namespace"));
   if (shape.whyAt >= 0) cells.splice(shape.whyAt, 0, cell("why", "Why", "severity"));
   head.thead.replaceChildren(h("tr", { "aria-rowindex": "1" }, ...cells));

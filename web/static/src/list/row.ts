@@ -26,7 +26,14 @@ export interface ShownColumn {
   readonly name: string;
   readonly relative: boolean;
   readonly showsState: boolean;
+  readonly isNumber: boolean; // whether the cells are aligned to the right
 }
+
+const typeOrName = /^(integer|number|ready|restarts|completions|capacity|duration)$/i;
+
+/** Reports whether a column contains numbers, sizes or ages. The server has the same rule. */
+export const isNumber = ({ name, type, relative }: Column): boolean =>
+  relative || typeOrName.test(type) || typeOrName.test(name);
 
 export function shapeOf(
   ref: string,
@@ -49,6 +56,7 @@ export function shapeOf(
       name: c.name,
       relative: c.relative,
       showsState: showsState(c.name),
+      isNumber: isNumber(c),
       isShown: isShown(c),
     }))
     .filter((c) => c.isShown);
@@ -72,7 +80,9 @@ export function hasVerdicts(entries: Iterable<Entry>): boolean {
 
 export function emptyRow(shape: TableShape): HTMLTableRowElement {
   const cells: Element[] = shape.columns.map((c) =>
-    c.index === shape.link ? h("th", { scope: "row" }, h("a")) : h("td", { "data-state": c.showsState ? "" : null }),
+    c.index === shape.link
+      ? h("th", { scope: "row" }, h("a"))
+      : h("td", { "data-state": c.showsState ? "" : null, "data-number": c.isNumber ? "" : null }),
   );
   if (shape.namespace) cells.unshift(h("td", { class: "ns" }));
   if (shape.whyAt >= 0) cells.splice(shape.whyAt, 0, h("td", { class: "why" }));
