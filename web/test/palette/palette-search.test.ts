@@ -94,6 +94,20 @@ for (const [typed, want] of first)
 void test("an empty search lists pinned and recent kinds, without the page's own", () =>
   assert.deepEqual(labels("", { recent: ["core/v1/pods", "apps/v1/deployments"] }), ["Nodes", "Deployments"]));
 
+void test("a namespaced kind has no count while namespaces are selected, because counts include all of them", () => {
+  const counted = kinds.map((k) => ({ ...k, count: 7 }));
+  const detail = (typed: string, ns: string[]): string | undefined =>
+    new PaletteSearch().find(
+      typed,
+      { ...known, kinds: counted, view: { ...defaultView("core/v1/pods"), ns } },
+      emptyResponse,
+    ).items[0]?.detail;
+  assert.deepEqual(
+    [detail("deploy", []), detail("deploy", ["shop"]), detail("nodes", ["shop"])],
+    ["deploy · apps · 7", "deploy · apps", "no · 7"],
+  );
+});
+
 void test("terms match in any order, apart, and without hyphens", () => {
   const objects = (typed: string): string[] => labels(typed).filter((l) => l.includes("/"));
   assert.deepEqual(objects("xyz web"), ["shop/web-7c9-xyz99"]);
