@@ -1,7 +1,8 @@
-// The page works in Firefox: lists with live updates, the panel with all tabs, the palette, the row menu and sharing.
+// The page works in Firefox: home, lists with live updates, the panel with all tabs, the palette, the row menu and
+// sharing.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { configMap, create, namespace, patch, read } from "./cluster.mjs";
+import { configMap, create, deployment, namespace, patch, read } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
 import { controlKey, enterKey, escapeKey, startFirefox } from "./firefox.mjs";
 import { become, until } from "./wait.mjs";
@@ -74,5 +75,35 @@ await test("Firefox", { timeout: 300_000 }, async (t) => {
     await until("the link", () =>
       firefox.evaluate(() => /\/s#?|share/.test(document.querySelector("#sharing .share-url")?.value ?? "")),
     );
+  });
+
+  await t.test("an open panel does not cut the heading of a list", async () => {
+    await openLive("r/apps/v1/deployments?ns=shop&open=shop/checkout");
+    await firefox.shows("#panel h2");
+    await firefox.shows("#heading", /^Deployments$/);
+    const cut = await firefox.evaluate(() => {
+      const e = document.querySelector("#heading");
+      return e.scrollWidth - e.clientWidth;
+    });
+    assert.equal(cut, 0);
+  });
+
+  await t.test("the home page shows a new problem, and its link opens the object", async () => {
+    const deployments = `/apis/apps/v1/namespaces/${ns}/deployments`;
+    await create(deployments, deployment("fine", 1));
+    await openLive(`ns/${ns}`);
+    await firefox.shows(".empty-title", /^No problems/);
+    const { spec } = deployment("stuck", 1);
+    const nodeSelector = { "e2e.example.com/none": "true" }; // No node has this label, so the pod stays pending.
+    const template = { ...spec.template, spec: { ...spec.template.spec, nodeSelector } };
+    await create(deployments, { ...deployment("stuck", 1), spec: { ...spec, progressDeadlineSeconds: 5, template } });
+    const link = "#rows > .finding .what .object-link";
+    await until("the problem", async () => (await firefox.texts(link)).join().includes("stuck"), 90_000);
+    await firefox.press("j");
+    assert.match(await firefox.evaluate(() => document.activeElement.innerText), /stuck/);
+    await firefox.click(link, "stuck");
+    await firefox.shows("#object [role=tab]", /^Overview$/);
+    assert.match(await firefox.evaluate(() => location.pathname), new RegExp(`^/o/.*/${ns}/stuck`));
+    await patch(`${deployments}/stuck`, { spec: { replicas: 0 } });
   });
 });

@@ -172,6 +172,34 @@ await test("the table", { timeout: 120_000 }, async (t) => {
     }
   });
 
+  await t.test("never cuts the heading next to an open object", async (t) => {
+    const page = await newPage(t, browser, { viewport: { width: 1440, height: 900 } });
+    const heading = page.locator("#heading");
+    for (const width of [1440, 1280]) {
+      await page.setViewportSize({ width, height: 900 });
+      await openLive(page, `${dashboard.url}r/apps/v1/deployments?ns=shop&q=shop&open=shop/checkout`);
+      await page.locator("#panel h2").waitFor();
+      await page.locator("#severity-counts a").first().waitFor();
+      assert.equal(await heading.innerText(), "Deployments");
+      const cut = await heading.evaluate((e) => e.scrollWidth - e.clientWidth);
+      assert.equal(cut, 0, `at ${width} pixels`);
+      const box = await page.locator("#q").boundingBox();
+      assert.ok(box.width < 170, "the filter has shrunk");
+    }
+  });
+
+  await t.test("aligns numbers and ages to the right, and their headers too", async (t) => {
+    const page = await newPage(t, browser);
+    await openLive(page, `${dashboard.url}r/core/v1/pods?ns=shop`);
+    await until("the rows", async () => (await table(page)).rows.length > 3);
+    const aligned = (elements) => elements.evaluateAll((all) => all.map((e) => getComputedStyle(e).textAlign));
+    const heads = await page.locator("#table thead th").allInnerTexts();
+    assert.equal(heads.filter((name) => /^(Ready|Restarts|Age)/.test(name)).length, 3, heads.join(", "));
+    const isRight = heads.map((name) => (/^(Ready|Restarts|Age)/.test(name) ? "right" : "left"));
+    assert.deepEqual(await aligned(page.locator("#table thead th > button")), isRight);
+    assert.deepEqual(await aligned(page.locator("#tbody tr[data-name]").first().locator("> *")), isRight);
+  });
+
   await t.test("applies the theme and density from the first paint", async (t) => {
     const page = await newPage(t, browser, { colorScheme: "light" });
     await openLive(page, list);
