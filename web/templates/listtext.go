@@ -36,7 +36,8 @@ func showsState(column string) bool {
 func isNumber(c Column) bool {
 	for _, text := range []string{c.Type, strings.ToLower(c.Name)} {
 		switch text {
-		case "integer", "number", "ready", "restarts", "completions", "capacity", "duration":
+		case "integer", "number", "ready", "up-to-date", "available", "replicas", "minpods", "maxpods", "restarts",
+			"completions", "capacity", "duration":
 			return true
 		}
 	}

@@ -150,14 +150,11 @@ export function listCommands(
       },
     ),
     command("Rows", "s", "page", "Sort by selected column", () => list.sortBy(list.table.chooseColumn(0)), inPalette),
-    ...(
-      [
-        [" ", "rows", "Mark row to compare", "mark"],
-        ["=", "page", "Compare marked rows", "compare"],
-      ] as const
-    ).map(([key, scope, label, name]) =>
-      command("Rows", "", scope, label, () => void rowCommand(list, name), { ...inPalette, keys: [key] }),
-    ),
+    command("Rows", "", "rows", "Mark row to compare", () => void rowCommand(list, "mark"), {
+      ...inPalette,
+      keys: [" "],
+    }),
+    command("Rows", "=", "page", "Compare marked rows", () => void rowCommand(list, "compare"), inPalette),
     ...tabCommands(tabsFor(list.openedKind), (key) => list.openTab(key)),
     ...logCommands(list.openedKind, () => list.togglePreviousLog()),
     command("Object", "] [", "page", "Next / previous object", (key) => list.step(key === "]" ? 1 : -1), {

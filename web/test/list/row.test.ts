@@ -74,8 +74,15 @@ void test("numbers, sizes and ages are aligned to the right, in the header too",
   const shown = (name: string, type = "string", relative = false): boolean =>
     isNumber({ name, type, format: "", priority: 0, relative });
   assert.deepEqual(
-    [shown("Age", "string", true), shown("Data", "integer"), shown("Restarts"), shown("READY"), shown("Capacity")],
-    [true, true, true, true, true],
+    [
+      shown("Age", "string", true),
+      shown("Data", "integer"),
+      shown("Restarts"),
+      shown("READY"),
+      shown("Up-to-date"),
+      shown("MinPods"),
+    ],
+    [true, true, true, true, true, true],
   );
   assert.deepEqual([shown("Name"), shown("Status"), shown("Node"), shown("Cluster-IP")], [false, false, false, false]);
   const shape = shapeOf("core/v1/pods", columns, true, [], false);

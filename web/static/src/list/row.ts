@@ -29,7 +29,8 @@ export interface ShownColumn {
   readonly isNumber: boolean; // whether the cells are aligned to the right
 }
 
-const typeOrName = /^(integer|number|ready|restarts|completions|capacity|duration)$/i;
+const typeOrName =
+  /^(integer|number|ready|up-to-date|available|replicas|m(in|ax)pods|restarts|completions|capacity|duration)$/i;
 
 /** Reports whether a column contains numbers, sizes or ages. The server has the same rule. */
 export const isNumber = ({ name, type, relative }: Column): boolean =>
