@@ -62,6 +62,12 @@ try {
   await rolled("catalog");
   await rolled("checkout");
 
+  await openLive(wide, dashboard.url);
+  await wide.locator("#rows > .finding").nth(3).waitFor();
+  await wide.locator(".reading").waitFor({ state: "detached" });
+  await wide.locator("#latency").waitFor();
+  await shoot(wide, "home");
+
   await wide.emulateMedia({ colorScheme: "dark" });
   await openLive(wide, `${dashboard.url}r/apps/v1/deployments?ns=shop&open=shop/storefront-canary&tab=changes`);
   await wide.locator("#latency").waitFor();
