@@ -31,8 +31,8 @@ func (s *watchSettings) addFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&s.linger, "linger", 5*time.Minute,
 		"How long the program watches a resource after its last reader (a page or another client) has left.")
 	flags.BoolVar(&s.inherit, "inherit-verdicts", true,
-		"Explain the problems of objects by other objects, such as those of a Deployment by its pods. While pages or "+
-			"clients read such objects, the program also watches related resources.")
+		"Explain the problems of objects by other objects, such as those of a Deployment by its pods. For that, the "+
+			"program also watches related resources while pages or clients read such objects, or search.")
 	flags.StringVar(&s.memory, "memory-limit", "",
 		"The memory limit of the program, such as 512Mi; off means no limit. The default is the memory limit of the "+
 			"container, if there is one.")

@@ -232,7 +232,7 @@ func TestReadsReturnPermittedObjects(t *testing.T) {
 				t.Errorf("%s: got objects %s, logs of %s, counts %s; want %+v", userName, objects, logs, got, want)
 			}
 			for _, name := range []string{"p", "q"} {
-				found, err := access.Search(t.Context(), name, 10, byName)
+				found, err := access.Search(t.Context(), watch.SearchQuery{Text: name, Limit: 10}, byName)
 				if err != nil || (len(found.Hits) > 0) != (userName == "all" || userName == "ann" && name == "p") {
 					t.Errorf("Search as %s: got %+v, error %v", userName, found, err)
 				}
@@ -664,7 +664,7 @@ func TestGuestsSeeSharedObjectsOnly(t *testing.T) {
 					) != within || strings.Contains(messages, `"op":`) != within {
 						t.Errorf("view object: pod %s: got messages %s", key, messages)
 					}
-					found, err := access.Search(t.Context(), object, 10, func(a, b *resource.Resource) int {
+					found, err := access.Search(t.Context(), watch.SearchQuery{Text: object, Limit: 10}, func(a, b *resource.Resource) int {
 						return strings.Compare(a.Ref(), b.Ref())
 					})
 					if within := strings.Contains(sharedPods(t, cluster, viewer), key); err != nil ||

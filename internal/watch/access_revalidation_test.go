@@ -43,7 +43,7 @@ func reads() map[string]func(ctx context.Context, access *watch.Access) error {
 			return err
 		},
 		"search": func(ctx context.Context, access *watch.Access) error {
-			_, err := access.Search(ctx, "p", 10, func(a, b *resource.Resource) int {
+			_, err := access.Search(ctx, watch.SearchQuery{Text: "p", Limit: 10}, func(a, b *resource.Resource) int {
 				return strings.Compare(a.Ref(), b.Ref())
 			})
 			return err

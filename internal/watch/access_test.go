@@ -88,7 +88,9 @@ func TestReadsWaitForScanLimiter(t *testing.T) {
 		access := cluster.For(watch.Viewer{Program: true}).With(watch.ReadOptions{ScanLimiter: limiter})
 		read := func() (all []error) {
 			_, err := access.Snapshot(t.Context(), query.Query{Resource: pods}, 0)
-			_, found := access.Search(t.Context(), "p", 1, func(_, _ *resource.Resource) int { return 0 })
+			_, found := access.Search(
+				t.Context(), watch.SearchQuery{Text: "p", Limit: 1}, func(_, _ *resource.Resource) int { return 0 },
+			)
 			return []error{err, found}
 		}
 		for n, err := range read() {

@@ -116,7 +116,9 @@ func TestRedactionRulesMaskEveryView(t *testing.T) {
 			t.Fatal(err)
 		}
 		messages.Write(text)
-		found, err := access.Search(t.Context(), "canary2", 10, func(*resource.Resource, *resource.Resource) int { return 0 })
+		found, err := access.Search(
+			t.Context(), watch.SearchQuery{Text: "canary2", Limit: 10}, func(_, _ *resource.Resource) int { return 0 },
+		)
 		if err != nil || found.Total != 0 {
 			t.Errorf("Search for a masked value: got %+v, error %v, want no hits", found, err)
 		}

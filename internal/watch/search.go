@@ -7,17 +7,30 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
+	"github.com/glasshouse-project/glasshouse/internal/watch/inherit"
+	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/search"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
+// SearchQuery is what a search looks for.
+type SearchQuery struct {
+	Text  string // Words in any order, ignoring case.
+	Limit int    // The maximum number of hits.
+	// Shown is the ref of a list that the viewer has open, which is searched too; empty for none.
+	Shown string
+}
+
 // SearchResult is the result of Access.Search.
 type SearchResult struct {
 	Hits  []Hit // Best match first.
 	Total int   // The number of all matches, including those beyond the limit.
-	// Searched lists the watched resources in search order. A nil Count means that a resource was not searched.
+	// Searched lists the resources to search, in search order. A nil Count means that a resource was not searched.
 	Searched []ResourceStatus
+	// Omitted lists other resources that the viewer may know, with the reasons. It is nil if objects do not inherit
+	// verdicts.
+	Omitted []search.Omitted
 }
 
 // Hit is an object that matches the search text.
@@ -26,12 +39,13 @@ type Hit struct {
 	Namespace, Name, UID string
 }
 
-// Search finds the watched objects whose namespace and name together contain all words of text, ignoring case. Names
-// that equal a word are first, then names that start with a word.
+// Search finds the objects whose namespace and name together contain all words of a text. Names that equal a word are
+// first, then names that start with a word. Events are last. It searches the resources that the engine of inherited
+// verdicts reads, and keeps the engine running. Without the engine, it searches all watched resources.
 func (a *Access) Search(
-	ctx context.Context, text string, limit int, order func(a, b *resource.Resource) int,
+	ctx context.Context, q SearchQuery, order func(a, b *resource.Resource) int,
 ) (*SearchResult, error) {
-	words, err := search.Words(text)
+	words, err := search.Words(q.Text)
 	if err != nil {
 		return nil, err
 	}
@@ -39,14 +53,19 @@ func (a *Access) Search(
 	if err != nil {
 		return nil, err
 	}
-	find := func(r *resource.Resource) *shared.Informer {
-		return a.cluster.find(a.checker.Viewer.InformerScope(r, ""))
+	coverage := a.coverage(resources, q.Shown)
+	covered := coverage.Resources
+	if a.readsAll() && len(covered) > 0 {
+		defer a.checker.ReleaseAfterResponse(a.KeepOverview()) //nolint:contextcheck // The engine outlives requests.
 	}
-	watched := slices.DeleteFunc(slices.Clone(resources), func(r resource.Resource) bool { return find(&r) == nil })
-	slices.SortFunc(watched, func(a, b resource.Resource) int { return order(&a, &b) })
-	found := &SearchResult{}
-	best := search.Shortlist{Limit: limit}
-	targets, reviewErr := search.Plan(ctx, &a.checker, watched, find)
+	slices.SortFunc(covered, func(a, b resource.Resource) int { return order(&a, &b) })
+	//nolint:contextcheck // An informer outlives the request that starts it.
+	find := func(r *resource.Resource, f *query.Filter) *shared.Informer {
+		return a.searchedInformer(&coverage, r, f)
+	}
+	found := &SearchResult{Omitted: coverage.Omitted}
+	best := search.Shortlist{Limit: q.Limit, EventsLast: a.readsAll()}
+	targets, reviewErr := search.Plan(ctx, &a.checker, covered, find)
 	reviewedAt := time.Now()
 	release, err := a.AcquireProcessor(ctx)
 	if err != nil {
@@ -54,33 +73,75 @@ func (a *Access) Search(
 	}
 	defer release()
 	if time.Since(reviewedAt) > authz.TTLRecheck().Allowed { // A permission can have been revoked since the review.
-		targets, reviewErr = search.Plan(ctx, &a.checker, watched, find)
+		targets, reviewErr = search.Plan(ctx, &a.checker, covered, find)
 	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	for index := range watched {
-		i, f := targets[index].Informer, targets[index].Filter
+	for index, t := range targets {
+		r := &covered[index]
+		searched := ResourceStatus{Resource: *r}
 		switch {
-		case i == nil:
+		case t.IsForbidden && a.readsAll():
+			found.Omitted = append(found.Omitted, search.Omitted{Resource: r, Reason: search.Forbidden})
 			continue
-		case targets[index].IsReviewFailed:
-			status := &status.Status{State: status.Stale, Since: time.Now(), Reason: reviewErr.Error()}
-			found.Searched = append(found.Searched, ResourceStatus{Resource: watched[index], Status: status})
+		case t.IsReviewFailed:
+			searched.Status = &status.Status{State: status.Stale, Since: time.Now(), Reason: reviewErr.Error()}
+		case t.Informer != nil:
+			a.checker.Record(r, t.Filter, authz.VerbWatch)
+			now := t.Informer.VisibleState(t.Filter)
+			searched.Status, searched.Count = &now.Status, objectCount(t.Informer)
+			if t.Filter.Columns = now.Columns; searched.Count != nil {
+				count := best.Scan(index, t.Informer, t.Filter, now.Status.Namespaces, words)
+				searched.Count = &count
+			}
+		case a.readsAll(): // The engine has not started to read it yet.
+			searched.Status = &status.Status{State: status.Syncing, Since: time.Now()}
+		default:
 			continue
-		}
-		a.checker.Record(&watched[index], f, authz.VerbWatch)
-		now := i.VisibleState(f)
-		searched := ResourceStatus{Resource: watched[index], Status: &now.Status, Count: objectCount(i)}
-		if f.Columns = now.Columns; searched.Count != nil {
-			count := best.Scan(index, i, f, now.Status.Namespaces, words)
-			searched.Count = &count
 		}
 		found.Searched = append(found.Searched, searched)
 	}
 	for _, c := range best.Sorted() {
-		found.Hits = append(found.Hits, Hit{&watched[c.ResourceIndex], c.Object.Namespace(), c.Object.Name(), c.Object.UID()})
+		found.Hits = append(found.Hits, Hit{&covered[c.ResourceIndex], c.Object.Namespace(), c.Object.Name(), c.Object.UID()})
 	}
 	found.Total = best.Total
 	return found, nil
+}
+
+// readsAll reports whether an engine of inherited verdicts reads most resources while it has users.
+func (a *Access) readsAll() bool { return a.cluster.opened.Verdicts != nil }
+
+// coverage returns which resources a search reads.
+func (a *Access) coverage(resources []resource.Resource, shown string) search.Coverage {
+	isWatched := func(r *resource.Resource) bool {
+		return a.cluster.find(a.checker.Viewer.InformerScope(r, "")) != nil
+	}
+	if !a.readsAll() {
+		return search.Coverage{
+			Resources: slices.DeleteFunc(slices.Clone(resources), func(r resource.Resource) bool { return !isWatched(&r) }),
+		}
+	}
+	return search.Cover(resources, a.checker.Viewer.CanDiscover, func(r *resource.Resource) bool {
+		return r.Ref() == shown && isWatched(r)
+	})
+}
+
+// searchedInformer returns the informer of a resource to search, or nil.
+func (a *Access) searchedInformer(
+	coverage *search.Coverage, r *resource.Resource, f *query.Filter,
+) *shared.Informer {
+	switch {
+	case !coverage.Reads(r):
+		return a.cluster.find(a.checker.Viewer.InformerScope(r, ""))
+	case f.NeedsRow():
+		// A share link selects by the cells of a guest's own list. The engine can have other cells, or unmasked ones.
+		open, err := a.opener().Acquire(&query.Query{Resource: r.Ref()}, r, f)
+		if err != nil {
+			return nil // The program stops.
+		}
+		a.checker.ReleaseAfterResponse(open.Release)
+		return open.Informer
+	}
+	return a.cluster.find(inherit.ScopeOf(r))
 }

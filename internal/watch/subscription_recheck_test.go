@@ -406,7 +406,7 @@ func TestResourcesWhileReviewsHang(t *testing.T) {
 			}
 		})
 		wantSoon("Search", func() {
-			found, err := all.Search(t.Context(), "p", 10, func(a, b *resource.Resource) int {
+			found, err := all.Search(t.Context(), watch.SearchQuery{Text: "p", Limit: 10}, func(a, b *resource.Resource) int {
 				return strings.Compare(a.Ref(), b.Ref())
 			})
 			if err != nil || len(found.Hits) > 0 || len(found.Searched) != 9 {

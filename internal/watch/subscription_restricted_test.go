@@ -510,7 +510,7 @@ func TestPollingRevealsNoHiddenChange(t *testing.T) {
 					}
 					cursors[cursor], lengths[len(cursor)] = true, true
 					byRef := func(a, b *resource.Resource) int { return strings.Compare(a.Ref(), b.Ref()) }
-					found, err := access.Search(t.Context(), "hidden p", 10, byRef)
+					found, err := access.Search(t.Context(), watch.SearchQuery{Text: "hidden p", Limit: 10}, byRef)
 					if err != nil {
 						t.Fatal(err)
 					}

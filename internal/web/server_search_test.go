@@ -54,8 +54,9 @@ func (s *site) search(query string) (hits []string, resources string, total int)
 	return hits, strings.Join(parts, ", "), got.Total
 }
 
-// Invariant: I22. A search finds the best matches among the watched objects that the viewer may read. A search neither
-// starts nor prolongs a watch.
+// Invariant: I22. A search finds the best matches in the resources that inherited verdicts need, as far as the viewer
+// may read them. The result does not depend on other readers, and lists what was not searched. Without inherited
+// verdicts, a search finds watched objects, and neither starts nor keeps a watch.
 func TestSearch(t *testing.T) {
 	s := newSite(t)
 	s.api.Set(widgetsRef, apitest.Item{Name: "web"}, apitest.Item{Name: "a-Widget"})
@@ -104,12 +105,54 @@ func TestSearch(t *testing.T) {
 		{"?q=a&limit=101", "Invalid limit", "at most 100"},
 		{"?q=a&limit=0", "Invalid limit", `"0"`},
 		{"?q=a&q=b", "Repeated parameter", "q can be set only once"},
-		{"?q=a&ns=b", "Unknown parameter", "limit, q."},
+		{"?q=a&ns=b", "Unknown parameter", "limit, q, resource."},
 		{"?q=" + strings.Repeat("a", 321), "Selector too long", "320 bytes"},
 	} {
 		t.Run(test.query, func(t *testing.T) {
 			s.wantProblem(test.query, s.get(path+test.query), http.StatusBadRequest, test.title, test.detail)
 		})
+	}
+}
+
+// While objects inherit verdicts, a search needs no reader, and the response lists what was not searched.
+//
+// Invariant: I22.
+func TestSearchListsWhatIsNotSearched(t *testing.T) {
+	const columns = `[{"name":"Name","type":"string"}]`
+	api := apitest.New(t, apitest.Kind{Ref: podsRef, Kind: "Pod", Columns: columns},
+		apitest.Kind{Ref: "core/v1/secrets", Kind: "Secret", Columns: columns},
+		apitest.Kind{Ref: "coordination.k8s.io/v1/leases", Kind: "Lease", Columns: columns})
+	api.Set("core/v1/secrets", apitest.Item{
+		Namespace: "a", Name: "key", Rest: `"data":{"value":"Q0FOQVJZ"},"type":"CANARY"`,
+	})
+	api.Set("coordination.k8s.io/v1/leases", apitest.Item{Namespace: "a", Name: "key"})
+	cluster, err := watch.New(api.Config, watch.Options{
+		Linger: time.Minute, InheritVerdicts: true, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	apitest.Run(t, cluster.Run)
+	s := startSite(t, cluster)
+	s.waitForText("/api/v1/search?q=key", `"ref":"core/v1/secrets","state":"live"`)
+	s.waitForText("/api/v1/search?q=key", `"ref":"core/v1/pods","state":"live"`)
+	const want = `{"objects":[{"ref":"core/v1/secrets","kind":"Secret","ns":"a","name":"key","uid":"a/key"}],"total":1,` +
+		`"searched":[{"ref":"core/v1/pods","state":"live","count":0},` +
+		`{"ref":"core/v1/secrets","state":"live","count":1}],` +
+		`"notSearched":[{"ref":"coordination.k8s.io/v1/leases","reason":"unread"}]}`
+	if got := strings.TrimSpace(s.get("/api/v1/search?q=key").body); got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+	s.waitForLive("coordination.k8s.io/v1/leases")
+	if got := strings.TrimSpace(s.get("/api/v1/search?q=key").body); got != want {
+		t.Errorf("with a reader of leases: got %s\nwant %s", got, want)
+	}
+	s.waitForText("/api/v1/search?q=key&resource=coordination.k8s.io/v1/leases",
+		`"ref":"coordination.k8s.io/v1/leases","state":"live","count":1`)
+	for _, line := range api.Requests("/secrets") {
+		if !strings.Contains(line, "includeObject=Metadata") {
+			t.Errorf("the search has read more than metadata: %s", line)
+		}
 	}
 }
 

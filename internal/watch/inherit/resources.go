@@ -62,8 +62,9 @@ type watched struct {
 	isRead   atomic.Bool // The objects of the first list are in the graph.
 }
 
-// plan returns the resources to watch, in order, and the number of custom resources beyond maxCustomKinds.
-func plan(resources []resource.Resource) (planned []*resource.Resource, omitted int) {
+// Plan returns the resources that an Engine watches, in order. omitted are the custom resources beyond maxCustomKinds.
+// The results point into the parameter resources.
+func Plan(resources []resource.Resource) (planned, omitted []*resource.Resource) {
 	byRef := make(map[string]*resource.Resource, len(resources))
 	for n := range resources {
 		byRef[resources[n].Ref()] = &resources[n]
@@ -81,9 +82,11 @@ func plan(resources []resource.Resource) (planned []*resource.Resource, omitted 
 		}
 		if custom++; custom <= maxCustomKinds {
 			planned = append(planned, r)
+		} else {
+			omitted = append(omitted, r)
 		}
 	}
-	return planned, max(0, custom-maxCustomKinds)
+	return planned, omitted
 }
 
 // Covers reports whether objects of a resource can inherit verdicts.
@@ -97,7 +100,8 @@ func Covers(r *resource.Resource) bool {
 
 func isWatchable(r *resource.Resource) bool { return r.Can("list") && r.Can("watch") }
 
-func scopeOf(r *resource.Resource) listwatch.Scope {
+// ScopeOf returns the scope of the informer with which an Engine watches a resource.
+func ScopeOf(r *resource.Resource) listwatch.Scope {
 	return listwatch.Scope{Resource: r.GVR(), Metadata: slices.Contains(onlyNames, r.Ref())}
 }
 
@@ -107,8 +111,8 @@ func (e *Engine) watchResources(ctx context.Context, parts *sync.WaitGroup) {
 	for ctx.Err() == nil {
 		discovered := e.options.Discovered.Next()
 		resources, isComplete := e.options.Resources()
-		planned, omitted := plan(resources)
-		e.setServed(resources, isComplete, len(planned), omitted)
+		planned, omitted := Plan(resources)
+		e.setServed(resources, isComplete, len(planned), len(omitted))
 		e.stopUnplanned(planned)
 		for _, r := range planned {
 			if !e.isWatched(r) {
@@ -137,7 +141,7 @@ func (e *Engine) watchResources(ctx context.Context, parts *sync.WaitGroup) {
 
 func (e *Engine) start(ctx context.Context, r *resource.Resource) *watched {
 	//nolint:contextcheck // An informer outlives the engine.
-	i, release, err := e.options.Pool.Acquire(scopeOf(r), r, informer.Owner{})
+	i, release, err := e.options.Pool.Acquire(ScopeOf(r), r, informer.Owner{})
 	if err != nil {
 		return nil // The program stops.
 	}

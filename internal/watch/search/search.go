@@ -1,4 +1,4 @@
-// Package search finds watched objects by parts of their namespaces and names.
+// Package search finds objects in memory by parts of their namespaces and names.
 package search
 
 import (
@@ -38,20 +38,23 @@ func Words(text string) ([]string, error) {
 type Target struct {
 	Informer       *shared.Informer // Nil if no informer runs, or if the viewer may not see the resource.
 	Filter         *query.Filter
+	IsForbidden    bool
 	IsReviewFailed bool
 	resource       *resource.Resource
 }
 
+// Find returns the informer of a resource to search with a filter, or nil.
+type Find func(*resource.Resource, *query.Filter) *shared.Informer
+
 // Plan runs an access review for each resource, and returns the targets even if some reviews fail.
 func Plan(
-	ctx context.Context, checker *permit.Checker, resources []resource.Resource,
-	find func(*resource.Resource) *shared.Informer,
+	ctx context.Context, checker *permit.Checker, resources []resource.Resource, find Find,
 ) ([]*Target, error) {
 	ctx, cancel := context.WithTimeout(ctx, permit.ReviewsTimeout)
 	defer cancel()
 	all := make([]*Target, len(resources))
 	for n := range resources {
-		all[n] = &Target{Informer: find(&resources[n]), Filter: &query.Filter{}, resource: &resources[n]}
+		all[n] = &Target{Filter: &query.Filter{}, IsReviewFailed: true, resource: &resources[n]}
 	}
 	_, err := permit.CheckEach(ctx, all, func(ctx context.Context, t *Target) (bool, error) {
 		err := checker.Restrict(
@@ -59,14 +62,18 @@ func Plan(
 			authz.DecisionTTL{Allowed: authz.TTLRequest().Allowed, Denied: authz.TTLRecheck().Denied},
 		)
 		if p, ok := errors.AsType[*status.Problem](err); ok && p.Cause != status.Unavailable {
-			t.Informer = nil
+			t.IsForbidden, t.IsReviewFailed = true, false
 			return false, nil
 		}
-		t.IsReviewFailed = err != nil
+		if err == nil {
+			t.Informer, t.IsReviewFailed = find(t.resource, t.Filter), false
+		}
 		return err == nil, err
 	})
 	return all, err
 }
+
+const ranks = 3 // The number of ranks of matchKey.
 
 // matchKey reports whether a key contains all words. rank is 0 if a word is the complete name, 1 if the name starts
 // with a word, else 2.
@@ -110,7 +117,9 @@ func (c Candidate) compare(other Candidate) int {
 
 // A Shortlist keeps the best candidates of a search. When it has 2*Limit candidates, it drops the worse half.
 type Shortlist struct {
-	Limit      int
+	Limit int
+	// EventsLast sorts events after all other objects, because their names start with those of other objects.
+	EventsLast bool
 	Total      int // The number of all matches, including those beyond the limit.
 	candidates []Candidate
 	// isTrimmed means that candidates was sorted and cut to Limit. New candidates that sort after these are ignored.
@@ -122,6 +131,10 @@ type Shortlist struct {
 func (l *Shortlist) Scan(index int, i *shared.Informer, f *query.Filter, covered, words []string) (visible int) {
 	entries, _ := i.Snapshot()
 	all := f.MatchesAll()
+	lowest := 0
+	if l.EventsLast && i.Scope.Resource.Resource == "events" {
+		lowest = ranks
+	}
 	for _, e := range entries {
 		// Skip objects of other namespaces: the permission for these was lost, and the informer will soon remove
 		// them.
@@ -131,7 +144,7 @@ func (l *Shortlist) Scan(index int, i *shared.Informer, f *query.Filter, covered
 		}
 		visible++
 		if rank, ok := matchKey(e.Key, words); ok {
-			l.add(Candidate{ResourceIndex: index, Object: e.Value, rank: rank, key: e.Key})
+			l.add(Candidate{ResourceIndex: index, Object: e.Value, rank: lowest + rank, key: e.Key})
 		}
 	}
 	return visible

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"net/http"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch"
+	"github.com/glasshouse-project/glasshouse/internal/watch/search"
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 	"github.com/glasshouse-project/glasshouse/internal/web/request"
 	"github.com/glasshouse-project/glasshouse/internal/web/response"
@@ -18,6 +20,8 @@ type searchDocument struct {
 	Objects  []hitDocument      `json:"objects"`
 	Total    int                `json:"total"`
 	Searched []searchedDocument `json:"searched"`
+	// NotSearched is absent with --inherit-verdicts=false.
+	NotSearched []omittedDocument `json:"notSearched,omitzero"`
 }
 
 type hitDocument struct {
@@ -28,7 +32,7 @@ type hitDocument struct {
 	UID       string `json:"uid"`
 }
 
-// searchedDocument describes one watched resource in a search response. A resource without a count was not searched.
+// searchedDocument describes a resource that a search reads. Without a count, the resource was not searched yet.
 type searchedDocument struct {
 	Ref        string       `json:"ref"`
 	State      status.State `json:"state"`
@@ -36,9 +40,15 @@ type searchedDocument struct {
 	Namespaces []string     `json:"namespaces,omitempty"`
 }
 
-// Search responds with the objects of the watched resources that match the text in the query parameter q.
+// omittedDocument describes a resource that the search does not read.
+type omittedDocument struct {
+	Ref    string        `json:"ref"`
+	Reason search.Reason `json:"reason"`
+}
+
+// Search responds with the objects that match the text in the query parameter q.
 func (d *Data) Search(w http.ResponseWriter, r *http.Request) error {
-	values, err := request.ValuesOf(r, "q", "limit")
+	values, err := request.ValuesOf(r, "q", "limit", "resource")
 	if err != nil {
 		return err
 	}
@@ -50,13 +60,16 @@ func (d *Data) Search(w http.ResponseWriter, r *http.Request) error {
 		return request.BadRequest("Invalid limit",
 			"The value of limit is %d, but must be at most %d here.", limit, maxSearchLimit)
 	}
-	result, err := d.Reader.Access(r).Search(r.Context(), values.Get("q"), cmp.Or(limit, searchLimit),
-		d.Picker.Compare)
+	q := watch.SearchQuery{
+		Text: values.Get("q"), Limit: cmp.Or(limit, searchLimit), Shown: values.Get("resource"),
+	}
+	result, err := d.Reader.Access(r).Search(r.Context(), q, d.Picker.Compare)
 	if err != nil {
 		return err
 	}
 	doc := searchDocument{
-		make([]hitDocument, 0, len(result.Hits)), result.Total, make([]searchedDocument, 0, len(result.Searched)),
+		Objects: make([]hitDocument, 0, len(result.Hits)), Total: result.Total,
+		Searched: make([]searchedDocument, 0, len(result.Searched)),
 	}
 	for _, hit := range result.Hits {
 		doc.Objects = append(doc.Objects, hitDocument{
@@ -68,6 +81,12 @@ func (d *Data) Search(w http.ResponseWriter, r *http.Request) error {
 		doc.Searched = append(doc.Searched, searchedDocument{
 			resource.Ref(), resource.Status.State, resource.Count, resource.Status.Namespaces,
 		})
+	}
+	if result.Omitted != nil {
+		doc.NotSearched = make([]omittedDocument, 0, len(result.Omitted))
+	}
+	for _, omitted := range result.Omitted {
+		doc.NotSearched = append(doc.NotSearched, omittedDocument{omitted.Resource.Ref(), omitted.Reason})
 	}
 	return response.JSON(w, r, http.StatusOK, doc)
 }

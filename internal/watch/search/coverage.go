@@ -1,0 +1,67 @@
+package search
+
+import (
+	"github.com/glasshouse-project/glasshouse/internal/watch/inherit"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
+)
+
+// A Reason is why a search does not read a resource.
+type Reason string
+
+// The reasons why a search does not read a resource.
+const (
+	Forbidden Reason = "forbidden" // The viewer may not list and watch it.
+	Limited   Reason = "limit"     // The cluster has too many custom resources.
+	Unread    Reason = "unread"    // No search reads it.
+)
+
+// Omitted is a resource that a search does not read.
+type Omitted struct {
+	Resource *resource.Resource
+	Reason   Reason
+}
+
+// Coverage contains the resources that a search reads, and those that it does not read.
+type Coverage struct {
+	Resources []resource.Resource
+	Omitted   []Omitted // Without resources that are forbidden to the viewer.
+	planned   map[string]bool
+}
+
+// Cover returns the coverage of a search in what the engine of inherited verdicts reads. It does not depend on what
+// viewers have opened. isShown reports whether a resource is searched although the engine reads none of its versions.
+func Cover(resources []resource.Resource, mayKnow, isShown func(*resource.Resource) bool) Coverage {
+	planned, limited := inherit.Plan(resources)
+	c := Coverage{Omitted: []Omitted{}, planned: make(map[string]bool, len(planned))}
+	isRead, isLimited := make(map[string]bool, len(planned)), make(map[string]bool, len(limited))
+	for _, r := range planned {
+		c.planned[r.Ref()], isRead[kindKey(r)] = true, true
+	}
+	for _, r := range limited {
+		isLimited[r.Ref()] = true
+	}
+	for n := range resources {
+		r := &resources[n]
+		switch {
+		case !mayKnow(r):
+		case c.planned[r.Ref()], !isRead[kindKey(r)] && isShown(r):
+			c.Resources = append(c.Resources, *r)
+		case isLimited[r.Ref()]:
+			c.Omitted = append(c.Omitted, Omitted{r, Limited})
+		case r.Preferred && r.Can("list") && !isRead[kindKey(r)]:
+			c.Omitted = append(c.Omitted, Omitted{r, Unread})
+		}
+	}
+	return c
+}
+
+// Reads reports whether the engine reads a resource of the coverage. Otherwise, only other readers watch it.
+func (c *Coverage) Reads(r *resource.Resource) bool { return c.planned[r.Ref()] }
+
+// kindKey identifies a resource in all its versions. The API groups "" and "events.k8s.io" have the same events.
+func kindKey(r *resource.Resource) string {
+	if r.Group == "events.k8s.io" {
+		return r.Resource + "."
+	}
+	return r.Resource + "." + r.Group
+}
