@@ -14,7 +14,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
-// SearchQuery is what a search looks for.
+// SearchQuery is the request of a search.
 type SearchQuery struct {
 	Text  string // Words in any order, ignoring case.
 	Limit int    // The maximum number of hits.
@@ -55,7 +55,7 @@ func (a *Access) Search(
 	}
 	coverage := a.coverage(resources, q.Shown)
 	covered := coverage.Resources
-	if a.readsAll() && len(covered) > 0 {
+	if a.cluster.readsAll() && len(covered) > 0 {
 		defer a.checker.ReleaseAfterResponse(a.KeepOverview()) //nolint:contextcheck // The engine outlives requests.
 	}
 	slices.SortFunc(covered, func(a, b resource.Resource) int { return order(&a, &b) })
@@ -64,7 +64,7 @@ func (a *Access) Search(
 		return a.searchedInformer(&coverage, r, f)
 	}
 	found := &SearchResult{Omitted: coverage.Omitted}
-	best := search.Shortlist{Limit: q.Limit, EventsLast: a.readsAll()}
+	best := search.Shortlist{Limit: q.Limit, EventsLast: a.cluster.readsAll()}
 	targets, reviewErr := search.Plan(ctx, &a.checker, covered, find)
 	reviewedAt := time.Now()
 	release, err := a.AcquireProcessor(ctx)
@@ -82,7 +82,7 @@ func (a *Access) Search(
 		r := &covered[index]
 		searched := ResourceStatus{Resource: *r}
 		switch {
-		case t.IsForbidden && a.readsAll():
+		case t.IsForbidden && a.cluster.readsAll():
 			found.Omitted = append(found.Omitted, search.Omitted{Resource: r, Reason: search.Forbidden})
 			continue
 		case t.IsReviewFailed:
@@ -95,7 +95,7 @@ func (a *Access) Search(
 				count := best.Scan(index, t.Informer, t.Filter, now.Status.Namespaces, words)
 				searched.Count = &count
 			}
-		case a.readsAll(): // The engine has not started to read it yet.
+		case a.cluster.readsAll(): // The engine has not started to read it yet.
 			searched.Status = &status.Status{State: status.Syncing, Since: time.Now()}
 		default:
 			continue
@@ -110,14 +110,14 @@ func (a *Access) Search(
 }
 
 // readsAll reports whether an engine of inherited verdicts reads most resources while it has users.
-func (a *Access) readsAll() bool { return a.cluster.opened.Verdicts != nil }
+func (c *Cluster) readsAll() bool { return c.opened.Verdicts != nil }
 
 // coverage returns which resources a search reads.
 func (a *Access) coverage(resources []resource.Resource, shown string) search.Coverage {
 	isWatched := func(r *resource.Resource) bool {
 		return a.cluster.find(a.checker.Viewer.InformerScope(r, "")) != nil
 	}
-	if !a.readsAll() {
+	if !a.cluster.readsAll() {
 		return search.Coverage{
 			Resources: slices.DeleteFunc(slices.Clone(resources), func(r resource.Resource) bool { return !isWatched(&r) }),
 		}
