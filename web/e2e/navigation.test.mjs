@@ -58,7 +58,7 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     await page.keyboard.type("web 10");
     await become("the object", () => chosen(page), `${ns}/web-10`);
     await until("the searched resources", async () =>
-      /^Searched the names of \d+ resource types, \d+ namespaces and 4 ConfigMaps in this list\./.test(
+      / Also searched: the names of \d+ resource types, \d+ namespaces and 4 ConfigMaps in this list\./.test(
         await page.locator(".palette-coverage").innerText(),
       ),
     );
@@ -91,8 +91,6 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
   });
 
   await t.test("the palette shows server results, and what was searched", async (t) => {
-    // The server searches only watched resources, so make it watch Deployments.
-    await openLive(await newPage(t, browser), `${dashboard.url}r/apps/v1/deployments`);
     const page = await open(t, list, allowedErrors);
     const found = () => page.locator('#palette [role=group]:has-text("Other resources") .label').allInnerTexts();
     await keys(page, "Control+k");
@@ -100,13 +98,33 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     await become("another namespace's", found, [`${other}/remote`]);
     await page.locator("#palette input").fill("checkout");
     await until("another kind's", async () => (await found()).includes("shop/checkout"));
-    assert.match(
-      await page.locator(".palette-coverage").innerText(),
-      /On the server: 12 nodes, .*\d [a-z]+, \d+ more resource types/,
+    const coverage = page.locator(".palette-coverage");
+    await until("all resources searched", async () =>
+      /^Searched \d[\d,]* objects of \d\d resource types\. .* Not searched: .*leases/.test(await coverage.innerText()),
     );
+    assert.match(await coverage.getAttribute("title"), /^Searched: .*12 nodes.*\nNot searched: .*leases/);
     await page.keyboard.press("Enter");
     await page.waitForURL(/deployments.*open=shop\/checkout/);
     await page.locator("#panel h2", { hasText: "shop/checkout" }).waitFor();
+  });
+
+  await t.test("the palette of a new server finds objects of resources without readers", async (t) => {
+    const fresh = await Dashboard.start(t);
+    const page = await newPage(t, browser, allowedErrors);
+    await openLive(page, `${fresh.url}r/core/v1/pods?ns=shop`);
+    await keys(page, "Control+k");
+    await page.keyboard.type("storefront-config");
+    const labels = () => options(page).locator(".label").allInnerTexts();
+    await until("the ConfigMap", async () => (await labels()).includes("shop/storefront-config"));
+    await page.locator("#palette input").fill("recommender");
+    for (const kind of ["Deployment", "Service"])
+      await until(kind, async () =>
+        (await options(page).allInnerTexts()).some((o) => o.startsWith("shop/recommender") && o.endsWith(kind)),
+      );
+    await page.locator("#palette input").fill("storefront-config");
+    await until("the ConfigMap first", async () => (await chosen(page)) === "shop/storefront-config");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/configmaps.*storefront-config/);
   });
 
   await t.test("a colon command opens a kind and a namespace", async (t) => {

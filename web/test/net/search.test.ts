@@ -8,17 +8,21 @@ const afterDebounce = (ms = 200): Promise<void> => new Promise((resolve) => setT
 
 function start(answer: (q: string) => { status: number; body?: unknown } | Promise<never>) {
   const asked: string[] = [];
+  const shown: (string | null)[] = [];
   const cancelled: string[] = [];
   const responses: [string, SearchResponse][] = [];
   const get = async (url: string, options: { signal: AbortSignal }): Promise<Response> => {
-    const q = new URL(url, "http://x").searchParams.get("q") ?? "";
+    const params = new URL(url, "http://x").searchParams;
+    const q = params.get("q") ?? "";
     asked.push(q);
+    shown.push(params.get("resource"));
     options.signal.addEventListener("abort", () => cancelled.push(q));
     const { status, body } = await answer(q);
     return { status, ok: status === 200, json: () => Promise.resolve(body) } as unknown as Response;
   };
   return {
     asked,
+    shown,
     cancelled,
     responses,
     search: new Search((q, a) => responses.push([q, a]), get as unknown as typeof fetch),
@@ -27,7 +31,7 @@ function start(answer: (q: string) => { status: number; body?: unknown } | Promi
 
 void test("typing sends one request after a pause", async () => {
   const { asked, responses, search } = start(() => ({ status: 200, body: { objects: [], searched: [] } }));
-  for (const q of ["w", "we", "web"]) search.request(q);
+  for (const q of ["w", "we", "web"]) search.request(q, "");
   await afterDebounce();
   assert.deepEqual([asked, responses.map(([q]) => q)], [["web"], ["web"]]);
 });
@@ -36,19 +40,51 @@ void test("a replaced request is canceled and reports nothing", async () => {
   const { asked, cancelled, responses, search } = start((q) =>
     q === "web" ? new Promise<never>(() => undefined) : { status: 200, body: {} },
   );
-  search.request("web");
+  search.request("web", "");
   await afterDebounce();
-  search.request("webs");
+  search.request("webs", "");
   await afterDebounce();
   assert.deepEqual([asked, cancelled, responses.map(([q]) => q)], [["web", "webs"], ["web"], ["webs"]]);
 });
 
 void test("a server without search is asked once, and that is reported", async () => {
   const { asked, responses, search } = start(() => ({ status: 404 }));
-  search.request("web");
+  search.request("web", "");
   await afterDebounce();
-  search.request("webs");
+  search.request("webs", "");
   assert.deepEqual([asked, responses.map(([, a]) => a.trouble !== "")], [["web"], [true, true]]);
+});
+
+void test("a search names the list of the page, and is repeated until the server has read all resources", async () => {
+  const pod = (state: string, count: number | null): object => ({ ref: "core/v1/pods", state, count });
+  const bodies = [
+    { searched: [pod("syncing", null)], notSearched: [] },
+    { searched: [pod("stale", null)], notSearched: [] },
+    { searched: [pod("live", 3), { ref: "core/v1/secrets", state: "forbidden", count: null }], notSearched: [] },
+  ];
+  const { asked, shown, responses, search } = start(() => ({ status: 200, body: bodies.shift() }));
+  search.request("web", "core/v1/pods");
+  await afterDebounce(2000);
+  assert.deepEqual([asked.length, bodies.length, shown.every((ref) => ref === "core/v1/pods")], [3, 0, true]);
+  assert.deepEqual(
+    responses.map(([, a]) => a.searched[0]?.count),
+    [null, null, 3],
+  );
+});
+
+void test("a repeated search can be stopped, and a server of watched resources gets none", async () => {
+  const pending = { searched: [{ ref: "core/v1/pods", state: "syncing", count: null }] };
+  const { asked, search } = start((q) => ({
+    status: 200,
+    body: q === "old" ? pending : { ...pending, notSearched: [] },
+  }));
+  search.request("old", "");
+  await afterDebounce(800);
+  search.request("new", "");
+  await afterDebounce(200);
+  search.stop();
+  await afterDebounce(800);
+  assert.deepEqual(asked, ["old", "new"]);
 });
 
 void test("a response is checked completely", () => {
@@ -58,7 +94,11 @@ void test("a response is checked completely", () => {
       objects: [good, null, {}, { ref: "x", name: "y" }, { ...good, name: 5 }],
       searched: [{ ref: "core/v1/pods", count: "many" }, 7],
     }),
-    { results: [good], searched: [{ ref: "core/v1/pods", state: "", count: null }], trouble: "" },
+    { results: [good], searched: [{ ref: "core/v1/pods", state: "", count: null }], omitted: null, trouble: "" },
   );
-  assert.deepEqual(readSearchResponse(null), { results: [], searched: [], trouble: "" });
+  assert.deepEqual(readSearchResponse(null), { results: [], searched: [], omitted: null, trouble: "" });
+  assert.deepEqual(
+    readSearchResponse({ notSearched: [{ ref: "core/v1/secrets", reason: "forbidden" }, {}, null] }).omitted,
+    [{ ref: "core/v1/secrets", reason: "forbidden" }],
+  );
 });

@@ -3,12 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { unsupportedHint, parseColon } from "../../static/src/palette/colon-command.ts";
-import {
-  PaletteSearch,
-  searchCoverage,
-  rankKinds,
-  type SearchContext,
-} from "../../static/src/palette/palette-search.ts";
+import { PaletteSearch, rankKinds, type SearchContext } from "../../static/src/palette/palette-search.ts";
+import { coverageDetails, searchCoverage } from "../../static/src/palette/search-coverage.ts";
 import { Fuzzy } from "../../static/src/text/fuzzy.ts";
 import type { ListedKind } from "../../static/src/net/kinds.ts";
 import { Rows } from "../../static/src/model/rows.ts";
@@ -222,6 +218,45 @@ void test("the palette reports what was searched", () => {
   );
 });
 
+void test("the palette reports what the server has searched, what it still reads, and what it does not search", () => {
+  const pods = { ref: "core/v1/pods", state: "live", count: 1200 };
+  const maps = { ref: "core/v1/configmaps", state: "syncing", count: null };
+  const coverage = (response: Partial<SearchResponse>): string =>
+    searchCoverage({ ...known, rows: null }, { ...emptyResponse, omitted: [], ...response });
+  const here = "Also searched: the names of 8 resource types and 4 namespaces.";
+  assert.equal(
+    coverage({ searched: [pods, maps] }),
+    `Searched 1,200 objects of 1 of 2 resource types so far, while the server reads the others. ${here}`,
+  );
+  assert.equal(
+    coverage({ searched: [pods, { ...maps, state: "live", count: 1 }] }),
+    `Searched 1,201 objects of 2 resource types. ${here}`,
+  );
+  const omitted = [
+    { ref: "core/v1/secrets", reason: "forbidden" },
+    ...Array.from({ length: 8 }, (_, n) => ({ ref: `g/v1/k${n}`, reason: "unread" })),
+    { ref: "example.com/v1/widgets", reason: "limit" },
+  ];
+  const searched = [
+    { ...pods, state: "stale" },
+    { ...maps, state: "failed" },
+  ];
+  assert.equal(
+    coverage({ searched, omitted }),
+    `Searched 1,200 objects of 1 resource type. ${here} Not searched: k0, k1, k2, k3, k4, k5 and 2 more. ` +
+      "Forbidden: secrets. Not searched, because there are too many custom resource types: widgets. " +
+      "Unavailable: configmaps (failed). Possibly out of date: pods.",
+  );
+  assert.equal(
+    coverageDetails({ ...emptyResponse, searched: [...searched, maps], omitted })
+      ?.split("\n")
+      .slice(0, 3)
+      .join("|"),
+    "Searched: 1,200 pods|Not read yet: configmaps|Not searched: k0, k1, k2, k3, k4, k5, k6, k7",
+  );
+  assert.equal(coverageDetails(emptyResponse), undefined);
+});
+
 void test("search results within a windowed list count as objects of the page", () => {
   const pod = (ns: string, name: string) => ({ ref: "core/v1/pods", kind: "Pod", ns, name });
   const answer: SearchResponse = {
@@ -231,6 +266,7 @@ void test("search results within a windowed list count as objects of the page", 
       { ref: "apps/v1/deployments", kind: "Deployment", ns: "shop", name: "web" },
     ],
     searched: [{ ref: "core/v1/pods", state: "live", count: 120_000 }],
+    omitted: null,
     trouble: "",
   };
   const windowed: SearchContext = { ...known, rows: null, windowTotal: 90_000 };

@@ -292,6 +292,42 @@ void test("objects of the server's search are added, and the selected result sta
   assert.deepEqual(p.happened, ["object core/v1/services shop/theme"]);
 });
 
+void test("a search is repeated while the server reads resources, until the palette is closed", async () => {
+  const p = start();
+  const requests: string[] = [];
+  const found = { ref: "core/v1/secrets", kind: "Secret", ns: "shop", name: "key" };
+  const searched = (count: number | null): unknown => [
+    { ref: "core/v1/secrets", state: count === null ? "syncing" : "live", count },
+  ];
+  respond = (q) => {
+    requests.push(q);
+    return Promise.resolve(
+      requests.length === 1
+        ? { objects: [], searched: searched(null), notSearched: [] }
+        : { objects: [found], searched: searched(1), notSearched: [{ ref: "core/v1/pods", reason: "forbidden" }] },
+    );
+  };
+  const coverage = (): Part => p.dialog.querySelector(".palette-coverage") as Part;
+  p.palette.open("", false);
+  p.type("key");
+  await afterDebounce();
+  assert.match(coverage().textContent, /^Searched 0 objects of 0 of 1 resource type so far/);
+  await new Promise((done) => setTimeout(done, 500));
+  assert.deepEqual([requests, p.labels()[0]], [["key", "key"], "shop/key"]);
+  assert.match(coverage().textContent, /^Searched 1 object of 1 resource type\. .* Forbidden: pods\.$/);
+  assert.match(coverage().title, /^Searched: 1 secrets\nForbidden: pods$/);
+  respond = () => Promise.resolve({ objects: [], searched: searched(null), notSearched: [] });
+  p.type("other");
+  await afterDebounce();
+  respond = (q) => {
+    requests.push(q);
+    return Promise.resolve({});
+  };
+  p.dialog.close();
+  await new Promise((done) => setTimeout(done, 500));
+  assert.equal(requests.length, 2);
+});
+
 void test("a response to an earlier text is ignored", async () => {
   const p = start();
   const finish: ((body: unknown) => void)[] = [];

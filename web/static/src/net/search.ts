@@ -1,4 +1,4 @@
-// Searches for objects in all resources that the server watches. A new request cancels the previous one.
+// Searches for objects on the server. A new request cancels the previous one.
 
 import { withBase } from "./base-path.ts";
 
@@ -9,22 +9,39 @@ export interface SearchResult {
   readonly name: string;
 }
 
-/** A resource whose objects the server has searched. */
+/** A resource that the server searches. */
 export interface SearchedResource {
   readonly ref: string;
   readonly state: string;
+  /** The number of searched objects. null if the server has not searched the resource yet. */
   readonly count: number | null;
+}
+
+/** A resource that the server does not search. */
+export interface OmittedResource {
+  readonly ref: string;
+  /** "forbidden", "limit" (too many custom resources) or "unread". */
+  readonly reason: string;
 }
 
 export interface SearchResponse {
   readonly results: readonly SearchResult[];
   readonly searched: readonly SearchedResource[];
+  /** null if the server searches only watched resources, and before its response. */
+  readonly omitted: readonly OmittedResource[] | null;
   /** The reason why the search failed. Empty if it succeeded. */
   readonly trouble: string;
 }
 
 const debounceDelay = 120;
-export const emptyResponse: SearchResponse = { results: [], searched: [], trouble: "" };
+// How long to wait before the search is repeated while the server still reads resources. The wait doubles each time.
+const firstRepeat = 400;
+const lastRepeat = 6400;
+export const emptyResponse: SearchResponse = { results: [], searched: [], omitted: null, trouble: "" };
+
+/** Reports whether a resource will be searched when the server has read it. */
+export const isPending = ({ count, state }: SearchedResource): boolean =>
+  count === null && (state === "syncing" || state === "stale");
 
 export class Search {
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -36,12 +53,15 @@ export class Search {
     private readonly get: typeof fetch = (...a) => fetch(...a),
   ) {}
 
-  /** Sends a search after a short pause. A later call of request or stop cancels it. */
-  request(q: string): void {
+  /**
+   * Sends a search after a short pause, and repeats it until the server has read all resources. The parameter shown is
+   * the ref of the list on the page, or "". A later call of request or stop cancels the search.
+   */
+  request(q: string, shown: string): void {
     this.stop();
     if (q.length < 2) return;
     if (this.isUnsupported) return this.onResponse(q, { ...emptyResponse, trouble: unsupportedText });
-    this.timer = setTimeout(() => void this.send(q), debounceDelay);
+    this.timer = setTimeout(() => void this.send(q, shown, firstRepeat), debounceDelay);
   }
 
   stop(): void {
@@ -50,19 +70,24 @@ export class Search {
     this.pending = null;
   }
 
-  private async send(q: string): Promise<void> {
+  private async send(q: string, shown: string, wait: number): Promise<void> {
     const controller = (this.pending = new AbortController());
-    const result = await this.fetch(q, controller.signal).catch(
+    const result = await this.fetch(q, shown, controller.signal).catch(
       (): SearchResponse => ({
         ...emptyResponse,
         trouble: "The server did not respond to the search.",
       }),
     );
-    if (!controller.signal.aborted) this.onResponse(q, result);
+    if (controller.signal.aborted) return;
+    if (result.omitted !== null && result.searched.some(isPending))
+      this.timer = setTimeout(() => void this.send(q, shown, Math.min(2 * wait, lastRepeat)), wait);
+    this.onResponse(q, result);
   }
 
-  private async fetch(q: string, signal: AbortSignal): Promise<SearchResponse> {
-    const response = await this.get(withBase(`/api/v1/search?${new URLSearchParams({ q, limit: "20" }).toString()}`), {
+  private async fetch(q: string, shown: string, signal: AbortSignal): Promise<SearchResponse> {
+    const params = new URLSearchParams({ q, limit: "20" });
+    if (shown !== "") params.set("resource", shown);
+    const response = await this.get(withBase(`/api/v1/search?${params.toString()}`), {
       headers: { accept: "application/json" },
       signal,
     });
@@ -79,8 +104,10 @@ const unsupportedText = "This server cannot search other resources.";
 
 /** Decodes a search response. Invalid elements are skipped. */
 export function readSearchResponse(body: unknown): SearchResponse {
+  const member = (name: string): unknown =>
+    typeof body === "object" && body !== null ? (body as Record<string, unknown>)[name] : undefined;
   const list = (name: string): Readonly<Record<string, unknown>>[] => {
-    const value = typeof body === "object" && body !== null ? (body as Record<string, unknown>)[name] : undefined;
+    const value = member(name);
     return Array.isArray(value)
       ? value.filter((v): v is Record<string, unknown> => typeof v === "object" && v !== null)
       : [];
@@ -97,6 +124,11 @@ export function readSearchResponse(body: unknown): SearchResponse {
         count: typeof s["count"] === "number" ? s["count"] : null,
       }))
       .filter((s) => s.ref !== ""),
+    omitted: Array.isArray(member("notSearched"))
+      ? list("notSearched")
+          .map((o) => ({ ref: text(o["ref"]), reason: text(o["reason"]) }))
+          .filter((o) => o.ref !== "")
+      : null,
     trouble: "",
   };
 }

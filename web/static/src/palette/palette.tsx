@@ -9,7 +9,8 @@ import { h } from "../ui/dom.ts";
 import { mount } from "../ui/view.tsx";
 import { Feed } from "../model/feed.ts";
 import { sharedParts } from "../model/guest.ts";
-import { PaletteSearch, searchCoverage, type PaletteItem, type SearchContext } from "./palette-search.ts";
+import { PaletteSearch, type PaletteItem, type SearchContext } from "./palette-search.ts";
+import { coverageDetails, searchCoverage } from "./search-coverage.ts";
 import { isCharacterKey, singleKeysEnabled } from "../ui/single-key.ts";
 import type { Live } from "../net/live.ts";
 import { emptyResponse, Search, type SearchResponse } from "../net/search.ts";
@@ -89,7 +90,7 @@ export class Palette {
     this.selectedIndex = 0;
     this.search.stop();
     const text = typed.trim();
-    if (text !== "" && !text.startsWith(":")) this.search.request(text);
+    if (text !== "" && !text.startsWith(":")) this.search.request(text, this.host.context().view?.ref ?? "");
     this.draw(emptyResponse);
   }
 
@@ -123,7 +124,7 @@ export class Palette {
 
   private select(to: number, scroll: boolean): void {
     this.selectedIndex = to;
-    const { items, message, coverage } = this;
+    const { items, message, coverage, response } = this;
     mount(
       this.dialog,
       <>
@@ -157,7 +158,7 @@ export class Palette {
           onRun={(item, inTab) => this.runItem(item, inTab)}
         />
         <div class="palette-foot">
-          <p class="palette-coverage" role="status">
+          <p class="palette-coverage" role="status" title={coverage === "" ? undefined : coverageDetails(response)}>
             {coverage}
           </p>
           <p class="palette-keys" aria-hidden="true">

@@ -1,0 +1,103 @@
+// Describes what a search of the palette covers, and what it does not cover.
+
+import type { SearchContext } from "./palette-search.ts";
+import { plural } from "../net/kinds.ts";
+import { isPending, type OmittedResource, type SearchedResource, type SearchResponse } from "../net/search.ts";
+import { formatInteger } from "../text/format.ts";
+
+/** Returns sentences about what was searched, in the page and on the server, and about what was not. */
+export function searchCoverage(context: SearchContext, response: SearchResponse): string {
+  const trouble = response.trouble === "" ? "" : ` ${response.trouble}`;
+  const here = joinWithAnd(searchedHere(context, response));
+  if (response.omitted === null)
+    return `Searched the names of ${here}.${searchedByServer(response.searched)}${trouble}`;
+  const searched = response.searched.filter((s) => s.count !== null);
+  const isReading = response.searched.some(isPending);
+  const sentences = [
+    `Searched ${countText(sum(searched), "object")} of ${isReading ? `${formatInteger(searched.length)} of ` : ""}${typesText(
+      isReading ? response.searched.length : searched.length,
+    )}${isReading ? " so far, while the server reads the others" : ""}.`,
+    `Also searched: the names of ${here}.`,
+    ...notSearched(response).map(({ title, names }) => `${title}: ${limited(names)}.`),
+  ];
+  return sentences.join(" ");
+}
+
+/** Returns the complete lists behind the sentences of searchCoverage, one per line. */
+export function coverageDetails({ searched, omitted }: SearchResponse): string | undefined {
+  if (omitted === null) return undefined;
+  const found = searched.flatMap((s) => (s.count === null ? [] : [`${formatInteger(s.count)} ${nameOf(s)}`]));
+  return [
+    { title: "Searched", names: found },
+    { title: "Not read yet", names: searched.filter(isPending).map(nameOf) },
+    ...notSearched({ searched, omitted }),
+  ]
+    .filter(({ names }) => names.length > 0)
+    .map(({ title, names }) => `${title}: ${names.join(", ")}`)
+    .join("\n");
+}
+
+interface Names {
+  readonly title: string;
+  readonly names: readonly string[];
+}
+
+function notSearched({ searched, omitted }: Pick<SearchResponse, "searched" | "omitted">): Names[] {
+  const withReason = (reason: string): string[] => (omitted ?? []).filter((o) => o.reason === reason).map(nameOf);
+  return [
+    { title: "Not searched", names: withReason("unread") },
+    { title: "Forbidden", names: withReason("forbidden") },
+    { title: "Not searched, because there are too many custom resource types", names: withReason("limit") },
+    {
+      title: "Unavailable",
+      names: searched.filter((s) => s.count === null && !isPending(s)).map((s) => `${nameOf(s)} (${s.state})`),
+    },
+    { title: "Possibly out of date", names: searched.filter((s) => s.count !== null && !isCurrent(s)).map(nameOf) },
+  ].filter(({ names }) => names.length > 0);
+}
+
+// Returns what the page itself has searched.
+function searchedHere(context: SearchContext, response: SearchResponse): string[] {
+  const parts = [typesText(context.kinds.length)];
+  if (context.namespaces.length > 0) parts.push(countText(context.namespaces.length, "namespace"));
+  const kind = context.kinds.find((k) => k.ref === context.view?.ref);
+  const windowTotal = response.searched.some((s) => s.ref === kind?.ref && s.count !== null)
+    ? context.windowTotal
+    : null;
+  const rows = context.rows?.total ?? windowTotal;
+  if (rows !== null && kind !== undefined)
+    parts.push(
+      `${formatInteger(rows)} ${rows === 1 ? kind.kind : plural(kind)} in this list${
+        context.rows?.isComplete === false ? " (still loading)" : ""
+      }`,
+    );
+  return parts;
+}
+
+// Returns the watched resources that a server has searched which searches only these.
+function searchedByServer(searched: readonly SearchedResource[]): string {
+  if (searched.length === 0) return "";
+  const names = searched.map(
+    (s) => `${s.count === null ? "" : `${formatInteger(s.count)} `}${nameOf(s)}${isCurrent(s) ? "" : ` (${s.state})`}`,
+  );
+  const more = names.length - maxNames;
+  return ` On the server: ${[
+    ...names.slice(0, maxNames),
+    ...(more > 0 ? [`${more} more resource ${more === 1 ? "type" : "types"}`] : []),
+  ].join(", ")}.`;
+}
+
+const maxNames = 6;
+const limited = (names: readonly string[]): string =>
+  names.length <= maxNames
+    ? names.join(", ")
+    : `${names.slice(0, maxNames).join(", ")} and ${names.length - maxNames} more`;
+
+const nameOf = ({ ref }: SearchedResource | OmittedResource): string => ref.split("/")[2] ?? "";
+const isCurrent = ({ state }: SearchedResource): boolean => state === "live" || state === "";
+const sum = (searched: readonly SearchedResource[]): number => searched.reduce((n, s) => n + (s.count ?? 0), 0);
+const countText = (n: number, word: string): string => `${formatInteger(n)} ${word}${n === 1 ? "" : "s"}`;
+const typesText = (n: number): string => countText(n, "resource type");
+
+const joinWithAnd = (parts: readonly string[]): string =>
+  parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts[parts.length - 1] ?? ""}`;
