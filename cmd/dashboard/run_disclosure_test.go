@@ -108,7 +108,7 @@ func routeRequests() map[string][]string {
 			"/api/v1/logs/NS/NAME?container=c&previous=true",
 		},
 		"GET /api/v1/search": {
-			"/api/v1/search?q=NAME", "/api/v1/search?q=NS&limit=100", "/api/v1/search?q=NAME&resource=REF",
+			"/api/v1/search?q=NAME", "/api/v1/search?q=NS&limit=100", "/api/v1/search?q=NAME&resource=core/v1/endpoints",
 		},
 		"GET /api/v1/problems":       {"/api/v1/problems", "/api/v1/problems?ns=NS"},
 		"GET /api/v1/status":         {"/api/v1/status"},
