@@ -28,8 +28,8 @@ type SearchResult struct {
 	Total int   // The number of all matches, including those beyond the limit.
 	// Searched lists the resources to search, in search order. A nil Count means that a resource was not searched.
 	Searched []ResourceStatus
-	// Omitted lists other resources that the viewer may know, with the reasons. It is nil if objects do not inherit
-	// verdicts.
+	// Omitted lists other resources that the viewer may know, with the reasons, in search order. It is nil if objects
+	// do not inherit verdicts.
 	Omitted []search.Omitted
 }
 
@@ -106,6 +106,7 @@ func (a *Access) Search(
 		found.Hits = append(found.Hits, Hit{&covered[c.ResourceIndex], c.Object.Namespace(), c.Object.Name(), c.Object.UID()})
 	}
 	found.Total = best.Total
+	slices.SortFunc(found.Omitted, func(a, b search.Omitted) int { return order(a.Resource, b.Resource) })
 	return found, nil
 }
 

@@ -209,9 +209,9 @@ func TestSearchHidesForbiddenResources(t *testing.T) {
 			server.Set("core/v1/nodes", apitest.Item{Name: hidden})
 		}
 		const want = "a/front-config a/x-front2core/v1/configmaps live 1 [a], core/v1/pods live 1 []" +
-			policies + " unread, apps/v1/deployments forbidden, apps/v1/replicasets forbidden, " +
+			"apps/v1/deployments forbidden, apps/v1/replicasets forbidden, " +
 			"core/v1/events forbidden, core/v1/namespaces forbidden, core/v1/nodes forbidden, " +
-			"core/v1/persistentvolumeclaims forbidden, " + widgets + " forbidden"
+			"core/v1/persistentvolumeclaims forbidden, " + widgets + " forbidden, " + policies + " unread"
 		if len(results) != 1 || !results[want] {
 			t.Errorf("got %v, want only %q", results, want)
 		}

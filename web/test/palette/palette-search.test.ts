@@ -221,9 +221,10 @@ void test("the palette reports what was searched", () => {
 void test("the palette reports what the server has searched, what it still reads, and what it does not search", () => {
   const pods = { ref: "core/v1/pods", state: "live", count: 1200 };
   const maps = { ref: "core/v1/configmaps", state: "syncing", count: null };
+  const listed = [...kinds, { ...kind("g/v1/k0", "K0", []), isRare: true }];
   const coverage = (response: Partial<SearchResponse>): string =>
-    searchCoverage({ ...known, rows: null }, { ...emptyResponse, omitted: [], ...response });
-  const here = "Also searched: the names of 8 resource types and 4 namespaces.";
+    searchCoverage({ ...known, rows: null, kinds: listed }, { ...emptyResponse, omitted: [], ...response });
+  const here = "Also searched: the names of 9 resource types and 4 namespaces.";
   assert.equal(
     coverage({ searched: [pods, maps] }),
     `Searched 1,200 objects of 1 of 2 resource types so far, while the server reads the others. ${here}`,
@@ -234,7 +235,7 @@ void test("the palette reports what the server has searched, what it still reads
   );
   const omitted = [
     { ref: "core/v1/secrets", reason: "forbidden" },
-    ...Array.from({ length: 8 }, (_, n) => ({ ref: `g/v1/k${n}`, reason: "unread" })),
+    ...Array.from({ length: 7 }, (_, n) => ({ ref: `g/v1/k${n}`, reason: "unread" })),
     { ref: "example.com/v1/widgets", reason: "limit" },
   ];
   const searched = [
@@ -243,18 +244,18 @@ void test("the palette reports what the server has searched, what it still reads
   ];
   assert.equal(
     coverage({ searched, omitted }),
-    `Searched 1,200 objects of 1 resource type. ${here} Not searched: k0, k1, k2, k3, k4, k5 and 2 more. ` +
+    `Searched 1,200 objects of 1 resource type. ${here} Not searched: k1, k2, k3 and 4 more. ` +
       "Forbidden: secrets. Not searched, because there are too many custom resource types: widgets. " +
       "Unavailable: configmaps (failed). Possibly out of date: pods.",
   );
   assert.equal(
-    coverageDetails({ ...emptyResponse, searched: [...searched, maps], omitted })
+    coverageDetails({ ...emptyResponse, searched: [...searched, maps], omitted }, listed)
       ?.split("\n")
       .slice(0, 3)
       .join("|"),
-    "Searched: 1,200 pods|Not read yet: configmaps|Not searched: k0, k1, k2, k3, k4, k5, k6, k7",
+    "Searched: 1,200 pods|Not read yet: configmaps|Not searched: k1, k2, k3, k4, k5, k6, k0",
   );
-  assert.equal(coverageDetails(emptyResponse), undefined);
+  assert.equal(coverageDetails(emptyResponse, listed), undefined);
 });
 
 void test("search results within a windowed list count as objects of the page", () => {

@@ -39,6 +39,7 @@ export class Palette {
   private items: readonly PaletteItem[] = [];
   private message = "";
   private coverage = "";
+  private details: string | undefined = undefined;
   private selectedIndex = 0;
   private frame = 0;
 
@@ -114,6 +115,7 @@ export class Palette {
     const isEmpty = this.items.length === 0 && results.words === "";
     this.message = isEmpty ? `No results for “${text}”` : results.words;
     this.coverage = text === "" || text.startsWith(":") ? "" : searchCoverage(context, response);
+    this.details = coverageDetails(response, context.kinds);
     // Keep the same item selected when more results arrive.
     const sameIndex =
       this.selectedIndex === 0 || previouslySelected === undefined
@@ -124,7 +126,7 @@ export class Palette {
 
   private select(to: number, scroll: boolean): void {
     this.selectedIndex = to;
-    const { items, message, coverage, response } = this;
+    const { items, message, coverage, details } = this;
     mount(
       this.dialog,
       <>
@@ -158,7 +160,7 @@ export class Palette {
           onRun={(item, inTab) => this.runItem(item, inTab)}
         />
         <div class="palette-foot">
-          <p class="palette-coverage" role="status" title={coverage === "" ? undefined : coverageDetails(response)}>
+          <p class="palette-coverage" role="status" title={details}>
             {coverage}
           </p>
           <p class="palette-keys" aria-hidden="true">

@@ -1,7 +1,7 @@
 // Describes what a search of the palette covers, and what it does not cover.
 
 import type { SearchContext } from "./palette-search.ts";
-import { plural } from "../net/kinds.ts";
+import { plural, type ListedKind } from "../net/kinds.ts";
 import { isPending, type OmittedResource, type SearchedResource, type SearchResponse } from "../net/search.ts";
 import { formatInteger } from "../text/format.ts";
 
@@ -18,19 +18,22 @@ export function searchCoverage(context: SearchContext, response: SearchResponse)
       isReading ? response.searched.length : searched.length,
     )}${isReading ? " so far, while the server reads the others" : ""}.`,
     `Also searched: the names of ${here}.`,
-    ...notSearched(response).map(({ title, names }) => `${title}: ${limited(names)}.`),
+    ...notSearched(response, context.kinds).map(({ title, names }) => `${title}: ${limited(names)}.`),
   ];
   return sentences.join(" ");
 }
 
 /** Returns the complete lists behind the sentences of searchCoverage, one per line. */
-export function coverageDetails({ searched, omitted }: SearchResponse): string | undefined {
+export function coverageDetails(
+  { searched, omitted }: SearchResponse,
+  kinds: readonly ListedKind[],
+): string | undefined {
   if (omitted === null) return undefined;
   const found = searched.flatMap((s) => (s.count === null ? [] : [`${formatInteger(s.count)} ${nameOf(s)}`]));
   return [
     { title: "Searched", names: found },
     { title: "Not read yet", names: searched.filter(isPending).map(nameOf) },
-    ...notSearched({ searched, omitted }),
+    ...notSearched({ searched, omitted }, kinds),
   ]
     .filter(({ names }) => names.length > 0)
     .map(({ title, names }) => `${title}: ${names.join(", ")}`)
@@ -42,8 +45,13 @@ interface Names {
   readonly names: readonly string[];
 }
 
-function notSearched({ searched, omitted }: Pick<SearchResponse, "searched" | "omitted">): Names[] {
-  const withReason = (reason: string): string[] => (omitted ?? []).filter((o) => o.reason === reason).map(nameOf);
+function notSearched(
+  { searched, omitted }: Pick<SearchResponse, "searched" | "omitted">,
+  kinds: readonly ListedKind[],
+): Names[] {
+  const rare = new Set(kinds.filter((k) => k.isRare).map((k) => k.ref));
+  const sorted = [...(omitted ?? [])].sort((a, b) => Number(rare.has(a.ref)) - Number(rare.has(b.ref)));
+  const withReason = (reason: string): string[] => sorted.filter((o) => o.reason === reason).map(nameOf);
   return [
     { title: "Not searched", names: withReason("unread") },
     { title: "Forbidden", names: withReason("forbidden") },
@@ -88,10 +96,11 @@ function searchedByServer(searched: readonly SearchedResource[]): string {
 }
 
 const maxNames = 6;
+const maxOmitted = 3;
 const limited = (names: readonly string[]): string =>
-  names.length <= maxNames
+  names.length <= maxOmitted
     ? names.join(", ")
-    : `${names.slice(0, maxNames).join(", ")} and ${names.length - maxNames} more`;
+    : `${names.slice(0, maxOmitted).join(", ")} and ${names.length - maxOmitted} more`;
 
 const nameOf = ({ ref }: SearchedResource | OmittedResource): string => ref.split("/")[2] ?? "";
 const isCurrent = ({ state }: SearchedResource): boolean => state === "live" || state === "";
