@@ -12,11 +12,12 @@ export function searchCoverage(context: SearchContext, response: SearchResponse)
   if (response.omitted === null)
     return `Searched the names of ${here}.${searchedByServer(response.searched)}${trouble}`;
   const searched = response.searched.filter((s) => s.count !== null);
-  const isReading = response.searched.some(isPending);
+  const objects = countText(sum(searched), "object");
+  const { length } = response.searched;
   const sentences = [
-    `Searched ${countText(sum(searched), "object")} of ${isReading ? `${formatInteger(searched.length)} of ` : ""}${typesText(
-      isReading ? response.searched.length : searched.length,
-    )}${isReading ? " so far, while the server reads the others" : ""}.`,
+    response.searched.some(isPending)
+      ? `Searched ${objects} of ${searched.length} of ${typesText(length)} so far, while the server reads the others.`
+      : `Searched ${objects} of ${typesText(searched.length)}.`,
     `Also searched: the names of ${here}.`,
     ...notSearched(response, context.kinds).map(({ title, names }) => `${title}: ${limited(names)}.`),
   ];
