@@ -1,5 +1,0 @@
-<<<<<<<< HEAD:web/static/dist/chunk-JZ2XA6QZ.js
-import{h as t,m as a}from"./chunk-AO5TJ4IR.js";import{A as s,e as r,u as n}from"./chunk-B3ZC2TXU.js";function f({count:p,cluster:i}){return t("div",{class:"totals",children:[n.map(e=>{let o=p(e);return t("p",{"data-severity":o>0?e:null,children:[t("span",{class:"number",children:s(o)})," ",e]},e)}),t("p",{class:"clock",children:[t("span",{class:"number",children:t(a,{format:e=>r(new Date(e).toISOString(),e).slice(0,5)})})," ",i]})]})}export{f as a};
-========
-import{h as t,m as a}from"./chunk-TSQGCYNB.js";import{A as s,e as r,u as n}from"./chunk-Z2VY4OIG.js";function f({count:p,cluster:i}){return t("div",{class:"totals",children:[n.map(e=>{let o=p(e);return t("p",{"data-severity":o>0?e:null,children:[t("span",{class:"number",children:s(o)})," ",e]},e)}),t("p",{class:"clock",children:[t("span",{class:"number",children:t(a,{format:e=>r(new Date(e).toISOString(),e).slice(0,5)})})," ",i]})]})}export{f as a};
->>>>>>>> 6884d184 (list: put the open activity feed with scope and filter into the URL):web/static/dist/chunk-XGOBHWXW.js

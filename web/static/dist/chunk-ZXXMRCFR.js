@@ -1,5 +1,0 @@
-<<<<<<<< HEAD:web/static/dist/chunk-D6W2S4C3.js
-import{h as n}from"./chunk-AO5TJ4IR.js";import{ba as e}from"./chunk-B3ZC2TXU.js";var s="glasshouse-diff",r=[["inline","Inline"],["split","Side by side"]];function c(i){let o=e.get(s);return o==="split"||o==="inline"?o:i}function y({current:i,onChange:o}){let f=t=>{e.set(s,t),o(t)};return n("div",{class:"switch",role:"group","aria-label":"Diff layout",children:r.map(([t,a])=>n("button",{type:"button","data-layout":t,"aria-pressed":t===i,onClick:()=>f(t),children:a},t))})}export{c as a,y as b};
-========
-import{h as n}from"./chunk-TSQGCYNB.js";import{ba as e}from"./chunk-Z2VY4OIG.js";var s="glasshouse-diff",r=[["inline","Inline"],["split","Side by side"]];function c(i){let o=e.get(s);return o==="split"||o==="inline"?o:i}function y({current:i,onChange:o}){let f=t=>{e.set(s,t),o(t)};return n("div",{class:"switch",role:"group","aria-label":"Diff layout",children:r.map(([t,a])=>n("button",{type:"button","data-layout":t,"aria-pressed":t===i,onClick:()=>f(t),children:a},t))})}export{c as a,y as b};
->>>>>>>> 6884d184 (list: put the open activity feed with scope and filter into the URL):web/static/dist/chunk-ZXXMRCFR.js

@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c}from"./chunk-VLCSBVY5.js";import"./chunk-IZHOLPWD.js";import"./chunk-JUXL3HA4.js";import"./chunk-56YFZ7A6.js";import"./chunk-SPGSZ2AA.js";import"./chunk-ATB4R42E.js";export{b as isNamespaceName,a as matchingNamespaces,c as namespaceChooser};

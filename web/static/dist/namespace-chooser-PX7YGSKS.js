@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c}from"./chunk-N3KTV5OD.js";import"./chunk-TSQGCYNB.js";import"./chunk-R35VRKW6.js";import"./chunk-V76GC3SR.js";import"./chunk-Z2VY4OIG.js";import"./chunk-ATB4R42E.js";export{b as isNamespaceName,a as matchingNamespaces,c as namespaceChooser};
