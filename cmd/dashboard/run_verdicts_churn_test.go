@@ -129,7 +129,7 @@ func newChurn(t *testing.T) *churn {
 	return c
 }
 
-// step creates, breaks, repairs and deletes one object of each kind. The four objects of a kind are in different phases.
+// step creates, breaks, repairs and deletes one object of each kind. The four objects of a kind have different phases.
 func (c *churn) step(t *testing.T) {
 	t.Helper()
 	for _, k := range churnedKinds() {

@@ -104,7 +104,8 @@ func TestProblemBeginsWhenItIsObserved(t *testing.T) {
 					`{"running":{"startedAt":%q}}}]}`, started),
 			})
 			advance(time.Minute)
-			if doc := overviewFor(t, cluster, sue, watch.OverviewQuery{}); len(doc.Problems) > 0 || doc.Counts["progressing"] != 1 {
+			doc := overviewFor(t, cluster, sue, watch.OverviewQuery{})
+			if len(doc.Problems) > 0 || doc.Counts["progressing"] != 1 {
 				t.Fatalf("while the container starts: got %q, %v", lines(doc), doc.Counts)
 			}
 			setServedPod(server, false, broken)

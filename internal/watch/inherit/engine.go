@@ -48,7 +48,7 @@ type Engine struct {
 
 	mu    sync.Mutex // Protects dirty and evaluating.
 	dirty map[graph.ID]struct{}
-	wake  chan struct{}
+	wake  wakeup
 	// evaluating is true during the evaluation of a batch. The objects of the batch are no longer in dirty.
 	evaluating bool
 	changed    *signal.Signal
@@ -59,7 +59,7 @@ type Engine struct {
 // New returns an Engine that does not run yet.
 func New(options Options) *Engine {
 	e := &Engine{
-		options: options, dirty: make(map[graph.ID]struct{}), wake: make(chan struct{}, 1), changed: signal.New(),
+		options: options, dirty: make(map[graph.ID]struct{}), wake: make(wakeup, 1), changed: signal.New(),
 	}
 	e.graph = graph.New(e.isNamespaced)
 	e.forgetResources()
@@ -100,17 +100,15 @@ func (e *Engine) Acquire() (release func()) {
 		e.startMu.Lock()
 		defer e.startMu.Unlock()
 		if e.users--; e.users == 0 {
-			e.idle = time.AfterFunc(e.options.Linger, e.stopIdle)
+			e.idle = time.AfterFunc(e.options.Linger, func() {
+				e.startMu.Lock()
+				defer e.startMu.Unlock()
+				if e.users == 0 {
+					e.stopLocked()
+				}
+			})
 		}
 	})
-}
-
-func (e *Engine) stopIdle() {
-	e.startMu.Lock()
-	defer e.startMu.Unlock()
-	if e.users == 0 {
-		e.stopLocked()
-	}
 }
 
 func (e *Engine) startLocked() {
@@ -226,12 +224,16 @@ func (e *Engine) mark(ids ...graph.ID) {
 		e.dirty[id] = struct{}{}
 	}
 	e.mu.Unlock()
-	e.requestEvaluation()
+	e.wake.request()
 }
 
-func (e *Engine) requestEvaluation() {
+// wakeup wakes the evaluation. It needs a buffer of one.
+type wakeup chan struct{}
+
+// request makes the evaluation run, or run again if it is running.
+func (w wakeup) request() {
 	select {
-	case e.wake <- struct{}{}:
+	case w <- struct{}{}:
 	default:
 	}
 }

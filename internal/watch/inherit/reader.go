@@ -63,7 +63,7 @@ func (r *reader) recordProgress(cursor journal.Cursor) {
 		r.observation.restart()
 		r.mark(r.evaluatedIDs()...) // References to objects of this resource may now count as missing.
 		r.observation.restart()     // Possibly, an evaluation without these objects has begun before.
-		r.requestEvaluation()
+		r.wake.request()
 	}
 	r.changed.Broadcast()
 }
@@ -75,7 +75,7 @@ func (r *reader) checkInterruption() {
 	isInterrupted := now.State == status.Stale && !now.Since.IsZero()
 	if isInterrupted || r.wasInterrupted {
 		r.observation.restart()
-		r.requestEvaluation()
+		r.wake.request()
 	}
 	r.wasInterrupted = isInterrupted
 }
@@ -83,7 +83,7 @@ func (r *reader) checkInterruption() {
 // readSnapshot replaces all objects of a resource in the graph.
 func (r *reader) readSnapshot() journal.Cursor {
 	r.observation.restart()
-	defer r.requestEvaluation() // Possibly, there are no objects.
+	defer r.wake.request() // Possibly, there are no objects.
 	entries, cursor := r.resource.informer.Snapshot()
 	present := make(map[string]bool, len(entries))
 	if r.resource.kind.Kind == "Pod" {
