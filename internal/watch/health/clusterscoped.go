@@ -36,6 +36,10 @@ func nodeHealth(o object.Object, _ Status) result {
 		h.reason, _, _ = strings.Cut(strings.TrimPrefix(h.Summary, "Ready, but "), ":")
 		h.severity = verdict.Degraded
 	}
+	if taint := symptom.StartupTaint(o); taint != "" && h.Status == Current {
+		h.progress(o.Created(), verdict.Degraded)
+		h.overdueReason, h.overdueSummary = "NotInitialized", "Ready, but nothing has removed the taint "+taint
+	}
 	if o.Flag("spec", "unschedulable") {
 		h.Summary += "; cordoned (no new pods)"
 	}

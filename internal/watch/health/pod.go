@@ -10,6 +10,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/ready"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -125,6 +126,10 @@ func (r *result) setRunning(all []container.Container, ready object.Condition, o
 	case ready.Is("True"):
 		r.Status, r.reason, r.promised = Current, "", 0
 		r.setRestarts(all)
+		if s, ok := symptom.Resize(o); ok { // Another pod can make room.
+			r.startedAt, r.promised, r.overdue = s.Since, settleTime, verdict.Degraded
+			r.overdueReason, r.overdueSummary = s.Reason, s.Sentence
+		}
 	case finished < initCount:
 		r.Summary = fmt.Sprintf("Initializing: %d of %d init containers finished%s", finished, initCount, initializing)
 		r.reason, r.overdue = "PodInitializing", verdict.Degraded

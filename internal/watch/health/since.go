@@ -2,12 +2,11 @@ package health
 
 import (
 	"cmp"
-	"slices"
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/container"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
-	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/onset"
 )
 
 // Since returns when the present problem of an object began. text is the JSON text of the object. If the time is
@@ -31,10 +30,10 @@ func Since(text []byte) time.Time {
 	case "/Event", "events.k8s.io/Event":
 		return cmp.Or(o.Time("firstTimestamp"), o.Time("eventTime"), o.Time("deprecatedFirstTimestamp"), o.Created())
 	}
-	if since = cmp.Or(since, conditionSince(o)); !since.IsZero() {
+	if since = cmp.Or(since, onset.OfCondition(o)); !since.IsZero() {
 		return since
 	}
-	if isInitial(o) {
+	if onset.IsCreation(o) {
 		return cmp.Or(o.Time("status", "startTime"), o.Created())
 	}
 	return time.Time{}
@@ -55,7 +54,7 @@ func podSince(o object.Object) time.Time {
 		return ended
 	}
 	// If several containers failed, the condition Ready changed when the first one failed.
-	return cmp.Or(conditionSince(o), ended)
+	return cmp.Or(onset.OfCondition(o), ended)
 }
 
 // cronJobSince returns when the last run was due if that run failed. Otherwise, it returns when the missed run was due.
@@ -65,47 +64,4 @@ func cronJobSince(o object.Object) time.Time {
 		return o.Time("status", "lastScheduleTime")
 	}
 	return r.startedAt
-}
-
-// conditionSince returns the time at which the first condition that is not as desired changed.
-func conditionSince(o object.Object) time.Time {
-	var first, limited time.Time
-	for _, c := range o.Conditions() {
-		switch {
-		case c.ChangedAt.IsZero():
-		case c.Kind == "ScalingLimited":
-			if c.Is("True") && c.Reason == "TooManyReplicas" {
-				limited = c.ChangedAt
-			}
-		case isUndesired(c) && (first.IsZero() || c.ChangedAt.Before(first)):
-			first = c.ChangedAt
-		}
-	}
-	return cmp.Or(first, limited)
-}
-
-// isUndesired reports whether a condition is a problem: a known good type ("Ready") that is not True, or a known bad
-// type ("DiskPressure") that is True.
-func isUndesired(c object.Condition) bool {
-	switch c.Kind {
-	case "Ready", "ContainersReady", "Initialized", "PodScheduled", "Available", "Progressing", "Established",
-		"NamesAccepted", "AbleToScale", "ScalingActive", "DisruptionAllowed", "Synced", "Healthy", "Accepted", "Programmed":
-		return !c.Is("True") && !slices.Contains([]string{"ScalingDisabled", "PodCompleted"}, c.Reason)
-	case "Failed", "FailureTarget", "ReplicaFailure", "Stalled", "Degraded", "MemoryPressure", "DiskPressure",
-		"PIDPressure", "NetworkUnavailable", "ControllerResizeError", "NodeResizeError", "ModifyVolumeError":
-		return c.Is("True")
-	}
-	return c.Is("True") && symptom.IsNodeProblem(c.Kind)
-}
-
-// isInitial reports whether the problem of an object has existed since the creation or the start of the object.
-func isInitial(o object.Object) bool {
-	phase := cmp.Or(o.Text("status", "phase"), "Pending")
-	switch o.Group() + "/" + o.Text("kind") {
-	case "/Pod", "/PersistentVolumeClaim", "/PersistentVolume":
-		return phase == "Pending"
-	case "/Service", "batch/Job", "storage.k8s.io/VolumeAttachment":
-		return true
-	}
-	return len(o.Child("status")) == 0
 }

@@ -2,6 +2,7 @@ package health
 
 import (
 	"strings"
+	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
@@ -35,6 +36,10 @@ func (r *result) applySymptoms(o object.Object) {
 		}
 		return
 	}
+	if at := symptom.Expiry(o); !at.IsZero() && r.promised == 0 {
+		r.progress(at, verdict.Degraded)
+		r.overdueReason, r.overdueSummary = "Expired", "The certificate expired at "+at.UTC().Format(time.RFC3339)
+	}
 	isReady := o.Flag("status", "ready") || o.Flag("status", "readyToUse")
 	if r.Summary == "" && isReady && len(o.Conditions()) == 0 {
 		r.Summary = "Ready"
@@ -47,7 +52,7 @@ func (r *result) isCalm(o object.Object) bool {
 	case Current:
 		return false
 	case Failed:
-		return symptom.IsIdle(o) || symptom.IsPaused(o)
+		return symptom.IsIdle(o) || symptom.IsPaused(o) || symptom.AwaitsApproval(o)
 	case InProgress:
 		isOwn := r.severity == verdict.None // If a severity is set, the status is from a script.
 		return isOwn && symptom.IsSuspended(o) || symptom.IsIdle(o) || symptom.AwaitsApproval(o)

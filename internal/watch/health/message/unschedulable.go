@@ -67,7 +67,7 @@ func nodeObstacles(text string) (obstacles []nodeObstacle) {
 	return obstacles
 }
 
-// predicate returns what the nodes have or do, such as "have too little cpu".
+// predicate returns what the nodes have or do, such as "have insufficient cpu".
 func (o nodeObstacle) predicate() string {
 	plural, singular, noun := o.phrase()
 	verb := plural
@@ -80,7 +80,7 @@ func (o nodeObstacle) predicate() string {
 func (o nodeObstacle) phrase() (plural, singular, noun string) {
 	text := strings.TrimPrefix(o.text, "node(s) ")
 	if resource, ok := strings.CutPrefix(text, "Insufficient "); ok {
-		return "have", "has", "too little " + resource
+		return "have", "has", "insufficient " + resource
 	}
 	if _, taint, ok := strings.Cut(text, "taint {"); ok {
 		taint, _, _ = strings.Cut(taint, "}")
@@ -91,25 +91,25 @@ func (o nodeObstacle) phrase() (plural, singular, noun string) {
 	}
 	switch text {
 	case "Too many pods":
-		return "run", "runs", "the maximum number of pods"
+		return "run", "runs", "too many pods already"
 	case "had untolerated taint(s)", "had taints that the pod didn't tolerate":
-		return "have", "has", "taints that the pod does not tolerate"
+		return "have", "has", "untolerated taints"
 	case "were unschedulable":
-		return "are", "is", "cordoned"
+		return "are", "is", "unschedulable (cordoned)"
 	case "had unknown conditions":
 		return "have", "has", "unknown conditions"
 	case "didn't have free ports for the requested pod ports":
-		return "have", "has", "no free host port for the pod"
+		return "have", "has", "no free ports for the host ports of the pod"
 	case "didn't satisfy existing pods anti-affinity rules":
 		return "run", "runs", "pods whose anti-affinity excludes this pod"
 	case "didn't find available persistent volumes to bind":
-		return "have", "has", "no free volume for a claim of the pod"
+		return "have", "has", "no available persistent volume for a claim of the pod"
 	case "did not have enough free storage":
-		return "have", "has", "too little free storage"
+		return "have", "has", "not enough free storage"
 	case "had no available volume zone":
-		return "are", "is", "not in the zone of the pod's volume"
+		return "have", "has", "no available volume zone for the pod"
 	case "exceed max volume count":
-		return "have", "has", "the maximum number of volumes"
+		return "exceed", "exceeds", "the max volume count"
 	case "had no available disk":
 		return "run", "runs", "another pod that uses the same disk"
 	case "unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod":
@@ -127,7 +127,7 @@ func missingRequirement(text string) string {
 	case "didn't match Pod's node affinity/selector", "didn't match Pod's node affinity", "didn't match node selector":
 		return "the node affinity or node selector"
 	case "didn't match PersistentVolume's node affinity", "had volume node affinity conflict":
-		return "the node affinity of the pod's volume"
+		return "the volume node affinity of the pod"
 	case "didn't match pod affinity rules", "didn't match pod affinity/anti-affinity rules":
 		return "the pod affinity"
 	case "didn't match pod anti-affinity rules":
@@ -148,7 +148,7 @@ func taintPhrase(taint string) (plural, singular, noun string) {
 	key = strings.TrimSuffix(key, ":")
 	switch key {
 	case "node.kubernetes.io/unschedulable":
-		return "are", "is", "cordoned"
+		return "are", "is", "unschedulable (cordoned)"
 	case "node.kubernetes.io/not-ready":
 		return "are", "is", "not ready"
 	case "node.kubernetes.io/unreachable":
@@ -167,7 +167,7 @@ func taintPhrase(taint string) (plural, singular, noun string) {
 	if value != "" {
 		key += "=" + value
 	}
-	return "have", "has", "taint " + key
+	return "have", "has", "untolerated taint " + key
 }
 
 // podObstacle describes an obstacle that is the same for all nodes. It returns "" for an unknown message.
@@ -177,7 +177,7 @@ func podObstacle(text string) string {
 	case text == "no nodes available to schedule pods":
 		return "No node fits: the cluster has no nodes"
 	case text == "pod has unbound immediate PersistentVolumeClaims":
-		return "Cannot be scheduled: a PersistentVolumeClaim of the pod is not bound"
+		return "Cannot be scheduled: a PersistentVolumeClaim of the pod is unbound"
 	case strings.HasPrefix(text, "waiting for ephemeral volume controller to create the "+claim):
 		return "Cannot be scheduled: " + text
 	case strings.HasPrefix(text, claim):

@@ -83,17 +83,19 @@ func isText(c *jsonscan.Cursor, want string) (bool, error) {
 
 func hasReadyCondition(c *jsonscan.Cursor) (found bool, err error) {
 	err = c.Array(func(int) error {
-		isReady, isTrue := false, false
+		isReady, isTrue, isResize := false, false, false
 		err := c.Object(func(key []byte) (err error) {
 			switch string(key) {
 			case "type":
-				isReady, err = isText(c, `"Ready"`)
+				var kind []byte
+				kind, err = c.Value()
+				isReady, isResize = string(kind) == `"Ready"`, bytes.HasPrefix(kind, []byte(`"PodResize`))
 			case "status":
 				isTrue, err = isText(c, `"True"`)
 			}
 			return err
 		})
-		if isReady && !isTrue {
+		if isReady && !isTrue || isResize {
 			return errNotReady
 		}
 		found = found || isReady

@@ -3,6 +3,7 @@ package symptom
 import (
 	"regexp"
 	"slices"
+	"strings"
 )
 
 var (
@@ -48,6 +49,15 @@ func IsPaused(o map[string]any) bool {
 func AwaitsApproval(o map[string]any) bool {
 	conditions := conditionsOf(members(o).child("status"), "", generationOf(o))
 	return slices.ContainsFunc(conditions, func(c condition) bool { return approvalReason.MatchString(c.reason) })
+}
+
+// isIdleName reports whether the name of a condition means that the object is idle on purpose if it is True, such as
+// Paused and cnpg.io/hibernation.
+func isIdleName(name string) bool {
+	words := split(name[strings.LastIndexAny(name, "./")+1:])
+	return len(words) == 1 && slices.Contains([]string{
+		"paused", "suspended", "hibernation", "hibernated", "hibernating", "stopped", "sleeping", "dormant",
+	}, words[0])
 }
 
 // hasIdle reports whether the object is idle on purpose, according to one of the conditions with the names.

@@ -73,6 +73,6 @@ func isErrorLevel(message members) bool {
 func textOf(message members) string {
 	return cmp.Or(
 		message.text("message"), message.text("error"), message.text("description"), message.text("text"),
-		message.text("reason"), message.text("code"),
+		message.text("reason"), message.text("code"), message.text("type", "name"), message.text("type", "code"),
 	)
 }

@@ -4,6 +4,7 @@ package symptom
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -22,16 +23,22 @@ func Of(o map[string]any, isOK bool) (s Symptom, ok bool) {
 	object := members(o)
 	status, generation := object.child("status"), generationOf(object)
 	conditions := conditionsOf(status, "", generation)
+	if found := unanswered(object); found != nil {
+		found.Since = cmp.Or(found.Since, createdAt(object))
+		return *found, true
+	}
 	if status == nil || object.child("spec")["replicas"] == int64(0) || isSuspended(object.child("spec"), conditions) {
 		return Symptom{}, false
 	}
-	parts := partConditions(status, generation, "listeners", "ancestors", "parents")
+	parts := partConditions(status, generation, "listeners", "ancestors", "parents", "bindings")
 	if found := cmp.Or(badTrue(conditions, isOK), badTrue(parts, isOK), badPart(parts)); found != nil {
 		found.Since = cmp.Or(found.Since, createdAt(object))
 		return *found, true
 	}
 	isOK = isOK || isSummaryGood(status, conditions)
-	for _, find := range []func(members, []condition, bool) *Symptom{badPhase, errorMember, badFalse, waiting} {
+	for _, find := range []func(members, []condition, bool) *Symptom{
+		badPhase, errorMember, badFalse, waiting, refused, listedWarning,
+	} {
 		if found := find(status, conditions, isOK); found != nil {
 			found.Since = cmp.Or(found.Since, createdAt(object))
 			return *found, true
@@ -61,7 +68,7 @@ func isSuspended(spec members, conditions []condition) bool {
 	}
 	return hasIdle(conditions, "Ready", "Available", "Healthy", "Synced", "Reconciled") ||
 		slices.ContainsFunc(conditions, func(c condition) bool {
-			return c.is("True") && (c.kind == "Paused" || c.kind == "Suspended")
+			return c.is("True") && isIdleName(c.kind)
 		})
 }
 
@@ -137,9 +144,18 @@ func badFalse(_ members, conditions []condition, isOK bool) *Symptom {
 
 // isSummary reports whether a condition describes an object as a whole, as the condition Ready does.
 func isSummary(kind string) bool {
+	words := split(kind[strings.LastIndexAny(kind, "./")+1:])
+	switch {
+	case kind == "ResolvedRefs":
+		return true
+	case len(words) == 0:
+		return false
+	case len(words) == 1 && slices.Contains([]string{"available", "ready", "succeeded"}, words[0]):
+		return true
+	}
 	return slices.Contains([]string{
-		"Available", "Healthy", "Accepted", "Programmed", "ResolvedRefs", "Valid", "Reconciled", "Synced", "Resolved",
-	}, kind)
+		"healthy", "accepted", "programmed", "valid", "reconciled", "synced", "synchronized", "resolved",
+	}, words[len(words)-1])
 }
 
 // isOptional reports whether an object also works while a condition of the kind is False (Upgradeable, TestSucceeded).
@@ -150,7 +166,7 @@ func isOptional(kind string) bool {
 // Detail returns a sentence that explains the problem of an object. It returns "" if there is none, or if the summary
 // already contains more about the error than one word (Failed).
 func Detail(o map[string]any, summary string) string {
-	if NamesError(summary) && strings.Contains(summary, " ") {
+	if NamesError(summary) && strings.Contains(summary, " ") && !isReferral(summary) {
 		return ""
 	}
 	status, generation := members(o).child("status"), generationOf(o)
@@ -177,7 +193,7 @@ func Detail(o map[string]any, summary string) string {
 	return ""
 }
 
-// isReferral reports whether a message only refers to other conditions.
-func isReferral(message string) bool {
-	return strings.Contains(strings.ToLower(message), "see other condition")
-}
+// referral matches a message that only refers to another part of the status, such as "see Errors for details".
+var referral = regexp.MustCompile(`(?i)\bsee (the )?(other conditions?\b|[a-z.]+ for (more )?(details|information))`)
+
+func isReferral(message string) bool { return referral.MatchString(message) }

@@ -12,7 +12,8 @@ var badWords = []string{ //nolint:gochecknoglobals // Constant.
 	"failed", "failure", "failing", "error", "errors", "errored", "stalled", "degraded", "dangling", "unsupported",
 	"conflict", "conflicted", "unhealthy", "invalid", "deadlock", "deadlocked", "stuck", "unreachable", "unresponsive",
 	"misconfigured", "incompatible", "corrupted", "corrupt", "crashed", "crashing", "broken", "faulted", "mismatched",
-	"unavailable", "unresolved", "readonly", "lost",
+	"unavailable", "unresolved", "readonly", "lost", "unschedulable", "terminal", "expired", "rejected", "infeasible",
+	"exhausted", "inconsistent", "violated",
 }
 
 // If a condition is bad when it is True, its name can start with one of badStarts, such as ErrorOccurred and
@@ -28,9 +29,19 @@ var negations = []string{ //nolint:gochecknoglobals // Constant.
 	"no", "non", "without", "never", "on", "ignore", "ignored", "allow", "inject", "simulated", "previously", "was", "if",
 }
 
-// IsBadIfTrue reports whether the name of a condition means a bad state, so that True is bad.
+// neededWords follow "No" in the names of conditions that are bad if they are True, such as NoMatchingInstance.
+var neededWords = []string{ //nolint:gochecknoglobals // Constant.
+	"matching", "available", "valid", "ready", "healthy", "suitable", "compatible", "endpoints", "backends",
+}
+
+// IsBadIfTrue reports whether the name of a condition means a bad state, so that True is bad. The name can have a
+// prefix, as in "ACK.Terminal" and "example.com/Stalled".
 func IsBadIfTrue(name string) bool {
+	name = name[strings.LastIndexAny(name, "./")+1:]
 	words := split(name)
+	if len(words) > 1 && words[0] == "no" && slices.Contains(neededWords, words[1]) {
+		return true
+	}
 	if len(words) == 0 || slices.ContainsFunc(words, func(word string) bool { return slices.Contains(negations, word) }) {
 		return false
 	}
@@ -87,7 +98,7 @@ var (
 		`^(Failed|Invalid|Error|Unresolved|Unsupported)[A-Z]`)
 	failedReason = regexp.MustCompile(`(Failed|Failure|Failing|Error)$`)
 	// calmReason matches the reason of a condition that is False as expected, such as PodCompleted.
-	calmReason = regexp.MustCompile(`Completed|NoMatching|Skipped|Deleting|Terminating`)
+	calmReason = regexp.MustCompile(`Completed|Skipped|Deleting|Terminating`)
 )
 
 // NamesMissing reports whether an object does not exist, according to a text.

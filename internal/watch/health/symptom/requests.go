@@ -1,0 +1,86 @@
+package symptom
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+)
+
+// unanswered finds a CertificateSigningRequest that nobody approves, or that no signer signs. A client then waits
+// without a certificate.
+func unanswered(o members) *Symptom {
+	if o.text("apiVersion") != "certificates.k8s.io/v1" || o.text("kind") != "CertificateSigningRequest" {
+		return nil
+	}
+	signer := o.text("spec", "signerName")
+	s := &Symptom{Reason: "NotApproved", Sentence: "Nobody has approved the request to signer " + signer}
+	for _, c := range conditionsOf(o.child("status"), "", 0) {
+		switch c.kind {
+		case "Denied":
+			return nil // A decision.
+		case "Failed":
+			return &Symptom{Reason: c.reason, Sentence: c.text(), Since: c.since}
+		case "Approved":
+			s = &Symptom{Reason: "NotSigned", Sentence: "Approved, but signer " + signer + " has not signed it", Since: c.since}
+		}
+	}
+	if o.text("status", "certificate") != "" {
+		return nil
+	}
+	return s
+}
+
+// listedWarning finds a warning about an expression of the object, which the API server has checked. It is in
+// status.typeChecking.expressionWarnings of admission policies.
+func listedWarning(status members, _ []condition, _ bool) *Symptom {
+	warnings := status.child("typeChecking").children("expressionWarnings")
+	for n := range warnings {
+		if text := warnings[n].text("warning"); text != "" {
+			return &Symptom{Reason: "TypeCheckFailed", Sentence: warnings[n].text("fieldRef") + ": " + text}
+		}
+	}
+	return nil
+}
+
+// Expiry returns when a certificate in the status of an object expires, or the zero Time.
+func Expiry(o map[string]any) time.Time {
+	at, _ := time.Parse(time.RFC3339, members(o).text("status", "notAfter"))
+	return at
+}
+
+// resizes are the conditions of a pod whose resources are being changed.
+var resizes = []string{"PodResizePending", "PodResizeInProgress"} //nolint:gochecknoglobals // Constant.
+
+// Resize finds a change of a running pod's resources that its node does not make.
+func Resize(o map[string]any) (s Symptom, ok bool) {
+	for _, c := range conditionsOf(members(o).child("status"), "", generationOf(o)) {
+		if c.is("True") && slices.Contains(resizes, c.kind) {
+			return *symptomOf(&c), true
+		}
+	}
+	return Symptom{}, false
+}
+
+// messageIn returns the message of an error that is a JSON object as text. It returns other texts unchanged.
+func messageIn(text string) string {
+	decoded := members{}
+	if json.Unmarshal([]byte(text), &decoded) != nil || textOf(decoded) == "" {
+		return text
+	}
+	return textOf(decoded)
+}
+
+// StartupTaint returns the key of a taint that keeps pods from a node until a controller or an agent has initialized the
+// node, or "".
+func StartupTaint(o map[string]any) string {
+	for _, taint := range members(o).child("spec").children("taints") {
+		key := taint.text("key")
+		for _, suffix := range []string{"/uninitialized", "/agent-not-ready", "/unregistered"} {
+			if strings.HasSuffix(key, suffix) {
+				return key
+			}
+		}
+	}
+	return ""
+}
