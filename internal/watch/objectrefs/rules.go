@@ -32,6 +32,10 @@ func kindOfNameMember(key string) (target Ref, ok bool) {
 		return Ref{Group: resourceGroup, Kind: "ResourceClaimTemplate"}, true
 	case "deviceClassName":
 		return Ref{Group: resourceGroup, Kind: "DeviceClass"}, true
+	case "volumeSnapshotClassName":
+		return Ref{Group: "snapshot.storage.k8s.io", Kind: "VolumeSnapshotClass"}, true
+	case "volumeAttributesClassName":
+		return Ref{Group: "storage.k8s.io", Kind: "VolumeAttributesClass"}, true
 	case "gatewayClassName":
 		return Ref{Group: gatewayGroup, Kind: "GatewayClass"}, true
 	}
@@ -64,7 +68,7 @@ const (
 )
 
 // defaultKindOf returns the kind to which a member refers if its reference does not include a kind. The defaults are
-// those of the CRDs of cert-manager, KEDA, External Secrets and the Gateway API.
+// those of the CRDs of cert-manager, KEDA, External Secrets, Tekton and the Gateway API.
 func defaultKindOf(key string) (target Ref, ok bool) {
 	switch key {
 	case "issuerRef":
@@ -81,6 +85,10 @@ func defaultKindOf(key string) (target Ref, ok bool) {
 		return Ref{Group: "keda.sh", Kind: "TriggerAuthentication"}, true
 	case "scaleTargetRef":
 		return Ref{Group: "apps", Kind: "Deployment"}, true
+	case "taskRef":
+		return Ref{Group: "tekton.dev", Kind: "Task"}, true
+	case "pipelineRef":
+		return Ref{Group: "tekton.dev", Kind: "Pipeline"}, true
 	case "providerConfigRef":
 		return Ref{Kind: "ProviderConfig"}, true // Of Crossplane; completeGroup adds the group.
 	}
@@ -95,7 +103,7 @@ var fluxSources = []string{ //nolint:gochecknoglobals // Constant.
 // hasKind reports whether a member, such as scaleTargetRef, contains a reference that includes the kind.
 func hasKind(key string) bool {
 	switch key {
-	case "subjects", "resource", "dataSource", "involvedObject", "regarding", "related":
+	case "subjects", "resource", "dataSource", "involvedObject", "regarding", "related", "valuesFrom", "substituteFrom":
 		return true
 	}
 	return strings.HasSuffix(key, "Ref") || strings.HasSuffix(key, "Refs")
@@ -160,6 +168,13 @@ func (w *walker) addSpecialRefs(spec []byte) {
 	}
 	addMember("PersistentVolumeClaim", "", "volumeName", "PersistentVolume")
 	addMember("StatefulSet", "apps", "serviceName", "Service")
+	if o.Group == "" && o.Kind == "Service" {
+		members(spec, func(key string, value []byte) {
+			if key == "externalName" {
+				w.addHost(textOf(value), "spec.externalName")
+			}
+		})
+	}
 	if o.Group == "discovery.k8s.io" && o.Kind == "EndpointSlice" {
 		const label = "kubernetes.io/service-name"
 		w.add(Ref{Kind: "Service", Name: o.Labels[label], Via: "metadata.labels." + label})

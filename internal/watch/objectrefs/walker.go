@@ -21,8 +21,8 @@ type mention struct {
 }
 
 type refMembers struct {
-	name, namespace, kind, apiVersion, group string
-	isOptional                               bool
+	name, namespace, kind, apiVersion, group, key string
+	isOptional                                    bool
 }
 
 func (s *refMembers) field(key []byte) *string {
@@ -37,6 +37,8 @@ func (s *refMembers) field(key []byte) *string {
 		return &s.apiVersion
 	case "apiGroup", "group":
 		return &s.group
+	case "key":
+		return &s.key
 	}
 	return nil
 }
@@ -51,11 +53,11 @@ func (w *walker) value(c *jsonscan.Cursor) error {
 		return c.Array(func(int) error { return w.value(c) })
 	case '"':
 		target, ok := kindOfNameMember(string(w.path[len(w.path)-1]))
-		if !ok {
+		if !ok && w.object.Group != istioGroup {
 			return c.Skip()
 		}
 		name, err := c.Text()
-		if err != nil {
+		if err != nil || w.addIstio(name) || !ok {
 			return err
 		}
 		target.Name, target.Via = name, w.via()
@@ -73,7 +75,8 @@ func (w *walker) members(c *jsonscan.Cursor) error {
 		if isOpaque(string(key), len(w.path)) {
 			return c.Skip()
 		}
-		if string(key) == "optional" && c.Peek() == 't' {
+		// A task in a bundle of Tekton is not an object.
+		if string(key) == "optional" && c.Peek() == 't' || string(key) == "bundle" {
 			s.isOptional = true
 		}
 		if text := s.field(key); text != nil && c.Peek() == '"' {
@@ -113,6 +116,9 @@ func (w *walker) addRef(key string, s *refMembers) {
 	}
 	if key == "secrets" && w.object.Kind == "ServiceAccount" {
 		target, ok = Ref{Kind: "Secret"}, true
+	}
+	if !ok {
+		target, ok = customRef(&w.object.Ref, key, s)
 	}
 	if ok {
 		target.Namespace, target.Name, target.Via = s.namespace, s.name, w.via()

@@ -1,0 +1,66 @@
+package objectrefs
+
+import (
+	"slices"
+	"strings"
+)
+
+const (
+	istioGroup   = "networking.istio.io"
+	contourGroup = "projectcontour.io"
+	routeGroup   = "route.openshift.io"
+)
+
+// traefikGroups are the API groups of Traefik; the second one is deprecated.
+var traefikGroups = []string{"traefik.io", "traefik.containo.us"} //nolint:gochecknoglobals // Constant.
+
+// customRef returns the object to which a member of a custom resource refers, if only its operator defines this form.
+func customRef(o *Ref, key string, s *refMembers) (target Ref, ok bool) {
+	isService := s.kind == "" || s.kind == "Service"
+	switch {
+	case !strings.Contains(o.Group, "."):
+		return Ref{}, false
+	case key == "services" && isService && (o.Group == contourGroup || slices.Contains(traefikGroups, o.Group)):
+		return Ref{Kind: "Service"}, true
+	case (key == "to" || key == "alternateBackends") && isService && o.Group == routeGroup:
+		return Ref{Kind: "Service"}, true
+	case s.key == "" || s.kind != "":
+		return Ref{}, false
+	case strings.Contains(strings.ToLower(key), "configmap"):
+		return Ref{Kind: "ConfigMap"}, true
+	}
+	return Ref{Kind: "Secret"}, true // A name and a key, such as accessKeyId: {name: backup, key: ID}.
+}
+
+// addIstio adds the Service or the Gateway that a text of an Istio object names. It reports whether the text is such a
+// name. Hosts outside the cluster are not objects.
+func (w *walker) addIstio(text string) bool {
+	path := w.path
+	switch last := string(path[len(path)-1]); {
+	case w.object.Group != istioGroup:
+		return false
+	case last == "host" && len(path) > 1 && string(path[len(path)-2]) == "destination":
+		if strings.Contains(text, ".") {
+			w.addHost(text, w.via())
+		} else {
+			w.add(Ref{Kind: "Service", Name: text, Via: w.via()})
+		}
+	case last == "gateways" && text != "mesh":
+		namespace, name, ok := strings.Cut(text, "/")
+		if !ok {
+			namespace, name = "", text
+		}
+		w.add(Ref{Group: istioGroup, Kind: "Gateway", Namespace: namespace, Name: name, Via: w.via()})
+	default:
+		return false
+	}
+	return true
+}
+
+// addHost adds the Service to which the DNS name of a Service belongs, such as db.shop.svc.cluster.local.
+func (w *walker) addHost(host, via string) {
+	part := strings.Split(host, ".")
+	if len(part) >= 3 && part[2] == "svc" {
+		w.add(Ref{Kind: "Service", Namespace: part[1], Name: part[0], Via: via})
+	}
+}
