@@ -7,7 +7,7 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
-	"github.com/glasshouse-project/glasshouse/internal/watch/inherit"
+	"github.com/glasshouse-project/glasshouse/internal/watch/inherit/plan"
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/search"
@@ -144,5 +144,5 @@ func (a *Access) searchedInformer(
 		a.checker.ReleaseAfterResponse(open.Release)
 		return open.Informer
 	}
-	return a.cluster.find(inherit.ScopeOf(r))
+	return a.cluster.find(plan.ScopeOf(r))
 }

@@ -51,29 +51,13 @@ func namespace(o object.Object, status Status) result {
 	if h.Summary == "" {
 		h.Summary = "No phase reported"
 	}
-	obstacle := namespaceObstacle(o) // The summary of a deletion contains this text.
+	obstacle := symptom.NamespaceObstacle(o) // The summary of a deletion contains this text.
 	for _, c := range o.Conditions() {
 		if text := c.ShortExplanation(); c.Is("True") && text != obstacle {
 			h.Details = append(h.Details, text)
 		}
 	}
 	return h
-}
-
-// namespaceObstacle returns the message of the condition that explains best why a Namespace still exists, or "".
-func namespaceObstacle(o object.Object) string {
-	if o.Text("kind") != "Namespace" {
-		return ""
-	}
-	for _, kind := range []string{
-		"NamespaceFinalizersRemaining", "NamespaceContentRemaining", "NamespaceDeletionContentFailure",
-		"NamespaceDeletionGroupVersionParsingFailure", "NamespaceDeletionDiscoveryFailure",
-	} {
-		if c := o.Condition(kind); c.Is("True") {
-			return c.ShortExplanation()
-		}
-	}
-	return ""
 }
 
 func customResourceDefinition(o object.Object, status Status) result {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -113,7 +114,7 @@ func (v kstatusResult) generalSummary(o object.Object) string {
 func terminatingText(o object.Object) string {
 	finalizers := o.Texts("metadata", "finalizers")
 	node := o.Text("spec", "nodeName")
-	switch obstacle := namespaceObstacle(o); {
+	switch obstacle := symptom.NamespaceObstacle(o); {
 	case len(finalizers) == 1:
 		return "Being deleted; waiting for finalizer " + finalizers[0]
 	case len(finalizers) > 1:

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/onset"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -194,7 +195,7 @@ func FuzzOf(f *testing.F) {
 		for _, sentence := range sentences {
 			checkSentence(t, sentence)
 		}
-		_ = health.Since(text) // Must not panic.
+		_ = onset.Of(text) // Must not panic.
 		if repeated := evaluator.Of(text); !reflect.DeepEqual(h, repeated) {
 			t.Errorf("Of is not deterministic: got %q, then %q", h, repeated)
 		}

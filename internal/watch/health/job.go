@@ -92,9 +92,7 @@ func cronJob(o object.Object, _ Status) result {
 		h.Summary = counted(int64(active), "job") + " running"
 	case last == "":
 		h.Summary = "Not run yet"
-	// The controller writes the end and the success of a run in one update. If only the end is written, the run has
-	// failed. RFC 3339 times in UTC, in seconds, sort as text.
-	case succeeded < last && keepsJobs(o):
+	case schedule.LastRunFailed(o):
 		h.Status, h.Summary, h.reason = Failed, "Last run did not succeed", "LastRunFailed"
 		if succeeded == "" {
 			h.Summary = "Last run did not succeed, and no run before it"
@@ -113,17 +111,9 @@ func cronJob(o object.Object, _ Status) result {
 	return h
 }
 
-// keepsJobs reports whether a finished job exists long enough for the controller to see whether it succeeded.
-func keepsJobs(o object.Object) bool {
-	const enough = 60
-	return o.CountOr(enough, "spec", "jobTemplate", "spec", "ttlSecondsAfterFinished") >= enough
-}
-
 // setNextRun makes a CronJob overdue at the time when its next run counts as missed.
 func (r *result) setNextRun(o object.Object) {
-	due, tolerance, ok := schedule.Next(
-		o.Text("spec", "schedule"), o.Text("spec", "timeZone"), o.Time("status", "lastScheduleTime"), o.Created(),
-	)
+	due, tolerance, ok := schedule.NextRun(o)
 	if !ok {
 		return
 	}

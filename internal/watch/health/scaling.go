@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -110,7 +111,8 @@ func podDisruptionBudget(o object.Object, status Status) result {
 		c := o.Conditions()[failed]
 		h.Status, h.Summary, h.reason = Failed, "Cannot be computed: "+c.Explanation(), c.Reason
 		h.severity = verdict.Degraded // It blocks evictions, but the pods run.
-	case isNeverObserved(o) || !o.Has("status", "expectedPods"): // The API server sets all counts of a new budget to 0.
+	// The API server sets all counts of a new budget to 0.
+	case symptom.IsNeverObserved(o) || !o.Has("status", "expectedPods"):
 		h.Status, h.Summary, h.Details = InProgress, "Controller has not observed the latest spec yet", nil
 		h.reason = "NotObserved"
 		h.setUnobserved(o, o.Created(), verdict.Degraded)

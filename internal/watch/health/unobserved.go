@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -23,20 +24,9 @@ func (r *result) setUnobserved(o object.Object, startedAt time.Time, overdue ver
 	r.explainOverdue("Controller has not observed the spec", likely)
 }
 
-// isNeverObserved reports whether the controller of an object has never written its status. The controllers of these
-// kinds always set status.observedGeneration.
-func isNeverObserved(o object.Object) bool {
-	switch o.Group() + "/" + o.Text("kind") {
-	case "apps/Deployment", "apps/ReplicaSet", "apps/StatefulSet", "apps/DaemonSet", "/ReplicationController",
-		"policy/PodDisruptionBudget":
-		return o.Has("metadata", "generation") && !o.Has("status", "observedGeneration")
-	}
-	return false
-}
-
 // explainNeverObserved names the likely reason why a new workload does not get ready: its controller does not run.
 func (r *result) explainNeverObserved(o object.Object) {
-	if r.Status == InProgress && r.overdueSummary == "" && isNeverObserved(o) {
+	if r.Status == InProgress && r.overdueSummary == "" && symptom.IsNeverObserved(o) {
 		r.setUnobserved(o, r.startedAt, r.overdue)
 		r.overdueReason = "NoObservedGeneration"
 	}

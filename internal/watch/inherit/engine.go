@@ -260,8 +260,8 @@ func (e *Engine) isSettled() bool {
 	return isClean && e.isListed()
 }
 
-// Began returns when an object was no longer OK, and when it was degraded or failed. The times are zero if the engine did
-// not observe that: the object had its problem before the engine read it.
+// Began returns when an object was no longer OK, and when it was degraded or failed. The times are zero if the engine
+// did not observe that, because the object had its problem before the engine read it.
 func (e *Engine) Began(id graph.ID) (leftOK, began time.Time) { return e.results.began(id) }
 
 // Problems returns the objects that are not OK, in no particular order.

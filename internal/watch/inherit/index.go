@@ -25,7 +25,7 @@ type index struct {
 	watched   map[graph.Kind]*watched
 	order     []*watched // In the order in which their watches started.
 	planned   int
-	omitted   int  // The number of custom resources that are not watched (see maxCustomKinds).
+	omitted   int  // The number of custom resources that are not watched (see plan.Of).
 	isPlanned bool // The resources to watch are known.
 }
 

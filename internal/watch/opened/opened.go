@@ -16,6 +16,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/pool"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
 	"github.com/glasshouse-project/glasshouse/internal/watch/inherit"
+	"github.com/glasshouse-project/glasshouse/internal/watch/inherit/plan"
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/namespaces"
 	"github.com/glasshouse-project/glasshouse/internal/watch/permit"
@@ -40,7 +41,7 @@ func (d *Deps) Find(scope listwatch.Scope) *shared.Informer { return shared.Of(d
 
 // keepVerdicts keeps the inherited verdicts of a resource up to date until release is called.
 func (d *Deps) keepVerdicts(r *resource.Resource) (release func()) {
-	if d.Verdicts == nil || !inherit.Covers(r) {
+	if d.Verdicts == nil || !plan.Covers(r) {
 		return func() {}
 	}
 	return d.Verdicts.Acquire()

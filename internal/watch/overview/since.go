@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/glasshouse-project/glasshouse/internal/watch/health"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/onset"
 	"github.com/glasshouse-project/glasshouse/internal/watch/inherit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
@@ -42,7 +42,7 @@ func ownSince(n *neighbor.Neighbor) time.Time {
 	if err != nil {
 		return time.Time{}
 	}
-	return health.Since(text)
+	return onset.Of(text)
 }
 
 // causeSince returns when the problem began that an object inherits: the time of its cause, or else of the object

@@ -1,7 +1,7 @@
 package search
 
 import (
-	"github.com/glasshouse-project/glasshouse/internal/watch/inherit"
+	"github.com/glasshouse-project/glasshouse/internal/watch/inherit/plan"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 )
 
@@ -31,7 +31,7 @@ type Coverage struct {
 // Cover returns the coverage of a search in what the engine of inherited verdicts reads. It does not depend on what
 // viewers have opened. isShown reports whether a resource is searched although the engine reads none of its versions.
 func Cover(resources []resource.Resource, mayKnow, isShown func(*resource.Resource) bool) Coverage {
-	planned, limited := inherit.Plan(resources)
+	planned, limited := plan.Of(resources)
 	c := Coverage{Omitted: []Omitted{}, planned: make(map[string]bool, len(planned))}
 	isRead, isLimited := make(map[string]bool, len(planned)), make(map[string]bool, len(limited))
 	for _, r := range planned {

@@ -6,12 +6,73 @@ import (
 	"slices"
 	"time"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/container"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/schedule"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 )
 
-// OfCondition returns the time at which the first condition that is not as desired changed.
-func OfCondition(o object.Object) time.Time {
+// Of returns when the present problem of an object began. text is the JSON text of the object. If the time is
+// unknown, Of returns the zero Time. The object must have a problem, because Of does not evaluate its health.
+func Of(text []byte) time.Time {
+	o, err := object.Read(text)
+	if err != nil {
+		return time.Time{}
+	}
+	if deleted := o.Time("metadata", "deletionTimestamp"); !deleted.IsZero() {
+		return deleted
+	}
+	since := time.Time{}
+	switch o.Group() + "/" + o.Text("kind") {
+	case "/Pod":
+		since = podSince(o)
+	case "batch/CronJob":
+		since = cronJobSince(o)
+	case "/PersistentVolume":
+		since = o.Time("status", "lastPhaseTransitionTime")
+	case "/Event", "events.k8s.io/Event":
+		return cmp.Or(o.Time("firstTimestamp"), o.Time("eventTime"), o.Time("deprecatedFirstTimestamp"), o.Created())
+	}
+	if since = cmp.Or(since, ofCondition(o)); !since.IsZero() {
+		return since
+	}
+	if isCreation(o) {
+		return cmp.Or(o.Time("status", "startTime"), o.Created())
+	}
+	return time.Time{}
+}
+
+// podSince returns when the containers of a failed pod ended, or when the scheduler rejected the pod.
+func podSince(o object.Object) time.Time {
+	if c := o.Condition("PodScheduled"); c.Is("False") {
+		return c.ChangedAt
+	}
+	ended := time.Time{}
+	for _, c := range container.Of(o) {
+		if end, isEnded := c.State("terminated"); isEnded && c.HasFailed() {
+			if at := end.Time("finishedAt"); at.After(ended) {
+				ended = at
+			}
+		}
+	}
+	if o.Text("status", "phase") == "Failed" {
+		return ended
+	}
+	// If several containers failed, the condition Ready changed when the first one failed.
+	return cmp.Or(ofCondition(o), ended)
+}
+
+// cronJobSince returns when the last run was due if that run failed. Otherwise, it returns when the missed run was due.
+func cronJobSince(o object.Object) time.Time {
+	if schedule.LastRunFailed(o) {
+		return o.Time("status", "lastScheduleTime")
+	}
+	due, _, _ := schedule.NextRun(o)
+	return due
+}
+
+// ofCondition returns the time at which the first condition that is not as desired changed.
+func ofCondition(o object.Object) time.Time {
 	var first, limited time.Time
 	for _, c := range o.Conditions() {
 		switch {
@@ -41,8 +102,8 @@ func isUndesired(c object.Condition) bool {
 	return c.Is("True") && symptom.IsNodeProblem(c.Kind)
 }
 
-// IsCreation reports whether the problem of an object has existed since the creation or the start of the object.
-func IsCreation(o object.Object) bool {
+// isCreation reports whether the problem of an object has existed since the creation or the start of the object.
+func isCreation(o object.Object) bool {
 	phase := cmp.Or(o.Text("status", "phase"), "Pending")
 	switch o.Group() + "/" + o.Text("kind") {
 	case "/Pod", "/PersistentVolumeClaim", "/PersistentVolume":

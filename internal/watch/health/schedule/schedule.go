@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/robfig/cron/v3"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
 )
 
 // Tolerances for a CronJob without a time zone. The schedule then applies to the time zone of the controller, which is
@@ -66,4 +68,26 @@ func parse(text, zone string) (schedule cron.Schedule) {
 func isEachHour(s *cron.SpecSchedule) bool {
 	const star = 1 << 63 // The parser sets this bit for "*".
 	return s.Hour&s.Dom&s.Month&s.Dow&star != 0
+}
+
+// NextRun returns when the next run of a CronJob is due, as Next does.
+func NextRun(o object.Object) (due time.Time, tolerance time.Duration, ok bool) {
+	return Next(
+		o.Text("spec", "schedule"), o.Text("spec", "timeZone"), o.Time("status", "lastScheduleTime"), o.Created(),
+	)
+}
+
+// LastRunFailed reports whether the newest run of a CronJob has ended without success. The controller writes the end
+// and the success of a run in one update. If only the end is written, the run has failed.
+func LastRunFailed(o object.Object) bool {
+	isRunning := len(o.Children("status", "active")) > 0
+	// RFC 3339 times in UTC, in seconds, sort as text.
+	isUnsuccessful := o.Text("status", "lastSuccessfulTime") < o.Text("status", "lastScheduleTime")
+	return isUnsuccessful && !isRunning && keepsJobs(o)
+}
+
+// keepsJobs reports whether a finished job exists long enough for the controller to see whether it succeeded.
+func keepsJobs(o object.Object) bool {
+	const enough = 60
+	return o.CountOr(enough, "spec", "jobTemplate", "spec", "ttlSecondsAfterFinished") >= enough
 }

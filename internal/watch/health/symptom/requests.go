@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// unanswered finds a CertificateSigningRequest that nobody approves, or that no signer signs. A client then waits
+// unanswered finds a CertificateSigningRequest that is not approved, or that no signer signs. A client then waits
 // without a certificate.
 func unanswered(o members) *Symptom {
 	if o.text("apiVersion") != "certificates.k8s.io/v1" || o.text("kind") != "CertificateSigningRequest" {
 		return nil
 	}
 	signer := o.text("spec", "signerName")
-	s := &Symptom{Reason: "NotApproved", Sentence: "Nobody has approved the request to signer " + signer}
+	s := &Symptom{Reason: "NotApproved", Sentence: "The request to signer " + signer + " is not approved"}
 	for _, c := range conditionsOf(o.child("status"), "", 0) {
 		switch c.kind {
 		case "Denied":
@@ -71,8 +71,8 @@ func messageIn(text string) string {
 	return textOf(decoded)
 }
 
-// StartupTaint returns the key of a taint that keeps pods from a node until a controller or an agent has initialized the
-// node, or "".
+// StartupTaint returns the key of a taint that keeps pods from a node until a controller or an agent has initialized
+// the node, or "".
 func StartupTaint(o map[string]any) string {
 	for _, taint := range members(o).child("spec").children("taints") {
 		key := taint.text("key")

@@ -1,14 +1,14 @@
-package health_test
+package onset_test
 
 import (
 	"testing"
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/glasshouse-project/glasshouse/internal/watch/health"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/onset"
 )
 
-func TestSince(t *testing.T) {
+func TestOf(t *testing.T) {
 	const meta = `metadata: {creationTimestamp: "2026-11-21T08:00:00Z"}` + "\n"
 	for name, test := range map[string]struct{ object, want string }{
 		"deletion": {`metadata: {deletionTimestamp: "2026-11-21T10:00:00Z", creationTimestamp: "2026-11-21T08:00:00Z"}
@@ -148,7 +148,7 @@ lastTimestamp: "2026-11-21T09:30:00Z"`, "08:30"},
 				t.Fatal(err)
 			}
 			got := ""
-			if since := health.Since(text); !since.IsZero() {
+			if since := onset.Of(text); !since.IsZero() {
 				got = since.UTC().Format("15:04")
 			}
 			if got != test.want {
