@@ -36,8 +36,8 @@ var onlyNames = []string{ //nolint:gochecknoglobals // Constant.
 	"discovery.k8s.io/v1/endpointslices", "admissionregistration.k8s.io/v1/validatingadmissionpolicies",
 }
 
-// Of returns the resources that an inherit.Engine watches, in order. omitted are the custom resources beyond maxCustomKinds.
-// The results point into the parameter resources.
+// Of returns the resources that an inherit.Engine watches, in order. omitted are the custom resources beyond
+// maxCustomKinds. The results point into the parameter resources.
 func Of(resources []resource.Resource) (planned, omitted []*resource.Resource) {
 	byRef := make(map[string]*resource.Resource, len(resources))
 	for n := range resources {
