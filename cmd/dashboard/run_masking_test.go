@@ -98,7 +98,8 @@ func (c canaries) encodedCopies(t *testing.T, place string, n int) map[string]st
 	}
 }
 
-// uncompressedArchive returns base64. The function newWriter must not compress, so that a search finds the text.
+// uncompressedArchive returns an archive of the text, in base64. newWriter must not compress, so that the text can be
+// found in the decoded archive.
 func uncompressedArchive(t *testing.T, text string, newWriter func(io.Writer) (io.WriteCloser, error)) string {
 	t.Helper()
 	var out bytes.Buffer

@@ -577,7 +577,7 @@ func TestFittingRelistStopsNoWatch(t *testing.T) {
 }
 
 // isExceededWith reports whether an account exceeds the budget at the moment when another, larger account releases 2
-// MiB. A greater number of steps delays the release.
+// MiB. The release begins after a busy loop with the given number of steps.
 func isExceededWith(account, large *budget.Account, steps int) bool {
 	reserved := large.Reserve(2 << 20)
 	var started atomic.Bool

@@ -85,7 +85,7 @@ func (o *objectReader) authorize(ctx context.Context, verb authz.Verb, ttl authz
 	return nil
 }
 
-// isConditional reports whether the share link has conditions on labels or words of rows.
+// isConditional reports whether the share link includes objects only by their labels, or by words in their rows.
 func (o *objectReader) isConditional() bool {
 	return o.permitted.Selector != nil || o.permitted.NeedsRow()
 }

@@ -55,7 +55,7 @@ func (b *bubble) readAtRate(
 	); err != nil {
 		b.t.Fatal(err)
 	}
-	// Read the header without a delay, because the client must read each piece of 4 KiB within 20 s (StallTimeout).
+	// Only the body is read slowly. A slow header would exceed StallTimeout: each piece of 4 KiB must be read in 20 s.
 	slow := &slowReader{conn, 0}
 	response, err := http.ReadResponse(bufio.NewReaderSize(slow, 16), nil)
 	if err != nil || response.StatusCode != http.StatusOK {

@@ -136,8 +136,8 @@ const (
 	addrA, addrB = "192.0.2.1", "192.0.2.2"
 )
 
-// Unread responses delay only their caller, which can use a quarter of the memory. If the caller sends another request,
-// one of them is aborted after 500 ms.
+// Unread responses delay only their caller. One caller can use a quarter of the memory for responses. If this caller
+// sends another request, the server aborts one of its unread responses after 500 ms.
 //
 // Invariant: I44.
 func TestUnreadResponsesUseLimitedMemory(t *testing.T) {

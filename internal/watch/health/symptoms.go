@@ -54,7 +54,7 @@ func (r *result) isCalm(o object.Object) bool {
 	case Failed:
 		return symptom.IsIdle(o) || symptom.IsPaused(o) || symptom.AwaitsApproval(o)
 	case InProgress:
-		isOwn := r.severity == verdict.None // If a severity is set, the status is from a script.
+		isOwn := r.severity == verdict.None // A severity here means that a script has set the status.
 		return isOwn && symptom.IsSuspended(o) || symptom.IsIdle(o) || symptom.AwaitsApproval(o)
 	default:
 		return symptom.IsIdle(o)

@@ -258,7 +258,8 @@ func (r *Reader) finishWait(message []byte, err error) ([]byte, error) {
 	return message, err
 }
 
-// heartbeat returns a heartbeat if one is due. The client first needs the newest cursor, which a heartbeat repeats.
+// heartbeat returns a heartbeat if one is due. If the client does not have the newest cursor yet, heartbeat returns a
+// message with this cursor instead.
 func (r *Reader) heartbeat() ([]byte, error) {
 	switch {
 	// Something else is due, or the client moved its window of rows. The next call of advance handles that.

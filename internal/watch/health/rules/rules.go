@@ -76,7 +76,7 @@ func Parse(text []byte) (Set, error) {
 		rules.add(kind, compiled)
 	}
 	if len(found) == 0 {
-		return Set{}, fmt.Errorf("no key has the form %s", ruleForm)
+		return Set{}, fmt.Errorf("the file has no key of the form %s", ruleForm)
 	}
 	slices.SortStableFunc(rules.patterns, func(a, b patternRule) int {
 		return len(b.group) + len(b.kind) - len(a.group) - len(a.kind)

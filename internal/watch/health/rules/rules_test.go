@@ -23,7 +23,7 @@ func TestInvalidRules(t *testing.T) {
 		"resource.customizations.health.a_B: |\n  x = 1\n  = 2": "resource.customizations.health.a_B: line 2: ",
 		ruleFor + "Pod: return\n" + ruleFor + "_Pod: return\n":  "are rules for the same kind",
 		ruleFor + "Pod: a\n" + ruleFor + "Pod: b\n":             "not valid YAML",
-		"data: {url: x}":                                  "no key has the form resource.customizations.health.GROUP_KIND",
+		"data: {url: x}":                                  "has no key of the form resource.customizations.health.GROUP_KIND",
 		"data:\n  resource.customizations: x":             `unknown key "resource.customizations"`,
 		"data:\n  resource.customizations.healthy.a_B: x": "unknown key",
 	} {

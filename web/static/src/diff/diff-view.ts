@@ -234,7 +234,7 @@ export function saveFocus(container: HTMLElement): () => void {
         : focused.matches(".more")
           ? (found?.querySelector(".more") ?? found?.closest(".block"))
           : found?.closest(".block");
-    if (to instanceof HTMLElement) focusElement(to, focused instanceof HTMLButtonElement ? "Redrawn lines" : label);
+    if (to instanceof HTMLElement) focusElement(to, focused instanceof HTMLButtonElement ? "Changed lines" : label);
   };
 }
 

@@ -221,7 +221,7 @@ function Content(props: { overview: Overview; view: HomeView; shown: Overview["p
         <div
           class="reading"
           role="progressbar"
-          aria-label="Resource types read"
+          aria-label="Progress of reading the resource types"
           aria-valuemin={0}
           aria-valuemax={o.watched.length}
           aria-valuenow={done}
