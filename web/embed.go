@@ -112,7 +112,8 @@ func (a *Assets) URL(name string) string {
 // script.
 func (a *Assets) Build() string { return a.hashes[script] }
 
-// Current reports whether browsers can cache a file forever. The parameter v is the hash in the URL.
+// Current reports whether v, the hash in the URL of a file, is the hash of its present content. Browsers can then cache
+// the response forever.
 func (a *Assets) Current(name, v string) bool {
 	hash, ok := a.hashes[name]
 	return ok && (hash == v || isChunk(name))

@@ -240,7 +240,7 @@ func TestObjectsThatCannotBeReadIndividuallyAreUnknown(t *testing.T) {
 	all = append(all, apitest.Kind{Ref: configMaps, Kind: "ConfigMap", Verbs: []string{"list", "watch"}})
 	inCluster(t, all, func(c *testCluster) {
 		t := c.t
-		// Do not check the graph of the index: it needs no reads of single objects.
+		// Here, single objects cannot be read. The graph from the index does not read any, so do not check it.
 		c.indexed = nil
 		c.add(object{pod, "", `"spec":{"volumes":[{"configMap":{"name":"x"}}]}`}, object{configMaps + "/a/x", "", ""})
 		got := node(t, c.graph(t, pod), "core/configmaps/a/x")

@@ -10,7 +10,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// lastChangeAge is how long a last change is cached. Newer changes are in the history of the watches.
+// lastChangeAge is how long the last change of an object is cached. Later changes are in the history of the watch, so
+// the cache does not hide them.
 const lastChangeAge = 5 * time.Minute
 
 // LastChanges reads and caches changes from before this program watched the objects.

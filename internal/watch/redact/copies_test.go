@@ -283,7 +283,7 @@ func TestInnerAnnotationsOfAnotherType(t *testing.T) {
 	}
 }
 
-// Guests (viewers of share links) cannot select by annotations, because these are masked.
+// MayMask returns true for annotations. Guests (viewers of share links) therefore cannot select by annotations.
 func TestGuestRulesMayMaskAnnotations(t *testing.T) {
 	for path, want := range map[string]bool{
 		"metadata.annotations.a": true, "spec.template.metadata.annotations.a": true,

@@ -62,7 +62,7 @@ func Resize(o map[string]any) (s Symptom, ok bool) {
 	return Symptom{}, false
 }
 
-// messageIn returns the message of an error that is a JSON object as text. It returns other texts unchanged.
+// messageIn returns the member message if text is a JSON object. It returns other texts unchanged.
 func messageIn(text string) string {
 	decoded := members{}
 	if json.Unmarshal([]byte(text), &decoded) != nil || textOf(decoded) == "" {

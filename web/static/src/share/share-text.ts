@@ -72,7 +72,7 @@ const maxParts = 100;
 
 /**
  * Returns the resources that a link to the home page shares: those that the page reads, in the selected namespaces.
- * It omits Secrets, because the names of all Secrets are more than a link to problems needs.
+ * It omits Secrets, because guests do not need the names of all Secrets to understand the problems.
  */
 export function homeResources(
   ns: readonly string[],

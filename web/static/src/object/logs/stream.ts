@@ -86,7 +86,7 @@ export class LogStream implements Handler {
     }
   }
 
-  /** Is called after a lost connection or an invalid message. The class Live then requests the log again. */
+  /** Prepares for the log from its start: after a lost connection or an invalid message, Live requests it again. */
   restart(): void {
     this.startResponse();
     this.since ??= this.now();
