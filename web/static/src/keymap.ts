@@ -75,7 +75,6 @@ export interface RowsHost {
 /** Returns the commands of rows, which are the same in lists and on the home page. */
 export function rowCommands(rows: RowsHost): Command[] {
   const { group } = rows;
-  const one = group.slice(0, -1).toLowerCase();
   const move = (keys: string, label: string, by: Parameters<RowsHost["move"]>[0]): Command =>
     command(group, keys, "rows", label, () => rows.move(by), { repeats: true });
   return [
@@ -96,12 +95,12 @@ export function rowCommands(rows: RowsHost): Command[] {
     }),
     move("j ArrowDown", "Down", 1),
     move("k ArrowUp", "Up", -1),
-    move("g Home", `First ${one}`, "first"),
-    move("G End", `Last ${one}`, "last"),
+    move("g Home", "First", "first"),
+    move("G End", "Last", "last"),
     move("PageDown", "Page down", "page-down"),
     move("PageUp", "Page up", "page-up"),
     command(group, "Enter", "rows", "Open object", () => rows.open()),
-    command(group, ".", "page", `Actions of the ${one}`, () => rows.act("menu"), inPalette),
+    command(group, ".", "page", "Actions", () => rows.act("menu"), inPalette),
     command(group, "Y", "page", "Copy name", () => rows.act("copy"), inPalette),
   ];
 }

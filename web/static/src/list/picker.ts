@@ -338,7 +338,7 @@ export class Picker implements KindListener {
     const namespaceText = k.namespaces === 0 ? "" : `, in ${formatInteger(k.namespaces)} of the namespaces`;
     const text = `${name} (${k.ref})${namespaceText}`;
     // If the resource has a problem, use the tooltip of ui/tooltip.ts, because it also appears on keyboard focus.
-    const countText = this.isWider(a) ? ". Only the open list has a count of the selected namespaces." : "";
+    const countText = this.isWider(a) ? ". Only the open list is counted." : "";
     a.title = isHealthy ? text + countText : "";
     const state = k.state === "absent" ? "not available" : k.state;
     if (isHealthy) delete a.dataset["hint"];

@@ -157,7 +157,7 @@ export class ObjectStore implements Handler {
         try {
           this.object = immutableJSONPatch(this.object, e.patch.slice()) as JsonObject;
         } catch {
-          return "a received patch does not apply to the cached object";
+          return "a received patch does not apply";
         }
         break;
       case "delete":

@@ -392,7 +392,7 @@ function author(v: unknown, operations: number): PatchAuthor {
   const a = tree(v, "author");
   const ops = list(a["ops"], "ops").map((op) => number(op, "an operation's index"));
   if (ops.some((op) => !Number.isInteger(op) || op < 0 || op >= operations))
-    throw new MalformedError("an author refers to an operation that is not in the patch");
+    throw new MalformedError("an author names an unknown operation");
   return { ...decodeFieldManager(a), ops };
 }
 
@@ -412,7 +412,7 @@ function patchOp(v: unknown): PatchOp {
     case "copy":
       return { op: o["op"], path, from: string(o["from"], "from") };
     default:
-      throw new MalformedError("a patch operation has an unknown op");
+      throw new MalformedError("a patch has an unknown op");
   }
 }
 

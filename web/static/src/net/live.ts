@@ -242,7 +242,7 @@ export class Live {
       case "digest":
         // The page missed a message. Subscribe again from its own cursor to get the missed changes.
         if (sub.cursor !== null && m.cursor !== "" && m.cursor !== sub.cursor) {
-          this.host.report(`the cached data is older than the server's: ${sub.spec.resource}`);
+          this.host.report(`the cached data is old: ${sub.spec.resource}`);
           this.send(sub);
         } else if (sub.cursor !== null && m.type === "digest") {
           sub.handler.message(m);

@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c}from"./chunk-4TT5PGX2.js";import"./chunk-IP7KFPH7.js";import"./chunk-P7RILUNV.js";import"./chunk-RVMJVQVG.js";import"./chunk-WFUTQJSH.js";import"./chunk-ATB4R42E.js";export{b as isNamespaceName,a as matchingNamespaces,c as namespaceChooser};
