@@ -12,6 +12,11 @@ import (
 
 // custom explains a custom resource by a missing object, by what it uses, or by what it owns.
 func custom(s *subject.Subject) *verdict.Verdict {
+	if s.Own.Severity.IsProblem() {
+		if v := superseded(s); v != nil {
+			return v
+		}
+	}
 	if s.Own.Severity != verdict.OK {
 		if target := s.FirstMissing(nil); target != nil && (target.Resource != "" || s.Own.Severity.IsProblem()) {
 			severity := verdict.Degraded
@@ -29,7 +34,11 @@ func custom(s *subject.Subject) *verdict.Verdict {
 	if worst := s.Worst(s.OwnedObjects()); worst != nil {
 		return s.Inherit(worst, verdict.Degraded, worst.String()+": ")
 	}
-	return mention.Object(s)
+	v := mention.Object(s)
+	if v == nil && s.Own.Severity.IsProblem() {
+		v = mention.AdmissionFailure(s, s.Own.Sentence)
+	}
+	return v
 }
 
 // application explains an Application of Argo CD by the first of its resources that does not work.

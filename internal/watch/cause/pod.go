@@ -120,10 +120,7 @@ func retriedPod(s *subject.Subject) *verdict.Verdict {
 		if owner.Object == nil || owner.Object.UID() != owners[n].UID || owner.Object.Verdict().Severity() != verdict.OK {
 			continue
 		}
-		return &verdict.Verdict{
-			Severity: verdict.OK, Reason: "Replaced", Sentence: owner.String() + " has replaced this pod",
-			Cause: &verdict.Cause{Object: neighbor.ObjectOf(&owner)},
-		}
+		return replacedBy(&owner, "Replaced", "has replaced this pod")
 	}
 	return nil
 }

@@ -18,13 +18,20 @@ func claim(s *subject.Subject) *verdict.Verdict {
 	if o.Status.Phase == corev1.ClaimBound || s.Own.Severity == verdict.None {
 		return nil
 	}
-	if target := s.FirstMissing(func(u *graph.Use) bool {
+	target := s.FirstMissing(func(u *graph.Use) bool {
 		return u.Target.Kind.Kind == "StorageClass" || u.Target.Kind.Kind == "PersistentVolume"
-	}); target != nil {
+	})
+	unfit, hasVolumes := unfitVolume(s, &o)
+	// Nobody creates volumes for a class that does not exist, but an administrator can.
+	isStatic := hasVolumes && (o.Spec.VolumeName != "" || target != nil && target.ID.Kind.Kind == "StorageClass")
+	if target != nil && !isStatic {
 		return s.ReportMissing(target, verdict.Failed)
 	}
 	if v := claimedVolume(s, &o); v != nil {
 		return v
+	}
+	if unfit != nil && isStatic {
+		return unfit
 	}
 	className, isClassUnknown := o.Spec.StorageClassName, false
 	if className != nil && *className != "" && o.Spec.VolumeName == "" {
@@ -33,7 +40,7 @@ func claim(s *subject.Subject) *verdict.Verdict {
 		if class.VolumeBindingMode != nil && *class.VolumeBindingMode == storage.VolumeBindingWaitForFirstConsumer {
 			return waitingClaim(s, &n)
 		}
-		isClassUnknown = n.Object == nil
+		isClassUnknown = n.Presence == neighbor.Unknown
 		s.AddSource(n.Resource, n.ID.Namespace())
 	}
 	if v := provisioningFailure(s, "ProvisioningFailed", "FailedBinding", "VolumeMismatch"); v != nil {

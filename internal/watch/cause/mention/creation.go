@@ -23,16 +23,23 @@ func CreationFailure(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Severity <= verdict.OK {
 		return nil
 	}
-	message := failureMessage(s) + " " + s.EventMessage("FailedCreate")
+	if v := AdmissionFailure(s, failureMessage(s)+" "+s.EventMessage("FailedCreate")); v != nil {
+		return v
+	}
+	if target := s.FirstMissing(isNeededForCreation); target != nil {
+		return s.ReportMissing(target, verdict.Failed)
+	}
+	return nil
+}
+
+// AdmissionFailure explains a message of the API server, which did not admit a new object.
+func AdmissionFailure(s *subject.Subject, message string) *verdict.Verdict {
 	for _, explain := range []func(*subject.Subject, string) *verdict.Verdict{
 		quotaFailure, webhookFailure, limitFailure, policyDenial, webhookDenial, missingForCreation,
 	} {
 		if v := explain(s, message); v != nil {
 			return v
 		}
-	}
-	if target := s.FirstMissing(isNeededForCreation); target != nil {
-		return s.ReportMissing(target, verdict.Failed)
 	}
 	return nil
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 // Existing returns the neighbors with the IDs. It omits objects that are not in the cache.
@@ -26,6 +28,25 @@ func (s *Subject) OwnedObjects() []neighbor.Neighbor {
 		return nil
 	}
 	return s.Existing(s.Owned(s.Object.UID(), neighbor.Limit))
+}
+
+// Superseded is the reason of an object that its owner has replaced.
+const Superseded = "Superseded"
+
+// OrderlyOwner returns the subject's owner if it is a custom resource in order, or was replaced itself; otherwise nil.
+func (s *Subject) OrderlyOwner() *neighbor.Neighbor {
+	_, owners := s.References(s.ID)
+	for n := range owners {
+		owner := s.Find(owners[n].ID)
+		if owner.Object == nil || owner.Object.UID() != owners[n].UID || !resource.IsCustom(owner.ID.Group) {
+			continue
+		}
+		v := owner.Object.Verdict()
+		if v.Own().Severity() == verdict.OK || v.Unpack().Reason == Superseded {
+			return &owner
+		}
+	}
+	return nil
 }
 
 // Used returns the objects to which the subject refers, also missing ones. If include is not nil, it selects the

@@ -21,6 +21,9 @@ import (
 func Service(s *subject.Subject) *verdict.Verdict {
 	o := neighbor.Decode[corev1.Service](s.Object)
 	selector := s.Selector(s.ID)
+	if target := s.FirstMissing(subject.In("spec.externalName")); target != nil {
+		return s.ReportMissing(target, verdict.Failed)
+	}
 	if o.Spec.Type == corev1.ServiceTypeExternalName || selector == nil || o.Spec.PublishNotReadyAddresses {
 		return nil
 	}
@@ -72,8 +75,12 @@ func isReady(p *corev1.Pod) bool {
 
 // noPods explains a Service whose selector matches no pod.
 func noPods(s *subject.Subject, selector *objectrefs.Selector) *verdict.Verdict {
-	if scaled := scaledToZero(s, selector); scaled != nil {
-		sentence := fmt.Sprintf("Nothing answers: %s is scaled to zero", scaled)
+	scaled, why := scaledToZero(s, selector), "is scaled to zero"
+	if scaled == nil {
+		scaled, why = s.OrderlyOwner(), "is in order without these pods"
+	}
+	if scaled != nil {
+		sentence := fmt.Sprintf("Nothing answers: %s %s", scaled, why)
 		return s.ExplainBy(scaled, s.Own.Severity, "ScaledToZero", sentence)
 	}
 	if s.Find(graph.NewID(graph.Kind{Kind: "Pod"}, s.ID.Namespace(), "")).Presence != neighbor.Missing {

@@ -1,0 +1,39 @@
+package cause
+
+import (
+	"slices"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// replacedBy is the verdict on an object whose owner does not need it any more.
+func replacedBy(owner *neighbor.Neighbor, reason, effect string) *verdict.Verdict {
+	return &verdict.Verdict{
+		Severity: verdict.OK, Reason: reason, Sentence: owner.String() + " " + effect,
+		Cause: &verdict.Cause{Object: neighbor.ObjectOf(owner)},
+	}
+}
+
+// superseded returns OK for an older object whose owner has a newer one in its place.
+func superseded(s *subject.Subject) *verdict.Verdict {
+	owner := s.OrderlyOwner()
+	if owner == nil || !isSuperseded(s, owner) {
+		return nil
+	}
+	return replacedBy(owner, subject.Superseded, "no longer needs this object")
+}
+
+// isSuperseded reports whether the owner has a newer object of the subject's kind that is in order, or was replaced
+// itself.
+func isSuperseded(s *subject.Subject, owner *neighbor.Neighbor) bool {
+	if owner.Object.Verdict().Own().Severity() != verdict.OK {
+		return true
+	}
+	siblings := s.Existing(s.Owned(owner.Object.UID(), neighbor.Limit))
+	return slices.ContainsFunc(siblings, func(n neighbor.Neighbor) bool {
+		return n.ID.Kind == s.ID.Kind && n.ID != s.ID && n.Object.Verdict().Own().Severity() == verdict.OK &&
+			!n.Object.Created().Before(s.Object.Created())
+	})
+}
