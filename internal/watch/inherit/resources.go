@@ -106,6 +106,12 @@ func (e *Engine) neighbors(id graph.ID) []graph.ID {
 		}
 	}
 	affected = append(affected, e.mentions.users(id)...)
+	if resource.IsCustom(id.Group) { // An owner in order explains what it owns, and a newer object replaces older ones.
+		affected = append(affected, e.graph.Owned(e.uidOf(id), maxAffected)...)
+		for n := range owners {
+			affected = append(affected, e.graph.Owned(owners[n].UID, maxAffected)...)
+		}
+	}
 	for _, container := range e.containers(id) {
 		if e.results.isProblem(container) { // The deletion of the container can wait for the object.
 			affected = append(affected, container)

@@ -10,7 +10,7 @@ import (
 )
 
 // maxCustomKinds limits the kinds of custom resources that are watched.
-const maxCustomKinds = 100
+const maxCustomKinds = 200
 
 // firstResources are watched in this order: the resources that most often explain a problem are first.
 var firstResources = []string{ //nolint:gochecknoglobals // Constant.
@@ -24,7 +24,8 @@ var firstResources = []string{ //nolint:gochecknoglobals // Constant.
 	"admissionregistration.k8s.io/v1/validatingwebhookconfigurations", "core/v1/replicationcontrollers",
 	"rbac.authorization.k8s.io/v1/rolebindings", "rbac.authorization.k8s.io/v1/clusterrolebindings",
 	"storage.k8s.io/v1/volumeattachments", "apiextensions.k8s.io/v1/customresourcedefinitions",
-	"flowcontrol.apiserver.k8s.io/v1/flowschemas",
+	"flowcontrol.apiserver.k8s.io/v1/flowschemas", "certificates.k8s.io/v1/certificatesigningrequests",
+	"admissionregistration.k8s.io/v1/validatingadmissionpolicies",
 }
 
 // onlyNames are resources of which only the existence of objects matters. Their content is not read.
@@ -33,7 +34,7 @@ var onlyNames = []string{ //nolint:gochecknoglobals // Constant.
 	"rbac.authorization.k8s.io/v1/clusterroles", "scheduling.k8s.io/v1/priorityclasses",
 	"node.k8s.io/v1/runtimeclasses", "flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations",
 	"resource.k8s.io/v1/deviceclasses", "resource.k8s.io/v1/resourceclaims", "resource.k8s.io/v1/resourceclaimtemplates",
-	"discovery.k8s.io/v1/endpointslices", "admissionregistration.k8s.io/v1/validatingadmissionpolicies",
+	"discovery.k8s.io/v1/endpointslices", "storage.k8s.io/v1/volumeattributesclasses",
 }
 
 // Of returns the resources that an inherit.Engine watches, in order. omitted are the custom resources beyond
