@@ -38,6 +38,9 @@ func custom(s *subject.Subject) *verdict.Verdict {
 	if v == nil && s.Own.Severity.IsProblem() {
 		v = mention.AdmissionFailure(s, s.Own.Sentence)
 	}
+	if v == nil && s.Own.Severity == verdict.None {
+		v = s.RepeatedWarning("")
+	}
 	return v
 }
 

@@ -2,11 +2,13 @@ package subject
 
 import (
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 // NewestEvent returns the newest event about the subject that include accepts, or nil.
@@ -39,3 +41,28 @@ func (s *Subject) EventMessage(reasons ...string) string {
 
 // IsWarning reports whether an event is a warning with a message.
 func IsWarning(e *corev1.Event) bool { return e.Type == corev1.EventTypeWarning && e.Message != "" }
+
+const (
+	// recent is how long a warning about an object that seems healthy matters.
+	recent = time.Hour
+	// settleTime is how long a new object can have warnings without a problem.
+	settleTime = 10 * time.Minute
+)
+
+// RepeatedWarning explains an object without a verdict of its own by a warning that its controller repeats. A warning
+// about a violated policy does not count.
+func (s *Subject) RepeatedWarning(prefix string) *verdict.Verdict {
+	last := s.NewestEvent(func(e *corev1.Event) bool { return e.Reason != "PolicyViolation" })
+	if last == nil || !IsWarning(last) {
+		return nil
+	}
+	at, count := neighbor.EventTime(last), last.Count
+	if last.Series != nil {
+		count = last.Series.Count
+	}
+	if count < 2 || at.Before(s.Object.Created().Add(settleTime)) || at.Before(s.Now().Add(-recent)) {
+		return nil
+	}
+	s.AddSource(EventsRef, last.Namespace)
+	return s.Explain(verdict.Degraded, last.Reason, prefix+last.Message, nil)
+}

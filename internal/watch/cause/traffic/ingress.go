@@ -1,9 +1,6 @@
 package traffic
 
 import (
-	"time"
-
-	corev1 "k8s.io/api/core/v1"
 	networking "k8s.io/api/networking/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
@@ -28,7 +25,7 @@ func Ingress(s *subject.Subject) *verdict.Verdict {
 		return s.ReportMissing(target, verdict.Degraded)
 	}
 	if len(o.Status.LoadBalancer.Ingress) == 0 {
-		return rejected(s)
+		return s.RepeatedWarning("No address assigned: ")
 	}
 	return nil
 }
@@ -51,29 +48,4 @@ func ingressPaths(namespace string, spec *networking.IngressSpec) (paths []path)
 		}
 	}
 	return paths
-}
-
-const (
-	// recent is how long a warning about an object that seems healthy matters.
-	recent = time.Hour
-	// settleTime is how long a new object can have warnings without a problem.
-	settleTime = 10 * time.Minute
-)
-
-// rejected explains an Ingress without an address by a warning that its controller repeats. Without such a warning, the
-// controller may never assign an address.
-func rejected(s *subject.Subject) *verdict.Verdict {
-	last := s.NewestEvent(func(*corev1.Event) bool { return true })
-	if last == nil || !subject.IsWarning(last) {
-		return nil
-	}
-	at, count := neighbor.EventTime(last), last.Count
-	if last.Series != nil {
-		count = last.Series.Count
-	}
-	if count < 2 || at.Before(s.Object.Created().Add(settleTime)) || at.Before(s.Now().Add(-recent)) {
-		return nil
-	}
-	s.AddSource(subject.EventsRef, last.Namespace)
-	return s.Explain(verdict.Degraded, last.Reason, "No address assigned: "+last.Message, nil)
 }
