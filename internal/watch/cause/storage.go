@@ -22,7 +22,7 @@ func claim(s *subject.Subject) *verdict.Verdict {
 		return u.Target.Kind.Kind == "StorageClass" || u.Target.Kind.Kind == "PersistentVolume"
 	})
 	unfit, hasVolumes := unfitVolume(s, &o)
-	// Nobody creates volumes for a class that does not exist, but an administrator can.
+	// An administrator can create volumes for a class that does not exist.
 	isStatic := hasVolumes && (o.Spec.VolumeName != "" || target != nil && target.ID.Kind.Kind == "StorageClass")
 	if target != nil && !isStatic {
 		return s.ReportMissing(target, verdict.Failed)

@@ -13,6 +13,9 @@ var (
 		`not(needed|required|requested|applicable|used)|nolongerneeded|intentional|onpurpose`)
 	// approvalReason matches the reason of a condition that waits for the approval of a person.
 	approvalReason = regexp.MustCompile(`(?i)^(requires|needs|awaiting|WaitingFor|pending)(manual)?approval$`)
+	// approvalText matches a message with this meaning.
+	approvalText = regexp.MustCompile(`(?i)\b(waiting for|waits for|awaiting|requires|needs|pending) (manual )?approval\b|` +
+		`\bto approve\b`)
 	// troubleReason matches a reason that names a problem. Such a reason can also match idleReason ("NotPaused").
 	troubleReason = regexp.MustCompile(`(?i)unexpected|error|fail|crash|panic|timeout|` +
 		`not(paused|suspended|stopped|disabled|drained|idle)`)
@@ -48,7 +51,10 @@ func IsPaused(o map[string]any) bool {
 // AwaitsApproval reports whether an object waits until a person approves the next step.
 func AwaitsApproval(o map[string]any) bool {
 	conditions := conditionsOf(members(o).child("status"), "", generationOf(o))
-	return slices.ContainsFunc(conditions, func(c condition) bool { return approvalReason.MatchString(c.reason) })
+	return slices.ContainsFunc(conditions, func(c condition) bool {
+		return approvalReason.MatchString(c.reason) ||
+			!c.is("True") && approvalText.MatchString(c.message) && !NamesError(c.message)
+	})
 }
 
 // isIdleName reports whether the name of a condition means that the object is idle on purpose if it is True, such as

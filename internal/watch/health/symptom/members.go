@@ -52,7 +52,7 @@ func stateMembers(status members) (paths [][]string) {
 				paths = append(paths, []string{name})
 			}
 		case map[string]any:
-			if !isState(name) {
+			if !isState(name) && name != "state" && name != "status" {
 				continue
 			}
 			for _, member := range []string{"phase", "state", "status", "lastObservedState"} {
@@ -88,7 +88,7 @@ func isBadWord(word string) bool {
 		slices.ContainsFunc(parts, func(part string) bool {
 			return slices.Contains([]string{
 				"failed", "failure", "error", "errored", "degraded", "unhealthy", "faulted", "crashed", "unavailable",
-				"unreachable", "invalid", "rejected", "red", "unschedulable", "broken", "lost", "abnormal", "incompatible",
+				"unreachable", "invalid", "rejected", "red", "unschedulable", "broken", "lost", "abnormal", "incompatible", "aborted",
 			}, part)
 		})
 }

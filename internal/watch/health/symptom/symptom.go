@@ -124,14 +124,16 @@ func badPart(parts []condition) *Symptom {
 	return nil
 }
 
-// badFalse finds a condition that is False because of an error.
+// badFalse finds a condition that is False because of an error, or about which no controller decides.
 func badFalse(_ members, conditions []condition, isOK bool) *Symptom {
 	for n := range conditions {
 		c := &conditions[n]
-		if !c.isFalse() {
+		isUndecided := c.is("Unknown") && !isOK && (c.kind == "Accepted" || c.kind == "Programmed")
+		if !c.isFalse() && !isUndecided {
 			continue
 		}
-		isBad := NamesMissing(c.message) || badReason.MatchString(c.reason) || isSummary(c.kind)
+		isBad := isUndecided || NamesMissing(c.message) || badReason.MatchString(c.reason) || isSummary(c.kind) ||
+			strings.HasSuffix(c.kind, "Ready") && NamesError(c.message)
 		if isOK {
 			isBad = failedReason.MatchString(c.reason) && NamesError(c.message) && !isOptional(c.kind)
 		}
