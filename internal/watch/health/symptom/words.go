@@ -13,7 +13,7 @@ var badWords = []string{ //nolint:gochecknoglobals // Constant.
 	"conflict", "conflicted", "unhealthy", "invalid", "deadlock", "deadlocked", "stuck", "unreachable", "unresponsive",
 	"misconfigured", "incompatible", "corrupted", "corrupt", "crashed", "crashing", "broken", "faulted", "mismatched",
 	"unavailable", "unresolved", "readonly", "lost", "unschedulable", "terminal", "expired", "rejected", "infeasible",
-	"exhausted", "inconsistent", "violated", "halted",
+	"exhausted", "inconsistent", "violated",
 }
 
 // If a condition is bad when it is True, its name can start with one of badStarts, such as ErrorOccurred and
