@@ -12,10 +12,8 @@ import (
 
 // custom explains a custom resource by a missing object, by what it uses, or by what it owns.
 func custom(s *subject.Subject) *verdict.Verdict {
-	if s.Own.Severity.IsProblem() {
-		if v := superseded(s); v != nil {
-			return v
-		}
+	if v := superseded(s); v != nil {
+		return v
 	}
 	if s.Own.Severity != verdict.OK {
 		if target := s.FirstMissing(nil); target != nil && (target.Resource != "" || s.Own.Severity.IsProblem()) {

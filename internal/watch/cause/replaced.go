@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"regexp"
 	"slices"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
@@ -16,8 +17,15 @@ func replacedBy(owner *neighbor.Neighbor, reason, effect string) *verdict.Verdic
 	}
 }
 
-// superseded returns OK for an older object whose owner has a newer one in its place.
+// attempt matches kinds whose objects are made one after the other, and not side by side like replicas.
+var attempt = regexp.MustCompile(
+	`(Request|Order|Challenge|Run|Revision|Workflow|Backup|Restore|Job|Execution|Attempt)$`)
+
+// superseded returns OK for a failed attempt whose owner has a newer one in its place.
 func superseded(s *subject.Subject) *verdict.Verdict {
+	if !s.Own.Severity.IsProblem() || !attempt.MatchString(s.ID.Kind.Kind) {
+		return nil
+	}
 	owner := s.OrderlyOwner()
 	if owner == nil || !isSuperseded(s, owner) {
 		return nil

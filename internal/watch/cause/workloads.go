@@ -61,6 +61,9 @@ func job(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Severity <= verdict.OK {
 		return nil
 	}
+	if v := superseded(s); v != nil {
+		return v
+	}
 	worst := s.Worst(s.OwnedObjects())
 	switch {
 	case worst == nil:

@@ -33,12 +33,14 @@ func (s *Subject) OwnedObjects() []neighbor.Neighbor {
 // Superseded is the reason of an object that its owner has replaced.
 const Superseded = "Superseded"
 
-// OrderlyOwner returns the subject's owner if it is a custom resource in order, or was replaced itself; otherwise nil.
+// OrderlyOwner returns the subject's owner if it is a custom resource or a CronJob in order, or was replaced itself;
+// otherwise nil.
 func (s *Subject) OrderlyOwner() *neighbor.Neighbor {
 	_, owners := s.References(s.ID)
 	for n := range owners {
 		owner := s.Find(owners[n].ID)
-		if owner.Object == nil || owner.Object.UID() != owners[n].UID || !resource.IsCustom(owner.ID.Group) {
+		if owner.Object == nil || owner.Object.UID() != owners[n].UID ||
+			!resource.IsCustom(owner.ID.Group) && owner.ID.Kind.Kind != "CronJob" {
 			continue
 		}
 		v := owner.Object.Verdict()
