@@ -17,7 +17,11 @@ func (r *result) applySymptoms(o object.Object) {
 		r.Status, r.severity, r.promised = Current, verdict.OK, 0
 		return
 	}
+	expiry := symptom.Expiry(o)
 	if r.Status != Current {
+		if !expiry.IsZero() && r.Status == InProgress {
+			r.Summary += "; the certificate expires at " + expiry.UTC().Format(time.RFC3339)
+		}
 		if r.Status == InProgress || r.Status == Failed {
 			if detail := symptom.Detail(o, r.Summary); detail != "" {
 				r.Summary = strings.TrimPrefix(r.Summary+". "+detail, ". ")
@@ -36,9 +40,9 @@ func (r *result) applySymptoms(o object.Object) {
 		}
 		return
 	}
-	if at := symptom.Expiry(o); !at.IsZero() && r.promised == 0 {
-		r.progress(at, verdict.Degraded)
-		r.overdueReason, r.overdueSummary = "Expired", "The certificate expired at "+at.UTC().Format(time.RFC3339)
+	if !expiry.IsZero() && r.promised == 0 {
+		r.progress(expiry, verdict.Degraded)
+		r.overdueReason, r.overdueSummary = "Expired", "The certificate expired at "+expiry.UTC().Format(time.RFC3339)
 	}
 	isReady := o.Flag("status", "ready") || o.Flag("status", "readyToUse")
 	if r.Summary == "" && isReady && len(o.Conditions()) == 0 {

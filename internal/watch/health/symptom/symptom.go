@@ -31,11 +31,18 @@ func Of(o map[string]any, isOK bool) (s Symptom, ok bool) {
 		return Symptom{}, false
 	}
 	parts := partConditions(status, generation, "listeners", "ancestors", "parents", "bindings")
-	if found := cmp.Or(badTrue(conditions, isOK), badTrue(parts, isOK), badPart(parts)); found != nil {
+	// A script can ignore a state that the object itself reports.
+	isGood := isSummaryGood(status, conditions)
+	isSure := isOK && isGood
+	found := cmp.Or(badTrue(conditions, isSure), badTrue(parts, isOK), badPart(parts))
+	if found == nil && isOK && !isGood && errorIn(status) != "" {
+		found = badPhase(status, conditions, false)
+	}
+	if found != nil {
 		found.Since = cmp.Or(found.Since, createdAt(object))
 		return *found, true
 	}
-	isOK = isOK || isSummaryGood(status, conditions)
+	isOK = isOK || isGood
 	for _, find := range []func(members, []condition, bool) *Symptom{
 		badPhase, errorMember, badFalse, waiting, refused, listedWarning,
 	} {
