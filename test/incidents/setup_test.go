@@ -108,7 +108,7 @@ func (b *bed) addNode(ctx context.Context, node *unstructured.Unstructured) erro
 		"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
 		"metadata": map[string]any{"name": name, "namespace": corev1.NamespaceNodeLease},
 		"spec": map[string]any{
-			"holderIdentity": identity, "leaseDurationSeconds": int64(24 * 60 * 60),
+			"holderIdentity": identity, "leaseDurationSeconds": int64(leaseSeconds),
 			"renewTime": time.Now().UTC().Format("2006-01-02T15:04:05.000000Z"),
 		},
 	}}

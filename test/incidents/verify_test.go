@@ -55,7 +55,8 @@ func (k *kubelet) verifyLeases(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("get the lease of %s: %w", node, err)
 		}
-		if holder := lease.Spec.HolderIdentity; holder == nil || *holder != identity {
+		if holder := lease.Spec.HolderIdentity; holder == nil || *holder != identity ||
+			lease.Spec.LeaseTransitions != nil && *lease.Spec.LeaseTransitions > 0 {
 			text, _ := json.Marshal(lease) // A lease always has a JSON text.
 			failures = append(failures, fmt.Errorf("another kubelet has taken over node %s: %s", node, text))
 		}
