@@ -17,11 +17,8 @@ func (r *result) applySymptoms(o object.Object) {
 		r.Status, r.severity, r.promised = Current, verdict.OK, 0
 		return
 	}
-	expiry := symptom.Expiry(o)
 	if r.Status != Current {
-		if !expiry.IsZero() && r.Status == InProgress {
-			r.Summary += "; the certificate expires at " + expiry.UTC().Format(time.RFC3339)
-		}
+		r.applyExpiry(o)
 		if r.Status == InProgress || r.Status == Failed {
 			if detail := symptom.Detail(o, r.Summary); detail != "" {
 				r.Summary = strings.TrimPrefix(r.Summary+". "+detail, ". ")
@@ -40,13 +37,24 @@ func (r *result) applySymptoms(o object.Object) {
 		}
 		return
 	}
-	if !expiry.IsZero() && r.promised == 0 {
-		r.progress(expiry, verdict.Degraded)
-		r.overdueReason, r.overdueSummary = "Expired", "The certificate expired at "+expiry.UTC().Format(time.RFC3339)
-	}
+	r.applyExpiry(o)
 	isReady := o.Flag("status", "ready") || o.Flag("status", "readyToUse")
 	if r.Summary == "" && isReady && len(o.Conditions()) == 0 {
 		r.Summary = "Ready"
+	}
+}
+
+// applyExpiry makes an object in order overdue when its certificate expires. An object in progress states this time.
+func (r *result) applyExpiry(o object.Object) {
+	expiry := symptom.Expiry(o)
+	text := expiry.UTC().Format(time.RFC3339)
+	switch {
+	case expiry.IsZero():
+	case r.Status == InProgress:
+		r.Summary += "; the certificate expires at " + text
+	case r.Status == Current && r.promised == 0:
+		r.progress(expiry, verdict.Degraded)
+		r.overdueReason, r.overdueSummary = "Expired", "The certificate expired at "+text
 	}
 }
 

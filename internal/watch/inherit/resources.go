@@ -106,7 +106,8 @@ func (e *Engine) neighbors(id graph.ID) []graph.ID {
 		}
 	}
 	affected = append(affected, e.mentions.users(id)...)
-	if resource.IsCustom(id.Group) || id.Kind.Group == "batch" { // An owner in order explains what it owns, and a newer object replaces older ones.
+	// An owner in order explains what it owns, and a newer object replaces older ones.
+	if resource.IsCustom(id.Group) || id.Group == "batch" {
 		affected = append(affected, e.graph.Owned(e.uidOf(id), maxAffected)...)
 		for n := range owners {
 			affected = append(affected, e.graph.Owned(owners[n].UID, maxAffected)...)
