@@ -12,6 +12,9 @@ import (
 
 // custom explains a custom resource by a missing object, by what it uses, or by what it owns.
 func custom(s *subject.Subject) *verdict.Verdict {
+	if s.Own.Reason == terminating {
+		return waitsFor(s, s.OwnedObjects())
+	}
 	if v := superseded(s); v != nil {
 		return v
 	}

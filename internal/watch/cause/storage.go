@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,11 +16,11 @@ import (
 // claim explains why a PersistentVolumeClaim is not bound.
 func claim(s *subject.Subject) *verdict.Verdict {
 	o := neighbor.Decode[corev1.PersistentVolumeClaim](s.Object)
-	if o.Status.Phase == corev1.ClaimBound || s.Own.Severity == verdict.None {
+	if o.Status.Phase == corev1.ClaimBound || s.Own.Severity == verdict.None || s.Own.Reason == terminating {
 		return nil
 	}
 	target := s.FirstMissing(func(u *graph.Use) bool {
-		return u.Target.Kind.Kind == "StorageClass" || u.Target.Kind.Kind == "PersistentVolume"
+		return slices.Contains([]string{"StorageClass", "VolumeAttributesClass", "PersistentVolume"}, u.Target.Kind.Kind)
 	})
 	unfit, hasVolumes := unfitVolume(s, &o)
 	// An administrator can create volumes for a class that does not exist.
