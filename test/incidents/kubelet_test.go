@@ -23,8 +23,6 @@ const (
 	scheduler   = "incidents" // The schedulerName of pods that the test binds to its nodes.
 	defaultNode = prefix + "node"
 	identity    = "incidents"
-	// leaseSeconds is long, so that the leases of nodes without a kubelet do not expire either.
-	leaseSeconds = 24 * 60 * 60
 )
 
 // podState is the status that the kubelet reports for a pod. An element of Init or Containers contains some members of
@@ -39,8 +37,8 @@ type podState struct {
 	Conditions []corev1.PodCondition `json:"conditions"` // Replace the default conditions of the same type.
 }
 
-// kubelet schedules the pods of the fixtures, and writes their statuses. It renews the leases of its nodes, so kwok
-// ignores these nodes.
+// kubelet schedules the pods of the fixtures, and writes their statuses. It renews the leases of its nodes. kwok
+// ignores these nodes because of their label.
 type kubelet struct {
 	core     kubernetes.Interface
 	pods     listers.PodLister
@@ -80,9 +78,7 @@ func (k *kubelet) step(ctx context.Context) error {
 			if slices.Contains(k.dead, node) {
 				continue
 			}
-			// The patch also restores the holder, because kwok manages the pods of each node whose lease it has acquired.
-			patch := fmt.Appendf(nil, `{"spec":{"holderIdentity":%q,"leaseDurationSeconds":%d,"renewTime":%q}}`,
-				identity, leaseSeconds, time.Now().UTC().Format("2006-01-02T15:04:05.000000Z"))
+			patch := fmt.Appendf(nil, `{"spec":{"renewTime":%q}}`, time.Now().UTC().Format("2006-01-02T15:04:05.000000Z"))
 			if _, err := k.core.CoordinationV1().Leases(corev1.NamespaceNodeLease).Patch(ctx, node,
 				types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "kubelet"}); err != nil {
 				return fmt.Errorf("renew the lease of %s: %w", node, err)

@@ -101,14 +101,15 @@ func (b *bed) isServed(ctx context.Context, name string) error {
 	return fmt.Errorf("%s is not served yet", name)
 }
 
-// addNode creates a node that kwok ignores, because its lease has another holder and does not expire.
+// addNode creates a node that kwok ignores, because of its label. Its lease has another holder and does not expire, but
+// kwok checks the leases of pods' nodes only if it has started its stages for nodes before those for pods.
 func (b *bed) addNode(ctx context.Context, node *unstructured.Unstructured) error {
 	name := node.GetName()
 	lease := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
 		"metadata": map[string]any{"name": name, "namespace": corev1.NamespaceNodeLease},
 		"spec": map[string]any{
-			"holderIdentity": identity, "leaseDurationSeconds": int64(leaseSeconds),
+			"holderIdentity": identity, "leaseDurationSeconds": int64(24 * 60 * 60),
 			"renewTime": time.Now().UTC().Format("2006-01-02T15:04:05.000000Z"),
 		},
 	}}
@@ -116,7 +117,8 @@ func (b *bed) addNode(ctx context.Context, node *unstructured.Unstructured) erro
 		return err
 	}
 	labels := map[string]string{
-		corev1.LabelHostname: name, corev1.LabelOSStable: "linux", corev1.LabelArchStable: "amd64",
+		"demo.glasshouse/kubelet": "other",
+		corev1.LabelHostname:      name, corev1.LabelOSStable: "linux", corev1.LabelArchStable: "amd64",
 		corev1.LabelTopologyZone: "eu-north-1a", corev1.LabelTopologyRegion: "eu-north-1",
 	}
 	maps.Copy(labels, node.GetLabels())
@@ -231,7 +233,8 @@ func (b *bed) isAvailable(ctx context.Context, r *reference, namespace string) e
 	available, _, _ := unstructured.NestedInt64(o.Object, "status", "availableReplicas")
 	succeeded, _, _ := unstructured.NestedInt64(o.Object, "status", "succeeded")
 	phase, _, _ := unstructured.NestedString(o.Object, "status", "phase")
-	if replicas > 0 && available >= replicas || succeeded > 0 || phase == "Bound" || phase == "Running" {
+	_, isCounted, _ := unstructured.NestedMap(o.Object, "status", "hard") // Of a ResourceQuota.
+	if isCounted || replicas > 0 && available >= replicas || succeeded > 0 || phase == "Bound" || phase == "Running" {
 		return nil
 	}
 	return fmt.Errorf("%s is not available yet", r)

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -44,24 +43,7 @@ func (b *bed) verify(ctx context.Context, fixtures []*fixture, k *kubelet) error
 			}
 		}
 	}
-	return errors.Join(append(failures, k.verifyLeases(ctx), k.verify())...)
-}
-
-// verifyLeases reports nodes that kwok has taken over. Then it overwrites the statuses of all their pods.
-func (k *kubelet) verifyLeases(ctx context.Context) error {
-	var failures []error
-	for _, node := range k.nodes {
-		lease, err := k.core.CoordinationV1().Leases(corev1.NamespaceNodeLease).Get(ctx, node, metav1.GetOptions{})
-		if err != nil {
-			return fmt.Errorf("get the lease of %s: %w", node, err)
-		}
-		if holder := lease.Spec.HolderIdentity; holder == nil || *holder != identity ||
-			lease.Spec.LeaseTransitions != nil && *lease.Spec.LeaseTransitions > 0 {
-			text, _ := json.Marshal(lease) // A lease always has a JSON text.
-			failures = append(failures, fmt.Errorf("another kubelet has taken over node %s: %s", node, text))
-		}
-	}
-	return errors.Join(failures...)
+	return errors.Join(append(failures, k.verify())...)
 }
 
 func (b *bed) list(ctx context.Context, r *reference) ([]object, error) {

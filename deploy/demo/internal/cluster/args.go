@@ -120,6 +120,8 @@ func (p plan) kubeletArgs() []string {
 		"--kubeconfig=" + p.dir.config(identity.Kubelets),
 		"--config=" + p.dir.stages(),
 		"--manage-all-nodes=true",
+		// Tests simulate the kubelets of nodes with this label. kwok checks node leases only for some orders of its start.
+		"--disregard-status-with-label-selector=demo.glasshouse/kubelet=other",
 		"--node-ip=" + loopback,
 		"--node-port=" + strconv.Itoa(p.ports.Kubelet),
 		fmt.Sprintf("--server-address=%s:%d", loopback, p.ports.Kubelet),
