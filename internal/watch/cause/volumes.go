@@ -38,8 +38,8 @@ func isCandidate(claim *corev1.PersistentVolumeClaim, v *corev1.PersistentVolume
 		class != nil && *class != "" && *class == v.Spec.StorageClassName
 }
 
-// misfit returns what the claim requests and a volume does not have, or "". isFree is false if another claim can have the
-// volume.
+// misfit returns what the claim requests and a volume does not have, or "". isFree is false if another claim can have
+// the volume.
 func misfit(claim *corev1.PersistentVolumeClaim, v *corev1.PersistentVolume) (sentence string, isFree bool) {
 	if v.Status.Phase != corev1.VolumeAvailable {
 		return "", false

@@ -14,8 +14,8 @@ var (
 	// approvalReason matches the reason of a condition that waits for the approval of a person.
 	approvalReason = regexp.MustCompile(`(?i)^(requires|needs|awaiting|WaitingFor|pending)(manual)?approval$`)
 	// approvalText matches a message with this meaning.
-	approvalText = regexp.MustCompile(`(?i)\b(waiting for|waits for|awaiting|requires|needs|pending) (manual )?approval\b|` +
-		`\bto approve\b`)
+	approvalText = regexp.MustCompile(`(?i)\bto approve\b|` +
+		`\b(waiting for|waits for|awaiting|requires|needs|pending) (manual )?approval\b`)
 	// troubleReason matches a reason that names a problem. Such a reason can also match idleReason ("NotPaused").
 	troubleReason = regexp.MustCompile(`(?i)unexpected|error|fail|crash|panic|timeout|` +
 		`not(paused|suspended|stopped|disabled|drained|idle)`)

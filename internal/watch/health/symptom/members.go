@@ -88,7 +88,8 @@ func isBadWord(word string) bool {
 		slices.ContainsFunc(parts, func(part string) bool {
 			return slices.Contains([]string{
 				"failed", "failure", "error", "errored", "degraded", "unhealthy", "faulted", "crashed", "unavailable",
-				"unreachable", "invalid", "rejected", "red", "unschedulable", "broken", "lost", "abnormal", "incompatible", "aborted",
+				"unreachable", "invalid", "rejected", "red", "unschedulable", "broken", "lost", "abnormal", "incompatible",
+				"aborted",
 			}, part)
 		})
 }
