@@ -2,16 +2,14 @@ package health
 
 import (
 	"strings"
-	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// applySymptoms handles problems that objects of many kinds report in the same form (a condition such as
-// ResolutionFailed). An object with such a problem is degraded if the problem lasts. If another rule has found a
-// problem, applySymptoms adds the most specific message of the status.
+// applySymptoms handles problems that objects of many kinds report in the same form. An object with such a problem is
+// degraded if the problem lasts. If another rule has found one, applySymptoms adds the most specific message.
 func (r *result) applySymptoms(o object.Object) {
 	if r.isCalm(o) {
 		r.Status, r.severity, r.promised = Current, verdict.OK, 0
@@ -46,8 +44,7 @@ func (r *result) applySymptoms(o object.Object) {
 
 // applyExpiry makes an object in order overdue when its certificate expires. An object in progress states this time.
 func (r *result) applyExpiry(o object.Object) {
-	expiry := symptom.Expiry(o)
-	text := expiry.UTC().Format(time.RFC3339)
+	expiry, text := symptom.Expiry(o)
 	switch {
 	case expiry.IsZero():
 	case r.Status == InProgress:
@@ -60,15 +57,8 @@ func (r *result) applyExpiry(o object.Object) {
 
 // isCalm reports whether an object is not ready on purpose: it is idle, paused, or waits for the approval of a person.
 func (r *result) isCalm(o object.Object) bool {
-	switch r.Status {
-	case Current:
-		return false
-	case Failed:
-		return symptom.IsIdle(o) || symptom.IsPaused(o) || symptom.AwaitsApproval(o)
-	case InProgress:
-		isOwn := r.severity == verdict.None // A severity here means that a script has set the status.
-		return isOwn && symptom.IsSuspended(o) || symptom.IsIdle(o) || symptom.AwaitsApproval(o)
-	default:
-		return symptom.IsIdle(o)
-	}
+	isOwn := r.severity == verdict.None // A severity here means that a script has set the status.
+	isOpen := r.Status == Failed || r.Status == InProgress
+	return r.Status != Current && symptom.IsIdle(o) || isOpen && symptom.AwaitsApproval(o) ||
+		r.Status == Failed && symptom.IsPaused(o) || r.Status == InProgress && isOwn && symptom.IsSuspended(o)
 }
