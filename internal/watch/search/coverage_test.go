@@ -29,7 +29,7 @@ func TestCoverageIsComplete(t *testing.T) {
 		served("networking.k8s.io", "v1", "networkpolicies", "list", "watch"),
 		served("metrics.k8s.io", "v1beta1", "pods", "list"),
 	}
-	for n := range 102 {
+	for n := range 202 {
 		resources = append(resources, served("example.com", "v1", fmt.Sprintf("w%03d", n), "list", "watch"))
 	}
 	refs := func(all []resource.Resource) (refs []string) {
@@ -48,7 +48,7 @@ func TestCoverageIsComplete(t *testing.T) {
 	want := []string{
 		"core/v1/pods", "core/v1/configmaps", "core/v1/events", "autoscaling/v2/horizontalpodautoscalers", policies,
 	}
-	if got := refs(c.Resources); !slices.Equal(got, want) || len(c.Resources) != len(want)+100 {
+	if got := refs(c.Resources); !slices.Equal(got, want) || len(c.Resources) != len(want)+200 {
 		t.Errorf("searched: got %d resources with %q, want %q", len(c.Resources), got, want)
 	}
 	var omitted []string
@@ -57,7 +57,7 @@ func TestCoverageIsComplete(t *testing.T) {
 	}
 	want = []string{
 		"core/v1/componentstatuses unread", "coordination.k8s.io/v1/leases unread", "metrics.k8s.io/v1beta1/pods unread",
-		"example.com/v1/w100 limit", "example.com/v1/w101 limit",
+		"example.com/v1/w200 limit", "example.com/v1/w201 limit",
 	}
 	if !slices.Equal(omitted, want) {
 		t.Errorf("omitted: got %q, want %q", omitted, want)
