@@ -35,6 +35,11 @@ func custom(s *subject.Subject) *verdict.Verdict {
 	if worst := s.Worst(s.OwnedObjects()); worst != nil {
 		return s.Inherit(worst, verdict.Degraded, worst.String()+": ")
 	}
+	return explained(s)
+}
+
+// explained explains a custom resource by its own message or by its events.
+func explained(s *subject.Subject) *verdict.Verdict {
 	v := mention.Object(s)
 	if v == nil && s.Own.Severity.IsProblem() {
 		v = mention.AdmissionFailure(s, s.Own.Sentence)

@@ -49,8 +49,7 @@ const (
 	settleTime = 10 * time.Minute
 )
 
-// RepeatedWarning explains an object without a verdict of its own by a warning that its controller repeats. A warning
-// about a violated policy does not count.
+// RepeatedWarning explains an object by a warning that its controller repeats, except one about a violated policy.
 func (s *Subject) RepeatedWarning(prefix string) *verdict.Verdict {
 	last := s.NewestEvent(func(e *corev1.Event) bool { return e.Reason != "PolicyViolation" })
 	if last == nil || !IsWarning(last) {
