@@ -81,7 +81,7 @@ func (e *expectation) causes() []reference {
 // document is one step of the setup of a fixture.
 type document struct {
 	object *unstructured.Unstructured // The step creates or updates this object with its status.
-	wait   *reference                 // The step waits until this object is available, bound, counted or succeeded.
+	wait   *reference                 // The step waits until this object is available, bound, counted or ended.
 	remove *reference                 // The step deletes this object.
 }
 

@@ -234,7 +234,8 @@ func (b *bed) isAvailable(ctx context.Context, r *reference, namespace string) e
 	succeeded, _, _ := unstructured.NestedInt64(o.Object, "status", "succeeded")
 	phase, _, _ := unstructured.NestedString(o.Object, "status", "phase")
 	_, isCounted, _ := unstructured.NestedMap(o.Object, "status", "hard") // Of a ResourceQuota.
-	if isCounted || replicas > 0 && available >= replicas || succeeded > 0 || phase == "Bound" || phase == "Running" {
+	if isCounted || replicas > 0 && available >= replicas || succeeded > 0 ||
+		phase == "Bound" || phase == "Running" || phase == "Failed" {
 		return nil
 	}
 	return fmt.Errorf("%s is not available yet", r)
