@@ -51,7 +51,9 @@ func misfit(claim *corev1.PersistentVolumeClaim, v *corev1.PersistentVolume) (se
 	}
 	has, wants := v.Spec.Capacity[corev1.ResourceStorage], claim.Spec.Resources.Requests[corev1.ResourceStorage]
 	if has.Cmp(wants) < 0 {
-		return fmt.Sprintf("PersistentVolume %s has only %s of %s", v.Name, has.String(), wants.String()), true
+		return fmt.Sprintf(
+			"PersistentVolume %s has only %s, and the claim needs %s", v.Name, has.String(), wants.String(),
+		), true
 	}
 	if claim.Spec.VolumeMode != nil && v.Spec.VolumeMode != nil && *claim.Spec.VolumeMode != *v.Spec.VolumeMode {
 		return fmt.Sprintf("PersistentVolume %s does not have the volume mode %s", v.Name, *claim.Spec.VolumeMode), true

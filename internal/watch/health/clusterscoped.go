@@ -102,7 +102,7 @@ func apiService(o object.Object, _ Status) result {
 			h.overdue = verdict.Failed // The API server sends requests only to a service that is available.
 		}
 		h.promised = serveTime // The API server checks each service every 30 seconds.
-		h.explainOverdue("Availability not reported", "the aggregator of the API server may not run")
+		h.explainOverdue("Availability not reported", "the aggregator of the API server is possibly not running")
 		return h
 	default:
 		return result{Health: Health{Status: Failed, Summary: "Not available: " + c.Explanation()}, reason: c.Reason}

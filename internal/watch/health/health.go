@@ -144,7 +144,7 @@ func (v kstatusResult) override(o object.Object, h *result) {
 	case h.hasRules:
 		h.setUnobserved(o, time.Time{}, max(h.overdue, verdict.Degraded))
 	case h.promised > 0: // A custom resource.
-		h.explainOverdue("Controller has not observed the spec", "it may not run")
+		h.explainOverdue("Controller has not observed the spec", "it is possibly not running")
 	}
 }
 

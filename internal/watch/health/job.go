@@ -44,7 +44,7 @@ func job(o object.Object, _ Status) result {
 			h.progress(o.Time("status", "startTime"), verdict.Degraded)
 			h.promised, h.overdueReason = limit+reportTime, "DeadlineExceeded"
 			h.overdueSummary = fmt.Sprintf(
-				"Runs, although its deadline of %s has passed: %s may not run", limit, controllerManager,
+				"Runs, although its deadline of %s has passed: %s is possibly not running", limit, controllerManager,
 			)
 		}
 	}

@@ -57,7 +57,7 @@ func horizontalPodAutoscaler(o object.Object, _ Status) result {
 	case h.Status == InProgress:
 		h.progress(o.Time("status", "lastScaleTime"), verdict.Degraded)
 		h.promised = mismatchTolerance
-		h.explainOverdue(counted(desired, "replica")+" desired, but not set", controllerManager+" may not run")
+		h.explainOverdue(counted(desired, "replica")+" desired, but not set", controllerManager+" is possibly not running")
 	}
 	if limited.Is("True") {
 		h.Details = append(h.Details, "Limited: "+limited.Explanation())

@@ -87,7 +87,7 @@ func persistentVolume(o object.Object, status Status) result {
 		h.Status, h.Summary, h.reason = InProgress, "Not available yet", "Pending"
 		h.progress(cmp.Or(o.Time("status", "lastPhaseTransitionTime"), o.Created()), verdict.Failed)
 		h.promised = serveTime
-		h.explainOverdue("Not available", controllerManager+" may not run")
+		h.explainOverdue("Not available", controllerManager+" is possibly not running")
 	}
 	return h
 }

@@ -15,11 +15,11 @@ const controllerManager = "kube-controller-manager"
 // needs less than a second, and the kubelet restarts kube-controller-manager after at most 5 minutes.
 func (r *result) setUnobserved(o object.Object, startedAt time.Time, overdue verdict.Severity) {
 	r.progress(startedAt, overdue)
-	likely := controllerManager + " may not run"
+	likely := controllerManager + " is possibly not running"
 	switch o.Group() {
 	case "", "apps", "autoscaling", "batch", "policy":
 	default:
-		likely = "it may not run"
+		likely = "it is possibly not running"
 	}
 	r.explainOverdue("Controller has not observed the spec", likely)
 }

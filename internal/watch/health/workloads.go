@@ -106,7 +106,7 @@ func (r *result) limitRollout(o object.Object, progressing object.Condition) {
 	r.startedAt, r.promised = progressing.UpdatedAt, deadline+reportTime
 	r.overdueReason = "ProgressDeadlineExceeded"
 	r.overdueSummary = fmt.Sprintf(
-		"%s. Its progress deadline of %s has passed, but is not reported: %s may not run", r.Summary, deadline,
+		"%s. Its progress deadline of %s has passed, but is not reported: %s is possibly not running", r.Summary, deadline,
 		controllerManager,
 	)
 }

@@ -117,7 +117,7 @@ export function ShareForm({ host, onCreated }: { host: ShareHost; onCreated: (cr
                 />
                 <span class="name">{targetLabels[option]}</span>
                 <span class="words">
-                  {plain === null ? "you select what to share from lists" : partsText(partsOf(plain))}
+                  {plain === null ? "you select what the link shares" : partsText(partsOf(plain))}
                 </span>
               </label>
               {option === target && plain !== null && (

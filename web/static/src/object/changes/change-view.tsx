@@ -105,7 +105,7 @@ function missedText({ before, after }: HistoryStep): string {
   if (before === null || after === null) return prefix;
   const uid = (o: JsonObject): unknown => valueAt(o, ["metadata", "uid"]);
   return `${prefix}; ${
-    uid(before) === uid(after) ? "this is their combined result" : "deleted and recreated, with these differences"
+    uid(before) === uid(after) ? "this combines several changes" : "deleted and recreated, with these differences"
   }`;
 }
 
