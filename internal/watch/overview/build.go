@@ -211,6 +211,16 @@ func (*builder) isWholeIn(f *query.Filter, namespace string) bool {
 	return !isLimited && (len(f.Namespaces) == 0 || slices.Contains(f.Namespaces, namespace))
 }
 
+// isSelected reports whether an object is in the selected namespaces, or is one of them. Other cluster-scoped objects,
+// such as nodes, are then only causes.
+func (b *builder) isSelected(id graph.ID) bool {
+	namespace := id.Namespace()
+	if namespace == "" && id.Kind == (graph.Kind{Kind: "Namespace"}) {
+		namespace = id.Name()
+	}
+	return len(b.namespaces) == 0 || slices.Contains(b.namespaces, namespace)
+}
+
 // sees reports whether the viewer may read an object.
 func (b *builder) sees(n *neighbor.Neighbor) bool {
 	f := b.filters[n.ID.Kind]
@@ -227,7 +237,7 @@ func (b *builder) sees(n *neighbor.Neighbor) bool {
 func (b *builder) items() (items []item) {
 	engine := b.deps.Engine
 	for _, n := range engine.Problems() {
-		if n.ID.Kind.Kind == "Event" || !b.sees(&n) {
+		if n.ID.Kind.Kind == "Event" || !b.isSelected(n.ID) || !b.sees(&n) {
 			continue
 		}
 		packed := n.Object.Verdict()
