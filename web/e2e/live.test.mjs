@@ -209,10 +209,10 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
     // Two kinds of objects are progressing at first, and failed after 10 minutes: a pod without a node, and a new node
     // that is not ready.
     const severityAt = (time) => (Date.now() - Date.parse(time) > 600_000 ? "failed" : "progressing");
-    const { items } = await read("/api/v1/namespaces/shop/pods");
-    const { conditions } = items.find((p) => p.status.phase === "Pending").status;
+    const { items } = await read("/api/v1/namespaces/data/pods");
+    const { conditions } = items.find((p) => p.metadata.name.startsWith("model-trainer-")).status;
     const pending = severityAt(conditions.find((c) => c.type === "PodScheduled").lastTransitionTime);
-    await seen("r/core/v1/pods", "pending", { "0/1": pending, Pending: pending });
+    await seen("r/core/v1/pods", "model-trainer-", { "0/1": pending, Pending: pending });
     await seen("r/core/v1/pods", "postgres", {});
     // The text SchedulingDisabled of a node must have no color, because someone requested this state on purpose.
     const node = (await read("/api/v1/nodes")).items.find((n) =>
