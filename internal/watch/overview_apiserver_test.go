@@ -22,11 +22,7 @@ func TestOverviewShowsTheStateOfTheAPIServer(t *testing.T) {
 		program := watch.Viewer{Program: true}
 		stateFor := func(viewer watch.Viewer) overview.APIServer {
 			t.Helper()
-			doc, err := cluster.For(viewer).Overview(t.Context(), watch.OverviewQuery{Wait: time.Minute})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return doc.Summary.APIServer
+			return overviewFor(t, cluster, viewer, watch.OverviewQuery{}).Summary.APIServer
 		}
 		follower := cluster.For(program).Resources().Follow() // Repeats discovery, as the resource picker does.
 		defer follower.Close()

@@ -32,10 +32,6 @@ func lines(doc *overview.Overview) (found []string) {
 	return found
 }
 
-func sameElements(a, b []string) bool {
-	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
-}
-
 // All objects with the same cause are one finding. Failed findings are first. Counts has the number of objects, also of
 // those beyond the limit.
 //
@@ -63,7 +59,8 @@ func TestOverviewGroupsObjectsByCause(t *testing.T) {
 			t.Errorf("counts: got %v, want %d objects with a problem", doc.Counts, objects)
 		}
 		inA := lines(overviewFor(t, cluster, program, watch.OverviewQuery{Namespaces: []string{"a"}}))
-		if wantA := append([]string{"3 Deployment/stranded failed"}, want[1:]...); !sameElements(inA, wantA) {
+		wantA := append([]string{"3 Deployment/stranded failed"}, want[1:]...)
+		if sorted(strings.Join(inA, ", ")) != sorted(strings.Join(wantA, ", ")) {
 			t.Errorf("in namespace a: got %q, want %q, without the node", inA, wantA)
 		}
 		limited := overviewFor(t, cluster, program, watch.OverviewQuery{Limit: 1})

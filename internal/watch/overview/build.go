@@ -241,7 +241,6 @@ func (b *builder) items() (items []item) {
 			continue
 		}
 		packed := n.Object.Verdict()
-		isCauseVisible := packed.IsInherited() && b.seesCause(packed)
 		b.result.Counts[packed.Severity().String()]++
 		if !packed.Severity().IsProblem() {
 			continue
@@ -250,12 +249,12 @@ func (b *builder) items() (items []item) {
 			// Keep only the severity. The engine reads custom resources without the guest mask, so its sentences can
 			// contain values that guests must not see.
 			packed = verdict.Pack(nil, &verdict.Verdict{Severity: packed.Severity()})
-			isCauseVisible = false
 		}
+		seesCause := b.seesCause(packed)
 		item := item{Object: neighbor.ObjectOf(&n), Verdict: packed.Unpack(), Since: func() time.Time {
-			return since(engine, &n, isCauseVisible)
+			return since(engine, &n, packed.IsInherited() && seesCause)
 		}}
-		if !b.seesCause(packed) {
+		if !seesCause {
 			item.Verdict = packed.Public().Unpack()
 		} else if chain := engine.Chain(n.ID); !slices.ContainsFunc(chain, func(o verdict.Object) bool {
 			return !b.seesObject(&o)
