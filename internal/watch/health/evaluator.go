@@ -65,10 +65,10 @@ func (e *Evaluator) evaluate(o object.Object, text []byte, now time.Time) result
 	compute := rulesFor(o)
 	if compute == nil {
 		if s := e.embedded.Find(group, kind); s != nil {
-			if r := e.runScript(s, o, now); r.Status != Unknown {
+			if r := e.runScript(s, o, now); !r.scriptFailed {
 				return r
 			}
-			// The script failed, or does not know the state. The general rules often do.
+			// The general rules often know the state nevertheless.
 		}
 	}
 	general := computeStatus(o)

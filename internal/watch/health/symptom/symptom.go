@@ -31,11 +31,10 @@ func Of(o map[string]any, isOK bool) (s Symptom, ok bool) {
 		return Symptom{}, false
 	}
 	parts := partConditions(status, generation, "listeners", "ancestors", "parents", "bindings")
-	// A script can ignore a state that the object itself reports.
 	isGood := isSummaryGood(status, conditions)
-	isSure := isOK && isGood
-	found := cmp.Or(badTrue(conditions, isSure), badTrue(parts, isOK), badPart(parts))
-	if found == nil && isOK && !isGood && errorIn(status) != "" {
+	found := cmp.Or(badTrue(conditions, isOK), badTrue(parts, isOK), badPart(parts))
+	if found == nil && isOK && !isGood && len(conditions) == 0 && errorIn(status) != "" {
+		// A script can ignore a state that the object itself reports.
 		found = badPhase(status, conditions, false)
 	}
 	if found != nil {
