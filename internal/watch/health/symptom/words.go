@@ -85,7 +85,8 @@ func split(name string) (words []string) {
 
 var (
 	missingText = regexp.MustCompile(`(?i)\b(not found|(does not|doesn't|do not|don't) exist|no such|` +
-		`no matches for kind|none of the [^.,]{1,60} match(es|ed)?|could not find|cannot find|can't find|couldn't find|non-existent|not exist)\b`)
+		`no matches for kind|none of the [^.,]{1,60} match(es|ed)?|could not find|cannot find|can't find|couldn't find|` +
+		`non-existent|not exist)\b`)
 	errorText = regexp.MustCompile(`(?i)\b(errors?|fail(ed|s|ing|ures?)?|cannot|can't|could not|couldn't|unable|` +
 		`denied|refused|forbidden|rejected|timed out|timeout|deadline exceeded|invalid|wrong|unauthorized|unreachable|` +
 		`insufficient|exceeded|unsupported|unsatisfiable|not (satisfiable|permitted|allowed|accepted|valid|supported)|` +
