@@ -18,7 +18,8 @@ type finder struct {
 	lists    []*list
 	builder  *graphBuilder
 
-	pods   []*entry
+	pods   []*entry // that f.object selects
+	using  []*entry // the pods that use f.object, if it is a PersistentVolumeClaim
 	reads  int
 	labels labelSets
 }

@@ -123,6 +123,7 @@ func Of(ctx context.Context, access *watch.Access, ref, namespace, name string) 
 		return nil, err
 	}
 	f.addPodOwners(readCtx)
+	f.addNodesOfUsers(readCtx)
 	if err := f.compute(ctx, f.linkOwners, f.linkSelected, f.addSelectors); err != nil {
 		return nil, err
 	}

@@ -34,6 +34,7 @@ type entry struct {
 	list    *list
 	owners  []objectrefs.Ref
 	via     string               // path of the JSON member that refers to f.object
+	node    *objectrefs.Ref      // the node of a pod that uses f.object
 	selects *objectrefs.Selector // nil without a pod selector
 	id      string
 }
@@ -144,11 +145,23 @@ func (f *finder) readRefs() {
 			o := objectrefs.Of(text)
 			e.owners, e.selects = o.Owners, o.Selects
 			index := slices.IndexFunc(o.Uses, func(r objectrefs.Ref) bool { return f.refersToObject(&r, e.Namespace()) })
-			if index >= 0 {
-				e.via = o.Uses[index].Via
+			if index < 0 {
+				continue
+			}
+			e.via = o.Uses[index].Via
+			if l.kind == "core/pods" {
+				e.node = nodeOf(o.Uses)
 			}
 		}
 	}
+}
+
+func nodeOf(uses []objectrefs.Ref) *objectrefs.Ref {
+	index := slices.IndexFunc(uses, func(r objectrefs.Ref) bool { return r.Group == "" && r.Kind == "Node" })
+	if index < 0 {
+		return nil
+	}
+	return &uses[index]
 }
 
 func (f *finder) refersToObject(r *objectrefs.Ref, namespace string) bool {

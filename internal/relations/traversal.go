@@ -2,6 +2,7 @@ package relations
 
 import (
 	"context"
+	"slices"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch"
 	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
@@ -94,6 +95,9 @@ func (f *finder) addUsers() {
 		}
 	})
 	f.builder.assignNodes(users)
+	if f.kind == "core/persistentvolumeclaims" {
+		f.using = slices.DeleteFunc(slices.Clone(users), func(e *entry) bool { return e.list.kind != "core/pods" })
+	}
 	for _, e := range users {
 		if e.id != "" {
 			f.builder.link(e.id, f.self(), "uses", e.via)
@@ -115,13 +119,33 @@ func (f *finder) addSelected() {
 
 func (f *finder) addPodOwners(ctx context.Context) {
 	followed := make(map[string]bool)
-	for _, e := range f.pods {
+	for _, e := range slices.Concat(f.pods, f.using) {
 		if e.id == "" {
 			continue
 		}
 		if len(e.owners) > 0 && !followed[e.owners[0].UID] && len(followed) < maxChains {
 			followed[e.owners[0].UID] = true
 			f.addOwnersOf(ctx, e.id, e.Namespace(), e.owners[:1], 0)
+		}
+	}
+}
+
+// addNodesOfUsers adds the nodes of the pods that use the object. They show where a volume is mounted.
+func (f *finder) addNodesOfUsers(ctx context.Context) {
+	var targets []*target
+	var from []string
+	for _, e := range f.using {
+		if e.id == "" || e.node == nil || len(targets) == maxChains {
+			continue
+		}
+		if t, ok := f.target(e.node, e.Namespace()); ok {
+			targets, from = append(targets, t), append(from, e.id)
+		}
+	}
+	f.readTargets(ctx, targets...)
+	for n, t := range targets {
+		if f.builder.add(t.node) {
+			f.builder.link(from[n], t.node.ID, "uses", t.Via)
 		}
 	}
 }

@@ -12,6 +12,7 @@ func TestGraphFollowsOwners(t *testing.T) {
 	const (
 		deployment, replicaSet = deployments + "/a/web", replicaSets + "/a/web-1"
 		cron, job              = "batch/v1/cronjobs/a/c", "batch/v1/jobs/a/j"
+		claims, sets           = "core/v1/persistentvolumeclaims", "apps/v1/statefulsets"
 	)
 	for _, test := range []struct {
 		name    string
@@ -43,6 +44,21 @@ func TestGraphFollowsOwners(t *testing.T) {
 			[]object{{backups + "/a/x", ownedBy(backups + "/a/y"), ""}, {backups + "/a/y", ownedBy(backups + "/a/x"), ""}},
 			[]string{
 				"example.com/backups/a/y owns example.com/backups/a/x", "example.com/backups/a/x owns example.com/backups/a/y",
+			},
+		},
+		{
+			"of the pods that use a claim, and their nodes",
+			[]object{
+				{claims + "/a/data", "", ""},
+				{
+					pod, ownedBy(sets + "/a/db"),
+					`"spec":{"nodeName":"n","volumes":[{"persistentVolumeClaim":{"claimName":"data"}}]}`,
+				},
+				{sets + "/a/db", "", ""}, {nodes + "/_/n", "", ""},
+			},
+			[]string{
+				"core/pods/a/p uses core/persistentvolumeclaims/a/data", "apps/statefulsets/a/db owns core/pods/a/p",
+				"core/pods/a/p uses core/nodes/_/n",
 			},
 		},
 		{"not to the object itself", []object{{backups + "/a/x", ownedBy(backups + "/a/x"), ""}}, nil},
