@@ -100,7 +100,7 @@ func (a *Assets) Chunks(views ...string) []string {
 // FS returns the embedded files. The server serves them under /static/.
 func (a *Assets) FS() fs.FS { return a.fsys }
 
-// URL returns the URL of a file, such as "/static/app.js?v=<hash>". For an unknown file, the hash is missing.
+// URL returns the URL of a file, such as "/static/app.js?v=<hash>". For an unknown file, the URL has no hash.
 func (a *Assets) URL(name string) string {
 	if hash, ok := a.hashes[name]; ok {
 		return "/static/" + name + "?v=" + hash
@@ -108,8 +108,8 @@ func (a *Assets) URL(name string) string {
 	return "/static/" + name
 }
 
-// Build returns the ID of this build of the page: a hash of all files. It is also the version in the URL of the main
-// script.
+// Build returns the ID of this build of the page: the hash of all files, which New stores as the hash of the main
+// script. The URL of the main script contains it as the version.
 func (a *Assets) Build() string { return a.hashes[script] }
 
 // Current reports whether v, the hash in the URL of a file, is the hash of its present content. Browsers can then cache

@@ -27,7 +27,7 @@ type authSettings struct {
 
 	oidc       auth.OIDCOptions
 	oidcSecret string // path of the file with the OpenID Connect client secret
-	oidcCA     string // path of a PEM file with the CA certificates of the provider
+	oidcCA     string // path of a PEM file with the CA certificates of the OpenID Connect provider
 }
 
 func (s *authSettings) addFlags(flags *pflag.FlagSet) {

@@ -48,7 +48,7 @@ func hasClusterFlags(flags *pflag.FlagSet) (hasOther bool) {
 	return hasOther
 }
 
-// switchable returns nil if there are fewer than two contexts, for example in a pod.
+// switchable returns the contexts to switch between, or nil if there are fewer than two, for example in a pod.
 func (c *contextSwitcher) switchable() *request.Contexts {
 	if all, err := c.listContexts(); err != nil || len(all) < 2 {
 		return nil
@@ -104,7 +104,8 @@ func (c *contextSwitcher) switchTo(ctx context.Context, name string) error {
 	return nil
 }
 
-// errNotSent is the error of the dialer in the function credentials. The dialer never opens a connection.
+// errNotSent is the error of the dialer that the function credentials uses. This dialer never opens a connection, so
+// the error shows that client-go has obtained the credentials.
 var errNotSent = errors.New("no connection to the API server")
 
 // credentials checks that credentials can be obtained, for example from a login command. It sends no request.
@@ -116,7 +117,7 @@ func credentials(ctx context.Context, config *rest.Config) error {
 		return fmt.Errorf("set up the connection to the API server: %w", err)
 	}
 	result := make(chan error, 1)
-	// client-go waits for the login command without a time limit, and ignores ctx.
+	// Use a goroutine, because client-go waits for the login command without a time limit, and ignores ctx.
 	go func() { result <- client.RESTClient().Get().AbsPath("/version").MaxRetries(0).Do(ctx).Error() }()
 	select {
 	case err := <-result:
@@ -135,7 +136,8 @@ func clusterInfo(f clusterTarget, cluster *watch.Cluster) request.ClusterInfo {
 	return request.ClusterInfo{Cluster: cluster, Name: f.name, Server: f.config.Host, Namespace: f.namespace}
 }
 
-// run runs the active cluster. A switch starts the next cluster before the previous one stops, so no page waits.
+// run runs the active cluster. After a switch, it runs the next cluster at once: it cancels the previous one, but does
+// not wait for its end, so that no page waits.
 func (c *contextSwitcher) run(ctx context.Context, cluster *watch.Cluster, server *web.Server) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for {

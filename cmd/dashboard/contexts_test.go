@@ -374,7 +374,7 @@ func TestFailedSwitchKeepsTheActiveCluster(t *testing.T) {
 		t.Errorf("GET /api/v1/contexts without the kubeconfig: got %d %s, want 503", code, text)
 	}
 	conn.Send(`{"op":"ping","id":2}`)
-	conn.Until(2, "pong") // The tab still has its connection.
+	conn.Until(2, "pong") // The pong shows that the tab still has its connection.
 	if strings.Contains(p.log.String(), "switched to another cluster") {
 		t.Errorf("the log reports a switch to another cluster: %s", p.log)
 	}
@@ -426,7 +426,7 @@ func TestSwitchesLeakNoGoroutines(t *testing.T) {
 	switchAndRead := func(n int) {
 		p.switchContext(names[n%2])
 		if previous != nil {
-			wantSwitchedClose(t, previous) // The client must read the close; a WebSocket then ends at once.
+			wantSwitchedClose(t, previous) // Read the close frame, so that the WebSocket ends at once.
 		}
 		p.waitForPod("pod-of-" + names[n%2])
 		previous = p.openSocket(p.clusterID())

@@ -19,7 +19,7 @@ import (
 
 type invariant struct {
 	statement string
-	tests     []string // The names of Go test functions, then the paths of the page's test files.
+	tests     []string // Names of Go test functions, then paths of the web page's test files.
 }
 
 // invariantComment matches comments such as "Invariant: I5, I9." and "Invariant: I5. The writer never waits.".

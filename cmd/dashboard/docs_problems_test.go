@@ -2,8 +2,8 @@ package main
 
 import "net/http"
 
-// problemMeanings explains problems (error documents) by title. It has the problems whose detail contains no general
-// sentence that docs/reference.md can quote.
+// problemMeanings explains the problems (error documents) whose detail contains no general sentence that
+// docs/reference.md can quote. The key is the title of the problem.
 func problemMeanings() map[string]string {
 	return map[string]string{
 		"Container is waiting": "The container has not run yet. The detail has the reason and the containers of " +

@@ -84,7 +84,8 @@ func flagList(t *testing.T) string {
 	return listFlags(dashboardFlags(t), func(flag *pflag.Flag) bool { return flag.Annotations[kubectlAnnotation] == nil })
 }
 
-// kubectlFlags returns only the names: kubectl's documents and the help of the program describe these flags.
+// kubectlFlags returns the names of the flags that kubectl also has. It omits their descriptions, because kubectl's
+// documents and the help of the program contain them.
 func kubectlFlags(t *testing.T) string {
 	t.Helper()
 	var names []string
@@ -96,7 +97,8 @@ func kubectlFlags(t *testing.T) string {
 	return item(strings.Join(names, ", "))
 }
 
-// dashboardFlags sets environment variables, so that default values are the same on every machine.
+// dashboardFlags returns the flags of the program. It sets environment variables, so that default values are the same
+// on every machine.
 func dashboardFlags(t *testing.T) *pflag.FlagSet {
 	t.Helper()
 	t.Setenv("HOME", "$HOME")

@@ -78,7 +78,7 @@ func (s *source) addConstants(in string, node ast.Node) {
 	for _, spec := range declaration.Specs {
 		values, ok := spec.(*ast.ValueSpec)
 		if !ok || len(values.Values) != len(values.Names) {
-			continue // A constant without its own value depends on iota.
+			continue // Skip constants without a value of their own, which depend on iota.
 		}
 		for n, name := range values.Names {
 			key := in + "." + name.Name
@@ -234,14 +234,14 @@ func (s *source) problems(t *testing.T) string {
 			t.Errorf("problemMeanings contains %q, which is not the title of a problem", title)
 		}
 	}
-	var invalid []string // These are listed by title only: api.md and openapi.json define valid requests.
+	var invalid []string // Titles listed without text, because api.md and openapi.json define valid requests.
 	for _, title := range slices.Sorted(maps.Keys(all)) {
 		p := all[title]
 		p.statuses = append(p.statuses, statuses[title]...)
 		if meaning := meanings[title]; meaning != "" {
 			p.texts = []string{meaning}
 		}
-		slices.Sort(p.texts) // Otherwise, the order would depend on file names.
+		slices.Sort(p.texts) // Sort them, because their order depends on file names.
 		slices.Sort(p.statuses)
 		p.statuses = slices.Compact(p.statuses)
 		if len(p.statuses) == 0 || len(p.texts) == 0 {
@@ -353,7 +353,7 @@ func (s *source) titles(t *testing.T, in string, e ast.Expr) []string {
 	if sum, ok := e.(*ast.BinaryExpr); ok && sum.Op == token.ADD {
 		if prefix, _, err := s.value(in, sum.X); err == nil && nameOf(sum.Y) == "name" {
 			text := constant.StringVal(prefix)
-			// The source has the title as "…" + name. The variable "name" is always "view" or "format".
+			// In the source code, the title is a constant text + name. The variable name is always "view" or "format".
 			return []string{text + "view", text + "format"}
 		}
 	}

@@ -239,7 +239,7 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// watchOptions returns the options for packages that watch and mask objects, as the flags set them.
+// watchOptions converts the flags to the options of the packages that watch and mask objects.
 func (s *settings) watchOptions(log *slog.Logger) (watch.Options, error) {
 	options, err := s.watch.options(log, memlimit.FromCgroup)
 	if err != nil {
@@ -253,7 +253,7 @@ func (s *settings) watchOptions(log *slog.Logger) (watch.Options, error) {
 	return options, err
 }
 
-// open uses a free port if --listen is not set and the default port is in use.
+// open opens the listener for pages. It uses a free port if --listen is not set and the default port is in use.
 func (s *settings) open(ctx context.Context) (net.Listener, error) {
 	listener, err := listenOn(ctx, "--listen", s.listen, s.auth.identifiesUsers())
 	if usage := new(usageError); err != nil && !s.listenSet && !errors.As(err, &usage) {
@@ -263,8 +263,8 @@ func (s *settings) open(ctx context.Context) (net.Listener, error) {
 	return listener, err
 }
 
-// listenOn requires a loopback address if allowAny is false. Without a login, every client that connects sees the
-// cluster.
+// listenOn opens a listener. If allowAny is false, it requires a loopback address: without a login, every client that
+// connects sees the cluster.
 func listenOn(ctx context.Context, flag, address string, allowAny bool) (net.Listener, error) {
 	if err := checkAddress(flag, address); err != nil {
 		return nil, err

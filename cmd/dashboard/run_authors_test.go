@@ -30,7 +30,7 @@ type authoredEvent struct {
 }
 
 // pathAuthors returns the field managers of each operation of the patch. A key is an operation with its path, such as
-// "add /data/a". The key "by" contains the field manager of the complete change.
+// "add /data/a". The value of the key "by" is the field manager of the complete change.
 func (e *authoredEvent) pathAuthors() map[string]string {
 	authors := map[string]string{"by": strings.TrimSpace(e.By.Manager + " " + e.By.Operation + " " + e.By.Subresource)}
 	for i, op := range e.Patch {
@@ -137,7 +137,7 @@ func TestAuthorsOfChanges(t *testing.T) {
 		{
 			"the first field manager removes a label",
 			func() {
-				<-time.After(1100 * time.Millisecond) // Times in managedFields have a resolution of 1 s.
+				<-time.After(1100 * time.Millisecond) // Wait, because times in managedFields have a resolution of 1 s.
 				patch("argocd", types.ApplyPatchType,
 					fmt.Sprintf(service, `,"labels":{"app":"web"}`,
 						http+`,{"name":"tls","port":443,"targetPort":8443}`))

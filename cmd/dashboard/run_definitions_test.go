@@ -180,7 +180,8 @@ func (o *apiClient) define(t *testing.T, text string) {
 	})
 }
 
-// waitUntilUndiscovered waits because discovery can still contain the API group shortly after its deletion.
+// waitUntilUndiscovered waits until discovery does not contain the API group, which can take a moment after its
+// deletion.
 func (o *apiClient) waitUntilUndiscovered(t *testing.T, group string) {
 	t.Helper()
 	eventually(t, "discovery does not contain "+group, func() error {

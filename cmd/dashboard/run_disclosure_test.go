@@ -58,8 +58,8 @@ func (a target) mask(text string) string {
 	return strings.NewReplacer(a.ns, "NS", a.name, "NAME").Replace(text)
 }
 
-// routeRequests contains every route. Requests without REF, NS or NAME get the same response for all users, or no
-// data.
+// routeRequests returns example requests for every route. REF, NS and NAME are placeholders for a resource, a namespace
+// and an object. Requests without a placeholder get the same response for all users, or no data.
 func routeRequests() map[string][]string {
 	list := []string{
 		"", "?ns=NS", "?ns=NS&ns=default", "?ns=NS,default", "?labels=app%3DNAME", "?ns=NS&labels=app%3DNAME",
@@ -245,7 +245,7 @@ func (w *prober) token(t *testing.T, ns, name string, rules ...rbacv1.PolicyRule
 	return request.Status.Token
 }
 
-// getAs sends the path without normalization.
+// getAs sends a GET request with the bearer token. It does not normalize the path.
 func (w *prober) getAs(token, path string) (body string, status int) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
@@ -332,7 +332,7 @@ func (e *backgroundSocket) collect(all map[int][]string, isComplete func() bool)
 		}
 		select {
 		case m := <-e.messages:
-			// The number of heartbeats and digests depends on time.
+			// Ignore heartbeats and digests, because their number depends on time.
 			if m.Type != "heartbeat" && m.Type != "digest" {
 				all[m.ID] = append(all[m.ID], string(m.Raw))
 			}
@@ -476,7 +476,7 @@ func TestHiddenChangesCauseNoMessages(t *testing.T) {
 			for _, id := range updating {
 				before[id] = len(messages[id])
 			}
-			// After the 4 rounds, the value is "0" again.
+			// The last of the 4 rounds sets the value to "0" again, so that each run starts with the same value.
 			w.plant(t, w.ownNamespace, plantedName, strconv.Itoa((round+1)%4))
 			e.collect(messages, func() bool {
 				return !slices.ContainsFunc(updating, func(id int) bool { return len(messages[id]) == before[id] })
@@ -526,7 +526,7 @@ func TestHiddenChangesCauseNoMessages(t *testing.T) {
 // Invariant: I18.
 func TestEscapedPathsGiveNoOtherAccess(t *testing.T) {
 	w := newProber(t)
-	// An object with the name of its resource: a server that confuses the parts of a path would find it.
+	// Create an object with the name of its resource, because a server that confuses the parts of a path would find it.
 	w.plant(t, w.ownNamespace, "configmaps", "0")
 	const ref = "core/v1/configmaps"
 	for _, suffix := range []string{

@@ -60,7 +60,7 @@ func (w *prober) newObserver(t *testing.T, name string, header http.Header, obje
 			t.Errorf("%s is a new route: add its requests to routeRequests", route)
 		}
 		for _, request := range routeRequests {
-			// A response with follow=true does not end; the observer uses the log view instead.
+			// Skip a request with follow=true, because its response does not end. The observer uses the view "log" instead.
 			if !strings.Contains(request, "follow=true") {
 				s.requests = append(s.requests, object.expand(request))
 			}
@@ -111,7 +111,7 @@ func (s *observer) get(t *testing.T, path string) (masked, cursor string) {
 func (s *observer) mask(text string) string {
 	text = regexp.MustCompile(`"digest":"[0-9a-f]*"`).ReplaceAllString(text, `"digest":X`)
 	text = regexp.MustCompile(`"nonce-[^"]*"`).ReplaceAllString(text, "NONCE")
-	// How fast the API server responds depends on the load of the machine.
+	// Mask the response time of the API server, because it depends on the load of the machine.
 	text = regexp.MustCompile(`"latencyMs":\d+`).ReplaceAllString(text, `"latencyMs":X`)
 	text = regexp.MustCompile(`Responds in \d+ ms`).ReplaceAllString(text, "Responds in X ms")
 	return s.target.mask(text)
@@ -133,7 +133,8 @@ func (s *observer) recordCursor(t *testing.T, source, text string) string {
 
 func (s *observer) wantSame(t *testing.T, first map[string]string, key, text string) {
 	t.Helper()
-	// Under load, a home page is sent without the list of problems. Its script then requests the list.
+	// Under load, the server sends a home page without the list of problems, which the script then requests. Compare such
+	// pages only with each other.
 	if strings.Contains(text, `id="asof" class="asof" data-at="TIME"></span>`) {
 		key += ", without problems"
 	}
@@ -167,7 +168,8 @@ func (s *observer) subscribe(view, members string) (id int) {
 	return s.nextID
 }
 
-// readUntil returns the messages with changes, by subscription ID.
+// readUntil receives messages until the function enough returns true. It returns the messages with changes, by
+// subscription ID.
 func (s *observer) readUntil(t *testing.T, enough func(received map[int][]string) bool) map[int][]string {
 	t.Helper()
 	received := make(map[int][]string)
@@ -397,7 +399,7 @@ func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 	eventually(t, "the home pages are complete", func() error {
 		for _, s := range observers {
 			if text, _ := s.get(t, "/api/v1/problems"); !strings.Contains(text, `"watched":[{`) {
-				continue // The response lists no watched resource if the observer can read only some objects of each.
+				continue // An observer that can read only some objects of each resource never gets this list.
 			}
 			if text, _ := s.get(t, "/"); strings.Contains(text, `id="count" class="count"></span>`) {
 				return fmt.Errorf("the home page of the %s: some resources are not read yet", s.name)
@@ -493,7 +495,7 @@ func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 				(strings.Contains(text, `"reset"`) || !strings.Contains(text, `"events":[{`)) {
 				t.Errorf("%s cannot resume the view %s: %s", s.name, view, text)
 			}
-			// In rounds 0 and 1, the old cursor is several changes old, so the response contains more changes.
+			// Skip rounds 0 and 1: there, the old cursor is several changes old, so the response contains more changes.
 			if round > 1 {
 				s.wantSameMessages(t, id, state+", resubscribed", received[id])
 			}

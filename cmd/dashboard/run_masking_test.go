@@ -37,7 +37,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// canaryRules returns redaction rules for all canaries (secret test values) that need a rule.
+// canaryRules returns redaction rules for the canaries (secret test values) that are not masked without a rule.
 func canaryRules() []string {
 	return []string{
 		"env", "core/v1/configmaps:data.*", "core/v1/configmaps:binaryData.*",
@@ -46,7 +46,7 @@ func canaryRules() []string {
 	}
 }
 
-// ruleMaskedPlaces returns the places (kinds of fields) in which only a redaction rule masks secret test values.
+// ruleMaskedPlaces returns the places (kinds of fields) whose secret test values are masked only by a redaction rule.
 func ruleMaskedPlaces() []string {
 	return []string{"annotation", "config", "copy", "cron", "env", "init", "revision", "widget"}
 }
@@ -72,7 +72,7 @@ func (c canaries) value(place string, n int) string {
 }
 
 // encodedCopies returns annotations with copies of a Secret in several encodings. Archives are uncompressed, so that
-// a search works.
+// the test can find the value of the Secret in them.
 func (c canaries) encodedCopies(t *testing.T, place string, n int) map[string]string {
 	t.Helper()
 	value := c.value(place, n)
@@ -186,7 +186,7 @@ func (c canaries) plant(t *testing.T, o *apiClient, ns string, n int) {
 	}
 	helm := metaNamed("sh.helm.release.v1.it.v1")
 	helm.Labels = map[string]string{"owner": "helm", "name": "it", "version": "1"}
-	unnamed := metaNamed("bare") // Only its labels mark this object as a Helm release.
+	unnamed := metaNamed("bare") // This object is a Helm release only by its labels, not by its name.
 	unnamed.Labels = helm.Labels
 	labels := map[string]string{"app": "it"}
 	template := func(place string) corev1.PodTemplateSpec {
@@ -229,7 +229,7 @@ func (c canaries) plant(t *testing.T, o *apiClient, ns string, n int) {
 			RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "example.com/c"}},
 		},
 	}
-	suspended := true // The pod template of a suspended Job can be changed.
+	suspended := true // Only while a Job is suspended can its pod template be changed.
 	secret := *meta.DeepCopy()
 	maps.Copy(secret.Annotations, c.encodedCopies(t, "secret", n))
 	secret.Annotations["helm.sh/resource-policy"] = c.encodedCopies(t, "secret", n)["example.com/zlib"]
@@ -352,7 +352,7 @@ func TestRunAsChildProcess(t *testing.T) {
 	if err := json.Unmarshal([]byte(args), &programArgs); err != nil {
 		t.Fatal(err)
 	}
-	// Stdin is closed at the latest when the parent process ends.
+	// Exit when stdin is closed, so that this process never outlives its parent, whose end closes stdin.
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
@@ -521,8 +521,8 @@ func (e *recorder) requestAll(t *testing.T, d *dashboard, ns string) {
 	}
 }
 
-// leakedPlaces returns the kinds of fields whose secret test values were received. The map values are paths and
-// views.
+// leakedPlaces returns the kinds of fields whose secret test values were received. The map values are the paths and
+// views that contained these values.
 func (e *recorder) leakedPlaces(c canaries) map[string][]string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -631,7 +631,7 @@ func TestNoMaskedValueLeavesTheProgram(t *testing.T) {
 		if rules != nil {
 			wantNoCanariesInMemory(t, c, func(try int) [][]byte {
 				overwriteBuffers(t, o, d, ns, try)
-				stopForward() // Otherwise, the open HTTP/2 stream would keep a read buffer with old data.
+				stopForward() // Close the HTTP/2 stream, which would keep a read buffer with old data.
 				defer func() { stopForward = forward(t, address, upstream) }()
 				return readProcessMemory(t, metrics, process)
 			})
@@ -761,7 +761,8 @@ func fetchURL(t *testing.T, url string) []byte {
 	return text
 }
 
-// readProcessMemory returns nil if the memory is not readable. The process must run with GODEBUG=clobberfree=1.
+// readProcessMemory returns the memory of a process, or nil if the memory is not readable. The process must run with
+// GODEBUG=clobberfree=1, so that freed memory contains no old values.
 func readProcessMemory(t *testing.T, metrics string, process int) (all [][]byte) {
 	t.Helper()
 	for range 3 {
@@ -794,8 +795,8 @@ func readProcessMemory(t *testing.T, metrics string, process int) (all [][]byte)
 	return all
 }
 
-// wantNoCanariesInMemory fails if each of 16 reads contains a secret test value. readMemory also overwrites read
-// buffers.
+// wantNoCanariesInMemory fails if each of 16 reads contains a secret test value. Before each read, readMemory must
+// overwrite the read buffers of the process.
 func wantNoCanariesInMemory(t *testing.T, c canaries, readMemory func(try int) [][]byte) {
 	t.Helper()
 	var found []string

@@ -85,7 +85,7 @@ func TestPermissionsMatchTheAPIServer(t *testing.T) {
 		for _, ref := range parityKinds() {
 			for _, s := range p.requests(ref, user.random) {
 				got, want := user.seenHere(t, s), user.seenAtAPIServer(t, s)
-				for try := 0; try < 3 && got != want; try++ { // An object can change between the two requests.
+				for try := 0; try < 3 && got != want; try++ { // Repeat: objects can change between the two requests.
 					got, want = user.seenHere(t, s), user.seenAtAPIServer(t, s)
 				}
 				if got != want {
@@ -294,7 +294,8 @@ func (p *parity) requests(ref string, random *rand.Rand) []parityRequest {
 		if ref != "core/v1/namespaces" {
 			return shapes
 		}
-		// A Role can allow a get of the Namespace object of its namespace, but no list or watch of Namespaces.
+		// Also request single Namespaces: a Role can allow a get of the Namespace object of its namespace, but no list or
+		// watch of all Namespaces.
 		for _, name := range p.namespaces {
 			shapes = append(shapes, parityRequest{ref: ref, verb: "get", name: name},
 				parityRequest{ref: ref, verb: "watch", name: name})
@@ -353,7 +354,7 @@ func (u *parityUser) seenHere(t *testing.T, s parityRequest) string {
 	return outcomeOf(err)
 }
 
-// seenAtAPIServer returns what the API server sends for the user's token.
+// seenAtAPIServer returns the API server's response to a request with the user's token.
 func (u *parityUser) seenAtAPIServer(t *testing.T, s parityRequest) string {
 	t.Helper()
 	client := u.client.Resource(resourceFor(s.ref))
@@ -380,7 +381,7 @@ func (u *parityUser) seenAtAPIServer(t *testing.T, s parityRequest) string {
 	}
 	namespaces := s.namespaces
 	if len(namespaces) == 0 {
-		// If this list is refused, the lists of each namespace are combined.
+		// First list all namespaces at once. If the API server refuses that, combine the lists of each namespace.
 		list, err := client.List(t.Context(), metav1.ListOptions{})
 		if err == nil {
 			out := []string{}

@@ -14,12 +14,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// churned is a kind whose objects churn creates, breaks, repairs and deletes.
+// churned is a kind whose objects the type churn creates, breaks, repairs and deletes.
 type churned struct {
 	ref, kind string
 	// body has the members of a new object besides its metadata. broken and repaired are merge patches.
 	body, broken, repaired string
-	subresource            string // Of the patches.
+	subresource            string // The subresource that the patches change, such as "status"; empty for none.
 }
 
 const (
@@ -39,7 +39,8 @@ const (
 		`"lastTransitionTime":"2026-11-21T10:00:00Z"}]}}`
 )
 
-// churnedKinds returns the kinds that churn changes. NAME is replaced by the name of the object.
+// churnedKinds returns the kinds whose objects the type churn changes. In JSON texts, NAME is a placeholder for the
+// name of the object.
 func churnedKinds() []churned {
 	const ingress = `"rules":[{"http":{"paths":[{"path":"/","pathType":"Prefix","backend":{"service":` +
 		`{"name":%q,"port":{"number":80}}}}]}}]`
@@ -89,7 +90,7 @@ func churnedKinds() []churned {
 	}
 }
 
-// churn changes objects of several kinds, so that they and their neighbors get other verdicts.
+// churn changes objects of several kinds, so that the verdicts on these objects and on their neighbors change.
 type churn struct {
 	*apiClient
 
@@ -97,14 +98,14 @@ type churn struct {
 	steps     int
 }
 
-// newChurn defines the two custom kinds.
+// newChurn creates the CustomResourceDefinitions of the two custom kinds.
 func newChurn(t *testing.T) *churn {
 	t.Helper()
 	c := &churn{apiClient: newAPIClient(t, adminConfig(t))}
 	for _, k := range churnedKinds() {
 		gvr := resourceOf(k.ref)
 		if k.subresource == "" {
-			continue // Not a custom kind.
+			continue // Only the custom kinds have a subresource.
 		}
 		name := gvr.Resource + "." + gvr.Group
 		definition := decode(t, fmt.Sprintf(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",`+
@@ -129,12 +130,12 @@ func newChurn(t *testing.T) *churn {
 	return c
 }
 
-// step creates, breaks, repairs and deletes one object of each kind. The four objects of a kind have different phases.
+// step changes four objects of each kind: it creates one, breaks another, repairs the third, and deletes the fourth.
 func (c *churn) step(t *testing.T) {
 	t.Helper()
 	for _, k := range churnedKinds() {
 		for n := range 4 {
-			if c.steps >= n { // Before, the object does not exist.
+			if c.steps >= n { // Step n creates object n.
 				c.change(t, &k, fmt.Sprintf("churn-%d", n), (c.steps-n)%4)
 			}
 		}
@@ -163,7 +164,7 @@ func (c *churn) change(t *testing.T, k *churned, name string, phase int) {
 			gvr.GroupVersion().String(), k.kind, name, fill(k.body))
 		_, err = objects.Create(t.Context(), decode(t, text), metav1.CreateOptions{})
 		if apierrors.IsAlreadyExists(err) {
-			err = nil // The deletion waits for a finalizer.
+			err = nil // The object still exists, because a finalizer delays its deletion.
 		}
 	case 1:
 		err = patch(k.broken)

@@ -16,7 +16,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/overview"
 )
 
-// shownVerdict is the verdict on an object in one place. Only severities above OK have texts in all places.
+// shownVerdict is the verdict on an object in one place. Some places show a reason and a sentence only for severities
+// above OK.
 type shownVerdict struct{ Severity, Reason, Sentence string }
 
 func (v shownVerdict) normal() shownVerdict {
@@ -29,7 +30,7 @@ func (v shownVerdict) normal() shownVerdict {
 	return v
 }
 
-// withoutReasons returns the verdicts as a CSV file shows them.
+// withoutReasons returns a copy of the verdicts without their reasons, which a CSV file does not contain.
 func withoutReasons(verdicts map[string]shownVerdict) map[string]shownVerdict {
 	found := maps.Clone(verdicts)
 	for key, v := range found {
@@ -39,13 +40,13 @@ func withoutReasons(verdicts map[string]shownVerdict) map[string]shownVerdict {
 	return found
 }
 
-// withVerdict is a row.
+// withVerdict is the part of a row that identifies an object and contains its verdict.
 type withVerdict struct {
 	NS, Name string
 	Verdict  shownVerdict
 }
 
-// verdictKinds are the resources whose objects can have inherited verdicts in the demo cluster.
+// verdictKinds returns the resources whose objects can have inherited verdicts in the demo cluster.
 func verdictKinds() []string {
 	return []string{
 		"core/v1/pods", "core/v1/nodes", "core/v1/services", "core/v1/persistentvolumeclaims", "core/v1/namespaces",
@@ -135,8 +136,8 @@ func verdictsByView(
 	return views
 }
 
-// shownObjects returns the verdicts on some objects of a resource, each from its own subscription. The objects of a
-// namespace are preferred.
+// shownObjects returns the verdicts on some objects of a resource, each from its own subscription. Objects in the
+// preferred namespace are selected first.
 func shownObjects(
 	t *testing.T, tab *livetest.Tab, id int, ref, preferred string, rows map[string]shownVerdict,
 ) map[string]shownVerdict {
@@ -184,7 +185,7 @@ func TestVerdictsAreTheSameEverywhere(t *testing.T) {
 			id += 100
 			views := verdictsByView(t, d, tab, id, ref)
 			if len(views["rows"]) > 1000 {
-				views["window"] = views["rows"] // The window has only the first rows.
+				views["window"] = views["rows"] // Do not compare the window, which has only the first rows.
 			}
 			listed, isComplete := listedProblems(d, ref)
 			want := views["rows"]

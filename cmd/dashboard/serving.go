@@ -80,7 +80,8 @@ func (s *servingSettings) scheme() string {
 	return "http"
 }
 
-// listenForProbes accepts any address, because the kubelet and Prometheus connect to the pod's address.
+// listenForProbes opens a listener for health probes and metrics. It accepts any address, because the kubelet and
+// Prometheus connect to the pod's address.
 func listenForProbes(ctx context.Context, address string) (net.Listener, error) {
 	const flag = "--metrics-listen"
 	if err := checkAddress(flag, address); err != nil {

@@ -260,7 +260,7 @@ func (s *shareSettings) list(command *cobra.Command) error {
 
 func writeShares(out io.Writer, shares []share.Document, now time.Time) error {
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
-	// Flush returns the errors of these writes.
+	// Ignore the errors of these writes, because Flush returns them.
 	_, _ = fmt.Fprintln(table, "ID\tENDS IN\tVIEWERS\tLAST USED\tCREATOR\tOPENS\tNOTE")
 	for i := range shares {
 		d := &shares[i]

@@ -39,7 +39,7 @@ func benchAppend(t *testing.T, _ subject, report *table) {
 
 const unpaced = 0
 
-// appends contains durations in microseconds, in ascending order.
+// appends contains the durations of writes to a journal, in microseconds, in ascending order.
 type appends []float64
 
 func (a appends) p50() float64 { return a[len(a)/2] }

@@ -47,8 +47,8 @@ func benchLatency(t *testing.T, subj subject, report *table) {
 	)
 }
 
-// newNamespace deletes its pods at the end, because unscheduled pods would delay the next start of the demo
-// cluster.
+// newNamespace creates a namespace. At the end, it deletes the pods in this namespace, because unscheduled pods would
+// delay the next start of the demo cluster.
 func newNamespace(t *testing.T, config *rest.Config) (core *v1.CoreV1Client, namespace string) {
 	t.Helper()
 	core, err := v1.NewForConfig(config)
@@ -74,7 +74,7 @@ func newNamespace(t *testing.T, config *rest.Config) (core *v1.CoreV1Client, nam
 	return core, created.Name
 }
 
-// delays contains milliseconds in ascending order.
+// delays contains the delays from writes to their events, in milliseconds, in ascending order.
 type delays []float64
 
 func (d delays) p50() float64 { return d[len(d)/2] }

@@ -20,7 +20,7 @@ func (f figures) median() float64 {
 
 func (f figures) worst() float64 { return slices.Max(f) }
 
-// String returns the median and the maximum deviation from it in percent.
+// String formats the median and the maximum deviation from it in percent.
 func (f figures) String() string {
 	median, off := f.median(), 0.0
 	for _, v := range f {
@@ -33,7 +33,8 @@ func (f figures) String() string {
 	return text
 }
 
-// short formats a number with three significant digits. It never rounds digits before the decimal point.
+// short formats a number with three significant digits, but at most three decimals. It never rounds digits before the
+// decimal point.
 func short(v float64) string {
 	digits := 0
 	for size := math.Abs(v); size != 0 && size < 100 && digits < 3; size *= 10 {

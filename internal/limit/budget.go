@@ -12,8 +12,8 @@ import (
 const (
 	// A response is stalled if its delay (see Response.Behind) reaches stalledAfter.
 	stalledAfter = 500 * time.Millisecond
-	// Minimum speed of clients while a caller waits, in bytes per second. It starts at minRate, and doubles each
-	// second.
+	// Minimum speed of clients while a caller waits, in bytes per second. It starts at minRate, and doubles each second,
+	// up to maxRate.
 	minRate, maxRate = 32 << 10, 1 << 20
 	checkInterval    = 100 * time.Millisecond
 	// In each check, at most maxAborts responses are aborted for each waiting caller.
@@ -69,7 +69,7 @@ type Reservation struct {
 	budget   *Budget
 	caller   Caller
 	response Response
-	aborted  bool // selected to be aborted; guarded by budget.mu
+	aborted  bool // whether the response was selected to be aborted; guarded by budget.mu
 }
 
 // NewBudget returns a Budget of the given number of bytes.

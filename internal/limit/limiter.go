@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// After overdueAfter, a waiting request is overdue, and free units are kept for it. Before, smaller requests can take
-// them.
+// After overdueAfter, a waiting request is overdue, and free units are kept for it. Before that, smaller requests can
+// take them.
 const overdueAfter = time.Second
 
 // Limit is the maximum number of units in use at the same time under one key.
@@ -46,8 +46,8 @@ type waiter struct {
 	granted chan struct{}
 }
 
-// TryAcquire acquires units without waiting. It returns nil if too few units are free, or a waiter precedes the
-// caller.
+// TryAcquire acquires units without waiting. It returns nil if too few units are free, or if the free units are kept
+// for an overdue waiter.
 func (l *Limiter) TryAcquire(units int64, limits ...Limit) *Lease {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -85,10 +85,10 @@ func (l *Limiter) Acquire(ctx context.Context, units int64, limits ...Limit) (*L
 	}
 	l.mu.Lock()
 	l.waiters = slices.DeleteFunc(l.waiters, func(other *waiter) bool { return other == w })
-	// Units that were kept for this waiter can now go to others.
+	// Give units that were kept for this waiter to other waiters.
 	l.grantLocked()
 	l.mu.Unlock()
-	// The waiter possibly got units when ctx ended.
+	// Release the units that this waiter got if it was served just before ctx ended.
 	w.lease.Release()
 	return nil, ctx.Err()
 }
@@ -132,8 +132,8 @@ func (le *Lease) change(newUnits func(before int64) int64) {
 		return
 	}
 	l.resizeLocked(le, newUnits(before))
-	// Any change can allow waiters to acquire units, even the growth of a lease. An overdue waiter does not block callers
-	// that use fewer units than its own caller. If its own caller uses more units, it blocks fewer callers.
+	// Any change can allow waiters to acquire units, even the growth of a lease: an overdue waiter does not block callers
+	// that use fewer units than its own caller. The more units its own caller uses, the fewer callers it blocks.
 	l.grantLocked()
 }
 

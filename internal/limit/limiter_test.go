@@ -172,7 +172,7 @@ func TestLargeRequestsDoNotStarve(t *testing.T) {
 	}
 }
 
-// Free units are kept for an overdue request only while no other waiting caller uses fewer units.
+// When the caller of an overdue request uses more units, the request no longer blocks callers that use fewer units.
 func TestGrowthMakesRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l limit.Limiter

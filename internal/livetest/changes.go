@@ -26,7 +26,8 @@ func (v *View) applyChange(e *Event) {
 	v.history, v.latest[c.Key()] = append(v.history, c), c
 }
 
-// isFiltered reports whether objects can leave and reenter the view without being deleted.
+// isFiltered reports whether a label or field selector filters the objects. Objects can then leave and reenter the view
+// without being deleted.
 func (v *View) isFiltered() bool { return v.want.Labels != "" || v.want.Fields != "" }
 
 // History returns the changes in the latest snapshot and all changes since then, oldest first.

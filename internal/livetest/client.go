@@ -72,7 +72,7 @@ func (c *Client) followSubscriptions(frame string) {
 		case operation.Op == "subscribe" && !used:
 			c.views[operation.ID] = NewView(operation, c.options.Patch)
 		case operation.Op == "unsubscribe" && used:
-			c.views[operation.ID] = nil // Messages in flight can still arrive.
+			c.views[operation.ID] = nil // Keep the ID, because messages in flight can still arrive.
 		}
 	}
 }
@@ -101,14 +101,14 @@ func (c *Client) Read(ctx context.Context) (*Message, error) {
 	return m, nil
 }
 
-// readComplete returns the next frame. If the connection ends, the WebSocket library returns an incomplete frame
-// without an error.
+// readComplete returns the next frame. It omits an incomplete frame at the end of the connection, which the WebSocket
+// library returns without an error.
 func (c *Client) readComplete(ctx context.Context) ([]byte, error) {
 	frame, err := c.ReadFrame(ctx)
 	if err != nil || json.Valid(frame) {
 		return frame, err
 	}
-	// The read after an incomplete frame returns the error.
+	// After an incomplete frame, the next read returns the error of the connection.
 	if _, err = c.ReadFrame(ctx); isCut(err) {
 		return nil, err
 	}

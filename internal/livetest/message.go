@@ -39,7 +39,7 @@ type Message struct {
 	Offset, Count  int
 	Digest         string
 	Text           string
-	Waiting        any // For a log, true if it has not begun; for a window, the number of progressing rows.
+	Waiting        any // For a log, true until the API server responds; for a window, the number of progressing rows.
 	Sent           int `json:"told"`
 	Of             int
 	Build          string
@@ -95,7 +95,7 @@ func (e *Event) follows(version string) bool {
 	return newer(e.RV, version) || e.RV == version && isVerdictOnly
 }
 
-// Manager returns the field manager of an Event, or an empty text. The table view has none.
+// Manager returns the field manager of an Event. It returns an empty text if there is none, as in the table view.
 func (e *Event) Manager() string {
 	var by struct{ Manager string }
 	if e.By == nil || json.Unmarshal(e.By, &by) != nil {

@@ -50,7 +50,7 @@ type Window struct {
 	Offset, Count int
 }
 
-// Window returns the content of a window.
+// Window returns the content of a subscription to a window.
 func (v *View) Window() Window {
 	v.mu.Lock()
 	defer v.mu.Unlock()

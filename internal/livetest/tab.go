@@ -15,7 +15,7 @@ import (
 type Tab struct {
 	*Client
 
-	Timeout time.Duration // Maximum time until a wanted message arrives. Heartbeats arrive even if it never does.
+	Timeout time.Duration // Maximum wait for a wanted message. Other messages, such as heartbeats, do not extend it.
 
 	t   *testing.T
 	ctx context.Context //nolint:containedctx // The context limits the duration of the test.

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A View is the state of one subscription, like in a browser. All methods are safe for concurrent use.
+// A View is the state of one subscription, as a browser maintains it. All methods are safe for concurrent use.
 type View struct {
 	patch func(object, patch []byte) ([]byte, error)
 
@@ -49,7 +49,8 @@ func NewView(want Subscription, patch func(object, patch []byte) ([]byte, error)
 	return v
 }
 
-// resumes is false for a window, which always gets all its rows again.
+// resumes reports whether the View continues at its cursor after a reconnect. A window never does, because it always
+// gets all its rows again.
 func (v *View) resumes() bool { return v.want.Cursor != "" && v.want.View != "window" }
 
 // Reconnect prepares the View for a new connection, and returns the message that subscribes again.

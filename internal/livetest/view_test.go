@@ -21,7 +21,7 @@ func serve(t *testing.T, send func(conn *websocket.Conn, r *http.Request) error)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{"glasshouse.v1+json"}})
 		if err == nil {
-			_, _, err = conn.Read(r.Context()) // Unread data would make Close reset the connection.
+			_, _, err = conn.Read(r.Context()) // Read first, because unread data would make Close reset the connection.
 		}
 		if err == nil {
 			err = send(conn, r)

@@ -83,10 +83,10 @@ func TestNoticesAreComplete(t *testing.T) {
 	file := readCommitted(t)
 	for _, part := range []string{
 		`Go standard library and runtime: LICENSE`,
-		`github.com/inconshreveable/mousetrap \S+: LICENSE`, // Linked only on Windows.
+		`github.com/inconshreveable/mousetrap \S+: LICENSE`, // This module is linked only on Windows.
 		`k8s.io/client-go \S+: third_party/forked/golang/LICENSE`,
 		`github.com/prometheus/client_golang \S+: NOTICE`,
-		`@dagrejs/graphlib \S+: LICENSE`, // Contained in the published file of dagre.
+		`@dagrejs/graphlib \S+: LICENSE`, // The published file of dagre contains this package.
 	} {
 		if !regexp.MustCompile("(?m)^" + part + "$").MatchString(file.texts) {
 			t.Errorf("THIRD_PARTY_NOTICES does not contain %q", part)

@@ -20,7 +20,7 @@ type packageLock struct {
 	Packages map[string]struct {
 		Version, License string
 		Dev              bool
-		// Direct dependencies. In Packages, the key "" is the web page itself.
+		// The direct dependencies of the package. In Packages, the key "" is the web page itself.
 		Dependencies map[string]string
 	}
 }

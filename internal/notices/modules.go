@@ -16,7 +16,7 @@ import (
 
 const standardLibrary = "Go standard library and runtime"
 
-// platforms returns the platforms of a release. Some modules are linked only for one of them.
+// platforms returns the platforms for which releases are built. Some modules are linked on only one of them.
 func platforms() [][2]string {
 	return [][2]string{
 		{"linux", "amd64"},
@@ -94,7 +94,8 @@ func listPackages(ctx context.Context, root, goos, goarch string) ([]linkedPacka
 }
 
 func (p linkedPackage) addTo(modules map[string]*linkedModule) {
-	// For the standard library, only the root counts: crypto/internal/boring's license applies only to BoringCrypto.
+	// For the standard library, use only license files in the root folder, because the license in crypto/internal/boring
+	// applies only to BoringCrypto.
 	name, version, folder := standardLibrary, "", p.Root
 	if !p.Standard {
 		name, version, folder = p.Module.Path, p.Module.Version, p.Dir

@@ -12,14 +12,14 @@ import (
 type finder struct {
 	access   *watch.Access
 	resource *resource.Resource
-	kind     string // group/resource
+	kind     string // kind of the object, as group/resource
 	object   objectrefs.Object
 	known    knownResources
 	lists    []*list
 	builder  *graphBuilder
 
-	pods   []*entry // that f.object selects
-	using  []*entry // the pods that use f.object, if it is a PersistentVolumeClaim
+	pods   []*entry // pods that f.object selects
+	using  []*entry // pods that use f.object, if it is a PersistentVolumeClaim
 	reads  int
 	labels labelSets
 }

@@ -18,8 +18,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// In a synctest bubble, client-go's default error handler would sleep for years, because it compares the fake time
-	// with the real time of the last error.
+	// Remove client-go's default error handlers: in a synctest bubble, one of them would sleep for years, because it
+	// compares the fake time with the real time of the last error.
 	utilruntime.ErrorHandlers = nil
 	goleak.VerifyTestMain(m)
 }
@@ -121,7 +121,7 @@ type testCluster struct {
 	cluster *watch.Cluster
 	access  *watch.Access
 	// indexed reads relations from the index of references. Unless indexed is nil, the method graph also checks the graph
-	// that the index returns.
+	// that is built from the index.
 	indexed *watch.Access
 	index   *watch.Cluster
 	// isLimited means that the viewer has limited permissions.
@@ -236,7 +236,7 @@ func (c *testCluster) wantIndexed(t *testing.T, path string, want *relations.Gra
 	if c.release == nil {
 		c.release = watch.IndexOf(c.indexed).Keep()
 	}
-	<-time.After(3 * time.Second) // Fake time. The index then contains all objects.
+	<-time.After(3 * time.Second) // Wait, in fake time, until the index contains all objects.
 	ref, namespace, name := splitPath(path)
 	g, err := relations.Of(t.Context(), c.indexed, ref, namespace, name)
 	if err != nil {

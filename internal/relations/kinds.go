@@ -76,8 +76,8 @@ func selectsPods(resource string) bool {
 	return false
 }
 
-// operatorKinds returns kinds to search for a custom resource: those of its API group, and kinds that operators
-// usually create.
+// operatorKinds returns the kinds to search for relations of a custom object: the kinds of its API group, and kinds
+// that operators usually create.
 func operatorKinds(r *resource.Resource, known []watch.ResourceStatus) (kinds []string) {
 	if !resource.IsCustom(r.Group) {
 		return nil

@@ -30,7 +30,8 @@ func workloadsUse(id string) []string {
 	}
 }
 
-// An object does not name the objects that use it. They are found only if all objects of their kind are searched.
+// An object does not name the objects that use it. The program finds those only if it searches all objects of their
+// kind.
 //
 // Invariant: I27.
 func TestGraphFindsTheUsersOfAnObject(t *testing.T) {
@@ -293,7 +294,7 @@ func TestKindsSearchedForACustomResource(t *testing.T) {
 				c.add(object{path: test.path})
 				var got []string
 				for _, s := range c.graph(t, test.path).Searched {
-					if s.State != status.Absent { // The cluster serves few of the built-in kinds.
+					if s.State != status.Absent { // Skip built-in kinds that the cluster does not serve.
 						got = append(got, s.Ref+" "+string(s.State))
 					}
 				}
@@ -312,7 +313,7 @@ func TestSearchedKindsAreLimited(t *testing.T) {
 	}
 	inCluster(t, all, func(c *testCluster) {
 		t := c.t
-		// Do not check the graph of the index: the index neither searches kinds nor reads single objects.
+		// Do not check the graph from the index, because the index neither searches kinds nor reads single objects.
 		c.indexed = nil
 		const self = "many.com/v1/k0s/a/x"
 		c.add(object{path: self}, object{"many.com/v1/k5s/a/o", ownedBy(self), ""},

@@ -18,7 +18,7 @@ import (
 )
 
 type list struct {
-	kind     string             // group/resource
+	kind     string             // kind of the objects, as group/resource
 	resource *resource.Resource // nil if the viewer has no access
 	status   status.Status
 	entries  []entry // sorted by namespace and name
@@ -34,7 +34,7 @@ type entry struct {
 	list    *list
 	owners  []objectrefs.Ref
 	via     string               // path of the JSON member that refers to f.object
-	node    *objectrefs.Ref      // the node of a pod that uses f.object
+	node    *objectrefs.Ref      // Kubernetes Node of a pod that uses f.object
 	selects *objectrefs.Selector // nil without a pod selector
 	id      string
 }
@@ -77,7 +77,8 @@ func (f *finder) search(ctx context.Context) {
 	}
 }
 
-// withDependents returns the kinds and, in addition, the kinds of objects that use f.object or that f.object owns.
+// withDependents returns the given kinds and the kinds whose objects use f.object or are owned by f.object, as far as
+// the index contains them.
 func (f *finder) withDependents(kinds []string, neighbors *watch.Neighbors) []string {
 	for n := range f.known {
 		r := &f.known[n].Resource
@@ -137,7 +138,7 @@ func (f *finder) readRefs() {
 			if text, err = e.AppendJSON(text[:0]); err != nil {
 				continue // never occurs, because this program has compressed the text
 			}
-			// A text without the name of f.object cannot refer to f.object.
+			// An object whose text lacks the name of f.object cannot refer to f.object, so read only its owners.
 			if !mayHaveSelector && !bytes.Contains(text, name) {
 				e.owners = objectrefs.Owners(text)
 				continue

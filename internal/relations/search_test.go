@@ -25,7 +25,7 @@ func TestStateOfASearchedKind(t *testing.T) {
 		setup func(*apitest.Server)
 		ref   string
 		want  status.State
-		part  string // Part of the reason for the status.
+		part  string // Part of the reason in the status of the searched kind.
 		found bool   // Whether the PodDisruptionBudget that selects the pod is in the graph.
 	}{
 		{"live", func(*apitest.Server) {}, budgets, status.Live, "", true},
@@ -101,9 +101,9 @@ func TestGraphIsLimitedToThePermissionsOfTheUser(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name         string
-		objects      []object // The first one is the object of the graph.
+		objects      []object // The first one is the object whose graph is checked.
 		nodes, edges []string
-		reasons      map[string]string // The key is a node or a resource.
+		reasons      map[string]string // The key is a node's ID, or the ref of a searched kind.
 	}{
 		{
 			name: "used objects",
@@ -177,7 +177,8 @@ func TestGraphIsLimitedToThePermissionsOfTheUser(t *testing.T) {
 	}
 }
 
-// wantReasons verifies that the given nodes and searched kinds are forbidden, each for the given reason.
+// wantReasons verifies that nodes and searched kinds are forbidden for the wanted reasons. The key of want is a node's
+// ID, or the ref of a searched kind.
 func wantReasons(t *testing.T, g *relations.Graph, want map[string]string) {
 	t.Helper()
 	for key, reason := range want {
@@ -207,7 +208,7 @@ func TestGraphOfAGuestIsLimitedToTheLink(t *testing.T) {
 		name         string
 		parts        []watch.Part
 		setup        func(*apitest.Server)
-		objects      []object // The first one is the object of the graph.
+		objects      []object // The first one is the object whose graph is checked.
 		nodes, edges []string
 		reason       string // Start of the reason of all nodes except the first.
 	}{
@@ -302,7 +303,7 @@ func TestGraphOfAGuestIsLimitedToTheLink(t *testing.T) {
 				}
 				for _, s := range g.Searched {
 					shared := slices.ContainsFunc(test.parts, func(p watch.Part) bool { return p.Resource == s.Ref })
-					// The version would reveal that the cluster serves the kind.
+					// A ref that contains the version would reveal that the cluster serves the kind.
 					if !shared && (strings.Contains(s.Ref, "/v1/") || s.State != status.Forbidden ||
 						s.Reason != "Not included in this link.") {
 						t.Errorf("the guest learns about %+v", s)

@@ -18,7 +18,7 @@ type target struct {
 
 	resource *resource.Resource // nil if the viewer has no access
 	node     Node
-	// needsOwners means that the graph needs the field owners.
+	// needsOwners means that the field owners must be set, because the graph continues with these owners.
 	needsOwners bool
 	owners      []objectrefs.Ref
 }

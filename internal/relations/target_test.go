@@ -18,8 +18,8 @@ import (
 
 const pod = pods + "/a/p"
 
-// For the graph of a pod, EndpointSlices are listed, but neither ConfigMaps nor ReplicaSets. For the graph of an
-// EndpointSlice, pods are listed.
+// For the graph of a pod, the program lists EndpointSlices, but neither ConfigMaps nor ReplicaSets. For the graph of an
+// EndpointSlice, it lists pods.
 //
 // Invariant: I27.
 func TestStateOfAReferencedObject(t *testing.T) {
@@ -185,7 +185,7 @@ func TestStateOfAReferencedObject(t *testing.T) {
 				c.add(test.objects...)
 				if test.setup != nil {
 					test.setup(c.server)
-					// Do not check the graph of the index: it needs none of the reads that fail in this test.
+					// Do not check the graph from the index, because it needs none of the reads that fail in this test.
 					c.indexed = nil
 				}
 				g := c.graph(t, test.objects[0].path)
@@ -255,7 +255,7 @@ func TestIndividualReadsAreLimited(t *testing.T) {
 	const maxReads, uses = 60, 63
 	inCluster(t, kinds(), func(c *testCluster) {
 		t := c.t
-		// Do not check the graph of the index: the index neither searches kinds nor reads single objects.
+		// Do not check the graph from the index, because the index neither searches kinds nor reads single objects.
 		c.indexed = nil
 		var volumes []string
 		for n := range uses {
@@ -283,7 +283,7 @@ func TestIndividualReadsAreLimited(t *testing.T) {
 func TestGraphIsCompleteAfterFiveSeconds(t *testing.T) {
 	inCluster(t, kinds(), func(c *testCluster) {
 		t := c.t
-		// Do not check the graph of the index: the index neither searches kinds nor reads single objects.
+		// Do not check the graph from the index, because the index neither searches kinds nor reads single objects.
 		c.indexed = nil
 		var volumes []string
 		for n := range 10 {

@@ -33,7 +33,7 @@ func (f *finder) addOwnersOf(ctx context.Context, from, namespace string, owners
 			return
 		}
 		f.builder.link(t.node.ID, from, "owns", owners[n].Via)
-		if !known { // owners can form a cycle
+		if !known { // do not follow an owner twice, because owners can form a cycle
 			f.addOwnersOf(ctx, t.node.ID, t.Namespace, t.owners, depth+1)
 		}
 	}
@@ -130,7 +130,8 @@ func (f *finder) addPodOwners(ctx context.Context) {
 	}
 }
 
-// addNodesOfUsers adds the nodes of the pods that use the object. They show where a volume is mounted.
+// addNodesOfUsers adds the Kubernetes Nodes of the pods that use the object. These Nodes show where a volume is
+// mounted.
 func (f *finder) addNodesOfUsers(ctx context.Context) {
 	var targets []*target
 	var from []string

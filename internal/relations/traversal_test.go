@@ -16,7 +16,7 @@ func TestGraphFollowsOwners(t *testing.T) {
 	)
 	for _, test := range []struct {
 		name    string
-		objects []object // The first one is the object of the graph.
+		objects []object // The first one is the object whose graph is checked.
 		want    []string
 	}{
 		{
@@ -134,7 +134,7 @@ func TestGraphFollowsSelectors(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name    string
-		objects []object // The first one is the object of the graph.
+		objects []object // The first one is the object whose graph is checked.
 		want    []string
 	}{
 		{

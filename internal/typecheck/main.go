@@ -80,7 +80,7 @@ func check(ctx context.Context, root, platform string) error {
 	}
 	if !errors.Is(err, io.EOF) {
 		_ = list.Process.Kill()
-		// The error of Wait would only report that the process was killed.
+		// Ignore the error of Wait, which would only report that the process was killed.
 		_ = list.Wait()
 		return err
 	}

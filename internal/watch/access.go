@@ -15,12 +15,12 @@ import (
 type (
 	// Viewer is the person or program whose permissions apply to a read.
 	Viewer = permit.Viewer
-	// Scope is what a share link shares.
+	// Scope is the data that a share link shares.
 	Scope = permit.Scope
 	// Part is one of the queries in a Scope.
 	Part = permit.Part
-	// ReadOptions are limits for the reads of an Access, and functions that the reads call. The zero ReadOptions limit
-	// nothing.
+	// ReadOptions contain limits for the reads of an Access, and functions that these reads call. The zero ReadOptions
+	// limit nothing.
 	ReadOptions = opened.Options
 
 	// Item is one object of a Snapshot.
@@ -36,7 +36,7 @@ type Access struct {
 	cluster *Cluster
 	checker permit.Checker
 	options ReadOptions
-	slots   chan struct{} // Limits the messages in memory; nil for no limit.
+	slots   chan struct{} // Each message in memory occupies one element of the buffer; nil for no limit.
 }
 
 // For returns an Access that reads the cluster with the permissions of the viewer.
@@ -44,7 +44,7 @@ func (c *Cluster) For(viewer Viewer) *Access {
 	return &Access{cluster: c, checker: permit.New(viewer, &c.permit)}
 }
 
-// With returns a copy of the access with the options.
+// With returns a copy of the access that reads with the given options.
 func (a *Access) With(options ReadOptions) *Access {
 	derived := *a
 	derived.options, derived.slots = options, nil
@@ -58,17 +58,19 @@ func (a *Access) With(options ReadOptions) *Access {
 // IsGuest reports whether the viewer is a guest, who sees only what a share link shares.
 func (a *Access) IsGuest() bool { return a.checker.Viewer.Scope != nil }
 
-// opener returns the value that opens queries for the viewer.
+// opener returns an Opener, which opens queries with the permissions of the viewer and the options of the access.
 func (a *Access) opener() *opened.Opener {
 	return &opened.Opener{Deps: &a.cluster.opened, Checker: &a.checker, Options: a.options, Slots: a.slots}
 }
 
-// Snapshot reads the result of a query. It waits for the informer's first list, but at most the duration wait.
+// Snapshot reads the result of a query once. If the informer has no complete list yet, Snapshot waits for it, but at
+// most the duration wait.
 func (a *Access) Snapshot(ctx context.Context, q query.Query, wait time.Duration) (*Snapshot, error) {
 	return a.opener().Snapshot(ctx, q, wait)
 }
 
-// Grow reports that a response needs more memory than estimated. The parameter is the difference in bytes.
+// Grow reports that a response needs more or less memory than was estimated. bytes is the difference, negative for
+// less.
 func (a *Access) Grow(bytes int64) { a.options.Resize(bytes) }
 
 // AcquireProcessor waits until the caller may start work that keeps a processor busy. After this work, the caller
@@ -77,7 +79,8 @@ func (a *Access) AcquireProcessor(ctx context.Context) (release func(), err erro
 	return a.options.AcquireProcessor(ctx)
 }
 
-// PublicDetail returns the detail of a problem that the viewer of this access is allowed to read.
+// PublicDetail returns a problem's detail for the viewer of this access. Guests and unknown viewers get only the public
+// detail, if the problem has one.
 func (a *Access) PublicDetail(p *status.Problem) string { return a.checker.Viewer.PublicDetail(p) }
 
 // Authorize returns an error if the viewer may read nothing of the query's result, or may not read one of the

@@ -11,6 +11,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
+// A user can share only data that the user may read. The error names the missing permission.
 // Invariant: I30.
 func TestAuthorizeShare(t *testing.T) {
 	part := func(p watch.Part) []watch.Part {
@@ -23,7 +24,7 @@ func TestAuthorizeShare(t *testing.T) {
 		name          string
 		parts         []watch.Part
 		cause         status.Cause
-		title, detail string // The expected title and part of the detail; empty for no error.
+		title, detail string // The title, and a part of the detail, of the expected error; empty if no error is expected.
 	}{
 		"all permitted namespaces": {"ann", part(watch.Part{}), 0, "", ""},
 		"permitted namespace": {
@@ -199,7 +200,7 @@ func TestGuestsGetLogsByLabels(t *testing.T) {
 					got = append(got, key)
 					_ = body.Close()
 				} else if !strings.Contains(err.Error(), "link does not include") {
-					// The error is not about the link, so the link shares the log. The fake API server has no logs.
+					// The link shares this log: the request failed only because the fake API server has no logs.
 					got = append(got, key)
 				}
 			}

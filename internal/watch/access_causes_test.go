@@ -42,7 +42,7 @@ func owned(namespace, name, kind, owner string) apitest.Item {
 	}
 }
 
-// setWorkload creates a Deployment that is healthy by itself, with a ReplicaSet and a pod.
+// setWorkload creates a Deployment whose own status is healthy, with a ReplicaSet and a pod.
 func setWorkload(server *apitest.Server, name, podName, spec, status string) {
 	const namespace = "a"
 	const healthy = `"spec":{"replicas":1},"status":{"observedGeneration":1,"replicas":1,"updatedReplicas":1,` +
@@ -97,7 +97,8 @@ func newCauseCluster(t *testing.T, inherits bool) (*apitest.Server, *watch.Clust
 	return server, runClusterWith(t, server, options)
 }
 
-// severities returns the severities of the Deployments in rows or findings, by name.
+// severities returns the severity of each Deployment by name. objects are table rows or findings of the overview, as
+// JSON objects.
 func severities(t *testing.T, objects []map[string]any) map[string]string {
 	t.Helper()
 	found := make(map[string]string)
@@ -120,8 +121,8 @@ func encode(t *testing.T, doc any) string {
 	return string(text)
 }
 
-// collectCauses returns all texts that a viewer gets about the Deployments in some namespaces. rows contains the
-// severities of their rows.
+// collectCauses returns all texts that a viewer gets about the Deployments in some namespaces, by view or document.
+// rows contains the severity in the row of each Deployment, by name.
 func collectCauses(t *testing.T, access *watch.Access, namespaces []string) (texts, rows map[string]string) {
 	t.Helper()
 	texts = make(map[string]string)
@@ -138,8 +139,8 @@ func collectCauses(t *testing.T, access *watch.Access, namespaces []string) (tex
 		if err != nil {
 			t.Fatal(err)
 		}
-		// After the first message, the program reads the pods and nodes that explain the verdicts. Further messages contain
-		// the results.
+		// The first message can be sent before the program has read the pods and nodes that explain the verdicts.
+		// Therefore, also read the messages that contain the explained verdicts.
 		for range 4 {
 			all, last := readUntil(t, sub, "heartbeat", "events", "window-events")
 			texts[string(view)] += all
@@ -194,7 +195,8 @@ func collectCauses(t *testing.T, access *watch.Access, namespaces []string) (tex
 	return texts, severities(t, snapshot.Rows)
 }
 
-// Viewers who may read Deployments, but not the objects that explain their verdicts, get only the severity.
+// Some viewers may read Deployments, but not the objects that explain the verdicts on these Deployments. Such viewers
+// get only the severity.
 //
 // Invariant: I18.
 func TestCausesAreHidden(t *testing.T) {
@@ -212,7 +214,7 @@ func TestCausesAreHidden(t *testing.T) {
 	for name, test := range map[string]struct {
 		viewer  watch.Viewer
 		grants  []string
-		visible string // The names of the Deployments whose causes the viewer gets.
+		visible string // The names of the Deployments whose verdicts the viewer gets with their causes.
 	}{
 		"guest":                     {sharedWith(ofDeployments), nil, ""},
 		"guest of all Deployments":  {sharedWith(watch.Part{Resource: deployments}), nil, ""},
@@ -255,7 +257,7 @@ func TestCausesAreHidden(t *testing.T) {
 				}
 				for place, text := range texts {
 					if (test.visible != "" || name == "guest, nodes") && place == "overview" {
-						continue // This overview also lists the pods or nodes themselves, with their texts.
+						continue // This overview also contains pods or nodes as findings of their own.
 					}
 					for _, canary := range []string{
 						"CANARY-pod", "CANARY-container", "CANARY-map", "CANARY-node", "CANARY-message", "CANARY-event",
@@ -284,7 +286,8 @@ func TestCausesAreHidden(t *testing.T) {
 	}
 }
 
-// A revoked permission for pods hides causes within 15 s, also in an open subscription.
+// When a user loses the permission for pods, causes of verdicts that are pods disappear within 15 s, also in an open
+// subscription.
 //
 // Invariant: I18.
 func TestRevokedPermissionHidesCauses(t *testing.T) {
@@ -323,7 +326,7 @@ func TestRevokedPermissionHidesCauses(t *testing.T) {
 	})
 }
 
-// A change of a hidden cause is not an update for the viewer.
+// If only the hidden cause of a verdict changes, the viewer gets no update of the row.
 //
 // Invariant: I18.
 func TestHiddenCausesDoNotUpdateRows(t *testing.T) {

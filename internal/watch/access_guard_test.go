@@ -27,11 +27,11 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
 )
 
-// grants are permissions such as "ann list pods a". With "*" as the namespace, requests for any namespace and for all
-// namespaces are allowed.
+// grants are permissions such as "ann list pods a": user, verb, resource and namespace. The namespace "*" permits
+// requests for any single namespace and for all namespaces together.
 type grants map[string]bool
 
-// allow makes the API server permit exactly the returned grants. Tests can change them while no request is in
+// allow makes the API server permit exactly the returned grants. Tests can change the grants while no request is in
 // progress.
 func allow(server *apitest.Server, lines ...string) grants {
 	g := grants{}
@@ -62,13 +62,14 @@ func newGuardedCluster(t *testing.T) (*apitest.Server, *watch.Cluster, grants) {
 		"all watch namespaces *", "all get namespaces *",
 		"ann list pods a", "ann watch pods a", "ann get pods a", "ann get pods/log a",
 		"lister list pods *", "getter get pods *")
-	r := subscribe(t, cluster, query.Query{}, "") // The program itself may read all pods.
+	r := subscribe(t, cluster, query.Query{}, "") // Keep all pods in memory. The program itself may read them.
 	r.settle()
 	r.wantLive(2)
 	return server, cluster, g
 }
 
-// queryShapes returns all types of pod queries, with the views that accept them and the pods that ann gets.
+// queryShapes returns pod queries of all types. Each has the views that accept the query, and the pods that the user
+// ann gets.
 func queryShapes(t *testing.T) map[string]struct {
 	query   query.Query
 	views   []stream.View
@@ -187,6 +188,8 @@ func churnPods(server *apitest.Server) {
 	synctest.Wait()
 }
 
+// Reads without a subscription (an object, its log, counts, search, and lists of resources) also return only data for
+// which the user has permissions.
 // Invariant: I18.
 func TestReadsReturnPermittedObjects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -266,8 +269,7 @@ func TestReadsReturnPermittedObjects(t *testing.T) {
 	})
 }
 
-// A Role can allow its users to get the Namespace object of the Role's namespace. It cannot allow a list or watch of
-// Namespaces.
+// A Role can permit a get of the Namespace object of its own namespace. It cannot permit a list or watch of Namespaces.
 func TestRoleGetsItsOwnNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, g := newGuardedCluster(t)
@@ -369,7 +371,7 @@ func TestPermissionChangesTakeEffect(t *testing.T) {
 	})
 }
 
-// If access reviews deny a list, even a guest gets the reason. The reason contains no text from the API server.
+// If access reviews deny this program a list, even a guest gets the reason, without the text of the API server.
 // Invariant: I18.
 func TestGuestGetsReasonOfRefusal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -387,7 +389,8 @@ func TestGuestGetsReasonOfRefusal(t *testing.T) {
 	})
 }
 
-// A snapshot can wait for the first list of a resource. After the list, the permission is checked again.
+// A snapshot can wait for the first list of a resource. After the wait, the permission is checked again, because it can
+// have been revoked.
 // Invariant: I18.
 func TestPermissionRevokedDuringFirstList(t *testing.T) {
 	for name, left := range map[string]string{"all": "", "one namespace": "ann list pods a"} {
@@ -419,7 +422,8 @@ func TestPermissionRevokedDuringFirstList(t *testing.T) {
 	}
 }
 
-// A log ends within 15 s after the permission is revoked, whether followed or only read to its end.
+// A log response ends within 15 s after the permission is revoked. This is true for a followed log, and for a log that
+// is read only to its present end.
 // Invariant: I18.
 func TestLogEndsWithViewersPermission(t *testing.T) {
 	for _, follow := range []bool{true, false} {
@@ -479,6 +483,7 @@ func TestFailedReviewsRefuseReaders(t *testing.T) {
 	})
 }
 
+// A cached decision of an access review applies only to a user with the same name, UID, groups and extra fields.
 // Invariant: I18.
 func TestDecisionsBelongToOneUser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -518,7 +523,8 @@ func TestDecisionsBelongToOneUser(t *testing.T) {
 	})
 }
 
-// Only the same user can resume from a restricted reader's cursor. New permissions make the cursor invalid.
+// A restricted reader (who may not see all objects) gets a cursor that is valid only for the same user. If the user's
+// permissions change, the cursor becomes invalid.
 // Invariant: I18.
 func TestRestrictedCursorsBelongToPermissions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -537,7 +543,7 @@ func TestRestrictedCursorsBelongToPermissions(t *testing.T) {
 		r.settle()
 		r.sub.Close()
 		g["ann list pods b"], g["ann watch pods b"] = true, true
-		advance(11 * time.Second) // Access reviews are cached for 10 s.
+		advance(11 * time.Second) // Wait until the cached access reviews, which are valid for 10 s, have expired.
 		more := subscribeAs(t, cluster.For(user("ann")), query.Query{Resource: pods}, stream.Rows, r.cursor)
 		if got := more.settle(); !strings.Contains(got, "reset") {
 			t.Errorf("resume with more permissions: got %s, want a reset", got)
@@ -646,8 +652,8 @@ func TestGuestsSeeSharedObjectsOnly(t *testing.T) {
 					messages := collectWhileChanging(test.query, view)
 					for _, key := range []string{"a/p", "a/r", "b/q"} {
 						_, object, _ := strings.Cut(key, "/")
-						// The window view also names changed pods that do not match the query's text, if they are
-						// shared.
+						// The window view also names changed pods that do not match the query's text. It names only pods that the
+						// link shares.
 						isOther := view == stream.Windowed && test.query.Text != "" &&
 							strings.Contains(sharedPods(t, cluster, viewer), key)
 						if strings.Contains(messages, `"`+object+`"`) != (isOther || strings.Contains(test.want, key)) {

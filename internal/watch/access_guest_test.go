@@ -28,12 +28,12 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// sharedWith returns a guest (a viewer of a share link). The creator of the link is the program itself.
+// sharedWith returns a guest (a viewer of a share link) for a link that the program itself created.
 func sharedWith(parts ...watch.Part) watch.Viewer {
 	return watch.Viewer{Program: true, Scope: &watch.Scope{Parts: parts}}
 }
 
-// readUntil reads messages until one has a given type. It returns the text of all these messages, and the last one
+// readUntil reads messages until one has a given type. It returns the text of all these messages, and the last message,
 // decoded.
 func readUntil(t *testing.T, sub *watch.Subscription, types ...string) (all string, last message) {
 	t.Helper()
@@ -53,8 +53,8 @@ func readUntil(t *testing.T, sub *watch.Subscription, types ...string) (all stri
 	}
 }
 
-// When an object no longer matches a share link, the viewers of the link get a delete. The delete contains nothing of
-// the object's new version.
+// When an object no longer matches a share link, the viewers of the link get a delete event. The event contains nothing
+// of the object's new version.
 // Invariant: I18.
 func TestObjectLeavesShare(t *testing.T) {
 	for name, part := range map[string]watch.Part{
@@ -122,8 +122,9 @@ func TestObjectLeavesShare(t *testing.T) {
 	}
 }
 
-// A link can share logs by namespace and name only. A guest can then read the log of every such pod. If the link also
-// requires labels or words, the pod itself must be shared and match them.
+// If a link shares logs only by namespace and name, a guest can read the log of every pod in the namespace or with the
+// name. If the link also requires labels or words for logs, the link must also share the pod, and the pod must have
+// these labels or words.
 // Invariant: I18.
 func TestSharedLogsMatchParts(t *testing.T) {
 	all := watch.Part{Resource: pods}
@@ -184,7 +185,8 @@ func TestSharedLogsMatchParts(t *testing.T) {
 						t.Errorf("log of %s: got %q, error %v", key, text, err)
 					}
 					_ = body.Close()
-					// The pod "none" does not exist. Only a link that shares all logs of a namespace allows a request for its log.
+					// Do not record the pod "none", which does not exist. Only a link that shares all logs of a namespace sends a
+					// request for its log.
 					if pod != "none" {
 						got = append(got, key)
 					}
@@ -197,7 +199,8 @@ func TestSharedLogsMatchParts(t *testing.T) {
 	}
 }
 
-// Viewers of a share link get events that regard the shared object, but none that only mention its name.
+// Viewers of a share link get the Events whose regarding object is shared, but no Event whose text only contains the
+// name of this object.
 // Invariant: I18.
 func TestSharedEventsRegardObject(t *testing.T) {
 	const events = "core/v1/events"
@@ -283,7 +286,7 @@ func TestSharedEventsRegardObject(t *testing.T) {
 	}
 }
 
-// A link to the events of deployment.apps/web shares no events of a Deployment in another API group.
+// A link that shares the Events of deployment.apps/web shares no Events of a Deployment in another API group.
 // Invariant: I18.
 func TestSharedEventsOfAGroup(t *testing.T) {
 	const events = "core/v1/events"
@@ -388,7 +391,8 @@ func TestLogEndsWhenPodLeavesShare(t *testing.T) {
 	})
 }
 
-// While pods are not watched, requests to the API server check whether the labels of the log's pod still match.
+// While no watch provides the current pods, the program requests the pod of a shared log from the API server, to check
+// whether its labels still match the link.
 // Invariant: I18.
 func TestSharedLogWithoutLivePods(t *testing.T) {
 	const duration = time.Minute
@@ -412,7 +416,7 @@ func TestSharedLogWithoutLivePods(t *testing.T) {
 			func(server *apitest.Server) { server.Set(pods, labelled(pod("a", "p", "Running"), "db")) }, false,
 			status.Refused, "Forbidden",
 		},
-		// The API server cannot check the words that a link requires, so these logs end within 15 s.
+		// A request to the API server cannot check the words that a link requires, so these logs end within 15 s.
 		"text": {
 			[]watch.Part{{Resource: pods}, {Resource: pods + "/log", Text: "running"}},
 			nil, true, status.Unavailable,
@@ -465,8 +469,8 @@ func TestSharedLogWithoutLivePods(t *testing.T) {
 	}
 }
 
-// Before the first list of a resource, it is unknown whether a share link includes an object. The error has the cause
-// Unavailable.
+// Before the first list of a resource, the program cannot know whether a share link includes an object. The cause of
+// the error is then Unavailable, not Refused.
 // Invariant: I18.
 func TestUnknownShareIsUnavailable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -481,7 +485,8 @@ func TestUnknownShareIsUnavailable(t *testing.T) {
 	})
 }
 
-// Without a watch, cached labels can be outdated. A share by labels is then checked by a request to the API server.
+// Without a watch, the labels of a cached object can be outdated. The program then requests the object, to check
+// whether the share link still includes it.
 // Invariant: I18.
 func TestUnwatchedObjectLeavesShare(t *testing.T) {
 	const deployments = "apps/v1/deployments"
@@ -513,8 +518,8 @@ func TestUnwatchedObjectLeavesShare(t *testing.T) {
 						t.Errorf("got messages about what is not shared: %s, %s", object, last)
 					}
 					switch {
-					// The API server cannot check the words that a link requires, so Object returns an error. LastKnown
-					// still returns the cached version.
+					// No request to the API server can check the words that a link requires, so Object returns an error.
+					// LastKnown still returns the cached version.
 					case byWords:
 						wantProblem(t, err, status.Unavailable, "Not known yet", "whether the link includes this object")
 						if errLast != nil || current.State != status.Stale || !strings.Contains(string(last), "Running") {
@@ -537,6 +542,7 @@ func TestUnwatchedObjectLeavesShare(t *testing.T) {
 	}
 }
 
+// The cache of encoded values includes the copies of objects that are masked for guests in its size.
 // Invariant: I14.
 func TestMaskedChangesAreAccounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -560,7 +566,7 @@ func TestMaskedChangesAreAccounted(t *testing.T) {
 			readUntil(t, sub, "events")
 		}
 		values, accounted := cluster.CachedValues()
-		changes, objectBytes := 0, 0 // The number and size of the changes that are masked for guests.
+		changes, objectBytes := 0, 0 // The number of masked changes in the cache, and the size of their objects.
 		for _, value := range values {
 			if masked, ok := value.(*event.Change); ok {
 				changes++
@@ -580,8 +586,8 @@ func TestMaskedChangesAreAccounted(t *testing.T) {
 	})
 }
 
-// Users and viewers of share links get the same changes, no matter who reads a change first. After the patches, the
-// copy of each reader equals the present object.
+// Users and viewers of share links get the same changes, no matter which of them reads a change first. When a reader
+// has applied all patches, its copy equals the current object.
 // Invariant: I15.
 func TestGuestsAndUsersReadSameChanges(t *testing.T) {
 	const configmaps = "core/v1/configmaps"
@@ -675,7 +681,8 @@ func (h *objectReader) read(t *testing.T) {
 	}
 }
 
-// A guest (a viewer of a share link) does not see for which namespaces the creator has permissions.
+// A guest (a viewer of a share link) does not get the names of the namespaces for which the creator of the link has
+// permissions.
 // Invariant: I18.
 func TestGuestsSeeNoOtherNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

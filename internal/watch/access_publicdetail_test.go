@@ -124,6 +124,7 @@ func TestErrorsHideStoredData(t *testing.T) {
 	}
 }
 
+// An error event in a watch can contain values of stored objects. Neither messages nor logs contain them.
 // Invariant: I15.
 func TestWatchErrorsHideStoredData(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -77,7 +77,8 @@ func revokedWithin(t *testing.T, g *permit.Revalidation, duration time.Duration)
 	return g.Revoked(ctx), time.Since(began)
 }
 
-// Each open response ends within 15 s after a permission is revoked, or after access reviews start to fail.
+// Each response that is still being sent ends within 15 s after a permission is revoked, or after access reviews start
+// to fail.
 // Invariant: I18.
 func TestRevalidationDetectsRevocation(t *testing.T) {
 	for name, read := range reads() {
@@ -109,7 +110,7 @@ func TestRevalidationDetectsRevocation(t *testing.T) {
 					revoke(server)
 					began := time.Now()
 					if strings.HasPrefix(how, "revoked") {
-						advance(9 * time.Second) // Access decisions are cached for 10 s.
+						advance(9 * time.Second) // The read still succeeds: access decisions are cached for 10 s.
 					}
 					permitted := how == "revoked in other namespaces" &&
 						(name == "a namespace" || strings.HasPrefix(name, "an object"))
@@ -123,7 +124,8 @@ func TestRevalidationDetectsRevocation(t *testing.T) {
 	}
 }
 
-// A response continues while one sufficient permission remains. There are no access reviews in its first second.
+// A response continues while the user has a permission that is sufficient for it. In the first second of a response, no
+// access reviews are sent.
 // Invariant: I18.
 func TestRevalidationContinuesWithPermission(t *testing.T) {
 	for name, read := range reads() {
@@ -162,6 +164,8 @@ func TestRevalidationContinuesWithPermission(t *testing.T) {
 	}
 }
 
+// A response also ends within 15 s after this program's own permission is revoked. After the check, resources without
+// readers are not watched any more.
 // Invariant: I18.
 func TestRevalidationOfProgramPermissions(t *testing.T) {
 	for name, watched := range map[string]bool{
@@ -201,7 +205,8 @@ func TestRevalidationOfProgramPermissions(t *testing.T) {
 	}
 }
 
-// A response ends when its object no longer matches the share link, but not when the object is deleted.
+// The response with a shared object ends when the object no longer matches the share link, but not when the object is
+// deleted.
 // Invariant: I18.
 func TestRevalidationOfSharedObject(t *testing.T) {
 	for name, part := range map[string]watch.Part{"labels": {Labels: "app=web"}, "text": {Text: "running"}} {

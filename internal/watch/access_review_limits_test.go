@@ -21,7 +21,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
 )
 
-// reviewCounter counts the access reviews in progress. It answers only those for the user ann.
+// reviewCounter counts the access reviews in progress. Only reviews of the user ann get a response.
 type reviewCounter struct {
 	mu                    sync.Mutex
 	inFlight, maxInFlight int
@@ -61,11 +61,11 @@ func (c *reviewCounter) wrap(next http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// A user with very many access reviews does not delay requests of other users.
+// A user whose requests need very many access reviews does not delay the requests of other users.
 // Invariant: I18.
 func TestUserReviewsAreLimited(t *testing.T) {
-	// The key is the number of users who send many reviews. A user can have 32 reviews in progress, and ann has one more.
-	// All users together can have 128.
+	// The key is the number of users who send many requests. The value is the maximum number of concurrent reviews: 32
+	// for one such user and one for ann, or 128 for all users together.
 	for users, limit := range map[int]int{1: 33, 20: 128} {
 		synctest.Test(t, func(t *testing.T) {
 			server, counter := apitest.New(t, kinds()...), &reviewCounter{byUser: map[string]int{}}

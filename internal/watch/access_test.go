@@ -13,16 +13,16 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 )
 
-// A subscription calls the ScanLimiter before each scan of all rows.
+// A subscription calls the ScanLimiter before each scan of all rows, and releases it before it sends a message.
 // Invariant: I44.
 func TestSubscriptionsWaitForScanLimiter(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		query query.Query
 		view  stream.View
-		scans int // The number of scans in two minutes, including those for digests (hashes of rows).
+		scans int // The number of scans in two minutes, including scans for digests (hashes of rows).
 	}{
-		// Without a filter, the first rows are from a shared list, so only the digest needs a scan.
+		// Without a filter, the first rows are read from a shared list without a scan, so only the digest needs one.
 		{"all rows", query.Query{}, stream.Rows, 1},
 		{"some rows", query.Query{Labels: "a!=b"}, stream.Rows, 2},
 		{"a table", query.Query{Labels: "a!=b"}, stream.Table, 2},
@@ -73,7 +73,7 @@ func TestSubscriptionsWaitForScanLimiter(t *testing.T) {
 	}
 }
 
-// If the ScanLimiter returns an error, Snapshot and Search return it without a scan.
+// If the ScanLimiter returns an error, Snapshot and Search return this error and do not scan.
 func TestReadsWaitForScanLimiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -11,13 +11,13 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
-// maxAuthors is the maximum number of authors of an object that the program sends. Usually there are fewer: the API
-// server merges the oldest entries of Update operations beyond ten.
+// maxAuthors is the maximum number of authors of an object in a response. Usually there are fewer: if the managedFields
+// have more than ten entries of Update operations, the API server merges the oldest of them.
 const maxAuthors = 20
 
-// AuthorsOf returns the last authors of an object, newest first, with the parts that each author changed. It reads them
-// from the API server, because the cache contains no managedFields. Guests get an error, because they may see only
-// changes during their visit.
+// AuthorsOf returns the last authors of an object, newest first, with the parts of the object that each author owns. It
+// reads them from the API server, because the cache contains no managedFields. Guests get an error, because they may
+// see only changes that occur during their visit.
 func AuthorsOf(ctx context.Context, a *Access, ref, namespace, name string) ([]fieldmanager.Owner, error) {
 	if a.checker.Viewer.Scope != nil {
 		return nil, permit.NotShared()

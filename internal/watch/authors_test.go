@@ -13,7 +13,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
-// The authors of an object are read from its managedFields. Only users who may get the object can read them.
+// The authors of an object are read from its managedFields. Only users who may get the object can read its authors.
 //
 // Invariant: I18.
 func TestAuthors(t *testing.T) {

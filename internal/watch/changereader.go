@@ -17,35 +17,37 @@ import (
 // maxBatch is the maximum number of changes in one ChangeBatch.
 const maxBatch = 1000
 
-// A ChangeReader reads all changes of a query's objects one by one. Only one goroutine can use a ChangeReader.
+// A ChangeReader reads each single change of the objects that a query matches. Only one goroutine can use a
+// ChangeReader.
 type ChangeReader struct {
 	opened        *opened.Query
 	cursor        journal.Cursor
-	version       int // The version of the informer's columns and history when cursor was read.
+	version       int // The version of the informer's columns and history to which cursor belongs.
 	needsSnapshot bool
-	status        status.Status // The status in the last ChangeBatch.
+	status        status.Status // The status that the last ChangeBatch reported.
 }
 
 // A ChangeBatch is a result of ChangeReader.Next. Objects and changes are shared by all readers: do not modify them.
 type ChangeBatch struct {
-	// IsSnapshot means that Objects is the complete state, and Changes is empty. This is so at the start, and if some
-	// changes are no longer in the history.
+	// IsSnapshot means that Objects contains all objects that match, and Changes is empty. The first batch is usually a
+	// snapshot. A later batch is one if the history no longer contains all changes since the previous batch.
 	IsSnapshot bool
 	Objects    []*Item
-	// Changes are in the order in which they happened. Memo.CoverageOnly means that only the set of watched
-	// namespaces changed.
+	// Changes are in the order in which they happened. If Memo.CoverageOnly is set, the object itself did not change: its
+	// namespace has just been added to or removed from the watched namespaces.
 	Changes []*event.Change
-	// Status is how current the data is. A batch without objects and changes reports a new status.
+	// Status describes how current the data is. If a batch has neither objects nor changes, only the status is new.
 	Status status.Status
-	// Position identifies the state after this batch. ReadChanges can continue there while the Cluster runs. After a
-	// restart of the program, ReadChanges starts with a snapshot.
+	// Position identifies the state after this batch. While the Cluster runs, ReadChanges can continue at a Position.
+	// After a restart of the program, it starts with a snapshot.
 	Position string
 }
 
 // ReadChanges returns a reader of the changes after the Position of an earlier ChangeBatch. If position is empty or
 // too old, the first batch is a snapshot.
 func (a *Access) ReadChanges(ctx context.Context, q query.Query, position string) (*ChangeReader, error) {
-	// Only this program itself may use a ChangeReader, because a ChangeReader does not recheck permissions.
+	// Only this program itself may use a ChangeReader, because a ChangeReader does not check permissions again after it
+	// was opened.
 	if !a.checker.Viewer.Program || a.checker.Viewer.Scope != nil {
 		return nil, status.Refusedf("Forbidden", "Only the program itself can read all changes.")
 	}
@@ -68,7 +70,7 @@ func (a *Access) ReadChanges(ctx context.Context, q query.Query, position string
 	return r, nil
 }
 
-// Next waits for the next batch. It returns stream.ErrClosed after the program has stopped watching the resource.
+// Next waits for the next batch. It returns stream.ErrClosed if the program stops watching the resource.
 func (r *ChangeReader) Next(ctx context.Context) (ChangeBatch, error) {
 	i, filter := r.opened.Informer, r.opened.Filter
 	for {
@@ -79,7 +81,7 @@ func (r *ChangeReader) Next(ctx context.Context) (ChangeBatch, error) {
 			if batch, ok := r.snapshot(); ok {
 				return batch, nil
 			}
-			continue // Permissions or columns changed after VisibleState was called.
+			continue // The state changed after the call of VisibleState.
 		case !now.Status.Same(r.status):
 			r.status = now.Status
 			return ChangeBatch{Status: now.Status, Position: r.position()}, nil
@@ -96,7 +98,7 @@ func (r *ChangeReader) Next(ctx context.Context) (ChangeBatch, error) {
 		}
 		r.cursor = next
 		if r.needsSnapshot || i.VisibleState(filter).Version != r.version {
-			continue // The snapshot includes these changes.
+			continue // The next snapshot includes these changes.
 		}
 		batch := ChangeBatch{Status: now.Status, Position: r.position()}
 		for _, c := range changes {
@@ -110,7 +112,8 @@ func (r *ChangeReader) Next(ctx context.Context) (ChangeBatch, error) {
 	}
 }
 
-// snapshot returns a batch with the complete state. ok is false if the state is not known at this moment.
+// snapshot returns a batch with the complete state. ok is false if the informer does not have all objects at this
+// moment.
 func (r *ChangeReader) snapshot() (batch ChangeBatch, ok bool) {
 	listing, now := r.opened.Informer.Objects(r.opened.Filter, 0)
 	if !now.Synced {
@@ -120,8 +123,8 @@ func (r *ChangeReader) snapshot() (batch ChangeBatch, ok bool) {
 	return ChangeBatch{IsSnapshot: true, Objects: listing.Objects, Status: now.Status, Position: r.position()}, true
 }
 
-// position returns the cursor as text, with the epoch to which the cursor belongs. The text is empty before the first
-// snapshot.
+// position returns the cursor as text, together with the epoch to which the cursor belongs. It returns an empty text if
+// the next batch must be a snapshot.
 func (r *ChangeReader) position() string {
 	if r.needsSnapshot {
 		return ""

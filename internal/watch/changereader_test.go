@@ -18,10 +18,10 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
-// sink is an example consumer of changes. A real consumer writes the versions and the positions to a disk, in one
-// transaction.
+// sink is an example of a program that stores changes. A real program would write the versions and the positions to a
+// disk in one transaction.
 type sink struct {
-	versions  map[string]map[string]string // The resourceVersion of each object ("namespace/name"), by resource.
+	versions  map[string]map[string]string // Resource and object ("namespace/name") to the resourceVersion of the object.
 	positions map[string]string
 	log       []string
 	cache     event.Cache
@@ -81,7 +81,7 @@ func (s *sink) process(ref string, batch watch.ChangeBatch) error {
 		case c.Op != journal.Delete:
 			known[c.Key] = c.New.ResourceVersion()
 		case c.Memo.CoverageOnly:
-			continue // Not a deletion: the namespace of the object is not watched any more.
+			continue // Not a deletion: the namespace is not watched any more.
 		default:
 			delete(known, c.Key)
 		}
@@ -116,7 +116,8 @@ func TestSinkContinuesAtItsPosition(t *testing.T) {
 			advance(time.Second)
 			stop()
 			running.Wait()
-			// The order of changes is defined only within one resource, so sort by resource.
+			// The order of changes is defined only within one resource. Therefore, sort the lines by resource before the
+			// comparison.
 			for _, lines := range [][]string{s.log, want} {
 				slices.SortStableFunc(lines, func(a, b string) int {
 					return strings.Compare(strings.Fields(a)[1], strings.Fields(b)[1])

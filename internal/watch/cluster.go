@@ -53,25 +53,28 @@ const discoveryTimeout = 30 * time.Second
 
 // Options are the settings of a Cluster.
 type Options struct {
-	// Linger is how long a resource stays watched after its last reader has left.
+	// Linger is how long a resource is still watched after its last reader has closed.
 	Linger time.Duration
-	// RequestTimeout limits requests that get an immediate response, never lists and watches. 0 means 30 s.
+	// RequestTimeout limits the duration of requests that get an immediate response, but not of lists and watches. 0
+	// means 30 s.
 	RequestTimeout time.Duration
-	// Namespace is the kubeconfig's namespace, or empty. If the program may not watch all namespaces together, it
-	// watches this namespace.
+	// Namespace is the namespace of the kubeconfig's context, or empty. If the program may not watch all namespaces
+	// together, it also tries to watch this one.
 	Namespace string
-	// Pinned lists resources, such as "core/v1/pods", that are watched even without readers.
+	// Pinned contains the resources, such as "core/v1/pods", that are watched even if they have no readers.
 	Pinned []string
-	// MemoryLimit is the program's maximum memory in bytes: at least MinMemory, or 0 for no limit. About half of it
-	// is for objects.
+	// MemoryLimit is the maximum memory of the program, in bytes: at least MinMemory, or 0 for no limit. The watched
+	// objects get about half of it.
 	MemoryLimit int64
-	// Redact selects values that are masked before objects are cached. Some values, such as those of Secrets, are
-	// always masked.
+	// Redact selects values that are masked before objects are cached, in addition to values that are always masked, such
+	// as those of Secrets.
 	Redact redact.Rules
-	// Health evaluates objects. If nil, the Cluster creates its own, without rules of the administrator.
+	// Health determines the health of objects. If it is nil, the Cluster creates an Evaluator without rules of the
+	// administrator.
 	Health *health.Evaluator
-	// InheritVerdicts lets objects inherit the problems of other objects, such as a Deployment from its pods. If a
-	// resource that can inherit (Deployments) has readers, the Cluster also watches the resources related to it (Pods).
+	// InheritVerdicts makes objects inherit the problems of related objects: for example, a Deployment inherits those of
+	// its pods. While a resource that can inherit (such as Deployments) has readers, the Cluster also watches the related
+	// resources (such as pods).
 	InheritVerdicts bool
 	Ring            informer.Ring
 	Log             *slog.Logger
@@ -101,7 +104,7 @@ type Cluster struct {
 	namespaces *namespaces.Namespaces
 }
 
-// New returns a Cluster for the API server in config. It sends no request, and fails if config is invalid.
+// New returns a Cluster for the API server in config. New itself sends no request. It fails if config is invalid.
 func New(config *rest.Config, options Options) (*Cluster, error) {
 	timeout := options.RequestTimeout
 	if timeout == 0 {
@@ -109,13 +112,14 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 	}
 	discoveryConfig := rest.CopyConfig(config)
 	discoveryConfig.Timeout = timeout
-	discoveryConfig.QPS, discoveryConfig.Burst = 50, 300 // The same limits as those of kubectl.
+	discoveryConfig.QPS, discoveryConfig.Burst = 50, 300 // The limits of kubectl.
 	discoverer, err := discovery.NewDiscoveryClientForConfig(discoveryConfig)
 	if err != nil {
 		return nil, fmt.Errorf("set up the connection to the API server: %w", err)
 	}
 	reviewConfig := rest.CopyConfig(config)
-	// Send reviews as JSON instead of Protobuf, so that proxies in front of the API server can read them.
+	// Send access and token reviews as JSON instead of Protobuf, so that proxies in front of the API server can read
+	// them.
 	reviewConfig.ContentConfig = rest.ContentConfig{ContentType: runtime.ContentTypeJSON}
 	// Disable the client's rate limit, because the API server itself limits reviews (API Priority and Fairness).
 	reviewConfig.QPS = -1
@@ -263,7 +267,8 @@ const (
 	pinnedLastRetry  = 30 * time.Second
 )
 
-// keepWatched watches a pinned resource (--watch) from the time when the cluster serves it until ctx ends.
+// keepWatched watches a pinned resource (--watch) until ctx ends. If the cluster does not serve the resource yet,
+// keepWatched waits for it.
 func (c *Cluster) keepWatched(ctx context.Context, ref string) {
 	var loggedError string
 	for wait := pinnedFirstRetry; ctx.Err() == nil; wait = min(2*wait, pinnedLastRetry) {
@@ -286,7 +291,7 @@ func (c *Cluster) keepWatched(ctx context.Context, ref string) {
 	}
 }
 
-// redactionRules are the rules of --redact, by which sensitive values are masked before they are cached.
+// redactionRules are the rules of --redact. They select the values that are masked before objects are cached.
 type redactionRules struct {
 	redact.Rules
 
@@ -294,7 +299,8 @@ type redactionRules struct {
 	warned map[string]bool
 }
 
-// warnOfUnservedRules logs a warning for each --redact rule whose resource is not served: its name may be misspelled.
+// warnOfUnservedRules logs a warning for each --redact rule whose resource the cluster does not serve, because the name
+// of the resource may be misspelled.
 func (c *Cluster) warnOfUnservedRules() {
 	resources, groupErrors, err := c.catalog.All()
 	if err != nil || len(groupErrors) > 0 {

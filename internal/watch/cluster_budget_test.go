@@ -66,8 +66,8 @@ func newBudgetedClusterWith(t *testing.T, fails func(*http.Request) bool) (*apit
 	})
 }
 
-// A resource that does not fit the memory budget is not watched. A part of the resource, such as one namespace, can
-// still be watched.
+// A resource that does not fit into the memory budget is not watched. A part of it that fits, such as one namespace,
+// can still be watched.
 // Invariant: I21. All watched resources together fit into the memory budget. If memory is short, the program first
 // drops history. It then stops resources without readers, except resources of `--watch`. If a resource becomes too
 // large, the program stops watching it, and sends the reason to its readers.
@@ -104,7 +104,8 @@ func TestOversizedResourceIsRefused(t *testing.T) {
 	})
 }
 
-// The error contains the needed and the free memory. Rounding never makes these two sizes equal.
+// The refusal contains the memory that the objects need, and the free memory. The two rounded sizes are never equal, so
+// that the reason is visible.
 func TestRefusalShowsDifferentSizes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
@@ -147,6 +148,8 @@ func TestRefusalIsLoggedOnce(t *testing.T) {
 	})
 }
 
+// If a resource does not fit into the memory budget, the informer of a resource without readers is stopped. An informer
+// with readers is not.
 // Invariant: I21.
 func TestIdleInformersAreEvictedFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -170,7 +173,7 @@ func TestIdleInformersAreEvictedFirst(t *testing.T) {
 	})
 }
 
-// A list beyond the memory budget is canceled, and retried after 5 minutes.
+// A list that exceeds the memory budget is canceled. It is sent again after 5 minutes.
 // Invariant: I21.
 func TestOversizedFieldSelectorIsCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -179,7 +182,8 @@ func TestOversizedFieldSelectorIsCanceled(t *testing.T) {
 			server.Set(widgets, bigItem("a", fmt.Sprint("w", n), 4<<10))
 		}
 		bystander := subscribe(t, cluster, query.Query{}, "")
-		// The API server does not report the number of objects for a list with a field selector.
+		// With a field selector, the API server does not report the number of objects, so the memory cannot be estimated
+		// before the list.
 		r := subscribe(t, cluster, query.Query{Resource: widgets, Fields: "metadata.namespace=a"}, "")
 		r.settle()
 		if r.state != "failed" || !strings.Contains(r.reason, "more objects can follow") ||
@@ -201,7 +205,7 @@ func TestOversizedFieldSelectorIsCanceled(t *testing.T) {
 	})
 }
 
-// If namespaces are watched one by one, a namespace is listed only if its objects fit the memory budget.
+// If namespaces are watched one by one, a namespace is listed only if its objects fit into the remaining memory budget.
 // Invariant: I21.
 func TestStartedNamespacesFitTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -238,8 +242,8 @@ func TestStartedNamespacesFitTogether(t *testing.T) {
 	})
 }
 
-// If one watch of all namespaces replaces watches of single namespaces, objects already in memory are not counted
-// again.
+// If one watch of all namespaces replaces the watches of single namespaces, the objects that are already in memory are
+// not counted a second time.
 // Invariant: I21.
 func TestPermissionForAllNamespacesNeedsNoMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -269,7 +273,8 @@ func TestPermissionForAllNamespacesNeedsNoMemory(t *testing.T) {
 	})
 }
 
-// While a new feed (list and watch) replaces an old one, an object in both counts once as used memory.
+// While a new feed (list and watch) replaces an old one, both can contain the same object. The memory of this object
+// counts once.
 // Invariant: I21.
 func TestRelistedObjectsAreCountedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -345,6 +350,8 @@ func TestRefusalReturnsAfterPermissionLoss(t *testing.T) {
 	})
 }
 
+// If new objects make a watched resource too large for the memory budget, its watch stops with a reason. Other
+// resources stay live.
 // Invariant: I21.
 func TestGrownResourceIsStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -365,7 +372,8 @@ func TestGrownResourceIsStopped(t *testing.T) {
 	})
 }
 
-// If a namespace outgrows the memory budget, its watch stops with a reason. It is not relisted at once.
+// If the objects of a namespace exceed the memory budget, the watch of the namespace stops with a reason. The namespace
+// is not listed again at once.
 // Invariant: I21.
 func TestGrownNamespaceIsStopped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -415,8 +423,8 @@ func statesFor(t *testing.T, cluster *watch.Cluster, q query.Query, duration tim
 	}
 }
 
-// The estimate before a list matches the memory that the objects then use. Otherwise, a started list could be stopped
-// later.
+// The memory estimate before a list matches the memory that the objects use after the list. If the estimate were too
+// low, a watch could be stopped soon after its start.
 // Invariant: I21.
 func TestEstimateMatchesUsedMemory(t *testing.T) {
 	values := `"data":{"one":"MQ==","two":"Mg==","three":"Mw==","four":"NA=="}`
@@ -471,7 +479,8 @@ func TestEstimateMatchesUsedMemory(t *testing.T) {
 	}
 }
 
-// A relist (a new list after an interrupted watch) beyond the memory budget is canceled, also for polled resources.
+// A relist (a new list after an interrupted watch) that exceeds the memory budget is canceled. This is also true for
+// resources that are listed at intervals instead of watched.
 // Invariant: I21.
 func TestRelistIsLimitedByBudget(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -527,7 +536,8 @@ func TestRelistIsLimitedByBudget(t *testing.T) {
 	}
 }
 
-// A relist needs memory only for new objects. If they fit the memory budget, no watch is stopped.
+// A relist (a new list after an interrupted watch) needs memory only for new objects. If these fit into the memory
+// budget, no watch is stopped.
 // Invariant: I21.
 func TestFittingRelistStopsNoWatch(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -576,8 +586,8 @@ func TestFittingRelistStopsNoWatch(t *testing.T) {
 	}
 }
 
-// isExceededWith reports whether an account exceeds the budget at the moment when another, larger account releases 2
-// MiB. The release begins after a busy loop with the given number of steps.
+// isExceededWith calls account.IsExceeded while another, larger account releases 2 MiB, and returns the result. A busy
+// loop with the given number of steps delays the release.
 func isExceededWith(account, large *budget.Account, steps int) bool {
 	reserved := large.Reserve(2 << 20)
 	var started atomic.Bool
@@ -596,6 +606,7 @@ func isExceededWith(account, large *budget.Account, steps int) bool {
 	return isExceeded
 }
 
+// The informer of one resource never stops while a larger one releases memory, whatever the order of their steps is.
 // Invariant: I21.
 func TestOnlyLargestInformerStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -611,8 +622,8 @@ func TestOnlyLargestInformerStops(t *testing.T) {
 	})
 }
 
-// History is limited, and dropped before any informer is stopped. Therefore, no informer is ever stopped because of
-// history.
+// The history of changes is limited, and is dropped before any informer is stopped. Therefore, the history never causes
+// the stop of an informer.
 // Invariant: I21.
 func TestHistoryIsDroppedFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -660,7 +671,8 @@ func TestHistoryIsDroppedFirst(t *testing.T) {
 	})
 }
 
-// If a resource would not fit even without idle informers and histories, these are kept, and the resource is refused.
+// If a new resource would not fit into the memory budget even without idle informers and histories, the resource is
+// refused. The idle informers and histories are then kept.
 // Invariant: I21.
 func TestNothingIsEvictedInVain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -684,7 +696,7 @@ func TestNothingIsEvictedInVain(t *testing.T) {
 	})
 }
 
-// A pinned resource (watched even without readers) is watched as soon as the cluster serves it.
+// A pinned resource (one that is watched even without readers) is watched as soon as the cluster serves it.
 // Invariant: I21.
 func TestPinnedResourceIsWatched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

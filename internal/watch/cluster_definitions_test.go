@@ -28,8 +28,8 @@ func serves(t *testing.T, cluster *watch.Cluster, ref string) bool {
 	return slices.ContainsFunc(known, func(k watch.ResourceStatus) bool { return k.Ref() == ref })
 }
 
-// A Follower reports changes of the list of resources. Without a watch of CustomResourceDefinitions, it still reports a
-// change within 10 s.
+// A Follower reports changes of the list of resources. Even if CustomResourceDefinitions cannot be watched, it reports
+// a change within 10 s.
 func TestFollowWithoutDefinitions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -64,8 +64,8 @@ func TestFollowWithoutDefinitions(t *testing.T) {
 	})
 }
 
-// A Follower can be opened before Cluster.Run. CustomResourceDefinitions are then watched soon after Run starts,
-// until the Follower is closed.
+// A Follower can be opened before Cluster.Run. CustomResourceDefinitions are watched soon after Run starts, and until
+// the Follower is closed.
 // Invariant: I19.
 func TestFollowBeforeClusterRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestFollowBeforeClusterRuns(t *testing.T) {
 	})
 }
 
-// A pinned resource is watched without readers, soon after its CRD is created.
+// A pinned resource (one that is watched even without readers) is watched soon after its CRD is created.
 func TestPinnedResourceWaitsForDefinition(t *testing.T) {
 	for name, defined := range map[string]bool{"CRDs are watched": true, "CRDs are not watchable": false} {
 		t.Run(name, func(t *testing.T) {
@@ -122,7 +122,8 @@ func TestPinnedResourceWaitsForDefinition(t *testing.T) {
 					t.Errorf("got %d discovery requests in an hour, want one every 30 s", n)
 				}
 				server.AddKind(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`})
-				// Without a watch of CRDs, discovery runs every 30 s. An event of the watch starts discovery at once.
+				// Without a watch of CRDs, discovery runs every 30 s. With a watch, the event for the new CRD starts discovery
+				// at once.
 				wait := 31 * time.Second
 				if defined {
 					server.Set(definitions, apitest.Item{Name: "widgets.example.com"})
@@ -139,7 +140,7 @@ func TestPinnedResourceWaitsForDefinition(t *testing.T) {
 	}
 }
 
-// If definitions change continuously, discovery runs only once per second. A new resource still appears within 2 s.
+// If CRDs change continuously, discovery runs only once per second. A new resource still appears within 2 s.
 func TestDiscoveryDuringCRDChurn(t *testing.T) {
 	for _, every := range []time.Duration{100 * time.Millisecond, 500 * time.Millisecond} {
 		t.Run(every.String(), func(t *testing.T) {
@@ -167,7 +168,7 @@ func TestDiscoveryDuringCRDChurn(t *testing.T) {
 					t.Errorf("got %d discovery requests in a minute, want one each second", n)
 				}
 				server.Set(definitions, apitest.Item{Name: "widgets.example.com"})
-				write(700 * time.Millisecond) // The API server needs a moment until it serves a new resource.
+				write(700 * time.Millisecond) // Simulate the delay before an API server serves a new resource.
 				server.AddKind(apitest.Kind{Ref: widgets, Kind: "Widget"})
 				write(2 * time.Second)
 				synctest.Wait()
@@ -193,14 +194,15 @@ func TestRedefinedResourceIsRead(t *testing.T) {
 		server.Set(widgets, apitest.Item{Namespace: "a", Name: "w"})
 		later := func() {
 			advance(11 * time.Second)
-			serves(t, cluster, widgets) // This call runs discovery if the last result is old.
+			serves(t, cluster, widgets) // Read the resource, which runs discovery if the last result is old.
 			<-time.After(time.Minute)
 			r.settle()
 		}
 		later()
 		r.wantLive(1)
 
-		// The new definition is cluster-scoped, so the program must send no request for a namespace.
+		// The new definition of the resource is cluster-scoped. The program must therefore not request the resource in a
+		// namespace.
 		server.RemoveKind(widgets)
 		later()
 		server.AddKind(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: columns, Cluster: true})

@@ -16,7 +16,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
-// Readers wait at most 2 s for the check whether an empty namespace exists.
+// If a named namespace has no objects, the program checks whether the namespace exists. Readers wait at most 2 s for
+// this check.
 func TestHangingNamespaceChecksDelayNoReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -10,7 +10,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
-// Some aggregated APIs answer a list in an unknown namespace with 404 Not Found. Other namespaces stay live.
+// Some aggregated APIs respond to a list in an unknown namespace with 404 Not Found. Only this namespace is then
+// absent, and others stay live.
 // Invariant: I20.
 func TestNotFoundNamespaceAffectsNoOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -22,7 +23,7 @@ func TestNotFoundNamespaceAffectsNoOthers(t *testing.T) {
 		all := subscribe(t, cluster, query.Query{}, "")
 		all.settle()
 		server.Refuse(pods, "b", http.StatusNotFound, "no such namespace")
-		<-time.After(40 * time.Second) // Wait until an access review allows namespace b.
+		<-time.After(40 * time.Second) // Wait until an access review for namespace b.
 		if got := a.settle(); got != "" && got != "state live" {
 			t.Errorf("reader of namespace a: got %s, want no rows", got)
 		}
@@ -48,7 +49,8 @@ func TestNotFoundNamespaceAffectsNoOthers(t *testing.T) {
 	})
 }
 
-// A removed resource is not listed until it is served again. No Follower is open, so nothing repeats discovery.
+// A resource that was removed from the cluster is not listed until the cluster serves it again. The test opens no
+// Follower, so discovery does not run at intervals.
 func TestRemovedResourceIsNotListed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -73,7 +75,8 @@ func TestRemovedResourceIsNotListed(t *testing.T) {
 	})
 }
 
-// If a served resource answers lists with 404, like an unhealthy aggregated API, the state is "absent".
+// If discovery reports a resource, but a list of it gets 404 (as from an unhealthy aggregated API), the state is
+// "absent".
 func TestServedResourceThatIsNotFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

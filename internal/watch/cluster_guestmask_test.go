@@ -22,8 +22,8 @@ func copyAnnotation(value string) string {
 	return fmt.Sprintf(`"annotations":{"example.com/copy":%q}`, text)
 }
 
-// sensitiveObjects returns a function for each resource. The function returns the JSON of an object. All places that
-// are masked for viewers of share links contain the value.
+// sensitiveObjects returns a function for each resource. The function returns the JSON of an object that contains the
+// value in all places that are masked for viewers of share links.
 func sensitiveObjects() map[string]func(value string) string {
 	pod := func(v string) string {
 		return fmt.Sprintf(`"spec":{"containers":[{"name":"c","env":[{"name":"A","value":%q}]}]}`, v)
@@ -56,7 +56,8 @@ func sensitiveObjects() map[string]func(value string) string {
 	}
 }
 
-// In the columns Value and Copy, the cells are masked for guests (viewers of share links).
+// The cells of the columns Value and Copy contain sensitive values, which are masked for guests (viewers of share
+// links).
 const (
 	runs       = "example.com/v1/runs"
 	runColumns = `[{"name":"Name","type":"string","format":"name"}` +
@@ -78,7 +79,7 @@ func guest() watch.Viewer {
 }
 
 // readEverything sets an object to each of the values, one after the other. It returns all texts that the viewer
-// receives. It also returns the patches of the view Object separately.
+// receives about the object, and separately the patches of the view Object.
 func readEverything(t *testing.T, viewer watch.Viewer, ref string, values ...string) (all string, patches []string) {
 	t.Helper()
 	server, cluster := serveCluster(t)
@@ -213,6 +214,8 @@ func readEverything(t *testing.T, viewer watch.Viewer, ref string, values ...str
 	return messages.String(), patches
 }
 
+// In every view, guests (viewers of share links) get masks instead of sensitive values. A patch shows only that a value
+// has changed.
 // Invariant: I15.
 func TestSharedTextsAreMasked(t *testing.T) {
 	for ref := range sensitiveObjects() {
@@ -230,8 +233,8 @@ func TestSharedTextsAreMasked(t *testing.T) {
 	}
 }
 
-// The program itself sees all values except those of Secrets. This proves that readEverything reads every place that
-// can contain a value.
+// The program itself sees all values except those of Secrets. This proves that readEverything reads all places that can
+// contain a value, so that the tests of masks miss none.
 // Invariant: I15.
 func TestProgramSeesUnmaskedTexts(t *testing.T) {
 	for ref := range sensitiveObjects() {
@@ -244,7 +247,8 @@ func TestProgramSeesUnmaskedTexts(t *testing.T) {
 	}
 }
 
-// Masks do not reveal whether a value changes back. The patch is the same for a new value and for an earlier one.
+// A mask does not reveal whether a value is an earlier value again: the patch is the same for a new value and for an
+// earlier one.
 // Invariant: I16.
 func TestSharedMasksAreUnlinkable(t *testing.T) {
 	for ref := range sensitiveObjects() {
@@ -268,7 +272,7 @@ func TestSharedMasksAreUnlinkable(t *testing.T) {
 	}
 }
 
-// Guests (viewers of share links) cannot find out masked cells by sort order, search or selector.
+// Guests (viewers of share links) cannot deduce masked cells from the sort order, a search or a selector.
 // Invariant: I15.
 func TestSharedCellsAreMasked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

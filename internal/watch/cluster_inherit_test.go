@@ -26,7 +26,7 @@ func verdictOf(t *testing.T, cluster *watch.Cluster, name string) verdict.Verdic
 	return s.Objects[0].Verdict().Unpack()
 }
 
-// A Deployment is failed while its pod crashes, without an update from the API server.
+// A Deployment is degraded while its pod crashes, although the API server sends no update of the Deployment.
 func TestInheritedVerdictsFollowTheirCauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newCauseCluster(t, true)
@@ -68,7 +68,7 @@ func TestInheritedVerdictsFollowTheirCauses(t *testing.T) {
 	})
 }
 
-// Without --inherit-verdicts, objects have only their own verdicts, and no other resource is watched.
+// Without --inherit-verdicts, an object has only its own verdict, and no related resource is watched.
 func TestVerdictsAreNotInheritedIfOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newCauseCluster(t, false)
@@ -84,21 +84,21 @@ func TestVerdictsAreNotInheritedIfOff(t *testing.T) {
 	})
 }
 
-// Without readers, the engine of inherited verdicts stops after the linger time, and removes its verdicts. It can start
-// again.
+// When there have been no readers for the linger time, the engine of inherited verdicts stops, and removes the verdicts
+// from objects. It can start again.
 func TestEngineStopsAfterLinger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newCauseCluster(t, true)
 		access := cluster.For(watch.Viewer{Program: true})
-		// The informer of ConfigMaps keeps running. Its reader does not need the engine, because ConfigMaps inherit no
-		// verdicts.
+		// This reader keeps the informer of ConfigMaps running. It does not keep the engine running, because ConfigMaps
+		// inherit no verdicts.
 		stay := subscribe(t, cluster, query.Query{Resource: "core/v1/configmaps"}, "")
 		for range 3 {
 			doc, err := access.Overview(t.Context(), watch.OverviewQuery{Wait: time.Minute})
 			if err != nil || len(doc.Problems) == 0 {
 				t.Fatalf("got %+v, error %v", doc, err)
 			}
-			advance(4 * time.Minute) // Less than the linger time.
+			advance(4 * time.Minute) // This is less than the linger time.
 			if got := verdictOf(t, cluster, "crashing"); got.Cause == nil {
 				t.Errorf("before the linger time: got %+v", got)
 			}
@@ -110,7 +110,7 @@ func TestEngineStopsAfterLinger(t *testing.T) {
 				t.Errorf("the engine still requests nodes: %s", strings.Join(server.Requests("/nodes"), "\n"))
 			}
 		}
-		// The engine starts again, and Deployments inherit verdicts again.
+		// With a new reader, the engine starts again, and Deployments inherit verdicts.
 		release := access.KeepOverview()
 		advance(time.Second)
 		i := cluster.Informer(deployments)

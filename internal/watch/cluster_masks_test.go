@@ -20,6 +20,8 @@ func secret(value string) apitest.Item {
 	return apitest.Item{Namespace: "a", Name: "s", Rest: fmt.Sprintf(`"data":{"k":%q}`, value)}
 }
 
+// The change number in the mask of a Secret increases correctly, even if a new feed (list and watch) replaced the old
+// one in between.
 // Invariant: I16.
 func TestMasksSurviveFeeds(t *testing.T) {
 	for wait := range 12 {
@@ -64,6 +66,7 @@ func TestMasksSurviveFeeds(t *testing.T) {
 	}
 }
 
+// The watch status of a resource includes the memory for data about masked values, about 500 bytes for each Secret.
 // Invariant: I23.
 func TestWatchStatusIncludesMasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -23,14 +23,14 @@ import (
 
 func memory() (inUse, allocated int64) {
 	runtime.GC()
-	runtime.GC() // A second run frees objects with finalizers and the contents of each sync.Pool.
+	runtime.GC() // The second run frees objects with finalizers, and sync.Pool contents.
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc), int64(m.TotalAlloc) //nolint:gosec // The values are far below 2^63.
 }
 
-// allocatedBy returns the bytes that f allocates. No garbage collection runs during f, because it would clear weak
-// references. Then f would allocate the values of the weak references again.
+// allocatedBy returns the number of bytes that f allocates. It disables the garbage collector while f runs. Otherwise,
+// the collector would clear weak references, and f would allocate their values again.
 func allocatedBy(f func()) int64 {
 	_, before := memory()
 	percent := debug.SetGCPercent(-1)
@@ -56,7 +56,7 @@ func readToType(t *testing.T, sub *watch.Subscription, kind string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Compare without allocations, because some callers count them.
+		// Compare the message without allocations, because some callers measure allocations.
 		if bytes.HasPrefix(m, []byte(`"type":"`+kind+`"`)) {
 			return
 		}
@@ -75,7 +75,7 @@ func subscribeView(t *testing.T, cluster *watch.Cluster, q query.Query, view str
 	return sub
 }
 
-// A long patch is freed after it was sent, so the history uses no more memory than reported.
+// A long patch is freed after it has been sent. Therefore, the history uses no more memory than reported.
 // Invariant: I14.
 func TestLongPatchesAreFreed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -87,7 +87,7 @@ func TestLongPatchesAreFreed(t *testing.T) {
 			server.Set(pods, longPod(strconv.Itoa(n), "Running"))
 			readToType(t, sub, "events")
 		}
-		server.Expire(pods) // Otherwise, the fake API server keeps all sent events in memory.
+		server.Expire(pods) // Discard the events that the fake API server keeps in memory.
 		<-time.After(5 * time.Second)
 		if after, _ := memory(); after > before+12<<20 {
 			t.Errorf("60 sent changes of 0.5 MB use %d MiB, want at most 12", (after-before)>>20)
@@ -95,6 +95,7 @@ func TestLongPatchesAreFreed(t *testing.T) {
 	})
 }
 
+// Many readers of an object share one encoded patch, so further readers need almost no memory.
 // Invariant: I14.
 func TestPatchesAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -117,7 +118,8 @@ func TestPatchesAreShared(t *testing.T) {
 	})
 }
 
-// The size of the history includes the encoded rows of changes, because they stay in memory for later readers.
+// The reported size of the history includes the encoded rows of its changes, because these rows stay in memory for
+// later readers.
 // Invariant: I14. Data that is computed from changes counts toward the memory budget, or is freed. Selectors need
 // little memory. All clients that show the resource picker share one text.
 func TestHistorySizeIncludesRows(t *testing.T) {
@@ -138,7 +140,7 @@ func TestHistorySizeIncludesRows(t *testing.T) {
 	})
 }
 
-// The memory of a reader with a selector does not depend on the number of objects.
+// The memory that a reader with a label selector needs does not depend on the number of objects.
 // Invariant: I14.
 func TestSelectorsAreSmall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -152,7 +154,8 @@ func TestSelectorsAreSmall(t *testing.T) {
 		var perReader []int64
 		const readers = 40
 		none, some := query.Query{Namespaces: []string{"b"}}, query.Query{Labels: "app=none"}
-		// Freed memory can make one result too low. Therefore, measure "none" both before and after "some".
+		// If memory is freed during a measurement, the result is too low. Therefore, measure "none" twice, and use the
+		// higher result.
 		for _, q := range []query.Query{none, some, none} {
 			before, _ := memory()
 			for range readers {
@@ -168,7 +171,8 @@ func TestSelectorsAreSmall(t *testing.T) {
 	})
 }
 
-// At most two messages are in memory at a time, however slowly clients read. Messages are delayed, but not lost.
+// With a limit of two, at most two messages are in memory at a time, even if clients read slowly. Messages are delayed,
+// but not lost.
 // Invariant: I44.
 func TestMaxMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -248,8 +252,8 @@ func TestMemoryIsReservedFirst(t *testing.T) {
 						return budget.Reserve(ctx, limit.Caller{Key: "a"}, bytes, idleResponse{})
 					},
 					ScanLimiter: func(context.Context) (release func(), err error) {
-						// The view Windowed may scan before it reserves memory, because one scan sorts all rows for all
-						// readers.
+						// The view Windowed may scan before it reserves memory, because all its readers share the sorted rows of
+						// one scan.
 						if reserved == 0 && test.view != stream.Windowed {
 							early++
 						}
@@ -333,7 +337,7 @@ func TestEventsReserveMemory(t *testing.T) {
 	}
 }
 
-// Memory for rows is reported before its allocation. The reported size is one to two times the used size.
+// The memory for rows is reported before it is allocated. The reported size is one to two times the used size.
 func TestSnapshotReportsMemory(t *testing.T) {
 	const rows = 4000
 	guest := sharedWith(watch.Part{Resource: pods})
@@ -376,7 +380,7 @@ func TestSnapshotReportsMemory(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				read() // Build the list of all rows, which later reads share.
+				read() // Build the list of all rows before the measurement.
 				before, _ := memory()
 				s := read()
 				after, _ := memory()

@@ -15,8 +15,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
-// If the permission to list namespaces is revoked, known namespaces stay watched while access reviews permit it. A
-// deleted namespace is dropped when a review denies it.
+// If the program loses the permission to list namespaces, the namespaces known so far stay watched while access reviews
+// permit it. A deleted namespace is dropped when an access review denies it.
 // Invariant: I20.
 func TestKnownNamespacesSurviveRevokedList(t *testing.T) {
 	for _, status := range []int{http.StatusForbidden, http.StatusUnauthorized} {
@@ -64,6 +64,7 @@ func TestKnownNamespacesSurviveRevokedList(t *testing.T) {
 	}
 }
 
+// If the list of namespaces no longer fits into the memory budget, the namespaces known so far stay watched.
 // Invariant: I20.
 func TestKnownNamespacesSurviveOversizedList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -91,7 +92,8 @@ func (l slowCloseBody) Close() error {
 	return l.ReadCloser.Close()
 }
 
-// While a new permission changes the watches, readers see old or new rows with the matching status, never an error.
+// While watches are replaced because of a new permission, a read returns either the old or the new rows, always with
+// the matching status, and never an error.
 // Invariant: I20.
 func TestSwappedFeedsShowNoGap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

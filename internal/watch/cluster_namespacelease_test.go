@@ -16,6 +16,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 )
 
+// If namespaces are watched one by one, a namespace without readers stays watched for the linger time, and a new reader
+// starts its watch again.
 // Invariant: I21.
 func TestUnusedNamespacesExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -50,7 +52,8 @@ func TestUnusedNamespacesExpire(t *testing.T) {
 	})
 }
 
-// If all namespaces are in one watch, a query can name any number of them. Otherwise, the number is limited.
+// If one watch covers all namespaces, a query can name any number of them. If each namespace needs its own watch, the
+// number is limited.
 func TestNamedNamespacesAreLimited(t *testing.T) {
 	for name, all := range map[string]bool{"one watch of all namespaces": true, "one watch for each namespace": false} {
 		t.Run(name, func(t *testing.T) {
@@ -91,8 +94,8 @@ func TestNamedNamespacesAreLimited(t *testing.T) {
 	}
 }
 
-// A query for too many namespaces is refused, and stops no watch. Another query stops only as many unused watches as
-// necessary, the longest unused first.
+// A query that names too many namespaces is refused, and stops no watch. A query that fits stops only as many unused
+// watches as necessary, the longest unused first.
 // Invariant: I20.
 func TestRefusedRequestEvictsNoNamespaces(t *testing.T) {
 	t.Parallel()
@@ -129,7 +132,7 @@ func TestRefusedRequestEvictsNoNamespaces(t *testing.T) {
 	})
 }
 
-// subscribeNamespaces opens several subscriptions, because one query can name at most 200 namespaces.
+// subscribeNamespaces opens as many subscriptions as needed, because one query can name at most 200 namespaces.
 func subscribeNamespaces(t *testing.T, cluster *watch.Cluster, names []string) (readers []*reader) {
 	t.Helper()
 	for part := range slices.Chunk(names, 200) {
@@ -140,8 +143,8 @@ func subscribeNamespaces(t *testing.T, cluster *watch.Cluster, names []string) (
 	return readers
 }
 
-// The number of watched single namespaces is limited. Readers beyond the limit get the reason, and wait until other
-// watches are unused.
+// The number of namespaces with their own watches is limited. Readers of further namespaces get the reason, and wait
+// until other namespaces are unused.
 // Invariant: I20.
 func TestNamespacesBeyondLimitWait(t *testing.T) {
 	t.Parallel()

@@ -27,7 +27,8 @@ func allowOnly(server *apitest.Server, namespaces ...string) {
 	}
 }
 
-// Without the permission for all namespaces, each permitted one is watched. Readers get their pods in one table.
+// Without a permission for all namespaces together, each permitted namespace is watched. A reader of all namespaces
+// gets their pods in one table.
 // Invariant: I20.
 func TestPermittedNamespacesAreWatched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -58,8 +59,8 @@ func TestPermittedNamespacesAreWatched(t *testing.T) {
 	})
 }
 
-// New permissions take effect within a minute. Rows disappear within 15 s after a revocation, even if the watch
-// continues.
+// A new permission takes effect within a minute. After a permission is revoked, the rows disappear within 15 s, even if
+// the API server does not end the watch.
 // Invariant: I20.
 func TestNamespacePermissionsChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -99,6 +100,8 @@ func TestNamespacePermissionsChange(t *testing.T) {
 	})
 }
 
+// If only the permission to watch is revoked, the rows stay, and the resource is listed at intervals. The state is
+// stale.
 // Invariant: I20.
 func TestResourceIsPolledWithoutWatchPermission(t *testing.T) {
 	for name, restrict := range map[string]func(*apitest.Server){
@@ -123,6 +126,7 @@ func TestResourceIsPolledWithoutWatchPermission(t *testing.T) {
 	}
 }
 
+// While a feed (list and watch) stops, its state is never live, even if it has just opened a watch.
 // Invariant: I20.
 func TestStoppedFeedIsNotLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -143,8 +147,8 @@ func TestStoppedFeedIsNotLive(t *testing.T) {
 	})
 }
 
-// If the program may not send access reviews, it detects its permissions by list requests. Readers get no messages
-// while the permissions stay the same.
+// If the API server refuses access reviews, the program detects its permissions by list requests. Readers get no
+// messages while the permissions stay the same.
 // Invariant: I20.
 func TestForbiddenReviewsFallBackToLists(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -185,6 +189,7 @@ func TestOneWatchForEachNamespace(t *testing.T) {
 	})
 }
 
+// The first snapshot contains the rows of all permitted namespaces, although each namespace has its own list.
 // Invariant: I20.
 func TestNamespacesAppearTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -201,8 +206,8 @@ func TestNamespacesAppearTogether(t *testing.T) {
 	})
 }
 
-// A reader of several namespaces gets one short status for all of them. The status lists the namespaces whose rows are
-// complete.
+// A reader of several namespaces gets one short status for all of them. The status names the namespaces whose rows have
+// been listed.
 func TestStatusOfSeveralNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -267,7 +272,8 @@ func TestSyncingOfSeveralNamespaces(t *testing.T) {
 	})
 }
 
-// During an upgrade, namespaces can have different columns. While the columns differ, the state is never live.
+// During an upgrade, the API server can return different columns for different namespaces. While they differ, the state
+// is never live.
 func TestNamespacesWithDifferentColumns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -280,8 +286,8 @@ func TestNamespacesWithDifferentColumns(t *testing.T) {
 		server.Config.WrapTransport = func(next http.RoundTripper) http.RoundTripper {
 			return roundTripperFunc(func(r *http.Request) (*http.Response, error) {
 				response, err := next.RoundTrip(r)
-				// Alter at most 500 responses, so that the test ends even if the program does not wait between
-				// lists.
+				// Change the columns in fewer than 500 responses, so that the test ends even if the program lists again without
+				// a delay.
 				if err == nil && strings.Contains(r.URL.Path, "/b/pods") && answers.Add(1) < 500 {
 					response.Body = newerServerBody{response.Body}
 				}
@@ -312,7 +318,7 @@ func (n newerServerBody) Read(text []byte) (int, error) {
 	return read, err
 }
 
-// After a revoked permission, rows disappear even if the history has no room for all the deletions.
+// After a permission is revoked, all its rows disappear, even if the history has no room for so many deletions.
 func TestRevokedRowsExceedHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -336,8 +342,8 @@ func TestRevokedRowsExceedHistory(t *testing.T) {
 	})
 }
 
-// A reader of one namespace gets no message about other namespaces. After a revoked permission, all readers restart
-// from a snapshot.
+// A reader of one namespace gets no message when other namespaces are created or deleted. After a permission is
+// revoked, all readers restart from a snapshot.
 func TestNamespacesAreCreatedAndDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -367,7 +373,8 @@ func TestNamespacesAreCreatedAndDeleted(t *testing.T) {
 	})
 }
 
-// The rate of access reviews of three informers is limited, but rows disappear within 15 s after a revocation.
+// For three informers, the rate of access reviews is limited. Rows still disappear within 15 s after a permission is
+// revoked.
 // Invariant: I20.
 func TestReviewRateIsLimited(t *testing.T) {
 	t.Parallel()
@@ -375,11 +382,10 @@ func TestReviewRateIsLimited(t *testing.T) {
 		incomplete bool
 		perSecond  int
 	}{
-		// Permitted namespaces: 100 every 10 s are 10 reviews per second, for all informers together. Denied
-		// namespaces: 100 every 30 s are 3.3 per second, for each of 3 informers. The limit is a little higher than the
-		// sum, 20.
+		// 100 permitted namespaces every 10 s need 10 reviews per second, for all informers together. 100 denied namespaces
+		// every 30 s need 3.3 per second, for each of the 3 informers. The sum is 20, and the limit is a little higher.
 		"rules":   {false, 23},
-		"reviews": {true, 43}, // Each informer reviews separately. The sum is 3 times 10 plus 3 times 3.3, about 40.
+		"reviews": {true, 43}, // Here, each informer needs its own reviews: 3 times 10 plus 3 times 3.3, about 40.
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -66,8 +66,8 @@ func define(server *apitest.Server, password, phase string) {
 	})
 }
 
-// Values are masked in every view. If the JSONPath of a CRD's column changes to that of a masked value, the next watch
-// masks the column.
+// Values are masked in every view. If the JSONPath of a CRD's column changes so that the column shows a masked value,
+// the next watch masks its cells.
 // Invariant: I15.
 func TestRedactionRulesMaskEveryView(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -145,6 +145,7 @@ func TestRedactionRulesMaskEveryView(t *testing.T) {
 	})
 }
 
+// A field selector with a masked field is refused, because its result would reveal the value.
 // Invariant: I15.
 func TestMaskedFieldsCannotBeSelected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -187,7 +188,7 @@ func TestMaskedFieldsCannotBeSelected(t *testing.T) {
 	})
 }
 
-// One warning is logged for a rule of an unserved resource, because its name may be misspelled.
+// If the cluster does not serve the resource of a rule, one warning is logged, because the name may be misspelled.
 // Invariant: I15.
 func TestUnservedRuleIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
-// newEstimatedCluster watches 30 namespaces separately. The function respond handles size probes: requests for a
-// list's first page.
+// newEstimatedCluster returns a Cluster that watches 30 namespaces separately. The function respond responds to size
+// probes (requests for a list's first page).
 func newEstimatedCluster(
 	t *testing.T, respond func(*http.Request, http.RoundTripper) (*http.Response, error),
 ) *watch.Cluster {
@@ -44,7 +44,8 @@ func newEstimatedCluster(
 	})
 }
 
-// At most 4 size probes run at a time. A probe without a response delays no other namespace.
+// At most 4 size probes (requests for the first page of a list) run at a time. If one gets no response, other
+// namespaces are not delayed.
 // Invariant: I21.
 func TestNamespacesAreProbedConcurrently(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -79,6 +80,8 @@ func TestNamespacesAreProbedConcurrently(t *testing.T) {
 	})
 }
 
+// If the size probe (a request for the first page of a list) fails, the list starts without an estimate. It is canceled
+// when it exceeds the memory budget.
 // Invariant: I21.
 func TestListWithoutEstimateIsCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -106,6 +109,8 @@ func TestListWithoutEstimateIsCanceled(t *testing.T) {
 	})
 }
 
+// Objects that are already watched stay visible while permissions change, and their namespace needs no new size probe
+// (a request for the first page of its list).
 // Invariant: I21.
 func TestWatchedObjectsNeedNoProbe(t *testing.T) {
 	for _, name := range []string{"list hangs", "list ends", "allowed from the start"} {

@@ -58,7 +58,8 @@ func TestForbiddenResourceLosesRows(t *testing.T) {
 	})
 }
 
-// Expired credentials do not count as a lost permission. The rows stay, and the state is stale.
+// If the API server does not accept the credentials of this program any more, the rows stay, and the state is stale. It
+// does not count as a lost permission.
 // Invariant: I24.
 func TestExpiredCredentialsMakeStale(t *testing.T) {
 	const path, reason = "/api/v1/namespaces/a/pods/p", "The API server does not accept the credentials of this program"
@@ -160,7 +161,7 @@ func TestUnwatchableResourceIsPolled(t *testing.T) {
 	})
 }
 
-// The test runs 20 times, because the list after the watch starts after a random delay.
+// The test runs 20 times, because the list after the ended watch starts after a random delay.
 func TestRelistIsNotLive(t *testing.T) {
 	for range 20 {
 		synctest.Test(t, func(t *testing.T) {
@@ -241,8 +242,8 @@ func TestRemovedResourceIsAbsent(t *testing.T) {
 		r := subscribe(t, cluster, query.Query{Resource: ref}, "")
 		r.wantSettle("state live, snapshot of 1")
 		server.RemoveKind(ref)
-		// Either a list or discovery detects the removal first. The state absent is therefore sent before or after the
-		// reset.
+		// Either a list or discovery detects the removal first. Therefore, the state "absent" can be sent before or after
+		// the reset.
 		if got := strings.ReplaceAll(r.settle(), "state absent, ", ""); got != "reset, snapshot of 0" ||
 			r.state != "absent" {
 			t.Errorf("got state %s after the messages %s, want absent after a reset", r.state, got)
@@ -303,7 +304,8 @@ func TestInterruptedWatchIsStale(t *testing.T) {
 	})
 }
 
-// After an outage of 6 hours, the program resumes within 15 s, and clients resume from old cursors.
+// After an outage of 6 hours, the program is live again within 15 s, and clients can resume from cursors of the time
+// before it.
 // Invariant: I24.
 func TestLongOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -344,8 +346,8 @@ func TestLongOutage(t *testing.T) {
 	})
 }
 
-// A watch without a response, for example because a backend hangs, is canceled. A list then finds the missed
-// changes.
+// If a watch request gets no response, for example because a backend hangs, the request is canceled. A list then finds
+// the missed changes.
 // Invariant: I25.
 func TestUnansweredWatchIsCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -371,7 +373,8 @@ func TestUnansweredWatchIsCanceled(t *testing.T) {
 	})
 }
 
-// An API server can accept a watch, send none of the missed changes, and then send an error. The state stays stale.
+// An API server can accept a watch, but send an error instead of the missed changes. The state stays stale until a list
+// is complete.
 // Invariant: I24.
 func TestStaleUntilRelisted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -403,7 +406,8 @@ func TestStaleUntilRelisted(t *testing.T) {
 	})
 }
 
-// If a watch cannot continue after the last change, the state is stale since the end of the previous watch.
+// If a new watch cannot continue after the last change of the previous one, the state is stale. It is stale since the
+// end of the previous watch.
 // Invariant: I24.
 func TestStaleSinceLastContinuedWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -456,6 +460,7 @@ func TestInvalidWatchEventCausesRelist(t *testing.T) {
 	})
 }
 
+// If a resource has no new changes, its changes are still dropped from the history after 5 minutes.
 // Invariant: I13.
 func TestQuietResourcesDropHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -514,7 +519,7 @@ func TestStalledStreamingListIsReplaced(t *testing.T) {
 	})
 }
 
-// Readers get the failure of a streaming list, although client-go would retry it silently.
+// If a streaming list fails, readers get the reason, although client-go would retry the list silently.
 func TestFailedStreamingListIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -569,8 +574,8 @@ func TestSyncingSendsCount(t *testing.T) {
 	})
 }
 
-// During a list, readers get the number of objects so far. They also get the expected total, until the number exceeds
-// the total.
+// During a list, readers get the number of objects that have arrived, and the expected total. If the number exceeds the
+// total, they get only the number.
 // Invariant: I38.
 func TestSyncingSendsTotal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -656,7 +661,7 @@ func TestPolled(t *testing.T) {
 	})
 }
 
-// An API server can send a list in pages although no limit was requested.
+// An API server can send a list in pages although the request had no limit. The program then reads all pages.
 func TestPolledListInPages(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"
 	synctest.Test(t, func(t *testing.T) {
@@ -673,8 +678,8 @@ func TestPolledListInPages(t *testing.T) {
 	})
 }
 
-// If a date column has no JSONPath, the dates are computed from printed ages such as "33h". If the computed date stays
-// the same, readers get no change.
+// If a date column has no JSONPath, its dates are computed from printed ages such as "33h". A relist after which a
+// computed date differs only by rounding is not a change for readers.
 func TestComputedDates(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"
 	synctest.Test(t, func(t *testing.T) {
@@ -700,7 +705,7 @@ func TestComputedDates(t *testing.T) {
 	})
 }
 
-// Objects without a resourceVersion are compared by content.
+// If objects have no resourceVersion, their content determines whether they have changed.
 func TestNoResourceVersion(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"
 	synctest.Test(t, func(t *testing.T) {
@@ -728,7 +733,7 @@ func TestNoResourceVersion(t *testing.T) {
 	})
 }
 
-// If an API server cannot print Tables, the columns are Name and Age.
+// If an API server returns plain objects instead of a Table, the columns are Name and Age.
 func TestPlainObjects(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"
 	synctest.Test(t, func(t *testing.T) {
@@ -746,7 +751,8 @@ func TestPlainObjects(t *testing.T) {
 	})
 }
 
-// A watch without readers ends after Options.Linger. Readers of the next informer cannot resume from older cursors.
+// If a resource has no readers, its watch ends after Options.Linger. Later readers cannot resume from cursors of the
+// ended watch.
 // Invariant: I21.
 func TestLinger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -798,8 +804,8 @@ func TestLinger(t *testing.T) {
 	})
 }
 
-// A response with status 200 can be something else than a list, for example the page of a gateway. It is not treated as
-// an empty list.
+// A response with status 200 can be something other than a list, for example an HTML page of a gateway. The program
+// does not treat it as an empty list.
 func TestResponseThatIsNoList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -62,13 +62,14 @@ func runTLSCluster(
 	server.Set(pods, pod("a", "p", "Running"))
 	setCertificate = func(next *tls.Certificate) {
 		cert.Store(next)
-		server.Down(true) // Down ends all connections.
+		server.Down(true) // End all connections, so that clients get the new certificate.
 		server.Down(false)
 	}
 	return server, runCluster(t, server), setCertificate, writeAuthorities
 }
 
-// A certificate for another name, or of an authority that is not in the CA file, is refused.
+// If the certificate of the API server is for another name, or from an authority that is not in the CA file, the
+// program sends no requests.
 // Invariant: I24.
 func TestUntrustedAPIServerGetsNoRequests(t *testing.T) {
 	for name, want := range map[string]string{
@@ -95,7 +96,7 @@ func TestUntrustedAPIServerGetsNoRequests(t *testing.T) {
 	}
 }
 
-// Authorities in a replaced CA file are trusted without a restart.
+// If the CA file is replaced, the program trusts the new authorities without a restart.
 // Invariant: I24.
 func TestRotatedAuthorityIsTrusted(t *testing.T) {
 	for _, both := range []bool{false, true} {
@@ -106,7 +107,7 @@ func TestRotatedAuthorityIsTrusted(t *testing.T) {
 			r := subscribe(t, cluster, query.Query{Resource: pods}, "")
 			r.settle()
 			r.wantRows("a/p=Running")
-			// If the old file contained both authorities, there is no interruption.
+			// If the file contains both authorities before the certificate changes, there is no interruption.
 			if both {
 				writeAuthorities(append(firstPEM, nextPEM...))
 				advance(6 * time.Minute)

@@ -154,7 +154,7 @@ func TestFailedTokenReview(t *testing.T) {
 	}
 }
 
-// The order of groups does not matter.
+// Two users are the same if only the order of their groups differs.
 func TestSameUser(t *testing.T) {
 	anna := authz.User{Name: "anna", UID: "7", Groups: []string{"a", "b"}, Extra: map[string][]string{"x": {"1", "2"}}}
 	if !anna.Same(&authz.User{

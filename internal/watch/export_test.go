@@ -7,17 +7,18 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 )
 
-// Informer returns the informer of the resource ref. Tests use the informer's method Faults to produce states that
-// otherwise need rare races.
+// Informer returns the informer of a resource. Through the informer's method Faults, tests produce states that
+// otherwise occur only in rare races.
 func (c *Cluster) Informer(ref string) *shared.Informer {
 	resources, _, _ := c.catalog.All()
 	return c.find(listwatch.Scope{Resource: resources[resource.Index(resources, ref)].GVR()})
 }
 
-// Reader returns the reader of the subscription, without the checks of permissions.
+// Reader returns the reader of the subscription, which does not check permissions.
 func (s *Subscription) Reader() *stream.Reader { return s.reader }
 
 func (c *Cluster) CachedNamespaces() int { return c.namespaces.Existence.Len() }
 
-// CachedValues returns the cache of encoded values, and its size in bytes as counted by the cache itself.
+// CachedValues returns the values in the cache of encoded values. accounted is their size in bytes, according to the
+// cache.
 func (c *Cluster) CachedValues() (values []any, accounted int) { return c.encodedCache.Values() }

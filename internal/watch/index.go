@@ -8,10 +8,10 @@ import (
 )
 
 type (
-	// Index reads the index of references and verdicts with the permissions of one viewer. Its method Keep keeps the
-	// index up to date.
+	// Index reads the index of references and verdicts with the permissions of one viewer. While its method Keep is in
+	// effect, the cluster updates the index.
 	Index = related.Index
-	// Neighbors are the objects that are related to one object, from the index of references.
+	// Neighbors are the objects that are related to one object. They are read from the index of references.
 	Neighbors = related.Neighbors
 )
 

@@ -26,7 +26,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// client-go's default error handler sleeps until the real time of its last error, years ahead of the fake clock.
+	// Remove client-go's error handlers. The default one sleeps until shortly after its last error. Its initial value for
+	// that time is from the real clock, years ahead of the fake clock.
 	utilruntime.ErrorHandlers = nil
 	goleak.VerifyTestMain(m)
 }
@@ -76,7 +77,8 @@ func labelled(p apitest.Item, app string) apitest.Item {
 	return p
 }
 
-// serveCluster needs a synctest bubble. The test fails if goroutines remain, or after a request that can modify data.
+// serveCluster starts a fake API server and a Cluster that watches it. It needs a synctest bubble. The test fails if it
+// leaves goroutines, or if the Cluster has sent a request that can modify data.
 func serveCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	t.Helper()
 	server := apitest.New(t, kinds()...)
@@ -140,7 +142,8 @@ type messageEvent struct {
 	Authors               json.RawMessage
 }
 
-// reader applies messages like the page. A message that does not fit its rows fails the test.
+// reader applies the messages of a subscription to its rows, as the web page does. The test fails if a message does not
+// fit the rows, for example an update of an unknown row.
 type reader struct {
 	t       *testing.T
 	sub     *watch.Subscription
@@ -302,7 +305,8 @@ func (r *reader) check(m *message) {
 	r.checked++
 }
 
-// settle reads until a heartbeat or an empty events message, and returns short descriptions.
+// settle reads messages until a heartbeat or a message without events. It returns short descriptions of the messages
+// since the last call.
 func (r *reader) settle() string {
 	r.t.Helper()
 	for start := time.Now(); ; {

@@ -26,7 +26,7 @@ type objectReader struct {
 	access          *Access
 	resource        *resource.Resource
 	namespace, name string
-	permitted       *query.Filter // What the object must match; set by authorize.
+	permitted       *query.Filter // The filter that the object must match; set by authorize.
 }
 
 // Object returns one object as masked JSON. The object is from the cache if the cache is Live, and otherwise from the

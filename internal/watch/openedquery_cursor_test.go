@@ -11,8 +11,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
-// After the linger time, a new informer counts offsets from zero. Older cursors are invalid, even if the new offsets
-// are as high.
+// An informer without readers ends after the linger time. The next informer counts offsets from zero, so cursors of the
+// earlier one are invalid, even if the new offsets are as high.
 func TestCursorOfEarlierJournalIsReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -17,7 +17,7 @@ const services = "core/v1/services"
 // longAgo is when the objects of these tests were created. Fake time starts in the year 2000.
 const longAgo = `"creationTimestamp":"1999-06-01T00:00:00Z"`
 
-// setServedPod sets the pod web of the Service web. Its condition Ready changed at a time.
+// setServedPod sets the pod of the Service web. Its condition Ready has the value isReady since changedAt.
 func setServedPod(server *apitest.Server, isReady bool, changedAt time.Time) {
 	status, state := "True", `{"running":{"startedAt":"1999-06-01T00:00:00Z"}}`
 	if !isReady {
@@ -31,7 +31,8 @@ func setServedPod(server *apitest.Server, isReady bool, changedAt time.Time) {
 	})
 }
 
-// startSinceCluster serves a Service and the Deployment web, created long ago, whose pods the caller must set.
+// startSinceCluster starts a server with the Service web, which was created long ago. The caller must set the Service's
+// pod.
 func startSinceCluster(t *testing.T) *apitest.Server {
 	t.Helper()
 	server := apitest.New(t, append(causeKinds(), apitest.Kind{
@@ -60,7 +61,7 @@ func runSinceCluster(t *testing.T, server *apitest.Server) (cluster *watch.Clust
 	return cluster, release
 }
 
-// checkSince checks the time of the finding with an object, to the second.
+// checkSince checks that the problem of an object in the overview began at the time want, to the second.
 func checkSince(t *testing.T, cluster *watch.Cluster, viewer watch.Viewer, object string, want time.Time) {
 	t.Helper()
 	doc := overviewFor(t, cluster, viewer, watch.OverviewQuery{})
@@ -75,8 +76,8 @@ func checkSince(t *testing.T, cluster *watch.Cluster, viewer watch.Viewer, objec
 	t.Errorf("%s is not in the findings %q", object, lines(doc))
 }
 
-// The problem of a Service begins when its pod is no longer ready, and not when the Service was created. Viewers who
-// may not read pods get the same time.
+// The problem of a Service begins when its pod stops being ready, and not when the Service was created. Viewers who may
+// not read pods get the same time.
 func TestProblemBeginsWhenItIsObserved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := startSinceCluster(t)
@@ -94,7 +95,8 @@ func TestProblemBeginsWhenItIsObserved(t *testing.T) {
 		checkSince(t, cluster, sue, "Service/web", broken)
 		checkSince(t, cluster, program, "Pod/web", broken)
 
-		// A container that crashes again and again is starting in between.
+		// Between two crashes, the container is starting, which is no problem. After each crash, the problem has again the
+		// time at which the pod became unready.
 		for range 3 {
 			started := time.Now().UTC().Format(time.RFC3339)
 			server.Set(pods, apitest.Item{
@@ -113,7 +115,7 @@ func TestProblemBeginsWhenItIsObserved(t *testing.T) {
 			checkSince(t, cluster, sue, "Service/web", broken)
 		}
 
-		// The condition Ready cannot have changed before the pod was seen ready.
+		// The condition Ready claims to have changed 30 s before the pod was last seen ready. The later time counts.
 		setServedPod(server, true, time.Now())
 		advance(time.Minute)
 		again := time.Now()
@@ -130,8 +132,8 @@ func TestProblemBeginsWhenItIsObserved(t *testing.T) {
 	})
 }
 
-// A problem that is older than the program began when its cause began, as far as the viewer may read the cause. A
-// restart of the engine does not make a problem newer.
+// If a problem is older than the program, it began when its cause began, as far as the viewer may read the cause. A
+// restart of the engine does not change this time.
 func TestProblemBeginsWithItsCause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := startSinceCluster(t)
@@ -145,7 +147,7 @@ func TestProblemBeginsWithItsCause(t *testing.T) {
 		cluster, release := runSinceCluster(t, server)
 		for _, change := range []func(){
 			func() {},
-			func() { server.Expire(pods) }, // A new list.
+			func() { server.Expire(pods) }, // Make the program list the pods again.
 			release,                        // The engine stops, and starts again.
 		} {
 			change()
@@ -158,7 +160,7 @@ func TestProblemBeginsWithItsCause(t *testing.T) {
 	})
 }
 
-// Objects that the program can read only later do not show that a problem is new.
+// If the program can read pods only later than Services, the problem of a Service that it then finds is not new.
 func TestProblemIsNotNewAfterLateList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := startSinceCluster(t)
@@ -174,7 +176,7 @@ func TestProblemIsNotNewAfterLateList(t *testing.T) {
 		created := time.Date(1999, 6, 1, 0, 0, 0, 0, time.UTC)
 		checkSince(t, cluster, user("sue"), "Service/web", created)
 
-		// The next run of the engine has to read the pods first, too.
+		// Start the engine again while it cannot read the pods.
 		release()
 		advance(time.Hour)
 		server.Refuse(pods, "", http.StatusForbidden, "not now")
@@ -186,7 +188,7 @@ func TestProblemIsNotNewAfterLateList(t *testing.T) {
 	})
 }
 
-// A problem does not begin when the program reads it after an interruption.
+// A problem that began during an interruption of the watch has its real start, not the time when the program read it.
 func TestProblemIsNotNewAfterInterruption(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := startSinceCluster(t)

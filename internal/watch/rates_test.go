@@ -62,10 +62,10 @@ func openRates(t *testing.T, cluster *watch.Cluster, viewer watch.Viewer, q quer
 	return r
 }
 
-// latest reads until no new result arrives within 2 s. A result can take 10 s.
+// latest reads results until none arrives within 2 s, and returns the last one. The first result can take 10 s.
 func latest(t *testing.T, r *rates.Reader) *rates.Result {
 	t.Helper()
-	synctest.Wait() // The reader reads at once: changes must have arrived.
+	synctest.Wait() // Wait until the changes of the test have arrived, because Next reads immediately.
 	var last *rates.Result
 	for {
 		timeout := 11 * time.Second
@@ -110,7 +110,8 @@ func wantRates(t *testing.T, r *rates.Reader, description, restarts, warnings st
 	}
 }
 
-// A list's restarts and warnings are counted from the journal. Time before the watch has no counts, and is not zero.
+// A list's restarts and warnings are counted from the journal. The time before the watch has no counts, instead of
+// zeros.
 func TestRatesCountChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveRates(t)
@@ -131,7 +132,7 @@ func TestRatesCountChanges(t *testing.T) {
 			t.Errorf("after changes: got %s and %s", sumOf(got.Restarts), sumOf(got.Warnings))
 		}
 
-		// A second reader gets the same counts, including those of an object that was deleted.
+		// A reader that is opened later gets the same counts, even those of an object that was deleted before.
 		server.Delete(pods, "a", "web")
 		advance(time.Second)
 		filtered := openRates(t, cluster, watch.Viewer{Program: true}, query.Query{Resource: pods, Labels: "app=web"})
@@ -266,8 +267,8 @@ func TestRatesWithoutPermission(t *testing.T) {
 	})
 }
 
-// After an interruption, a new list shows only the result of the missed changes. The time before this list has no
-// counts.
+// After an interruption, a new list shows only the result of the missed changes, not each change. So the time before
+// this list has no counts.
 func TestRatesAfterInterruption(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveRates(t)

@@ -110,7 +110,8 @@ func (a *Access) Search(
 	return found, nil
 }
 
-// readsAll reports whether an engine of inherited verdicts reads most resources while it has users.
+// readsAll reports whether the cluster has an engine of inherited verdicts. While the engine has users, it reads most
+// resources.
 func (c *Cluster) readsAll() bool { return c.opened.Verdicts != nil }
 
 // coverage returns which resources a search reads.
@@ -136,10 +137,11 @@ func (a *Access) searchedInformer(
 	case !coverage.Reads(r):
 		return a.cluster.find(a.checker.Viewer.InformerScope(r, ""))
 	case f.NeedsRow():
-		// A share link selects by the cells of a guest's own list. The engine can have other cells, or unmasked ones.
+		// A share link with conditions on cells uses the cells of the guests' own informer. The engine's informer can have
+		// other cells, or unmasked ones.
 		open, err := a.opener().Acquire(&query.Query{Resource: r.Ref()}, r, f)
 		if err != nil {
-			return nil // The program stops.
+			return nil // The program is stopping, so no informer can be opened.
 		}
 		a.checker.ReleaseAfterResponse(open.Release)
 		return open.Informer

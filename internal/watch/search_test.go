@@ -122,8 +122,8 @@ func omittedBy(got *watch.SearchResult) string {
 	return strings.Join(parts, ", ")
 }
 
-// A search does not depend on what viewers have opened. While the first lists are read, it reports that. Events are
-// last, because their names start with those of other objects.
+// The resources that a search reads do not depend on what viewers have opened. The result reports resources whose first
+// list is still being read. Events are last, because their names start with those of other objects.
 //
 // Invariant: I22.
 func TestSearchIsIndependentOfReaders(t *testing.T) {
@@ -185,21 +185,22 @@ func TestSearchIncludesTheShownList(t *testing.T) {
 	})
 }
 
-// Of a resource that a user may not list, the user learns only that it was not searched: neither names nor numbers.
+// About a resource that a user may not list, the result reveals only that it was not searched: neither names nor
+// numbers.
 //
 // Invariant: I22.
 func TestSearchHidesForbiddenResources(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newSearchCluster(t)
 		allow(server, "ann list pods *", "ann watch pods *", "ann list configmaps a", "ann watch configmaps a",
-			"ann list widgets *") // Without watch, which a search needs too.
+			"ann list widgets *") // A search needs the permission to watch, too.
 		access := cluster.For(user("ann"))
 		results := make(map[string]bool)
 		for n := range 4 {
 			for range 2 {
 				got := searchAs(t, access, watch.SearchQuery{Text: "front", Limit: 10, Shown: widgets})
 				if advance(50 * time.Second); n == 0 {
-					continue // The first lists are still read.
+					continue // Ignore results while the first lists are being read.
 				}
 				results[fmt.Sprint(hitsOf(got), got.Total, searchedBy(got), omittedBy(got))] = true
 			}

@@ -117,8 +117,8 @@ func (c *Cluster) newForbiddenInformer(resource *resource.Resource, reason strin
 	return shared.Of(i)
 }
 
-// Next returns the next message as JSON members, without braces and id. The message is valid until the next call.
-// After the informer is closed, Next returns stream.ErrClosed. If q.Watched is set, Next returns a Problem instead.
+// Next returns the next message as JSON members, without braces and id. The message is valid until the next call. After
+// the informer is closed, Next returns stream.ErrClosed, or a Problem if Query.Watched is set.
 func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
 	if s.reader == nil {
 		return nil, stream.ErrClosed

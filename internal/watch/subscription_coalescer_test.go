@@ -36,7 +36,7 @@ func TestFloodOfOneObject(t *testing.T) {
 		go func() {
 			for i := range changes {
 				p := pod("a", "p", strconv.Itoa(i+1))
-				// Successive versions have different specs, so that a patch applies only to the version before it.
+				// Each version has another spec than the version before it, so that its patch applies only to that version.
 				p.Rest += fmt.Sprintf(`,"spec":{"only-in-%d":1}`, i%7)
 				server.Set(pods, p)
 				if i%100 == 99 {
@@ -146,7 +146,7 @@ func TestFanOutIsSpread(t *testing.T) {
 	const changes, each = 200, 10 * time.Millisecond
 	for size, test := range map[int]struct{ minMessages, maxMessages int }{
 		127:  {changes, changes},
-		128:  {20, 22}, // For 128 readers, each reader gets about 10 messages per second in 2 s.
+		128:  {20, 22}, // With 128 readers, each one gets about 10 messages per second, for 2 s.
 		1000: {5, 7},
 	} {
 		t.Run(fmt.Sprint("readers: ", size), func(t *testing.T) {

@@ -32,8 +32,8 @@ func newNamedOnlyCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	return server, cluster
 }
 
-// After some minutes without readers, the watch of a namespace stops. A reader that resumes later gets a reset, even
-// if the namespace is empty.
+// If the watch of a namespace stops after some minutes without readers, a later reader of the Changes view cannot
+// resume. It gets a reset, even if the namespace is empty.
 // Invariant: I20.
 func TestReaderResetsAfterNamespaceExpired(t *testing.T) {
 	for name, empty := range map[string]bool{"with rows": false, "empty": true} {
@@ -127,7 +127,7 @@ func TestSwappedFeedsResetNoReader(t *testing.T) {
 	})
 }
 
-// The rows of a newly permitted namespace are sent as added.
+// If the program gets permission for another namespace, the rows of this namespace are sent as added, without a reset.
 func TestNewPermissionResetsNoReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

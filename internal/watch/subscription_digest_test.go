@@ -132,7 +132,8 @@ func TestObjectViewGetsNoDigests(t *testing.T) {
 	})
 }
 
-// A digest needs a scan of all rows. Therefore, digests of different filters are due at different times.
+// A digest needs a scan of all rows. So that not all scans happen at once, digests of different filters are due at
+// different times.
 // Invariant: I8.
 func TestDigestsAreSpread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -198,7 +198,7 @@ func TestRankingRecoversFromPanic(t *testing.T) {
 			}()
 			_, _ = r.View(t.Context(), at)
 		}()
-		found, err := r.View(t.Context(), at) // This call simulates another reader.
+		found, err := r.View(t.Context(), at) // The next reader of the same ranking.
 		if err != nil {
 			t.Fatal(err)
 		}

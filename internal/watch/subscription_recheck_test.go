@@ -262,7 +262,7 @@ func TestDigestSurvivesItsContext(t *testing.T) {
 	})
 }
 
-// If a resource is removed and added again, a user and the program get the same states in open subscriptions.
+// If a resource is removed and added again, open subscriptions of a user get the same states as those of the program.
 // Invariant: I18.
 func TestRemovedResourceOfUser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

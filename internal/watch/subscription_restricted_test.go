@@ -198,7 +198,8 @@ func transcribe(
 	go func() { // Every 20 s, make two visible changes with hidden changes around them.
 		defer close(ended)
 		for n := range 3 * 60 * 4 {
-			// In this period, a digest (a hash of the rows) is due during a pause between messages.
+			// Make changes often in this period, so that a digest (a hash of the rows) is due during a pause between
+			// messages.
 			often := n >= 400 && n < 520
 			if busy && (n%80 < 16 || n%8 == 0 || often) {
 				h.changeHidden(name, n+1)
@@ -208,7 +209,7 @@ func transcribe(
 			}
 			<-time.After(90 * time.Millisecond)
 			if busy && often {
-				h.changeHidden(name, -n) // This is between a visible change and the digest.
+				h.changeHidden(name, -n) // Hidden change between a visible change and the digest.
 			}
 			if !often && n%80 == 7 {
 				h.set(fmt.Sprint(n, "-again"))

@@ -66,7 +66,7 @@ func TestUnchangedManagedFieldsGiveNoAuthor(t *testing.T) {
 			}
 			return ""
 		}
-		set("Terminating", "2000-01-01T00:00:00Z") // As after kubectl delete with a pending finalizer.
+		set("Terminating", "2000-01-01T00:00:00Z") // The state after kubectl delete if a finalizer is pending.
 		if got := by(); got != "" {
 			t.Errorf("change without a manager: got author %q, want none", got)
 		}
@@ -652,7 +652,7 @@ func TestEndOfCluster(t *testing.T) {
 	})
 	_, err := r.sub.Next(t.Context())
 	if err == nil {
-		// The real clock is years ahead of the fake clock, so a digest is due and returned before the error.
+		// The real clock is years ahead of the fake clock, so a digest is due, and Next returns it before the error.
 		_, err = r.sub.Next(t.Context())
 	}
 	if !errors.Is(err, stream.ErrClosed) {

@@ -83,7 +83,7 @@ func windowOffset(sort string) int {
 	if sort == "name" {
 		return 61_900
 	}
-	// Sorted by restarts, the row moves from one side of the window to the other.
+	// Sorted by restarts, the changed row moves from one side of this window to the other.
 	return benchRows / 3
 }
 

@@ -676,7 +676,7 @@ func TestWindowSendsOffscreenChanges(t *testing.T) {
 	})
 }
 
-// web/test/views.test.ts reads the same cases.
+// The server must sort the cases in web/testdata/views.json like the page. web/test/views.test.ts reads the same cases.
 // Invariant: I9.
 func TestWindowsSortLikeThePage(t *testing.T) {
 	text, err := os.ReadFile("../web/testdata/views.json")

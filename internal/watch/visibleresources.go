@@ -18,7 +18,7 @@ type ResourceStatus struct {
 	resource.Resource
 
 	// Status is the status of the watch if the viewer may see all objects. It is Forbidden if the viewer may list the
-	// resource in no namespace. It is nil if the viewer may see some objects, or if there is no watch.
+	// resource in no namespace. It is nil if the viewer may see only some objects, or if there is no watch.
 	Status *status.Status
 	Count  *int // The number of objects; nil if unknown.
 }
@@ -108,7 +108,7 @@ func objectCount(i *shared.Informer) *int {
 // SharesKind reports whether another API group that the viewer sees has a resource of the same kind, such as Event.
 func (v VisibleResources) SharesKind(r *resource.Resource) bool {
 	viewer := &v.access.checker.Viewer
-	resources, _, _ := v.access.cluster.catalog.All() // Without discovery, no other resource is known.
+	resources, _, _ := v.access.cluster.catalog.All() // Ignore the error: before discovery, no resource is known.
 	return slices.ContainsFunc(resources, func(other resource.Resource) bool {
 		return other.Kind == r.Kind && other.Group != r.Group && other.Can("list") && viewer.CanDiscover(&other)
 	})

@@ -68,7 +68,7 @@ func TestWatchStatus(t *testing.T) {
 	})
 }
 
-// The counts stay when a feed (list and watch) ends.
+// When a feed (list and watch) ends, the watch status keeps its counts.
 // Invariant: I23.
 func TestWatchStatusCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -59,8 +59,8 @@ func hostRule(u *url.URL) string {
 	return net.JoinHostPort(name, u.Port())
 }
 
-// forMetrics allows IP addresses as hosts, because the kubelet and Prometheus use the pod's IP address. This is safe,
-// because DNS rebinding attacks always use a host name.
+// forMetrics returns a Boundary that also allows IP addresses as hosts, because the kubelet and Prometheus use the
+// pod's IP address. This is safe, because DNS rebinding attacks always use a host name.
 func (b *Boundary) forMetrics() *Boundary {
 	m := &Boundary{allowsIPs: true}
 	if b != nil {
@@ -97,7 +97,7 @@ func (b *Boundary) guard(next http.Handler) http.Handler {
 // Content-Length to smuggle requests through a proxy (RFC 9112, 6.3 and 11.2).
 func checkFraming(r *http.Request) *request.Problem {
 	switch {
-	// net/http hides the Content-Length of a request with Transfer-Encoding.
+	// Refuse every Transfer-Encoding, because net/http hides the Content-Length of such a request.
 	case len(r.TransferEncoding) > 0, r.ContentLength < 0:
 		return &request.Problem{
 			Title: "Length required", Status: http.StatusLengthRequired,
@@ -113,7 +113,7 @@ func checkFraming(r *http.Request) *request.Problem {
 }
 
 func (b *Boundary) check(r *http.Request) *request.Problem {
-	// After DNS rebinding, the Host header contains the name of the other site.
+	// Refuse other hosts: after DNS rebinding, the Host header contains the name of the attacker's site.
 	if !b.allowsHost(r.Host) {
 		return &request.Problem{
 			Title: "Host not allowed", Status: http.StatusForbidden,
@@ -189,8 +189,8 @@ func (b *Boundary) allowedOrigins(r *http.Request) []string {
 	return all
 }
 
-// originPatterns escapes the allowed origins for the WebSocket library. The library also accepts any origin whose
-// host equals the Host header.
+// originPatterns returns the allowed origins as escaped patterns for the WebSocket library. The library also accepts
+// any origin whose host equals the Host header.
 func (b *Boundary) originPatterns(r *http.Request) []string {
 	all := b.allowedOrigins(r)
 	for i, origin := range all {

@@ -10,8 +10,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/web/share"
 )
 
-// identify determines the sender of a request. A guest cookie overrides all other credentials, so that users see what
-// guests see.
+// identify determines the sender of a request. A guest cookie overrides all other credentials, so that users who open a
+// share link see what guests see.
 func (s *Server) identify(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		from, isGuest := s.identifyGuest(r)
@@ -54,7 +54,8 @@ func (s *Server) identifyGuest(r *http.Request) (sender request.Sender, ok bool)
 	return request.Sender{Err: request.ShareEnded(), ShareEnded: true}, true
 }
 
-// otherCluster refuses guests of an inactive cluster: equally named objects of the active cluster are not shared.
+// otherCluster returns the error for guests whose share link is for an inactive cluster. The link does not share
+// objects with the same names in the active cluster.
 func otherCluster() error {
 	return &request.Problem{
 		Title: "Another cluster is active", Status: http.StatusUnauthorized,

@@ -28,7 +28,8 @@ func (s *Server) noMethod(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if len(allowed) == 0 {
-		// The router has matched the path with its escapes (such as %2F), but the decoded path matches no route.
+		// No route matches the decoded path: the router has matched the path with its escapes (such as %2F). Report that
+		// only GET is allowed.
 		allowed = []string{http.MethodGet}
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))

@@ -41,7 +41,7 @@ func TestPageURLsAreUnderBasePath(t *testing.T) {
 		switch {
 		case route.method != http.MethodGet,
 			slices.Contains([]string{"/api/v1/live", "/api/v1/contexts", "/api/v1/search"}, route.path):
-		// This site has one cluster and no login.
+		// These pages do not exist, because this site has one cluster and no login.
 		case slices.Contains([]string{"/contexts", "/login", "/login/callback"}, route.path):
 			missing = append(missing, base+route.path)
 		default:

@@ -60,7 +60,7 @@ func (r *resettingClient) connect() {
 	if err := r.conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		r.t.Fatal(err)
 	}
-	// The test skips most of these values, so the channel must not block.
+	// The test does not receive most of these stream IDs. A large buffer keeps the method read from blocking.
 	r.data = make(chan uint32, 1<<16)
 	go r.read(r.framer, r.data)
 }

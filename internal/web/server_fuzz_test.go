@@ -87,7 +87,7 @@ func FuzzRequests(f *testing.F) {
 		if err != nil {
 			t.Skip("invalid request")
 		}
-		// Keep RemoteAddr empty. The rate limit of an address would delay the test.
+		// Keep RemoteAddr empty, because the rate limit of an address would delay the test.
 		r.Host, r.RequestURI = "localhost", target
 		if r.Header.Set(name, value); strings.EqualFold(name, "Host") {
 			r.Host = value

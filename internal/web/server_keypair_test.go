@@ -145,7 +145,7 @@ func TestKeyPairReloadsChangedFiles(t *testing.T) {
 		if strings.Contains(log.String(), "PRIVATE") {
 			t.Errorf("the log contains the key: %s", log.String())
 		}
-		// The rest of the test overwrites the files in place.
+		// From here on, overwrite the files in place.
 		fourth, fourthKey := newCertificate(t, "the fourth")
 		if err := errors.Join(
 			os.WriteFile(s.cert(), fourth, 0o600), os.WriteFile(s.key(), fourthKey, 0o600),

@@ -23,7 +23,7 @@ func newBusySite(t *testing.T) *busySite {
 	s := &busySite{site: newSite(t), t: t}
 	t.Cleanup(func() {
 		for _, conn := range s.conns {
-			_ = conn.Close() // The server may have closed it already.
+			_ = conn.Close() // The server has possibly closed it already.
 		}
 	})
 	return s

@@ -82,7 +82,7 @@ func TestPingIsAnsweredWithPong(t *testing.T) {
 	if len(expected) > 0 {
 		t.Fatalf("20 messages did not contain %v", expected)
 	}
-	for i := range 150 { // More than maxSubscriptions and maxInvalidMessages.
+	for i := range 150 { // 150 is more than maxSubscriptions and maxInvalidMessages.
 		c.Send(fmt.Sprintf(`{"op":"ping","id":%d}`, i+1))
 		c.Until(i+1, "pong")
 	}

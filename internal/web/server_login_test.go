@@ -400,7 +400,7 @@ func TestLoginRedirectsToRequestedPage(t *testing.T) {
 			t.Errorf("login with an invalid token and to=%q: got %d %s", to, a.status, a.body)
 		}
 	}
-	// Browsers do not send the cookie after a link from another site, but they do after a reload.
+	// After a link from another site, browsers send the cookie only when the page reloads itself.
 	if a := s.get(
 		"/status", "Accept: text/html", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate",
 	); a.header.Get("Refresh") != "0" {

@@ -210,14 +210,14 @@ func TestMessagesMatchTheSchemas(t *testing.T) {
 	(&schemaTab{s.openAs(options)}).receiveLongMessages(s)
 	for _, path := range []string{
 		"resources resources[] count", // Only the response of /api/v1/resources has this member.
-		// Other tests receive these members.
+		// Other tests receive messages with these members.
 		"resources problems[] group", "resources problems[] version", "resources problems[] reason",
 		"resources resources[] namespaces", "state namespaces", "state count", "state total",
 		"rates restarts reason", "rates restarts since", "rates warnings reason", "rates warnings since",
 	} {
 		delete(missing, path)
 	}
-	// The verdicts of this test have no cause, and its overview and explanation are empty.
+	// Ignore these members: the verdicts of this test have no cause, and its overview and explanation are empty.
 	maps.DeleteFunc(missing, func(path string, _ bool) bool {
 		return strings.Contains(path, " cause") || strings.HasPrefix(path, "overview ") ||
 			strings.HasPrefix(path, "explanation ")

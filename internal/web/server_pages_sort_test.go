@@ -38,7 +38,8 @@ func TestPageSortsLikeItsScript(t *testing.T) {
 	}
 	for n, order := range orders {
 		ref := kindRef(n)
-		// The names have the opposite order of the cells, so that a sort by name fails.
+		// The order of the names is the reverse of the order of the cells, so that a server that sorts by name fails the
+		// test.
 		var known, rest []string
 		for i, cell := range order.Cells {
 			object := fmt.Sprintf("w%02d", len(order.Cells)-i)

@@ -199,7 +199,8 @@ func TestRelatedReportsResourcesBeyondMemory(t *testing.T) {
 	s := startSite(t, startClusterWith(t, api, budget.MinMemory))
 	// A request waits only briefly for the first lists, so repeat the request.
 	path := "/api/v1/related/core/v1/nodes/_/node-1"
-	// Compare only the end of the reason, because the size of the list can be estimated or measured.
+	// Compare only the end of the error text, because its start depends on whether the size of the list is estimated or
+	// measured.
 	s.waitForText(path, "of the 24MiB for watched objects")
 }
 

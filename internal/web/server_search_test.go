@@ -114,7 +114,8 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// While objects inherit verdicts, a search needs no reader, and the response lists what was not searched.
+// While objects inherit verdicts, a search finds objects even if no client reads their resource. The response lists
+// what was not searched.
 //
 // Invariant: I22.
 func TestSearchListsWhatIsNotSearched(t *testing.T) {

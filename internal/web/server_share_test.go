@@ -700,7 +700,7 @@ func TestGuestSeesOnlyWhatIsShared(t *testing.T) {
 		} {
 			check(http.MethodGet, path, accept)
 		}
-		// A hidden object and a missing object get equal responses, except for the names of the objects.
+		// Compare the responses for a hidden and a missing object: except for the names of the objects, they must be equal.
 		for _, pair := range [][2]string{
 			{"/api/v1/snapshot/example.com/v1/widgets", "/api/v1/snapshot/example.com/v1/nothing"},
 			{"/api/v1/snapshot/core/v1/secrets?ns=a", "/api/v1/snapshot/core/v1/nothing?ns=a"},

@@ -26,7 +26,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// Parallel tests mostly wait, so more of them run at the same time than there are processors.
+	// Run more parallel tests at the same time than there are processors, because these tests mostly wait.
 	if err := flag.Set("test.parallel", "8"); err != nil {
 		panic(err)
 	}

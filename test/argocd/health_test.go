@@ -36,8 +36,8 @@ func isBuiltIn(kind string) bool {
 	}, kind)
 }
 
-// disagreements are the cases in which the program has another severity than Argo CD, with the reason. Argo CD has no
-// severity that is worse than degraded.
+// disagreements contains the cases in which the program has another severity than Argo CD, each with the reason. Argo
+// CD has no severity that is worse than degraded.
 func disagreements() map[string]string {
 	const crd = "apiextensions.k8s.io/CustomResourceDefinition/testdata/crd-v1-"
 	return map[string]string{
@@ -68,11 +68,13 @@ func TestAgreement(t *testing.T) {
 			var now time.Time
 			if isBuiltIn(kind) {
 				builtIn++
-				// The cases are old. If now were the real time, their CronJobs would have missed many runs.
+				// The cases are old, so their newest time is now. With the real time, their CronJobs would have missed many
+				// runs.
 				now = newestTime(object)
 			} else {
 				custom++
-				// If now were the real time, objects in progress would be overdue. Argo CD does not have this state.
+				// The newest time of the conditions is now. With the real time, objects in progress would be overdue, a state
+				// that Argo CD does not have.
 				now = newestTime(conditionsOf(object))
 			}
 			got := evaluator.Evaluate(object, now, now)
@@ -166,7 +168,7 @@ func readObject(t *testing.T, name string) []byte {
 	if metadata, ok := object["metadata"].(map[string]any); ok && metadata["deletionTimestamp"] != nil {
 		delete(metadata, "deletionTimestamp")
 		if strings.Contains(name, "deleting") || strings.Contains(name, "terminating") {
-			// With an old time, the deletion would be overdue.
+			// Use the present time. With an old time, the deletion would be overdue.
 			metadata["deletionTimestamp"] = time.Now().UTC().Format(time.RFC3339)
 		}
 	}

@@ -57,12 +57,12 @@ func currentCgroup() (dir string, v2 bool, err error) {
 	return unified, true, nil
 }
 
-// wrap writes a script that joins the cgroup and then executes the program. So all memory of the program counts.
+// wrap writes a script that joins the cgroup and then executes the program, so that all memory of the program counts.
 func (g *cgroup) wrap(program, dir string) (script string, err error) {
 	script = filepath.Join(dir, "in-cgroup")
 	text := fmt.Sprintf("#!/bin/sh\necho $$ >%s/cgroup.procs && exec %s \"$@\"\n", g.dir, program)
-	// A process forked now would inherit the open script, and executing the script would fail with "text file busy"
-	// (golang.org/issue/22315).
+	// Prevent forks until the script is closed. A process forked before that would inherit the open script, and executing
+	// the script would fail with "text file busy" (golang.org/issue/22315).
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	if err := os.WriteFile(script, []byte(text), 0o755); err != nil { //nolint:gosec // It must be executable.

@@ -140,7 +140,8 @@ func (m *matrix) startAll(guest string) {
 			for _, r := range routes {
 				m.start(identity, kind, r, identities[identity])
 			}
-			// A full run waits for the pair. A short run starts the next pair at once, to save time.
+			// A full run waits until all attacks of this pair have ended. A short run starts the next pair at once, to save
+			// time.
 			if isFull() {
 				m.running.Wait()
 			}
@@ -163,7 +164,7 @@ func (m *matrix) start(identity string, kind misuse, r route, headers []string) 
 	m.combined++
 	for n := range shortOrFull(1, 20) {
 		m.slots <- struct{}{}
-		// At most 500 new connections per second, or 333 with GLASSHOUSE_ATTACK=full.
+		// Open at most 500 new connections per second, or 333 with GLASSHOUSE_ATTACK=full.
 		wait(shortOrFull(2*time.Millisecond, 3*time.Millisecond))
 		m.running.Go(func() {
 			defer func() { <-m.slots }()

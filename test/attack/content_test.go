@@ -32,7 +32,7 @@ type content struct {
 	healthyToken string // Token with the ClusterRole view, for latency measurements.
 }
 
-// sizes returns the number of ConfigMaps and the bytes of each, by name prefix.
+// sizes returns, by name prefix, the number of ConfigMaps and the size of each in bytes.
 func sizes() map[string][2]int {
 	return map[string][2]int{
 		"huge":  {2, 1000 << 10},

@@ -50,8 +50,8 @@ func copies(p *probe) map[string]string {
 	}
 }
 
-// fragment returns a part of the text. If a response contains this part, it contains a copy of the text. The part has
-// no characters that JSON escapes.
+// fragment returns a part of the text. A response that contains this part contains a copy of the text. The part has no
+// characters that JSON escapes.
 func fragment(text string) string {
 	if strings.Contains(text, "Y2FuYXJ5") {
 		return "Y2FuYXJ5LWluLWEtY29weQ"

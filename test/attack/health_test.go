@@ -38,7 +38,7 @@ func (s latencies) String() string {
 		s.p50.Round(100*time.Microsecond), s.p99.Round(100*time.Microsecond), s.failures, s.count)
 }
 
-// health contains the response times of an uninvolved client with its own address and user.
+// health contains the response times of a client that takes no part in the attack, and has its own address and user.
 type health struct{ object, page, socket latencies }
 
 func (h health) worse(other health) health {

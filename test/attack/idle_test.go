@@ -189,7 +189,7 @@ func TestReconnectingConnectionsLeaveRoomForOthers(t *testing.T) {
 		start := must(s.counts())(p)
 		ctx, cancel := context.WithCancel(p.Context())
 		defer cancel()
-		// Above 2,000 open connections, the program closes those without a request.
+		// Exceed 2,000 connections, because only then the program closes those without a request.
 		count := shortOrFull(2500, 4000)
 		var times int64
 		var attacking sync.WaitGroup
@@ -215,7 +215,7 @@ func TestHalfOpenHandshakesLeaveRoomForOthers(t *testing.T) {
 		s := p.openTLS()
 		config := s.clientTLS()
 		start := must(s.counts())(p)
-		// The connection sends only the header of a TLS record, and never the ClientHello.
+		// Each connection sends only the header of a TLS record, and never the ClientHello.
 		c := openConnections(p.Context(), s.address, 8200, func(int) string { return "\x16\x03\x01\x02\x00\x01" }, false)
 		defer c.close()
 		failures, count := 0, 0

@@ -88,15 +88,15 @@ func (s *site) responses(o observer, round int) (texts map[string]string) {
 	return texts
 }
 
-// streamMessages subscribes to each view, and again with each cursor (resume position). Both results are by
-// subscription name.
+// streamMessages subscribes to each view, and again with each cursor (resume position). It returns the texts and the
+// cursors by the name of the subscription.
 func (s *site) streamMessages(o observer, round int, resume map[string]string) (texts, cursors map[string]string) {
 	s.Helper()
 	st := must(s.openStream(s.Context(), readerAddress(round), o, resume))(s.probe)
 	defer st.close()
 	cursors = must(st.cursors())(s.probe)
 	if resume != nil {
-		// Wait for messages that the server must not send.
+		// Leave time for messages that the server must not send.
 		wait(20 * time.Millisecond)
 	}
 	return st.texts(), cursors

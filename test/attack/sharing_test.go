@@ -94,7 +94,7 @@ func TestGuestsReadOnlyTheirScope(t *testing.T) {
 			for _, headers := range [][]string{{guest}, {guest, bearer(s.creator)}} {
 				a := s.tryRequest(get(path, headers...))
 				for _, other := range others {
-					// It is no leak if a response repeats a name from its own request path.
+					// A response that repeats a name from its own request path reveals nothing.
 					leaks := strings.Contains(a.body, other) && !strings.Contains(path, strings.Trim(other, `"`))
 					t.check(!leaks, "%s: got status %d with %s in the response", path, a.status, other)
 				}

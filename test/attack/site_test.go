@@ -99,7 +99,7 @@ func (s *site) hasEnded() bool {
 func (s *site) waitReady() {
 	s.Helper()
 	transport := s.transport("127.0.0.1")
-	transport.DisableKeepAlives = true // An idle connection would change the counts of the tests.
+	transport.DisableKeepAlives = true // An idle connection would change the numbers of goroutines and descriptors.
 	client := &http.Client{Transport: transport, Timeout: 30 * time.Second}
 	s.check(eventually(30*time.Second, func() error {
 		r, err := http.NewRequestWithContext(s.Context(), http.MethodGet, s.program.URL+"/readyz", nil)
@@ -224,7 +224,8 @@ func (s *site) counts() (c counts, err error) {
 	return c, errors.Join(err, descriptorErr, rssErr)
 }
 
-// requireReturn waits until all counts except resident memory are as before. The Go runtime frees memory over minutes.
+// requireReturn waits until all counts are as before the attack. It ignores the resident memory, because the Go runtime
+// frees memory only over minutes.
 func (s *site) requireReturn(finding string, before counts, timeout time.Duration) {
 	s.Helper()
 	bar := fmt.Sprintf("back within %v, up to 20 more goroutines and 10 more descriptors", timeout)

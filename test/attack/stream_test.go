@@ -83,7 +83,7 @@ func (st *stream) read(ctx context.Context) {
 	}
 }
 
-// cursors waits for the first snapshot of each subscription, and returns the resume positions.
+// cursors waits for the first snapshot of each subscription, and returns the cursors (resume positions).
 func (st *stream) cursors() (cursors map[string]string, err error) {
 	err = eventually(10*time.Second, func() error {
 		st.mu.Lock()
@@ -91,7 +91,7 @@ func (st *stream) cursors() (cursors map[string]string, err error) {
 		cursors = map[string]string{}
 		for _, name := range st.names {
 			all := withoutDigests(st.messages[name])
-			// Resumed subscriptions get no snapshot, so one message is enough.
+			// A resumed subscription gets no snapshot, so one message of it is enough.
 			if len(all) > 0 && strings.HasSuffix(name, resumedSuffix) {
 				continue
 			}

@@ -15,8 +15,8 @@ import (
 // templateCanary occurs in object copies in annotations of templates. Guests must never receive it.
 const templateCanary = "canary-of-a-template"
 
-// plainAnnotations contain no object copies. The program may mask such an annotation or show it, but it must do the
-// same in all places.
+// plainAnnotations returns annotations without object copies. The program may mask such an annotation or show it, but
+// it must do the same in all places.
 func plainAnnotations() map[string]string {
 	return map[string]string{
 		"example.com/plain":  "a plain value of an annotation",
@@ -81,7 +81,7 @@ const embedder = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResource
 	"spec":{"type":"object","properties":{"template":{"type":"object","x-kubernetes-embedded-resource":true,
 	"x-kubernetes-preserve-unknown-fields":true}}}}}}}]}}`
 
-// create makes a cluster-scoped object if namespace is empty. An existing object is no error.
+// create creates an object. If namespace is empty, the object is cluster-scoped. An existing object is no error.
 func (c *content) create(ctx context.Context, resource, namespace, text string) error {
 	parts := strings.Split(resource, "/")
 	group := strings.Replace(parts[0], "core", "", 1)

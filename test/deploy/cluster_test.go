@@ -49,7 +49,7 @@ func kubeconfig(t *testing.T) string {
 	return path
 }
 
-// apply also deletes the objects when the test ends.
+// apply runs kubectl apply, and deletes the objects when the test ends.
 func apply(t *testing.T, flag, path string) {
 	t.Helper()
 	t.Cleanup(func() { kubectl(t, "delete", "--ignore-not-found", "--timeout=90s", flag, path) })

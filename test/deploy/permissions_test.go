@@ -174,7 +174,7 @@ func TestExamples(t *testing.T) {
 }
 
 // servedResources returns all resources of the API server, the wildcards, and the resources that exist only in RBAC
-// rules.
+// rules, such as users.
 func (c *cluster) servedResources(t *testing.T) []permission {
 	t.Helper()
 	_, lists, err := c.Discovery().ServerGroupsAndResources()

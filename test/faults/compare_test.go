@@ -10,7 +10,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/test/faults/viewer"
 )
 
-// converges waits until the rows of the viewers equal a list from etcd. It fails the test after the timeout.
+// converges waits until the rows of the viewers equal a new list of the API server. After the timeout, it fails the
+// test.
 func (w *testbed) converges(timeout time.Duration, viewers ...*viewer.Viewer) time.Duration {
 	w.t.Helper()
 	return eventually(w.t, timeout, "the viewers' rows equal the list of the API server", func() error {
@@ -57,7 +58,8 @@ func (w *testbed) compareObject(name string, viewers []*viewer.Viewer) error {
 	return nil
 }
 
-// changesConverge waits until the changes at each viewer transform the earlier rows into the present ones.
+// changesConverge waits until the changes that each viewer has received transform the earlier rows into the present
+// ones.
 func (w *testbed) changesConverge(timeout time.Duration, earlier map[string]viewer.Row, viewers ...*viewer.Viewer) {
 	w.t.Helper()
 	eventually(w.t, timeout, "the viewers' changes result in the list of the API server", func() error {

@@ -163,7 +163,7 @@ func (w *testbed) views() (views []viewer.Want) {
 	return append(views, viewer.Rows(configMaps, w.namespace, "kube-system"))
 }
 
-// fields returns a subscription that needs its own list and watch, because it has a field selector.
+// fields returns a subscription with a field selector, for which the dashboard needs a separate list and watch.
 func (w *testbed) fields() viewer.Want {
 	want := w.rows()
 	want.Fields = "metadata.name!=kept"

@@ -20,7 +20,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/livetest"
 )
 
-// Hostile connections at most double the p99 latency of another viewer, or increase it by 50 ms.
+// Hostile connections may double the p99 latency of another viewer, or increase it by 50 ms if that is more.
 //
 // Invariant: I44.
 func TestHostileConnections(t *testing.T) {
@@ -32,7 +32,7 @@ func TestHostileConnections(t *testing.T) {
 	w := open(t, options{})
 	check(t, w.Apply(t.Context(), w.namespace, "it", "begin"))
 	waitForState(t, 20*time.Second, "live", w.startViewers(1, w.rows())...)
-	// The program does one-time work during this first measurement, so its result is not used.
+	// The program does one-time work during this first measurement, so ignore its result.
 	measureDelays(t, w, 50)
 	before := measureDelays(t, w, writes)
 
@@ -70,8 +70,8 @@ func TestHostileConnections(t *testing.T) {
 	}
 }
 
-// victimEnv names an environment variable with the address and namespace to attack. Only the attacking process has
-// it.
+// victimEnv is the name of the environment variable that contains the address and the namespace to attack. Only the
+// attacking process has this variable.
 const victimEnv = "GLASSHOUSE_VICTIM"
 
 const hostileConnections = 1000

@@ -122,7 +122,7 @@ func TestDefinitionDeletedAndRecreated(t *testing.T) {
 			k := newKind()
 			eventually(t, 10*time.Second, "the program is ready", func() error { return ready(t, w.url) })
 			picker := w.startViewers(1, viewer.Kinds())[0]
-			sleep(time.Second) // By then, the program watches CustomResourceDefinitions.
+			sleep(time.Second) // Wait until the program watches CustomResourceDefinitions.
 			w.createDefinition(k)
 			t.Cleanup(func() { w.deleteDefinition(k) })
 			waitUntilOffered(t, picker, k, true)

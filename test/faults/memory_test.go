@@ -12,7 +12,7 @@ import (
 type sample struct {
 	at     time.Time
 	bytes  int
-	cached int // The program's own estimate for objects and changes.
+	cached int // The program's own estimate of the bytes for objects and changes.
 }
 
 type samples []sample
@@ -46,8 +46,8 @@ func watchMemory(t *testing.T, p *program.Program) (soFar func() samples) {
 	}
 }
 
-// withoutCached subtracts objects and the history of changes, because the history's growth up to its limit is no
-// leak.
+// withoutCached subtracts the memory for cached objects and for the history of changes, because the history's growth up
+// to its limit is no leak.
 func (s samples) withoutCached() samples {
 	remaining := make(samples, len(s))
 	for i, point := range s {

@@ -14,7 +14,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/test/faults/viewer"
 )
 
-// tolerance is for the goroutines and sockets of the measurement itself and of a reopened watch.
+// tolerance is the number of goroutines or sockets that the measurement itself and a reopened watch can add.
 const tolerance = 3
 
 // Unsubscribing or disconnecting while a subscription starts leaks no goroutines or sockets. Other viewers still have
@@ -35,7 +35,7 @@ func TestSubscribeRaces(t *testing.T) {
 		races.Go(func() { race(t, w, i) })
 	}
 	races.Wait()
-	// After 5 s, failed heartbeats would end leaked subscriptions and hide the leak.
+	// Check for only 5 s, because later, failed heartbeats would end leaked subscriptions and hide the leak.
 	elapsed, err := poll(5*time.Second, func() error {
 		files, now := must(w.program.Sockets(t.Context()))(t), must(w.program.Goroutines(t.Context()))(t)
 		if files > sockets+tolerance || now > goroutines+tolerance {

@@ -48,7 +48,8 @@ func TestReaderThatNeverReads(t *testing.T) {
 	}
 	t.Logf("the other readers got each of 30 changes of 0.9 MB within %v", slowest)
 	// Unread messages delay others by at most 500 ms (docs/reference.md). The rest of maxDelay is for the API server,
-	// because processors are busy. If the program did not limit the delay, others could wait 10 s for a blocked write.
+	// which is slow while all processors are busy. If the program did not limit the delay, others could wait 10 s for a
+	// blocked write.
 	const maxDelay = 2 * time.Second
 	if slowest > maxDelay {
 		t.Errorf("a change arrived after %v, want %v at most", slowest, maxDelay)

@@ -94,7 +94,8 @@ func TestSoak(t *testing.T) {
 		collected.slope(warmTime),
 		collected.withoutCached().slope(warmTime),
 	)
-	// After the permissions are granted again, watches of single namespaces need more goroutines for some time.
+	// Wait, because watches of single namespaces need more goroutines for some time after the permissions are granted
+	// again.
 	_, leakErr := poll(time.Minute, func() error {
 		if now := s.goroutines(); now > goroutines+20 {
 			return fmt.Errorf("%d goroutines before, %d after", goroutines, now)
@@ -112,7 +113,8 @@ func TestSoak(t *testing.T) {
 	}
 	sum := checkNoFaults(t, s.viewers()...)
 	t.Logf("matching digests: %d", sum.Digests)
-	// The program sends each live subscription a digest (a hash of all rows) per minute.
+	// The program sends each live subscription a digest (a hash of all rows) per minute, so a run of over 3 minutes gets
+	// some.
 	if duration > 3*time.Minute && sum.Digests == 0 {
 		t.Error("got no digests")
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestCompare verifies that the test of incidents detects each kind of mistake.
+// TestCompare verifies that the function compare detects each kind of mistake in the findings.
 func TestCompare(t *testing.T) {
 	web := reference{Resource: "networking.k8s.io/v1/ingresses", Name: "web"}
 	f := &fixture{name: "x", namespace: "incident-x", header: header{

@@ -41,8 +41,8 @@ type header struct {
 	// past by this duration.
 	Age    *string           `json:"age"`
 	Labels map[string]string `json:"labels"` // Of the namespace.
-	// Pods contains the states that pods can have, by the name of the state. The annotation "kubelet" of a pod contains
-	// this name. The default state is Running.
+	// Pods maps names to the states that pods can have. The annotation "kubelet" of a pod contains the name of its state.
+	// The default state is Running.
 	Pods    map[string]podState `json:"pods"`
 	Expect  []expectation       `json:"expect"`
 	Healthy []reference         `json:"healthy"`

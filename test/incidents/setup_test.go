@@ -101,8 +101,9 @@ func (b *bed) isServed(ctx context.Context, name string) error {
 	return fmt.Errorf("%s is not served yet", name)
 }
 
-// addNode creates a node that kwok ignores, because of its label. Its lease has another holder and does not expire, but
-// kwok checks the leases of pods' nodes only if it has started its stages for nodes before those for pods.
+// addNode creates a node that kwok ignores because of its label. The node has a lease of another holder that does not
+// expire. The lease alone is not enough, because kwok checks the leases of pods' nodes only if it has started its
+// stages for nodes before those for pods.
 func (b *bed) addNode(ctx context.Context, node *unstructured.Unstructured) error {
 	name := node.GetName()
 	lease := &unstructured.Unstructured{Object: map[string]any{
@@ -206,7 +207,8 @@ func (r *reference) gvr() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: part[0], Version: part[1], Resource: part[2]}
 }
 
-// in returns the namespace of the object, which is empty for a cluster-scoped one.
+// in returns the namespace of the object, which is empty for a cluster-scoped one. The parameter is the default
+// namespace.
 func (r *reference) in(namespace string) string {
 	switch {
 	case r.Namespace == "-":

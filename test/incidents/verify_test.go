@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// verify reports differences between the cluster and the fixtures. It reports overwritten statuses, and objects that do
+// verify reports differences between the cluster and the fixtures: statuses that were overwritten, and objects that do
 // not exist, although a fixture lists them as expected or healthy.
 func (b *bed) verify(ctx context.Context, fixtures []*fixture, k *kubelet) error {
 	var failures []error

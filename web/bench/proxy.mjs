@@ -10,7 +10,7 @@ export async function counting(t, port) {
     for (const s of [client, program]) {
       open.add(s);
       s.setNoDelay(true);
-      s.on("error", () => {}); // The close event follows and does the cleanup.
+      s.on("error", () => {}); // ignore the error: a close event follows, which does the cleanup
       s.on("close", () => {
         open.delete(s);
         client.destroy();

@@ -1,6 +1,6 @@
 // The best results of Headlamp 0.45, kubewall 0.0.21 and Kite 0.7.8, measured once on the same type of machine.
 
-/** Number of pods during these measurements. */
+/** The number of pods in the cluster during the measurements of the other dashboards. */
 export const pods = 10_000;
 
 export const best = {

@@ -35,7 +35,7 @@ async function main() {
     120_000,
   );
   const large = total > 50_000;
-  // Other dashboards were measured with rivalPods pods, at full CPU speed.
+  // Compare only similar numbers of pods: other dashboards were measured with rivalPods pods, at full CPU speed.
   const comparable = Math.abs(total - rivalPods) < rivalPods / 10;
   const rival = (figure, slow = 1) => (comparable && slow === 1 ? best[figure] : "");
   const rest = (await waitUntilIdle(120)) ? "the machine is idle" : "THE MACHINE IS NOT IDLE";
@@ -47,7 +47,7 @@ async function main() {
     for (const end of mine) await end();
   };
 
-  // Cold means that the program has just started, and watches nothing.
+  // In "cold" measurements, the program has just started, and watches nothing.
   await part("home", async (t) => {
     const cold = [],
       warm = [];
@@ -133,7 +133,7 @@ async function main() {
           const writing = writeAt(pods, 100, 10);
           for (let i = 0; i < 4 * runs; i++) {
             times.push(await filter(page, ["a", "ap", "app-1", "running 1/1", "zzz", ""][i % 6]));
-            await pause(300); // gives some rows time to move
+            await pause(300); // give some rows time to move before the next filter
           }
           await writing;
         });

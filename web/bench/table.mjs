@@ -12,7 +12,7 @@ export function quantile(list, q) {
 export class Table {
   rows = [];
 
-  /** Adds the median of figures, its limit (bar), and the result of the best other dashboard (rival). */
+  /** Adds a row: the median of `figures`, its limit (`bar`), and the result of the best other dashboard (`rival`). */
   add(what, unit, figures, bar, rival = "") {
     const list = [figures].flat();
     const m = median(list);

@@ -1,6 +1,6 @@
 // Measures ten tasks of an incident on the demo cluster. A task starts on the home page. The script counts the key
-// presses and clicks, and measures the time from the first one until the answer is painted. It makes no pauses, as a
-// user would to think.
+// presses and clicks, and measures the time from the first one until the answer is painted. The time is shorter than
+// that of a user, because the script does not pause to think.
 import { patch } from "../e2e/cluster.mjs";
 import { open, openHome } from "./page.mjs";
 import { printTable } from "./table.mjs";
@@ -101,7 +101,7 @@ const tasks = [
   },
 ];
 
-/** Performs each task on a page of its own, and prints a table. */
+/** Performs each task on a new page, and prints a table. */
 export async function measureTasks(t, browser, url) {
   const rows = [];
   for (const task of tasks) {

@@ -14,7 +14,8 @@ const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const all = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"];
 const ofColors = ["color-contrast", "link-in-text-block"];
 
-// In the dark color scheme, axe checks only its color rules. The parameter within is a CSS selector.
+// Checks a page with axe. In the dark color scheme, it checks only the color rules. The parameter within is a CSS
+// selector.
 async function check(page, what, within = "html") {
   for (const [colorScheme, runOnly] of [
     ["light", { type: "tag", values: all }],

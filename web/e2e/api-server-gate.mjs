@@ -24,7 +24,7 @@ export async function gate(t, to = apiServer) {
     const far = connect(Number(port), hostname);
     for (const s of [client, far]) {
       open.add(s);
-      s.on("error", () => {}); // The close event follows and does the cleanup.
+      s.on("error", () => {}); // ignore the error: a close event follows, which does the cleanup
       s.on("close", () => open.delete(s));
     }
     pipeline(client, far, () => client.destroy());

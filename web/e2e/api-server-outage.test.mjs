@@ -46,7 +46,7 @@ await test("an API server outage is reported, and missed changes arrive afterwar
     new RegExp(`^Stale since ${since}: .+Data may be out of date\\.$`, "s"),
   );
   assert.equal(await page.locator("#rows[data-stale]").count(), 1);
-  // The panel has its own subscription. Its state can arrive later than the state of the list.
+  // The panel has its own subscription, whose state can arrive later than that of the list.
   await page.locator("#panel .status", { hasText: /^Stale since/ }).waitFor();
   assert.doesNotMatch(await page.locator("#activity").innerText(), /No changes in this list/, "that is not known");
 

@@ -56,7 +56,7 @@ const merge = { type: "application/merge-patch+json" };
 export const patch = (where, body, options = {}) => api("PATCH", where, body, { ...merge, ...options });
 export const create = (where, body, options) => api("POST", where, body, options);
 export const remove = (where) => api("DELETE", where, { gracePeriodSeconds: 0 }, { allowed: [404] });
-/** Returns the API server's Prometheus metrics. */
+/** Returns the text of the API server's Prometheus metrics. */
 export const metrics = () => api("GET", "/metrics", undefined, { plain: true });
 export const read = (where) => api("GET", where);
 

@@ -61,7 +61,7 @@ export class Dashboard {
     }
   }
 
-  /** Starts another binary on the same port. */
+  /** Stops the dashboard, and starts another binary on the same port. */
   async upgrade(other) {
     await this.stop();
     this.binary = other;

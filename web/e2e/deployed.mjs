@@ -44,7 +44,7 @@ export function deployTeam(t, own) {
   return (...what) => JSON.parse(kubectl("--namespace", "glasshouse", "get", "--output=json", ...what));
 }
 
-/** Returns the path of a new kubeconfig for the service account. */
+/** Returns the path of a new kubeconfig for the dashboard's service account. */
 export async function account(t) {
   const folder = mkdtempSync(join(tmpdir(), "glasshouse-account-"));
   atEnd(t, () => rmSync(folder, { recursive: true }));

@@ -75,7 +75,7 @@ await test("filters", { timeout: 120_000 }, async (t) => {
     await openLive(page, `${list}?ns=${ns}`);
     await page.locator("#labels").fill("tier in (front");
     await page.keyboard.press("Enter");
-    // A loading note can appear first.
+    // Wait for this text, because a loading note can appear first.
     await page.locator("#note h2", { hasText: /selector/i }).waitFor();
     assert.match(await page.locator("#note").innerText(), /tier in \(front/);
     assert.doesNotMatch(await page.locator("#status").innerText(), /Live/);

@@ -111,7 +111,7 @@ class Firefox {
     return JSON.parse(result.value);
   }
 
-  /** Returns the texts of the visible elements. */
+  /** Returns the texts of the visible elements that match the selector. */
   texts(selector) {
     return this.evaluate(
       (s) => [...document.querySelectorAll(s)].filter((e) => e.checkVisibility()).map((e) => e.innerText.trim()),

@@ -6,7 +6,7 @@ const markup = `<img src=x onerror="window.e2e.hit=1"><script>window.e2e.hit=1</
 const control = "a\u001b[31mred\u0007\u202egnp.exe\u2066\u200bz\u0085\ufeffend";
 const lines = "first\r\nid: 2\n<b>third</b>\u2028fourth";
 
-/** These texts are for free-text fields, one at a time. */
+/** Hostile texts for free-text fields. A field contains one of them at a time. */
 export const texts = {
   markup,
   attribute: `"'></td></script><svg/onload=window.e2e.hit=1>`,
@@ -22,7 +22,8 @@ export const combined = `javascript:window.e2e.hit=1//${markup}'"${control}\n${l
 export const print = `<img src=x onerror="window.e2e.hit=1">`;
 const name = `<img src=x onerror=window.e2e.hit=1>${control}`;
 
-// Objects of the first three would reconfigure the API server. The last one requires a signed certificate request.
+// Objects of the first three resources would reconfigure the API server. The last resource requires a signed
+// certificate request.
 const excludedResources = new Set([
   "apiservices",
   "flowschemas",
@@ -73,8 +74,8 @@ const rules = {
   ],
 };
 
-// By resource: the fields of a minimal object on which controllers do not act. Objects of other resources are copied
-// from the demo cluster.
+// The fields of a minimal object on which controllers do not act, by resource. Objects of all other resources are
+// copied from the demo cluster.
 const bases = {
   customresourcedefinitions: () => ({ spec: definition }),
   pods: () => ({ spec: { ...template.spec, schedulerName: "none" } }),

@@ -63,7 +63,7 @@ async function served(page, address) {
     async ([address, own]) => {
       const answer = await fetch(address, { headers: { accept: "text/html" } });
       const all = [...new DOMParser().parseFromString(await answer.text(), "text/html").querySelectorAll("*")];
-      // Browsers read "//host" as the address of another host, and also "/\host".
+      // Browsers read both "//host" and "/\host" as the address of another host.
       const isOwn = (to) =>
         /^(?:#|\/(?!\/))/.test(to) &&
         URL.canParse(to, location.href) &&
@@ -114,7 +114,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
   );
   const strings = made.reduce((n, m) => n + m.paths.length, 0);
   passed(`${strings} strings of ${made.length} kinds contain it`);
-  // With smaller numbers, hostile-corpus.mjs did not fill in enough fields.
+  // Smaller numbers mean that hostile-corpus.mjs did not fill in enough fields.
   assert.ok(strings > 800 && made.length > 50, `${strings} strings of ${made.length} kinds`);
   const scripts = {
     ...list.find((k) => k.resource === "customresourcedefinitions"),
@@ -214,7 +214,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
           // A ControllerRevision is immutable, so its patch fails with 422.
           if ((await patch(m.at, to, { manager: print, allowed: [422] })).code === 422) continue;
           await panel.locator(".change-entry .by", { hasText: "<img src=x" }).first().waitFor();
-          // The dashboard masks the annotations of Secrets.
+          // The dashboard masks the annotations of Secrets, so the hostile text must not appear.
           const masked = m.resource === "secrets";
           assert.equal(
             (await panel.locator(".timeline").textContent()).includes("</td></script><svg/onload="),
@@ -404,7 +404,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
     await page.goto(`${dashboard.url}compare?a=${scripts.ref}/${ns}/hostile&b=core/v1/pods/${ns}/hostile`);
     await page.locator("#difference[data-live] .line", { hasText: "onerror=" }).first().waitFor();
     await harmless(page, "compare");
-    // The demo has the same log file for all containers.
+    // All containers of the demo have the same log file, so use any running pod.
     const pod = (await read("/api/v1/namespaces/shop/pods")).items.find((p) => p.status.phase === "Running").metadata
       .name;
     await page.goto(`${dashboard.url}o/core/v1/pods/shop/${pod}?tab=logs`);

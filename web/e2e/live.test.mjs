@@ -74,7 +74,7 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
     await become("fewer columns", async () => (await table(page)).head, usual);
     await page.setViewportSize({ width: 1440, height: 900 });
     await become("all columns", async () => (await table(page)).head, [...usual, ...fitting]);
-    // The rows are drawn in the frame after the header.
+    // Wait for the row, because rows are drawn one frame after the header.
     assert.match((await until("the row", () => row(page, "scaled"))).Age, age);
 
     await page.evaluate(() => {

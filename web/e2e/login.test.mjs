@@ -121,7 +121,7 @@ await test("login", { timeout: 180_000 }, async (t) => {
 
   await t.test("a link from another site opens pages, but cross-site requests are rejected", async (t) => {
     const token = await account("dora");
-    const context = await browser.newContext(); // not newPage, because it forbids requests to another host
+    const context = await browser.newContext(); // not newPage, because newPage forbids requests to other hosts
     t.after(() => context.close());
     const page = await context.newPage();
     page.setDefaultTimeout(15_000);

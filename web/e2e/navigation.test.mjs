@@ -314,7 +314,7 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     await pop.waitFor({ state: "hidden" });
     await page.goBack();
     await become("one step back", () => query(page).getAll("ns"), [ns]);
-    // The page watches namespaces only while this chooser is open.
+    // Open the chooser again. The page watches namespaces only while the chooser is open.
     await page.locator("#namespace-button").click();
     await pop.locator("[data-all]").check();
     await become("all of them", () => query(page).getAll("ns"), []);
@@ -329,7 +329,7 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
   await t.test("columns can be chosen, and are stored in the URL", async (t) => {
     const page = await open(t, `${dashboard.url}r/core/v1/pods`);
     const head = async () => (await table(page)).head;
-    // The column Why is always there, because pods have verdicts.
+    // The column Why is always shown, because pods have verdicts.
     const usual = ["Namespace", "Name", "Why", "Ready", "Status", "Restarts", "Age"];
     const chosen = ["Namespace", "Name", "Why", "Ready", "Status", "Age", "Node"];
     assert.deepEqual(await head(), usual);

@@ -16,7 +16,7 @@ await test("without script", { timeout: 120_000 }, async (t) => {
 
   await t.test("lists rows, and the picker opens other kinds", async (t) => {
     const page = await newPage(t, browser, { javaScriptEnabled: false });
-    // The first visits can happen before the server has listed the pods.
+    // Reload until the page has rows, because the first visits can happen before the server has listed the pods.
     await until("rows in the HTML", async () => {
       await page.goto(`${dashboard.url}r/core/v1/pods`);
       return (await names(page)).length > 50;

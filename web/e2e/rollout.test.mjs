@@ -9,7 +9,7 @@ import { create, deployment, namespace, patch, read } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
 import { become, until } from "./wait.mjs";
 
-// This function runs in the page.
+// This function runs in the page. It records which rows were shown, marked as added, or marked as deleted.
 function noteRows() {
   const note = (window.e2e.rows = { seen: [], fadedIn: [], struck: [] });
   const record = () => {

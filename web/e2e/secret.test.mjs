@@ -11,7 +11,7 @@ import { until } from "./wait.mjs";
 
 const canary = () => `canary-${randomBytes(9).toString("hex")}`;
 const base64 = (text) => Buffer.from(text).toString("base64");
-// The base64 form of a text depends on its offset (modulo 3) in the encoded data.
+// Returns a text and its base64 forms, which depend on the offset (modulo 3) of the text in the encoded data.
 const forms = (text) => [
   text,
   text.slice(7),

@@ -210,7 +210,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     t.diagnostic(`a share taken back was gone from the guest's page after ${Date.now() - began} ms`);
     assert.doesNotMatch(await guest.evaluate(() => document.body.innerText), /a-1|a-2/);
     await owner.keyboard.press("Escape");
-    // These events make a disconnected page reconnect, but not after the link was revoked.
+    // These events make a disconnected page reconnect. After the link was revoked, they must not.
     await guest.evaluate(() => {
       dispatchEvent(new Event("online"));
       document.dispatchEvent(new Event("visibilitychange"));
@@ -401,7 +401,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     await until("that it has left", async () =>
       (await guest.context().cookies()).every((c) => !c.name.startsWith("glasshouse-share")),
     );
-    // Without a data folder, a restart ends all links.
+    // Without a data folder, a restart of the dashboard ends all share links.
     await openLink(guest, url);
     await behind.stop();
     await guest.locator('#status:not([data-state="live"])').waitFor();

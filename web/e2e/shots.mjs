@@ -245,7 +245,8 @@ try {
     });
   }
   await screen("state-syncing", async () => {
-    // On this slow link, the server learns the total number of objects too late. Insert the number into its messages.
+    // On this slow link, the server receives the total number of objects too late. Insert the number into the server's
+    // messages.
     const link = await gate(t);
     const other = await Dashboard.start(t, { flags: link.flags });
     await openLive(page, `${other.url}r/core/v1/nodes`);

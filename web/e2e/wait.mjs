@@ -21,7 +21,7 @@ export async function until(what, probe, ms = 15_000) {
   }
 }
 
-/** Waits until probe returns a value that is deeply equal to want. */
+/** Waits until the function probe returns a value that is deeply equal to want. */
 export async function become(what, probe, want, ms = 15_000) {
   let got;
   try {

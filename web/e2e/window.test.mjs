@@ -207,7 +207,7 @@ await test("a list that grows above the row limit keeps its scroll position", { 
   );
 });
 
-// A list switches to a window (its visible part) above 120 % of --page-rows. It switches back only in a reload.
+// A list switches to a window (its visible part) above 120 % of --page-rows. It switches back only after a reload.
 await test("the row limit of a page", { timeout: 180_000 }, async (t) => {
   const browser = await browse(t);
   const limit = 100;
@@ -343,7 +343,7 @@ await test("the row limit of a page", { timeout: 180_000 }, async (t) => {
     () => page.locator(`#picker a[data-ref="${group}/v1/things"] .count`).first().textContent(),
     String(limit),
   );
-  // For about one second, the server's count can include the deleted row.
+  // Wait, because for about one second, the server's count can include the deleted row.
   await until("the page to have all rows", async () => {
     const earlier = views(page).length;
     await page.reload();
@@ -443,7 +443,7 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
         return e === null || e.hidden ? "" : e.textContent;
       };
       const rows = [...document.querySelectorAll("#tbody tr[data-name]")];
-      // The two pages receive a change at different times.
+      // Replace the times, because the two pages receive a change at different times.
       const timeless = (t) => t?.replace(/\d\d:\d\d:\d\d/g, "time") ?? null;
       const age = [...document.querySelectorAll("#table thead th")].findIndex((th) => th.textContent.trim() === "Age");
       return {
@@ -711,7 +711,8 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
     await goTo(`ns=${ns},${other}&q=other-`);
     await same("of two namespaces", (s) => s.count === "3 of 1,203" && has("other-2", other)(s));
     await patch(`${where(other)}/other-2`, { metadata: { labels: { app: "db" } } });
-    // A page that opens too early would receive and highlight the label as a live change.
+    // Wait for both servers, because a page that opens too early would receive and highlight the label as a live
+    // change.
     await until("both servers to have the change", async () => {
       const answers = await Promise.all(
         dashboards.map((d) => fetch(`${d.url}api/v1/snapshot/${group}/v1/things?ns=${other}&labels=app%3Ddb`)),

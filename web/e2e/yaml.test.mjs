@@ -221,7 +221,7 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
     await until("the other too", async () => (await shown(page)).includes("    needle one"));
     await page.keyboard.press("Escape");
     assert.equal(await page.evaluate(() => document.activeElement?.className), "yaml text");
-    // If the browser's own search finds a match in a folded line, the browser fires the event beforematch.
+    // When the browser's own search finds a match in a folded line, the browser fires beforematch. Simulate this event.
     await page.getByRole("button", { name: "Unfold all" }).click();
     await page.getByRole("button", { name: "Fold all" }).click();
     await line(page, "needle one").evaluate((l) => l.dispatchEvent(new Event("beforematch", { bubbles: true })));
@@ -303,7 +303,8 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
           await page.locator(there).first().waitFor();
         });
       };
-      // The selectors must be cheap, because a search for text in all lines would itself be a long task.
+      // The selectors of these measurements must be cheap, because a search for text in all lines would itself be a
+      // long task.
       const address = `${dashboard.url}o/core/v1/configmaps/${ns}/${name}?tab=yaml`;
       await time("opened", () => page.goto(address), '.yaml.text[aria-label*=" lines"]');
       await page.locator('#status[data-state="live"]').waitFor();

@@ -96,7 +96,7 @@ func tokenCommand(audience string) string {
 	return command
 }
 
-// readText returns stateText, or "" if the page's problem already explains the unknown state.
+// readText returns the result of stateText, or "" if the page's problem already explains the unknown state.
 func readText(s State, readAt string, p *Problem) string {
 	if p != nil && s.State == "" {
 		return ""
@@ -165,9 +165,8 @@ func contextText(c Context) string {
 	return details
 }
 
-// clusterColor returns the color that marks a cluster, so that users notice which one they see: "prod" for a production
-// cluster, and otherwise one of six colors, selected
-// by a hash of the cluster's name.
+// clusterColor returns the color that marks a cluster, so that users notice which one they see. It returns "prod" for a
+// production cluster, and otherwise one of six colors, selected by a hash of the cluster's name.
 func clusterColor(name string) string {
 	if strings.Contains(strings.ToLower(name), "prod") {
 		return "prod"

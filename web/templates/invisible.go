@@ -56,8 +56,8 @@ func prefixLen(s string, invisible bool) int {
 	return len(s)
 }
 
-// isInvisible also matches characters that change the text direction. static/src/text/invisible-chars.ts must match
-// the same characters.
+// isInvisible reports whether a character is invisible or changes the text direction.
+// static/src/text/invisible-chars.ts must match the same characters.
 func isInvisible(r rune) bool {
 	switch {
 	case r < 0x20:

@@ -201,7 +201,7 @@ func rangeText(l List) string {
 }
 
 // canListCommand returns the kubectl command that checks whether the API server permits the list.
-// static/src/ui/status-view.ts has the same.
+// static/src/ui/status-view.ts returns the same command.
 func canListCommand(l List) string {
 	group, _, _ := strings.Cut(l.Ref, "/")
 	command := "kubectl auth can-i list " + l.Resource

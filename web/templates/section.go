@@ -56,7 +56,7 @@ func sections() []struct{ name, resources, rare string } {
 
 // Sections sorts resources into sections of the list of resources.
 type Sections struct {
-	positions map[string]position // by "resource.group"
+	positions map[string]position // in the list of resources, by "resource.group"
 }
 
 type position struct {

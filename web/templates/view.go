@@ -9,8 +9,8 @@ package templates
 type Layout struct {
 	Title   string
 	Assets  Assets
-	Version string // empty: not shown
-	Cluster string // context or cluster; empty: not shown
+	Version string // version of the program; empty: not shown
+	Cluster string // name of the context or cluster; empty: not shown
 	ID      string
 	Home    string // route of the home page; empty for a viewer who sees only one list
 	AtHome  bool   // whether this is the home page
@@ -19,9 +19,9 @@ type Layout struct {
 	Groups      []Group
 	Preferences Preferences
 	User        string
-	Logout      string // empty if users do not log in
+	Logout      string // URL of the logout form; empty if users do not log in
 	Banner      string
-	Open        bool // whether there is no login
+	Open        bool // whether the server has no login
 	Guest       *Guest
 }
 
@@ -81,8 +81,8 @@ type State struct {
 	State  string // "syncing", "live", "stale", "forbidden", "absent" or "failed"; empty before the first read
 	Since  string // start of the state, RFC 3339
 	Reason string
-	Count  *int // received objects, while syncing
-	Total  *int // estimate, while syncing
+	Count  *int // objects received so far, while syncing
+	Total  *int // estimated number of objects, while syncing
 	// Namespaces lists the namespaces that the data covers. It is empty if the data covers all requested namespaces.
 	Namespaces []string
 }
@@ -99,7 +99,7 @@ type Query struct {
 // Column is one column of the API server's Table. List.Columns keeps the order of the Table.
 type Column struct {
 	Name     string
-	Type     string // such as "integer"
+	Type     string // data type of the cells in the Table, such as "integer"
 	Priority int
 	Relative bool // the cells contain times, which the page shows as elapsed time
 	Sort     string
@@ -108,7 +108,7 @@ type Column struct {
 // Cell is one cell of a row.
 type Cell struct {
 	Text string // such as "4m", "3 (5m ago)" or "Running"
-	Wire string // Text with RFC 3339 times for the script; only in relative columns
+	Wire string // Text, with times in RFC 3339 for the script; only in relative columns
 }
 
 // Row is one object in a table. len(Cells) equals len(List.Columns).
@@ -117,7 +117,7 @@ type Row struct {
 	Name      string
 	Href      string
 	Severity  string // "failed", "degraded", "progressing" or empty
-	Why       string // such as "Container app: CrashLoopBackOff"; can be empty
+	Why       string // sentence of the verdict, such as "Container app: CrashLoopBackOff"; can be empty
 	Cells     []Cell
 }
 
@@ -131,15 +131,15 @@ type List struct {
 	Href            string // such as "/r/core/v1/pods"
 	Namespaced      bool
 	Columns         []Column
-	ShowsWhy        bool // whether the column after the name is Why, with the sentences of verdicts
+	ShowsWhy        bool // whether the table has the column Why, after the name, with the sentences of verdicts
 	SortNamespace   string
 	SortSeverity    string
 	Rows            []Row
 	From            int // number of rows before the first row of the page
 	Previous        string
 	Next            string
-	Total           *int     // all matching rows; nil: unknown
-	Limit           int      // the script loads a longer list in parts
+	Total           *int     // number of all matching rows; nil: unknown
+	Limit           int      // number of rows; the script loads a longer list in parts
 	At              string   // time of the read, RFC 3339
 	Namespaces      []string // suggestions in the filter form
 	NamespacesState State    // how current the suggestions in Namespaces are
@@ -167,12 +167,12 @@ type Object struct {
 	Ref       string
 	Kind      string
 	Resource  string
-	Plural    string // as in List
+	Plural    string // plural of Kind, as in List.Plural
 	Namespace string
 	Name      string
 	Crumbs    []Crumb
-	Compare   string // route of the page for a comparison; empty: no link
-	YAML      string // empty if the object cannot be read
+	Compare   string // route of the page that compares this object; empty: no link
+	YAML      string // the object as YAML; empty if it cannot be read
 	Problem   *Problem
 	State     State
 	At        string
@@ -281,11 +281,11 @@ type Finding struct {
 	Object   ObjectLink
 	Sentence string
 	Cause    *ObjectLink
-	Missing  bool // the cause does not exist
+	Missing  bool // whether the object that is the cause does not exist
 	LogHref  string
 	Change   *SpecChange
 	Count    int
-	Members  []Finding    // without members of their own
+	Members  []Finding    // objects with this cause; they have no members of their own
 	Path     []ObjectLink // The objects on the path to the cause, with the cause last. Empty if only the cause is known.
 	Since    Cell
 }

@@ -55,7 +55,7 @@ export class Part {
   clientWidth = 100;
   scrollHeight = 100;
   offsetHeight = 18;
-  open = false; // for dialogs and popovers
+  open = false; // whether a dialog or popover is open
   private returnFocusTo: Part | null = null;
   constructor(readonly localName = "") {}
   get children(): Part[] {

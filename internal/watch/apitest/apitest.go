@@ -24,7 +24,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Version is the version of the server.
+// Version is the Kubernetes version that the server reports.
 const Version = "v1.34.1"
 
 // Kind is one resource that the server serves.
@@ -34,8 +34,8 @@ type Kind struct {
 	Cluster    bool
 	ShortNames []string
 	Verbs      []string // default: get, list and watch
-	// Columns is a Table's columnDefinitions, as JSON. If it is empty, the server sends plain objects instead of
-	// Tables.
+	// Columns is the field columnDefinitions of a Table, as JSON. If it is empty, the server sends plain objects instead
+	// of Tables.
 	Columns string
 	// Page is the maximum number of objects in one page of a list; 0 means no limit.
 	Page int
@@ -46,7 +46,7 @@ type Item struct {
 	Namespace, Name string
 	UID             string // default: Namespace/Name
 	Cells           string // JSON array; default: ["<name>"]
-	Metadata        string // more members of the metadata, such as `"labels":{..}`
+	Metadata        string // more members of the field metadata, such as `"labels":{..}`
 	Rest            string // more members of the object, such as `"spec":{..}`
 }
 
@@ -56,7 +56,7 @@ type Server struct {
 
 	listener       *pipeListener
 	mu             sync.Mutex
-	changed        chan struct{} // closed and replaced at every change, to wake open watches
+	changed        chan struct{} // closed and replaced at every change of the server, to wake open watches
 	kinds          []*kind
 	version        int
 	down           bool
@@ -81,12 +81,12 @@ type kind struct {
 
 	objects      []object
 	log          []event
-	oldest       int // watches that start from an older resourceVersion get 410 Gone
+	oldest       int // a watch that starts from an older resourceVersion gets 410 Gone
 	watchEndings int
-	refused      map[string]int // HTTP status of refused requests, by namespace; "" is for all namespaces
+	refused      map[string]int // HTTP status of refused requests for each namespace; the key "" is for all namespaces
 	reason       string
 	noBookmarks  bool
-	streamError  string // "" for none
+	streamError  string // reason for which streaming lists fail; "" if they do not fail
 	watchStatus  int
 }
 
@@ -96,7 +96,8 @@ type object struct {
 	version int
 }
 
-// event is one line in a watch. Raw text from Send has no version, so a watch that starts later does not get it.
+// event is one line in a watch. Raw text from Send has no version, so only watches that are open at the time of Send
+// get it.
 type event struct {
 	version         int
 	namespace, name string
@@ -105,7 +106,7 @@ type event struct {
 	raw             string
 }
 
-// New starts a server with the given kinds, until the test ends.
+// New starts a server with the given kinds. The server runs until the test ends.
 func New(tb testing.TB, kinds ...Kind) *Server {
 	tb.Helper()
 	s := &Server{
@@ -182,7 +183,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	case down:
 		panic(http.ErrAbortHandler)
 	case failure.code == noResponse:
-		_, _ = io.Copy(io.Discard, r.Body) // net/http detects a disconnect only after the body was read.
+		_, _ = io.Copy(io.Discard, r.Body) // net/http detects a disconnected client only after the body was read.
 		<-r.Context().Done()
 	case failure.code != 0:
 		fail(w, failure.code, failure.reason)

@@ -91,7 +91,7 @@ func (s *Server) discovered(group, version string) (list []jsonObject) {
 	return list
 }
 
-// resources responds to plain (not aggregated) discovery.
+// resources responds to a discovery request for the resources of one group and version (without aggregation).
 func (s *Server) resources(w http.ResponseWriter, group, version string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,7 +15,7 @@ type pipeListener struct {
 
 	mu   sync.Mutex
 	open []net.Conn
-	cert func() *tls.Certificate // nil for no TLS
+	cert func() *tls.Certificate // returns the server certificate; nil for no TLS
 }
 
 func newPipeListener() *pipeListener {
@@ -73,8 +73,8 @@ func (p *pipeListener) Close() error { p.close(); return nil }
 
 func (p *pipeListener) Addr() net.Addr { return &net.UnixAddr{Name: "memory", Net: "pipe"} }
 
-// bufferedConn accepts writes before the peer reads them. Without a buffer, both sides of a refused TLS handshake
-// would block.
+// bufferedConn is a connection that buffers each write until the peer reads it. Without a buffer, both sides of a
+// refused TLS handshake would wait for each other.
 type bufferedConn struct {
 	net.Conn
 

@@ -9,8 +9,8 @@ import (
 	authorization "k8s.io/api/authorization/v1"
 )
 
-// SelfReviewsPath is the URL path of SelfSubjectAccessReviews. FailPath and Hang with this path also apply to
-// RulesReviewsPath.
+// SelfReviewsPath is the URL path of SelfSubjectAccessReviews. FailPath and Hang with this path also affect requests
+// for RulesReviewsPath.
 const SelfReviewsPath = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
 func (s *Server) selfReview(w http.ResponseWriter, r *http.Request) {
@@ -44,8 +44,8 @@ func (s *Server) selfReview(w http.ResponseWriter, r *http.Request) {
 // RulesReviewsPath is the URL path of SelfSubjectRulesReviews.
 const RulesReviewsPath = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
 
-// ReportIncompleteRules makes each SelfSubjectRulesReview return a rule that allows everything, but mark the rules as
-// incomplete.
+// ReportIncompleteRules makes each SelfSubjectRulesReview return a rule that allows everything. The review also reports
+// that its rules are incomplete, so that clients must ignore them.
 func (s *Server) ReportIncompleteRules() { s.change(func() { s.incompleteRules = true }) }
 
 func (s *Server) rulesReview(w http.ResponseWriter, r *http.Request) {
@@ -83,7 +83,7 @@ func (s *Server) rulesReview(w http.ResponseWriter, r *http.Request) {
 	write(w, "application/json", review)
 }
 
-// mayGetLocked reports whether a get of the named object is allowed. An empty name means every object.
+// mayGetLocked reports whether the server allows a get of the named object. An empty name means a get of every object.
 func (s *Server) mayGetLocked(attributes *authorization.ResourceAttributes) bool {
 	path := "/apis/" + attributes.Group + "/" + attributes.Version + "/"
 	if attributes.Group == "" {
@@ -102,10 +102,10 @@ func (s *Server) mayGetLocked(attributes *authorization.ResourceAttributes) bool
 	return true
 }
 
-// UserReviewsPath is the URL path of SubjectAccessReviews, which check permissions of other users.
+// UserReviewsPath is the URL path of SubjectAccessReviews, which check the permissions of users other than the client.
 const UserReviewsPath = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 
-// Allow sets the function that decides SubjectAccessReviews. Without it, the server denies all of them.
+// Allow sets the function that decides SubjectAccessReviews. Without the function, the server denies each review.
 func (s *Server) Allow(allowed func(authorization.SubjectAccessReviewSpec) bool) {
 	s.change(func() { s.allowed = allowed })
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Run starts a function such as Cluster.Run in a goroutine. When the test ends, the context of run ends. If run then
-// returns an error, the test fails.
+// Run starts a function such as Cluster.Run in a goroutine. When the test ends, Run cancels the context of the
+// function. The test fails if the function then returns an error.
 func Run(tb testing.TB, run func(context.Context) error) {
 	tb.Helper()
 	ctx, cancel := context.WithCancel(tb.Context())

@@ -23,12 +23,12 @@ func (s *Server) RemoveKind(ref string) {
 	})
 }
 
-// SetColumns changes the table columns of a kind. Open watches continue.
+// SetColumns changes the table columns of a kind, without ending open watches.
 func (s *Server) SetColumns(ref, columns string) {
 	s.change(func() { s.kindLocked(ref).Columns = columns })
 }
 
-// Set creates or updates objects.
+// Set creates or updates objects of a kind.
 func (s *Server) Set(ref string, items ...Item) {
 	s.change(func() {
 		k := s.kindLocked(ref)
@@ -65,7 +65,8 @@ func (s *Server) Set(ref string, items ...Item) {
 	})
 }
 
-// SetCells changes the cells of an object without a new resourceVersion, as a change of a CRD's printer columns does.
+// SetCells changes an object's table cells without a new resourceVersion, like a change of the printer columns in a
+// CRD.
 func (s *Server) SetCells(ref, namespace, name, cells string) {
 	s.change(func() {
 		k := s.kindLocked(ref)
@@ -93,7 +94,7 @@ func (s *Server) Delete(ref, namespace, name string) {
 	})
 }
 
-// SetRest changes the JSON of an object without a new resourceVersion, as a new default in a CRD's schema does.
+// SetRest changes an object's JSON without a new resourceVersion, like a new default in the schema of a CRD.
 func (s *Server) SetRest(ref, namespace, name, rest string) {
 	s.change(func() {
 		k := s.kindLocked(ref)
@@ -105,8 +106,8 @@ func (s *Server) SetRest(ref, namespace, name, rest string) {
 	})
 }
 
-// ChangeWhileDown closes all connections, calls f, and discards the history of the kind, so that clients must list
-// again.
+// ChangeWhileDown closes all connections, calls f, and discards the history of the kind. Clients cannot continue their
+// watches of the kind, and must list it again.
 func (s *Server) ChangeWhileDown(ref string, f func()) {
 	s.Down(true)
 	f()
@@ -125,7 +126,7 @@ func compare(a, b object) int {
 	return strings.Compare(a.Name, b.Name)
 }
 
-// Send sends text as a line, unchanged, to all open watches of a kind.
+// Send sends a raw line of text to all open watches of a kind.
 func (s *Server) Send(ref, text string) {
 	s.change(func() { k := s.kindLocked(ref); k.log = append(k.log, event{raw: text}) })
 }
@@ -133,7 +134,7 @@ func (s *Server) Send(ref, text string) {
 // EndWatches ends all watches of a kind.
 func (s *Server) EndWatches(ref string) { s.change(func() { s.kindLocked(ref).watchEndings++ }) }
 
-// Expire ends all watches of a kind and discards its history, so that the next watch gets 410 Gone.
+// Expire ends all watches of a kind and discards its history. The next watch from an old resourceVersion gets 410 Gone.
 func (s *Server) Expire(ref string) {
 	s.change(func() {
 		k := s.kindLocked(ref)
@@ -143,8 +144,8 @@ func (s *Server) Expire(ref string) {
 	})
 }
 
-// Refuse makes lists and watches of a kind fail with an HTTP status. Status 0 allows them again. An empty namespace
-// means all.
+// Refuse makes lists and watches of a kind fail with an HTTP status. Status 0 permits them again. An empty namespace
+// means all namespaces.
 func (s *Server) Refuse(ref, namespace string, status int, reason string) {
 	s.change(func() {
 		k := s.kindLocked(ref)
@@ -153,7 +154,7 @@ func (s *Server) Refuse(ref, namespace string, status int, reason string) {
 	})
 }
 
-// Revoke removes the permission to list and watch a kind. Open watches continue. An empty namespace means all.
+// Revoke removes the permission to list and watch a kind, without ending open watches. An empty namespace means all.
 func (s *Server) Revoke(ref, namespace string) {
 	s.change(func() {
 		k := s.kindLocked(ref)
@@ -161,17 +162,17 @@ func (s *Server) Revoke(ref, namespace string) {
 	})
 }
 
-// RevokeWatch removes the permission to watch a kind. Open watches continue.
+// RevokeWatch removes the permission to watch a kind, without ending open watches.
 func (s *Server) RevokeWatch(ref string) {
 	s.change(func() { s.kindLocked(ref).watchStatus = http.StatusForbidden })
 }
 
-// HangStreamingLists makes streaming lists of a kind send their objects, but never end.
+// HangStreamingLists makes streaming lists of a kind send their objects, but not the bookmark that ends the list.
 func (s *Server) HangStreamingLists(ref string) {
 	s.change(func() { s.kindLocked(ref).noBookmarks = true })
 }
 
-// FailStreamingLists makes streaming lists of a kind fail. client-go then tries again without reporting the error. An
+// FailStreamingLists makes streaming lists of a kind fail with a reason, after which client-go silently tries again. An
 // empty reason ends the failures.
 func (s *Server) FailStreamingLists(ref, reason string) {
 	s.change(func() { s.kindLocked(ref).streamError = reason })
@@ -190,8 +191,8 @@ func (s *Server) Down(down bool) {
 	}
 }
 
-// EnableTLS makes the server use TLS for new connections. cert returns the certificate of each connection.
-// authorities is the path of the CA file that clients use.
+// EnableTLS makes the server use TLS for new connections. The function cert returns the server certificate for each
+// connection. authorities is the path of the CA file that clients use.
 func (s *Server) EnableTLS(authorities string, cert func() *tls.Certificate) {
 	s.Config.Host, s.Config.CAFile = "https://api.test", authorities
 	s.listener.mu.Lock()
@@ -199,10 +200,10 @@ func (s *Server) EnableTLS(authorities string, cert func() *tls.Certificate) {
 	s.listener.cert = cert
 }
 
-// DisableAggregatedDiscovery makes the server behave like an old API server without aggregated discovery.
+// DisableAggregatedDiscovery makes the server behave like an old API server that does not support aggregated discovery.
 func (s *Server) DisableAggregatedDiscovery() { s.change(func() { s.plainDiscovery = true }) }
 
-// MakeUnavailable makes all requests for a path fail with status 503 and a reason.
+// MakeUnavailable makes all requests for a path fail with the HTTP status 503 and the given reason.
 func (s *Server) MakeUnavailable(path, reason string) {
 	s.FailPath(path, http.StatusServiceUnavailable, reason)
 }

@@ -63,7 +63,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, k *kind, namespace
 		meta = fmt.Sprintf(
 			`{"resourceVersion":"%d","continue":"%d","remainingItemCount":%d}`, s.version, to, len(objects)-to,
 		)
-		if r.URL.Query().Get("fieldSelector") != "" { // With a field selector, API servers send no remainingItemCount.
+		if r.URL.Query().Get("fieldSelector") != "" { // API servers then omit remainingItemCount.
 			meta = fmt.Sprintf(`{"resourceVersion":"%d","continue":"%d"}`, s.version, to)
 		}
 	}
@@ -98,7 +98,7 @@ type watcher struct {
 	kind         *kind
 	namespace    string
 	logIndex     int
-	rawFrom      int // index in kind.log; raw text before this index is not sent
+	rawFrom      int // index in kind.log; the watch gets only raw text at or after this index
 	watchEndings int
 	version      int
 	columnsSent  bool
@@ -124,8 +124,8 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, k *kind, namespac
 	s.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
 	flusher, _ := w.(http.Flusher)
-	flusher.Flush()                       // Send the headers, so that the watch is open before its first event.
-	minute := time.NewTicker(time.Minute) // API servers send a bookmark every minute.
+	flusher.Flush()                       // Send the headers now, so that the watch opens before its first event.
+	minute := time.NewTicker(time.Minute) // Like a real API server, send a bookmark every minute.
 	defer minute.Stop()
 	for {
 		if _, err := w.Write([]byte(lines)); err != nil {
@@ -157,7 +157,7 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, k *kind, namespac
 	}
 }
 
-// initialLocked returns the lines of a streaming list (a watch that first sends all objects).
+// initialLocked returns the lines with which a streaming list (a watch that first sends all objects) begins.
 func (w *watcher) initialLocked(version int) string {
 	var lines strings.Builder
 	objects := w.kind.inNamespace(w.namespace)

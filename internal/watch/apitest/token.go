@@ -11,7 +11,7 @@ import (
 // TokenReviewsPath is the URL path of token reviews.
 const TokenReviewsPath = "/apis/authentication.k8s.io/v1/tokenreviews"
 
-// SetTokenReviews sets the results of token reviews, by token. Any other token is not authenticated.
+// SetTokenReviews sets the result of the token review for each token. Other tokens are not authenticated.
 func (s *Server) SetTokenReviews(statuses map[string]authentication.TokenReviewStatus) {
 	s.Handle(TokenReviewsPath, func(w http.ResponseWriter, r *http.Request) {
 		var review authentication.TokenReview

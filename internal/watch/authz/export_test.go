@@ -7,7 +7,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/listwatch"
 )
 
-// RulesAllow reports whether the rules permit a list and a watch of a resource.
+// RulesAllow reports whether RBAC rules permit a list (list) and a watch (watch) of a resource.
 func RulesAllow(rules []authorization.ResourceRule, group, resource string) (list, watch bool) {
 	scope := listwatch.Scope{Resource: schema.GroupVersionResource{Group: group, Version: "v1", Resource: resource}}
 	p := newResourceRules(rules)

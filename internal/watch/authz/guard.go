@@ -1,4 +1,4 @@
-// Package authz checks permissions of users, and of this program itself, by access reviews of the API server.
+// Package authz checks permissions of users, and of this program itself. The API server decides, by access reviews.
 package authz
 
 import (
@@ -18,13 +18,15 @@ import (
 )
 
 const (
-	// RecheckEvery is the interval between permission checks during a subscription, a log stream or a long response.
+	// RecheckEvery is the interval between checks whether a viewer still has the permissions for a subscription, a log
+	// stream or a long response.
 	RecheckEvery = 10 * time.Second
-	// RecheckTimeout limits one recheck. Revoked permissions take effect within 15 s: RecheckEvery, 2 s for cached
-	// decisions, and this timeout.
+	// RecheckTimeout is the maximum duration of one such check. Revoked permissions take effect within 15 s, the sum of
+	// RecheckEvery (10 s), the age of a cached decision (2 s), and this timeout (3 s).
 	RecheckTimeout = 3 * time.Second
 	maxDecisions   = 20_000
-	// MaxReviewedNamespaces is the maximum number of namespaces of one query. Each namespace needs its own access review.
+	// MaxReviewedNamespaces is the maximum number of namespaces that one query can name. It is limited because each
+	// namespace needs its own access review.
 	MaxReviewedNamespaces = 1000
 	// QueryReviews is the maximum number of concurrent access reviews of one query.
 	QueryReviews = 16
@@ -32,18 +34,18 @@ const (
 	allReviews   = 128
 )
 
-// DecisionTTL contains the maximum ages of cached decisions that allow or deny an action.
+// DecisionTTL contains the maximum age of a cached decision that allows an action, and of one that denies it.
 type DecisionTTL struct{ Allowed, Denied time.Duration }
 
-// TTLRequest returns the maximum ages of decisions for a request with a single response.
+// TTLRequest returns the maximum ages of cached decisions for a request that gets one short response.
 func TTLRequest() DecisionTTL { return DecisionTTL{10 * time.Second, 10 * time.Second} }
 
-// TTLOpen returns the maximum ages of decisions for the start of a stream. Allowed is short, because revoked
-// permissions must take effect soon.
+// TTLOpen returns the maximum ages of cached decisions for the start of a stream. The field Allowed is short, because a
+// revoked permission must take effect soon.
 func TTLOpen() DecisionTTL { return DecisionTTL{TTLRecheck().Allowed, TTLRequest().Denied} }
 
-// TTLRecheck returns the maximum ages of decisions for rechecks during a stream. Denied is long, which saves access
-// reviews.
+// TTLRecheck returns the maximum ages of cached decisions for the checks during a stream. The field Denied is long, to
+// save access reviews.
 func TTLRecheck() DecisionTTL { return DecisionTTL{2 * time.Second, 45 * time.Second} }
 
 func (a DecisionTTL) accepts(cached decision, reviewedAt time.Time) bool {
@@ -65,11 +67,12 @@ const (
 	VerbLog   Verb = "log" // needs the permission get on the subresource log
 )
 
-// Attributes returns the attributes of the access reviews for an action. The API server must allow all of them.
+// Attributes returns the attributes of the access reviews that an action needs. The action is allowed only if the API
+// server allows all of them.
 func (d Verb) Attributes(r *resource.Resource, namespace, name string) []authorization.ResourceAttributes {
-	// Like the API server, treat a get of a Namespace as a request in that Namespace, so a Role in it can allow the get. A
-	// list with the field selector metadata.name is not a request in that Namespace. The source is NewRequestInfo in
-	// k8s.io/apiserver/pkg/endpoints/request.
+	// Like the API server, treat a get of a Namespace object as a request inside that namespace, so that a Role in it can
+	// allow the get. A list with the field selector metadata.name is not a request inside the namespace. The source is
+	// NewRequestInfo in k8s.io/apiserver/pkg/endpoints/request.
 	if d == VerbGet && r.Group == "" && r.Resource == resource.Namespaces().Resource {
 		namespace = name
 	}
@@ -88,8 +91,8 @@ func (d Verb) Attributes(r *resource.Resource, namespace, name string) []authori
 	return []authorization.ResourceAttributes{attributes}
 }
 
-// Guard checks the permissions of users by SubjectAccessReviews. Without a decision of the API server, an action is
-// not allowed.
+// Guard checks the permissions of users by SubjectAccessReviews. If the API server does not decide, for example because
+// a review fails, the action is not allowed.
 type Guard struct {
 	client    authorizationclient.SubjectAccessReviewInterface
 	limiter   *limit.Limiter
@@ -108,7 +111,8 @@ func NewGuard(client authorizationclient.SubjectAccessReviewInterface) Guard {
 // UserHash is the SHA-256 hash of User.Key.
 type UserHash [sha256.Size]byte
 
-// Subject is a user with a precomputed hash, because one request can need reviews for many namespaces.
+// Subject is a user with the hash of User.Key. The hash is computed once, because one request can need reviews for many
+// namespaces.
 type Subject struct {
 	*User
 
@@ -123,13 +127,14 @@ type accessKey struct {
 	authorization.ResourceAttributes
 }
 
-// decision is the result of one access review. Decisions with an error are not cached.
+// decision is the result of one access review. A decision with an error is used only once, and not cached.
 type decision struct {
 	allowed bool
 	err     error
 }
 
-// Allowed reports whether a user has all permissions for an action. An empty namespace or name means all.
+// Allowed reports whether a user has all permissions for an action. An empty namespace or name means all namespaces or
+// all names.
 func (g *Guard) Allowed(
 	ctx context.Context, u Subject, verb Verb, r *resource.Resource, namespace, name string, ttl DecisionTTL,
 ) (bool, error) {

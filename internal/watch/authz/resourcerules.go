@@ -15,14 +15,14 @@ import (
 const (
 	resourceRulesMaxAge = 2 * time.Second
 	maxResourceRules    = 200
-	// rulesRetryDelay is the time without further SelfSubjectRulesReviews after one was refused or incomplete.
+	// rulesRetryDelay is the time after a refused or incomplete SelfSubjectRulesReview in which no further one is sent.
 	rulesRetryDelay = 10 * time.Minute
 )
 
 type resourceRules []authorization.ResourceRule
 
-// permissionsByRules returns the permissions that RBAC rules give to this program. A webhook authorizer can permit
-// more.
+// permissionsByRules returns the permissions that RBAC rules give to this program on a scope. The program can have more
+// permissions, for example from a webhook authorizer.
 func (r *Reviewer) permissionsByRules(ctx context.Context, scope listwatch.Scope) Permissions {
 	if r.AreRulesIncomplete() {
 		return Permissions{}

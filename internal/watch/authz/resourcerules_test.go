@@ -8,7 +8,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
 )
 
-// As in the API server, a rule with object names or for a subresource does not allow a list.
+// As in the API server, a rule that is limited to object names or to a subresource does not allow a list of the
+// resource.
 // Invariant: I20.
 func TestResourceRulesAllow(t *testing.T) {
 	rule := func(group, resource, verb string, names ...string) authorization.ResourceRule {

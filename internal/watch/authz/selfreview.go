@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// ReviewEvery is the interval between reviews of this program's permissions, and the delay before a failed list
-	// is retried.
+	// ReviewEvery is the interval between reviews of this program's own permissions. It is also the delay before a list
+	// that failed is sent again.
 	ReviewEvery = 10 * time.Second
 	// ReviewTimeout is the maximum duration of one access review.
 	ReviewTimeout    = 5 * time.Second
@@ -30,7 +30,7 @@ const (
 // Permissions are this program's own permissions to list and watch a resource in one or all namespaces.
 type Permissions struct {
 	List, Watch bool
-	Reason      string // why list is denied
+	Reason      string // why the field List is false
 }
 
 // Reviewer checks this program's own permissions by SelfSubjectAccessReviews and SelfSubjectRulesReviews.
@@ -38,12 +38,13 @@ type Reviewer struct {
 	client    authorizationclient.SelfSubjectAccessReviewInterface
 	rules     authorizationclient.SelfSubjectRulesReviewInterface
 	decisions *flight.Cache[authorization.ResourceAttributes, decision]
-	// The keys are namespaces.
+	// resourceRules contains the RBAC rules of this program by namespace.
 	resourceRules *flight.Cache[string, resourceRules]
-	// Until this Unix time, RBAC rules are ignored, because a rules review was refused or incomplete.
+	// incompleteUntil is a Unix time. Until then, RBAC rules are ignored, because a rules review was refused or
+	// incomplete.
 	incompleteUntil atomic.Int64
 
-	Allowed, Denied atomic.Int64 // present numbers of allowed and denied pairs of resource and namespace
+	Allowed, Denied atomic.Int64 // current numbers of allowed and denied namespaces, summed over all resources
 }
 
 // NewReviewer returns a Reviewer that uses client.
@@ -57,7 +58,8 @@ func NewReviewer(client authorizationclient.AuthorizationV1Interface) *Reviewer 
 	}
 }
 
-// Review returns this program's permissions on a scope. An error means that they are unknown.
+// Review returns this program's permissions on a scope. previous contains the permissions of the last review. An error
+// means that the permissions are unknown.
 func (r *Reviewer) Review(ctx context.Context, scope listwatch.Scope, previous Permissions) (Permissions, error) {
 	if previous.List && scope.Namespace != "" {
 		if byRules := r.permissionsByRules(ctx, scope); byRules.List {
@@ -68,7 +70,8 @@ func (r *Reviewer) Review(ctx context.Context, scope listwatch.Scope, previous P
 	if err != nil || !list.Allowed {
 		return Permissions{Reason: forbiddenReason(scope, list.Reason)}, err
 	}
-	// The review of the verb list is enough to detect a revocation: a watch shows only objects that a list shows too.
+	// If the program had both permissions, a review of the verb list is enough to detect a revocation: a watch shows only
+	// objects that a list shows, too.
 	if previous.List && previous.Watch && scope.Namespace != "" {
 		return previous, nil
 	}
@@ -85,12 +88,12 @@ func (r *Reviewer) reviewVerb(
 	})
 }
 
-// Allows reports whether this program can perform an action on one object. If the review fails, Allows returns true,
-// and the API server decides when it gets the request.
+// Allows reports whether this program can perform an action on one object. If the access review fails, Allows returns
+// true: the API server then decides when the program sends the request for the action.
 func (r *Reviewer) Allows(
 	ctx context.Context, verb Verb, resource *resource.Resource, namespace, name string, ttl DecisionTTL,
 ) bool {
-	for _, name := range []string{"", name} { // all objects ("") first, because permissions for single names are rare
+	for _, name := range []string{"", name} { // Review all objects ("") first: permissions for one name are rare.
 		attributes := verb.Attributes(resource, namespace, name)[0]
 		result, _ := r.decisions.Get(ctx, attributes, ttl.accepts, func(ctx context.Context) decision {
 			status, err := r.sendReview(ctx, attributes)
@@ -103,7 +106,8 @@ func (r *Reviewer) Allows(
 	return ctx.Err() != nil
 }
 
-// AwaitLogRevoked waits until this program may no longer read a pod's log. A failed review does not end the wait.
+// AwaitLogRevoked waits until this program has lost the permission to read a pod's log. A review that fails does not
+// end the wait.
 func (r *Reviewer) AwaitLogRevoked(ctx context.Context, namespace, pod string) {
 	for range signal.Ticks(ctx, ReviewEvery) {
 		review, err := r.sendReview(ctx, authorization.ResourceAttributes{

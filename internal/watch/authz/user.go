@@ -17,7 +17,7 @@ import (
 	authenticationclient "k8s.io/client-go/kubernetes/typed/authentication/v1"
 )
 
-// A User is the subject of access reviews, with every field that an authorizer of the API server can use.
+// A User is the subject of access reviews. It has every field that an authorizer of the API server can use.
 type User struct {
 	Name   string              `json:"name"`
 	UID    string              `json:"uid,omitempty"`
@@ -25,7 +25,7 @@ type User struct {
 	Extra  map[string][]string `json:"extra,omitempty"`
 }
 
-// Key returns a text that identifies a user by all fields. The order of groups does not matter.
+// Key returns a text that identifies a user by all fields. The text does not depend on the order of groups.
 func (u *User) Key() string {
 	sorted := User{u.Name, u.UID, slices.Compact(slices.Sorted(slices.Values(u.Groups))), maps.Clone(u.Extra)}
 	for name, values := range sorted.Extra {
@@ -38,8 +38,8 @@ func (u *User) Key() string {
 // Same reports whether two users have equal fields, and therefore equal permissions.
 func (u *User) Same(other *User) bool { return u.Key() == other.Key() }
 
-// ReviewToken sends a TokenReview, and returns the user of the token. Without audiences, the token must be valid for
-// the API server. The error contains a *Problem, but never the token.
+// ReviewToken sends a TokenReview and returns the user of the token. If audiences is empty, the token must be valid for
+// the API server itself. An error contains a *Problem, but never the token.
 func ReviewToken(
 	ctx context.Context, client authenticationclient.TokenReviewInterface, token string, audiences []string,
 ) (*User, error) {
@@ -56,7 +56,7 @@ func ReviewToken(
 		return nil, status.NotLoggedIn("The API server does not accept the token: it may have expired, or be for another " +
 			"cluster or audience.")
 	}
-	// An API server without support for audiences returns no audience. The token is then refused.
+	// Refuse the token also if the API server does not support audiences, and therefore returns none.
 	if len(audiences) > 0 &&
 		!slices.ContainsFunc(reviewed.Audiences, func(audience string) bool { return slices.Contains(audiences, audience) }) {
 		return nil, status.NotLoggedIn("The token is for another audience than that of this program.")
@@ -71,7 +71,8 @@ func ReviewToken(
 	return user, nil
 }
 
-// errTokenReview returns the error for a failed token review. A caller without a login gets only the Problem in it.
+// errTokenReview returns the error for a failed token review. The error contains a Problem, which is the only part that
+// a caller without a login gets.
 func errTokenReview(err error, token string) error {
 	p := status.Unavailablef("Login cannot be checked",
 		"The API server could not review the token; try again in a moment.")

@@ -1,4 +1,4 @@
-// Package catalog runs API discovery and keeps the list of resources that the API server serves.
+// Package catalog runs API discovery, and keeps a list of the resources that the API server serves.
 package catalog
 
 import (
@@ -22,22 +22,23 @@ import (
 )
 
 const (
-	// discoveryMaxAge is the maximum age of the resource list. If a caller needs the list when it is older, a new
-	// discovery starts. Without readers, nothing is requested from the API server.
+	// discoveryMaxAge is the maximum age of the resource list. A new discovery starts when a caller needs the list and it
+	// is older. If no caller needs the list, the API server gets no requests.
 	discoveryMaxAge = 10 * time.Second
-	// followInterval is the interval of discoveries while Follow is in use. A new resource appears within 10 s.
+	// followInterval is the interval of discoveries between the calls of Follow and Unfollow. A new resource appears
+	// within 10 s.
 	followInterval       = 9 * time.Second
 	refreshMinimum       = time.Second
 	changeRefreshMinimum = 100 * time.Millisecond
-	// refreshesAfterChange is the number of additional discoveries after a change of a CRD or APIService. They are
-	// needed because the API server does not serve the change at once.
+	// refreshesAfterChange is the number of additional discoveries after a change of a CRD or APIService. One discovery
+	// is not enough, because the API server serves the change only after a delay.
 	refreshesAfterChange  = 4
 	changeRefreshInterval = 400 * time.Millisecond
-	// maxQuickChanges is the number of rapid changes that each start a discovery at once. After these, the interval
-	// between discoveries is churnInterval. No change can be ignored: the metadata of a CRD does not show whether its
-	// conditions changed.
+	// maxQuickChanges is the number of rapid changes of CRDs and APIServices that each start a discovery at once. After
+	// these, discoveries are at least churnInterval apart. No change can be ignored: the watched metadata of a CRD does
+	// not show whether the conditions of the CRD have changed.
 	maxQuickChanges = 10
-	// churnQuietTime is the time without changes after which the count of rapid changes starts at zero.
+	// churnQuietTime is the time without changes after which the count of rapid changes restarts at zero.
 	churnQuietTime        = 10 * time.Second
 	churnInterval         = time.Second
 	firstRetry, lastRetry = 500 * time.Millisecond, 15 * time.Second
@@ -59,17 +60,18 @@ type Catalog struct {
 	resources    []resource.Resource // sorted by Resource.Ref
 	groupErrors  []resource.GroupError
 	readAt       time.Time
-	err          error // nil if the newest discovery succeeded
+	err          error // error of the newest discovery; nil if it succeeded
 	version      string
-	latency      time.Duration // of the newest successful discovery
-	startedAt    time.Time     // of the running discovery, or the zero Time
+	latency      time.Duration // duration of the newest successful discovery
+	startedAt    time.Time     // start of the running discovery; zero if none is running
 	failingSince time.Time
 	isOutdated   bool
 	nextAttempt  time.Time
 	attempted    chan struct{} // closed and replaced after each discovery, successful or failed
 }
 
-// New returns a Catalog without resources. It calls onChange after each change of the resources or the group errors.
+// New returns a Catalog without resources. The Catalog calls onChange after each change of its resources or group
+// errors.
 func New(client *discovery.DiscoveryClient, server string, onChange func(), log *slog.Logger) *Catalog {
 	return &Catalog{
 		client: client, server: server, onChange: onChange, log: log,
@@ -78,14 +80,15 @@ func New(client *discovery.DiscoveryClient, server string, onChange func(), log 
 	}
 }
 
-// Follow makes discovery run every followInterval until Unfollow. New resources are then found even if this program
-// may not watch CRDs.
+// Follow makes discovery run every followInterval until Unfollow is called. New resources are then found even if this
+// program may not watch CRDs.
 func (c *Catalog) Follow() { c.followers.Add(1) }
 
 // Unfollow ends the effect of one call of Follow.
 func (c *Catalog) Unfollow() { c.followers.Add(-1) }
 
-// Run runs discovery at the start and on request, until ctx ends. It retries a failed discovery with backoff.
+// Run runs a discovery at the start and after each request for one, until ctx ends. It retries a failed discovery with
+// backoff.
 func (c *Catalog) Run(ctx context.Context) {
 	retry := firstRetry
 	failing := false
@@ -133,7 +136,7 @@ func (c *Catalog) Run(ctx context.Context) {
 	}
 }
 
-// crdChurn counts changes of CRDs and APIServices with at most churnQuietTime between them.
+// crdChurn counts rapid changes of CRDs and APIServices: each follows the previous one within churnQuietTime.
 type crdChurn struct {
 	changes int
 	newest  time.Time
@@ -178,7 +181,7 @@ func (c *Catalog) refresh(ctx context.Context) error {
 	startedAt := time.Now()
 	c.mu.Lock()
 	c.startedAt = startedAt
-	needsVersion := c.version == "" || c.err != nil // After an outage, the API server can have another version.
+	needsVersion := c.version == "" || c.err != nil // The API server can have been upgraded during an outage.
 	c.mu.Unlock()
 	groups, lists, err := c.client.ServerGroupsAndResourcesWithContext(ctx)
 	failed, isPartial := discovery.GroupDiscoveryFailedErrorGroups(err)
@@ -209,8 +212,8 @@ func (c *Catalog) refresh(ctx context.Context) error {
 	return nil
 }
 
-// All returns the resources and group errors of the newest successful discovery. The caller must not change the
-// slices.
+// All returns the resources and group errors of the newest successful discovery. The error is set only if no discovery
+// has succeeded yet. The caller must not change the slices.
 func (c *Catalog) All() ([]resource.Resource, []resource.GroupError, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -225,11 +228,11 @@ func (c *Catalog) All() ([]resource.Resource, []resource.GroupError, error) {
 	return c.resources, append(slices.Clone(c.groupErrors), resource.GroupError{Group: "*", Reason: reason}), nil
 }
 
-// RefreshIfOld requests a discovery if the resource list is too old. It waits for the result, but at most the
-// duration wait.
+// RefreshIfOld requests a discovery if the resource list is older than discoveryMaxAge. It waits for the end of the
+// discovery, but at most the duration wait.
 func (c *Catalog) RefreshIfOld(ctx context.Context, wait time.Duration) {
 	c.mu.Lock()
-	// After a failed discovery, Run already retries.
+	// Request nothing after a failed discovery, because Run already retries it.
 	isOld := time.Since(c.readAt) > discoveryMaxAge && c.err == nil
 	c.mu.Unlock()
 	if isOld {
@@ -244,8 +247,8 @@ func (c *Catalog) requestRefresh() {
 	}
 }
 
-// RefreshSoon requests several discoveries, because the API server needs a moment to serve a changed CRD or
-// APIService.
+// RefreshSoon requests a discovery and several repetitions, because the API server serves a changed CRD or APIService
+// only after a delay.
 func (c *Catalog) RefreshSoon() {
 	select {
 	case c.definitionChanges <- struct{}{}:
@@ -267,14 +270,14 @@ func (c *Catalog) unavailableLocked() *status.Problem {
 	return p
 }
 
-// Knows reports whether the newest discovery found the resource with this ref (group/version/plural).
+// Knows reports whether the newest successful discovery found the resource with this ref (group/version/plural).
 func (c *Catalog) Knows(ref string) bool {
 	resources, _, _ := c.All()
 	return resource.Index(resources, ref) >= 0
 }
 
-// Find returns the resource with a ref (group/version/plural). If the ref is unknown, Find waits for one more
-// discovery.
+// Find returns the resource with a ref (group/version/plural). If the ref is unknown, Find requests a discovery, and
+// searches again in its result.
 func (c *Catalog) Find(ctx context.Context, ref string) (*resource.Resource, error) {
 	for attempt := 0; ; attempt++ {
 		resources, groupErrors, err := c.All()
@@ -306,7 +309,7 @@ func (c *Catalog) awaitRefresh(ctx context.Context, wait time.Duration) error {
 	case <-attempted:
 		return nil
 	case <-time.After(wait):
-		return nil // The API server is slow, so the caller continues with the present list.
+		return nil // The API server is slow, so the caller uses the present list.
 	case <-ctx.Done():
 		return ctx.Err()
 	}

@@ -8,18 +8,19 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
-// silenceLimit is the time after which a discovery without a response counts as failed.
+// silenceLimit is the duration after which a discovery without a response is reported as a problem. It also limits the
+// request for the version.
 const silenceLimit = 5 * time.Second
 
-// Health describes how the API server responded to discovery. It is a result of discovery, so only the version needs an
-// additional request.
+// Health describes how the API server responded to discovery. Only the version needs a request in addition to
+// discovery.
 type Health struct {
 	Version string        // Such as "v1.34.1". Empty if unknown.
 	Latency time.Duration // Of the newest successful discovery. 0 if there was none.
 	Reason  string        // Why the API server does not respond. Empty if it responds.
 }
 
-// Health returns how the API server responded to the newest discovery.
+// Health returns how the API server responded to discovery most recently.
 func (c *Catalog) Health() Health {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -36,14 +37,15 @@ func (c *Catalog) Health() Health {
 	return h
 }
 
-// readVersion reads the version of the API server. Without a permission for it, the version stays unknown.
+// readVersion reads the version of the API server. If the request fails, for example without a permission, the version
+// stays as it was.
 func (c *Catalog) readVersion(ctx context.Context) {
-	// Limit the time, because the next discovery waits for the end of this request.
+	// Limit the duration of this request, because the next discovery starts only after its end.
 	ctx, cancel := context.WithTimeout(ctx, silenceLimit)
 	defer cancel()
 	info, err := c.client.ServerVersionWithContext(ctx)
 	if err != nil {
-		return // Only the display of the version needs this request.
+		return // Ignore the error: the version is only displayed.
 	}
 	c.mu.Lock()
 	c.version = info.GitVersion

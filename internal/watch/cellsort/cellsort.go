@@ -1,5 +1,5 @@
 // Package cellsort sorts table rows, and splits text filters into words, exactly as the web page does. The server sorts
-// a long table, because it sends only a part of it to the page. The page sorts a short table itself.
+// long tables, of which it sends only a part to the page. The page itself sorts short tables.
 //
 // web/static/src/model/sort.ts and rows.ts implement the same rules. internal/web/testdata contains test cases for both
 // implementations.
@@ -19,7 +19,7 @@ import (
 // A Rank is the sort key of a cell. The zero Rank means an unknown value.
 type Rank struct {
 	Text string
-	bits uint64 // The bits of a number, inverted, so that NaN becomes a nonzero value; zero means not a number.
+	bits uint64 // The inverted bits of a number, so that the number 0 has nonzero bits; zero means not a number.
 }
 
 func number(n float64) Rank {
@@ -31,7 +31,8 @@ func number(n float64) Rank {
 
 func (r Rank) number() float64 { return math.Float64frombits(^r.bits) }
 
-// Compare sorts numbers before texts. If descending is true, it reverses this order. Unknown values are always last.
+// Compare compares two Ranks: numbers are before texts, and unknown values are last. If descending is true, texts are
+// before numbers, but unknown values are still last.
 func Compare(a, b Rank, descending bool) int {
 	none := Rank{}
 	switch {
@@ -62,7 +63,8 @@ func Compare(a, b Rank, descending bool) int {
 // RankNatural returns the Rank of a text in natural order (node-2 before node-10).
 func RankNatural(text string) Rank { return Rank{Text: padNumbers(text)} }
 
-// RankCell returns the Rank of a JSON cell. If showsAge is true, the newest timestamp is first in ascending order.
+// RankCell returns the Rank of a JSON cell. If showsAge is true, the page shows timestamps as ages, so the newest
+// timestamp is first in ascending order.
 func RankCell(cell []byte, showsAge bool) Rank {
 	if len(cell) == 0 {
 		return Rank{}
@@ -86,7 +88,9 @@ func RankCell(cell []byte, showsAge bool) Rank {
 	return number(parseFloat(string(cell)))
 }
 
-// rankText parses a text as a duration, quantity, fraction or number, and otherwise sorts it in natural order.
+// rankText returns the Rank of a text: a number if the text is a duration, quantity, fraction or number, and otherwise
+// the Rank for natural order. If showsAge is true, the Rank of a timestamp is the negative time, so that the newest
+// time (the smallest age) is first.
 func rankText(text string, showsAge bool) Rank {
 	text = strings.TrimFunc(text, isSpace)
 	if isUnknown(text) {
@@ -127,8 +131,8 @@ func findTime(text string) (time.Time, bool) {
 	return at, err == nil
 }
 
-// elapsed returns the seconds of a duration, such as 86400 for "1d". In printed tables, "5m" means 5 minutes, not 5
-// milli-units.
+// elapsed returns the number of seconds in a duration, such as 86400 for "1d". In printed tables, "5m" means 5 minutes.
+// As a Kubernetes quantity, it would be 0.005.
 func elapsed(text string) (total float64, ok bool) {
 	for text != "" {
 		n := digits(text)
@@ -187,7 +191,7 @@ func unit(suffix string) (float64, bool) {
 	return 0, false
 }
 
-// fraction parses a fraction such as "2/3". "0/0" is 1 (complete).
+// fraction returns the value of a fraction such as "2/3". If the denominator is 0, the value is 1 (complete).
 func fraction(text string) (float64, bool) {
 	n := digits(text)
 	if n == 0 || n == len(text) || text[n] != '/' || n+1 == len(text) || digits(text[n+1:]) != len(text)-n-1 {
@@ -228,7 +232,7 @@ func decimal(text string) int {
 	return n
 }
 
-// parseFloat parses a number. A number out of range becomes infinite, as in JavaScript.
+// parseFloat parses a number. A number that is too large for a float64 becomes infinite, as in JavaScript.
 func parseFloat(text string) float64 {
 	n, _ := strconv.ParseFloat(text, 64)
 	return n

@@ -10,7 +10,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/cellsort"
 )
 
-// Cells have the same order as on the web page: web/test/model/sort.test.ts uses the same cases.
+// RankCell sorts cells in the same order as the web page: web/test/model/sort.test.ts uses the same cases.
 // Invariant: I9.
 func TestRankCell(t *testing.T) {
 	text, err := os.ReadFile("../../web/testdata/ranks.json")
@@ -58,7 +58,8 @@ func TestRankCell(t *testing.T) {
 
 func sign(n int) int { return max(-1, min(1, n)) }
 
-// Arrays and objects are sorted by their JSON text. Empty, null and invalid cells have an unknown Rank.
+// Cells that are arrays or objects are sorted as their JSON text. Cells that are empty, null or invalid JSON get the
+// Rank of an unknown value.
 func TestOtherCells(t *testing.T) {
 	if a, b := cellsort.RankCell([]byte(`["a",2]`), false),
 		cellsort.RankCell([]byte(`["a",10]`), false); cellsort.Compare(a, b, false) > -1 {
@@ -72,7 +73,7 @@ func TestOtherCells(t *testing.T) {
 }
 
 func TestWords(t *testing.T) {
-	// At the end of a word, sigma becomes ς. An ellipsis ends a word, but a hyphenation point does not.
+	// At the end of a word, the lower case of sigma is ς. An ellipsis ends a word, but a hyphenation point does not.
 	if got := cellsort.Lower("ΑΣ‧Α ΑΣ…Α"); got != "ασ‧α ας…α" {
 		t.Errorf("got %q", got)
 	}

@@ -39,7 +39,8 @@ func padNumbers(text string) string {
 func CompareText[S string | []byte](a, b S) int {
 	for i := range min(len(a), len(b)) {
 		if x, y := a[i], b[i]; x != y {
-			// In UTF-8, U+E000 starts with 0xee, and U+10000 with 0xf0. XOR makes 0xf0 less than 0xee.
+			// In UTF-8, U+E000 starts with 0xee, and U+10000 with 0xf0. XOR with 0x10 makes the byte 0xf0 less than 0xee,
+			// which is the order of UTF-16.
 			if x >= 0xee && y >= 0xee {
 				x, y = x^0x10, y^0x10
 			}
@@ -55,7 +56,8 @@ func Words(filter string) []string { return strings.FieldsFunc(Lower(filter), is
 // isSpace reports whether JavaScript treats r as white space.
 func isSpace(r rune) bool { return r == '\ufeff' || r != '\u0085' && unicode.IsSpace(r) }
 
-// Lower returns a text in lower case as JavaScript does. strings.ToLower handles "İ" and a final "Σ" differently.
+// Lower returns a text in lower case as JavaScript does. strings.ToLower would convert "İ" and a "Σ" at the end of a
+// word differently.
 func Lower(text string) string {
 	if !strings.ContainsAny(text, "İΣ") {
 		return strings.ToLower(text)
@@ -84,8 +86,8 @@ func isCased(r rune) bool {
 	return unicode.In(r, unicode.Lu, unicode.Ll, unicode.Lt, unicode.Other_Lowercase, unicode.Other_Uppercase)
 }
 
-// isIgnorable reports whether r does not end a word although r is not a letter (a hyphenation point). It approximates
-// the Unicode property Case_Ignorable.
+// isIgnorable reports whether r can occur inside a word although r is not a letter, such as a hyphenation point. It
+// approximates the Unicode property Case_Ignorable.
 func isIgnorable(r rune) bool {
 	return strings.ContainsRune("'.:^`¨·’‘․﹒‧", r) ||
 		unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Lm, unicode.Sk)

@@ -6,20 +6,21 @@ import (
 	"github.com/klauspost/compress/s2"
 )
 
-// sampleBytes is the maximum number of bytes that the dictionary contains of one object. Without this limit, one large
-// object would fill the dictionary.
+// sampleBytes is the maximum number of bytes of one object in the dictionary. Without this limit, one large object
+// would fill the dictionary.
 const sampleBytes = s2.MaxDictSize / 4
 
-// codec compresses texts of one resource's objects. A dictionary of similar objects compresses them to a tenth of
-// their size.
+// codec compresses the texts of one resource's objects. A dictionary made of similar objects reduces a text to about a
+// tenth of its size.
 type codec struct {
-	mask func(dst, text []byte) ([]byte, error) // Masks text for guests (share-link viewers); nil for no mask.
-	// unmasked is the codec that decodes the text before it is masked. It is set only if mask is set.
+	mask func(dst, text []byte) ([]byte, error) // Masks the decoded text for guests; nil for no mask.
+	// unmasked is the codec that decodes the text before the function mask masks it. It is set only if mask is set.
 	unmasked   *codec
 	dictionary *s2.Dict
 }
 
-// newCodec returns a codec with a dictionary of the given samples. If they are too short, it has no dictionary.
+// newCodec returns a codec whose dictionary consists of the given samples. If the samples are too short, the codec has
+// no dictionary.
 func newCodec(samples [][]byte) *codec {
 	var dictionary []byte
 	for _, sample := range samples {
@@ -28,8 +29,8 @@ func newCodec(samples [][]byte) *codec {
 	return &codec{dictionary: s2.MakeDict(dictionary, nil)}
 }
 
-// encode compresses the text. The result uses the memory of dst if its capacity suffices for the longest possible
-// result.
+// encode compresses the text. The result uses the memory of dst if the capacity of dst is enough for the longest
+// possible result.
 func (c *codec) encode(dst, text []byte) []byte {
 	if c.dictionary == nil {
 		return s2.Encode(dst, text)
@@ -37,7 +38,8 @@ func (c *codec) encode(dst, text []byte) []byte {
 	return c.dictionary.Encode(dst, text)
 }
 
-// decode appends the decompressed and possibly masked text of body to dst. A nil codec means uncompressed text.
+// decode decompresses body, masks the text if the codec has a mask, and appends it to dst. A nil codec means that body
+// is uncompressed text.
 func (c *codec) decode(dst, body []byte) ([]byte, error) {
 	switch {
 	case c == nil:

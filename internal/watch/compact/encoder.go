@@ -12,35 +12,36 @@ import (
 )
 
 const (
-	// sampleObjects is the number of objects from which a compression dictionary is built.
+	// sampleObjects is the number of objects whose texts form a compression dictionary.
 	sampleObjects = 16
-	// trainingObjects is the number of objects in a list after which the dictionary is built. Until then, the objects
-	// stay uncompressed.
+	// trainingObjects is the number of objects of a list after which the dictionary is built. The objects are not
+	// compressed until then.
 	trainingObjects = 256
-	// trainingBytes is the total size of the uncompressed objects at which the dictionary is built, even if there are
-	// fewer than trainingObjects.
+	// trainingBytes is the total text size after which the dictionary is built, even if the list has had fewer than
+	// trainingObjects objects so far.
 	trainingBytes = 8 << 20
 )
 
-// seed is the seed of text hashes. It is random, so an attacker cannot construct texts with the same hash.
+// seed is the seed of the hashes of object texts. It is random, so that an attacker cannot construct different texts
+// with the same hash.
 var seed = maphash.MakeSeed() //nolint:gochecknoglobals // The hashes of all Encoders are compared.
 
-// Encoder makes the Objects of one resource. It builds compression dictionaries from the first objects of each list.
-// Only one list or watch at a time can use it.
+// Encoder makes the Objects of one resource. It builds new compression dictionaries from the first objects of each
+// list. Lists and watches must use it one after the other.
 type Encoder struct {
 	codec        *codec
 	managers     *codec    // Codec of managedFields.
-	listBytes    int64     // Size of the list's objects in bytes, without those in the field training.
-	training     []*Object // First objects of a list, uncompressed until there are enough for a dictionary; nil later.
-	trainingSize int       // Size in bytes of the texts of the objects in the field training.
+	listBytes    int64     // Size of the list in bytes, without the objects in the field training.
+	training     []*Object // First objects of a list, uncompressed; nil after the dictionary was built.
+	trainingSize int       // Total text size of the objects in the field training, in bytes.
 	samples      [][]byte  // The managedFields of some objects in the field training.
-	packed       []byte    // Memory for the next compressed text.
+	packed       []byte    // Buffer that is reused for compressed texts.
 
 	managed     *Managed
 	managedText []byte
 }
 
-// Parts is the content of one new Object. The Encoder copies the slices.
+// Parts is the content of a new Object. The Encoder copies the slices, so the caller can reuse them.
 type Parts struct {
 	Metadata
 
@@ -54,24 +55,24 @@ type Parts struct {
 // NewEncoder returns an Encoder. Until the first list, it compresses without dictionaries.
 func NewEncoder() *Encoder { return &Encoder{codec: new(codec), managers: new(codec)} }
 
-// BeginList prepares the Encoder for the first page of a list. The first objects of the list are collected for a
-// dictionary.
+// BeginList prepares the Encoder for the first page of a list. The Encoder collects the first objects of the list, to
+// build a dictionary from them.
 func (e *Encoder) BeginList() {
 	e.training, e.trainingSize, e.samples = make([]*Object, 0, trainingObjects), 0, nil
 	e.listBytes = 0
 }
 
-// Collecting reports whether the newest Objects are still uncompressed. Callers must not share them yet, because the
-// Encoder will change them.
+// Collecting reports whether the Objects that Encode returns are still uncompressed. The Encoder will compress them in
+// place, so callers must not share them yet.
 func (e *Encoder) Collecting() bool { return e.training != nil }
 
-// EndList ends a list, and compresses Objects that are still uncompressed.
+// EndList ends a list. It compresses the Objects of the list that are still uncompressed.
 func (e *Encoder) EndList() { e.train() }
 
 // ListBytes returns the size of the list's Objects in bytes, without those that are still uncompressed.
 func (e *Encoder) ListBytes() int64 { return e.listBytes }
 
-// Encode makes an Object.
+// Encode returns a new Object with the given content.
 func (e *Encoder) Encode(parts *Parts) *Object {
 	o := &Object{
 		labels: unique.Make(string(parts.Labels)), created: secondsOf(parts.Created()),
@@ -96,8 +97,8 @@ func (e *Encoder) Encode(parts *Parts) *Object {
 	return o
 }
 
-// train builds the compression dictionaries, which are empty for fewer than 2*sampleObjects objects. Then it
-// compresses the collected objects.
+// train builds the compression dictionaries from the collected objects, and then compresses these objects. With fewer
+// than 2*sampleObjects objects, it compresses them without dictionaries.
 func (e *Encoder) train() {
 	objects, managers := e.training, e.samples
 	e.training, e.samples = nil, nil
@@ -120,10 +121,11 @@ func (e *Encoder) train() {
 	}
 }
 
-// EncodeManaged compresses managedFields, or returns the previous Managed if they are equal. It returns nil if there
-// are none or they cannot be read.
+// EncodeManaged compresses managedFields. If text equals that of the previous call, it returns the previous Managed. It
+// returns nil if there are no managedFields, or if they cannot be read.
 func (e *Encoder) EncodeManaged(text []byte) *Managed {
-	// The times in managedFields are whole seconds, so several writes in one second often have equal managedFields.
+	// Equal managedFields are frequent: their times are whole seconds, so several writes within a second often do not
+	// change them.
 	if e.managed != nil && bytes.Equal(text, e.managedText) {
 		return e.managed
 	}

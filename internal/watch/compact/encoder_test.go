@@ -36,7 +36,8 @@ func checkObject(t *testing.T, o *compact.Object, text, cells string) {
 	}
 }
 
-// The dictionary is built when the list ends or has 256 objects. Later objects use it, too.
+// The dictionary is built when the list has 256 objects or ends. It is also used for later objects of the list or
+// watch.
 func TestObjectsAreEqualAfterCompression(t *testing.T) {
 	for _, count := range []int{1, 31, 32, 255, 256, 300} {
 		e := compact.NewEncoder()
@@ -90,7 +91,7 @@ func TestReadMetadataErrors(t *testing.T) {
 	}
 }
 
-// Readers may use an object at the same time, so another verdict must not change it.
+// Readers can use an object at the same time. Therefore, WithVerdict must return a copy and not change the object.
 func TestWithVerdictDoesNotChangeTheObject(t *testing.T) {
 	o := encode(t, compact.NewEncoder(), podText(1), `["p1"]`)
 	before := string(o.AppendRow(nil))

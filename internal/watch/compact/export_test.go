@@ -2,7 +2,8 @@ package compact
 
 import "runtime"
 
-// Compressed returns an Object with its own codec. The function freed is called after the codec has been freed.
+// Compressed returns an Object that has its own codec, and calls the function freed after the garbage collector has
+// freed this codec.
 func Compressed(text string, freed func()) *Object {
 	objectCodec := new(codec)
 	runtime.AddCleanup(objectCodec, func(freed func()) { freed() }, freed)

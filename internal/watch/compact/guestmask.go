@@ -7,10 +7,11 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/redact"
 )
 
-// GuestMask makes masked copies of a resource's Objects for guests. Only one goroutine at a time can use it.
+// GuestMask makes copies of the Objects of one resource, in which sensitive values are masked for guests. Only one
+// goroutine at a time can use it.
 type GuestMask struct {
 	mask      *redact.GuestMask
-	lastCodec *codec // The masking codec of the previous Object. It is reused if the next Object is from the same list.
+	lastCodec *codec // The masking codec of the previous Object, for further Objects of the same list.
 }
 
 // NewGuestMask returns the GuestMask of a resource. group is "" for the core group.
@@ -18,7 +19,7 @@ func NewGuestMask(group, resource string) *GuestMask {
 	return &GuestMask{mask: redact.NewGuestMask(group, resource)}
 }
 
-// Object returns a copy of o whose text is masked for guests at each read. A nil GuestMask returns o.
+// Object returns a copy of o whose text is masked for guests each time it is read. A nil GuestMask returns o itself.
 func (v *GuestMask) Object(o *Object) *Object {
 	if v == nil {
 		return o
@@ -31,8 +32,8 @@ func (v *GuestMask) Object(o *Object) *Object {
 	return &masked
 }
 
-// After returns a copy of o with masked text. If a masked value differs from the one in previous, its mask contains the
-// word "changed".
+// After returns a copy of o with masked text. If a masked value differs between the versions previous and o, its mask
+// contains the word "changed".
 func (v *GuestMask) After(previous, o *Object) (*Object, error) {
 	old, err := previous.JSON()
 	if err != nil {

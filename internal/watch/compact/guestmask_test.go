@@ -8,6 +8,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 )
 
+// A GuestMask keeps only the codec of the list that it masked last, so that the dictionaries of older lists are freed.
 // Invariant: I14.
 func TestGuestMaskKeepsOneListInMemory(t *testing.T) {
 	mask := compact.NewGuestMask("", "pods")

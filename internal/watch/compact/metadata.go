@@ -7,14 +7,14 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
-// Metadata is the part of an object's metadata that an Object contains outside its text.
+// Metadata is the metadata that an Object stores separately, so that it can be read without decompressing the text.
 type Metadata struct {
 	Namespace         string
 	Name              string
 	UID               string
 	ResourceVersion   string
-	CreationTimestamp string // As in the object's text; empty if the text has none.
-	Labels            []byte // Labels as JSON text. This is a part of the object's text, not a copy.
+	CreationTimestamp string // As in the object's text; empty if it is missing there.
+	Labels            []byte // The JSON text of the labels, which is a slice of the object's text.
 }
 
 // ReadMetadata reads the metadata in an object's JSON text.
@@ -55,7 +55,8 @@ func ReadMetadata(object []byte) (m Metadata, err error) {
 	return m, err
 }
 
-// LabelsOf returns the labels in an object's JSON text, as a slice of the text, or an empty text.
+// LabelsOf returns the JSON text of an object's labels, which is a slice of the object's text. It is empty if the
+// object has no labels.
 func LabelsOf(object []byte) []byte {
 	m, _ := ReadMetadata(object) // Text that is not a JSON object has no labels.
 	return m.Labels

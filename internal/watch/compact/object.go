@@ -22,21 +22,22 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// Object is one object of the cluster: the values for tables and selectors, and the compressed redacted JSON text.
+// Object is one object of the cluster. It contains the values for tables and selectors, and the compressed redacted
+// JSON text.
 type Object struct {
-	// data starts with namespace, name, uid and resourceVersion, each after its length. The cells, the verdict (see
-	// verdict.Packed) and the body (the compressed text) follow.
+	// data contains namespace, name, uid and resourceVersion, each preceded by its length, then the cells, the verdict
+	// (see verdict.Packed), and the body (the compressed text).
 	data        []byte
-	cellsEnd    uint32                // Where the cells end, and the verdict begins.
-	verdictEnd  uint32                // Where the verdict ends, and the body begins.
+	cellsEnd    uint32                // Where the cells end and the verdict begins, as an index in data.
+	verdictEnd  uint32                // Where the verdict ends and the body begins, as an index in data.
 	created     seconds               // Creation time; 0 if unknown.
 	managedTime seconds               // Newest time in the managedFields, which are not stored.
-	labels      unique.Handle[string] // Labels as JSON text; objects with the same labels share it.
+	labels      unique.Handle[string] // JSON text of the labels; objects with equal labels share it.
 	codec       *codec
-	textHash    uint64 // Hash of the redacted text. The seed of the hash is different in each process.
+	textHash    uint64 // Hash of the redacted text. Hashes of different processes differ.
 }
 
-// seconds is a time in Unix seconds, up to the year 2106; 0 is the zero Time.
+// seconds is a time in Unix seconds, up to the year 2106. 0 is the zero Time.
 type seconds uint32
 
 func secondsOf(t time.Time) seconds { return seconds(min(max(t.Unix(), 0), math.MaxUint32)) }
@@ -61,7 +62,8 @@ func (o *Object) UID() string { return string(part(o, 2)) }
 // conventions require.
 func (o *Object) ResourceVersion() string { return string(part(o, 3)) }
 
-// SameUID reports whether two versions have the same UID. An object that was deleted and created again has another UID.
+// SameUID reports whether two versions of an object have the same UID. If an object is deleted and created again, its
+// UID changes.
 func (o *Object) SameUID(other *Object) bool { return o.UID() == other.UID() }
 
 // Compare orders Objects by namespace, then by name.
@@ -72,7 +74,7 @@ func (o *Object) Compare(other *Object) int {
 	return cellsort.CompareText(part(o, 1), part(other, 1))
 }
 
-// Cell returns the cell with the index at, as JSON. It returns nil if the row has fewer cells.
+// Cell returns the cell at an index of the row, as JSON. It returns nil if the row has fewer cells.
 func (o *Object) Cell(at int) (cell []byte) {
 	c := jsonscan.NewCursor(o.Cells())
 	_ = c.Array(func(i int) error {
@@ -85,15 +87,15 @@ func (o *Object) Cell(at int) (cell []byte) {
 	return cell
 }
 
-// Cells returns the row's cells as a JSON array. A cell that the API server printed as an elapsed time ("5m") is a
-// timestamp here. Callers must not change the array.
+// Cells returns the row's cells as a JSON array. If the API server printed an elapsed time ("5m"), the cell contains
+// the timestamp instead. Callers must not change the array.
 func (o *Object) Cells() []byte {
 	_, rest := cut(o, 3)
 	return o.data[len(o.data)-len(rest) : o.cellsEnd : o.cellsEnd]
 }
 
-// SameCells reports whether two Objects with the same resourceVersion have equal cells. It ignores timestamps. Some
-// timestamps are computed from a rounded elapsed time, and therefore differ in each list.
+// SameCells reports whether two Objects with the same resourceVersion have equal cells, without regard to timestamps. A
+// timestamp that is computed from a rounded elapsed time differs in each list, although the object has not changed.
 func (o *Object) SameCells(other *Object) bool {
 	a, b := o.Cells(), other.Cells()
 	withoutTimes := func(cells []byte) []byte { return printer.TimestampPattern.ReplaceAll(cells, nil) }
@@ -103,18 +105,19 @@ func (o *Object) SameCells(other *Object) bool {
 // Created returns the creation time in whole seconds, or the zero Time if it is unknown.
 func (o *Object) Created() time.Time { return o.created.time() }
 
-// Labels returns the labels as a JSON object, or an empty text. Objects with equal text have equal handles.
+// Labels returns the labels as JSON text, which is empty if there are none. Objects whose labels have equal text have
+// equal handles.
 func (o *Object) Labels() unique.Handle[string] { return o.labels }
 
-// ManagedTime returns the newest time in the object's managedFields, in whole seconds. Some changes, such as a
-// deletion that waits for finalizers, do not increase this time.
+// ManagedTime returns the newest time in the managedFields of the object, in whole seconds. A change can leave this
+// time as it was. An example is a deletion that waits for finalizers.
 func (o *Object) ManagedTime() time.Time { return o.managedTime.time() }
 
 // JSON returns the object's redacted text. Each call decompresses the text again.
 func (o *Object) JSON() ([]byte, error) { return o.AppendJSON(nil) }
 
-// SameText reports whether two Objects have the same redacted text. A CRD's new default, a version conversion or a
-// newer API server changes the text, but not the resourceVersion.
+// SameText reports whether two Objects have the same redacted text. Two texts with the same resourceVersion can differ,
+// for example because of a new default in a CRD, a version conversion or a newer API server.
 func (o *Object) SameText(other *Object) bool { return o.textHash == other.textHash }
 
 // AppendJSON appends the object's redacted JSON text to dst.
@@ -135,8 +138,8 @@ func (o *Object) RowSize() int { return int(o.verdictEnd) + 96 }
 // Verdict returns the verdict on the object. Callers must not change it.
 func (o *Object) Verdict() verdict.Packed { return o.data[o.cellsEnd:o.verdictEnd] }
 
-// WithOwnVerdict returns a copy of the object with the given own verdict. An own verdict depends only on the object
-// itself. The copy keeps the verdict that the object inherited from other objects, if any.
+// WithOwnVerdict returns a copy of the object with another own verdict. The own verdict depends only on the object
+// itself. If the object inherited a verdict from other objects, the copy keeps it.
 func (o *Object) WithOwnVerdict(own verdict.Packed) *Object {
 	if v := o.Verdict(); v.IsInherited() {
 		effective := v.Unpack()
@@ -145,7 +148,7 @@ func (o *Object) WithOwnVerdict(own verdict.Packed) *Object {
 	return o.WithVerdict(own)
 }
 
-// WithVerdict returns a copy of the object with another verdict.
+// WithVerdict returns a copy of the object with the verdict v instead of its present verdict.
 func (o *Object) WithVerdict(v verdict.Packed) *Object {
 	other := *o
 	other.data = slices.Concat(o.data[:o.cellsEnd], v, bodyOf(o))
@@ -153,7 +156,8 @@ func (o *Object) WithVerdict(v verdict.Packed) *Object {
 	return &other
 }
 
-// GetObjectKind returns an empty kind. client-go's Reflector requires the method, but nothing uses the result.
+// GetObjectKind returns an empty kind. The method is only needed because the interface of client-go's Reflector
+// requires it.
 func (o *Object) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
 
 // DeepCopyObject returns the Object itself, because an Object is immutable.
@@ -166,13 +170,14 @@ func (o *Object) GetObjectMeta() metav1.Object {
 	}
 }
 
-// part returns a part of an object's data without a copy: 0 namespace, 1 name, 2 uid, 3 resourceVersion.
+// part returns the part with index n of an object's data, without copying it: 0 is the namespace, 1 the name, 2 the
+// uid, and 3 the resourceVersion.
 func part(o *Object, n int) []byte {
 	text, _ := cut(o, n)
 	return text
 }
 
-// cut returns a part of an object's data, and the data after it.
+// cut returns the part with index n of an object's data, and the data after this part.
 func cut(o *Object, n int) (text, rest []byte) {
 	rest = o.data
 	for range n + 1 {
@@ -186,7 +191,7 @@ func cut(o *Object, n int) (text, rest []byte) {
 // bodyOf returns the compressed text of an object.
 func bodyOf(o *Object) []byte { return o.data[o.verdictEnd:] }
 
-// pack sets the data of a new Object.
+// pack joins the parts of a new Object in its field data, and sets the indices in it.
 func pack(o *Object, m *Metadata, cells, verdict, body []byte) {
 	var start [512]byte
 	data := start[:0]

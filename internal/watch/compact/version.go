@@ -8,7 +8,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/fieldmanager"
 )
 
-// Version is an Object from a watch event with its managedFields, which are needed to find a change's author.
+// Version is an Object of a watch event with its managedFields, from which the author of the change is determined.
 type Version struct {
 	*Object
 
@@ -18,7 +18,7 @@ type Version struct {
 // DeepCopyObject returns the Version itself, because a Version is immutable.
 func (v *Version) DeepCopyObject() runtime.Object { return v }
 
-// Managed contains compressed managedFields, apart from the Object, because managedFields are large and only needed
+// Managed contains compressed managedFields. They are not a part of the Object, because they are large and needed only
 // for recent changes.
 type Managed struct {
 	newest      fieldmanager.Author
@@ -27,7 +27,7 @@ type Managed struct {
 	codec       *codec
 }
 
-// Newest returns the newest entry of the managedFields. unambiguous is false if several entries have the newest time.
+// Newest returns the newest entry of the managedFields. If several entries have the newest time, unambiguous is false.
 func (m *Managed) Newest() (newest fieldmanager.Author, unambiguous bool) {
 	return m.newest, m.unambiguous
 }

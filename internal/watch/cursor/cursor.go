@@ -1,4 +1,4 @@
-// Package cursor encodes the position of a reader in a change history. A client can resume from this cursor.
+// Package cursor encodes cursors: the position of a reader in a history of changes, from which a client can resume.
 package cursor
 
 import (
@@ -10,17 +10,18 @@ import (
 	"errors"
 )
 
-// Lengths of unrestricted cursors, in bytes. Readers who may not see all objects get a Restricted instead.
+// Lengths of the cursors for readers who may see all objects, in bytes. Other readers get a Restricted.
 const (
-	// epochLength is the length of an epoch, the ID of an uninterrupted history. Only its low bytes are sent.
+	// epochLength is the length of an epoch in a cursor: the low 4 bytes of the ID of an uninterrupted history.
 	epochLength = 4
-	// positionLength is the length of the encrypted part: the epoch and the low 5 bytes of the history offset.
+	// positionLength is the length of the encrypted part of a cursor: the epoch, and the low 5 bytes of the offset in the
+	// history.
 	positionLength = epochLength + 5
-	// cursorLength includes a signature of 6 bytes.
+	// cursorLength is the length of a cursor: the encrypted part, and a signature of 6 bytes.
 	cursorLength = positionLength + 6
 )
 
-// Key is this server's secret, from which the keys of all cursors are derived.
+// Key is a secret of this server, from which the key of each Cipher is derived.
 type Key [32]byte
 
 // NewKey returns a random Key.
@@ -29,10 +30,10 @@ func NewKey() (key Key) {
 	return key
 }
 
-// Cipher signs and encrypts the cursors of one viewer and one filter.
+// Cipher is a key that signs and encrypts the cursors of one viewer with one filter.
 type Cipher [sha256.Size]byte
 
-// Cipher derives a Cipher from the key. The parameter binding identifies the viewer and the filter.
+// Cipher derives a Cipher from the key. binding is a text that identifies the viewer and the filter.
 func (k *Key) Cipher(binding string) (s Cipher) {
 	mac := hmac.New(sha256.New, k[:])
 	_, _ = mac.Write([]byte(binding))
@@ -40,7 +41,7 @@ func (k *Key) Cipher(binding string) (s Cipher) {
 	return s
 }
 
-// Append appends an encrypted cursor in base64 to dst.
+// Append appends the encrypted and signed cursor for an epoch and an offset to dst, in base64.
 func (s *Cipher) Append(dst []byte, epoch, offset uint64) []byte {
 	var b [cursorLength]byte
 	putNumber(b[:epochLength], epoch)
@@ -50,7 +51,8 @@ func (s *Cipher) Append(dst []byte, epoch, offset uint64) []byte {
 	return base64.RawURLEncoding.AppendEncode(dst, b[:])
 }
 
-// Decode returns the history offset in a cursor. An error means that the client cannot resume from the cursor.
+// Decode returns the offset in the history that a cursor contains. An error means that the client cannot resume from
+// the cursor.
 func (s *Cipher) Decode(cursor string, epoch uint64) (uint64, error) {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	var b, expected [cursorLength]byte
@@ -67,7 +69,8 @@ func (s *Cipher) Decode(cursor string, epoch uint64) (uint64, error) {
 	return number(b[epochLength:positionLength]), nil
 }
 
-// sign writes the signature after the position. For texts of fixed length, a keyed hash is as secure as HMAC.
+// sign writes the signature of the position into the cursor, after the position. It needs no HMAC: for texts of a fixed
+// length, a hash of key and text is as secure.
 func (s *Cipher) sign(b *[cursorLength]byte) {
 	var text [len(s) + positionLength]byte
 	copy(text[copy(text[:], s[:]):], b[:positionLength])
@@ -75,11 +78,11 @@ func (s *Cipher) sign(b *[cursorLength]byte) {
 	copy(b[positionLength:], sum[:])
 }
 
-// crypt encrypts or decrypts the position by XOR with a hash of the key and the signature (RFC 5297, with a hash
-// instead of AES).
+// crypt encrypts or decrypts the position in the cursor. It applies XOR with a hash of the key and the signature, like
+// the SIV mode of RFC 5297, but with a hash instead of AES.
 func (s *Cipher) crypt(b *[cursorLength]byte) {
 	var text [len(s) + cursorLength - positionLength]byte
-	// The method sign hashes a longer text. Therefore, its hash never equals this hash.
+	// The hashed text is shorter than the one in the method sign, so both methods never hash the same text.
 	copy(text[copy(text[:], s[:]):], b[positionLength:])
 	sum := sha256.Sum256(text[:])
 	subtle.XORBytes(b[:positionLength], b[:positionLength], sum[:])

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A Restricted is a cursor for a reader who may not see all objects. A random nonce makes cursors for the same
-// position differ.
+// A Restricted is a cursor for a reader who may not see all objects. It contains a random nonce, so that two cursors
+// for the same position are not equal.
 type Restricted [nonceLength + payloadLength + tagLength]byte
 
 const (
@@ -18,7 +18,8 @@ const (
 	tagLength     = 16
 )
 
-// EncryptRestricted returns a cursor for an offset in the history. issued is the time of issue.
+// EncryptRestricted returns an encrypted cursor for an offset in the history. issued is the time when the cursor is
+// issued.
 func (s *Cipher) EncryptRestricted(epoch, offset uint64, issued time.Time) (c Restricted) {
 	var text [payloadLength]byte
 	putNumber(text[:issuedLength], uint64(issued.Unix())) //nolint:gosec // The time is not before 1970.
@@ -28,7 +29,7 @@ func (s *Cipher) EncryptRestricted(epoch, offset uint64, issued time.Time) (c Re
 	return c
 }
 
-// DecryptRestricted decrypts a cursor. The result ok is false if the cursor has another key or epoch.
+// DecryptRestricted decrypts a cursor. ok is false if the cursor was encrypted by another Cipher or has another epoch.
 func (s *Cipher) DecryptRestricted(c *Restricted, epoch uint64) (offset uint64, issued time.Time, ok bool) {
 	text, err := s.aead().Open(nil, nil, c[:], nil)
 	if err != nil ||
@@ -51,7 +52,7 @@ func (c *Restricted) Append(dst []byte) []byte {
 	return base64.RawURLEncoding.AppendEncode(dst, c[:])
 }
 
-// DecodeRestricted decodes the base64 text of a cursor, without decrypting it.
+// DecodeRestricted converts the base64 text of a cursor to a Restricted, which is still encrypted.
 func DecodeRestricted(cursor string) (c Restricted, ok bool) {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || len(text) != len(c) {

@@ -1,4 +1,4 @@
-// Package definitions follows the definitions of resources: CustomResourceDefinitions and APIServices.
+// Package definitions watches the objects that define resources: CustomResourceDefinitions and APIServices.
 package definitions
 
 import (
@@ -17,16 +17,16 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Definitions watches the definitions of resources while a caller needs it.
+// Definitions watches CustomResourceDefinitions and APIServices while a caller needs this.
 type Definitions struct {
 	Catalog *catalog.Catalog
 	Pool    *pool.Pool
-	// Changed wakes waiters after a change of the list of resources, or of a resource's state.
+	// Changed wakes waiters after a change of the list of resources, or of an informer's state.
 	Changed *signal.Signal
 }
 
-// Scopes returns the scopes of CustomResourceDefinitions and APIServices. Only metadata is watched, because
-// complete objects are large.
+// Scopes returns the scopes of CustomResourceDefinitions and APIServices. Only the metadata of these objects is
+// watched, because the complete objects are large.
 func Scopes() []listwatch.Scope {
 	crds := schema.GroupVersionResource{
 		Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions",
@@ -35,7 +35,8 @@ func Scopes() []listwatch.Scope {
 	return []listwatch.Scope{{Resource: crds, Metadata: true}, {Resource: services, Metadata: true}}
 }
 
-// Watch watches the definitions of resources until release is called. Each change starts a discovery.
+// Watch watches CustomResourceDefinitions and APIServices until release is called. Each change of them starts a
+// discovery.
 func (d *Definitions) Watch() (release func(), err error) {
 	var releases []func()
 	release = func() {
@@ -58,7 +59,7 @@ func (d *Definitions) Watch() (release func(), err error) {
 	return release, nil
 }
 
-// Served returns what discovery currently reports about the resource of a scope.
+// Served returns what the newest discovery reports about the resource of a scope.
 func (d *Definitions) Served(ctx context.Context, scope listwatch.Scope) reconcile.Definition {
 	resources, groupErrors, err := d.Catalog.All()
 	if err != nil {
@@ -67,7 +68,7 @@ func (d *Definitions) Served(ctx context.Context, scope listwatch.Scope) reconci
 	gvr := scope.Resource
 	at := slices.IndexFunc(resources, func(r resource.Resource) bool { return r.GVR() == gvr })
 	if at < 0 {
-		// Request a discovery, because the resource can be served again later. Exceptions are CRDs and APIServices,
+		// Request a discovery, because the resource can be served again later. Do not request one for CRDs and APIServices,
 		// the only scopes with Metadata: an API server that does not serve them now never will.
 		if !scope.Metadata {
 			d.Catalog.RefreshIfOld(ctx, 0)
@@ -88,14 +89,14 @@ func (d *Definitions) Served(ctx context.Context, scope listwatch.Scope) reconci
 	return now
 }
 
-// AwaitServed waits until discovery finds a resource, but at most the duration timeout. The caller must watch the
-// CustomResourceDefinitions meanwhile.
+// AwaitServed waits until discovery finds a resource, but at most the duration timeout. During the call, the caller
+// must watch the CustomResourceDefinitions.
 func (d *Definitions) AwaitServed(ctx context.Context, ref string, timeout time.Duration) {
 	timedOut, before := time.After(timeout), d.Catalog.Knows(ref)
 	for {
 		changed := d.Changed.Next()
-		// Return early only if discovery did not know the resource before. Otherwise, wait for the complete timeout,
-		// because the caller would retry at once.
+		// Return early only if the resource has become known during the call. If discovery already knew it, the attempt of
+		// the caller failed for another reason: wait for the complete timeout, so that the caller does not retry at once.
 		if !before && d.Catalog.Knows(ref) {
 			return
 		}
@@ -109,24 +110,24 @@ func (d *Definitions) AwaitServed(ctx context.Context, ref string, timeout time.
 	}
 }
 
-// A Follower waits for changes of the list of resources. Only one goroutine can use it, and must call Close.
+// A Follower waits for changes of the list of resources. Only one goroutine can use it, and must call Close at the end.
 type Follower struct {
 	definitions *Definitions
 	release     func()
 	changed     <-chan struct{}
 }
 
-// Follow returns a Follower, with which the caller waits for changes of the list of resources.
+// Follow returns a Follower, whose method Next waits for changes of the list of resources.
 func (d *Definitions) Follow() *Follower {
 	f := &Follower{definitions: d, changed: d.Changed.Next()}
-	// If the program may not watch definitions, discovery then runs at intervals, until Close is called.
+	// Until Close is called, run discovery at intervals, because the program possibly may not watch the definitions.
 	d.Catalog.Follow()
 	f.watch()
 	return f
 }
 
-// watch starts to watch the definitions of resources. It does nothing before Cluster.Run, so Next calls it
-// repeatedly.
+// watch starts to watch the definitions of resources, if they are not watched yet. This fails before Cluster.Run, so
+// Next calls watch again.
 func (f *Follower) watch() {
 	if f.release == nil {
 		f.release, _ = f.definitions.Watch()
@@ -141,7 +142,8 @@ func (f *Follower) Close() {
 	}
 }
 
-// Next waits until resources or their state may have changed. It returns false at the interrupt or the deadline.
+// Next waits until the resources or the states of their informers may have changed, and returns true. It returns false
+// if the interrupt or the deadline occurs first.
 func (f *Follower) Next(ctx context.Context, interrupt <-chan struct{}, deadline time.Time) (bool, error) {
 	f.watch() //nolint:contextcheck // An informer outlives the request that starts it.
 	select {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// listKeys returns the keys of associative lists in client-go v0.37.2 (applyconfigurations/internal), the most
-// specific first.
+// listKeys returns the keys that identify the elements of associative lists, the most specific first. They are those of
+// client-go v0.37.2 (applyconfigurations/internal).
 func listKeys() [][]string {
 	return [][]string{
 		{"mountPath"},
@@ -24,15 +24,15 @@ func listKeys() [][]string {
 		{"name"},
 		{"type"},
 		{"status", "reason"},
-		// For endpoints of an EndpointSlice, which have no key in the schema.
+		// The endpoints of an EndpointSlice have no key in the schema, so use their addresses.
 		{"addresses"},
 	}
 }
 
 type pair struct{ a, b int }
 
-// align returns the indices of matching elements, ascending in both arrays. A hash collision makes the patch longer,
-// not incorrect.
+// align returns pairs of matching elements of two arrays, by their indices, which ascend in both arrays. If two hashes
+// collide, the patch is longer than necessary, but still correct.
 func align(as, bs []node) []pair {
 	if len(as)*len(bs) <= 1 {
 		return nil
@@ -57,13 +57,15 @@ func align(as, bs []node) []pair {
 	return longestIncreasing(m.toA)
 }
 
-// matching contains each element's partner: toB[i] is the index in bs of the partner of as[i], or -1.
+// matching contains the partner of each element in the other array. toB[i] is the index in bs of the partner of as[i],
+// and toA[j] is the index in as of the partner of bs[j]; -1 means none.
 type matching struct {
 	as, bs   []node
 	toB, toA []int
 }
 
-// match makes pairs of elements that have the same hash and no partner yet. Both arrays are processed in order.
+// match makes partners of elements without a partner that have the same hash (the result of identity). If several
+// elements have the same hash, the first free ones of both arrays become partners.
 func (m *matching) match(identity func(*node) uint64) {
 	first := make(map[uint64]int, len(m.as))
 	next := make([]int, len(m.as))
@@ -113,12 +115,12 @@ func hasKey(nodes []node, partner []int, names []string) bool {
 	return true
 }
 
-// longestIncreasing returns the longest sequence of pairs whose indices ascend in both arrays, in O(n log n) time.
+// longestIncreasing returns the longest sequence of partners whose indices ascend in both arrays, in O(n log n) time.
 func longestIncreasing(toA []int) []pair {
-	// before[j] is the index before j in the longest sequence that ends at j.
+	// before[j] is the index in b of the pair before j, in the longest sequence that ends with j.
 	before := make([]int, len(toA))
-	// Several sequences can have n+1 pairs. Of these sequences, one ends with the smallest index in a. ends[n] is the
-	// last pair of that sequence.
+	// ends[n] is the index in b of the last pair of a sequence with n+1 pairs. If there are several such sequences, it is
+	// the one whose last pair has the smallest index in a.
 	var ends []int
 	for j, i := range toA {
 		if i < 0 {

@@ -28,7 +28,8 @@ func decode(t *testing.T, text []byte) any {
 	return v
 }
 
-// apply does not use evanphx/json-patch, which loses members with an empty name and refuses scalar documents.
+// apply applies a patch to a document. It does not use evanphx/json-patch, which loses members with an empty name and
+// refuses scalar documents.
 func apply(t *testing.T, document any, patch []byte) any {
 	t.Helper()
 	var ops []diff.Op

@@ -1,7 +1,7 @@
-// Package diff compares two JSON documents and returns an RFC 6902 patch with add, remove and replace.
+// Package diff compares two JSON documents and returns an RFC 6902 patch with the operations add, remove and replace.
 //
-// It ignores white space and the order of members, and compares numbers and strings as written. A patch is never
-// longer than a replace of the whole document. Equal parts are compared as bytes, not parsed.
+// It ignores white space and the order of members, and compares the texts of numbers and strings. A patch is never
+// longer than one that replaces the complete document. If two parts have equal bytes, they are not parsed.
 package diff
 
 import (
@@ -13,14 +13,15 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
-// An Op is one operation of a decoded patch. Value is empty if Op is "remove".
+// An Op is one operation of a decoded patch. The field Value is empty if the operation is "remove".
 type Op struct {
 	Op    string          `json:"op"`
 	Path  string          `json:"path"`
 	Value json.RawMessage `json:"value,omitempty"`
 }
 
-// Patch returns the patch that changes before into after. An error names the invalid document and the position in it.
+// Patch returns the patch that changes the document before into the document after. An error names the invalid document
+// and the position of the fault in it.
 func Patch(before, after []byte) ([]byte, error) {
 	patch, _, err := compare(before, after, false)
 	return patch, err
@@ -28,8 +29,9 @@ func Patch(before, after []byte) ([]byte, error) {
 
 const maxFormer = 256
 
-// Compare is like Patch, and also returns the replaced and removed values. former contains values of up to 256 bytes
-// by index of the operation, such as {"0":"Pending"}, or is nil.
+// Compare is like Patch, and also returns the values that the patch replaces or removes. former is a JSON object with
+// these values, such as {"0":"Pending"}. Each key is the index of an operation. former has no values of more than 256
+// bytes, and is nil if it has none.
 func Compare(before, after []byte) (patch, former []byte, err error) {
 	return compare(before, after, true)
 }
@@ -54,17 +56,18 @@ func compare(before, after []byte, withFormer bool) (patch, former []byte, err e
 	return append(d.out, ']'), former, nil
 }
 
-// A differ writes the operations of a patch. It can replace written operations by a single shorter one.
+// A differ writes the operations of a patch. If one operation is shorter than the operations written for a value, it
+// replaces them.
 type differ struct {
 	written
 	withFormer bool
-	path       []byte // JSON Pointer to the current value, escaped for a JSON string
+	path       []byte // JSON Pointer to the current value, escaped for use in a JSON string
 }
 
 type written struct {
 	out    []byte
 	ops    int
-	former []byte // start of a JSON object that ends with a comma instead of a brace
+	former []byte // the returned JSON object, with a comma at its end instead of a brace
 }
 
 func (d *differ) value(a, b *node) {
@@ -88,8 +91,8 @@ func (d *differ) value(a, b *node) {
 	}
 }
 
-// members compares the members of two objects. It stops when the patch is longer than limit, because a hostile document
-// could require many operations.
+// members compares the members of two objects. It stops when the patch is longer than limit, because the caller then
+// replaces the complete object. This also limits the operations that a hostile document can cause.
 func (d *differ) members(as, bs []node, limit int) {
 	for len(as)+len(bs) > 0 && len(d.out) <= limit {
 		switch {
@@ -106,7 +109,8 @@ func (d *differ) members(as, bs []node, limit int) {
 	}
 }
 
-// elements compares two arrays from left to right. Each index refers to the array after all previous operations.
+// elements compares two arrays from left to right. The index in an operation is the position in the array after all
+// earlier operations.
 func (d *differ) elements(as, bs []node, limit int) {
 	at := 0
 	for len(as) > 0 && len(bs) > 0 && equal(&as[0], &bs[0]) {
@@ -174,7 +178,7 @@ func (d *differ) op(name string, before, value []byte) {
 	d.out = append(d.out, '}', ',')
 }
 
-// appendToken appends a key to a JSON Pointer, and escapes it for the pointer and for a JSON string.
+// appendToken appends a key to a JSON Pointer. It escapes the key for the pointer, and then for a JSON string.
 func appendToken(path, key []byte) []byte {
 	if bytes.ContainsAny(key, "~/") {
 		key = bytes.ReplaceAll(key, []byte("~"), []byte("~0"))

@@ -37,7 +37,8 @@ func check(t *testing.T, before, after []byte) []byte {
 	return patch
 }
 
-// checkFormerValues checks that each former value is the value immediately before its operation.
+// checkFormerValues checks each former value: it must be the value at the path of its operation, immediately before
+// this operation is applied.
 func checkFormerValues(t *testing.T, before, patch, former []byte) {
 	t.Helper()
 	formerValues := make(map[string]json.RawMessage)
@@ -71,8 +72,8 @@ func checkFormerValues(t *testing.T, before, patch, former []byte) {
 	}
 }
 
-// checkOracles compares the patch with two libraries. Both documents must escape strings in the same way, because
-// jsondiff ignores such differences.
+// checkOracles compares the patch with the results of two other libraries. before and after must escape strings in the
+// same way, because jsondiff ignores differences in escaping.
 func checkOracles(t *testing.T, before, after, patch []byte) (expected []byte) {
 	t.Helper()
 	expected, err := compareJSON(before, after, jsondiff.LCS())
@@ -82,7 +83,8 @@ func checkOracles(t *testing.T, before, after, patch []byte) (expected []byte) {
 	if (string(patch) == "[]") != (string(expected) == "[]") {
 		t.Fatalf("got %s, jsondiff returns %s\nbefore %s\nafter  %s", patch, expected, before, after)
 	}
-	// evanphx/json-patch loses members with an empty name, and cannot patch a scalar document.
+	// Skip documents that evanphx/json-patch does not handle: it loses members with an empty name, and cannot patch a
+	// scalar.
 	if bytes.Contains(before, []byte(`""`)) || bytes.Contains(after, []byte(`""`)) ||
 		bytes.TrimSpace(before)[0] != '{' || bytes.TrimSpace(after)[0] != '{' {
 		return expected
@@ -101,6 +103,8 @@ func checkOracles(t *testing.T, before, after, patch []byte) (expected []byte) {
 	return expected
 }
 
+// For pairs of random JSON documents, a patch changes the first document into the second. On average, it is not longer
+// than that of jsondiff.
 // Invariant: I3.
 func TestRandomDocuments(t *testing.T) {
 	g := generator{rand.New(rand.NewPCG(1, 2))}
@@ -132,6 +136,8 @@ func TestRandomDocuments(t *testing.T) {
 	t.Logf("mean size over %d pairs: %d bytes, jsondiff with LCS %d", compared, ourBytes/compared, jsondiffBytes/compared)
 }
 
+// For random changes of Kubernetes objects, a patch changes the old object into the new one. On average, it is not
+// longer than that of jsondiff.
 // Invariant: I3.
 func TestRandomChangesOfKubernetesObjects(t *testing.T) {
 	g := generator{rand.New(rand.NewPCG(3, 4))}
@@ -153,7 +159,7 @@ func TestRandomChangesOfKubernetesObjects(t *testing.T) {
 				jsondiffBytes += len(checkOracles(t, before, after, patch))
 				compared++
 			}
-			if i%20 > 0 { // Restart from the original every 20 rounds, because repeated mutations delete most of it.
+			if i%20 > 0 { // Restart from the original every 20 rounds: many mutations delete most of it.
 				a = b
 			} else {
 				a = decode(t, []byte(object.text))

@@ -175,7 +175,7 @@ func TestCompareReturnsFormerValues(t *testing.T) {
 		{`{"a":[1,2,3],"long":"` + long + `"}`, `{"a":[1,3],"long":"` + long + `"}`, `{"0":2}`},
 		{`{"a":"` + long[:254] + `"}`, `{"a":""}`, `{"0":"` + long[:254] + `"}`},
 		{`{"a":"` + long + `","b":1,"c":"` + long + `"}`, `{"a":"` + long + `s","b":2,"c":"` + long + `"}`, `{"1":1}`},
-		// One replace of the parent is shorter than two operations inside it.
+		// One operation that replaces the parent is shorter than two operations that replace its members.
 		{
 			`{"a":{"x":1,"y":2},"long":"` + long + `"}`, `{"a":{"x":2,"y":1},"long":"` + long + `"}`,
 			`{"0":{"x":1,"y":2}}`,
@@ -226,7 +226,8 @@ func TestDeepDifferenceReplacesItsParent(t *testing.T) {
 	}
 }
 
-// Without a limit, the 10,000 operations with paths of 10,000 bytes would use 100 MB.
+// The operations of a value are no longer written after they are longer than one replace of the value. Otherwise,
+// 10,000 operations with paths of 10,000 bytes would use 100 MB.
 func TestReplacedOpsDoNotAccumulate(t *testing.T) {
 	var members strings.Builder
 	for i := range 10_000 {

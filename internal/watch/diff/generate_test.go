@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// A generator does not modify its inputs, because several versions of a document can share parts.
+// A generator makes random JSON documents. It does not modify its inputs, because several versions of a document can
+// share parts.
 type generator struct{ *rand.Rand }
 
 func pick[T any](g generator, options ...T) T { return options[g.IntN(len(options))] }
@@ -88,7 +89,8 @@ func (g generator) mutate(v any) any {
 	return pick(g, g.scalar(), g.value(2))
 }
 
-// encode sorts members by name. If shuffled, order and white space are random, and some members occur twice.
+// encode encodes a document as JSON with members sorted by name. If shuffled is true, order and white space are random,
+// and some members occur twice.
 func (g generator) encode(v any, shuffled bool) []byte {
 	var b bytes.Buffer
 	g.write(&b, v, shuffled)

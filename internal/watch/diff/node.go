@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// node is one JSON value. Its text is valid, not empty, and without surrounding white space.
+// node is one JSON value. The field text is valid JSON, not empty, and has no white space around it.
 type node struct {
 	key   []byte
 	text  []byte
@@ -18,8 +18,9 @@ const (
 	maxDepth       = 100
 )
 
-// parse sets n.items, or returns false for a scalar or deep nesting. If a part of n and a part of similar have equal
-// text, n gets the nodes of similar.
+// parse splits an array or object into n.items, and reports whether this is possible. It returns false for a scalar,
+// and for a value that is nested too deeply. similar is a node that probably has equal items, or nil. An item that is
+// equal to one of similar is not scanned again.
 func (n *node) parse(similar *node) bool {
 	if n.items != nil {
 		return true
@@ -33,7 +34,8 @@ func (n *node) parse(similar *node) bool {
 	return ok
 }
 
-// members returns the members of an object, sorted by key. Of members with the same key, the final one counts.
+// members returns the members of an object, sorted by key. If several members have the same key, it returns only the
+// last of them.
 func (n *node) members() []node {
 	for i := 1; i < len(n.items); i++ {
 		if bytes.Compare(n.items[i-1].key, n.items[i].key) < 0 {

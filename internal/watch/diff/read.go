@@ -9,8 +9,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
-// document validates a JSON document, and splits its first levels into nodes. If a part of the document and a part of
-// similar have equal text, the document gets the nodes of similar.
+// document validates a JSON document, and splits its outer levels into nodes. similar is a document that probably has
+// equal parts, or nil. A part that is equal to one of similar is not scanned again.
 func document(text []byte, similar *node) (node, error) {
 	r := reader{data: text}
 	n, ok := r.value(0, levelsPerParse, similar)
@@ -27,13 +27,15 @@ func document(text []byte, similar *node) (node, error) {
 	return n, errors.New("not a JSON document")
 }
 
-// A reader splits the outer levels of a JSON text into nodes, because jsonscan does not return positions of values.
+// A reader splits the outer levels of a JSON text into nodes. It does not use jsonscan for this, which returns no
+// positions of values.
 type reader struct {
 	data []byte
 	pos  int
 }
 
-// value reads the value at pos, down to the given number of levels. depth is the value's nesting depth.
+// value reads the value at the field pos, and splits it down to the given number of levels. depth is the value's own
+// nesting depth.
 func (r *reader) value(depth, levels int, similar *node) (node, bool) {
 	n := node{depth: depth}
 	first := r.peek()
@@ -55,7 +57,7 @@ func (r *reader) items(opening byte, depth, levels int, similar *node) ([]node, 
 	if similar != nil {
 		prediction.items = similar.items
 	}
-	closing := opening + 2 // '}' is '{' + 2, and ']' is '[' + 2
+	closing := opening + 2 // In ASCII, '}' is '{' + 2, and ']' is '[' + 2.
 	r.pos++
 	if r.peek() == closing {
 		r.pos++
@@ -125,20 +127,21 @@ func (r *reader) peek() byte {
 	return 0
 }
 
-// A predictor guesses the next member or element from a similar text, to save parsing.
+// A predictor compares the next member or element with those of a similar text. An equal one need not be scanned.
 type predictor struct {
 	items []node
 	index int
 }
 
-// next compares the value at the start of text with nearby items of the similar text. It returns the length of an equal
-// item. If no item is equal, it returns 0, and the item at the same position.
+// next compares the value at the start of text with items of the similar text near the current position. If one is
+// equal, next returns its length. Otherwise, it returns 0 and the item at the current position.
 func (g *predictor) next(text []byte) (int, *node) {
 	for _, at := range [...]int{g.index, g.index - 1, g.index + 1} {
 		if at < 0 || at >= len(g.items) {
 			continue
 		}
-		// Skip numbers, because they have no unambiguous end: the next byte could be another digit.
+		// Compare no numbers, because the end of a number is not in its own text: the next byte in text could be another
+		// digit.
 		known := g.items[at].text
 		if b := known[0]; (b == '"' || b == '{' || b == '[') && bytes.HasPrefix(text, known) {
 			g.index = at + 1

@@ -13,21 +13,21 @@ import (
 // Change is one add, update or delete of an object.
 type Change = journal.Change[string, *compact.Object, Memo]
 
-// Memo is data that belongs to a Change.
+// Memo is additional data of a Change, such as its encoded events.
 type Memo struct {
-	Managed      *compact.Managed // nil if the change was found by a list request and not by a watch
-	CoverageOnly bool             // only the set of watched namespaces changed
-	Folded       *Folding         // nil for a single change
-	// rowText and tableText count towards the memory limit of the history.
+	Managed      *compact.Managed // nil for a change that a list found: only watch events have managedFields
+	CoverageOnly bool             // the object did not change, only the set of watched namespaces
+	Folded       *Folding         // the changes that were merged into this one; nil for a single change
+	// rowText and tableText are encoded events. They count toward the memory limit of the history.
 	rowText   Lazy[[]byte]
 	tableText Lazy[[]byte]
-	// delta and health can be long, so they are freed when no reader uses them.
+	// delta and health can be long. Therefore, they are weak, and are freed when no reader uses them.
 	delta  WeakLazy[Delta]
 	health WeakLazy[healthText]
-	masked WeakLazy[Change] // with sensitive values masked for viewers of share links (guests)
+	masked WeakLazy[Change] // the change with sensitive values masked for guests (viewers of share links)
 }
 
-// Lazy is a shared value that the first call of Get computes.
+// Lazy is a shared value. The first call of Get computes it.
 type Lazy[T any] struct {
 	sync.Once
 
@@ -35,10 +35,10 @@ type Lazy[T any] struct {
 	err   error
 }
 
-// Get returns the value or error that the first call computed.
+// Get returns the result of the first call, which is a value or an error. Only the first call computes it.
 func (o *Lazy[T]) Get(compute func() (T, error)) (T, error) {
 	o.Do(func() {
-		// This error remains if compute panics, so that later callers do not use the zero value.
+		// If compute panics, this error remains, so that later callers do not get the zero value.
 		o.err = errPanicked
 		o.value, o.err = compute()
 	})
@@ -47,13 +47,14 @@ func (o *Lazy[T]) Get(compute func() (T, error)) (T, error) {
 
 var errPanicked = errors.New("the change could not be encoded; an earlier attempt panicked")
 
-// WeakLazy is a shared value that Get computes when needed. The garbage collector can free the value after its use.
+// WeakLazy is a shared value that Get computes if it is not in memory. The garbage collector can free the value when no
+// caller uses it any more.
 type WeakLazy[T any] struct {
 	mu   sync.Mutex
 	last weak.Pointer[T]
 }
 
-// Get returns the shared value. computed is true if this call computed it.
+// Get returns the shared value. computed reports whether this call computed it.
 func (s *WeakLazy[T]) Get(compute func() (*T, error)) (value *T, computed bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

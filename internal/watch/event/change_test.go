@@ -6,7 +6,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/event"
 )
 
-// If the computation of a lazy value panics, only the first caller of Get gets the panic. Later callers get an error.
+// If the computation of a Lazy value panics, only the first caller of Get gets the panic. Later callers get an error
+// instead of the zero value.
 // Invariant: I6.
 func TestLazyPanics(t *testing.T) {
 	value := new(event.Lazy[[]byte])

@@ -17,23 +17,24 @@ import (
 
 // Delta is the difference between the two versions of an updated object, with the authors of the change.
 type Delta struct {
-	// Text is the JSON `,"patch":[..],"by":BY,"authors":AUTHORS`. The member by is omitted if the author is unknown.
-	// The member authors is omitted if there is only one author.
+	// Text is the JSON `,"patch":[..],"by":BY,"authors":AUTHORS`. If no author is known, both authors and by are missing.
+	// If one author made all operations of the patch, only authors is missing.
 	Text      []byte
 	OldValues []byte
 	IsEmpty   bool
-	by        *fieldmanager.Author // nil if unknown
+	by        *fieldmanager.Author // the newest author; nil if unknown
 }
 
 const (
-	// encodedCacheBytes is the approximate maximum size of the Cache that all resources share.
+	// encodedCacheBytes is the approximate maximum size of a Cache, which all resources of a cluster share.
 	encodedCacheBytes    = 4 << 20
 	encodedCacheOverhead = 128
 )
 
-// Cache keeps the newest encoded values of changes in memory, because a Change has only weak references to them.
+// Cache keeps recently encoded values of changes in memory. Without it, these values would be freed soon, because a
+// Change has only weak references to them.
 type Cache struct {
-	Health *health.Evaluator // Determines the health in events.
+	Health *health.Evaluator // Determines the health of objects for events.
 
 	mu      sync.Mutex
 	entries []encodedEntry
@@ -45,7 +46,7 @@ type encodedEntry struct {
 	bytes int
 }
 
-// Add stores a value of about the given number of bytes. A full Cache drops the oldest values.
+// Add stores a value that uses about the given number of bytes. If the Cache is full, Add drops the oldest values.
 func (r *Cache) Add(value any, bytes int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -59,7 +60,7 @@ func (r *Cache) Add(value any, bytes int) {
 	}
 }
 
-// Values returns the cached values from the oldest to the newest, and the sum of their sizes in bytes.
+// Values returns the cached values from the oldest to the newest, and the sum of their accounted sizes in bytes.
 func (r *Cache) Values() (all []any, accounted int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -69,7 +70,7 @@ func (r *Cache) Values() (all []any, accounted int) {
 	return all, r.bytes
 }
 
-// DeltaOf returns the difference between the two versions of an update. Concurrent readers share it.
+// DeltaOf returns the difference between the two versions of an updated object. Concurrent readers share the result.
 func DeltaOf(c *Change, cache *Cache) (*Delta, error) {
 	d, computed, err := c.Memo.delta.Get(func() (*Delta, error) { return newDelta(c) })
 	if computed {
@@ -119,13 +120,14 @@ func operations(patch []byte) (n int) {
 	return n
 }
 
-// authorAge is the maximum age of a managedFields entry that can count as the author of a change. A second change
-// within a second does not update the entry's time, because times are in whole seconds.
+// authorAge is the maximum age of a managedFields entry whose author can have made the change, although the change did
+// not update the entry's time. Such an entry exists if a manager writes twice within one second, because times are
+// whole seconds.
 const authorAge = 2 * time.Second
 
 // newestAuthor returns the author in the newest managedFields entry. It returns nil if the change did not update the
-// time of this entry, and the entry is older than authorAge. guess is true if several entries have the newest time, or
-// if the change did not update that time.
+// time of this entry and the entry is older than authorAge. guess reports that the author is not certain: several
+// entries have the newest time, or the change did not update it.
 func newestAuthor(c *Change) (a *fieldmanager.Author, guess bool) {
 	if c.Memo.Managed == nil {
 		return nil, false
@@ -140,14 +142,15 @@ func newestAuthor(c *Change) (a *fieldmanager.Author, guess bool) {
 	return &newest, true
 }
 
-// Folding contains the changes that were merged into one update, oldest first: at most MaxFolded + 1.
+// Folding contains the changes that were merged into one update, oldest first. If there are more than MaxFolded, it
+// contains only the first MaxFolded + 1.
 type Folding []*Change
 
-// MaxFolded is the maximum number of merged changes for which an author is determined.
+// MaxFolded is the maximum number of merged changes for which the author of the resulting update is determined.
 const MaxFolded = 16
 
-// author returns the author of the changes of table cells. It returns nil if these changes have several or unknown
-// authors.
+// author returns the author of the changed table cells. It returns nil if the author of a change is unknown, or if
+// different authors changed cells.
 func (r Folding) author(cache *Cache) (*fieldmanager.Author, error) {
 	var by, noAuthor *fieldmanager.Author
 	for _, c := range slices.Backward(r) {
@@ -172,8 +175,8 @@ func sameManager(a, b *fieldmanager.Author) bool {
 	return a.Manager == b.Manager && a.Operation == b.Operation && a.Subresource == b.Subresource
 }
 
-// rowAuthor returns the author of an update, or nil. It compares the two versions of the object only if newestAuthor is
-// not certain, because this comparison is expensive.
+// rowAuthor returns the author of an update, or nil if unknown. Only if newestAuthor is not certain, it compares the
+// two versions of the object, because this comparison is expensive.
 func rowAuthor(c *Change, cache *Cache) (*fieldmanager.Author, error) {
 	if c.Memo.Folded != nil {
 		return c.Memo.Folded.author(cache)
@@ -185,8 +188,8 @@ func rowAuthor(c *Change, cache *Cache) (*fieldmanager.Author, error) {
 	return AuthorOf(c, cache)
 }
 
-// AuthorOf returns the author of an add or an update, or nil if the author is unknown. A delete has no author, because
-// managedFields do not record deletions. The zero Cache can be used.
+// AuthorOf returns the author of an add or an update, or nil if the author is unknown. The author of a delete is always
+// unknown, because managedFields do not record deletions. The cache can be the zero Cache.
 func AuthorOf(c *Change, cache *Cache) (*fieldmanager.Author, error) {
 	switch {
 	case c.Memo.CoverageOnly || c.Op == journal.Delete:
@@ -202,7 +205,8 @@ func AuthorOf(c *Change, cache *Cache) (*fieldmanager.Author, error) {
 	return d.by, nil
 }
 
-// AppendRowAuthor appends the author of an update, if it is known, to an event as the member "by".
+// AppendRowAuthor appends the author of an update to an event, as the JSON member "by". It appends nothing if the
+// author is unknown.
 func AppendRowAuthor(dst []byte, c *Change, cache *Cache) ([]byte, error) {
 	by, err := rowAuthor(c, cache)
 	if by == nil {
@@ -211,7 +215,8 @@ func AppendRowAuthor(dst []byte, c *Change, cache *Cache) ([]byte, error) {
 	return AppendMember(dst, "by", by), err
 }
 
-// AppendMember appends a member to a JSON object without its closing brace. It omits values that cannot be encoded.
+// AppendMember appends a member to a JSON object that has no closing brace yet. It appends nothing if the value cannot
+// be encoded.
 func AppendMember(dst []byte, name string, value any) []byte {
 	text, err := json.Marshal(value)
 	if err != nil {

@@ -11,14 +11,15 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
-// Row returns a change as a JSON event for subscriptions to the view "rows". All readers share the text.
+// Row encodes a change as a JSON event for subscriptions to the view "rows". All readers share the encoded text.
 func Row(c *Change, cache *Cache) ([]byte, error) {
 	return c.Memo.rowText.Get(func() ([]byte, error) {
 		return newRowEvent(c, cache, (*compact.Object).AppendVersion, appendNamedAuthor)
 	})
 }
 
-// Table returns a change as a JSON event for the view "table". Updates omit data that the client already has.
+// Table encodes a change as a JSON event for the view "table". An update contains only the data that the client does
+// not have yet.
 func Table(c *Change, cache *Cache) ([]byte, error) {
 	if c.Op != journal.Update {
 		return Row(c, cache)
@@ -57,10 +58,11 @@ func newRowEvent(
 			dst = appendBy(dst, by)
 		}
 	}
-	return bytes.Clone(append(dst, '}')), nil // removes spare capacity, because the memory limit does not count it
+	return bytes.Clone(append(dst, '}')), nil // Clone drops spare capacity, which the memory limit does not count.
 }
 
-// AppendChangedVerdict appends the new verdict of an update as the JSON member "verdict", if it has changed.
+// AppendChangedVerdict appends the new verdict of an updated object as the JSON member "verdict". It appends nothing if
+// the verdict is the same.
 func AppendChangedVerdict(dst []byte, before, after *compact.Object) []byte {
 	if before.Verdict().Same(after.Verdict()) {
 		return dst
@@ -92,8 +94,8 @@ func appendResourceVersion(o *compact.Object, dst []byte) []byte {
 	return jsonscan.AppendString(append(dst, `,"rv":`...), o.ResourceVersion())
 }
 
-// Object returns a change as a JSON event for the view of a single object. Few readers read the same object, so they do
-// not share the text.
+// Object encodes a change as a JSON event for the view of a single object. The text is not shared, because few readers
+// read the same object.
 func Object(c *Change, cache *Cache) ([]byte, error) {
 	if c.Op == journal.Delete {
 		return append(jsonscan.AppendString([]byte(`{"op":"delete","uid":`), c.Old.UID()), '}'), nil
@@ -120,8 +122,8 @@ func Object(c *Change, cache *Cache) ([]byte, error) {
 	return append(append(event, health.text...), '}'), nil
 }
 
-// AppendChangedCells compares two JSON arrays of table cells, and appends the changed cells as a JSON object by
-// column index.
+// AppendChangedCells compares two JSON arrays of table cells. It appends a JSON object with the new values of the
+// changed cells, by column index.
 func AppendChangedCells(dst, oldCells, newCells []byte) ([]byte, error) {
 	old := make([]string, 0, 16)
 	c := jsonscan.NewCursor(oldCells)

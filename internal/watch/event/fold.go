@@ -8,7 +8,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
 )
 
-// Fold merges the changes of each object into one change. The merged change has the managedFields of the newest change.
+// Fold merges all changes of the same object into one change. The merged change has the managedFields of the newest
+// change of the object.
 func Fold(changes []*Change) []*Change {
 	folded := journal.Fold(changes, (*compact.Object).SameUID)
 	var merged map[string]*Folding

@@ -7,7 +7,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
 )
 
-// healthText is the JSON member `,"health":{..}` of an event. It is empty if an update did not change the health.
+// healthText is the JSON member `,"health":{..}` of an event. The text is empty if an update did not change the health.
 type healthText struct{ text []byte }
 
 func healthOf(c *Change, cache *Cache) (*healthText, error) {
@@ -38,7 +38,8 @@ func objectHealth(o *compact.Object, cache *Cache) ([]byte, error) {
 	return cache.AppendHealth(nil, text), nil
 }
 
-// AppendHealth appends the health of an object, given as JSON text, to dst as a JSON member.
+// AppendHealth appends the health of an object to dst, as the JSON member "health". object is the JSON text of the
+// object.
 func (r *Cache) AppendHealth(dst, object []byte) []byte {
 	return AppendMember(dst, "health", r.Health.Of(object))
 }

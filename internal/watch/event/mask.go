@@ -7,8 +7,8 @@ import (
 
 // Masked returns a change with sensitive values masked for viewers of a share link.
 //
-// A masked value that has changed becomes "(masked, changed)". The client shows this text until it gets the complete
-// text of the object again. The patches of later changes can still be applied to the client's text.
+// If a masked value has changed, its new mask is "(masked, changed)". The client shows this mask until it gets the
+// complete object again. The patches of later changes still apply to the object that the client has.
 func Masked(c *Change, mask *compact.GuestMask, cache *Cache) (*Change, error) {
 	masked, computed, err := c.Memo.masked.Get(func() (*Change, error) { return newMasked(c, mask) })
 	if computed {

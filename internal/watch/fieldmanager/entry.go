@@ -8,8 +8,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// maxShapes limits the sets of keys that identify a list's elements. Normal lists have one such set, but hostile data
-// can have many.
+// maxShapes limits the number of different sets of key names that identify the elements of a list. A normal list has
+// one such set, but hostile managedFields can have many.
 const maxShapes = 8
 
 type entry struct {
@@ -17,11 +17,12 @@ type entry struct {
 
 	fields []byte
 	set    *fieldpath.Set
-	shapes map[*fieldpath.Set][][]string // for each list in set: the member names by which its elements are identified
+	shapes map[*fieldpath.Set][][]string // for each list in set: the sets of member names that identify an element
 }
 
-// ownedDepth returns the length of the path's part that leads to an owned value. ok is false if the entry owns
-// nothing on the path.
+// ownedDepth returns the length of the longest start of the path that leads to a value that the entry owns. If the
+// entry also owns values inside the value at the end of the path, it returns the length of the path. ok is false if the
+// entry owns nothing on the path.
 func (e *entry) ownedDepth(path []step) (depth int, ok bool) {
 	set := e.parse()
 	for i := range path {
@@ -49,13 +50,14 @@ func (e *entry) parse() *fieldpath.Set {
 	return e.set
 }
 
-// find follows one step of a path. member means that the entry owns the field; children are owned inner fields.
+// find follows one step of a path. member reports whether the entry owns the value at this step. children contains the
+// fields inside this value that the entry owns.
 func (e *entry) find(set *fieldpath.Set, s *step) (member bool, children *fieldpath.Set) {
 	if s.item == nil {
 		return getElement(set, fieldpath.FieldNameElement(s.name))
 	}
 	if member, children = getElement(set, fieldpath.IndexElement(s.index)); member || children != nil {
-		return member, children // the elements of this list are identified by their index
+		return member, children // managedFields identify the elements of this list by index
 	}
 	if s.item.parse(); s.item.members == nil {
 		v, err := value.FromJSON(s.item.text)

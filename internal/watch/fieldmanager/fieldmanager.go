@@ -1,7 +1,7 @@
-// Package fieldmanager finds the field managers (users and programs) that made a change. It compares the operations
-// of a patch with managedFields, in which the API server records who wrote each field.
+// Package fieldmanager finds the field managers (users and programs) that made a change. It compares the operations of
+// a patch with the managedFields of the object, in which the API server records who wrote each field.
 //
-// Malformed managedFields have no authors.
+// If the managedFields are malformed, the result contains no authors.
 package fieldmanager
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
-// Author is one entry of managedFields without the list of owned fields. Time is in whole seconds.
+// Author is one entry of managedFields, without the list of owned fields. The field Time is in whole seconds.
 type Author struct {
 	Manager     string    `json:"manager"`
 	Operation   string    `json:"operation"` // "Apply" or "Update"
@@ -21,15 +21,15 @@ type Author struct {
 	Time        time.Time `json:"time,omitzero"`
 }
 
-// Share contains the operations of a patch that one author made.
+// Share is an author with the operations of a patch that this author made.
 type Share struct {
 	Author
 
 	Ops []int `json:"ops"` // indices in the patch, ascending
 }
 
-// Newest returns the managedFields entry with the newest time, or nil. If several entries have this time, unambiguous
-// is false.
+// Newest returns the managedFields entry with the newest time, or nil if there are no entries. If several entries have
+// the newest time, unambiguous is false.
 func Newest(managed []byte) (newest *Author, unambiguous bool) {
 	entries := read(managed)
 	for i := range entries {
@@ -44,12 +44,12 @@ func Newest(managed []byte) (newest *Author, unambiguous bool) {
 	if newest == nil {
 		return nil, false
 	}
-	clone := *newest // A pointer into entries would keep all of them in memory.
+	clone := *newest // A pointer to an entry would keep all entries in memory.
 	return &clone, unambiguous
 }
 
-// NewestSpec returns the newest author of an object's specification, or nil. Authors of a subresource, such as status,
-// do not count.
+// NewestSpec returns the newest author of an object's specification, or nil. An author of only a subresource, such as
+// status, does not count.
 func NewestSpec(managed []byte) (newest *Author) {
 	entries := read(managed)
 	for i := range entries {
@@ -63,10 +63,11 @@ func NewestSpec(managed []byte) (newest *Author) {
 	return newest
 }
 
-// Latest returns the newest time in managedFields, or the zero Time. Unlike Newest, it allocates no strings.
+// Latest returns the newest time in managedFields, or the zero Time if there is none. Unlike Newest, it allocates no
+// strings.
 func Latest(managed []byte) (latest time.Time) {
 	c := jsonscan.NewCursor(managed)
-	_ = c.Array(func(int) error { // After an error, the times before the error are still valid.
+	_ = c.Array(func(int) error { // Ignore errors: the times before an error are still valid.
 		return c.Object(func(key []byte) error {
 			if string(key) != "time" {
 				return nil
@@ -81,12 +82,13 @@ func Latest(managed []byte) (latest time.Time) {
 	return latest
 }
 
-// Attribute returns the authors of a patch with their operations, newest first. managed contains the managedFields of
-// newDocument. lastWrite is the newest time in managedFields before the patch. Paths are compared literally, without
-// conversion between API versions.
+// Attribute returns the authors of a patch, newest first, each with the operations that this author made. managed
+// contains the managedFields of newDocument, the object after the patch. lastWrite is the newest time in the
+// managedFields before the patch. Paths are compared literally, so fields that have different paths in another API
+// version are not found.
 func Attribute(managed, patch, newDocument []byte, lastWrite time.Time) []Share {
 	entries := read(managed)
-	slices.Reverse(entries) // makes the stable sort put later entries with the same time first
+	slices.Reverse(entries) // The stable sort then puts the last of the entries with the same time first.
 	slices.SortStableFunc(entries, func(a, b entry) int { return b.Time.Compare(a.Time) })
 	shares := make([]Share, len(entries))
 	for i := range entries {
@@ -96,7 +98,7 @@ func Attribute(managed, patch, newDocument []byte, lastWrite time.Time) []Share 
 	hasNewTime := len(shares) > 0 && shares[0].Time.After(lastWrite)
 	var unattributed []int
 	for n, op := range operations(patch) {
-		// These operations belong to the newest entry, because managedFields records no owner for them.
+		// managedFields record no owner for these operations. They later get the author of the newest entry.
 		isUnowned := op.name == "remove" || isUntracked(op.path)
 		var owners []int
 		if !isUnowned && (hasNewTime || op.path != "" && op.path != "/metadata") {
@@ -109,8 +111,8 @@ func Attribute(managed, patch, newDocument []byte, lastWrite time.Time) []Share 
 			unattributed = append(unattributed, n)
 		}
 	}
-	// Operations without an owner get the newest author. A write without a new time (the binding of a pod) has a
-	// further condition: the newest author must own another operation of the patch.
+	// Operations without an owner get the newest author. If the newest time did not change (as in the binding of a pod),
+	// this applies only if the newest author owns another operation of the patch.
 	if i := fallbackIndex(shares, lastWrite); i >= 0 {
 		shares[i].Ops = append(shares[i].Ops, unattributed...)
 		slices.Sort(shares[i].Ops)
@@ -130,15 +132,16 @@ func fallbackIndex(shares []Share, lastWrite time.Time) int {
 	return -1
 }
 
-// ownersOf returns the indices of the entries that own the value at a path. If there are none, it returns the owners of
-// the nearest parent that has an owner. Entries newer than lastWrite take precedence. entries are sorted newest first.
+// ownersOf returns the indices of the entries that own the value at a path. If no entry owns the value, it returns the
+// owners of the nearest parent that has an owner. If entries newer than lastWrite are among the owners, it returns only
+// these. The parameter entries is sorted, newest first.
 func ownersOf(entries []entry, path []step, lastWrite time.Time) (owners []int) {
 	nearest := 0
 	for i := range entries {
 		hasRecentOwner := len(owners) > 0 && entries[owners[0]].Time.After(lastWrite) &&
 			!entries[i].Time.After(lastWrite)
 		if hasRecentOwner && nearest == len(path) {
-			return owners // These owners own the value itself, and are recent. Older entries need not be parsed.
+			return owners // The owners of the value itself are recent, so skip all older entries.
 		}
 		depth, ok := entries[i].ownedDepth(path)
 		if !ok || depth < nearest || hasRecentOwner && depth == nearest {
@@ -152,7 +155,8 @@ func ownersOf(entries []entry, path []step, lastWrite time.Time) (owners []int) 
 	return owners
 }
 
-// isUntracked reports whether the API server itself sets a field, and does not record it in managedFields.
+// isUntracked reports whether a field is set by the API server itself, which does not record these fields in
+// managedFields.
 func isUntracked(path string) bool {
 	return path == "/metadata/resourceVersion" || path == "/metadata/generation"
 }

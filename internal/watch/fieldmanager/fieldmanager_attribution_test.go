@@ -29,6 +29,7 @@ func patchOf(paths ...string) string {
 	return "[" + strings.Join(ops, ",") + "]"
 }
 
+// For each operation of a patch, Attribute finds the authors in the managedFields.
 // Invariant: I15.
 func TestAttribution(t *testing.T) {
 	const (
@@ -41,7 +42,7 @@ func TestAttribution(t *testing.T) {
 		name     string
 		managers []string
 		patch    string
-		want     string // The expected authors, newest first, such as "helm: 0 2" for the operations 0 and 2.
+		want     string // The expected authors, newest first; "helm: 0 2" means that helm made the operations 0 and 2.
 	}{
 		{
 			"owned member",
@@ -285,7 +286,7 @@ func TestNewest(t *testing.T) {
 	}
 }
 
-// Operation indices are valid, and authors are sorted from the newest, for any input.
+// For any input, the indices of operations are valid, and authors are sorted, newest first.
 // Invariant: I3, I12, I27.
 func FuzzAttribute(f *testing.F) {
 	for _, file := range []string{"apply.jsonl", "deployment.jsonl", "service.jsonl", "pod.jsonl"} {

@@ -54,7 +54,7 @@ func formatShares(tb testing.TB, shares []fieldmanager.Share, patch []byte) stri
 	return strings.TrimSpace(s.String())
 }
 
-// The changes were made with curl and recorded from a real API server.
+// Attribute finds the authors of changes that were made with curl and recorded from a real API server.
 // Invariant: I3.
 func TestRecordedChanges(t *testing.T) {
 	const controller, oncall = "kube-controller-manager Update status 14:43:17:", "oncall Apply  14:43:18:"

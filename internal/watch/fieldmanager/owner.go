@@ -7,15 +7,16 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
-// Owner is an author with the parts of the object that it owns, such as "metadata", "spec" and "status".
+// Owner is an author with the parts of an object in which the author owns fields, such as "metadata", "spec" and
+// "status".
 type Owner struct {
 	Author
 
 	Parts []string `json:"parts"` // Sorted members of the object.
 }
 
-// Owners returns the entries of managedFields with their parts, the newest first. The time of an entry is the time of
-// its last write to any of its parts.
+// Owners returns the authors in managedFields with the parts that they own, the newest first. The field Time is the
+// time of the author's last write to any of these parts.
 func Owners(managed []byte) []Owner {
 	entries := read(managed)
 	owners := make([]Owner, 0, len(entries))
@@ -29,7 +30,7 @@ func Owners(managed []byte) []Owner {
 			return c.Skip()
 		})
 		if err != nil {
-			continue // Without its fields, an entry does not name what it wrote.
+			continue // Omit an entry whose owned fields are missing or malformed.
 		}
 		slices.Sort(owner.Parts)
 		owners = append(owners, owner)

@@ -20,7 +20,8 @@ type node struct {
 	items   []*node
 }
 
-// steps splits a JSON Pointer. A segment for which the document has no value counts as a member name.
+// steps splits a JSON Pointer into steps through the document. If the document has no value at a segment, the segment
+// counts as the name of a member, not as an index.
 func (n *node) steps(path string) []step {
 	if path == "" {
 		return nil

@@ -8,11 +8,11 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/lease"
 )
 
-// coverage records which namespaces have been listed. The informer's lock guards all fields.
+// coverage records which namespaces have been listed and which were removed. The informer's mutex protects all fields.
 type coverage struct {
 	covered map[string]bool
-	// dropped contains the journal offset at which the rows of each namespace were last removed. If there are too many
-	// namespaces, it contains only the key "" with the newest offset.
+	// dropped contains, for each namespace, the journal offset at which its rows were last removed. If there are too many
+	// namespaces, only the key "" is left, with the newest offset.
 	dropped map[string]uint64
 }
 
@@ -27,8 +27,8 @@ func (c *coverage) hasListed(namespace string) bool {
 	return c.includes(namespace) || namespace == "" && len(c.covered) > 0
 }
 
-// entered returns a function that returns the Memo for an added object. CoverageOnly is set if the object's namespace
-// was not listed before.
+// entered returns a function that returns the Memo for the add of an object. The Memo has CoverageOnly set if the
+// object's namespace had not been listed when entered was called.
 func (i *Informer) entered() func(key string) event.Memo {
 	i.mu.Lock()
 	before := coverage{covered: maps.Clone(i.coverage.covered)}
@@ -36,8 +36,8 @@ func (i *Informer) entered() func(key string) event.Memo {
 	return func(key string) event.Memo { return event.Memo{CoverageOnly: !before.includes(NamespaceOf(key))} }
 }
 
-// dropCoverage records the removal of rows. isRequested reports whether a reader still requests one of the removed
-// namespaces.
+// dropCoverage records that the rows of the namespaces that match filter were removed. isRequested reports whether a
+// reader still requests one of these namespaces.
 func (i *Informer) dropCoverage(filter func(namespace string) bool) (isRequested bool) {
 	i.mu.Lock()
 	anyCovered := false
@@ -71,13 +71,14 @@ func (i *Informer) dropCoverage(filter func(namespace string) bool) (isRequested
 	return isRequested
 }
 
-// HasGap reports whether the journal can lack changes after offset. An empty list of namespaces means all.
+// HasGap reports whether changes after offset can be missing in the journal for the given namespaces, because their
+// rows were removed. An empty list of namespaces means all.
 func (i *Informer) HasGap(namespaces []string, offset uint64) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for ns, at := range i.coverage.dropped {
 		isRequested := slices.Contains(namespaces, ns)
-		// A reader of all namespaces gets only changes of namespaces that are watched now.
+		// A reader of all namespaces gets only changes of the namespaces that are watched now.
 		if len(namespaces) == 0 {
 			isRequested = i.feeds[""] != nil || i.feeds[ns] != nil
 		}

@@ -9,14 +9,13 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
-// Faults brings an informer into states that otherwise only races produce. It is for tests of other packages.
+// Faults produces states of an informer that otherwise occur only in rare races. It is for tests of other packages.
 type Faults struct{ informer *Informer }
 
-// Faults returns the Faults of the informer.
+// Faults returns a Faults, with which tests change the state of the informer.
 func (i *Informer) Faults() Faults { return Faults{i} }
 
-// DeleteRows removes rows as after a revoked permission; "" means all namespaces. It calls whileLocked while the
-// journal is locked.
+// DeleteRows removes the rows of a namespace ("" means all). It calls whileLocked while the journal is locked.
 func (f Faults) DeleteRows(namespace string, whileLocked func()) {
 	call := sync.OnceFunc(whileLocked)
 	f.informer.evict(func(ns string) bool { call(); return namespace == "" || ns == namespace })
@@ -38,7 +37,7 @@ func (f Faults) Refuse() {
 	}
 }
 
-// SetColumns simulates a list with one new column. It calls whileLocked while the journal is locked.
+// SetColumns simulates a list whose only column is the given one. It calls whileLocked while the journal is locked.
 func (f Faults) SetColumns(column string, whileLocked func()) {
 	f.informer.mu.Lock()
 	feed := f.informer.feeds[""]
@@ -51,10 +50,10 @@ func (f Faults) SetColumns(column string, whileLocked func()) {
 	f.informer.Wake()
 }
 
-// ResetReaders makes all readers restart from a snapshot, as the informer does when a permission was revoked.
+// ResetReaders makes all readers restart from a snapshot, as after a revoked permission.
 func (f Faults) ResetReaders() { f.informer.resetReaders() }
 
-// Uncover removes the feed of a namespace but not its rows, as after a revoked permission. restore undoes this.
+// Uncover removes the feed of a namespace but not its rows, as after a revoked permission. restore adds the feed again.
 func (f Faults) Uncover(namespace string) (restore func()) {
 	f.informer.mu.Lock()
 	defer f.informer.mu.Unlock()
@@ -67,7 +66,7 @@ func (f Faults) Uncover(namespace string) (restore func()) {
 	}
 }
 
-// OnFeedStop simulates that a watch opens while its feed stops. observer then gets the informer's state.
+// OnFeedStop simulates that a watch opens while its feed stops. It then calls observer with the informer's state.
 func (f Faults) OnFeedStop(observer func(status.State)) {
 	f.informer.mu.Lock()
 	defer f.informer.mu.Unlock()

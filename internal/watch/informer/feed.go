@@ -23,16 +23,16 @@ import (
 
 const (
 	stallTimeout = 15 * time.Second
-	// pollInterval is the time between two lists of a resource that cannot be watched.
+	// pollInterval is the time between two lists of a resource that is listed repeatedly, because it cannot be watched.
 	pollInterval = 30 * time.Second
-	// columnsTimeout limits the request for the CRD that defines the columns.
+	// columnsTimeout is the maximum duration of the request for the CRD, which defines the columns of a custom resource.
 	columnsTimeout = 2 * time.Second
-	// NotWatchable is the first sentence of the reason why a resource is polled (listed repeatedly), although its API
-	// supports watches.
+	// NotWatchable is the first sentence of the reason why a resource is polled (listed repeatedly), if its API supports
+	// watches, but the program may not watch it.
 	NotWatchable = "The resource can be listed, but not watched. "
 )
 
-// feed lists and watches one namespace, or all (""), and stores the results in the informer's journal.
+// feed lists and watches the objects in one namespace, or in all (""), and stores them in the informer's journal.
 type feed struct {
 	informer     *Informer
 	namespace    string
@@ -43,7 +43,7 @@ type feed struct {
 	lastChangeAt atomic.Int64
 	reserved     *budget.Reservation
 
-	// state is changed before readers are woken.
+	// state must be changed before readers are woken, so that they read the new state.
 	state feedState
 }
 
@@ -87,8 +87,7 @@ func (f *feed) run(ctx context.Context) {
 	}
 }
 
-// poll lists a resource that cannot be watched, then waits for pollInterval. The status of a polled feed is never
-// Live.
+// poll lists a resource that cannot be watched, and then waits for pollInterval. It never makes the status Live.
 func (f *feed) poll(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
@@ -104,7 +103,7 @@ func (f *feed) poll(ctx context.Context) {
 	signal.Sleep(ctx, pollInterval)
 }
 
-// listAll reads all pages of a list. Some API servers send pages even if no limit was requested.
+// listAll requests all pages of a list. Some API servers return pages even if the request has no limit.
 func (f *feed) listAll(ctx context.Context) (objects []*compact.Object, err error) {
 	for options := (metav1.ListOptions{}); ; {
 		list, err := f.list(ctx, options)
@@ -127,7 +126,8 @@ func (f *feed) list(ctx context.Context, options metav1.ListOptions) (*listwatch
 	hasListed := f.informer.coverage.hasListed(f.namespace)
 	f.informer.mu.Unlock()
 	if options.ResourceVersion == "0" && hasListed {
-		// Request the newest version, because the cache of an API server can be older than the objects in memory.
+		// Request the newest version. For the version "0", the API server could return objects from its cache that are
+		// older than those in memory.
 		options.ResourceVersion = ""
 	}
 	list, err := f.source.List(ctx, options)
@@ -147,8 +147,8 @@ func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (apiwatch.
 		f.reserved.Begin()
 	}
 	if startsWithList || f.informer.options.Masked {
-		// The columns determine which cells are masked. If values can be masked, read the columns before each watch,
-		// too, because the CRD can have changed.
+		// The columns determine which cells are masked. Read them before each list. If the resource can have masked values,
+		// also read them before each watch, because the CRD can have changed.
 		f.readColumns(ctx)
 	}
 	f.update(func(s *feedState) bool { s.continues = false; return false })
@@ -158,8 +158,8 @@ func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (apiwatch.
 		return nil, err
 	}
 	if err != nil {
-		// After most errors of a streaming list, client-go requests a plain list, whose error is more precise. Record
-		// only the errors after which client-go requests no plain list.
+		// After most errors of a streaming list, client-go requests a plain list, whose error is more precise. Therefore,
+		// record an error of a streaming list only if client-go does not request a plain list after it.
 		if !startsWithList || utilnet.IsConnectionRefused(err) || apierrors.IsTooManyRequests(err) {
 			f.recordFailure(ctx, err)
 		}

@@ -10,13 +10,13 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
-// columnsEvery is the minimum time between relists for changed columns. During an upgrade, API servers can send
-// different columns.
+// columnsEvery is the minimum time between two lists of a namespace that are due to changed columns. During an upgrade,
+// different API servers can send different columns, so that the columns change with each list.
 const columnsEvery = 10 * time.Second
 
 // Feeds starts and stops the feeds (lists and watches) of an informer. Only the reconciler's goroutine uses it.
 type Feeds struct {
-	Requests        <-chan struct{} // Receives a value after a call of RequestReconcile.
+	Requests        <-chan struct{} // Receives a value after each call of RequestReconcile.
 	informer        *Informer
 	running         sync.WaitGroup
 	hasLeftoverRows bool
@@ -26,21 +26,21 @@ type Feeds struct {
 
 // Plan describes the feeds (lists and watches) that an informer needs.
 type Plan struct {
-	// PollReasons has a key for each namespace that needs a feed; "" means all. The value is why the feed must poll,
-	// or empty if it can watch.
+	// PollReasons has a key for each namespace that needs a feed; "" is for all namespaces. If the feed must poll (list
+	// repeatedly), the value is the reason. If the feed can watch, the value is empty.
 	PollReasons map[string]string
-	// IsRevoked means that a permission for a namespace with a feed was revoked. Deleted namespaces do not count.
+	// IsRevoked means that the permission for a namespace with a feed was revoked. Deleted namespaces do not count.
 	IsRevoked bool
-	// IsComplete means that all namespaces that can be watched are known, and were checked against the memory budget.
+	// IsComplete means that all namespaces that can be watched are known, and that their memory was estimated.
 	IsComplete bool
-	// Reserve returns the reservation for the list of a new feed.
+	// Reserve returns the memory that is reserved for the first list of a new feed.
 	Reserve func(namespace string) *budget.Reservation
 }
 
 // Feeds returns the methods with which the reconciler starts and stops the informer's feeds.
 func (i *Informer) Feeds() *Feeds { return &Feeds{Requests: i.reconcileRequests, informer: i} }
 
-// Report wakes readers if the status has changed. Without any feed, it also logs a new state.
+// Report wakes readers if the status has changed. If the informer has no feed, Report also logs a new state.
 func (s *Feeds) Report() {
 	if !s.isStatusChanged {
 		return
@@ -57,11 +57,11 @@ func (s *Feeds) Report() {
 	s.informer.notify()
 }
 
-// Wait waits until all feeds have stopped. Feeds stop when their context ends.
+// Wait waits until all feeds have ended. They end after the context of Apply ends.
 func (s *Feeds) Wait() { s.running.Wait() }
 
-// Running returns a status for each feed by namespace. The status is empty unless the API server or the memory budget
-// refused the feed.
+// Running returns a status for each namespace with a feed. The status is empty, unless the feed must be stopped because
+// the API server refused it or its list did not fit into the memory budget.
 func (s *Feeds) Running() map[string]status.Status {
 	s.informer.mu.Lock()
 	defer s.informer.mu.Unlock()
@@ -72,28 +72,28 @@ func (s *Feeds) Running() map[string]status.Status {
 	return running
 }
 
-// IsWatched reports whether a namespace has a feed, or has objects from an earlier list.
+// IsWatched reports whether a namespace has a feed, or has objects of a feed that has ended.
 func (s *Feeds) IsWatched(namespace string) bool {
 	s.informer.mu.Lock()
 	defer s.informer.mu.Unlock()
 	return s.informer.feeds[namespace] != nil || namespace != "" && s.informer.coverage.includes(namespace)
 }
 
-// ExpireLeases deletes the leases of namespaces that have had no readers for the given time.
+// ExpireLeases deletes the leases (requests of readers) of namespaces that have had no readers for the given time.
 func (s *Feeds) ExpireLeases(idleTime time.Duration) {
 	s.informer.mu.Lock()
 	defer s.informer.mu.Unlock()
 	s.informer.leases.Expire(idleTime)
 }
 
-// SplitLeases returns the namespaces with leases that can be watched now, and those that must wait.
+// SplitLeases returns the namespaces that readers request: those that can be watched now, and those that must wait.
 func (s *Feeds) SplitLeases() (admitted, waiting []string) {
 	s.informer.mu.Lock()
 	defer s.informer.mu.Unlock()
 	return s.informer.leases.Split(func(ns string) bool { return s.informer.feeds[ns] != nil })
 }
 
-// Apply starts the missing feeds of a plan, stops unwanted ones, and removes rows that no feed covers any more.
+// Apply starts the missing feeds of a plan, stops all other feeds, and removes the rows that no feed covers any more.
 func (s *Feeds) Apply(ctx context.Context, plan *Plan) {
 	s.informer.mu.Lock()
 	if s.informer.unreconciled == plan.IsComplete {
@@ -112,7 +112,7 @@ func (s *Feeds) Apply(ctx context.Context, plan *Plan) {
 	isUnwanted := func(ns string) bool { _, ok := plan.PollReasons[ns]; return !ok }
 	if isUnwanted("") && s.hasLeftoverRows {
 		s.hasLeftoverRows = false
-		// Readers must restart if a reader has requested an unwanted namespace while the feed of the namespace stopped.
+		// Readers must also restart if, while a feed stopped, a reader requested the namespace of this feed.
 		if _, isRequested := s.informer.evict(isUnwanted); plan.IsRevoked || isRequested {
 			s.informer.resetReaders()
 		}
@@ -123,8 +123,8 @@ func (s *Feeds) Apply(ctx context.Context, plan *Plan) {
 	s.isStatusChanged = s.isStatusChanged || len(prepared) > 0
 }
 
-// prepare creates a namespace's feed if none is running. The feed of a refused namespace keeps the status of the
-// refusal until the API server responds.
+// prepare creates a feed for a namespace that has none. If the namespace was refused before, the feed starts with the
+// status of the refusal, and keeps it until the API server responds.
 func (s *Feeds) prepare(
 	ctx context.Context, namespace string, plan *Plan, stopped map[*feed]bool, prepared map[*feed]func(),
 ) {
@@ -136,7 +136,7 @@ func (s *Feeds) prepare(
 	if running != nil && !stopped[running] {
 		return
 	}
-	// A feed that replaces others is Syncing, even after a refusal.
+	// If feeds are replaced, the new ones start as Syncing, even after a refusal.
 	if !denied || len(stopped) > 0 {
 		current = status.Status{State: status.Syncing, Since: time.Now()}
 	}
@@ -153,8 +153,8 @@ func (s *Feeds) prepare(
 	prepared[f] = run
 }
 
-// swap replaces stopped feeds with prepared ones under one lock. Otherwise, readers could mistake some rows for all
-// rows.
+// swap replaces stopped feeds with prepared ones while the mutex stays locked. Otherwise, a reader could read a state
+// in between, and regard the rows of some namespaces as those of all.
 func (s *Feeds) swap(stopped map[*feed]bool, prepared map[*feed]func()) {
 	i := s.informer
 	i.mu.Lock()
@@ -174,7 +174,7 @@ func (s *Feeds) swap(stopped map[*feed]bool, prepared map[*feed]func()) {
 	}
 }
 
-// stop stops the feeds that match filter, and waits for their end. A Live status becomes Syncing.
+// stop stops the feeds that match filter, and waits until they have ended. If their status is Live, it becomes Syncing.
 func (s *Feeds) stop(filter func(*feed) bool) (stopped map[*feed]bool) {
 	stopped = make(map[*feed]bool)
 	s.informer.mu.Lock()
@@ -197,14 +197,14 @@ func (s *Feeds) stop(filter func(*feed) bool) (stopped map[*feed]bool) {
 	return stopped
 }
 
-// End stops all feeds, waits until they have stopped, and reports whether there were any.
+// End stops all feeds, waits until they have ended, and reports whether there were any.
 func (s *Feeds) End() bool {
 	stopped := s.stop(func(*feed) bool { return true })
 	s.swap(stopped, nil)
 	return len(stopped) > 0
 }
 
-// Clear removes all rows and starts a new epoch, in which older cursors are invalid.
+// Clear removes all rows and starts a new epoch. Cursors of earlier epochs become invalid.
 func (s *Feeds) Clear() {
 	i, all := s.informer, func(string) bool { return true }
 	i.advanceVersion()
@@ -214,13 +214,14 @@ func (s *Feeds) Clear() {
 	i.Wake()
 }
 
-// Drop stops the feeds of the denied namespaces, and removes their rows and the history.
+// Drop stops the feeds of the denied namespaces, and removes their rows. If these feeds had listed rows, it also drops
+// the history, and all readers restart.
 func (s *Feeds) Drop(denied map[string]status.Status) {
 	if len(denied) == 0 {
 		return
 	}
 	s.informer.mu.Lock()
-	// Set the statuses before the feeds stop, so that no other status is reported in between.
+	// Set these statuses before the feeds stop. Otherwise, readers could get another status in between.
 	maps.Copy(s.informer.denied, denied)
 	s.informer.mu.Unlock()
 	hadListed := false
@@ -236,7 +237,7 @@ func (s *Feeds) Drop(denied map[string]status.Status) {
 	}
 }
 
-// SetStatus sets the status of an informer without feeds. It changes nothing if the state stays the same.
+// SetStatus sets the status of an informer without feeds. If the new state equals the old one, it changes nothing.
 func (s *Feeds) SetStatus(state status.State, reason string) {
 	s.informer.mu.Lock()
 	defer s.informer.mu.Unlock()
@@ -246,14 +247,14 @@ func (s *Feeds) SetStatus(state status.State, reason string) {
 	}
 }
 
-// Deny sets the state of namespaces without a feed. reasons contains the reason for each of them.
+// Deny sets the state of namespaces without a feed. reasons contains the reason for each of these namespaces.
 func (s *Feeds) Deny(state status.State, reasons map[string]string) {
 	s.informer.mu.Lock()
 	defer s.informer.mu.Unlock()
 	for ns, reason := range reasons {
 		previous, since := s.informer.denied[ns], time.Now()
-		// If the reason is the same, the status stays in two cases: the state is the same, or the new state is
-		// Forbidden.
+		// Keep the status with its start time if neither the reason nor the state changes. The status of a refused feed,
+		// such as Absent, also stays if the new state is Forbidden with the same reason.
 		isKept := previous.State == state || previous.State != "" && state == status.Forbidden
 		if isKept && previous.Reason == reason {
 			continue
@@ -266,7 +267,7 @@ func (s *Feeds) Deny(state status.State, reasons map[string]string) {
 	}
 }
 
-// Forget drops the statuses of namespaces that match filter and have no feed.
+// Forget drops the statuses of the denied namespaces (those without a feed) that match filter.
 func (s *Feeds) Forget(filter func(namespace string) bool) {
 	s.informer.mu.Lock()
 	defer s.informer.mu.Unlock()

@@ -11,29 +11,29 @@ import (
 )
 
 const (
-	// gracePeriod is how long a watch can be interrupted before it counts as stale. API servers regularly end
-	// watches.
+	// gracePeriod is how long a watch can be interrupted before its state becomes Stale. It is not zero, because API
+	// servers regularly end watches.
 	gracePeriod      = time.Second
 	progressInterval = 100 * time.Millisecond
-	// totalDelay is the time after which a running first list requests the total number of objects.
+	// totalDelay is the time after which an incomplete first list requests the total number of objects.
 	totalDelay = 200 * time.Millisecond
 )
 
-// feedState is the state of a feed (one list and watch of an informer). The informer's lock guards it.
+// feedState is the state of a feed (one list and watch of an informer). The informer's mutex protects it.
 type feedState struct {
 	status           status.Status
-	hasOwnStatus     bool // This feed has set the field status, which is no longer the initial status.
-	isStopping       bool // The list and watch is being stopped, so its status must not become Live again.
-	synced           bool // All listed objects are in the journal.
+	hasOwnStatus     bool // This feed has set its status, so it is no longer the initial one.
+	isStopping       bool // The feed is being stopped, so its status must not become Live any more.
+	synced           bool // The journal contains all objects of the last list.
 	open             bool
-	listing          bool      // The open watch is still sending its initial list.
-	continues        bool      // It is known that the watch misses no changes since the previous watch or list.
-	interruptedSince time.Time // End of the last watch that worked; zero before the first watch and while one works.
+	listing          bool      // The open watch has not sent all objects of its initial list yet.
+	continues        bool      // It is certain that the open watch misses no changes since the previous watch or list.
+	interruptedSince time.Time // End of the last watch without missed changes; zero before the first and during one.
 	watchRefusal     string
 	oversizedReason  string
-	outdated         bool // The columns have changed since the list, so the resource must be listed again.
-	stalled          bool // A streaming list stalled: use plain lists from now on.
-	usePlainOnce     bool // A streaming list failed: use a plain list once.
+	outdated         bool // The cells of the list are for old columns, so the resource must be listed again.
+	stalled          bool // A streaming list stalled, so all later lists must be plain lists.
+	usePlainOnce     bool // A streaming list failed, so the next list must be a plain list.
 	listedAt         time.Time
 	reportedAt       time.Time
 	estimatedTotal   int
@@ -41,11 +41,11 @@ type feedState struct {
 	feedStats
 }
 
-// feedStats contains statistics of one feed, or the sums of all ended feeds, for the status page.
+// feedStats contains statistics of one feed for the status page, or the sums for all feeds that have ended.
 type feedStats struct {
 	Lists             int
 	Drops             int
-	Interruptions     int // Number of interruptions: after the first list, no watch for longer than gracePeriod.
+	Interruptions     int // Number of times without a watch for longer than gracePeriod, after the first list.
 	InterruptedFor    time.Duration
 	interruptionStart time.Time
 	LastEvent         time.Time
@@ -61,7 +61,7 @@ func (r *feedStats) add(other *feedStats) {
 	}
 }
 
-// finish is called after a feed has ended. It ends the timer and the present interruption, if there is one.
+// finish stops the timer, and ends the current interruption, if there is one. It is called after the feed has ended.
 func (s *feedState) finish() {
 	s.stopTimer()
 	s.endInterruption(time.Now())
@@ -81,8 +81,8 @@ func (s *feedState) endInterruption(now time.Time) {
 	}
 }
 
-// markStopping records that the feed is being stopped. Live becomes Syncing, because the next feed begins with a
-// list.
+// markStopping records that the feed is being stopped. The status Live becomes Syncing, because the feed that replaces
+// this one begins with a list.
 func (s *feedState) markStopping(now time.Time) {
 	s.isStopping = true
 	if s.status.State == status.Live {
@@ -90,7 +90,8 @@ func (s *feedState) markStopping(now time.Time) {
 	}
 }
 
-// set changes the status, and reports whether readers must be informed. An unchanged state keeps its old start time.
+// set changes the status, and reports whether the state or the reason has changed, so that readers must be informed. If
+// the state stays the same, the status keeps its start time.
 func (s *feedState) set(state status.State, start time.Time, reason string) bool {
 	if s.isStopping && state == status.Live {
 		return false
@@ -111,7 +112,7 @@ func (s *feedState) set(state status.State, start time.Time, reason string) bool
 	return changed
 }
 
-// refusal returns the status for which the feed must be stopped, or an empty status.
+// refusal returns the status because of which the feed must be stopped, or an empty status if it can continue.
 func (s *feedState) refusal() status.Status {
 	switch {
 	case s.hasOwnStatus && s.status.State.IsRefused():
@@ -122,11 +123,11 @@ func (s *feedState) refusal() status.Status {
 	return status.Status{}
 }
 
-// opened records that a watch is open. The feed is Live at once only if the watch misses no changes.
+// opened records that a watch is open. The status becomes Live at once only if the watch misses no changes.
 func (s *feedState) opened(startsWithList bool) (isLive, isChanged bool) {
 	s.open, s.listing = true, startsWithList
-	// A watch soon after the list misses no changes. Later, the API server can have discarded events since the list's
-	// resourceVersion.
+	// A watch that opens soon after the list misses no changes. A later watch can miss some, because the API server can
+	// have discarded events after the list's resourceVersion.
 	if time.Since(s.listedAt) < gracePeriod {
 		s.markContinued()
 	}
@@ -134,7 +135,7 @@ func (s *feedState) opened(startsWithList bool) (isLive, isChanged bool) {
 	return isLive, isLive && s.set(status.Live, time.Now(), "")
 }
 
-// continued records that the open watch misses no changes.
+// continued records that the open watch misses no changes since the previous watch or list.
 func (s *feedState) continued() (isChanged bool) {
 	s.markContinued()
 	return s.open && !s.listing && s.synced && s.set(status.Live, time.Now(), "")
@@ -142,8 +143,8 @@ func (s *feedState) continued() (isChanged bool) {
 
 func (s *feedState) markContinued() { s.continues, s.interruptedSince = true, time.Time{} }
 
-// listed records that a list is complete. columnsMatch means that the cells of the list belong to the present
-// columns.
+// listed records that a list is complete. columnsMatch reports whether the cells of the list belong to the informer's
+// current columns. If the resource is polled, pollReason is the reason.
 func (s *feedState) listed(at time.Time, columnsMatch bool, pollReason string) (isChanged bool) {
 	s.synced, s.outdated = columnsMatch, !columnsMatch
 	s.listing, s.usePlainOnce = false, false
@@ -156,15 +157,16 @@ func (s *feedState) listed(at time.Time, columnsMatch bool, pollReason string) (
 		return s.open && columnsMatch && s.set(status.Live, time.Now(), "")
 	}
 	isChanged = columnsMatch && s.set(status.Stale, time.Now(), pollReason)
-	// Clear Since. It would be the time of the first list, but the rows are from the last list.
+	// Clear Since, the start of the state Stale: it can be long ago, although the rows are those of the present list.
 	s.status.Since = time.Time{}
 	return isChanged
 }
 
-// failed records that a list, or the request for a watch, failed.
+// failed records the error of a list request or of a watch request.
 func (s *feedState) failed(err error) (isChanged bool) {
 	state := status.StateOf(err, s.synced)
-	// Change synced together with the state. Otherwise, readers could show an empty list after the rows were removed.
+	// Change synced together with the state. Otherwise, after the rows of a refused feed are removed, readers could show
+	// an empty list as if it were complete.
 	s.synced = s.synced && !state.IsRefused()
 	since := time.Now()
 	if state == status.Stale && !s.interruptedSince.IsZero() {
@@ -175,7 +177,7 @@ func (s *feedState) failed(err error) (isChanged bool) {
 	return isChanged
 }
 
-// ended records that the watch has ended. It returns the end of the last watch that worked.
+// ended records that the watch has ended. It returns the time when the last watch that missed no changes ended.
 func (s *feedState) ended() (since time.Time) {
 	if s.interruptedSince.IsZero() {
 		s.interruptedSince = time.Now()
@@ -186,7 +188,7 @@ func (s *feedState) ended() (since time.Time) {
 	return s.interruptedSince
 }
 
-// update changes the state of the feed. If change returns true, update logs it and wakes readers.
+// update calls change, which changes the state. If change returns true, update logs the state and wakes readers.
 func (f *feed) update(change func(s *feedState) (isChanged bool)) {
 	f.informer.mu.Lock()
 	isChanged := change(&f.state)
@@ -205,7 +207,7 @@ func (f *feed) current() feedState {
 	return f.state
 }
 
-// observe is called while a list arrives. It reports progress, and cancels a list that does not fit into memory.
+// observe is called while a list arrives. It reports progress, and cancels a list that does not fit into the budget.
 func (f *feed) observe(objects int, bytes int64) {
 	isReported := false
 	f.update(func(s *feedState) bool {
@@ -241,8 +243,8 @@ func (f *feed) replaceableBytes() int64 {
 	return int64(f.informer.WeightIn(f.covers))
 }
 
-// requestTotal requests the number of objects, for the progress display, if the first list takes longer than
-// totalDelay.
+// requestTotal requests the total number of objects, so that readers can show progress. It does so only if the first
+// list takes longer than totalDelay.
 func (f *feed) requestTotal(ctx context.Context) {
 	if f.namespace != "" || f.informer.Scope.Fields != "" || f.informer.Scope.Metadata {
 		return
@@ -256,7 +258,7 @@ func (f *feed) requestTotal(ctx context.Context) {
 	}
 }
 
-// recordStall records that a streaming list made no progress. All later lists are plain lists.
+// recordStall records that a streaming list stopped making progress. All later lists of this feed are plain lists.
 func (f *feed) recordStall() {
 	f.update(func(s *feedState) bool { s.stalled = true; return false })
 	f.informer.options.Log.Warn(
@@ -264,8 +266,8 @@ func (f *feed) recordStall() {
 	)
 }
 
-// recordStreamFailure records why a streaming list failed. The next list is a plain list. If the plain list fails, too,
-// its error is more precise.
+// recordStreamFailure records why a streaming list failed. The next list is a plain list. If it fails, too, its error
+// replaces this one, because it is more precise.
 func (f *feed) recordStreamFailure(ctx context.Context, err error) {
 	f.update(func(s *feedState) bool { s.usePlainOnce = true; return false })
 	f.recordFailure(ctx, err)
@@ -282,7 +284,7 @@ func (f *feed) recordOpened(startsWithList bool) {
 	}
 }
 
-// recordEnded records that the watch has ended. The feed becomes Stale if no other watch opens within gracePeriod.
+// recordEnded records that the watch has ended. If no other watch opens within gracePeriod, the status becomes Stale.
 func (f *feed) recordEnded(ctx context.Context) {
 	f.informer.mu.Lock()
 	defer f.informer.mu.Unlock()
@@ -290,7 +292,7 @@ func (f *feed) recordEnded(ctx context.Context) {
 	if f.state.status.State != status.Live || ctx.Err() != nil {
 		return
 	}
-	// The grace period starts at the end of the last watch that missed no changes.
+	// Count the grace period from the end of the last watch that missed no changes.
 	f.state.staleTimer = time.AfterFunc(gracePeriod-time.Since(at), func() {
 		f.update(func(s *feedState) bool {
 			return (!s.open || s.listing) && s.status.State == status.Live && ctx.Err() == nil &&
@@ -299,13 +301,13 @@ func (f *feed) recordEnded(ctx context.Context) {
 	})
 }
 
-// recordFailure records a failed list or watch request, which the Reflector or poll retries.
+// recordFailure records that a list or watch request failed. The Reflector, or the next poll, sends the request again.
 func (f *feed) recordFailure(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
 	}
 	f.update(func(s *feedState) bool { return s.failed(err) })
-	// The reconciler removes the rows of a refused resource; see Feeds.Drop.
+	// If the resource is refused, wake the reconciler, which removes the rows (see Feeds.Drop).
 	if status.StateOf(err, false).IsRefused() {
 		f.informer.RequestReconcile()
 	}

@@ -8,14 +8,14 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
 )
 
-// EpochStart is the cursor and the time at which an epoch of the changes starts. For example, an epoch starts after a
-// revoked permission. Earlier changes are never sent.
+// EpochStart is the cursor and the time at which an epoch of the informer's data starts, for example after a revoked
+// permission. Changes before it are never sent.
 type EpochStart struct {
 	Cursor journal.Cursor
 	at     time.Time
 }
 
-// CurrentEpochStart returns the start of the present epoch of the informer's data.
+// CurrentEpochStart returns the start of the current epoch of the informer's data.
 func (i *Informer) CurrentEpochStart() EpochStart {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -31,7 +31,8 @@ func (i *Informer) retained() (changes int, historyStart time.Time) {
 	return changes, historyStart
 }
 
-// CompleteSince returns the time since which the history contains all changes. An empty list of namespaces means all.
+// CompleteSince returns the time since which the history contains all changes in the given namespaces. An empty list of
+// namespaces means all.
 func (i *Informer) CompleteSince(namespaces []string) time.Time {
 	_, since := i.retained()
 	if listed := i.ListedSince(namespaces); listed.After(since) {
@@ -40,8 +41,8 @@ func (i *Informer) CompleteSince(namespaces []string) time.Time {
 	return since
 }
 
-// ListedSince returns the time of the newest list. Changes before a list can be missing, because the list shows only
-// their result.
+// ListedSince returns the time of the newest list of one of the given namespaces. Changes before this list can be
+// missing in the history, because a list shows only their result. An empty list of namespaces means all.
 func (i *Informer) ListedSince(namespaces []string) (since time.Time) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -54,23 +55,22 @@ func (i *Informer) ListedSince(namespaces []string) (since time.Time) {
 	return since
 }
 
-// HistoryAge returns the maximum age of a change in the history.
+// HistoryAge returns the age after which a change is dropped from the history.
 func (i *Informer) HistoryAge() time.Duration { return i.options.Ring.Age }
 
-// LimitedTo returns r with defaults for zero fields. Bytes is at most an eighth of the budget; a budget of 0 means no
-// limit.
+// LimitedTo returns r with defaults for zero fields. It limits Bytes to an eighth of the budget; 0 means no budget.
 func (r Ring) LimitedTo(budget int64) Ring {
 	r.Bytes, r.Age = cmp.Or(r.Bytes, ringBytes), cmp.Or(r.Age, ringAge)
 	if budget > 0 {
-		// The histories of other resources need room, too.
+		// Leave room in the budget for the histories of other resources.
 		r.Bytes = int(min(int64(r.Bytes), budget/8))
 	}
 	return r
 }
 
-// A Ring limits the history of changes of each resource. Readers resume from this history after a disconnection.
+// A Ring limits the history of changes of each resource. After a disconnection, a reader resumes from this history.
 type Ring struct {
-	Bytes int           // Maximum size in bytes; 0 means 64 MiB. With a memory limit, at most an eighth of the budget.
+	Bytes int           // Maximum size in bytes; 0 means 64 MiB. LimitedTo can reduce it.
 	Age   time.Duration // Maximum age of a change; 0 means 5 minutes.
 }
 

@@ -1,8 +1,9 @@
-// Package informer keeps resources live in memory. An Informer lists and watches one resource, or a part of it, in
-// all namespaces or in each permitted one. It stores objects and changes in a journal.
+// Package informer keeps the objects of resources in memory, and up to date. An Informer lists and watches one
+// resource, or a part of it, in all namespaces together or in each permitted namespace. It stores objects and changes
+// in a journal.
 //
-// All functions are safe for concurrent use, except those of Feeds, which only a reconciler calls. All goroutines
-// have ended when Feeds.Wait returns.
+// All functions are safe for concurrent use, except those of Feeds, which only a reconciler calls. All goroutines have
+// ended when Feeds.Wait returns.
 package informer
 
 import (
@@ -33,7 +34,7 @@ import (
 
 type (
 	resourceJournal = journal.Journal[string, *compact.Object, event.Memo]
-	// Entry is an object in the journal, with its Key.
+	// Entry is an object in the journal, with its key (see the function Key).
 	Entry = journal.Entry[string, *compact.Object]
 )
 
@@ -42,25 +43,24 @@ type Options struct {
 	Client *listwatch.Client
 	Budget *budget.Budget
 	Ring   Ring
-	// PrinterColumns reads the columns that the CRD defines. It is called before each list, and if Masked is set, also
-	// before each watch.
+	// PrinterColumns reads the columns from the CRD of the resource. It is called before each list. If the field Masked
+	// is set, it is also called before each watch.
 	PrinterColumns func(context.Context) printer.CRDColumns
 	Masked         bool
-	// Inherited returns the verdict that the object with a key inherits from other objects, or nil.
+	// Inherited returns the verdict that the object with a journal key inherits from other objects, or nil.
 	Inherited func(key string) *verdict.Verdict
-	// StateChanged and ObjectChanged are called after changes of the informer's state and of an object. They must not
-	// block.
+	// StateChanged is called after a change of the state, and ObjectChanged after one of an object. Neither may block.
 	StateChanged, ObjectChanged func()
 	Log                         *slog.Logger
 }
 
-// An Extension is data that readers derive from the journal and share while the informer lives.
+// An Extension is data that readers compute from the journal, and share until the informer ends.
 type Extension interface {
-	// Weight returns the memory of the extension in bytes. It counts towards the memory budget.
+	// Weight returns the memory of the extension in bytes. The memory counts toward the budget.
 	Weight() int64
 }
 
-// Owner is the user or share link whose quota counts informers and rankings. The zero Owner has no quota.
+// Owner is the user or share link whose quota is charged for informers and rankings. The zero Owner has no quota.
 type Owner struct {
 	// Hash is zero for the program itself, and for a caller without a login.
 	Hash    authz.UserHash
@@ -72,7 +72,7 @@ type Informer struct {
 	*resourceJournal
 
 	options           Options
-	Scope             listwatch.Scope // What the informer watches; Scope.Namespace is empty.
+	Scope             listwatch.Scope // What the informer watches. Its Namespace is empty, because each feed has its own.
 	epoch             uint64
 	reconcileRequests chan struct{}
 	Account           *budget.Account // The memory of the informer.
@@ -84,30 +84,28 @@ type Informer struct {
 	Resets            atomic.Int64 // Number of times that a reader had to restart from a snapshot.
 
 	mu     sync.Mutex
-	Status status.Status // Status of each namespace that is neither in feeds nor in denied.
-	// feeds contains one feed for all namespaces (""), or one for each permitted namespace.
+	Status status.Status // Status of each namespace that has no entry in feeds and denied.
+	// feeds contains either one feed for all namespaces, with the key "", or one feed for each permitted namespace.
 	feeds  map[string]*feed
 	denied map[string]status.Status
-	// unreconciled is true until all namespaces that can be watched are known, and were checked against the memory
-	// budget.
+	// unreconciled is true until all namespaces that can be watched are known, and their memory was estimated.
 	unreconciled bool
 	leases       lease.Set
 	columns      []printer.Column
-	// version increases when columns change or the history must not be sent any more. Readers then restart from a
-	// snapshot.
+	// version increases when columns change, or the history must not be sent any more. All readers then restart.
 	version    int
 	epochStart EpochStart
 	coverage   coverage
 	endedStats feedStats
 }
 
-// Close ends the informer. Its readers get journal.ErrClosed.
+// Close ends the informer. Readers that wait for changes get journal.ErrClosed.
 func (i *Informer) Close() {
 	i.overdue.Close()
 	i.resourceJournal.Close()
 }
 
-// New returns an informer that does not list or watch anything yet. A reconciler starts its feeds.
+// New returns an informer that does not list or watch anything yet. A reconciler starts its feeds (lists and watches).
 func New(scope listwatch.Scope, deps Options) *Informer {
 	deps.Log = deps.Log.With("resource", scope.Resource.GroupResource().String())
 	i := &Informer{
@@ -122,7 +120,7 @@ func New(scope listwatch.Scope, deps Options) *Informer {
 		Same:      unchanged,
 		Continues: (*compact.Object).SameUID,
 		Size:      (*compact.Object).Size,
-		// Each object can have two encoded row texts: one for the rows view and one for the table view.
+		// Each version of an object can have two encoded events: one for the rows view and one for the table view.
 		Derived:  func(o *compact.Object) int { return 2 * o.RowSize() },
 		MaxBytes: deps.Ring.Bytes,
 		MaxAge:   deps.Ring.Age,
@@ -148,13 +146,13 @@ func newEpoch() uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// EpochOf returns the number that identifies an epoch in cursors. A cursor of another epoch is invalid. A new epoch
-// begins when the version of the informer's state changes.
+// EpochOf returns the number of the epoch in cursors, for a version of the informer's state. Each new version begins a
+// new epoch, in which cursors of older epochs are invalid.
 func (i *Informer) EpochOf(version int) uint64 {
 	return i.epoch + uint64(version) //nolint:gosec // A version is never negative.
 }
 
-// RequestReconcile makes the informer review its permissions soon.
+// RequestReconcile makes the reconciler of the informer check permissions, memory and feeds soon.
 func (i *Informer) RequestReconcile() {
 	select {
 	case i.reconcileRequests <- struct{}{}:
@@ -162,19 +160,19 @@ func (i *Informer) RequestReconcile() {
 	}
 }
 
-// State is the state of an informer at one time, for the namespaces that a reader requests.
+// State is the state of an informer at one moment, for the namespaces that a reader requests.
 type State struct {
 	Status    status.Status
-	Synced    bool // All objects of the listed namespaces are in the journal.
+	Synced    bool // The journal contains all objects of the namespaces that can be listed.
 	Columns   []printer.Column
 	Version   int
-	HasNoRows bool // No rows can be shown. The status contains the reason.
+	HasNoRows bool // No rows can be shown. The field Status contains the reason.
 }
 
-// IsUnchanged reports whether rows can be sent. p is the state before the rows were read, and laterState the state
-// after.
+// IsUnchanged reports whether rows that were read between two states can be sent. p is the state before the read, and
+// laterState the state after it.
 func (p *State) IsUnchanged(laterState State) bool {
-	// If the states differ, cells can belong to other columns, or rows were removed during the read.
+	// If these fields differ, cells can belong to other columns, or rows were removed during the read.
 	return p.Version == laterState.Version && p.HasNoRows == laterState.HasNoRows && p.Synced == laterState.Synced &&
 		slices.Equal(p.Status.Namespaces, laterState.Status.Namespaces)
 }
@@ -194,14 +192,14 @@ func (i *Informer) CurrentState(namespaces []string) State {
 	return now
 }
 
-// statusLocked merges the statuses of namespaces; an empty list means all. The caller must have locked i.mu.
+// statusLocked returns one status for all given namespaces. An empty list means all. The caller must lock i.mu.
 func (i *Informer) statusLocked(namespaces []string) (current status.Status, synced bool) {
 	if f := i.feeds[""]; f != nil {
 		return f.state.status, f.state.synced
 	}
 	all := len(namespaces) == 0
 	if all {
-		if i.denied[""].State == status.Failed { // All namespaces together do not fit into memory.
+		if i.denied[""].State == status.Failed { // All namespaces together do not fit into the memory budget.
 			return i.denied[""], false
 		}
 		namespaces = i.listableLocked()
@@ -219,8 +217,8 @@ func (i *Informer) statusLocked(namespaces []string) (current status.Status, syn
 		case "":
 			return i.Status, false
 		case status.Forbidden, status.Absent, status.Failed:
-			// A namespace that does not fit into memory is left out, so that the rows of other namespaces are still
-			// shown.
+			// Continue with the next namespace if one does not fit into the memory budget, so that the rows of other
+			// namespaces are still shown.
 			if now.State == status.Failed && len(namespaces) > 1 {
 				now.Reason = ns + ": " + now.Reason
 			}
@@ -250,11 +248,11 @@ func (i *Informer) statusLocked(namespaces []string) (current status.Status, syn
 	return current, synced
 }
 
-// listableLocked returns the namespaces that the program may list, including those that do not fit into memory.
+// listableLocked returns the namespaces that the program may list, even if they do not fit into the budget.
 func (i *Informer) listableLocked() []string {
 	namespaces := slices.Collect(maps.Keys(i.feeds))
 	for ns, current := range i.denied {
-		if current.State == status.Failed { // The namespace does not fit into memory.
+		if current.State == status.Failed { // The namespace does not fit into the memory budget.
 			namespaces = append(namespaces, ns)
 		}
 	}
@@ -262,14 +260,14 @@ func (i *Informer) listableLocked() []string {
 	return namespaces
 }
 
-// AcquireLeases requests watches of the given namespaces. The caller must call release exactly once. The request ends
-// when the linger time after release has passed. isNamed means that the client named the namespaces.
+// AcquireLeases requests that the given namespaces are watched. The caller must call release exactly once. After
+// release, the request stays in effect for the linger time. isNamed reports whether the client named the namespaces.
 func (i *Informer) AcquireLeases(namespaces []string, isNamed bool) (release func(), err error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	isNew := i.leases.Missing(namespaces) > 0
 	if current, isDenied := i.denied[""]; isDenied && isNew && !i.leases.MakeRoom(namespaces) {
-		// The informer watches all known namespaces. If the client named no namespaces, no lease is needed.
+		// If the client named no namespaces, no lease is needed, because the informer watches all known namespaces anyway.
 		if !isNamed && current.State == status.Forbidden {
 			return func() {}, nil
 		}
@@ -291,8 +289,7 @@ func (i *Informer) AcquireLeases(namespaces []string, isNamed bool) (release fun
 	}, nil
 }
 
-// Wait blocks until condition returns true, ctx ends, or timeout has passed. Each change of the journal causes a
-// check.
+// Wait blocks until condition returns true, ctx ends, or timeout has passed. It checks condition after each change.
 func (i *Informer) Wait(ctx context.Context, timeout time.Duration, condition func() bool) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

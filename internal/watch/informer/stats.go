@@ -12,11 +12,11 @@ type Stats struct {
 
 	Status           status.Status
 	Objects          int
-	CacheBytes       int64 // Memory for the objects and for data about masked values.
-	HistoryBytes     int64 // Memory for the history of changes.
+	CacheBytes       int64 // Memory of the objects and of data about masked values.
+	HistoryBytes     int64 // Memory of the history of changes.
 	HistoryChanges   int
 	HistorySince     time.Time
-	InterruptedSince time.Time // The start of the earliest interruption that has not ended; zero if there is none.
+	InterruptedSince time.Time // Start of the earliest interruption that continues; zero if there is none.
 }
 
 // Stats returns the present Stats of the informer.

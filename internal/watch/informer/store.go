@@ -12,20 +12,21 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// Key returns the journal key of an object: "namespace/name".
+// Key returns the key of an object in the journal: "namespace/name".
 func Key(namespace, name string) string { return namespace + "/" + name }
 
 // NamespaceOf returns the namespace in a journal key ("namespace/name").
 func NamespaceOf(key string) string { return key[:strings.IndexByte(key, '/')] }
 
-// unchanged reports whether two versions are equal for readers. Comparing resourceVersions is not enough: some APIs
-// do not set them.
+// unchanged reports whether two versions of an object are the same for readers. It compares more than the
+// resourceVersions, because some APIs do not set them.
 func unchanged(before, after *compact.Object) bool {
 	return before.ResourceVersion() == after.ResourceVersion() && before.SameText(after) && before.SameCells(after) &&
 		before.Verdict().Same(after.Verdict())
 }
 
-// replace stores a complete list. If the resource is polled, pollReason is the reason, and the state becomes Stale.
+// replace stores all objects of a complete list. If the resource is polled (listed repeatedly), pollReason is the
+// reason, and the state becomes Stale.
 func (f *feed) replace(objects []*compact.Object, pollReason string) {
 	if f.reserved.IsOversized {
 		return
@@ -38,10 +39,10 @@ func (f *feed) replace(objects []*compact.Object, pollReason string) {
 	slices.SortFunc(entries, func(a, b Entry) int { return CompareKeys(a.Key, b.Key) })
 	columns := f.source.Columns()
 	columnsChanged := f.setColumns(columns)
-	// Release the reservation before Replace. Otherwise the objects would be counted twice and would seem not to fit
-	// into memory.
+	// Release the reservation before the journal contains the objects. Otherwise, both would count, and the objects would
+	// seem not to fit into memory.
 	f.reserved.Release()
-	// entered() returns a function that marks the objects of newly watched namespaces as visible now, not as created.
+	// i.entered() returns a function that marks objects of newly watched namespaces as visible now, not as created.
 	i.overdue.Write(func() {
 		for n := range entries {
 			entries[n].Value = i.options.withInherited(entries[n].Key, entries[n].Value)
@@ -52,13 +53,14 @@ func (f *feed) replace(objects []*compact.Object, pollReason string) {
 		i.Forget()
 	}
 	start := EpochStart{Cursor: i.Now(), at: time.Now()}
-	// Set the state together with coverage and epochStart, under one lock. Otherwise, readers could get an old state.
+	// Set the state, the coverage and epochStart under one lock. Otherwise, readers could get an old state with new rows.
 	f.update(func(s *feedState) (isChanged bool) {
 		if columnsChanged {
 			i.epochStart = start
 		}
 		i.coverage.covered[f.namespace] = true
-		// The columns can differ now, because another namespace can have been listed since setColumns returned.
+		// The informer's columns can differ from those of this list, because another namespace can have been listed after
+		// the call of setColumns.
 		columnsMatch := len(columns) == 0 || printer.Same(columns, i.columns)
 		return s.listed(start.at, columnsMatch, pollReason)
 	})
@@ -68,13 +70,14 @@ func (f *feed) replace(objects []*compact.Object, pollReason string) {
 
 func (f *feed) covers(key string) bool { return f.namespace == "" || NamespaceOf(key) == f.namespace }
 
-// setColumns sets the columns of the informer. If they changed, readers restart, and the other feeds list again.
+// setColumns sets the columns of the informer. If they have changed, all readers restart, and the other feeds must list
+// again. changed reports this.
 func (f *feed) setColumns(columns []printer.Column) (changed bool) {
 	i := f.informer
 	i.mu.Lock()
 	changed = len(columns) > 0 && !printer.Same(columns, i.columns)
 	if changed {
-		// The rows of the other feeds still have cells for the old columns.
+		// Until the other feeds list again, their rows have cells for the old columns.
 		for _, sibling := range i.feeds {
 			sibling.state.synced, sibling.state.outdated = false, sibling != f && i.columns != nil
 			if state := sibling.state.status.State; state == status.Live || state == status.Stale {
@@ -91,7 +94,8 @@ func (f *feed) setColumns(columns []printer.Column) (changed bool) {
 	return changed
 }
 
-// withInherited returns the object with the verdict that it inherits from other objects.
+// withInherited returns the object with its own verdict, combined with the one that it inherits from other objects. If
+// the verdict is the same as before, it returns the object itself.
 func (o *Options) withInherited(key string, object *compact.Object) *compact.Object {
 	next := object.Verdict().Own()
 	if v := o.Inherited(key); v != nil {
@@ -103,7 +107,7 @@ func (o *Options) withInherited(key string, object *compact.Object) *compact.Obj
 	return object.WithVerdict(next)
 }
 
-// UpdateVerdict applies a change of the verdict that an object inherits.
+// UpdateVerdict stores the verdict of an object after the verdict that the object inherits has changed.
 func (i *Informer) UpdateVerdict(key string) {
 	i.overdue.Write(func() {
 		o, ok, _ := i.Get(key)
@@ -116,10 +120,11 @@ func (i *Informer) UpdateVerdict(key string) {
 	})
 }
 
-// Replace stores the objects of a complete list.
+// Replace stores all objects of a complete list.
 func (f *feed) Replace(objects []*compact.Object) { f.replace(objects, "") }
 
-// Set stores an object of a watch. Its managedFields describe the change and are not stored with the object.
+// Set stores an object that a watch reports. managed contains its managedFields, which belong to the change and are not
+// stored with the object.
 func (f *feed) Set(o *compact.Object, managed *compact.Managed) {
 	weight := 0
 	if managed != nil {
@@ -139,7 +144,8 @@ func (f *feed) Delete(o *compact.Object) {
 	f.recordChange()
 }
 
-// reevaluate replaces an object by a copy with a new verdict. An object that cannot be decompressed keeps its verdict.
+// reevaluate evaluates an object again, and stores a copy if the verdict differs. An object that cannot be decompressed
+// keeps its verdict.
 func reevaluate(i *Informer, key string, now time.Time) {
 	o, ok, _ := i.Get(key)
 	if !ok {
@@ -162,8 +168,8 @@ func (f *feed) lastChangeTime() time.Time {
 	return time.Time{}
 }
 
-// evict removes the rows of the namespaces for which filter returns true. isRequested means that a reader still
-// requests one of these namespaces.
+// evict removes the rows of the namespaces that match filter. hadRows reports whether there were any. isRequested
+// reports whether a reader still requests one of these namespaces.
 func (i *Informer) evict(filter func(namespace string) bool) (hadRows, isRequested bool) {
 	return i.deleteRows(filter), i.dropCoverage(filter)
 }
@@ -177,15 +183,14 @@ func (i *Informer) deleteRows(filter func(namespace string) bool) (hadRows bool)
 	return i.Len() < before
 }
 
-// resetReaders drops the history, because readers are possibly no longer permitted to read it. All readers restart from
-// a new snapshot.
+// resetReaders makes all readers restart from a snapshot. It drops the history, which they possibly may not read now.
 func (i *Informer) resetReaders() {
 	i.advanceVersion()
 	i.Forget()
 	i.Wake()
 }
 
-// advanceVersion starts a new epoch of the informer's data. Readers cannot resume from cursors of older epochs.
+// advanceVersion starts a new epoch of the informer's data, so that readers cannot resume from cursors of older epochs.
 func (i *Informer) advanceVersion() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -194,7 +199,8 @@ func (i *Informer) advanceVersion() {
 	clear(i.coverage.dropped)
 }
 
-// CompareKeys orders journal keys by namespace, then by name. Text order would differ: '-' and '.' are less than '/'.
+// CompareKeys orders journal keys ("namespace/name") by namespace, then by name. A comparison of the texts would give
+// another order, because '-' and '.' are less than '/'.
 func CompareKeys(a, b string) int {
 	namespaceA, nameA, _ := strings.Cut(a, "/")
 	namespaceB, nameB, _ := strings.Cut(b, "/")

@@ -1,6 +1,7 @@
 package journal
 
-// BeginRead returns a function that reads from the present history. Tests can write between the two calls.
+// BeginRead returns a function that reads changes after a cursor from the history as it is now. Tests can write to the
+// journal before they call this function.
 func (j *Journal[K, V, M]) BeginRead(after Cursor, limit int) func() ([]*Change[K, V, M], error) {
 	tail := j.tail.Load()
 	return func() ([]*Change[K, V, M], error) {

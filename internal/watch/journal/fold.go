@@ -1,7 +1,8 @@
 package journal
 
-// Fold merges all changes of a key into one, or none if the key was added and later deleted. continues is like
-// Options.Continues. Results are in the order of each key's first change.
+// Fold merges all changes of each key into one change, or into none if the key was added and later deleted. If
+// continues (see Options.Continues) returns false for the first and the last value, the key gets a delete and an add.
+// Results are in the order of each key's first change.
 func Fold[K comparable, V, M any](changes []*Change[K, V, M], continues func(before, after V) bool) []*Change[K, V, M] {
 	if !repeats(changes) {
 		return changes
@@ -24,7 +25,7 @@ func Fold[K comparable, V, M any](changes []*Change[K, V, M], continues func(bef
 	return folded
 }
 
-// repeats reports whether any key has more than one change. Usually, no key does.
+// repeats reports whether any key has more than one change. Usually, no key does, so Fold has nothing to merge.
 func repeats[K comparable, V, M any](changes []*Change[K, V, M]) bool {
 	if len(changes) <= 8 { // for short lists, a linear search is faster than a map
 		for i, change := range changes {
@@ -49,7 +50,7 @@ func foldKey[K comparable, V, M any](run []*Change[K, V, M], continues func(befo
 		return run
 	}
 	existed, exists := first.Op != Add, last.Op != Delete
-	// A merged change has a new, empty Memo, because the Memos of the changes do not apply to it.
+	// The merged change gets a new, empty Memo, because the Memo of a single change contains data about this change only.
 	merged := Change[K, V, M]{Offset: last.Offset, Time: last.Time, Key: last.Key}
 	remove, add := merged, merged
 	remove.Op, remove.Old = Delete, first.Old

@@ -23,8 +23,8 @@ func (j *Journal[K, V, M]) RetainsAfter(offset uint64) bool {
 	return offset == j.Now().Offset || len(j.History(At(offset+1), 1)) > 0
 }
 
-// Retained returns the number of changes in the history, which contains all changes after completeSince. completeSince
-// is zero if no change was dropped yet.
+// Retained returns the number of changes in the history. The history contains all changes after the time completeSince,
+// which is zero if no change was dropped yet.
 func (j *Journal[K, V, M]) Retained() (changes int, completeSince time.Time) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()

@@ -14,8 +14,8 @@ import (
 )
 
 var (
-	// ErrGone means that changes after a cursor were dropped, or that another journal created the cursor. Readers
-	// need a Snapshot.
+	// ErrGone means that the journal has dropped changes after the reader's cursor, or that the cursor is from another
+	// journal. The reader must start again with a Snapshot.
 	ErrGone = errors.New("the change after this cursor is no longer in the history")
 	// ErrClosed means that the journal was closed, and that the reader has read all its changes.
 	ErrClosed = errors.New("the journal is closed")
@@ -30,7 +30,8 @@ type Change[K comparable, V, M any] struct {
 	Key      K
 	Old, New V
 	Op       Op
-	// All readers share the Memo and add data to it, so M must support concurrent use.
+	// All readers share the Memo of a Change, and store data in it that they have computed from the Change. So M must
+	// support concurrent use.
 	Memo M
 }
 
@@ -48,16 +49,16 @@ const (
 type Options[K comparable, V any] struct {
 	// Same reports whether two values are equal for readers. If they are, Set replaces the value without a Change.
 	Same func(before, after V) bool
-	// Continues reports whether two values are versions of the same thing. Otherwise, Set creates a Delete and an
-	// Add.
+	// Continues reports whether two values are versions of the same object. If not, Set creates a Delete and an Add
+	// instead of an Update.
 	Continues func(before, after V) bool
 	// Size returns the size of a value in bytes, for the limit MaxBytes and the method Weight.
 	Size func(V) int
 	// Derived returns the size, in bytes, of the data that readers will store in a change's Memo. If Derived is nil,
 	// the size is 0.
 	Derived func(V) int
-	// MaxBytes and MaxAge limit the changes in the history, but never drop the newest. Zero MaxAge keeps only the
-	// newest.
+	// MaxBytes and MaxAge limit the size and the age of the changes in the history. The newest change is always kept. If
+	// MaxAge is zero, no other change is kept.
 	MaxBytes int
 	MaxAge   time.Duration
 }
@@ -81,7 +82,7 @@ type Entry[K comparable, V any] struct {
 type Journal[K comparable, V, M any] struct {
 	// Functions in options are called while mu is locked. They must not call the Journal.
 	options Options[K, V]
-	tail    atomic.Pointer[tail[K, V, M]] // what readers see of the history; each write replaces it
+	tail    atomic.Pointer[tail[K, V, M]] // the history as readers see it; each write replaces it
 	waiters waiters
 
 	mu       sync.RWMutex // protects all fields below
@@ -111,9 +112,10 @@ func (j *Journal[K, V, M]) Delete(key K) {
 	j.write(func(now time.Time) { j.deleteLocked(key, none, now) })
 }
 
-// Replace replaces the keys for which includes returns true, and their values; next must not contain other keys. It
-// creates Changes only for differences: first deletes, then adds and updates in the order of next. The first call on an
-// empty journal creates no Changes. addMemo and deleteMemo give the initial Memo of adds and deletes.
+// Replace replaces the values of all keys for which includes returns true; next must contain only such keys. Keys that
+// next lacks are deleted. Only differences create Changes: first the deletes, then the adds and updates in the order of
+// next. The first call on an empty journal creates no Changes. addMemo and deleteMemo give the initial Memo of adds and
+// deletes.
 func (j *Journal[K, V, M]) Replace(includes func(K) bool, next []Entry[K, V], addMemo func(K) M, deleteMemo M) {
 	var none M
 	j.write(func(now time.Time) {
@@ -123,7 +125,8 @@ func (j *Journal[K, V, M]) Replace(includes func(K) bool, next []Entry[K, V], ad
 				j.state[e.Key] = e.Value
 				j.weight += j.options.Size(e.Value)
 			}
-			// Increase the offset without a Change, so that a reader with a cursor at offset 0 gets ErrGone.
+			// Increase the offset without a Change, so that a reader with a cursor at offset 0 gets ErrGone, and reads a
+			// Snapshot.
 			j.nextTail.offset++
 			return
 		}
@@ -159,7 +162,7 @@ func (j *Journal[K, V, M]) Forget() {
 	j.write(func(now time.Time) { j.ring = ring[K, V, M]{completeSince: now} })
 }
 
-// Trim drops changes older than MaxAge, as each write does. Only a journal without writes needs Trim.
+// Trim drops changes older than MaxAge. Each write does this, too, so only a journal without writes needs Trim.
 func (j *Journal[K, V, M]) Trim() {
 	now := time.Now()
 	j.mu.Lock()
@@ -167,7 +170,7 @@ func (j *Journal[K, V, M]) Trim() {
 	j.publishLocked(now)
 }
 
-// Wake makes waiting readers return without changes, so that they can check data outside the journal.
+// Wake makes waiting calls of Next return without changes, so that readers can check data outside the journal.
 func (j *Journal[K, V, M]) Wake() {
 	j.write(func(time.Time) { j.nextTail.wakeups++ })
 }
@@ -188,7 +191,7 @@ func (j *Journal[K, V, M]) write(change func(now time.Time)) {
 	j.waiters.wake()
 }
 
-// publishLocked trims the history, and publishes it for readers.
+// publishLocked trims the history, and publishes the result for readers. The caller must lock mu.
 func (j *Journal[K, V, M]) publishLocked(now time.Time) {
 	j.ring.trim(j.options.MaxBytes, now.Add(-j.options.MaxAge))
 	next := j.nextTail
@@ -254,8 +257,8 @@ func (j *Journal[K, V, M]) Next(ctx context.Context, cursor Cursor, limit int) (
 	return j.NextWithin(ctx, noTimer, cursor, limit)
 }
 
-// NextWithin is like Next, but stops waiting and returns ErrNoChange when timer expires. It calls timer, which returns
-// the timer's channel, only if it must wait.
+// NextWithin is like Next, but stops waiting and returns ErrNoChange when a timer expires. The function timer starts
+// this timer, and returns its channel. NextWithin calls the function only if it must wait.
 func (j *Journal[K, V, M]) NextWithin(
 	ctx context.Context, timer func() <-chan time.Time, cursor Cursor, limit int,
 ) ([]*Change[K, V, M], Cursor, error) {

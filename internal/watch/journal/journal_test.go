@@ -206,7 +206,7 @@ func TestNextWaits(t *testing.T) {
 						return
 					}
 					if len(changes) == 0 {
-						got[i] += 1000 // Count each call of Wake as 1000: only Wake causes a read without changes.
+						got[i] += 1000 // Only Wake causes a read without changes. Add 1000 to distinguish it from changes.
 					}
 					got[i] += len(changes)
 					cursor = next
@@ -500,7 +500,7 @@ func TestWaitingReaderMissesNoChange(t *testing.T) {
 			case offset := <-seen:
 				if awake == 0 && offset < last {
 					j.Set("a", object{1, 2*round + 1})
-					awake = -1 // Not 0, so that this write happens only once in each round.
+					awake = -1 // awake is no longer 0, so this write happens only once in each round.
 				}
 				if offset == last {
 					awake = max(awake, 0) + 1

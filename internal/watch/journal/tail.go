@@ -41,7 +41,7 @@ func (t *tail[K, V, M]) after(offset uint64, limit int) []*Change[K, V, M] {
 	for i := range changes {
 		at := offset + uint64(i) + 1 //nolint:gosec // i cannot be negative.
 		change := t.slots.at(at).Load()
-		// Another offset means that the ring has dropped the expected change.
+		// A change with another offset means that a write has replaced the expected change.
 		if change == nil || change.Offset != at {
 			return nil
 		}
@@ -63,7 +63,8 @@ func (t *tail[K, V, M]) keysAfter(offset uint64) (keys map[K]struct{}, ok bool) 
 	return keys, err == nil
 }
 
-// moved reports whether there is something that Next must deliver to a reader with this cursor.
+// moved reports whether Next must return to a reader with this cursor: there are new changes, Wake was called, or the
+// journal was closed.
 func (t *tail[K, V, M]) moved(cursor Cursor) bool {
 	return t.offset != cursor.Offset || t.wakeups != cursor.wakeups || t.closed
 }

@@ -44,7 +44,7 @@ func (b *waiters) wake() {
 }
 
 func (b *waiters) wakeAll() {
-	b.waking.Store(false) // must precede Swap, so that a wake after Swap is not skipped
+	b.waking.Store(false) // before Swap, so that a call of wake after Swap starts another goroutine
 	signal := make(chan struct{})
 	close(*b.signal.Swap(&signal))
 }

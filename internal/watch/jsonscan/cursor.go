@@ -22,7 +22,7 @@ type Cursor struct {
 	data  []byte
 	pos   int
 	depth int
-	match func(name []byte) bool // only set in ValueWithout
+	match func(name []byte) bool // set only in ValueWithout: Skip stops with an error at a matching name
 }
 
 // NewCursor returns a Cursor at the start of data. The Cursor refers to data and never changes it.

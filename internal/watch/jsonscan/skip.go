@@ -127,8 +127,8 @@ func (c *Cursor) skipString() (escaped bool, err error) {
 	return false, c.unexpected("the end of a string")
 }
 
-// countPlain counts the bytes before the first quote, backslash or control character. The text is in b, with its first
-// byte in the lowest bits.
+// countPlain counts the bytes before the first quote, backslash or control character. b contains eight bytes of text,
+// the first of them in the lowest bits.
 func countPlain(b uint64) int {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	// Each of the three subtractions sets the high bit of matching bytes: control characters, quotes, and backslashes.

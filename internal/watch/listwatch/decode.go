@@ -29,8 +29,8 @@ type decoder struct {
 	columns atomic.Pointer[[]printer.Column] // Columns of the newest list; the pointer is nil before the first list.
 	listing bool
 	encoder *compact.Encoder
-	scratch []byte         // Memory for the next redacted text.
-	verdict verdict.Packed // Memory for the next verdict.
+	scratch []byte         // Buffer for the redacted text of an object; reused.
+	verdict verdict.Packed // Buffer for the verdict on an object; reused.
 }
 
 func newDecoder(groupResource schema.GroupResource, redactor *redact.Redactor, evaluator *health.Evaluator) *decoder {
@@ -44,7 +44,7 @@ func (d *decoder) beginList() {
 	d.listing = true
 }
 
-// endList ends a list.
+// endList ends a list: the redactor forgets objects that were not listed, and the encoder compresses the last Objects.
 func (d *decoder) endList() {
 	d.redactor.EndList()
 	d.encoder.EndList()
@@ -58,8 +58,8 @@ func toValidUTF8(text []byte) []byte {
 	return bytes.ToValidUTF8(text, []byte(string(utf8.RuneError)))
 }
 
-// object makes an Object from a row's cells and the JSON object at the cursor. managed is a part of the cursor's
-// data, not a copy.
+// object makes an Object from the cells of a row and the JSON object at the cursor. managed is the JSON of the object's
+// managedFields. It is a part of the cursor's data, not a copy.
 func (d *decoder) object(cells []byte, c *jsonscan.Cursor) (o *compact.Object, managed []byte, err error) {
 	redacted, err := d.redactor.Next(d.scratch[:0], c)
 	if err != nil {
@@ -71,7 +71,7 @@ func (d *decoder) object(cells []byte, c *jsonscan.Cursor) (o *compact.Object, m
 		return nil, nil, fmt.Errorf("decode an object: %w", err)
 	}
 	managedTime := fieldmanager.Latest(redacted.Managed).Truncate(time.Second) // Objects store times in seconds.
-	// Evaluate the redacted text, so that a sentence cannot contain a masked value.
+	// Evaluate the redacted text, so that the sentence of the verdict cannot contain a masked value.
 	v := d.health.Evaluate(redacted.Text, time.Now(), managedTime)
 	d.verdict = verdict.Pack(d.verdict[:0], &v)
 	o = d.encoder.Encode(&compact.Parts{
@@ -81,11 +81,12 @@ func (d *decoder) object(cells []byte, c *jsonscan.Cursor) (o *compact.Object, m
 	return o, redacted.Managed, nil
 }
 
-// cells converts a table row's cells into the form that an Object stores, with timestamps and masks.
+// cells converts the cells of a table row into the form that an Object stores: with timestamps instead of elapsed
+// times, and with masks instead of sensitive values.
 func (d *decoder) cells(raw []byte, object *redact.Redacted, m *compact.Metadata) []byte {
 	now, columns, builtIn := time.Now(), d.currentColumns(), resource.IsBuiltIn(d.resource.Group)
 	if raw == nil {
-		// A row without cells gets cells for the columns of printer.Plain: the name and the age.
+		// Servers without Tables send no cells. Create the cells for the columns of printer.Plain: the name and the age.
 		out := jsonscan.AppendString([]byte{'['}, m.Name)
 		out = jsonscan.AppendString(append(out, ','), m.CreationTimestamp)
 		return append(out, ']')
@@ -116,7 +117,7 @@ func (d *decoder) cells(raw []byte, object *redact.Redacted, m *compact.Metadata
 			out = append(out, cell...)
 			return nil
 		}
-		// Unquote also removes the escapes of <, > and &. With these escapes, "<none>" takes 16 bytes.
+		// Decode and encode the text again without the escapes of <, > and &. With these escapes, "<none>" takes 16 bytes.
 		text, err := jsonscan.Unquote(cell)
 		if relative {
 			text = columns[i].Resolve(text, object.Text, m.Created(), now)

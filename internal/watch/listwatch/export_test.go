@@ -11,8 +11,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/redact"
 )
 
-// CheckLine decodes a line both as a list event and as a watch event. Without a stream, fuzzing is a thousand times
-// faster.
+// CheckLine decodes a line both as a list event and as a watch event. It uses no stream, which makes fuzzing a thousand
+// times faster.
 func CheckLine(t *testing.T, line []byte) {
 	t.Helper()
 	for _, initial := range []bool{false, true} {

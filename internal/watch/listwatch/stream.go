@@ -24,7 +24,8 @@ const reflectorBatch = 64
 // buffer for the events after the list: it is small, because an open watch keeps it.
 const listBuffer, eventBuffer = 64 << 10, 4 << 10
 
-// maxSilence is the maximum time without data on a watch. API servers send a bookmark about every minute.
+// maxSilence is the maximum time without data on a watch. A longer silence counts as a lost connection, because API
+// servers send a bookmark about every minute.
 const maxSilence = 150 * time.Second
 
 // watchGracePeriod is the time after which a silent watch counts as working. An expired resourceVersion causes an
@@ -142,7 +143,8 @@ func (s *stream) readList(ctx context.Context, lines *lineReader) error {
 			options.Observe(objects, s.source.decoder.encoder.ListBytes())
 		}
 		pending = append(pending, e.forReflector())
-		// Building the dictionary changes the objects, so receivers must not have them yet.
+		// While the encoder collects objects for its dictionary, receivers must not have them yet, because it will change
+		// them.
 		if !s.source.decoder.encoder.Collecting() && len(pending) >= reflectorBatch {
 			s.send(ctx, pending...)
 			pending = pending[:0]
@@ -173,7 +175,7 @@ func (s *stream) readEvents(ctx context.Context, lines *lineReader, initial bool
 		line, err := lines.next()
 		silenceTimer.Reset(maxSilence)
 		if err != nil {
-			return nil // The Reflector resumes an interrupted watch.
+			return nil // End without an error, so that the Reflector resumes the watch.
 		}
 		e, err := s.source.decoder.event(line, false)
 		if err != nil {
@@ -208,8 +210,8 @@ type lineReader struct {
 	lastLine []byte
 }
 
-// next returns the next line. The line contains values that are not masked yet, so the following call overwrites it
-// with zeros.
+// next returns the next line. The line contains values that are not masked yet, so the following call of next
+// overwrites it with zeros.
 func (l *lineReader) next() ([]byte, error) {
 	clear(l.lastLine)
 	line, err := l.read()

@@ -492,7 +492,7 @@ func TestStopEndsWatch(t *testing.T) {
 	s := newSource(t, server, pods, listwatch.SourceOptions{})
 	w := openWatch(t, s, streamingListOptions())
 	nextEvent(t, w)
-	w.Stop() // Meanwhile, the watch waits for a receiver of the event of p2.
+	w.Stop() // Stop must work while the watch waits for a receiver of the event of p2.
 	if _, open := <-w.ResultChan(); open {
 		t.Error("got an event after Stop")
 	}

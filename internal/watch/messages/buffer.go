@@ -10,7 +10,7 @@ import (
 // Buffer is the buffer for one message at a time, with its reserved memory. The caller must call SetContext before the
 // other methods.
 type Buffer struct {
-	Pool    *sync.Pool    // A pool of *[]byte.
+	Pool    *sync.Pool    // Contains slices for messages (*[]byte) to reuse.
 	Slots   chan struct{} // Limits how many messages of one Access are in memory at the same time; nil for no limit.
 	Reserve Reserve       // nil reserves no memory.
 
@@ -54,11 +54,11 @@ func (b *Buffer) Acquire(bytes int64) bool {
 // Grow adds bytes to the reserved memory.
 func (b *Buffer) Grow(bytes int64) { b.reservation.Grow(bytes) }
 
-// KeepList adds the bytes of a list of rows to the reserved memory until Release. Later parts of a snapshot send the
-// remaining rows of this list.
+// KeepList adds the bytes of a list of rows to the reserved memory until Release, because later parts of the snapshot
+// are built from this list.
 func (b *Buffer) KeepList(bytes int64) { b.listBytes = bytes }
 
-// KeepShared keeps a text in memory until Release. Other readers can also send this text.
+// KeepShared keeps a text that other readers can send, too, in memory until Release.
 func (b *Buffer) KeepShared(text *[]byte) { b.shared = text }
 
 // Borrow returns an empty slice of this message's buffer, which the first call takes from the pool. It can wait for a

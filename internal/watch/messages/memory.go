@@ -34,6 +34,6 @@ func Memory(length int, plain bool) int64 {
 	return CompressorMemory + 2*int64(length)
 }
 
-// Reserve reserves memory for one message. The caller corrects this estimate later, and releases the memory after
-// sending.
+// Reserve reserves memory for one message. The parameter bytes is an estimate. When the message is complete, the caller
+// corrects the reservation. After sending the message, the caller releases it.
 type Reserve func(ctx context.Context, bytes int64) (*limit.Reservation, error)

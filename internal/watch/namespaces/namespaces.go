@@ -33,15 +33,17 @@ const (
 
 // Namespaces knows the namespaces of a cluster.
 type Namespaces struct {
-	// Existence caches for each namespace whether it exists. The value is an error if the namespace does not exist.
+	// Existence caches for each namespace whether it exists. The value is nil if the namespace exists, and otherwise an
+	// error.
 	Existence        *flight.Cache[string, error]
 	pool             *pool.Pool
-	defaultNamespace string // Of the kubeconfig; can be empty.
+	defaultNamespace string // The default namespace of the kubeconfig; can be empty.
 	get              func(ctx context.Context, namespace string) error
 	last             atomic.Pointer[[]string] // The newest list; nil before the first one. Read-only.
 }
 
-// New returns the Namespaces of a cluster. get must get a Namespace from the API server.
+// New returns the Namespaces of a cluster. The function get must request a Namespace from the API server, and return an
+// error if it does not exist.
 func New(pool *pool.Pool, defaultNamespace string, get func(context.Context, string) error) *Namespaces {
 	existence := flight.New[string, error](maxCachedNamespaces, existenceMaxAge)
 	return &Namespaces{Existence: existence, pool: pool, defaultNamespace: defaultNamespace, get: get}

@@ -90,7 +90,7 @@ func (o *Opener) With(
 // Acquire opens the informer from which a query reads. The parameter filter is the result of permit.Checker.Filter.
 func (o *Opener) Acquire(q *query.Query, resource *resource.Resource, filter *query.Filter) (*Query, error) {
 	scope := o.Checker.Viewer.InformerScope(resource, filter.Fields)
-	// A query with Watched starts no informer.
+	// If q.Watched is set, read only from an informer that is already running.
 	if q.Watched {
 		running := o.Find(scope)
 		if running == nil {
@@ -133,7 +133,8 @@ func (q *Query) cursor(version int, offset uint64) string {
 	return string(cipher.Append(nil, epoch, offset))
 }
 
-// cipher returns the key for the viewer's cursors. After a change of permissions, older cursors are invalid.
+// cipher returns the key that encrypts the viewer's cursors. The key depends on the query and on the viewer's
+// permissions, so cursors are invalid after a change of permissions.
 func (q *Query) cipher() cursor.Cipher {
 	request, f := q.query, q.Filter
 	return q.opener.Cursors.Cipher(fmt.Sprintf(

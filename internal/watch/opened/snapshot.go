@@ -20,7 +20,7 @@ type Snapshot struct {
 	Columns  []printer.Column
 	// Objects is in the query's sort order, or by namespace and name. Callers must not change these shared objects.
 	Objects      []*compact.Object
-	IsWorstFirst bool // True if the order is "auto", and means by severity, because an object is failed.
+	IsWorstFirst bool // True if the order is "auto" and an object is failed: sorted by severity.
 	Total        int  // The number of matching objects, including those beyond the limit.
 	Status       status.Status
 	Synced       bool // The first list of the resource has ended, and Objects is complete.
@@ -53,7 +53,7 @@ func (o *Opener) Snapshot(ctx context.Context, q query.Query, wait time.Duration
 	if !now.Synced {
 		return snapshot, ctx.Err()
 	}
-	// The version changes when this program loses a permission.
+	// The informer gets a new version when this program loses a permission. The objects must then no longer be sent.
 	isCurrent := func() bool { return informer.CurrentState(nil).Version == now.Version }
 	o.Checker.RecordRows(resource, filter, isCurrent)
 	snapshot.Objects, snapshot.Total, snapshot.IsWorstFirst = listing.Objects, total, listing.IsWorstFirst
@@ -73,7 +73,8 @@ func (o *Opener) Snapshot(ctx context.Context, q query.Query, wait time.Duration
 	return snapshot, err
 }
 
-// first waits for the scan limiter, and reads the result. It repeats an access review that is too old.
+// first waits for the scan limiter, and reads the result. Before and after the wait, it repeats the access review if
+// that is too old.
 func (q *Query) first(ctx context.Context, reviewedAt time.Time) (*shared.Listing, int, informer.State, error) {
 	o := q.opener
 	check := func() error {
@@ -105,7 +106,7 @@ func (q *Query) first(ctx context.Context, reviewedAt time.Time) (*shared.Listin
 	return found, total, now, nil
 }
 
-// scanMemory estimates the bytes that a query allocates for its list of rows. The parameter rows is the number of rows
+// scanMemory estimates how many bytes a query allocates for its list of rows. The parameter rows is the number of rows
 // in the informer.
 func scanMemory(q *query.Query, f *query.Filter, rows int64) int64 {
 	switch {

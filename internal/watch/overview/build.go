@@ -78,14 +78,14 @@ type builder struct {
 	checker    *permit.Checker
 	namespaces []string
 	state      inherit.State
-	filters    map[graph.Kind]*query.Filter // Of the resources that the viewer may read.
+	filters    map[graph.Kind]*query.Filter // The filters of the resources that the viewer may read.
 	informers  map[graph.Kind]*inherit.Watched
-	kinds      map[string]graph.Kind // By the ref of the resource.
+	kinds      map[string]graph.Kind // The kind of each resource, by its ref.
 	result     *Overview
 }
 
-// newBuilder checks what the viewer may read. If the viewer may not list a resource in namespaces, the builder tries
-// the namespace in alternative instead, unless alternative is empty.
+// newBuilder checks what the viewer may read. If the viewer may not list a resource in the given namespaces, newBuilder
+// tries only the namespace in the parameter alternative, unless it is empty.
 func newBuilder(
 	ctx context.Context, deps *Deps, checker *permit.Checker, namespaces []string, alternative string,
 ) (*builder, error) {
@@ -211,8 +211,8 @@ func (*builder) isWholeIn(f *query.Filter, namespace string) bool {
 	return !isLimited && (len(f.Namespaces) == 0 || slices.Contains(f.Namespaces, namespace))
 }
 
-// isSelected reports whether an object is in the selected namespaces, or is one of them. Other cluster-scoped objects,
-// such as nodes, are then only causes.
+// isSelected reports whether an object is in the selected namespaces, or is one of them. If namespaces are selected,
+// other cluster-scoped objects, such as nodes, are shown only as causes.
 func (b *builder) isSelected(id graph.ID) bool {
 	namespace := id.Namespace()
 	if namespace == "" && id.Kind == (graph.Kind{Kind: "Namespace"}) {

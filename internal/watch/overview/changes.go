@@ -99,7 +99,7 @@ func (b *builder) addChanges() {
 const sinceTolerance = 2 * time.Second
 
 // lastChange returns the newest change of an object before a problem began. If there is none, it returns the oldest
-// change after the problem began, or nil. The newest change is first in changes.
+// change after the problem began, or nil. The parameter changes is sorted by time, the newest first.
 func lastChange(changes []Change, o verdict.Object, since time.Time) (last *Change) {
 	for n := range changes {
 		if c := &changes[n]; c.Object == o {

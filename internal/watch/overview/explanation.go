@@ -98,7 +98,7 @@ func (b *builder) addChain(e *Explanation, self *neighbor.Neighbor) {
 		return
 	}
 	defer func() {
-		// The note must not depend on whether a hidden cause exists.
+		// Add the note even if there is no hidden cause, so that it does not reveal whether one exists.
 		if len(e.Chain) == 0 && self.Object.Verdict().Severity() > verdict.OK && !b.readsEverything() {
 			b.note("If the cause is an object that you cannot read, it is not shown.")
 		}
@@ -151,7 +151,7 @@ func (b *builder) readsEverything() bool {
 	return true
 }
 
-// hop describes an object that the viewer may see.
+// hop returns the Hop for an object that the viewer may see.
 func (b *builder) hop(n *neighbor.Neighbor) Hop {
 	h := Hop{Affected: Affected{Object: neighbor.ObjectOf(n)}, State: Unknown}
 	switch {
@@ -235,7 +235,7 @@ func (b *builder) related(id graph.ID) string {
 	slices.Sort(lines)
 	hash := fnv.New64a()
 	for _, line := range lines {
-		_, _ = hash.Write([]byte(line + "\n")) // Never fails.
+		_, _ = hash.Write([]byte(line + "\n")) // A hash never returns an error.
 	}
 	return strconv.FormatUint(hash.Sum64(), 36)
 }

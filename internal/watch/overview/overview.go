@@ -30,8 +30,8 @@ type Member struct {
 	verdict.Object
 	verdict.Verdict
 
-	// Chain is the path from the object to its cause: the neighbor first, and the cause last. It is empty without a
-	// cause.
+	// Chain is the path from the object to its cause. The neighbor of the object is first, and the cause is last. It is
+	// empty without a cause.
 	Chain []verdict.Object `json:"chain,omitempty"`
 }
 
@@ -53,7 +53,7 @@ type Warning struct {
 	Objects []verdict.Object `json:"objects"` // The objects of the events, at most MaxMembers, the newest first.
 }
 
-// Amount is a requested and an allocatable quantity.
+// Amount is how much CPU or memory pods request, and how much the nodes can allocate.
 type Amount struct {
 	Requested   float64 `json:"requested"`
 	Allocatable float64 `json:"allocatable"`
@@ -63,8 +63,8 @@ type Amount struct {
 type Summary struct {
 	Nodes     *Nodes         `json:"nodes,omitempty"`
 	Pods      map[string]int `json:"pods,omitempty"`   // The number of pods by phase, such as "Running".
-	CPU       *Amount        `json:"cpu,omitempty"`    // Cores.
-	Memory    *Amount        `json:"memory,omitempty"` // Bytes.
+	CPU       *Amount        `json:"cpu,omitempty"`    // In cores.
+	Memory    *Amount        `json:"memory,omitempty"` // In bytes.
 	Quotas    []Quota        `json:"quotas,omitempty"` // Only for a single namespace.
 	APIServer APIServer      `json:"apiServer"`
 }
@@ -77,7 +77,7 @@ type Nodes struct {
 
 // Quota is one limit of a ResourceQuota, with quantities as Kubernetes writes them, such as "500m".
 type Quota struct {
-	Name     string `json:"name"`     // The ResourceQuota.
+	Name     string `json:"name"`     // The name of the ResourceQuota.
 	Resource string `json:"resource"` // Such as "requests.cpu".
 	Used     string `json:"used"`
 	Hard     string `json:"hard"`

@@ -28,7 +28,8 @@ var causeResources = []resource.Resource{ //nolint:gochecknoglobals // Constant.
 	{Group: "storage.k8s.io", Version: "v1", Resource: "storageclasses"},
 }
 
-// restrictCauses sets HidesCauses and CauseSources of the filter: the causes of verdicts that the viewer may read.
+// restrictCauses sets HidesCauses and CauseSources of the filter, so that verdicts show only causes that the viewer may
+// read.
 func (c *Checker) restrictCauses(ctx context.Context, f *query.Filter, ttl authz.DecisionTTL) error {
 	if !c.deps.InheritsVerdicts || c.Viewer.Program && c.Viewer.Scope == nil {
 		return nil

@@ -53,7 +53,7 @@ func New(viewer Viewer, deps *Deps) Checker {
 func (c *Checker) Resource(ctx context.Context, ref string) (*resource.Resource, error) {
 	if c.Viewer.Scope != nil &&
 		!slices.ContainsFunc(c.Viewer.Scope.Parts, func(p Part) bool { return p.Resource == ref }) {
-		return nil, NotShared() // The error must not reveal whether the resource exists.
+		return nil, NotShared() // Do not reveal whether the resource exists.
 	}
 	return c.deps.Find(ctx, ref)
 }

@@ -71,7 +71,8 @@ func (c *Checker) reviewLists(ctx context.Context, resources []*resource.Resourc
 	if len(namespaced) == 0 {
 		return forbidden
 	}
-	// Without a list of namespaces, permissions in single namespaces are unknown.
+	// If the list of namespaces is not available, permissions in single namespaces are unknown: forbidden omits
+	// namespaced resources.
 	namespaces, err := c.deps.Namespaces(ctx)
 	if err != nil || len(namespaces)*len(namespaced) > maxListReviews {
 		return forbidden

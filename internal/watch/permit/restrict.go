@@ -80,8 +80,8 @@ func (c *Checker) restrictToUser(
 	return nil
 }
 
-// restrictByName marks a subscription to a named object as restricted, because its informer also watches hidden
-// objects.
+// restrictByName marks the filter of a subscription to one named object as restricted if the viewer may not watch all
+// objects. The informer also watches the other objects, and messages must not reveal anything about them.
 func (c *Checker) restrictByName(
 	ctx context.Context, r *resource.Resource, f *query.Filter, verb authz.Verb, ttl authz.DecisionTTL,
 ) error {

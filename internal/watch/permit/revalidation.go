@@ -122,13 +122,15 @@ func (c *Checker) Record(r *resource.Resource, f *query.Filter, verb authz.Verb)
 	c.Revalidation.add(authz.RecheckEvery, func(ctx context.Context) bool {
 		current := &query.Filter{Namespaces: namespaces, Name: name}
 		err := c.restrictToUser(ctx, r, current, verb, authz.TTLRecheck())
-		// The lengths also differ if namespaces is empty (all namespaces), and the user has lost some of them.
+		// An empty namespaces means all namespaces. If the user has lost some, current.Namespaces lists the others, so the
+		// lengths differ, too.
 		return err == nil && len(current.Namespaces) == len(namespaces)
 	})
 }
 
-// RecordRows records that the response has rows of the filter f. isCurrent must return false after this program has
-// lost a permission.
+// RecordRows records that the response has rows of the resource r. The response therefore depends on the user's
+// permission to list r in the namespaces of f, and on this program's own permissions for r. After the program has lost
+// any of its own permissions for r, isCurrent must return false, so that the rest of the response is not sent.
 func (c *Checker) RecordRows(r *resource.Resource, f *query.Filter, isCurrent func() bool) {
 	c.Record(r, f, authz.VerbList)
 	c.Revalidation.add(revalidateEvery, func(context.Context) bool { return isCurrent() })

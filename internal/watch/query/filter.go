@@ -30,7 +30,7 @@ type Filter struct {
 	Columns    []printer.Column // The columns of the rows that are passed to Match. The caller sets them.
 	Selector   *Selector
 
-	// This field and all following ones restrict the filter to the permissions of the viewer; see RestrictToLink.
+	// All fields from here on depend on the viewer's permissions; see RestrictToLink and RestrictToNamespaces.
 	Named               []string // The namespaces of the query that the viewer is permitted to see.
 	PermittedNamespaces []string // The permitted namespaces if the query names none; empty means all.
 	// requiredWords are the words that a share link requires in rows. Nothing about other rows is sent.
@@ -232,8 +232,8 @@ func (f *Filter) regardedObject(o *compact.Object) (object string) {
 // MatchText reports whether the row of an object contains the words of the query.
 func (f *Filter) MatchText(o *compact.Object) bool { return f.containsWords(o, f.words) }
 
-// containsWords reports whether a row's text contains every word. Relative times do not count: they change without an
-// update.
+// containsWords reports whether a row's text contains every word. Elapsed times do not count, because they change
+// without an update of the object.
 func (f *Filter) containsWords(o *compact.Object, words []string) bool {
 	if len(words) == 0 {
 		return true

@@ -34,7 +34,7 @@ func (f *Filter) matchesRegarding(o *compact.Object) bool {
 // regardedGroup returns the API group of the object that an event regards: "core" for the core group.
 func regardedGroup(event *compact.Object) string {
 	var parsed struct {
-		InvolvedObject, Regarding struct{ APIVersion string } // The names in core/v1 and in events.k8s.io/v1.
+		InvolvedObject, Regarding struct{ APIVersion string } // The member in core/v1, and in events.k8s.io/v1.
 	}
 	// Read the group from the object, because no column contains the group.
 	text, err := event.JSON()

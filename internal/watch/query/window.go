@@ -29,11 +29,12 @@ type Range struct{ Offset, Count int }
 type RangeRequest struct {
 	Range
 
-	Around string // The journal key of the row in the middle of the range, if it exists. May be empty.
+	Around string // The journal key of an object. If it has a row, the range is centered on this row. Can be empty.
 }
 
-// NewWindow returns a window of count rows from the row at offset. sort is a column in lower case or "namespace". A "-"
-// before it reverses the order. If sort is empty, rows are ordered by namespace and name.
+// NewWindow returns a window of count rows from the row at offset. sort is a column name, "namespace", "severity" or
+// "auto" (see ranking.ParseSort). A "-" before it reverses the order. If sort is empty, rows are ordered by namespace
+// and name.
 func NewWindow(sort string, offset, count int) (*Window, error) {
 	w := &Window{order: sort, wakeups: make(chan time.Time, 1)}
 	return w, w.Move(offset, count, "", "")
@@ -62,13 +63,13 @@ func (w *Window) Sort() string { return w.order }
 // Request returns the newest request for a range.
 func (w *Window) Request() *RangeRequest { return w.requested.Load() }
 
-// ReplaceRequest replaces the expected request. It returns false if the window was moved, so that a newer request
-// exists.
+// ReplaceRequest replaces the request expected. If the window has a newer request, because it was moved, ReplaceRequest
+// changes nothing and returns false.
 func (w *Window) ReplaceRequest(expected, replacement *RangeRequest) bool {
 	return w.requested.CompareAndSwap(expected, replacement)
 }
 
-// Wake sends a value to the channel of WakeSignals, unless one is pending.
+// Wake makes the receiver of WakeSignals stop waiting. If an earlier signal is still pending, Wake does nothing.
 func (w *Window) Wake() {
 	select {
 	case w.wakeups <- time.Now():

@@ -35,7 +35,7 @@ type Sort struct {
 	Column     int // The index of the column by which rows are sorted; -1 for none.
 	namespace  bool
 	severity   bool
-	auto       bool // By severity while an object is failed.
+	auto       bool // The order "auto": by severity while an object is failed.
 	descending bool
 }
 
@@ -252,8 +252,8 @@ func (r *Ranking) isOrderOutdated() bool {
 	return r.by.auto && r.hasFailed.Load() != (r.counts.bySeverity[verdict.Failed] > 0)
 }
 
-// apply applies changes. It returns false if the rows must be sorted again, a removed row is missing, or an inserted
-// row exists already.
+// apply applies changes. It returns false if the list must be built again: the order has changed, a removed row is
+// missing, or an inserted row exists already.
 func (r *Ranking) apply(rows *sortedlist.List[*Row], changes []*event.Change) bool {
 	var removed, inserted []*Row
 	before := r.counts
@@ -290,7 +290,8 @@ func (r *Ranking) addToCounts(o *compact.Object, n int) {
 	r.counts.bySeverity[o.Verdict().Severity()] += n
 }
 
-// removalReason returns why a row is no longer on a page. It is safe for concurrent use.
+// removalReason returns why a row is no longer on a page, and the present version of its object unless the object is
+// gone. It is safe for concurrent use.
 func (r *Ranking) removalReason(row *Row) (string, *compact.Object) {
 	now, ok, _ := r.informer.Get(informer.Key(row.Object.Namespace(), row.Object.Name()))
 	now = r.filter.Shown(now)
@@ -306,7 +307,7 @@ func (r *Ranking) removalReason(row *Row) (string, *compact.Object) {
 	case cellsort.Compare(row.rank, r.order().rank(now, r.columns), false) != 0:
 		return "moved", now
 	}
-	// Other rows have moved the row out of the page.
+	// Other rows were inserted or removed, so that this row is now outside the page.
 	return "", now
 }
 

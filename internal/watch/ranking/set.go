@@ -66,7 +66,8 @@ func (s *Set) Open(
 	return r, release, nil
 }
 
-// acquire returns the ranking with the id, or creates it. It returns nil if there are too many rankings.
+// acquire returns the ranking with the id. If there is none, it calls create. It returns nil if create is nil, or if a
+// limit is reached.
 func (s *Set) acquire(viewer informer.Owner, id rankingID, create func() *Ranking) (*Ranking, func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,7 +93,7 @@ func (s *Set) acquire(viewer informer.Owner, id rankingID, create func() *Rankin
 	return h.Ranking, sync.OnceFunc(func() { s.release(viewer, id, h) })
 }
 
-// makeRoomLocked reports whether the viewer can get one more ranking. At a maximum, it first removes an unused
+// makeRoomLocked reports whether the viewer can get one more ranking. If a limit is reached, it first removes an unused
 // ranking.
 func (s *Set) makeRoomLocked(viewer informer.Owner) bool {
 	ofViewer := func(h *rankingEntry) bool { return h.owner == viewer }
@@ -117,7 +118,8 @@ func (s *Set) countLocked(isCounted func(*rankingEntry) bool) (n int) {
 	return n
 }
 
-// evictLocked removes the candidate that has been unused for the longest time. It returns false if all are in use.
+// evictLocked removes one ranking for which isCandidate returns true: the one that has been unused for the longest
+// time. It returns false if all are in use.
 func (s *Set) evictLocked(isCandidate func(*rankingEntry) bool) bool {
 	var oldest *rankingEntry
 	var id rankingID

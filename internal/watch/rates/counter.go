@@ -14,8 +14,8 @@ import (
 type counter struct {
 	sources  *sources
 	list     *follower
-	pods     *follower // The field list, if it follows pods; otherwise separate, or nil if no pods are counted.
-	events   *follower // The field list, if it follows events; otherwise separate.
+	pods     *follower // Equal to list if the list contains pods; nil if no pods are counted.
+	events   *follower // Equal to list if the list contains events.
 	restarts counts
 	warnings counts
 }
@@ -63,7 +63,7 @@ func (s *sources) isOfEvents() bool { return s.Kind == "Event" }
 
 func (s *sources) isOfPods() bool { return s.Group == "" && s.Kind == "Pod" }
 
-// followers returns each follower once. The field list is first, because the others use its objects.
+// followers returns each follower once. The follower of the list is first, because the others need its objects.
 func (c *counter) followers() []*follower {
 	all := []*follower{c.list}
 	for _, f := range []*follower{c.pods, c.events} {
@@ -147,7 +147,7 @@ func (s *counts) add(at time.Time, object target, n int) {
 	s.byKey[key].n += n
 }
 
-// settle drops old counts, and checks which of the others belong to shown objects.
+// settle drops counts that are too old. For each other count, it checks whether the list has shown its object.
 func (s *counts) settle(now time.Time, isShown func(target) bool) {
 	for key, one := range s.byKey {
 		switch {
@@ -179,8 +179,8 @@ func (c *counter) isShown(object target) bool {
 
 // Result is the counts of the last 5 minutes.
 type Result struct {
-	Start    time.Time `json:"start"` // Of the first bucket.
-	Step     int       `json:"step"`  // The seconds of a bucket.
+	Start    time.Time `json:"start"` // Start of the first bucket.
+	Step     int       `json:"step"`  // Duration of a bucket in seconds.
 	Restarts *Series   `json:"restarts,omitempty"`
 	Warnings *Series   `json:"warnings"`
 }
@@ -191,7 +191,7 @@ type Series struct {
 	Reason string       `json:"reason,omitempty"`
 	// Since is the start of the data. It is nil without data, and if all buckets have data.
 	Since  *time.Time `json:"since,omitempty"`
-	Counts []*int     `json:"counts"` // nil if the bucket has no data.
+	Counts []*int     `json:"counts"` // An element is nil if its bucket has no data.
 }
 
 func bucketOf(at time.Time) int64 { return at.Unix() / int64(Step/time.Second) }
@@ -242,7 +242,8 @@ func (c *counter) series(now time.Time, counted *counts, start time.Time, source
 func (c *counter) known(s *Series, now time.Time, sources []*follower) (from, until time.Time) {
 	until = now.Add(Step)
 	for n, f := range sources {
-		// If the list shows all objects of its namespaces, its own data is not needed to select the counted objects.
+		// Skip the list if it shows all objects of its namespaces. Whether a count belongs to the list is then known
+		// without the data of the list.
 		if n > 0 && f == c.list && f.isRead() && f.source.Filter.MatchesNamespaces() {
 			continue
 		}

@@ -29,7 +29,8 @@ type follower struct {
 	// from is the time since which no change was missed. A new list sets it, because changes before the list can be
 	// missing.
 	from time.Time
-	// left contains objects that were deleted, or that do not match any more, by key. It is only used with keepsLeft.
+	// left contains objects that have left the list: they were deleted, or do not match any more. The map is by journal
+	// key, and used only if keepsLeft is true.
 	left      map[string]departure
 	keepsLeft bool
 }
@@ -45,7 +46,8 @@ func (f *follower) isRead() bool {
 	return f != nil && f.source.Informer != nil && f.source.Refusal == nil
 }
 
-// read returns the visible changes since the last call, oldest first. If started is false, there are no data.
+// read returns the visible changes since the last call, oldest first. If it sets f.started to false, the resource has
+// no complete data yet.
 func (f *follower) read(ctx context.Context, now time.Time) (changes []*event.Change, err error) {
 	i, filter := f.source.Informer, f.source.Filter
 	state := i.VisibleState(filter)

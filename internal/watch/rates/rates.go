@@ -44,7 +44,7 @@ type source struct {
 
 // sources are the resources of one Reader.
 type sources struct {
-	Group, Kind string // Of the objects in the list.
+	Group, Kind string // API group and kind of the objects in the list.
 	List        source
 	// Events is the zero source if the list itself contains events.
 	Events source

@@ -123,7 +123,7 @@ func isYAML(text string) bool {
 			continue
 		}
 		if first && (line[0] == '{' || line[0] == '[') {
-			return true // There can be JSON after comment lines.
+			return true // The text can be JSON after comment lines.
 		}
 		first = false
 		name := strings.IndexFunc(line, func(r rune) bool {

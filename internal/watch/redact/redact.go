@@ -24,14 +24,15 @@ const LastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 // Memory stores a keyed hash of each masked value of one resource. Masks reveal only how often their values changed:
 // the sequence of values A, B, A gives three different masks. A Memory is safe for concurrent use.
 type Memory struct {
-	key [32]byte // random, so that the hashes are useless without this Memory
+	key [32]byte // random, so that an attacker cannot find a value by hashing guesses
 
 	mu      sync.Mutex
-	objects map[string]object // by UID, or by namespace/name without a UID
-	weight  int64             // approximate, in bytes
+	objects map[string]object // by the object's UID, or by namespace/name if it has no UID
+	weight  int64             // approximate size of this Memory, in bytes
 }
 
-// Approximate sizes of one object and one mask in a Memory, in bytes, without the lengths of ID and path.
+// Approximate sizes of one object and one mask in a Memory, in bytes, without the lengths of the object's ID and the
+// mask's path.
 const (
 	objectWeight = 400
 	maskWeight   = 60
@@ -94,7 +95,7 @@ type Redactor struct {
 	*Memory
 
 	rules      []Rule
-	namespace  string          // "" for all namespaces
+	namespace  string          // the namespace to list; "" for all namespaces
 	listed     map[string]bool // objects with masked values in the current list; nil outside a list
 	listWeight int64
 }
@@ -157,7 +158,7 @@ func (r *Redactor) Next(dst []byte, c *jsonscan.Cursor) (Redacted, error) {
 		r.dropStale(target)
 	}
 	if w.revealsMasked() {
-		w.managed = nil // the author of a change is then unknown
+		w.managed = nil // without managedFields, the author of a change is unknown
 	}
 	return Redacted{Text: text, Managed: w.managed, Masked: w.masked, Dropped: w.dropped}, err
 }
@@ -200,8 +201,8 @@ func (r *Redactor) addWeightLocked(bytes int64) {
 	}
 }
 
-// maxStaleDigests limits the hashes of an object's deleted values. If such a value is added again, its hash shows
-// whether it has changed.
+// maxStaleDigests limits the hashes that are kept for an object's deleted values. If such a value is added again, its
+// hash shows whether it has changed.
 const maxStaleDigests = 32
 
 func (r *Redactor) dropStale(target *subject) {
@@ -212,7 +213,7 @@ func (r *Redactor) dropStale(target *subject) {
 	}
 }
 
-// BeginList starts to record the objects in a list.
+// BeginList starts to record which objects are in a list, so that EndList can remove the others.
 func (r *Redactor) BeginList() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -44,7 +44,7 @@ const (
 )
 
 const (
-	// maxRule is the maximum length of a rule in bytes.
+	// maxRule is the maximum length of a rule in bytes. maxSteps is the maximum number of steps in its path.
 	maxRule, maxSteps = 1000, 32
 	// Env is the short form of the rules that mask the environment variables of containers.
 	Env = "env"
@@ -286,7 +286,8 @@ func (r *Rule) masksAt(path []string, kind byte) bool {
 	return isMasked
 }
 
-// mayMask ignores a rule whose next step matches a name at any depth, because it could match inside any value.
+// mayMask reports whether the rule can mask the value at the path, or inside it. It ignores a rule whose next step
+// matches a name at any depth, because such a rule could match inside any value.
 func (r *Rule) mayMask(path []string) bool {
 	steps, isMasked := r.follow(path)
 	for n := range steps {

@@ -21,7 +21,7 @@ func rulesOf(tb testing.TB, texts ...string) (rules redact.Rules) {
 	return rules
 }
 
-// If a value on the rule's path has an unexpected type, it is masked as a whole.
+// If a value on the rule's path has an unexpected type, it is masked completely.
 func TestRules(t *testing.T) {
 	tests := map[string]struct{ rule, group, resource, in, want string }{
 		"each value of a map": {

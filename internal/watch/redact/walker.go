@@ -7,17 +7,18 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
-// walker redacts one object in one pass, and records each rule's progress for the values on the path.
+// walker redacts one object in one pass. For each value from the object down to the present value, it records how far
+// each rule has matched.
 type walker struct {
 	rules []Rule
 	mask  func(out []byte, path string, value []byte) []byte
 
-	positions []position // innermost at the end
+	positions []position // for all values on the path, the innermost value last
 	path      []byte
-	key       []byte // nil for a list element
+	key       []byte // name of the present member; nil for a list element
 	depth     int
 	masked    []string
-	values    [][]byte // the value at each path in masked
+	values    [][]byte // the original value at each path in the field masked
 	dropped   []string
 	managed   []byte
 }
@@ -33,8 +34,8 @@ const (
 	root
 	metadata
 	annotations
-	innerMetadata    // of an inner object or template
-	innerAnnotations // of an inner object or template
+	innerMetadata    // metadata of an inner object or template
+	innerAnnotations // annotations of an inner object or template
 )
 
 // walk redacts the object at the cursor, and appends it to dst. If the value is no object, walk appends null instead.
@@ -109,7 +110,8 @@ func (w *walker) maskAt(out []byte, c *jsonscan.Cursor) ([]byte, error) {
 	return w.mask(out, path, value), nil
 }
 
-// masksCompletely reports whether the rule masks a value as a whole. kind is the value's first character.
+// masksCompletely reports whether the rule masks the complete value. next is the rule's next step, and kind is the
+// value's first character.
 func (r *Rule) masksCompletely(next int, kind byte) bool {
 	if kind == 'n' {
 		return false

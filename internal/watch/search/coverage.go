@@ -11,7 +11,7 @@ type Reason string
 // The reasons why a search does not read a resource.
 const (
 	Forbidden Reason = "forbidden" // The viewer may not list and watch it.
-	Limited   Reason = "limit"     // The cluster has too many custom resources.
+	Limited   Reason = "limit"     // It exceeds the maximum number of custom resources.
 	Unread    Reason = "unread"    // No search reads it.
 )
 
@@ -28,8 +28,9 @@ type Coverage struct {
 	planned   map[string]bool
 }
 
-// Cover returns the coverage of a search in what the engine of inherited verdicts reads. It does not depend on what
-// viewers have opened. isShown reports whether a resource is searched although the engine reads none of its versions.
+// Cover divides the resources into those that a search reads, and those that it omits. A search reads what the engine
+// of inherited verdicts reads, no matter what viewers have opened. It also reads resources for which isShown returns
+// true, if the engine reads none of their versions.
 func Cover(resources []resource.Resource, mayKnow, isShown func(*resource.Resource) bool) Coverage {
 	planned, limited := plan.Of(resources)
 	c := Coverage{Omitted: []Omitted{}, planned: make(map[string]bool, len(planned))}

@@ -73,7 +73,7 @@ func Plan(
 	return all, err
 }
 
-const ranks = 3 // The number of ranks of matchKey.
+const ranks = 3 // The number of ranks that matchKey can return.
 
 // matchKey reports whether a key contains all words. rank is 0 if a word is the complete name, 1 if the name starts
 // with a word, else 2.

@@ -33,7 +33,7 @@ func (s *Signal) Broadcast() {
 
 // Sleep waits for the given time, or until ctx ends.
 func Sleep(ctx context.Context, duration time.Duration) {
-	// Go 1.26 with the race detector crashes if two synctest timers expire together.
+	// Without a wait, create no timer: Go 1.26 with the race detector crashes if two synctest timers expire together.
 	if duration <= 0 {
 		return
 	}

@@ -15,7 +15,8 @@ import (
 const (
 	// maxHistoryChanges is the maximum number of past changes that a reader of the Changes view gets at its start.
 	maxHistoryChanges = 200
-	// maxHistoryBytes limits the size of these past changes, in bytes. The last change can exceed the limit.
+	// maxHistoryBytes limits the size of these past changes, in bytes. It is checked before a change is added, so the
+	// last change can exceed it.
 	maxHistoryBytes = 1 << 20
 )
 
@@ -28,8 +29,7 @@ func newChanges(c *client) *changes {
 	return v
 }
 
-// begin returns a message with the newest changes of the history. The message also contains a time: no change since
-// then is missing.
+// begin returns a message with the newest changes of the history, and with the time since which no change is missing.
 func (v *changes) begin(ctx context.Context) ([]byte, error) {
 	c := v.client
 	now, start := c.informer.VisibleState(c.filter), c.informer.CurrentEpochStart()

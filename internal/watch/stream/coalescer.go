@@ -47,7 +47,8 @@ func (p *coalescer) recordSent() {
 	p.oldest = time.Time{}
 }
 
-// slotDelay returns the time to the reader's next time slot. Readers with the same slot share the encoded text.
+// slotDelay returns the time from start to the reader's next time slot. Readers with the same slot send at the same
+// time, so that they share the encoded text.
 func (p *coalescer) slotDelay(start time.Time, readers int) time.Duration {
 	if readers < fanOutMinimum {
 		return 0

@@ -7,7 +7,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
 )
 
-// For tests of other packages: these functions bring readers into states that otherwise only rare races produce.
+// These functions are for tests of other packages. They bring readers into states that otherwise occur only in rare
+// races.
 
 // HistoryAfter returns the number of changes that the view Changes would send if the history lacked its n oldest
 // changes.

@@ -25,7 +25,8 @@ func (v *object) begin(context.Context) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		// The memory for a text of up to messages.LargestText bytes is already reserved.
+		// Reserve the memory for the part of the text beyond messages.LargestText bytes. The other memory is reserved
+		// already.
 		c.buffer.Grow(2 * max(0, int64(len(text))-messages.LargestText))
 		message = append(append(message, `,"object":`...), text...)
 		message = c.filter.Shown(o).Verdict().AppendMember(c.options.Cache.AppendHealth(message, text))

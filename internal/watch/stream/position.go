@@ -10,7 +10,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
-// position contains what a reader has read and sent.
+// position is how far a reader has read the changes, and which cursors it has sent.
 //
 // A restricted reader may not see all objects. Nothing that it receives may depend on hidden changes, not even the
 // time of a message.

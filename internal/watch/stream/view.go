@@ -43,7 +43,7 @@ func (v View) hasRows() bool { return v != Object && v != Changes }
 type view interface {
 	// begin returns the first message of a snapshot. Rows that do not fit into it are stored in client.unsent.
 	begin(ctx context.Context) ([]byte, error)
-	// read waits for changes up to lastOffset, and returns a message with them. If Journal.Wake ends the wait, it can
+	// read waits for changes up to lastOffset, and returns a message with them. If Journal.Wake ends the wait, read can
 	// return nil.
 	read(ctx context.Context, lastOffset uint64) ([]byte, error)
 	// cursorMessage returns a message without changes, which only sends the client's new cursor.

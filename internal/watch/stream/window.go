@@ -53,7 +53,8 @@ func (w *window) begin(ctx context.Context) ([]byte, error) {
 	w.ranking, w.release = sorted, release
 	request := w.requested.Request()
 	var view ranking.View
-	// If no other window has the same ranking (sorted rows), this must sort all rows of the resource.
+	// Use the scan limiter, because View must sort all rows of the resource if no other window has the same ranking
+	// (sorted rows).
 	err = c.scan(ctx, func() (err error) {
 		view, err = sorted.View(ctx, request)
 		return err
@@ -79,7 +80,8 @@ func (w *window) begin(ctx context.Context) ([]byte, error) {
 	return w.fullMessage(columns)
 }
 
-// fixRange replaces a request around an object by the page's range. The window stays there even if the row moves.
+// fixRange replaces a request for the rows around an object by a request for the page's range, so that the window keeps
+// this range even if the object's row moves.
 func (w *window) fixRange(request *query.RangeRequest, page *ranking.Page) *query.RangeRequest {
 	if request.Around == "" {
 		return request
@@ -141,7 +143,7 @@ func (w *window) pause(ctx context.Context) error {
 		select {
 		case <-timer.C:
 			return nil
-		// A wake-up alone does not end the pause: its cause can already be handled.
+		// A wake-up alone does not end the pause. The code below checks whether its cause still needs a message.
 		case <-schedule.wakeups:
 		case <-ctx.Done():
 			return ctx.Err()

@@ -20,7 +20,7 @@ type searchDocument struct {
 	Objects  []hitDocument      `json:"objects"`
 	Total    int                `json:"total"`
 	Searched []searchedDocument `json:"searched"`
-	// NotSearched is absent with --inherit-verdicts=false.
+	// NotSearched lists the resources that the search does not read. It is absent with --inherit-verdicts=false.
 	NotSearched []omittedDocument `json:"notSearched,omitzero"`
 }
 
@@ -32,7 +32,8 @@ type hitDocument struct {
 	UID       string `json:"uid"`
 }
 
-// searchedDocument describes a resource that a search reads. Without a count, the resource was not searched yet.
+// searchedDocument describes a resource that a search reads. If the count is missing, the resource was not searched
+// yet.
 type searchedDocument struct {
 	Ref        string       `json:"ref"`
 	State      status.State `json:"state"`

@@ -36,7 +36,7 @@ func newTable(snapshot *watch.Snapshot, view string, cols []string) (*table, err
 	}
 	for n, column := range snapshot.Columns {
 		name := strings.ToLower(column.Name)
-		// kubectl prints columns with a priority above 0 only with -o wide.
+		// As in kubectl, a column with a priority above 0 is shown only in the wide output.
 		chosen := preset == "wide" || column.Priority <= 0
 		if len(cols) > 0 {
 			chosen = name == "name" || slices.Contains(cols, name)

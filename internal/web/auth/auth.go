@@ -166,7 +166,7 @@ func (a *Authority) identity(l *login, cookie bool) Identity {
 func (a *Authority) reviewToken(ctx context.Context, token string) (*tokenReview, error) {
 	review, err := a.tokens.review(ctx, token)
 	if p, ok := errors.AsType[*status.Problem](err); ok {
-		// Only log the reason, because unidentified clients must not see it.
+		// Only log why the token could not be reviewed, because unidentified clients must not see the cause.
 		if p.Cause == status.Unavailable {
 			a.log.WarnContext(ctx, "a token could not be reviewed", "error", err)
 		}

@@ -27,7 +27,7 @@ const (
 	GroupsHeader = "X-Forwarded-Groups"
 	// minSecret is the minimum length of the proxy's secret in bytes.
 	minSecret = 16
-	// proxyIdentityTTL is the lifetime of an identity from the proxy. Then, the proxy must identify the user again.
+	// proxyIdentityTTL is the lifetime of an identity from the proxy. After that, the proxy must identify the user again.
 	proxyIdentityTTL = time.Hour
 	// authenticatedGroup is the group that the API server adds to all authenticated users.
 	authenticatedGroup = "system:authenticated"

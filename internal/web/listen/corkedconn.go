@@ -32,7 +32,8 @@ type CorkedConn struct {
 	mu     sync.Mutex
 	corked bool
 	pieces net.Buffers
-	// copies contains the bytes of short pieces. The bytes of long pieces stay in the buffer of Write's caller.
+	// copies contains the bytes of short pieces. The bytes of long pieces stay in the buffer that the caller passed to
+	// Write.
 	copies         *[]byte
 	messageBuffers *sync.Pool
 }
@@ -66,11 +67,11 @@ func (a *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	// These bytes arrived together with the upgrade request, which was already rate limited. Count their frames
-	// without waiting.
+	// Count the frames in these bytes without waiting, because they arrived together with the upgrade request, which was
+	// already rate limited.
 	a.conn.limiter.counter.add(early)
 	reader := bufio.NewReaderSize(io.MultiReader(bytes.NewReader(early), conn), max(readBuffer, len(early)))
-	// Peek moves the early bytes into the buffer of the reader, because the WebSocket library reads them only there.
+	// Call Peek to move the early bytes into the buffer of the reader: the WebSocket library reads them only from there.
 	if _, err := reader.Peek(len(early)); err != nil {
 		return nil, nil, err
 	}

@@ -50,7 +50,8 @@ func (k *KeyPair) TLSConfig() *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: k.certificate}
 }
 
-// certificate implements tls.Config.GetCertificate. During a check, other connections get the previous certificate.
+// certificate implements tls.Config.GetCertificate. While one connection checks the files, other connections get the
+// previous certificate.
 func (k *KeyPair) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	now, checkedAt := time.Now().UnixNano(), k.checkedAt.Load()
 	if now-checkedAt >= int64(statInterval) && k.checkedAt.CompareAndSwap(checkedAt, now) {
@@ -83,7 +84,8 @@ func (k *KeyPair) reload() {
 	k.current.Store(&loadedPair{certificate, files})
 }
 
-// stat must be called before read, so that a later check detects a change during read.
+// stat returns the os.FileInfo of the two files. It must be called before read, so that a later check detects a change
+// during read.
 func (k *KeyPair) stat() (files [2]os.FileInfo, err error) {
 	for i, name := range []string{k.cert, k.key} {
 		if files[i], err = os.Stat(name); err != nil {

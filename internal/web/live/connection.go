@@ -71,7 +71,8 @@ func (c *connection) send(ctx context.Context, members []byte, id *int) error {
 	return c.ws.Write(ctx, websocket.MessageText, *text)
 }
 
-// sendUncompressed first writes a short piece, because the WebSocket library then does not compress the message.
+// sendUncompressed sends a message without compression. It first writes a short piece, because the WebSocket library
+// then does not compress the message.
 func (c *connection) sendUncompressed(ctx context.Context, members []byte, id *int) error {
 	w, err := c.ws.Writer(ctx, websocket.MessageText)
 	if err != nil {

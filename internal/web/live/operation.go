@@ -157,7 +157,8 @@ func notJSON(err error) error {
 			`{"op":"subscribe","id":1,"resource":"core/v1/pods","view":"rows"}.`, err)
 }
 
-// parseOperation rejects unknown JSON members. An ignored mistyped filter would give the client too much data.
+// parseOperation decodes an operation. It rejects unknown JSON members: if it ignored a mistyped filter, the client
+// would get too much data.
 func parseOperation(raw []byte) (*operation, error) {
 	o := &operation{View: string(stream.Rows)}
 	decoder := json.NewDecoder(bytes.NewReader(raw))

@@ -21,7 +21,8 @@ const (
 // overviewInterval is the minimum time between two messages with an overview.
 const overviewInterval = time.Second
 
-// followOverview sends the overview of namespaces, and again after each change. Permissions are checked each time.
+// followOverview sends the overview of the requested namespaces, and again after each change. Permissions are checked
+// each time.
 func (l *session) followOverview(ctx context.Context, o *operation) error {
 	defer l.access.KeepOverview()() //nolint:contextcheck // The engine outlives sessions.
 	return l.followVerdicts(ctx, o, func() (any, error) {

@@ -39,8 +39,8 @@ type session struct {
 	subscriptions map[int]*openSubscription
 }
 
-// serve serves the WebSocket until its connection ends. The end of the cluster's context does not cancel a read,
-// because no close frame could be sent after that.
+// serve serves the WebSocket until its connection ends. The end of the cluster's context must not cancel a pending
+// read, because the WebSocket library could then send no close frame.
 func (l *session) serve() {
 	defer l.logPanic()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(l.cluster.Context()))

@@ -32,7 +32,8 @@ const (
 	// connection.
 	maxInvalidMessages = 100
 	pingInterval       = 25 * time.Second
-	// pongTimeout is long, because on a slow link, kernels and proxies buffer about 500 KiB before the ping.
+	// pongTimeout is the maximum wait for a pong. It is long, because on a slow link, kernels and proxies buffer about
+	// 500 KiB that the client must receive before the ping.
 	pongTimeout = 30 * time.Second
 	// maxConcurrentMessages is the maximum number of messages in memory per connection. For example, one message is
 	// encoded, another is sent, and a third, long message waits between two chunks.

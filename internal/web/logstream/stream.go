@@ -17,8 +17,8 @@ import (
 const (
 	// DefaultTail and maxTail are the default and maximum number of lines from the end of a log.
 	DefaultTail, maxTail = 500, 5000
-	// logOpenWait limits the wait for the API server. Then the response starts with status 200, although the API server
-	// can still respond with an error.
+	// logOpenWait is the maximum wait for the API server's response. After that, the response to the client starts with
+	// status 200, although the API server can still respond with an error.
 	logOpenWait = 2 * time.Second
 	// logChunk is the maximum length of one part of a log, in bytes.
 	logChunk = 64 << 10
@@ -69,7 +69,7 @@ type Writer struct {
 	buf       []byte
 }
 
-// Copy sends the lines of a log as they arrive. A first empty part shows that the log is open.
+// Copy sends the lines of a log as they arrive. It first sends an empty part, which shows that the log is open.
 func (l *Writer) Copy(from io.Reader) error {
 	l.responded, l.Started = true, false
 	if err := l.flush(); err != nil {

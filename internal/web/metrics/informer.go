@@ -68,7 +68,8 @@ func sum(value func(*watch.WatchStatusEntry) float64) func([]watch.WatchStatusEn
 	}
 }
 
-// lastEvent returns the Unix time of the newest event in all entries. It is unknown before the first event.
+// lastEvent returns the Unix time of the newest event in all entries. The second result is false before the first
+// event.
 func lastEvent(entries []watch.WatchStatusEntry) (float64, bool) {
 	var last time.Time
 	for i := range entries {

@@ -16,7 +16,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/web/metrics"
 )
 
-// fullStatus returns a watch status entry that has no number 0.
+// fullStatus returns a watch status entry in which no number is 0.
 func fullStatus(namespaces []string, fields string) watch.WatchStatusEntry {
 	return watch.WatchStatusEntry{
 		Resource: "apps/v1/deployments", Fields: fields,

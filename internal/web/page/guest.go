@@ -23,7 +23,8 @@ func (s *Site) guestLayout(g *share.Guest) *templates.Guest {
 	}
 }
 
-// isShownWithObject reports whether a resource is logs or events, which the page of their object shows.
+// isShownWithObject reports whether a resource is the log or the events of an object. The page of the object shows
+// these.
 func isShownWithObject(resource string) bool {
 	return strings.HasSuffix(resource, "/log") || strings.HasSuffix(resource, "/events")
 }

@@ -82,7 +82,7 @@ func (s *Site) hasHome(r *http.Request) bool {
 
 func (s *Site) home(w http.ResponseWriter, r *http.Request, namespaces []string, values url.Values) error {
 	access := s.Reader.Access(r)
-	// Until the API server has answered, its resources are unknown.
+	// Return an error if the API server has not answered yet, because its resources are still unknown.
 	if _, err := access.Resource(r.Context(), "core/v1/pods"); isUnavailable(err) {
 		return err
 	}

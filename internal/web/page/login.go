@@ -49,8 +49,8 @@ func (l *Login) Submit(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// beginProviderLogin uses no HTTP redirect, because the Content-Security-Policy forbids forms that lead to another
-// site.
+// beginProviderLogin makes the browser open the OpenID provider. It uses no HTTP redirect, because the
+// Content-Security-Policy forbids forms that lead to another site.
 func (l *Login) beginProviderLogin(w http.ResponseWriter, r *http.Request, to string) error {
 	address, err := l.Site.Auth.BeginLogin(w, r, request.ReturnPath(to))
 	if err != nil {
@@ -104,7 +104,7 @@ func (l *Login) Logout(w http.ResponseWriter, r *http.Request) error {
 func (l *Login) render(w http.ResponseWriter, r *http.Request, status int, returnPath, loginError string) error {
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", request.BearerChallenge)
-		// After a link from another site, browsers send the session cookie only when the page reloads itself.
+		// Make the page reload itself: after a link from another site, only then do browsers send the session cookie.
 		if r.Method == http.MethodGet && r.URL.Path != request.CallbackPath &&
 			r.Header.Get("Sec-Fetch-Site") == "cross-site" {
 			w.Header().Set("Refresh", "0")

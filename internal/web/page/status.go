@@ -22,7 +22,8 @@ func (s *Site) Status(w http.ResponseWriter, r *http.Request) error {
 		templates.StatusPage(formatStatus(s.layout(r, "Watch status", ""), s.Reader.Access(r).WatchStatus(r.Context()), now)))
 }
 
-// formatStatus must match web/static/src/status/watch-status.ts. Tests check both against testdata/watchstatus.json.
+// formatStatus formats the watch status for its page. The texts must match those of
+// web/static/src/status/watch-status.ts. Tests check both against testdata/watchstatus.json.
 func formatStatus(layout templates.Layout, status watch.WatchStatus, now time.Time) templates.Status {
 	page := templates.Status{Layout: layout, At: formatTime(now), Memory: memoryText(status)}
 	relative := watch.Column{Relative: true}

@@ -129,7 +129,8 @@ func (q *Limits) ChargeCaller(r *http.Request) bool {
 	return true
 }
 
-// waitForAddressRate returns false if the wait would exceed AddressWait, or if too many requests already wait.
+// waitForAddressRate waits until the rate limit of an address allows a request. It returns false if the wait would
+// exceed AddressWait, or if too many requests already wait.
 func (q *Limits) waitForAddressRate(ctx context.Context, address string) bool {
 	rates := q.addressRates.For(address)
 	if rates.Allow() {

@@ -23,8 +23,8 @@ type ClusterInfo struct {
 type Cluster struct {
 	ClusterInfo
 
-	// ID is a hash of the context name and the server address. A page sends the ID of the cluster that it shows, and
-	// the server compares the two.
+	// ID is a hash of the context name and the server address. A page sends the ID of the cluster that it shows, and the
+	// server compares it with the ID of the active cluster.
 	ID  string
 	ctx context.Context //nolint:containedctx // WebSockets and logs outlive their requests.
 	end context.CancelFunc

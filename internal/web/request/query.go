@@ -17,7 +17,8 @@ func RefOf(r *http.Request) string {
 	return Param(r, "group") + "/" + Param(r, "version") + "/" + Param(r, "resource")
 }
 
-// Param returns a decoded path segment. If the path contains an escape such as %2F, chi returns encoded segments.
+// Param returns a decoded path segment. If the path contains an escape such as %2F, the router (chi) returns encoded
+// segments.
 func Param(r *http.Request, name string) string {
 	raw := chi.URLParam(r, name)
 	if r.URL.RawPath == "" {
@@ -69,7 +70,7 @@ func QueryOf(r *http.Request, extraParameters ...string) (query.Query, url.Value
 	}, values, nil
 }
 
-// NamespacesOf accepts ns=a&ns=b and also ns=a,b, because HTML forms send the latter.
+// NamespacesOf accepts ns=a&ns=b and also ns=a,b, because the HTML form of a page sends the latter.
 func NamespacesOf(values url.Values) (namespaces []string) {
 	for ns := range strings.FieldsFuncSeq(strings.Join(values["ns"], ","), func(r rune) bool {
 		return r == ',' || r == ' '

@@ -11,7 +11,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/web/request"
 )
 
-// The memory of one response, in bytes.
+// The memory to reserve for one response, in bytes.
 const (
 	// SmallMemory is for a response without large objects. Such a response needed 1.1 to 1.4 MB, including the
 	// compressor.
@@ -21,8 +21,8 @@ const (
 	// ExportMemory is for two objects of an export, and their converted texts. If the budget of all responses is 64
 	// MiB, one caller can use a quarter, which is enough for two exports.
 	ExportMemory = 8 << 20
-	// GraphMemory is for a graph of related objects. The graph needs its own object, two others at a time, and the text
-	// of one row.
+	// GraphMemory is for a graph of related objects: for the object itself, for two others at a time, and for the text of
+	// one row.
 	GraphMemory = 2 * ExportMemory
 )
 

@@ -122,7 +122,8 @@ func (o *Response) ExpectText(length int) {
 	}
 }
 
-// appendTo reserves memory when a buffer grows, because escaped text can be six times as long as estimated.
+// appendTo appends p to a buffer. If the buffer grows, appendTo reserves memory, because escaped text can be six times
+// as long as estimated.
 func (o *Response) appendTo(buffer, p []byte) []byte {
 	if least := len(buffer) + len(p); least > cap(buffer) {
 		size := max(least, 2*cap(buffer), pieceBytes)
@@ -167,7 +168,7 @@ func (o *Response) SetWriteDeadline(at time.Time) error {
 // Abort implements limit.Response. It closes the connection after closeAfter, because an HTTP/2 write deadline does
 // not end a blocked stream.
 func (o *Response) Abort() {
-	// If the connection has no write deadlines, the response ends before its next piece.
+	// Ignore the error of a connection without write deadlines: its response ends before its next piece.
 	_ = o.SetWriteDeadline(time.Now())
 	time.AfterFunc(closeAfter, func() {
 		if o.conn != nil && !o.hasEnded() {
@@ -178,7 +179,7 @@ func (o *Response) Abort() {
 
 // TimeFor returns how long sending a number of bytes takes at a rate in bytes per second.
 func TimeFor(bytes, rate int64) time.Duration {
-	// An integer product would overflow at 8 GiB.
+	// Use floating-point numbers, because an integer product would overflow at 8 GiB.
 	return time.Duration(float64(bytes) / float64(rate) * float64(time.Second))
 }
 
@@ -208,7 +209,7 @@ func (o *Response) Behind(rate int64) time.Duration {
 	return max(pieceTime, o.sendTime+pieceTime-TimeFor(o.sentBytes, rate))
 }
 
-// finish sends the rest. After an error, it panics, so that the client detects the incomplete response.
+// finish sends the rest of the response. After an error, it panics, so that the client detects the incomplete response.
 func (o *Response) finish() {
 	if !o.sent {
 		o.reserved.Resize(int64(cap(o.body)) + pieceBytes)
@@ -259,7 +260,7 @@ func (o *Response) beginPiece(at time.Time) bool {
 	}
 	o.pieceStart = at
 	if !o.aborted && !at.IsZero() {
-		// An error means that the connection has no write deadlines. Then the deadlines of the server apply.
+		// Ignore the error of a connection without write deadlines: the deadlines of the server apply to it.
 		_ = o.controller.SetWriteDeadline(at.Add(StallTimeout))
 	}
 	return !o.aborted

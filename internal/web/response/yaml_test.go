@@ -70,7 +70,7 @@ func TestPageYAMLHasKubectlsKeyOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Each YAML writer chooses quotes differently.
+	// Compare the texts without quotes, because each YAML writer chooses quotes differently.
 	withoutQuotes := strings.NewReplacer(`"`, "", "'", "").Replace
 	if withoutQuotes(last.YAML) != withoutQuotes(string(want)) {
 		t.Errorf("got\n%s\nwant\n%s", last.YAML, want)

@@ -12,7 +12,7 @@ import (
 
 const (
 	auditName = "audit.jsonl"
-	// auditSize is the maximum size of the file in bytes. A full file is renamed to audit.jsonl.1.
+	// auditSize is the maximum size of the file with the audit log, in bytes. A full file is renamed to audit.jsonl.1.
 	auditSize = 10 << 20
 )
 
@@ -68,7 +68,7 @@ func (f *auditFile) append(line []byte) (n int, err error) {
 }
 
 func (f *auditFile) rotateLocked() error {
-	// The file is missing if an earlier rotation failed after the rename.
+	// Ignore a missing file: an earlier rotation can have failed after the rename.
 	if err := os.Rename(f.path, f.path+".1"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

@@ -24,7 +24,7 @@ const (
 
 // A Client manages share links through the API of a running dashboard.
 type Client struct {
-	Server string         // With the base path.
+	Server string         // URL of the dashboard, with the base path.
 	Token  string         // Bearer token; empty means none.
 	CA     *x509.CertPool // Nil means the certificate authorities of the system.
 }

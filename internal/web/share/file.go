@@ -29,7 +29,7 @@ type record struct {
 	Hash string `json:"hash"` // Hexadecimal SHA-256 hash of the guest cookie.
 }
 
-// load reads the file if it exists. If dropAnonymous is set, it drops shares without a creator.
+// load reads the file with the shares if it exists. If dropAnonymous is set, it drops shares without a creator.
 func (s *Store) load(dropAnonymous bool) error {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return fmt.Errorf("create the --data-dir directory: %w", err)
@@ -108,7 +108,7 @@ func (s *Store) save(ctx context.Context) error {
 	return err
 }
 
-// write replaces the file atomically, so that a crash leaves the old or the new content.
+// write replaces the file with the shares atomically, so that a crash leaves the old or the new content.
 func (s *Store) write(records []record) (err error) {
 	text, err := json.MarshalIndent(document{1, nonNil(records)}, "", " ")
 	if err != nil {

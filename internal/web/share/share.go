@@ -33,7 +33,8 @@ type Share struct {
 	LastUsed time.Time    `json:"lastUsed,omitzero"`
 }
 
-// Viewer returns the viewer for all guests. Guests can never read more than the creator can currently read.
+// Viewer returns the viewer whose permissions all guests of the share have. Guests can never read more than the creator
+// can currently read.
 func (s *Share) Viewer() watch.Viewer {
 	return watch.Viewer{Program: s.Creator == nil, User: s.Creator, Scope: &watch.Scope{Parts: s.Parts}}
 }

@@ -424,7 +424,8 @@ func TestNumberOfSharesIsLimited(t *testing.T) {
 	}
 }
 
-// Each action adds one line of JSON. Names and notes cannot forge lines, and lines about invalid tokens are limited.
+// Each action adds one line of JSON to the audit log. Names and notes cannot forge lines, and lines about invalid
+// tokens are limited.
 //
 // Invariant: I30.
 func TestAuditLogRecordsActions(t *testing.T) {

@@ -19,7 +19,7 @@ const (
 
 // Options configures a Store.
 type Options struct {
-	Dir string // Empty keeps shares only in memory.
+	Dir string // Folder for the share links; if empty, they are kept only in memory.
 	// DropAnonymous makes Open drop shares that were created without a login. Set it if the program identifies users.
 	DropAnonymous bool
 	Log           *slog.Logger
@@ -30,7 +30,7 @@ type Store struct {
 	dir       string
 	audit     *audit
 	log       *slog.Logger
-	writeSlot chan struct{} // Allows one goroutine at a time to write the file.
+	writeSlot chan struct{} // Allows one goroutine at a time to write the file with the shares.
 	dropped   []Share       // Dropped by Open, and logged by Run.
 
 	mu     sync.Mutex
@@ -48,7 +48,8 @@ type activeShare struct {
 	openLimit *lineLimit
 }
 
-// Open creates a Store from the file. An unreadable file is an error, because shares must not be lost silently.
+// Open creates a Store from the file with the shares. An unreadable file is an error, because shares must not be lost
+// silently.
 func Open(options Options) (*Store, error) {
 	s := &Store{
 		dir: options.Dir, log: options.Log, writeSlot: make(chan struct{}, 1),

@@ -45,7 +45,7 @@ func labels(value string) map[string]string {
 	return map[string]string{"odd": strconv.FormatBool(value[len(value)-1]%2 == 1)}
 }
 
-// Data includes a long constant text, so that a patch is shorter than the object.
+// Data returns the data of a ConfigMap. It includes a long constant text, so that a patch is shorter than the object.
 func Data(value string) map[string]string {
 	sum := crc32.ChecksumIEEE([]byte(value))
 	data := map[string]string{"v": value, "same": strings.Repeat("as before ", 20)}

@@ -31,7 +31,7 @@ type Cluster struct {
 	Dynamic    dynamic.Interface
 }
 
-// Open returns the cluster of the environment variables KUBECONFIG and GLASSHOUSE_DEMO_DIR.
+// Open opens the cluster that the environment variables KUBECONFIG and GLASSHOUSE_DEMO_DIR name.
 func Open() (*Cluster, error) {
 	c := &Cluster{Kubeconfig: os.Getenv("KUBECONFIG"), Dir: os.Getenv("GLASSHOUSE_DEMO_DIR")}
 	if c.Kubeconfig == "" || c.Dir == "" {
@@ -72,7 +72,8 @@ func path(resource, namespace, name string) string {
 	return strings.TrimSuffix(p+"/"+part[2]+"/"+name, "/")
 }
 
-// Rows lists from etcd the objects that match the subscription, as the API server prints them in Tables.
+// Rows lists the objects that match the subscription, as rows of Tables. The API server reads them from etcd, not from
+// its cache.
 func (c *Cluster) Rows(ctx context.Context, want viewer.Want) (map[string]viewer.Row, error) {
 	namespaces := want.Namespaces
 	if len(namespaces) == 0 {
@@ -113,7 +114,8 @@ func (c *Cluster) addRows(ctx context.Context, rows map[string]viewer.Row, want 
 	return nil
 }
 
-// Object returns an object from etcd, or nil. Do not use it for Secrets: values are not masked.
+// Object reads an object, or returns nil if it does not exist. The API server reads it from etcd, not from its cache.
+// Do not use it for Secrets: values are not masked.
 func (c *Cluster) Object(ctx context.Context, resource, namespace, name string) ([]byte, error) {
 	text, err := c.Core.CoreV1().RESTClient().Get().AbsPath(path(resource, namespace, name)).
 		SetHeader("Accept", "application/json").DoRaw(ctx)

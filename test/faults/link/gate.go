@@ -126,7 +126,7 @@ func (g *Gate) Count(match func(Request) bool) int {
 	return n
 }
 
-// Expired returns how many watches the API server has refused with 410.
+// Expired returns how often the API server has refused or ended a watch with 410.
 func (g *Gate) Expired() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	jsonpatch "github.com/evanphx/json-patch/v5"
 )
 
-// A State records the state of the data at one time. The field State is, for example, "live". It is empty after the
-// connection has ended.
+// A State records the state of the data at one time. The field State is, for example, "live". This field is empty after
+// the connection has ended.
 type State struct {
 	At     time.Time
 	State  string

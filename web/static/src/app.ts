@@ -18,8 +18,8 @@ import { loadTabStyle } from "./ui/tab-style.ts";
 import { toggleTheme } from "./ui/theme.ts";
 import { storedList } from "./ui/preferences.ts";
 
-// Wait until the browser has painted the rows that the server rendered, so that this script does not delay them. A
-// hidden page is not painted, so there is nothing to wait for.
+// Wait until the browser has painted the rows that the server rendered, so that this script does not delay the
+// painting. Do not wait in a hidden page, which is not painted.
 await new Promise<unknown>((then) => {
   if (document.hidden) return then(null);
   requestAnimationFrame(() => setTimeout(then));
@@ -77,7 +77,7 @@ picker.start(live);
 if (services.isGuest) showExpiry(now);
 if (isKiosk()) void import("./ui/kiosk.ts").then(({ startKiosk }) => startKiosk(() => services.page.retryable));
 byId("theme").addEventListener("click", toggleTheme);
-// On small screens, the resource picker contains a second help button and a second share button.
+// On small screens, the resource picker contains a second help button and a second share button. Add listeners to all.
 for (const button of document.querySelectorAll("#help, .picker-foot button:not(.share-button)"))
   button.addEventListener("click", help);
 for (const button of document.querySelectorAll("button.share-button")) button.addEventListener("click", share);

@@ -59,7 +59,7 @@ export function pageCommands(
   ];
 }
 
-/** The rows of a list, or the problems of the home page. */
+/** What the commands of rows need: the rows of a list, or the problems of the home page. */
 export interface RowsHost {
   /** The group of the commands in the help: "Rows" or "Problems". */
   readonly group: string;

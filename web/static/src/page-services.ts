@@ -18,9 +18,9 @@ import { Picker } from "./list/picker.ts";
 import type { Command } from "./palette/commands.ts";
 import type { PageContent } from "./share/share-host.ts";
 
-/** What depends on the type of the page. */
+/** The parts of a page that depend on its type. */
 export interface PageController {
-  /** null on pages without a list. */
+  /** The list of the page. null on pages without a list. */
   readonly list: ListPage | null;
   /** The list or object whose refused requests are retried in kiosk mode. null for none. */
   readonly retryable: Retryable | null;
@@ -28,7 +28,7 @@ export interface PageController {
   content(): PageContent | null;
   /** The commands that only this type of page has. */
   commands(): readonly Command[];
-  /** Is called after the connection has been lost or restored. */
+  /** Is called when the connection is lost or restored. */
   refresh(): void;
   /** Is called after the server's list of resources has arrived. */
   kindsListed(): void;
@@ -37,7 +37,7 @@ export interface PageController {
   open(ref: string, object: ObjectName): void;
 }
 
-/** A page that opens every list and object with a page load. */
+/** The controller of a page that opens every list and object with a page load. */
 export const defaultController: PageController = {
   list: null,
   retryable: null,
@@ -59,7 +59,7 @@ export class PageServices {
   readonly clock = new Clock();
   readonly live: Live;
   readonly picker: Picker;
-  /** The default until the page has started. */
+  /** The controller of this type of page. The default is used until the page has started. */
   page = defaultController;
 
   /** The parameter pageBuild is the build of the page's scripts; empty if unknown. */

@@ -167,7 +167,7 @@ void test("changes of several kinds are merged by time and removed with their ki
   const h = new ChangeLog();
   const jobs = kind("jobs");
   const [a, b, c, d] = [phase("a", "1"), phase("b", "1"), phase("c", "1"), phase("d", "1")];
-  // without a fraction of a second, like the server's times
+  // a time without a fraction of a second, like the server's times
   const later = new Date(60_000).toISOString().replace("00.000Z", "00Z");
   h.addResource(pods, later, [a, d]);
   h.addResource(jobs, t, [b]);

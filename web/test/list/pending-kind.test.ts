@@ -58,7 +58,7 @@ function start(...versions: string[]) {
     served = ["other.com/v1", ...versions.map((version) => `example.com/${version}`)].map(
       (api) => ({ ref: `${api}/widgets`, group: api.split("/")[0], resource: "widgets" }) as ListedKind,
     );
-    kindsListed(); // the list arrives twice, over the WebSocket and by HTTP
+    kindsListed(); // call it twice, because the list arrives over the WebSocket and by HTTP
     kindsListed();
     mock.timers.tick(0);
   };

@@ -59,7 +59,7 @@ void test("each operation has its previous value", () => {
     describeFields(pod, [
       { op: "replace", path: "/spec/containers/1/image", value: "side:2" },
       { op: "remove", path: "/spec/containers/0" },
-      { op: "replace", path: "/spec/containers/0/image", value: "side:3" }, // "side" has the index 0 after the removal
+      { op: "replace", path: "/spec/containers/0/image", value: "side:3" }, // after the removal, "side" has the index 0
       { op: "add", path: "/spec/containers/0", value: { name: "first" } },
       { op: "add", path: "/metadata/labels/new", value: "x" },
       { op: "remove", path: "/metadata/labels/tier" },

@@ -29,7 +29,7 @@ class Server {
   sentRows: Row[] = [];
   offset = 0;
   requestedOffsets: number[] = [];
-  rowsMove = true; // A changed row is removed with the reason "moved".
+  rowsMove = true; // whether a changed row is removed with the reason "moved"
   readonly window = new WindowRows((offset) => this.requestedOffsets.push(offset));
 
   private get counts() {
@@ -61,7 +61,8 @@ class Server {
       }),
     );
   }
-  // Rows that keep their relative order stay. Others are removed from last to first, and inserted from first to last.
+  // Sends the changes as events. Rows that keep their relative order stay. Others are removed from last to first, and
+  // inserted from first to last.
   sendChanges(): void {
     const next = this.rows.slice(this.offset, this.offset + windowSize);
     const events: WindowEvent[] = [];

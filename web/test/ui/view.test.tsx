@@ -120,7 +120,7 @@ void test("the first page does not load Preact", () => {
   const load = (file: string): void => {
     if (loaded.has(file)) return;
     loaded.add(file);
-    // Find the imports that load with the first page. Imports of types and imports on demand do not.
+    // Find the imports that load with the first page, which are not imports of types or imports on demand.
     for (const [, name = ""] of readFileSync(folder + file, "utf8").matchAll(
       /^(?:import|export)(?! type)\b[^;"]*?"([^"]+)";/gm,
     )) {

@@ -61,7 +61,7 @@ func Pods(
 		})
 	}
 	err = group.Wait()
-	// If etcd is slow, the number is lower than requested.
+	// Return how many changes were written. If etcd is slow, this is lower than requested.
 	return written.Load(), err
 }
 

@@ -120,7 +120,8 @@ func (p plan) kubeletArgs() []string {
 		"--kubeconfig=" + p.dir.config(identity.Kubelets),
 		"--config=" + p.dir.stages(),
 		"--manage-all-nodes=true",
-		// Tests simulate the kubelets of nodes with this label. kwok checks node leases only for some orders of its start.
+		// Let kwok ignore the nodes with this label, because tests simulate their kubelets. A lease of another holder is
+		// not enough: kwok checks node leases only if it starts its stages for nodes before those for pods.
 		"--disregard-status-with-label-selector=demo.glasshouse/kubelet=other",
 		"--node-ip=" + loopback,
 		"--node-port=" + strconv.Itoa(p.ports.Kubelet),

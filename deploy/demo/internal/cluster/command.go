@@ -29,7 +29,7 @@ func (p plan) runCommand(ctx context.Context) error {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.opts.Stdin, p.opts.Stdout, p.opts.Stderr
 	cmd.Cancel = func() error { return p.forward(ctx, cmd.Process) }
 	cmd.WaitDelay = 10 * time.Second
-	// With dieWithParent, the command ends with the thread that started it. Keep this thread alive.
+	// dieWithParent ends the command when the thread that started it ends, so keep this thread alive.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	cmd.SysProcAttr = dieWithParent()

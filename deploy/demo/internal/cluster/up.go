@@ -55,7 +55,7 @@ func Up(ctx context.Context, opts Options) (err error) {
 	if ended, ok := errors.AsType[*proc.EndedError](context.Cause(groupCtx)); ok {
 		return ended
 	}
-	// A canceled ctx is not an error.
+	// If ctx was canceled, the cluster was stopped on request, which is not an error.
 	if ctx.Err() != nil && !isExit(err) {
 		return nil
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Logs returns the output of kubectl logs for every container.
+// Logs returns the output of kubectl logs, which is the same for every container.
 func Logs() []byte {
 	return lines(
 		`level=info msg="starting" version=1.42.0`,

@@ -36,7 +36,7 @@ func Run(ctx context.Context, spec Spec, gracePeriod time.Duration) error {
 	cmd.Args = append([]string{spec.Name}, spec.Args...)
 	cmd.Env = append(os.Environ(), spec.Env...)
 	cmd.Stdout, cmd.Stderr = log, log
-	// File descriptor 3 is a pipe that closes when this process ends.
+	// File descriptor 3 is a pipe that closes when this process ends. The child process then exits (parts.DieWithParent).
 	cmd.ExtraFiles = []*os.File{read}
 	// Start the process in its own process group. Otherwise, Ctrl-C would stop all processes of the cluster at once.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

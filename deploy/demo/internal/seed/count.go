@@ -84,7 +84,8 @@ func isChanging(pod *corev1.Pod) bool {
 		return false
 	}
 	if pod.Status.Phase == corev1.PodRunning {
-		// Only pods of Jobs have RestartPolicy Never. Such a pod will still change if it completes within 15 seconds.
+		// A running pod of a Job still changes if it completes within 15 seconds. Only pods of Jobs have RestartPolicy
+		// Never.
 		duration, err := time.ParseDuration(pod.Annotations["demo.glasshouse/runs-for"])
 		return err == nil && duration < 15*time.Second && pod.Spec.RestartPolicy == corev1.RestartPolicyNever
 	}

@@ -51,7 +51,7 @@ func ReleaseNodes(ctx context.Context, client kubernetes.Interface) error {
 	return nil
 }
 
-// nodeRole returns the purpose of node i. The first four are general, for small clusters.
+// nodeRole returns the purpose of node i. The first four nodes are general, so that small clusters have general nodes.
 func nodeRole(i int) string {
 	switch i {
 	case 4:

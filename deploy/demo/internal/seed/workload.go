@@ -19,7 +19,7 @@ import (
 //go:embed workload/*.yaml
 var workload embed.FS
 
-// Objects with this field manager are created as kubectl apply does without --server-side.
+// clientSide is the field manager of objects that are created as kubectl apply does without --server-side.
 const clientSide = "kubectl-client-side-apply"
 
 // Item is one object of the workload, with its directives (YAML comments).

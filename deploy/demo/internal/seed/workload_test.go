@@ -21,7 +21,7 @@ func load(t *testing.T) []seed.Item {
 	return items
 }
 
-// The README of the demo cluster mentions each of these resource types.
+// The workload has each resource type that the README of the demo cluster mentions.
 func TestWorkloadHasEveryKind(t *testing.T) {
 	got := map[string]bool{}
 	for _, item := range load(t) {

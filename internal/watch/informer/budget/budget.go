@@ -1,8 +1,8 @@
-// Package budget limits the memory of all informers together. Each informer has an Account, which measures its
-// memory. A Reservation counts the objects of a list that are not in the journal yet.
+// Package budget limits the memory of all informers together. Each informer has an Account, which measures its memory.
+// While a list arrives, a Reservation counts its objects, which are not in the journal yet.
 //
-// All functions are safe for concurrent use, except those of a Reservation. None of them locks a mutex while it calls
-// the Pool or a function of Usage.
+// All functions are safe for concurrent use, except those of a Reservation. They have no mutex locked when they call the Pool
+// or a function of Usage, so that these can lock their own.
 package budget
 
 import (
@@ -18,28 +18,28 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// MinMemory is the smallest valid memory limit in bytes, except 0 (no limit). It is twice programMemory.
+// MinMemory is the smallest memory limit in bytes that a user can set, except 0 (no limit). It is twice programMemory.
 const MinMemory = 96 << 20
 
-// programMemory is the memory, in bytes, that the program needs in addition to the watched objects.
+// programMemory is the memory, in bytes, that the program needs for itself, without watched objects.
 const programMemory = 48 << 20
 
-// reserveStep is the number of additional bytes that a running list reserves each time it exceeds its reserved
-// memory.
+// reserveStep is the number of bytes that a running list reserves in addition, each time its objects exceed its
+// reservation.
 const reserveStep = 64 << 10
 
 const unmeasured = -1
 
-// Of returns the part of a memory limit that is for watched objects, in bytes. 0 means no limit.
+// Of returns how many bytes of a memory limit are for watched objects. A limit of 0, which means no limit, gives 0.
 func Of(limit int64) int64 {
 	if limit == 0 {
 		return 0
 	}
-	// The other half is for the garbage collector and responses.
+	// The other half of the memory is for the garbage collector and responses.
 	return (limit - programMemory) / 2
 }
 
-// Budget is the memory for the informers of a Pool.
+// Budget limits the memory of all informers of a Pool.
 type Budget struct {
 	Limit int64 // In bytes; 0 means no limit.
 	pool  Pool
@@ -50,42 +50,45 @@ func New(limit int64, pool Pool) *Budget { return &Budget{Limit: limit, pool: po
 
 // Pool is the set of running informers.
 type Pool interface {
-	// Accounts returns the accounts of all informers. The value is true if an informer is idle: it has no readers.
+	// Accounts returns the accounts of all informers. The value is true if the informer of the account is idle (has no
+	// readers).
 	Accounts() map[*Account]bool
-	// EvictIdle stops the longest idle informer, except that of requester. It returns the stopped account, or nil.
+	// EvictIdle stops the informer that has been idle for the longest time, but never that of requester. It returns the
+	// account of the stopped informer, or nil if none is idle.
 	EvictIdle(requester *Account) *Account
 }
 
 // Usage measures the memory of one informer.
 type Usage struct {
-	// Objects returns the bytes that are in use until the informer ends: objects, data about masked values, and
-	// sorted lists.
+	// Objects returns the number of bytes that cannot be freed before the informer ends: objects, data about masked
+	// values, and sorted lists.
 	Objects func() int64
-	// History returns the bytes of the history of changes, which DropHistory frees.
+	// History returns the number of bytes in the history of changes. DropHistory frees them.
 	History     func() int64
 	DropHistory func()
 	Log         *slog.Logger
 }
 
-// Account is the memory of one informer.
+// Account measures the memory of one informer.
 type Account struct {
 	budget   *Budget
 	usage    Usage
-	reserved atomic.Int64 // What running lists have reserved.
+	reserved atomic.Int64 // The bytes that running lists have reserved.
 }
 
-// NewAccount returns an account for an informer. The account counts towards the budget while the informer is in the
-// Pool.
+// NewAccount returns an account for an informer. The account counts toward the budget while the Pool contains the
+// informer.
 func (b *Budget) NewAccount(usage Usage) *Account { return &Account{budget: b, usage: usage} }
 
-// Limit returns the budget of all accounts in bytes; 0 means no limit.
+// Limit returns the memory limit of all accounts together, in bytes; 0 means no limit.
 func (a *Account) Limit() int64 { return a.budget.Limit }
 
-// Load returns the memory that the informer uses or has reserved, in bytes. The history does not count.
+// Load returns the memory that the informer uses or has reserved, in bytes, without the history of changes.
 func (a *Account) Load() int64 { return a.usage.Objects() + a.reserved.Load() }
 
-// MakeRoom drops histories, then stops other idle informers, until the given bytes fit into the budget. If all of this
-// is not enough, MakeRoom frees nothing. attainable is the free memory without any history and any other idle informer.
+// MakeRoom drops histories, and then stops other idle informers, until the given number of bytes fits into the budget.
+// If they would not fit even then, MakeRoom frees nothing. attainable is the memory that would be free without all
+// histories and all other idle informers.
 func (a *Account) MakeRoom(bytes int64) (attainable int64, fits bool) {
 	b := a.budget
 	if b.Limit == 0 {
@@ -104,7 +107,7 @@ func (a *Account) MakeRoom(bytes int64) (attainable int64, fits bool) {
 	for bytes > b.free() && b.evict(a) {
 		continue
 	}
-	// The result is true even if histories have grown in the meantime, because the next call of MakeRoom drops them.
+	// Return true even if other histories have grown in the meantime, because the next call of MakeRoom drops them.
 	return attainable, true
 }
 
@@ -140,48 +143,50 @@ func (b *Budget) evict(requester *Account) bool {
 	return true
 }
 
-// IsExceeded reports whether the informer must stop: no other one is larger, and MakeRoom cannot free enough.
+// IsExceeded reports whether the informer must stop, because MakeRoom cannot free enough memory and no other informer
+// is larger.
 func (a *Account) IsExceeded() bool {
 	own, isLargest := a.Load(), true
 	for other := range a.budget.pool.Accounts() {
 		isLargest = isLargest && (other == a || other.Load() <= own)
 	}
-	// Call MakeRoom last: a larger informer can have stopped during the comparison, which frees memory.
+	// Call MakeRoom after the comparison: if a larger informer stopped in the meantime, its memory is free now.
 	_, fits := a.MakeRoom(0)
 	return isLargest && !fits
 }
 
-// Reservation is the memory that one list reserves until it is complete. Only one goroutine may use it.
+// Reservation is the memory that one list reserves while it arrives. Only one goroutine may use it.
 type Reservation struct {
-	// Masks returns the bytes that the list added for masked values. Replaceable returns the bytes of the objects
-	// that the list replaces.
+	// Masks returns the number of bytes that the list has added to the data about masked values. Replaceable returns the
+	// size of the objects that the list will replace.
 	Masks, Replaceable func() int64
-	IsOversized        bool // The list does not fit, and must be canceled.
+	IsOversized        bool // The list does not fit into the budget, and must be canceled.
 
 	account *Account
-	// bytes is the memory reserved for the list, without memory that was in use before it.
+	// bytes is the memory reserved for the list. It does not include the objects that the list will replace.
 	bytes    int64
-	replaced int64 // Size of the objects that the list replaces; unmeasured (-1) until it is computed.
-	masks    int64 // The part of the field bytes that is already in use, for data about masked values in this list.
+	replaced int64 // Size of the objects that the list will replace; unmeasured (-1) until it is computed.
+	masks    int64 // The part of bytes that data about masked values in this list already uses.
 }
 
-// Reserve reserves bytes in the account, even if they do not fit into the budget.
+// Reserve reserves the given number of bytes in the account, even if they do not fit into the budget.
 func (a *Account) Reserve(bytes int64) *Reservation {
 	a.reserved.Add(bytes)
 	return &Reservation{account: a, bytes: bytes}
 }
 
-// Release releases the reserved memory once the objects are in the journal, or will not arrive.
+// Release releases the reserved memory. Call it when the objects of the list are in the journal, or when the list has
+// failed.
 func (r *Reservation) Release() {
 	r.account.reserved.Add(r.masks - r.bytes)
 	r.bytes, r.masks = 0, 0
 }
 
-// Begin records that a new list begins.
+// Begin records the start of a new list, so that Measure computes the size of the replaced objects again.
 func (r *Reservation) Begin() { r.replaced = unmeasured }
 
-// Measure reserves more memory if the objects that have arrived exceed the reservation. If too little is free, it
-// sets IsOversized and returns the reason.
+// Measure reserves more memory if the objects that have arrived so far exceed the reservation. If the memory does not
+// fit into the budget, Measure sets IsOversized and returns the reason.
 func (r *Reservation) Measure(objects int, bytes int64) (refusal string) {
 	if r.account.Limit() == 0 || r.IsOversized {
 		return ""
@@ -196,8 +201,8 @@ func (r *Reservation) Measure(objects int, bytes int64) (refusal string) {
 	if r.replaced == unmeasured {
 		r.replaced = r.Replaceable()
 	}
-	// The list and the objects that it replaces are in memory together. Count only the larger of both. Otherwise, half
-	// of the budget would stay unused.
+	// Until the list is complete, its objects and those that it replaces are both in memory. Count only the larger of the
+	// two. Otherwise, a resource could use only half of the budget.
 	excess := total - r.replaced - r.bytes
 	if excess <= 0 {
 		return ""
@@ -219,10 +224,11 @@ func (r *Reservation) Measure(objects int, bytes int64) (refusal string) {
 	)
 }
 
-// WeightOf returns the memory of objects in a journal. bytes is the size of the objects themselves.
+// WeightOf returns the memory that objects use in a journal. bytes is the size of the objects, to which WeightOf adds
+// the overhead of the journal.
 func WeightOf(objects int, bytes int64) int64 { return bytes + int64(objects)*journal.EntryOverhead }
 
-// FormatBytes returns a size as text, such as "5MiB". It rounds down, and FormatBytesUp rounds up.
+// FormatBytes returns a size as text, such as "5MiB", rounded down.
 func FormatBytes(n int64) string {
 	return resource.NewQuantity(n/byteUnit(n)*byteUnit(n), resource.BinarySI).String() + "B"
 }

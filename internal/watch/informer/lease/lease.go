@@ -1,4 +1,4 @@
-// Package lease counts the readers that request single namespaces of a resource.
+// Package lease counts, for each namespace of a resource, the readers that request this namespace.
 package lease
 
 import (
@@ -8,10 +8,12 @@ import (
 	"time"
 )
 
-// Max limits how many namespaces of one resource are watched one by one, because clients can request any number.
+// Max is the maximum number of namespaces of one resource that are watched one by one. It is needed because clients can
+// request any number.
 const Max = 500
 
-// Set contains a lease for each requested namespace. It is not safe for concurrent use.
+// Set contains a lease for each namespace that readers request, or requested recently. It is not safe for concurrent
+// use.
 type Set map[string]*lease
 
 type lease struct {
@@ -30,10 +32,11 @@ func (s Set) Missing(namespaces []string) (count int) {
 	return count
 }
 
-// IsUsed reports whether a namespace has a lease with readers.
+// IsUsed reports whether a namespace has a lease with at least one reader.
 func (s Set) IsUsed(namespace string) bool { return s[namespace] != nil && s[namespace].readers > 0 }
 
-// MakeRoom reports whether leases for the namespaces fit. It deletes the longest idle leases, if that is enough.
+// MakeRoom reports whether the set has room for leases of the given namespaces. If needed, and if that is enough, it
+// deletes the leases that have had no readers for the longest time.
 func (s Set) MakeRoom(namespaces []string) bool {
 	excess := len(s) + s.Missing(namespaces) - Max
 	if excess <= 0 {
@@ -59,7 +62,7 @@ func (s Set) MakeRoom(namespaces []string) bool {
 	return true
 }
 
-// Acquire adds a reader to the lease of each of the namespaces.
+// Acquire adds one reader to the lease of each given namespace. A namespace without a lease gets one.
 func (s Set) Acquire(namespaces []string) {
 	for _, ns := range namespaces {
 		if s[ns] == nil {
@@ -69,7 +72,8 @@ func (s Set) Acquire(namespaces []string) {
 	}
 }
 
-// Release undoes one call of Acquire. If isKept is true, leases without readers stay until Expire deletes them.
+// Release undoes one call of Acquire. If isKept is true, a lease without readers stays until Expire deletes it.
+// Otherwise, it is deleted at once.
 func (s Set) Release(namespaces []string, isKept bool) {
 	for _, ns := range namespaces {
 		if s[ns].readers--; s[ns].readers > 0 {
@@ -81,18 +85,19 @@ func (s Set) Release(namespaces []string, isKept bool) {
 	}
 }
 
-// Expire deletes the leases that have had no readers for the given time.
+// Expire deletes each lease that has had no readers for the given time.
 func (s Set) Expire(idleTime time.Duration) {
 	maps.DeleteFunc(s, func(ns string, one *lease) bool {
 		return !s.IsUsed(ns) && time.Since(one.idleSince) >= idleTime
 	})
 }
 
-// Split divides the requested namespaces into at most Max that can be watched, and those that must wait. Watched
-// namespaces are first, then the earliest requests, then namespaces without readers.
+// Split divides the namespaces with leases into at most Max that can be watched (admitted), and those that must wait.
+// Used and already watched namespaces take precedence. Other used namespaces follow in the order of their requests, and
+// namespaces without readers are last.
 func (s Set) Split(isWatched func(namespace string) bool) (admitted, waiting []string) {
 	admitted = slices.Collect(maps.Keys(s))
-	// There can be more than Max leases, because leases are not limited while one watch covers all namespaces.
+	// There can be more than Max leases: while one watch covers all namespaces, their number is not limited.
 	if len(admitted) <= Max {
 		return admitted, nil
 	}

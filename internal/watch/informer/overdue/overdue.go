@@ -1,5 +1,5 @@
-// Package overdue evaluates objects again when their progress becomes overdue. The API server possibly sends no update
-// at that time.
+// Package overdue evaluates an object again when its progress becomes overdue, because the API server possibly sends no
+// update of the object at that time.
 package overdue
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
 )
 
-// Tracker remembers when objects become overdue.
+// Tracker remembers when each object becomes overdue.
 type Tracker struct {
 	reevaluate func(key string, now time.Time)
 
@@ -21,13 +21,14 @@ type Tracker struct {
 	closed bool
 }
 
-// New returns a Tracker. reevaluate must replace the object with the given key by a copy with the verdict at the time
-// now. It must not call the Tracker, which is locked.
+// New returns a Tracker. The function reevaluate must determine the verdict on the object with the given key at the
+// time now, and store a copy of the object with this verdict. It must not call the Tracker, which would cause a
+// deadlock.
 func New(reevaluate func(key string, now time.Time)) *Tracker {
 	return &Tracker{reevaluate: reevaluate}
 }
 
-// Write calls the function change, which writes objects. It remembers when the written objects become overdue.
+// Write calls the function change, which writes the objects in written, and remembers when they become overdue.
 func (t *Tracker) Write(change func(), written ...journal.Entry[string, *compact.Object]) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -64,7 +65,7 @@ func (t *Tracker) scheduleLocked(at time.Time) {
 	t.timer.Reset(time.Until(at))
 }
 
-// evaluate evaluates the objects that are overdue now.
+// evaluate calls reevaluate for each object that is overdue now.
 func (t *Tracker) evaluate() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -86,7 +87,7 @@ func (t *Tracker) evaluate() {
 	}
 }
 
-// Close ends the Tracker.
+// Close stops the timer of the Tracker, so that it evaluates no more objects.
 func (t *Tracker) Close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

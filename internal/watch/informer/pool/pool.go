@@ -1,5 +1,5 @@
-// Package pool runs one informer for each scope (a resource or a part of it) that has readers, within a memory
-// budget. All functions are safe for concurrent use. All goroutines have ended when Pool.Run returns.
+// Package pool runs one informer for each scope (a resource or a part of it) that has readers. All informers together
+// have a memory budget. All functions are safe for concurrent use. All goroutines have ended when Pool.Run returns.
 package pool
 
 import (
@@ -15,19 +15,19 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
-// Maximum numbers of informers with a field selector. They are limited because clients can invent any number of field
-// selectors.
+// Maximum numbers of informers with a field selector. They are limited, because each field selector needs its own
+// informer, and clients can invent any number of field selectors.
 const (
-	// maxFieldScopes limits all users and share links together. userFieldScopes limits one user.
+	// maxFieldScopes is the maximum number for all users and share links together, and userFieldScopes for one user.
 	maxFieldScopes, userFieldScopes = 20, 10
-	// linkFieldScopes is the maximum number of informers for one share link. guestFieldScopes is the maximum for all
-	// share links together.
+	// linkFieldScopes is the maximum number for one share link, and guestFieldScopes for all share links together.
 	linkFieldScopes, guestFieldScopes = 5, 10
 )
 
-// Pool runs one informer for each scope: a resource, optionally with a field selector. All readers share it.
+// Pool runs one informer for each scope: a resource, optionally with a field selector. All readers of a scope share its
+// informer.
 type Pool struct {
-	// Linger is how long an informer without readers keeps running.
+	// Linger is how long an informer keeps running after its last reference was released.
 	Linger time.Duration
 	Budget *budget.Budget // The memory of all informers.
 	start  Start
@@ -38,11 +38,11 @@ type Pool struct {
 	running sync.WaitGroup
 }
 
-// Start creates an informer. The function run keeps it live until ctx ends.
+// Start creates an informer and returns it with the function run, which keeps it live until ctx ends.
 type Start func(listwatch.Scope, *resource.Resource) (i *informer.Informer, run func(ctx context.Context))
 
-// entry is a running informer with the number of its references. Each call of Acquire is a reference until its
-// release.
+// entry is a running informer with the number of references to it. Each call of Acquire adds a reference, which its
+// release removes.
 type entry struct {
 	informer    *informer.Informer
 	refs        int
@@ -52,14 +52,15 @@ type entry struct {
 	stop        context.CancelFunc
 }
 
-// New returns a pool. limit is the maximum memory of all informers in bytes; 0 means no limit.
+// New returns a pool whose informers run for lingerTime without readers. limit is the maximum memory of all informers
+// in bytes; 0 means no limit.
 func New(lingerTime time.Duration, limit int64, start Start) *Pool {
 	p := &Pool{Linger: lingerTime, start: start, entries: make(map[listwatch.Scope]*entry)}
 	p.Budget = budget.New(limit, p)
 	return p
 }
 
-// Run permits the pool to start informers until ctx ends. Then it stops all informers, and waits for them.
+// Run allows the pool to start informers until ctx ends. It then stops all informers, and waits until they have ended.
 func (p *Pool) Run(ctx context.Context) {
 	p.mu.Lock()
 	p.ctx = ctx
@@ -75,8 +76,8 @@ func (p *Pool) Run(ctx context.Context) {
 	p.running.Wait()
 }
 
-// Acquire returns the informer of a scope, and starts it if needed. The informer runs at least until release is
-// called. With a field selector, it counts towards the quota of owner.
+// Acquire returns the informer of a scope, and starts it if it is not running. The informer runs at least until release
+// is called. If the scope has a field selector, the informer counts toward the quota of owner.
 func (p *Pool) Acquire(
 	scope listwatch.Scope, resource *resource.Resource, owner informer.Owner,
 ) (i *informer.Informer, release func(), err error) {
@@ -107,8 +108,8 @@ func (p *Pool) Acquire(
 	return e.informer, sync.OnceFunc(func() { p.release(scope, e, owner) }), nil
 }
 
-// checkQuotaLocked returns an error if owner has used up its quota of field selectors. The caller must have locked
-// p.mu.
+// checkQuotaLocked returns an error if owner already uses as many informers with a field selector as its quota allows.
+// The caller must lock p.mu.
 func (p *Pool) checkQuotaLocked(owner informer.Owner) error {
 	if owner == (informer.Owner{}) {
 		return nil
@@ -144,8 +145,8 @@ func errTooManyFields(reason string) error {
 		"which is the maximum; close a view with a field selector, or filter with q or labels.", reason)
 }
 
-// makeFieldScopeRoomLocked reports whether another informer with a field selector can start. If needed, it stops the
-// longest idle one.
+// makeFieldScopeRoomLocked reports whether another informer with a field selector can start. If their maximum number is
+// reached, it first stops the one that has been idle for the longest time. The caller must lock p.mu.
 func (p *Pool) makeFieldScopeRoomLocked() bool {
 	used := 0
 	for scope := range p.entries {
@@ -159,8 +160,8 @@ func (p *Pool) makeFieldScopeRoomLocked() bool {
 	return p.evictLocked(func(e *entry) bool { return e.informer.Scope.Fields != "" }) != nil
 }
 
-// evictLocked stops the longest idle informer that matches filter, and returns it, or nil. The caller must have
-// locked p.mu.
+// evictLocked stops the informer that has been idle (without readers) for the longest time, of those that match filter.
+// It returns the stopped informer, or nil. The caller must lock p.mu.
 func (p *Pool) evictLocked(filter func(*entry) bool) *entry {
 	var oldest *entry
 	for _, e := range p.entries {
@@ -212,7 +213,7 @@ func (p *Pool) removeLocked(scope listwatch.Scope, e *entry) {
 	delete(p.entries, scope)
 }
 
-// Find returns the running informer of a scope, or nil. Unlike Acquire, it does not keep the informer running.
+// Find returns the running informer of a scope, or nil. It adds no reference, so the informer can stop at any time.
 func (p *Pool) Find(scope listwatch.Scope) *informer.Informer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -222,7 +223,7 @@ func (p *Pool) Find(scope listwatch.Scope) *informer.Informer {
 	return nil
 }
 
-// RequestReconcile makes each informer review its permissions soon.
+// RequestReconcile makes the reconciler of each informer check permissions, memory and feeds soon.
 func (p *Pool) RequestReconcile() {
 	for _, i := range p.Informers() {
 		i.RequestReconcile()
@@ -240,7 +241,8 @@ func (p *Pool) Informers() []*informer.Informer {
 	return all
 }
 
-// Accounts returns the memory accounts of the running informers, for the budget.
+// Accounts returns the memory accounts of the running informers, for the budget. The value is true if the informer is
+// idle (has no readers).
 func (p *Pool) Accounts() map[*budget.Account]bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -251,7 +253,8 @@ func (p *Pool) Accounts() map[*budget.Account]bool {
 	return accounts
 }
 
-// EvictIdle stops the longest idle informer, except that of requester, to free memory for the budget.
+// EvictIdle stops the informer that has been idle for the longest time, but never that of requester. The budget calls
+// it to free memory.
 func (p *Pool) EvictIdle(requester *budget.Account) *budget.Account {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	// deniedEvery is the minimum time between access reviews of one denied namespace. It is long, because there can be
-	// hundreds of denied namespaces.
+	// deniedEvery is the minimum time between two access reviews of one denied namespace. It is long, because hundreds of
+	// namespaces can be denied.
 	deniedEvery = 30 * time.Second
-	// reviewSpacing is the average time from the review of one namespace to the review of another. If there are many
-	// namespaces, the interval for each of them is therefore longer.
+	// reviewSpacing is the average time between two access reviews of different namespaces. The more namespaces there
+	// are, the longer is the interval between two reviews of the same namespace.
 	reviewSpacing = 10 * time.Millisecond
-	// maxReviewInterval is the maximum time between reviews of one namespace. New permissions are therefore effective
-	// within a minute.
+	// maxReviewInterval is the maximum time between two access reviews of one namespace. With it, a new permission takes
+	// effect within a minute.
 	maxReviewInterval    = 45 * time.Second
 	maxConcurrentReviews = 8
 )
@@ -32,12 +32,13 @@ const (
 type namespaceAccess struct {
 	authz.Permissions
 
-	// isListRefused means that the API server refused a list although the access review allows it.
+	// isListRefused means that the API server refused a list, although the access review permitted it.
 	isListRefused bool
 	nextReview    time.Time
 }
 
-// accessTable contains the last reviewed permissions of this program by namespace. "" means all namespaces together.
+// accessTable contains the permissions of this program for each namespace, as last reviewed. The key "" is for all
+// namespaces together.
 type accessTable struct {
 	reviews     *authz.Reviewer
 	client      *listwatch.Client
@@ -45,7 +46,7 @@ type accessTable struct {
 	byNamespace map[string]namespaceAccess
 	nextReview  time.Time
 
-	allowed, denied int64 // Numbers of namespaces.
+	allowed, denied int64 // Numbers of namespaces in which a list is permitted or not.
 }
 
 func (t *accessTable) has(namespace string) bool {
@@ -53,7 +54,7 @@ func (t *accessTable) has(namespace string) bool {
 	return known
 }
 
-// refuse records that the API server refused a list, with its reason.
+// refuse records that the API server refused a list of a namespace. reason is the text of the API server.
 func (t *accessTable) refuse(namespace, reason string) {
 	t.byNamespace[namespace] = namespaceAccess{
 		authz.Permissions{Reason: reason}, true, time.Now().Add(t.reviewInterval(namespace, false)),
@@ -64,8 +65,8 @@ func (t *accessTable) forget(filter func(namespace string) bool) {
 	maps.DeleteFunc(t.byNamespace, func(ns string, _ namespaceAccess) bool { return filter(ns) })
 }
 
-// evaluate reviews the namespaces whose next review is due. It returns the permissions of allowed namespaces, and the
-// reasons why others are denied.
+// evaluate sends access reviews for the namespaces whose next review is due. It returns the permissions in the
+// namespaces that can be listed (allowed), and the reasons why the others cannot be listed (denied).
 func (t *accessTable) evaluate(
 	ctx context.Context, namespaces []string,
 ) (allowed map[string]authz.Permissions, denied map[string]string) {
@@ -86,7 +87,7 @@ func (t *accessTable) evaluate(
 	for n, ns := range namespaces {
 		t.byNamespace[ns] = access[n]
 	}
-	t.count(t.byNamespace) // The intervals depend on the counts.
+	t.count(t.byNamespace) // Count first, because reviewInterval depends on the counts.
 	allowed, denied = make(map[string]authz.Permissions), make(map[string]string)
 	for n, ns := range namespaces {
 		v := access[n]
@@ -110,14 +111,14 @@ func (t *accessTable) evaluate(
 	return allowed, denied
 }
 
-// reviewInterval returns the time between two access reviews of a namespace. It grows with the number of reviewed
-// namespaces.
+// reviewInterval returns the time between two access reviews of a namespace. It is longer if there are many namespaces.
 func (t *accessTable) reviewInterval(namespace string, canList bool) time.Duration {
 	minimum, count := deniedEvery, t.reviews.Denied.Load()
 	switch {
 	case namespace == "":
 		return authz.ReviewEvery
-	// Without usable RBAC rules, each resource needs its own reviews, so the namespaces of all informers count.
+	// Without usable RBAC rules, each informer needs its own review for each namespace. Therefore, count the namespaces
+	// of all informers.
 	case canList && t.reviews.AreRulesIncomplete():
 		minimum, count = authz.ReviewEvery, t.reviews.Allowed.Load()
 	case canList:
@@ -126,10 +127,10 @@ func (t *accessTable) reviewInterval(namespace string, canList bool) time.Durati
 	return min(max(minimum, time.Duration(count)*reviewSpacing), maxReviewInterval)
 }
 
-// reviewDelay returns the time until a namespace's next review. A hash of its name spreads the reviews over the
-// interval.
+// reviewDelay returns the time until the next access review of a namespace. A hash of the name spreads the reviews of
+// different namespaces over the interval.
 func reviewDelay(namespace string, interval time.Duration) time.Duration {
-	// All resources get the same time, so that one review of RBAC rules covers them.
+	// All informers get the same time for a namespace, so that one review of its RBAC rules is enough for all of them.
 	hash := fnv.New64a()
 	_, _ = io.WriteString(hash, namespace)
 	phase := int64(hash.Sum64() % uint64(interval))
@@ -140,7 +141,8 @@ func reviewDelay(namespace string, interval time.Duration) time.Duration {
 	return wait
 }
 
-// review requests an access review, and returns the new permissions without the time of the next review.
+// review sends an access review for a namespace, and returns the new permissions. The caller sets the time of the next
+// review.
 func (t *accessTable) review(
 	ctx context.Context, namespace string, previous namespaceAccess, isFirst bool,
 ) namespaceAccess {
@@ -154,22 +156,22 @@ func (t *accessTable) review(
 		v.List, v.Watch = true, reviewed.Watch
 	case err == nil:
 		v.Permissions, v.isListRefused = reviewed, false
-	// If the first review of the namespace fails, or if access reviews are unusable, try the list. The API server then
-	// decides.
+	// If this is the first review of the namespace, or if the API server does not support access reviews, assume that a
+	// list is permitted. The API server then decides when it gets the list request.
 	case isFirst || apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err):
 		v.List, v.Watch = true, true
 	}
-	// Try a short list before the namespace is listed and watched again.
+	// If the API server refused the last list, try a short list before the namespace is listed and watched again.
 	if v.List && v.isListRefused {
-		// Only a refusal counts. The feed (the list and watch) reports any other error later.
+		// Regard only a refusal as denied. If there is another error, the feed (the list and watch) reports it.
 		v.List = !tryList(ctx, t.client, t.scope, namespace).IsRefused()
 		v.isListRefused = !v.List
 	}
 	return v
 }
 
-// count updates the reviewer's totals of permitted and denied namespaces. access contains the namespaces of this
-// informer.
+// count updates the totals of permitted and denied namespaces in the Reviewer, which all informers share. access
+// contains the namespaces of this informer.
 func (t *accessTable) count(access map[string]namespaceAccess) {
 	var allowed, denied int64
 	for ns, v := range access {

@@ -11,23 +11,25 @@ import (
 )
 
 const (
-	// estimateDelay is the time between two memory estimates of a list that did not fit into the free memory.
+	// estimateDelay is the time after which the memory of a list is estimated again, if the list did not fit into the
+	// free memory.
 	estimateDelay = time.Minute
-	// relistDelay is the time before a list is tried again that was canceled because it exceeded the free memory. It is
-	// long, because the canceled list read many objects in vain.
+	// relistDelay is the time after which a list is sent again, if it was canceled because its objects exceeded the free
+	// memory. It is long, because the canceled list read many objects in vain.
 	relistDelay = 5 * time.Minute
-	// changeMargin is the factor by which a memory estimate is increased, because later changes can add objects.
+	// changeMargin is the factor by which a memory estimate is multiplied, because objects can be added after the list.
 	changeMargin = 1.1
 )
 
-// estimate is the memory that a namespace's watch needs, or the reason why it does not fit.
+// estimate is the memory that the watch of a namespace needs, or the reason why it does not fit into the free memory.
 type estimate struct {
-	reserved *budget.Reservation // Memory for the objects that are not in memory yet.
-	refusal  string              // Empty if the watch fits into memory.
+	reserved *budget.Reservation // Memory for the objects that will be listed.
+	refusal  string              // Why the watch does not fit; empty if it fits.
 	until    time.Time
 }
 
-// fits reports whether a namespace fits into the memory budget. It returns false until an estimate has arrived.
+// fits reports whether the watch of a namespace fits into the memory budget. While the estimate of its size has not
+// arrived, it returns false.
 func (s *Reconciler) fits(ctx context.Context, namespace string) bool {
 	if s.informer.Account.Limit() == 0 || s.feeds.IsWatched(namespace) {
 		return true
@@ -43,14 +45,15 @@ func (s *Reconciler) fits(ctx context.Context, namespace string) bool {
 
 // estimateFits estimates a namespace's memory from the first page of its list, and reports whether it fits.
 func (s *Reconciler) estimateFits(namespace string, probe *sizeProbe) bool {
-	// If the probe failed, allow the feed: its complete list reports the error or fits into memory.
+	// If the probe failed, start the feed without an estimate: its complete list reports the error, or is canceled if it
+	// does not fit into memory.
 	if probe.err != nil {
 		s.estimates[namespace] = estimate{}
 		return true
 	}
 	replaced := int64(0)
-	// The list of all namespaces replaces the objects of single namespaces, so the memory of these objects becomes
-	// free.
+	// A list of all namespaces replaces the objects of the single namespaces. Therefore, subtract the memory of these
+	// objects.
 	if namespace == "" {
 		replaced = s.informer.Stats().CacheBytes
 	}
@@ -58,7 +61,7 @@ func (s *Reconciler) estimateFits(namespace string, probe *sizeProbe) bool {
 	additional := max(0, bytes-replaced)
 	free, fits := s.informer.Account.MakeRoom(additional)
 	if fits {
-		// Released when the namespace has been listed; see takeReservation.
+		// This memory is released when the namespace has been listed; see takeReservation.
 		s.estimates[namespace] = estimate{reserved: s.informer.Account.Reserve(additional)}
 		return true
 	}
@@ -81,7 +84,8 @@ func (s *Reconciler) advice(namespace string) string {
 	return "use a field selector, or increase --memory-limit"
 }
 
-// takeReservation returns the memory that an estimate has reserved for the list of a namespace.
+// takeReservation returns the memory that is reserved for the list of a namespace, and deletes the estimate. Without an
+// estimate, it returns a reservation of 0 bytes.
 func (s *Reconciler) takeReservation(namespace string) *budget.Reservation {
 	reserved := s.estimates[namespace].reserved
 	delete(s.estimates, namespace)
@@ -92,7 +96,7 @@ func (s *Reconciler) fail(namespace, reason string) {
 	s.feeds.Deny(status.Failed, map[string]string{namespace: reason})
 }
 
-// dropOversized stops the feeds (lists and watches) whose list did not fit into memory, and removes their rows.
+// dropOversized stops each feed (list and watch) whose list did not fit into memory, and removes its rows.
 func (s *Reconciler) dropOversized() {
 	oversized := make(map[string]status.Status)
 	for ns, current := range s.feeds.Running() {
@@ -107,7 +111,8 @@ func (s *Reconciler) dropOversized() {
 	}
 }
 
-// enforceBudget stops all feeds if the informer exceeds the memory budget, and reports whether it has stopped them.
+// enforceBudget stops all feeds of the informer if it exceeds the memory budget, and reports whether it has stopped
+// them.
 func (s *Reconciler) enforceBudget() bool {
 	if !s.informer.Account.IsExceeded() {
 		return false
@@ -121,7 +126,7 @@ func (s *Reconciler) enforceBudget() bool {
 	s.feeds.Deny(status.Failed, refusals)
 	s.feeds.End()
 	s.clearRows()
-	// Also refuse the watch of all namespaces together (""), because it needs at least as much memory.
+	// Also refuse a watch of all namespaces together, which needs at least as much memory.
 	refusals[""] = prefix + s.advice("") + "."
 	for ns, refusal := range refusals {
 		s.estimates[ns] = estimate{refusal: refusal, until: time.Now().Add(estimateDelay)}

@@ -1,5 +1,5 @@
-// Package reconcile decides which feeds (lists and watches) an informer needs: one for all namespaces if that is
-// permitted and fits into memory, and otherwise one for each permitted namespace that fits.
+// Package reconcile decides which feeds (lists and watches) an informer needs. It needs one feed for all namespaces, if
+// this is permitted and fits into memory. Otherwise, it needs one feed for each permitted namespace that fits.
 package reconcile
 
 import (
@@ -18,31 +18,33 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
-// reconcileMinimum is the minimum wait before the reconciler runs again for an access review that is due.
+// reconcileMinimum is the minimum time between two runs of the reconciler that are due to access reviews.
 const reconcileMinimum = time.Second
 
-// Definition is what discovery currently reports about a resource.
+// Definition is what the newest discovery reports about a resource.
 type Definition struct {
-	Known    bool               // False means that discovery failed, so that the other fields are unknown.
-	Resource *resource.Resource // The resource; nil if the cluster does not serve it.
-	Identity string             // UID of the CRD, or empty. A recreated CRD has another UID.
+	Known    bool               // False if discovery failed. The other fields are then unknown.
+	Resource *resource.Resource // nil if the cluster does not serve the resource.
+	Identity string             // UID of the CRD, or empty. If a CRD is deleted and created again, the UID changes.
 }
 
 // Options are the settings of a Reconciler, and the functions with which it reads other data of the cluster.
 type Options struct {
 	Client  *listwatch.Client
 	Reviews *authz.Reviewer
-	Linger  time.Duration // How long a namespace without readers keeps its own watch.
+	Linger  time.Duration // How long a namespace keeps its own watch after its last reader has closed.
 	Served  func(context.Context) Definition
-	// RefreshSoon requests a discovery, because the served resources have possibly changed. It must not block.
+	// RefreshSoon requests a discovery, because the list of served resources has possibly changed. It must not block.
 	RefreshSoon func()
-	// Namespaces returns the last known namespaces. It keeps the namespaces watched until release is called.
+	// Namespaces returns the names of the last known namespaces. It also keeps the list of namespaces up to date until
+	// release is called.
 	Namespaces func(ctx context.Context) (names []string, release func())
 	// DefaultNamespace is the namespace of the kubeconfig's context, or empty.
 	DefaultNamespace string
 }
 
-// Reconciler matches the feeds of an informer to permissions and memory. Only the goroutine of Run uses it.
+// Reconciler starts and stops the feeds of an informer to match the permissions and the free memory. Only the goroutine
+// that runs Run uses it.
 type Reconciler struct {
 	options  Options
 	informer *informer.Informer
@@ -56,7 +58,7 @@ type Reconciler struct {
 	nextAttempt       time.Time
 	releaseNamespaces func()
 	estimates         map[string]estimate
-	isIncomplete      bool // The estimate of a namespace has not arrived yet.
+	isIncomplete      bool // The memory estimate of at least one namespace has not arrived yet.
 	probes            sizeProbes
 }
 
@@ -75,7 +77,7 @@ func New(i *informer.Informer, resource *resource.Resource, options Options) *Re
 	}
 }
 
-// Run lists and watches everything that the program is permitted to, until ctx ends. Then it closes the journal.
+// Run lists and watches everything that the program may list and watch, until ctx ends. It then closes the informer.
 func (s *Reconciler) Run(ctx context.Context) {
 	defer s.informer.Close()
 	defer func() { s.releaseNamespaces() }()
@@ -96,7 +98,7 @@ func (s *Reconciler) Run(ctx context.Context) {
 
 func always(string) bool { return true }
 
-// reconcile makes the feeds match permissions and memory.
+// reconcile starts and stops feeds to match the permissions and the free memory.
 func (s *Reconciler) reconcile(ctx context.Context) {
 	s.access.nextReview = time.Now().Add(authz.ReviewEvery)
 	if !s.isServed(ctx) || !s.dropForbidden() || s.enforceBudget() {
@@ -131,21 +133,22 @@ func (s *Reconciler) pollReasonFor(p authz.Permissions) string {
 	return ""
 }
 
-// isServed reports whether the cluster serves the resource. If not, it stops the feeds and removes the rows.
+// isServed reports whether the cluster serves the resource. If the cluster does not serve it, isServed stops the feeds
+// and removes the rows.
 func (s *Reconciler) isServed(ctx context.Context) bool {
 	now := s.options.Served(ctx)
 	switch {
 	case !now.Known:
 		return !s.isAbsent
 	case now.Resource == nil && !s.isAbsent && s.isStillListed(ctx):
-		return true // The API server still serves the resource: the result of discovery is wrong or premature.
+		return true // A list still succeeds, so the result of discovery is wrong or premature.
 	case now.Resource == nil:
 		s.setAbsent(fmt.Sprintf("The cluster does not serve %s.", s.scope.Resource.GroupResource()))
 		s.nextAttempt = time.Time{}
 		return false
 	case now.Identity == s.identity && s.isAbsent && !s.isServedAgain(ctx):
 		return false
-	// The resource was defined again, for example because its CRD was recreated.
+	// The resource was defined again, for example because its CRD was deleted and created again.
 	case now.Identity != s.identity && now.Identity != "" && s.identity != "",
 		now.Resource.Namespaced != s.resource.Namespaced:
 		s.feeds.End()
@@ -159,8 +162,8 @@ func (s *Reconciler) isServed(ctx context.Context) bool {
 	return true
 }
 
-// isServedAgain reports whether an absent resource is served again. It sends at most one request per
-// authz.ReviewEvery.
+// isServedAgain reports whether a resource that was absent is served again. At most once per authz.ReviewEvery, it
+// sends a list request to find out. In between, it returns false.
 func (s *Reconciler) isServedAgain(ctx context.Context) bool {
 	if time.Now().Before(s.nextAttempt) {
 		return false
@@ -169,8 +172,8 @@ func (s *Reconciler) isServedAgain(ctx context.Context) bool {
 	return tryList(ctx, s.options.Client, s.scope, "") != status.Absent
 }
 
-// isStillListed reports whether the API server still serves a watched resource. Any error except "not found" counts
-// as served.
+// isStillListed reports whether the API server still serves a resource that has feeds. It sends a short list request.
+// If the request fails with an error other than "not found", the resource counts as served.
 func (s *Reconciler) isStillListed(ctx context.Context) bool {
 	for ns := range s.feeds.Running() {
 		return tryList(ctx, s.options.Client, s.scope, ns) != status.Absent
@@ -179,7 +182,7 @@ func (s *Reconciler) isStillListed(ctx context.Context) bool {
 }
 
 func (s *Reconciler) setAbsent(reason string) {
-	// Set the status before the feeds stop, so that no other status is reported in between.
+	// Set this status before the feeds stop. Otherwise, readers could get another status in between.
 	s.feeds.SetStatus(status.Absent, reason)
 	if s.feeds.End() || !s.isAbsent {
 		s.clearRows()
@@ -187,7 +190,7 @@ func (s *Reconciler) setAbsent(reason string) {
 	s.isAbsent = true
 }
 
-// clearRows removes all rows and memory estimates. It is called if the resource is removed or defined again, or exceeds
+// clearRows removes all rows and memory estimates. It is called if the resource is removed, defined again, or exceeds
 // the memory budget.
 func (s *Reconciler) clearRows() {
 	clear(s.estimates)
@@ -195,7 +198,8 @@ func (s *Reconciler) clearRows() {
 	s.feeds.Clear()
 }
 
-// dropForbidden stops the refused feeds and removes their rows. It returns false if the resource itself is not found.
+// dropForbidden stops the feeds that the API server refused, and removes their rows. It returns false if the API server
+// reports that the resource itself is not found.
 func (s *Reconciler) dropForbidden() bool {
 	refused := make(map[string]status.Status)
 	for ns, current := range s.feeds.Running() {
@@ -218,8 +222,8 @@ func (s *Reconciler) dropForbidden() bool {
 	return true
 }
 
-// desiredNamespaces returns the namespaces that need a feed, and the permissions in each. The key "" means one feed
-// for all namespaces.
+// desiredNamespaces returns the namespaces that need a feed, with the permissions in each of them. The key "" is for
+// one feed for all namespaces.
 func (s *Reconciler) desiredNamespaces(ctx context.Context) map[string]authz.Permissions {
 	s.isIncomplete = false
 	s.feeds.ExpireLeases(s.options.Linger)
@@ -235,7 +239,8 @@ func (s *Reconciler) desiredNamespaces(ctx context.Context) map[string]authz.Per
 	if !s.resource.Namespaced {
 		return nil
 	}
-	// If the program may watch all namespaces, but they do not fit into memory, watch only the requested ones.
+	// If the program may watch all namespaces, but they do not fit into memory, only the namespaces that readers request
+	// can get a feed.
 	names, waiting := s.candidates(ctx, allowed)
 	s.forgetExcept(slices.Sorted(slices.Values(slices.Concat(names, waiting))))
 	for _, ns := range waiting {
@@ -253,8 +258,8 @@ func (s *Reconciler) desiredNamespaces(ctx context.Context) map[string]authz.Per
 	return permitted
 }
 
-// candidates returns the namespaces that can get a feed: those that readers request, and the known ones. waiting
-// contains the requested namespaces that exceed lease.Max.
+// candidates returns the namespaces that can get a feed: those that readers request and, unless requestedOnly is true,
+// the known ones. waiting contains the requested namespaces that exceed lease.Max.
 func (s *Reconciler) candidates(ctx context.Context, requestedOnly bool) (names, waiting []string) {
 	names, waiting = s.feeds.SplitLeases()
 	if !requestedOnly {
@@ -274,8 +279,8 @@ func (s *Reconciler) candidates(ctx context.Context, requestedOnly bool) (names,
 	})
 }
 
-// forgetExcept drops the permissions, estimates and probes of all other namespaces. It keeps those of "" (the feed for
-// all namespaces).
+// forgetExcept drops the permissions, estimates and probes of all namespaces except the given ones. It also keeps those
+// of the key "" (the feed for all namespaces).
 func (s *Reconciler) forgetExcept(sortedNamespaces []string) {
 	isOther := func(ns string) bool {
 		_, isKept := slices.BinarySearch(sortedNamespaces, ns)

@@ -9,16 +9,16 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
-// maxConcurrentProbes limits how many lists of one resource are estimated at the same time, because each probe keeps
-// the first page of its list in memory.
+// maxConcurrentProbes is the maximum number of lists of one resource that are estimated at the same time. It is needed
+// because each probe keeps the first page of its list in memory.
 const maxConcurrentProbes = 4
 
-// sizeProbes estimates lists from their first pages. Probes run concurrently, because a slow response must not delay
-// other namespaces.
+// sizeProbes estimates the sizes of lists. A probe requests the first page of a list. Probes run concurrently, so that
+// a slow response does not delay other namespaces.
 type sizeProbes struct {
 	client  *listwatch.Client
 	scope   listwatch.Scope
-	arrived func() // Called when a response has arrived.
+	arrived func() // Called when the response to a probe has arrived.
 
 	mu       sync.Mutex
 	probes   map[string]*sizeProbe
@@ -33,11 +33,11 @@ type sizeProbe struct {
 	arrived bool
 }
 
-// probe returns the estimated size of a namespace's list, or nil until the response has arrived.
+// probe returns the estimated size of a namespace's list. It returns nil if the response has not arrived yet.
 func (p *sizeProbes) probe(ctx context.Context, namespace string) *sizeProbe {
 	scope := p.scope
 	scope.Namespace = namespace
-	// This probe decides whether one feed covers all namespaces. No feed can start before it, so wait.
+	// Wait for this response: it decides whether one feed covers all namespaces, so no other feed can start earlier.
 	if namespace == "" {
 		probe := &sizeProbe{}
 		probe.objects, probe.bytes, probe.err = p.client.Estimate(ctx, scope)
@@ -73,7 +73,7 @@ func (p *sizeProbes) drop(filter func(namespace string) bool) {
 	maps.DeleteFunc(p.probes, func(ns string, _ *sizeProbe) bool { return filter(ns) })
 }
 
-// tryList requests a short list, and returns the state that a feed would have after the response.
+// tryList sends a short list request, and returns the state that a feed would have after its response.
 func tryList(ctx context.Context, client *listwatch.Client, scope listwatch.Scope, namespace string) status.State {
 	scope.Namespace = namespace
 	if _, _, err := client.Estimate(ctx, scope); err != nil {

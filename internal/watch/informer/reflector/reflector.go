@@ -1,4 +1,4 @@
-// Package reflector lists and watches a resource with client-go's Reflector, which retries errors.
+// Package reflector lists and watches a resource by client-go's Reflector, which retries failed requests.
 package reflector
 
 import (
@@ -24,30 +24,32 @@ import (
 type Store interface {
 	// Replace receives all objects of a list.
 	Replace(objects []*compact.Object)
-	// Set receives an added or changed object of a watch. managed is its managedFields, or nil.
+	// Set receives an object that a watch reports as added or changed. managed contains the managedFields of the object,
+	// or is nil.
 	Set(object *compact.Object, managed *compact.Managed)
 	Delete(object *compact.Object)
 }
 
-// Reflector sends one list request, or opens one watch, at a time.
+// Reflector lists and watches a resource. It sends one list request, or opens one watch, at a time.
 type Reflector struct {
 	Name  string
 	Store Store
 	List  func(context.Context, metav1.ListOptions) (*listwatch.List, error)
 	Watch func(context.Context, metav1.ListOptions) (apiwatch.Interface, error)
-	// IsRefused is called after an error of Watch. It reports whether the API server refuses to watch the resource.
+	// IsRefused is called after each error of Watch. It reports whether the API server refuses to let this program watch
+	// the resource.
 	IsRefused func() bool
-	// Ended is called after the last event of each watch.
+	// Ended is called after the last event of each watch that was opened.
 	Ended func()
 }
 
-// Run lists and watches until ctx ends, or the API server refuses the watch. When Run returns, no list is running any
-// more.
+// Run lists and watches until ctx ends, or until the API server refuses the watch. When Run returns, no list is
+// running.
 func (r *Reflector) Run(ctx context.Context) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	logger := klog.Logger{}
-	var listing sync.Mutex // Locked during a list, because client-go's Reflector can return before its list has ended.
+	var listing sync.Mutex // Locked while a list runs. client-go's Reflector can return earlier.
 	lister := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			listing.Lock()
@@ -70,7 +72,8 @@ func (r *Reflector) Run(ctx context.Context) {
 	}
 	reflector := cache.NewReflectorWithOptions(lister, nil, store{r.Store}, cache.ReflectorOptions{
 		Name: r.Name, TypeDescription: r.Name, Logger: &logger, Clock: contextClock{ctx: ctx},
-		// Wait at most 15 s (10 s plus jitter). client-go would show stale data for up to a minute.
+		// Wait at most 15 s (10 s plus jitter) before the next attempt. With the default of client-go, data could be stale
+		// for up to a minute.
 		Backoff: &wait.Backoff{
 			Duration: 800 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 10, Cap: 10 * time.Second,
 		},
@@ -80,7 +83,8 @@ func (r *Reflector) Run(ctx context.Context) {
 	defer listing.Unlock()
 }
 
-// trackedWatch calls the function ended after the last event of a watch, when client-go's Reflector stops the watch.
+// trackedWatch calls the function ended when client-go's Reflector stops a watch, which is after the last event of the
+// watch.
 type trackedWatch struct {
 	apiwatch.Interface
 
@@ -92,7 +96,7 @@ func (t *trackedWatch) Stop() {
 	t.ended()
 }
 
-// store adapts a Store to the interface of client-go.
+// store passes the objects from client-go to a Store.
 type store struct{ target Store }
 
 func (s store) Add(obj any) error {
@@ -127,7 +131,8 @@ func (s store) Replace(list []any, _ string) error {
 
 func (s store) Resync() error { return nil }
 
-// objectFrom converts a value from client-go: an Object of a list, or a Version (with managedFields) of a watch.
+// objectFrom returns the object in a value from client-go. The value is an Object from a list, or a Version (an Object
+// with its managedFields) from a watch.
 func objectFrom(obj any) (*compact.Object, *compact.Managed, error) {
 	switch o := obj.(type) {
 	case *compact.Object:
@@ -138,8 +143,8 @@ func objectFrom(obj any) (*compact.Object, *compact.Managed, error) {
 	return nil, nil, fmt.Errorf("unexpected %T, want an Object", obj)
 }
 
-// contextClock ends waits when ctx ends. client-go's Reflector ignores its context while it waits to retry a
-// streaming list.
+// contextClock is a clock whose waits end when ctx ends. It is needed because client-go's Reflector ignores its context
+// while it waits to retry a streaming list.
 type contextClock struct {
 	clock.RealClock
 

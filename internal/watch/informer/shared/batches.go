@@ -9,37 +9,40 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
-// BatchKey identifies one encoded batch of changes, which readers with the same view and filter share.
+// BatchKey identifies the encoded text of a batch of changes. Readers with the same view and filter share it.
 type BatchKey struct {
 	View     string
 	Filter   query.FilterID
-	Version  int    // The informer's version (of columns and permissions) at which the batch is encoded.
-	From, To uint64 // The journal offsets of the first and the last change.
+	Version  int    // The version of the informer's columns and history for which the batch is encoded.
+	From, To uint64 // The journal offsets of the first and the last change in the batch.
 }
 
-// maxBatches is the number of newest batches whose texts can be shared.
+// maxBatches is the number of newest batches that can be shared.
 const maxBatches = 32
 
-// Batches encodes each batch of changes once for all its readers. A text is freed when no reader sends it.
+// Batches encodes each batch of changes once for all its readers. The encoded text is freed when no reader sends it any
+// more.
 type Batches struct {
 	mu     sync.Mutex
 	texts  map[BatchKey]*event.WeakLazy[[]byte]
 	newest [maxBatches]BatchKey
 	next   int
 
-	// boundaries has one entry for each filter of restricted readers, and one with the zero FilterID for all other
-	// readers.
+	// boundaries contains the newest boundary for each filter of restricted readers (who may not see all objects). All
+	// other readers share the one with the zero FilterID.
 	boundaries map[query.FilterID]batchBoundary
 }
 
-// batchBoundary is a journal offset at which several readers end their batches, so that they send identical ones.
+// batchBoundary is a journal offset at which several readers end their current batch, so that their batches are
+// identical.
 type batchBoundary struct {
 	offset    uint64
 	createdAt time.Time
 }
 
-// Boundary returns the journal offset at which readers with the same ID end their batches. It returns the offset of an
-// earlier call, if this offset is after batchStart and not older than maxAge. Otherwise, it returns newestOffset().
+// Boundary returns the journal offset at which readers with the same ID end their current batch. It returns the offset
+// of an earlier call, if this offset is after batchStart and was returned at most maxAge ago. Otherwise, it returns
+// newestOffset().
 func (b *Batches) Boundary(
 	id query.FilterID, batchStart uint64, maxAge time.Duration, newestOffset func() uint64,
 ) uint64 {
@@ -59,8 +62,8 @@ func (b *Batches) Boundary(
 	return m.offset
 }
 
-// Text returns the encoded events of a batch. Only the first caller encodes them; an error of encode is not shared. The
-// text is shared only while a reader keeps the pointer.
+// Text returns the encoded events of a batch. It calls encode only if no earlier result is in memory. A result is
+// shared while a reader keeps the pointer to it. An error is not shared.
 func (b *Batches) Text(key BatchKey, encode func() (*[]byte, error)) (*[]byte, error) {
 	b.mu.Lock()
 	text := b.texts[key]

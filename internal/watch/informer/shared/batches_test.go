@@ -11,8 +11,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
-// Readers end their batches of changes at the same offset, to share texts. A reader that is already at that offset gets
-// a new offset.
+// Readers end their batches of changes at the same offset, so that they can share texts. If the batch of a reader
+// begins at this offset, the reader gets a new one.
 // Invariant: I4.
 func TestBatchBoundariesAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -25,8 +25,8 @@ func TestBatchBoundariesAreShared(t *testing.T) {
 			{0, 90, a, a},
 			{10 * time.Millisecond, 95, a + 5, a},
 			{15 * time.Millisecond, 80, a + 9, a},
-			{time.Millisecond, 90, a + 10, a + 10}, // The shared offset has expired: it is 26 ms old (10+15+1).
-			{0, a + 10, a + 11, a + 11},            // The reader is at the shared offset, so it gets a new one.
+			{time.Millisecond, 90, a + 10, a + 10}, // The boundary is too old: 26 ms (10 + 15 + 1).
+			{0, a + 10, a + 11, a + 11},            // The batch begins at the boundary.
 			{0, 90, a + 12, a + 11},
 		} {
 			<-time.After(test.after)
@@ -41,7 +41,7 @@ func TestBatchBoundariesAreShared(t *testing.T) {
 	})
 }
 
-// Batches that differ in view, filter, columns or offsets are encoded separately.
+// Readers share an encoded batch only if the view, the filter, the columns and the offsets are the same.
 // Invariant: I4.
 func TestBatchesAreEncodedOnce(t *testing.T) {
 	batches := new(shared.Batches)

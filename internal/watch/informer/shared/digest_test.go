@@ -9,7 +9,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/shared"
 )
 
-// The program and the web page compute the same digests of rows. The tests of both read digest.json.
+// The server and the web page compute the same digests of rows: the tests of both use the cases in digest.json.
 // Invariant: I8. A digest is a hash of a client's rows. Equal digests show that client and server have equal rows. This
 // works with any filter, and while messages are in flight.
 func TestDigestCases(t *testing.T) {
@@ -39,7 +39,7 @@ func TestDigestCases(t *testing.T) {
 	}
 }
 
-// The digest (a hash of all rows) changes even if only the last digits of two versions change.
+// If only the last digits of two versions change, the digest (a hash of all rows) still changes.
 // Invariant: I8.
 func TestDigestChangesWithEachVersion(t *testing.T) {
 	for i := range 40 {

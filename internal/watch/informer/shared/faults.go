@@ -9,9 +9,10 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
-// The functions of this file are for tests of other packages. They produce states that are otherwise due to rare races.
+// The functions of this file are for tests of other packages. They produce states that otherwise occur only in rare
+// races.
 
-// DropUnused drops the shared results that no reader uses now. Otherwise, they would stay in memory for a while.
+// DropUnused drops the shared results that no reader uses now, some of which would stay in memory for a while.
 func (i *Informer) DropUnused() {
 	i.listings.store(nil)
 	i.Rankings.DropUnused()
@@ -30,15 +31,16 @@ func (s faultySelector) Matches(labels.Labels) bool {
 	return true
 }
 
-// FaultyDigest computes a digest at the offset or later, calls fault for each object, and returns the number of rows.
-// If fault panics, panicked is the value of the panic. If a digest is already shared, fault is not called.
+// FaultyDigest computes a digest of all rows at the offset or later, and calls fault for each object. It returns the
+// number of rows. If fault panics, panicked is the value of the panic. If another caller has already computed the
+// digest, fault is not called.
 func (i *Informer) FaultyDigest(ctx context.Context, offset uint64, fault func()) (count int, panicked any) {
 	defer func() { panicked = recover() }()
 	f := &query.Filter{Selector: query.NewSelector(faultySelector{labels.Everything(), fault})}
 	return i.Digest(ctx, f, f.ID(), offset).Count, nil
 }
 
-// BlockDigest starts the next digest of a filter, whose computation does not end before release is called.
+// BlockDigest starts the next digest of a filter. The computation waits until release is called.
 func (i *Informer) BlockDigest(ctx context.Context, f *query.Filter) (release func()) {
 	started, released, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	isFresh := func(*Digest, time.Time) bool { return false }

@@ -1,5 +1,5 @@
 // Package shared extends informers by results that many readers need: lists of objects, rankings, digests and encoded
-// batches. Each result is computed once for all its readers.
+// batches of changes. It computes each result once for all readers.
 //
 // All functions are safe for concurrent use. Callers must not change the results.
 package shared
@@ -23,12 +23,12 @@ type Informer struct {
 	problems problems
 }
 
-// Extend extends an informer by the results that its readers share. Of returns the extended informer.
+// Extend adds the shared results of readers to an informer. The function Of then returns the extended informer.
 func Extend(i *informer.Informer) {
 	i.Extension = &Informer{Informer: i, digests: newDigests(), problems: newProblems()}
 }
 
-// Of returns the Informer that extends i. It returns nil if i is nil or not extended.
+// Of returns the Informer that extends i. It returns nil if i is nil, or if Extend was not called for i.
 func Of(i *informer.Informer) *Informer {
 	if i == nil {
 		return nil
@@ -37,10 +37,11 @@ func Of(i *informer.Informer) *Informer {
 	return s
 }
 
-// Weight returns the memory of the rankings in bytes. All other shared results are small, or soon freed.
+// Weight returns the memory of the rankings, in bytes. Other shared results do not count, because they are small or
+// soon freed.
 func (i *Informer) Weight() int64 { return i.Rankings.Weight() }
 
-// Resource returns the resource that the informer watches. Only Group, Version and Resource are set.
+// Resource returns the resource that the informer watches. In the result, only Group, Version and Resource are set.
 func (i *Informer) Resource() *resource.Resource {
 	gvr := i.Scope.Resource
 	return &resource.Resource{Group: gvr.Group, Version: gvr.Version, Resource: gvr.Resource}

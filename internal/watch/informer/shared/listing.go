@@ -16,27 +16,31 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// ListedMemory is the memory for one row in a list of pointers, in bytes, without the list's unused capacity.
+// ListedMemory is the memory of one element of a list of pointers, in bytes. The unused capacity of the list needs
+// additional memory.
 const ListedMemory = 8
 
-// Listing is a list of an informer's objects at one moment. Readers that start together share one Listing.
+// Listing is a list of the objects of an informer at one moment. Readers that start at about the same time share one
+// Listing.
 type Listing struct {
 	Objects      []*compact.Object
-	Cursor       journal.Cursor // The cursor of the newest change that the list contains.
-	IsWorstFirst bool           // True if the order is "auto", and currently means by severity.
+	Cursor       journal.Cursor // The journal position up to which the list contains all changes.
+	IsWorstFirst bool           // True for the order "auto" if it sorts by severity at this moment.
 	createdAt    time.Time
 }
 
-// maxSharedAge is the maximum age at which a listing (a list of all objects) is still shared with a new reader.
+// maxSharedAge is the maximum age of a listing (a list of all objects) that a new reader gets. If it is older, a new
+// one is built.
 const maxSharedAge = time.Second
 
-// listings remembers the newest listing by a weak pointer, so that the listing is freed when no reader uses it.
+// listings remembers the newest listing. The pointer is weak, so that the listing is freed when no reader uses it.
 type listings struct {
 	mu   sync.Mutex
 	last weak.Pointer[Listing]
 }
 
-// find returns the newest listing, unless it is older than maxSharedAge or lacks more than maxMissing changes.
+// find returns the newest listing. It returns nil if the listing is older than maxSharedAge, or if it lacks more than
+// maxMissing of the changes before cursor.
 func (l *listings) find(cursor journal.Cursor, maxMissing uint64) *Listing {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -53,11 +57,12 @@ func (l *listings) store(newest *Listing) {
 	l.last = weak.Make(newest)
 }
 
-// sharedListing returns a listing that can lack the newest changes, at most maxMissing. The history still contains the
-// missing changes.
+// sharedListing returns a listing of all objects. The newest changes can be missing in it, but at most maxMissing. The
+// history still contains the missing changes, so readers can get them from there.
 func (i *Informer) sharedListing(maxMissing uint64) *Listing {
 	retained, _ := i.Retained()
-	// Use half of the history, because the oldest changes can be dropped while the list is sent.
+	// Allow at most half of the retained changes to be missing, because the oldest ones can be dropped while the list is
+	// sent.
 	maxMissing = min(maxMissing, uint64(retained+1)/2) //nolint:gosec // The result is not negative.
 	if l := i.listings.find(i.Now(), maxMissing); l != nil {
 		return l
@@ -71,8 +76,8 @@ func (i *Informer) sharedListing(maxMissing uint64) *Listing {
 	return l
 }
 
-// Objects returns the objects that the filter matches, sorted by namespace and name. It sets the filter's columns. The
-// listing can lack the newest changes, at most maxMissing.
+// Objects returns the objects that the filter f matches, sorted by namespace and name. The newest changes can be
+// missing in the result, but at most maxMissing. Objects also sets the columns of f.
 func (i *Informer) Objects(f *query.Filter, maxMissing uint64) (*Listing, informer.State) {
 	for {
 		now := i.VisibleState(f)
@@ -95,8 +100,9 @@ func (i *Informer) Objects(f *query.Filter, maxMissing uint64) (*Listing, inform
 	}
 }
 
-// First returns the objects that the filter matches, limited by the query's Offset and Limit. total is their number
-// without these limits. First sets the filter's columns. An unknown column in Sort is ignored.
+// First returns the objects that the filter f matches, in the order of q.Sort, and limited by q.Offset and q.Limit.
+// total is the number of matching objects without these limits. First also sets the columns of f. It ignores an unknown
+// column in q.Sort.
 func (i *Informer) First(f *query.Filter, q *query.Query) (first *Listing, total int, state informer.State) {
 	if q.Sort == "" && q.Limit == 0 {
 		first, state = i.Objects(f, 0)

@@ -11,9 +11,10 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// problems counts the objects with problems. The first reader after a change updates the counts.
+// problems contains the numbers of objects with problems. The numbers are updated when a reader needs them after a
+// change.
 type problems struct {
-	lock    chan struct{} // Has one element while the counts are in use.
+	lock    chan struct{} // Contains one element while a goroutine uses the counts.
 	isBuilt bool
 	cursor  journal.Cursor
 	counts  verdict.Counts
@@ -21,7 +22,7 @@ type problems struct {
 
 func newProblems() problems { return problems{lock: make(chan struct{}, 1)} }
 
-// Problems returns the numbers of failed and degraded objects. It returns zeros if ctx ends first.
+// Problems returns the numbers of failed and degraded objects. If ctx ends first, it returns zeros.
 func (i *Informer) Problems(ctx context.Context) verdict.Counts {
 	p := &i.problems
 	select {
@@ -35,7 +36,7 @@ func (i *Informer) Problems(ctx context.Context) verdict.Counts {
 			p.build(i.Informer)
 			continue
 		}
-		// Next does not wait here, because there are changes after the cursor.
+		// This call of Next does not wait, because there are changes after the cursor.
 		changes, next, err := i.Next(ctx, p.cursor, maxProblemChanges)
 		switch {
 		case errors.Is(err, journal.ErrGone):

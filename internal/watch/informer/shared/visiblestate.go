@@ -6,8 +6,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
-// VisibleState returns the informer's state for a filter's namespaces. It omits data that the viewer is not permitted
-// to see.
+// VisibleState returns the informer's state for the namespaces of a filter, without the data that the viewer may not
+// see.
 func (i *Informer) VisibleState(f *query.Filter) informer.State {
 	now := i.CurrentState(f.Namespaces)
 	if f.IsPartial && now.Status.Namespaces == nil && !now.Status.State.IsRefused() {
@@ -17,13 +17,13 @@ func (i *Informer) VisibleState(f *query.Filter) informer.State {
 		redactStatus(f, &now.Status)
 	}
 	if f.IsRestricted {
-		now.Status.Count, now.Status.Total = nil, nil // These numbers include hidden objects.
+		now.Status.Count, now.Status.Total = nil, nil // These numbers include objects that the viewer may not see.
 	}
 	return now
 }
 
-// redactStatus removes what guests must not see: names of namespaces, and reasons, which can contain names and
-// numbers. Only a PublicReason is sent unchanged.
+// redactStatus removes what guests must not see from a status: the names of namespaces (unless the query names them),
+// and the reason, which can contain names and numbers. If there is a PublicReason, it replaces the reason.
 func redactStatus(f *query.Filter, current *status.Status) {
 	if len(f.Named) == 0 {
 		current.Namespaces = nil
@@ -34,7 +34,7 @@ func redactStatus(f *query.Filter, current *status.Status) {
 	case current.State == status.Failed:
 		current.Reason = "The resource cannot be watched now."
 	case current.State == status.Forbidden:
-		// Replace the API server's text, which names the service account or user of this program.
+		// Replace the text of the API server, which contains the name of the service account or user of this program.
 		current.Reason = "Glasshouse is not allowed to list these objects."
 	case current.State == status.Absent:
 	case current.Namespaces != nil:

@@ -24,7 +24,7 @@ export class ActivityFeed {
   private showMinor = false;
   private readonly changeLog = new ChangeLog();
   private readonly sources = new Map<string, ActivitySource>();
-  // Watched resources that exceed the feed's maximum.
+  // Watched resources that the feed omits, because it shows only a maximum number of resources.
   private omittedKinds: readonly Kind[] = [];
   private watchedKnown = false;
   private scope: ListScope | null = null;
@@ -52,7 +52,7 @@ export class ActivityFeed {
     else this.updateSources();
   }
 
-  /** Shows another scope or filter, which the URL contains. */
+  /** Shows the scope and the filter that the URL contains. */
   show({ all, filter }: ActivityPreferences): void {
     const isOther = all !== this.preferences.all;
     this.preferences = { ...this.preferences, all, filter };
@@ -108,7 +108,7 @@ export class ActivityFeed {
     this.draw();
   }
 
-  /** Called when the connection is lost or restored. After a loss, the states of the watches are unknown. */
+  /** Is called when the connection is lost or restored. Without a connection, the states of the watches are unknown. */
   refresh(): void {
     if (this.host.live.connection !== "open") for (const source of this.sources.values()) source.state = null;
     this.draw();
@@ -295,7 +295,7 @@ const Entry = memo(({ entry, showKind, href, open }: EntryProps) => {
   const shown = op === "update" ? fieldTexts.slice(0, maxFields) : [];
   const omitted = fieldTexts.length - Math.min(fieldTexts.length, maxFields);
   const click = (e: TargetedMouseEvent<HTMLElement>): void => {
-    // The browser handles clicks with a modifier key, for example to open a new tab.
+    // Let the browser handle clicks with a modifier key, which, for example, open a new tab.
     if (e.button !== 0 || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey || String(getSelection()) !== "") return;
     e.preventDefault();
     open(entry);
@@ -339,7 +339,7 @@ const isolateDirections = (pieces: readonly string[]) =>
 interface SummaryState {
   readonly visible: number;
   readonly size: number;
-  readonly kinds: number | null; // number of resources; null if the feed shows only one list
+  readonly kinds: number | null; // number of resources in the feed; null if the feed shows only one list
   readonly since: string;
   readonly staleText: string | null;
 }
@@ -358,14 +358,14 @@ export interface FooterState {
   readonly problem: Problem | null;
   readonly state: State | null;
   readonly complete: boolean;
-  readonly staleText: string | null; // such as "Stale since 14:03"; null if no changes are missing
+  readonly staleText: string | null; // a text such as "Stale since 14:03"; null if no changes are missing
   readonly count: number;
   readonly size: number;
   readonly hasMore: boolean;
   readonly filtered: boolean;
   readonly resource: string;
   readonly since: string;
-  /** null if the feed shows only one list. known is true once the server has sent the watched resources. */
+  /** null if the feed shows only one list. `known` is true once the server has sent the list of watched resources. */
   readonly kinds: { readonly known: boolean; readonly shown: number; readonly omitted: readonly string[] } | null;
 }
 

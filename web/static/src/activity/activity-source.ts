@@ -8,12 +8,12 @@ import type { Handler, Live, Subscription } from "../net/live.ts";
 import type { Problem, State } from "../net/wire.ts";
 
 const maxResources = 20;
-/** In ms, between two messages or redraws. People cannot read faster updates. */
+/** The minimum time in ms between two messages or redraws. People cannot read faster updates. */
 export const updateInterval = 250;
 
 /**
- * Returns the watched resources that the feed shows (kinds), and those beyond its limit (rest). If namespaces are
- * selected, cluster-scoped resources are omitted.
+ * Returns the watched resources that the feed shows (`kinds`), and those beyond the feed's limit (`rest`). If
+ * namespaces are selected, cluster-scoped resources are omitted.
  */
 export function splitWatched(
   watched: readonly Kind[],
@@ -57,7 +57,7 @@ export class ActivitySource implements Handler {
     this.onChange();
   }
 
-  // The changes on the screen are still correct, so a new snapshot requires no cleanup.
+  // Is called before a new snapshot, and does nothing, because the changes on the screen are still correct.
   restart(): void {}
 
   close(): void {

@@ -11,11 +11,11 @@ export interface ListScope {
 export interface ActivityHost {
   readonly live: Live;
   readonly now: () => number;
-  /** Returns the resources that the server watches, most important first; null if not known yet. */
+  /** Returns the resources that the server watches, the most important one first, or null if they are not known yet. */
   readonly watched: () => readonly Kind[] | null;
   readonly href: (kind: Kind, o: ObjectName) => string;
   readonly open: (kind: Kind, o: ObjectName) => void;
-  /** Changes the part of the URL that describes the feed, as in View.activity. */
+  /** Changes the part of the URL that describes the feed. For its form, see View.activity. */
   readonly select: (activity: string, how: "push" | "replace") => void;
 }
 

@@ -8,8 +8,8 @@ import { preferences } from "../ui/preferences.ts";
 import { loadTabStyle } from "../ui/tab-style.ts";
 import type { LatestChange } from "../model/latest-change.ts";
 
-const updateInterval = 200; // ms; people cannot read faster updates
-const defaultHeight = 260; // pixels
+const updateInterval = 200; // ms between two redraws; people cannot read faster updates
+const defaultHeight = 260; // pixels; initial height of the feed
 const storageKey = "glasshouse-activity";
 
 export class Activity {
@@ -34,7 +34,7 @@ export class Activity {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private feed: ActivityFeed | null = null;
   private isOpen = false;
-  /** What is shown if the URL does not contain it. */
+  /** The activity that is shown if the URL contains none, in the form of View.activity. */
   readonly initial: string;
   private preferences: ActivityPreferences;
 
@@ -69,7 +69,7 @@ export class Activity {
     this.feed?.refresh();
   }
 
-  /** Only a live list (with current data) can show "No changes". */
+  /** Sets whether the list is live (has current data). The line shows "No changes" only for a live list. */
   setLive(isLive: boolean): void {
     if (isLive === (this.since !== null)) return;
     this.since = isLive ? this.host.now() : null;
@@ -90,7 +90,7 @@ export class Activity {
     this.timer ??= setTimeout(() => this.draw(), updateInterval);
   }
 
-  /** Called when the viewer possibly lost permission to see the changed row. */
+  /** Removes the shown change, because the viewer possibly lost permission to see the changed row. */
   clearChange(): void {
     this.newest = null;
     this.drawIdle();
@@ -101,7 +101,7 @@ export class Activity {
     this.host.select(this.isOpen ? "" : textOf({ ...this.preferences, filter: "" }), "push");
   }
 
-  /** Shows what the URL contains: see View.activity. */
+  /** Opens or closes the feed, and applies its filter. For the form of the text, see View.activity. */
   show(text: string): void {
     const isOpen = text !== "";
     if (isOpen) this.preferences = { ...this.preferences, ...parse(text) };

@@ -15,7 +15,7 @@ export interface LogEntry {
   readonly ns: string;
   readonly name: string;
   readonly time: string;
-  /** One list of pieces for each changed field. Each piece can have its own writing direction. */
+  /** A list of text pieces for each changed field. Each piece can have its own writing direction. */
   readonly fieldTexts: readonly (readonly string[])[];
   readonly isMinor: boolean;
   readonly by: readonly ChangeAuthor[];
@@ -31,9 +31,9 @@ const maxEntries = 1000;
 
 export class ChangeLog {
   isPaused = false;
-  // By resource ref: the time after which the log contains all changes of the resource.
+  // For each resource, by its ref: the log contains all changes of the resource after this time.
   private readonly completeSince = new Map<string, Moment>();
-  // Time of the newest change that was removed because of maxEntries.
+  // The time of the newest change that was removed because the log has at most maxEntries.
   private droppedUpTo: Moment | null = null;
   private entries: LogEntry[] = []; // oldest first
   private pending: LogEntry[] = [];
@@ -46,7 +46,7 @@ export class ChangeLog {
     return newest?.time ?? "";
   }
 
-  /** Replaces all changes of the resource. The new changes include all changes after the time since. */
+  /** Replaces all changes of the resource. The new changes include all changes after the time `since`. */
   addResource(kind: Kind, since: string, changes: readonly Change[]): void {
     this.removeResource(kind.ref);
     this.completeSince.set(kind.ref, { time: since, timeMs: since === "" ? -Infinity : Date.parse(since) });
@@ -94,7 +94,8 @@ export class ChangeLog {
     return this.entries.length;
   }
 
-  // The search starts at the end, because most new changes are the newest.
+  // Inserts changes in the order of time. It searches for the position from the end of the list, because a new change
+  // is usually newer than all others.
   private insert(list: LogEntry[], added: readonly LogEntry[]): void {
     for (const h of added) {
       let index = list.length;

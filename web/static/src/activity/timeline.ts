@@ -8,10 +8,10 @@ import type { ChangeAuthor, Change } from "../net/wire.ts";
 
 export const opLabels = { add: "Created", update: "Changed", delete: "Deleted" } as const;
 
-/** Label for changes that the page has missed. */
+/** The label of an entry for changes that the page has missed. */
 export const gapLabel = "Missed";
 
-/** Returns field managers, newest first. */
+/** Returns the field managers that made a change, newest first. */
 export const changeAuthors = (c: Change): readonly ChangeAuthor[] => c.authors ?? (c.by === undefined ? [] : [c.by]);
 
 /** The parts of an object. All fields outside status and metadata count as spec (also the data of a ConfigMap). */
@@ -19,9 +19,9 @@ export const parts = ["spec", "status", "metadata"] as const;
 export type Part = (typeof parts)[number];
 
 export interface TimelineFilter {
-  /** Words that a field's path or its authors must contain. */
+  /** Words that the path of a changed field, or its authors, must contain. */
   readonly text: string;
-  readonly part: Part | null; // null for all
+  readonly part: Part | null; // null for all parts
   readonly peopleOnly: boolean;
 }
 
@@ -62,7 +62,7 @@ export const isBurst = (group: StepGroup): boolean => group.filter((s) => !s.isM
 export const partOf = ({ pathText }: Field): Part =>
   /^status\b/.test(pathText) ? "status" : /^metadata\b/.test(pathText) ? "metadata" : "spec";
 
-// Managers that make changes on behalf of people.
+// Field managers of tools that make changes on behalf of people.
 const deploymentTools = /^(argocd|kustomize-controller|helm-controller|flux)/;
 const controllers =
   /^(kubelet|kube-|cloud-controller-manager)|-(controller|controller-manager|operator|scheduler|autoscaler)$/;
@@ -77,7 +77,7 @@ export const isByPeople = ({ manager, subresource }: ChangeAuthor): boolean =>
 export class Timeline {
   private fields = new WeakMap<HistoryStep, readonly Field[]>();
 
-  /** Returns at most maxSteps matching steps, newest first. The field more reports whether there are further ones. */
+  /** Returns at most maxSteps matching steps, newest first. `more` is true if there are further ones. */
   read(
     steps: readonly HistoryStep[],
     filter: TimelineFilter,
@@ -98,11 +98,11 @@ export class Timeline {
       if (canFold(shown) && last !== undefined && canFold(last[0])) last.push(shown);
       else runs.push([shown]);
     }
-    // If the filter shows only the status, each update of the status has its own line.
+    // If the filter shows only the status, show each update of the status on its own line.
     return { groups: runs.flatMap((run) => (filter.part !== "status" && isBurst(run) ? [run] : unfold(run))), more };
   }
 
-  /** Counts the changes that match the text, by the parts that they affect. */
+  /** Counts, for each part of an object, the changes that match the text and affect this part. */
   counts(steps: readonly HistoryStep[], text: string): ReadonlyMap<Part, number> {
     const terms = wordsOf(text);
     const counts = new Map<Part, number>(parts.map((part) => [part, 0]));
@@ -137,15 +137,16 @@ export class Timeline {
         };
   }
 
-  // Returns a gap: a step for changes that the page missed. If a value is masked before and after the gap, it is
-  // omitted, because it may be unchanged.
+  // Returns a gap: a step for changes that the page missed. A field whose value is masked both before and after the gap
+  // is omitted, because it may be unchanged.
   private shownGapOf(step: HistoryStep, matches: (haystack: string) => boolean): ShownStep | null {
     let fields = this.fields.get(step);
     if (fields === undefined)
       this.fields.set(
         step,
         (fields = fieldsOf(step.before, step.change).filter(
-          // A mask can contain a counter that restarts with the server. So two masks can differ for the same value.
+          // A mask can contain a counter that restarts with the server, so two masks can differ although the value is
+          // the same.
           (f) => ![f.before, f.after].every((v) => v.type === "value" && isMasked(v.value)),
         )),
       );

@@ -20,11 +20,11 @@ export interface ChartMarker {
 export interface ChartData {
   readonly series: readonly ChartSeries[];
   readonly times: readonly number[];
-  /** The values of each series by the index in times. null means that no data exist. */
+  /** The values of each series, at the same indexes as `times`. null means that no data exist. */
   readonly values: readonly (readonly (number | null)[])[];
   readonly min: number;
   readonly max: number;
-  /** Times without data, as pairs of start and end. */
+  /** Times without data, as pairs of start and end in seconds since 1970. */
   readonly gaps: readonly (readonly [number, number])[];
   readonly markers: readonly ChartMarker[];
   /** A text for each time, such as "14:03:20". It is shown with the values under the pointer, and in the table. */

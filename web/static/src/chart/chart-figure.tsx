@@ -9,9 +9,9 @@ import type { Plot } from "./plot.ts";
 
 interface Props {
   readonly title: string;
-  /** null if no data exist. */
+  /** The data of the chart. null if no data exist. */
   readonly data: ChartData | null;
-  /** The current numbers in one sentence, or why there are none. */
+  /** A sentence with the current numbers. Without numbers, it contains the reason. */
   readonly sentence: string;
   readonly heading?: ComponentChildren;
 }

@@ -4,10 +4,10 @@ import uPlot from "uplot";
 import type { ChartData, ChartSeries } from "./chart-data.ts";
 
 const maxTick = 1e7;
-// Counts are integers, so the ticks are too.
+// Counts are integers, so the axis has ticks only at integers.
 const ticks = Array.from({ length: Math.log10(maxTick) }, (_, n) => [1, 2, 5].map((m) => m * 10 ** n)).flat();
-const minLabeledGap = 70; // pixels; a narrower gap has no label
-const minTop = 4; // so that a single restart does not fill the chart
+const minLabeledGap = 70; // pixels; a narrower gap (time without data) has no label
+const minTop = 4; // the vertical axis extends at least to this value, so that a single restart does not fill the chart
 
 export class Plot {
   private readonly plot: uPlot;
@@ -79,7 +79,7 @@ export class Plot {
     this.plot.setData(aligned(data));
   }
 
-  /** Moves the vertical marker line by a number of points. The first call shows the line at the newest point. */
+  /** Moves the vertical marker line by a number of points. The first call shows the marker line at the newest point. */
   step(by: number): void {
     const last = this.data.times.length - 1;
     const index = Math.max(0, Math.min(last, this.index === null ? last : this.index + by));
@@ -100,7 +100,7 @@ export class Plot {
 
   private readonly redraw = (): void => this.plot.redraw(false, false);
 
-  // Time without data is gray, because it is not zero.
+  // Draws times without data in gray, because missing data does not mean zero.
   private drawGaps(u: uPlot): void {
     const { ctx, bbox } = u;
     const style = getComputedStyle(this.root);

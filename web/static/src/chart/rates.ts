@@ -7,7 +7,7 @@ import type { ChartData } from "./chart-data.ts";
 
 export interface Rate {
   readonly state: State["state"];
-  /** Empty if unknown. */
+  /** The reason for the state. Empty if unknown. */
   readonly reason: string;
   /** When the data begin, in ms since 1970. null if all buckets have data, or if no bucket has data. */
   readonly since: number | null;
@@ -16,16 +16,16 @@ export interface Rate {
 }
 
 export interface Rates {
-  readonly start: number; // in seconds since 1970
-  readonly step: number; // in seconds
-  /** null if the list has no pods. */
+  readonly start: number; // start of the first bucket, in seconds since 1970
+  readonly step: number; // length of a bucket in seconds
+  /** The container restarts. null if the list has no pods. */
   readonly restarts: Rate | null;
   readonly warnings: Rate;
 }
 
 const buckets = 30;
 
-/** Returns null if the message is invalid. */
+/** Reads the rates of a list from a message. Returns null if the message is invalid. */
 export function readRates(m: JsonObject): Rates | null {
   const start = Date.parse(String(m["start"])) / 1000;
   const step = Number(m["step"]);
@@ -51,7 +51,7 @@ function readRate(value: unknown): Rate | null {
 
 type Series = "restarts" | "warnings";
 
-/** Returns null if there are no data. */
+/** Returns the chart of a rate, or null if there are no data. */
 export function rateChart({ start, step }: Rates, rate: Rate, color: Series): ChartData | null {
   const { counts, since } = rate;
   if (counts.every((n) => n === null)) return null;

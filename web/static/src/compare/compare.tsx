@@ -20,7 +20,7 @@ import type { JsonObject } from "../net/wire.ts";
 import { formatIgnored, parseIgnored, withoutFields, type IgnoredFields } from "./compare-ignore.ts";
 import { YamlWriter } from "../yaml/writer.ts";
 
-const maxLines = 2000; // lines drawn at first
+const maxLines = 2000; // lines of the diff that are drawn at first
 const busyDelay = 200; // ms; a comparison that takes longer shows "Comparing…"
 const tones: readonly Status["tone"][] = ["bad", "warn", "busy", "live"]; // worst first
 
@@ -55,9 +55,9 @@ export class ComparePage {
   private pending: DrawInput | null = null;
   private drawn: DrawInput | null = null;
   private busy = false;
-  private startedAt = 0; // ms
+  private startedAt = 0; // ms; start of the newest drawing
   private timer: ReturnType<typeof setTimeout> | undefined;
-  private lastDuration = 0; // ms
+  private lastDuration = 0; // ms; duration of the previous drawing
 
   constructor(
     private readonly live: Live,
@@ -92,7 +92,7 @@ export class ComparePage {
     this.schedule();
   }
 
-  /** Called when the connection is lost or restored. */
+  /** Is called when the connection is lost or restored. */
   refresh(): void {
     for (const store of this.stores) store.reconnected();
   }
@@ -144,7 +144,7 @@ export class ComparePage {
     return this.stores.every((x) => x.object !== null);
   }
 
-  // After a slow drawing, the next one waits longer (up to 2 s), because large objects can change often.
+  // Schedules a drawing. After a slow drawing, it waits longer (up to 2 s), because large objects can change often.
   private schedule(): void {
     this.timer ??= setTimeout(() => requestAnimationFrame(() => this.draw()), Math.min(2000, this.lastDuration * 4));
   }
@@ -165,7 +165,7 @@ export class ComparePage {
     if (!this.busy) void this.drawPending();
   }
 
-  // If several inputs arrive during a drawing, only the newest one is drawn afterwards.
+  // Draws the newest input. If several inputs arrive during a drawing, only the newest of them is drawn afterwards.
   private async drawPending(): Promise<void> {
     this.busy = true;
     try {

@@ -11,7 +11,7 @@ export interface Pair {
   readonly same: boolean;
 }
 
-/** Pairs each replaced line with its replacement. Yields at each point where the caller can pause. */
+/** Pairs the lines of two texts, and each replaced line with its replacement. Yields where the caller can pause. */
 export function* pairLinesInSteps(left: readonly string[], right: readonly string[]): Generator<undefined, Pair[]> {
   const from = yield* matchLines(left, right);
   const pairs: Pair[] = [];
@@ -39,8 +39,8 @@ export const pairLines = (left: readonly string[], right: readonly string[]): Pa
   runToEnd(pairLinesInSteps(left, right));
 
 const maxDirectLines = 200; // lines; a section up to this size gets a minimal diff
-const maxDepth = 12; // how often a section can be divided into smaller sections
-const yieldInterval = 2048; // lines between two pauses
+const maxDepth = 12; // levels of sections within sections; a section at this level is not divided further
+const yieldInterval = 2048; // lines that are processed between two points where the caller can pause
 
 type Section = readonly [fromA: number, toA: number, fromB: number, toB: number, deep: number];
 
@@ -58,7 +58,7 @@ function* matchLines(left: readonly string[], right: readonly string[]): Generat
     while (fromA < toA && fromB < toB && a[fromA] === b[fromB]) out[fromB++] = fromA++;
     while (fromA < toA && fromB < toB && a[toA - 1] === b[toB - 1]) out[--toB] = --toA;
     if (fromA === toA || fromB === toB) continue;
-    // Lines that are unique in both texts divide the section into smaller ones.
+    // Use lines that are unique in both texts to divide the section into smaller ones.
     const anchorPairs =
       toA - fromA + toB - fromB <= maxDirectLines || depth === maxDepth
         ? []
@@ -99,7 +99,7 @@ function* anchors(
 ): Generator<undefined, [number, number][]> {
   const inA = yield* uniquePositions(a, fromA, toA);
   const inB = yield* uniquePositions(b, fromB, toB);
-  // Find the longest increasing subsequence. The array all contains the possible anchors. best[n] is the index of the
+  // Find the longest increasing subsequence. The array `all` contains the possible anchors. best[n] is the index of the
   // anchor that ends the best sequence of n + 1 anchors.
   const ends: { readonly at: readonly [number, number]; readonly before: number }[] = [];
   const all: typeof ends = [];
@@ -163,7 +163,7 @@ function pairByKey(
   return out;
 }
 
-/** Consecutive unequal pairs count as one difference. */
+/** Counts the differences. Consecutive unequal pairs count as one. */
 export const countDifferences = (pairs: readonly Pair[]): number =>
   pairs.filter((p, i) => !p.same && (pairs[i - 1]?.same ?? true)).length;
 
@@ -183,7 +183,7 @@ export function runs(pairs: readonly Pair[], around = 3): Run[] {
   for (let from = 0; from < pairs.length; ) {
     let to = from + 1;
     while (to < pairs.length && near[to] === near[from]) to++;
-    // Fold three or more lines, but not fewer: the button that expands them needs as much space as two lines.
+    // Fold only runs of three or more lines, because the button that expands them needs as much space as two lines.
     const folded = near[from] === 0 && to - from > 2;
     const last = out.at(-1);
     if (last !== undefined && !folded && !last.folded)

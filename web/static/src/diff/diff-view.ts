@@ -11,7 +11,7 @@ export type DiffLayout = "inline" | "split";
 export interface DiffOptions {
   readonly layout: DiffLayout;
   readonly numbers?: boolean;
-  /** Line pairs that are drawn at first. Each click on "more lines" adds at least as many. */
+  /** The number of line pairs that are drawn at first. Each click on "more lines" adds at least as many. */
   readonly maxPairs: number;
   /** The number of additional line pairs that the user requested. Later drawings show them too. */
   readonly more?: { pairs: number };
@@ -20,15 +20,15 @@ export interface DiffOptions {
 }
 
 const blockSize = 64;
-const maxExpanded = 500; // lines that one click expands
+const maxExpanded = 500; // maximum number of collapsed lines that one click expands
 const maxDrawnLength = 2400; // characters; a longer line is shortened
-const endLength = 400; // characters at each end of a shortened line
+const endLength = 400; // characters that stay visible at each end of a shortened line
 const pieceLength = 2000;
 
 export const diffView = (left: readonly string[], right: readonly string[], options: DiffOptions): HTMLElement =>
   runToEnd(drawDiffInSteps(pairLines(left, right), options));
 
-/** Yields at each point where the caller can pause. */
+/** Draws a diff. Yields at each point where the caller can pause. */
 export function* drawDiffInSteps(pairs: readonly Pair[], options: DiffOptions): Generator<undefined, HTMLElement> {
   const view = new DiffDrawing(options);
   yield* view.draw(runs(pairs), options.maxPairs + (options.more?.pairs ?? 0));
@@ -60,7 +60,7 @@ class DiffDrawing {
     this.element.addEventListener("click", (e) => {
       if (e.target instanceof Element && e.target.classList.contains("more")) showRest(e.target);
     });
-    // Find-in-page has found a match in the hidden characters of a long line.
+    // The browser's find-in-page has found a match in the hidden characters of a long line, so show them.
     this.element.addEventListener("beforematch", (e) => showRest((e.target as Element).previousElementSibling));
   }
 
@@ -150,7 +150,7 @@ class DiffDrawing {
     return button;
   }
 
-  // Returns the selected text, including collapsed lines.
+  // Returns the selected text, including the lines that are collapsed in it.
   private selected(): string | null {
     const selection = getSelection();
     if (selection === null || selection.isCollapsed || selection.rangeCount === 0) return null;
@@ -193,7 +193,7 @@ function showRest(more: Element | null): void {
   if (more !== null) replaceButton(more, "More characters");
 }
 
-// Moves the keyboard focus from the button to the revealed content. The label is for screen readers.
+// Moves the keyboard focus from the button to the revealed content. The parameter label is for screen readers.
 function replaceButton(button: Element, label: string): void {
   const next = button.nextElementSibling;
   const hadFocus = document.activeElement === button;

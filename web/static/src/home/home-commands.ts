@@ -9,7 +9,7 @@ import { byId } from "../ui/dom.ts";
 import { showToast } from "../ui/toast.ts";
 import { hrefOf } from "./links.ts";
 
-/** What the commands need from the page. */
+/** What the commands of the home page need from the page. */
 export interface HomeHost {
   readonly view: { readonly q: string };
   setFilter(q: string): void;
@@ -62,7 +62,7 @@ export function homeCommands(home: HomeHost): Command[] {
 
 const problemOf = (e: Element | null): HTMLElement | null => e?.closest<HTMLElement>("li.finding") ?? null;
 
-/** Reads data-key, which is resource/namespace/name, or resource/name for cluster-scoped objects. */
+/** Reads the object in the attribute data-key: resource/namespace/name, or resource/name for cluster-scoped objects. */
 function objectAt(e: Element | null): ObjectRef | null {
   const segments = e?.closest<HTMLElement>("#rows [data-key]")?.dataset["key"]?.split("/") ?? [];
   const [group, version, resource, ...rest] = segments;
@@ -81,7 +81,10 @@ function withObject(run: (o: ObjectRef) => void): void {
 const tabsOf = ({ resource: ref, kind, ns }: ObjectRef) =>
   tabsFor({ ref, kind, resource: kind, namespaced: ns !== "" }).filter((t) => t.key !== undefined);
 
-/** Returns the URL of a tab. null if the viewer cannot open the object. The first tab is not in the URL. */
+/**
+ * Returns the URL of a tab of an object, or null if the viewer cannot open the object. The URL of the first tab does
+ * not name the tab.
+ */
 const tabHref = (o: ObjectRef, id: string): string | null => hrefOf(o, id === tabs[0]?.id ? "" : id);
 
 function openTab(o: ObjectRef, key: string): void {
@@ -116,7 +119,7 @@ function focusProblem(by: number | "first" | "last" | "page-down" | "page-up"): 
   const last = problems.length - 1;
   const to = by === "first" ? 0 : by === "last" ? last : typeof by === "number" ? at + by : pageFrom(problems, at, by);
   const next = problems[Math.max(0, Math.min(last, to))];
-  // If a share link does not include the object, its name is no link. Then the name itself gets the focus.
+  // Focus the name of the object. It is a link, except if a share link does not include the object.
   const target = next?.querySelector<HTMLElement>(".object-link");
   if (target == null) return byId("overview").focus({ preventScroll: true });
   if (target.localName !== "a") target.tabIndex = -1;
@@ -124,7 +127,8 @@ function focusProblem(by: number | "first" | "last" | "page-down" | "page-up"): 
   next?.scrollIntoView({ block: "nearest" });
 }
 
-// Problems have different heights, so a page is a distance, and at least one problem.
+// Returns the index of the problem that is one page away. Problems have different heights, so a page is a distance in
+// pixels, and at least one problem.
 function pageFrom(problems: readonly HTMLElement[], at: number, by: "page-down" | "page-up"): number {
   const from = problems[at];
   if (from === undefined) return 0;

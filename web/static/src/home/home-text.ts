@@ -8,13 +8,13 @@ import type { Severity, State } from "../net/wire.ts";
 
 export const sameRef = (a: ObjectRef, b: ObjectRef): boolean => a.resource === b.resource && nameOf(a) === nameOf(b);
 
-/** Returns a text such as "shop/web-1". */
+/** Returns the name of an object with its namespace, such as "shop/web-1". */
 export const nameOf = (o: ObjectRef): string => (o.ns === "" ? o.name : `${o.ns}/${o.name}`);
 
 export const plural = (n: number, one: string, many = `${one}s`): string =>
   `${formatInteger(n)} ${n === 1 ? one : many}`;
 
-/** Returns the cause. null if the object itself is the cause, or if the cause has no name. */
+/** Returns the cause of a problem. null if the object itself is the cause, or if the cause has no name. */
 export const otherCause = (m: Member): Member["cause"] =>
   m.cause === null || sameRef(m, m.cause) || m.cause.name === "" ? null : m.cause;
 
@@ -43,7 +43,7 @@ export function changeText(change: SpecChange, of: ObjectRef | null): string {
   return `${fieldText(change.what)}${object} changed by ${change.by || "an unknown author"}`;
 }
 
-/** The pod and the container whose previous log explains the problem. null if no container has crashed. */
+/** Returns the pod and the container whose previous log explains the problem, or null if no container has crashed. */
 export function crashedPod(finding: Finding): { pod: ObjectRef; log: LogSelection } | null {
   const candidates: readonly Member[] = [finding, ...finding.members];
   const crashed = candidates.find((m) => m.verdict.reason === "CrashLoopBackOff" && m.resource === "core/v1/pods");
@@ -55,7 +55,10 @@ export function crashedPod(finding: Finding): { pod: ObjectRef; log: LogSelectio
   return { pod, log: { container, previous: true } };
 }
 
-/** Reports whether a problem contains all words of a filter. The words are the same as in lists, such as is:failed. */
+/**
+ * Reports whether a problem contains all words of a filter. The filter can contain the same words as in lists, such as
+ * is:failed.
+ */
 export function matchesFilter(finding: Finding, q: string): boolean {
   const words = q
     .toLowerCase()
@@ -82,7 +85,7 @@ export function matchesFilter(finding: Finding, q: string): boolean {
 
 export const isFinal = (w: Watched): boolean => w.state !== "syncing";
 
-/** Returns null when all resource types have been read. */
+/** Describes the progress of the first reads. Returns null when all resource types have been read. */
 export function progressText(watched: readonly Watched[]): string | null {
   const done = watched.filter(isFinal).length;
   return done === watched.length ? null : `Reading resource types: ${done} of ${watched.length} done`;
@@ -93,7 +96,10 @@ export interface Empty {
   readonly detail: string;
 }
 
-/** The text in place of problems. It also names the resources that have not been read, as they can have problems. */
+/**
+ * The text in place of the problems, if there are none or none matches the filter. It also names the resources that
+ * have not been read, because they can have problems.
+ */
 export function emptyText(o: Overview, q: string): Empty {
   if (o.problems.length > 0)
     return { title: `No problems match “${q}”`, detail: `${plural(o.total, "problem")} hidden` };
@@ -128,7 +134,7 @@ function staleReason(stale: readonly Watched[]): string {
   return `${names}: ${stale[0]?.reason || "the watch is interrupted"}`;
 }
 
-/** The state of the whole overview: it is as current as the most outdated resource in it. */
+/** The state of the overview. It is as current as the most outdated resource in the overview. */
 export function overallState(o: Overview): State {
   const stale = o.watched.filter((w) => w.state === "stale");
   const since = stale.map((w) => w.since).sort()[0] ?? "";
@@ -139,7 +145,9 @@ export function overallState(o: Overview): State {
   return { ...none, state: "live" };
 }
 
-/** The number of objects with a severity, as in lists. A problem can consist of several objects. */
+/**
+ * The number of objects with a severity. It differs from the number of problems, which can consist of several objects.
+ */
 export const countOf = (o: Overview, severity: Severity): number => o.counts.get(severity) ?? 0;
 
 export const percent = (part: number, whole: number): number => (whole > 0 ? Math.round((100 * part) / whole) : 0);
@@ -163,7 +171,9 @@ export function bytesText(n: number): string {
   return `${shortNumber(n)} ${units[step] ?? ""}`;
 }
 
-/** Pods by phase, such as "150 running, 3 failed". The order is that of the phases of a pod. */
+/**
+ * Returns the numbers of pods by phase, such as "150 running, 3 failed". The order of the phases is always the same.
+ */
 export function podsText(pods: ReadonlyMap<string, number>): string {
   const order = ["Running", "Pending", "Failed", "Unknown", "Succeeded"];
   const rank = (phase: string): number => (order.includes(phase) ? order.indexOf(phase) : order.length);

@@ -98,7 +98,7 @@ export class HomePage implements Handler {
     this.schedule();
   }
 
-  /** What the share dialog offers to share. null until an overview has arrived. */
+  /** Returns what the share dialog offers to share, or null until an overview has arrived. */
   content(): HomeContent | null {
     return this.overview === null ? null : { home: this.view, watched: this.overview.watched };
   }
@@ -139,7 +139,7 @@ export class HomePage implements Handler {
   private drawStatus(): void {
     const info = this.info();
     drawStatus(byId("status"), status(info, this.services.now()));
-    // While the page is syncing, it needs no banner. Other parts of it show the progress, and which resources cannot be
+    // While the page is syncing, show no banner, because other parts show the progress, and which resources cannot be
     // read.
     showText(byId("banner"), info.state?.state === "syncing" ? null : bannerText(info, this.services.now()));
   }

@@ -4,7 +4,7 @@ import { sharedParts } from "../model/guest.ts";
 import { defaultView, formatView, objectHref, type LogSelection } from "../model/view.ts";
 import type { ObjectRef } from "../net/overview.ts";
 
-/** Returns null if the viewer cannot open the object. */
+/** Returns the URL of an object, or null if the viewer cannot open the object. */
 export function hrefOf(o: ObjectRef, tab = "", log?: LogSelection): string | null {
   if (o.resource === "" || o.name === "") return null;
   if (!includes(o, o.resource) || (tab === "logs" && !includes(o, "core/v1/pods/log"))) return null;
@@ -20,7 +20,7 @@ const includes = (o: ObjectRef, resource: string): boolean =>
       (p.namespaces.length === 0 || p.namespaces.includes(o.ns)),
   ) ?? true;
 
-/** Returns the URL of a list. null if the viewer cannot open it. */
+/** Returns the URL of a list, or null if the viewer cannot open it. */
 export const listHref = (resource: string, ns: readonly string[], q = ""): string | null => {
   const parts = sharedParts();
   return parts === null || parts.some((p) => p.resource === resource && p.name === "")

@@ -15,7 +15,7 @@ interface LinkProps {
   name?: string;
   exists?: boolean;
   tab?: string;
-  /** The namespace that is not repeated before the name. */
+  /** The namespace that the context already shows, so that it is not repeated before the name. */
   within?: string;
 }
 
@@ -76,7 +76,7 @@ export function Ago({ at }: { at: string }) {
   );
 }
 
-// The server writes times in UTC with full seconds.
+// Formats a time as the server does: in UTC, with full seconds.
 const wireTime = (at: string): string => new Date(at).toISOString().replace(/\.\d+/, "");
 
 const severityWord = (m: Member): string => m.verdict.severity.slice(0, 1).toUpperCase() + m.verdict.severity.slice(1);

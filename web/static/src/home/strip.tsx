@@ -7,7 +7,7 @@ import { TimedText } from "../ui/view.tsx";
 import { bytesOf, percent, plural, podsText, shortNumber } from "./home-text.ts";
 import { listHref } from "./links.ts";
 
-const recent = 5 * 60_000; // ms
+const recent = 5 * 60_000; // ms; a warning counts as recent for this time
 
 function Fact(props: {
   label: string;

@@ -20,7 +20,7 @@ export class Charts {
     private readonly now: () => number,
   ) {
     this.button.addEventListener("click", () => this.toggle());
-    // A wall display shows only the rows.
+    // In kiosk mode (a wall display), the page shows only the rows, so the charts stay closed.
     if (preferences.get(storageKey) !== null && !isKiosk()) this.toggle();
   }
 

@@ -9,9 +9,9 @@ import type { Sort } from "../model/sort.ts";
 
 const maxWidth = 56; // characters; a longer text ends with an ellipsis
 const relativeWidth = 9; // minimum width in characters of a column with ages; the age "<invalid>" needs 9
-const longNameWidth = 253; // characters; the longest name of an object
+const longNameWidth = 253; // characters; the longest possible name of an object
 const whyWidth = 24; // minimum width in characters of the column "Why", which fills the remaining space
-const shapeWidth = 2; // width in characters of the shape for the severity, before the name
+const shapeWidth = 2; // characters; space for the shape that shows the severity, before the name
 
 export interface TableHead {
   readonly thead: HTMLTableSectionElement;
@@ -102,7 +102,7 @@ export class ColumnWidths {
   }
 
   /**
-   * Sets the widths of the columns. "Why", or without it the last column, fills the remaining space. The parameter
+   * Sets the widths of the columns. "Why" fills the remaining space. Without "Why", the last column does. The parameter
    * room is the space in characters for texts. While it suffices, long texts are not truncated.
    */
   apply(head: TableHead, room = 0): void {
@@ -123,7 +123,8 @@ export class ColumnWidths {
 
 /**
  * Returns the indexes of the wide columns that fit into the table, in their order. Columns without any value are
- * omitted. The parameter room is the width of the table and pad the padding of a column, both in characters.
+ * omitted. The parameter room is the width of the table, and the parameter pad is the padding of a column, both in
+ * characters.
  */
 export function fittingColumns(rows: RowSource, shape: TableShape, room: number, pad: number): ReadonlySet<number> {
   const widths = new ColumnWidths(shape);

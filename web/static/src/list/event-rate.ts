@@ -9,7 +9,7 @@ export class EventRate {
 
   /** Records the total number of events so far. It must be called once per second. */
   tick(total: number): void {
-    // A total that is lower than the previous one counts as zero new events.
+    // A total that is lower than the previous one is that of a new feed, so count no new events.
     this.counts.push(Math.max(0, total - this.previousTotal));
     this.previousTotal = total;
     if (this.counts.length > sampleCount) this.counts.shift();

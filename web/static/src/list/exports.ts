@@ -17,7 +17,7 @@ export function exportHref(view: View, columns: readonly Column[], content: stri
   // An export of rows has the columns of the page; other exports contain complete objects.
   if (content === "rows") {
     const names = new Set(["namespace", ...columns.map((c) => c.name.toLowerCase())]);
-    // Before the columns of the table are known, keep all requested columns.
+    // If the columns of the table are not known yet, keep all requested columns.
     const allColumns = columns.length === 0 || view.cols.join() === "wide";
     const cols = allColumns ? view.cols : view.cols.filter((c) => names.has(c));
     for (const c of cols.length === 0 ? ["usual"] : cols) query.append("cols", c);
@@ -25,7 +25,7 @@ export function exportHref(view: View, columns: readonly Column[], content: stri
   return withBase(`/api/v1/snapshot/${view.ref}?${query.toString()}`);
 }
 
-/** Returns a file name such as "pods-shop-20261121T1405.csv". */
+/** Returns the name of an exported file, such as "pods-shop-20261121T1405.csv". */
 export function exportName(view: View, format: string, at: Date): string {
   const pad2 = (n: number): string => String(n).padStart(2, "0");
   const namespacePart = view.ns.length > 3 ? [`${view.ns.length}-namespaces`] : view.ns;

@@ -32,7 +32,7 @@ export function fillForm(view: View, kind: Kind): void {
   setText(byId("columns"), columnsLabel(view.cols));
 }
 
-/** Returns the view with the values of the fields. */
+/** Returns the view, changed by the values in the fields of the form. */
 export function readForm(view: View, kind: Kind): View {
   const value = (id: string): string => input(id)?.value.trim() ?? "";
   return {

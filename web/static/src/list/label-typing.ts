@@ -3,7 +3,7 @@
 import { byId } from "../ui/dom.ts";
 import type { ListPage } from "./list.ts";
 
-const delay = 400; // ms after the last key
+const delay = 400; // ms after the last key press
 
 const key = "([a-z0-9.-]+/)?[a-zA-Z0-9]([\\w.-]*[a-zA-Z0-9])?";
 const value = "([a-zA-Z0-9]([\\w.-]*[a-zA-Z0-9])?)?";

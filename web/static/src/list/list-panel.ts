@@ -35,7 +35,7 @@ export class ListPanel {
     private readonly now: () => number,
   ) {}
 
-  /** Shows the object of the view, or nothing. */
+  /** Opens the object that the view names. If it names none, the panel is empty. */
   open(isOffline: boolean): void {
     const root = byId("panel");
     const hadFocus = root.contains(document.activeElement);
@@ -53,7 +53,7 @@ export class ListPanel {
     if (hadFocus) this.panel?.focus();
   }
 
-  /** Shows another tab of the object. */
+  /** Shows another tab of the object in the panel. */
   show(tab: string): void {
     this.panel?.show(tab);
   }
@@ -80,7 +80,9 @@ export class ListPanel {
   }
 }
 
-/** Returns the object to open in the panel. If it is open already, the log that the user selected is kept. */
+/**
+ * Returns the object to open in the panel. If it is already open, the result includes the log that the user selected.
+ */
 export function openedObject({ open }: View, { ns, name, ref }: OpenedObject): OpenedObject {
   const object = { ns, name, ...(ref === undefined ? {} : { ref }) };
   return open !== null && sameObject(open, object) ? open : object;

@@ -29,7 +29,7 @@ export interface ListState {
   readonly kind: Kind;
   readonly feed: Feed;
   readonly namespaceFeed: Feed | null; // all existing namespaces; finds selected namespaces that do not exist
-  readonly visibleCount: number; // rows that match the text filter
+  readonly visibleCount: number; // number of rows that match the text filter
   readonly showsServerRows: boolean; // whether the rows on the screen are those that the server rendered
 }
 
@@ -82,8 +82,8 @@ export function drawListStatus(list: ListState, now: number, retry: () => void):
     );
   // While the server-rendered rows are shown, keep the server-rendered notes about them too.
   if (complete || !showsServerRows) showText(byId("coverage-note"), empty ? null : asideText(list, now));
-  // If the list is empty, the note in place of the rows also reports outdated data. If the filter hides all rows,
-  // the note does not report it, so show the banner.
+  // If the list is empty, the note in place of the rows also reports outdated data. If the text filter hides all rows,
+  // this note does not report outdated data, so show the banner too.
   const isStale = complete && total > 0 && staleText(info, now) !== null;
   const banner = empty && !isStale ? null : bannerText(info, now);
   showText(byId("banner"), banner);

@@ -139,11 +139,11 @@ export class ListPage implements FeedListener {
 
   /**
    * Shows another view. The caller has already changed the URL. When the user goes back or forward in the browser's
-   * history, position is the scroll position of that history entry.
+   * history, the parameter position is the scroll position of that history entry.
    */
   show(view: View, kind: Kind, position: number | null = null): void {
     const old = this.view;
-    // If only the tab of the panel changes, the rows stay. Keep the scroll position that is still to be restored.
+    // If only the tab of the panel changes, the rows stay the same, and so does the scroll position to restore.
     this.scrollToRestore = formatView({ ...view, tab: old.tab }) === formatView(old) ? this.scrollToRestore : position;
     this.view = view;
     const isOtherKind = view.ref !== old.ref;
@@ -195,8 +195,8 @@ export class ListPage implements FeedListener {
     const { ref, ns, labels, sort, q } = this.view;
     this.activity.showList({ kind: this.kind, ns, labels });
     this.showCharts();
-    // The count of the resource picker includes all objects of the resource. If namespaces or labels are selected,
-    // the number of matching objects is unknown (0).
+    // The expected number of rows is the count in the resource picker, which includes all objects of the resource. If
+    // namespaces or labels are selected, the expected number is unknown (0).
     const expected = ns.length > 0 || labels !== "" ? 0 : this.picker.countOf(ref);
     return new Feed(
       this.live,
@@ -213,9 +213,9 @@ export class ListPage implements FeedListener {
     this.charts.showList({ kind: this.kind, ns, labels, q });
   }
 
-  // Subscribes to the namespaces of the cluster while several namespaces are selected. The page can then report
-  // selected namespaces that do not exist. For a single selected namespace, the server reports that in the state of
-  // the list.
+  // Subscribes to the namespaces of the cluster while several namespaces are selected, so that the page can report
+  // selected namespaces that do not exist. For a single selected namespace, the server reports this in the state of the
+  // list.
   private followNamespaces(): void {
     const hasSeveral = this.view.ns.length > 1 && sharedParts() === null;
     if (hasSeveral === (this.namespaceFeed !== null)) return;
@@ -233,7 +233,7 @@ export class ListPage implements FeedListener {
       : null;
   }
 
-  /** Whether the server refused to send the rows. A retry can succeed. */
+  /** Whether the server refused to send the rows. A later retry can succeed. */
   get isRefused(): boolean {
     return this.feed.info().problem !== null;
   }
@@ -244,7 +244,7 @@ export class ListPage implements FeedListener {
     this.updateStatus();
   }
 
-  /** Updates the page after the connection has been lost or restored. */
+  /** Is called when the connection is lost or restored. Updates the page. */
   refresh(): void {
     this.feed.reconnected();
     this.namespaceFeed?.reconnected();
@@ -324,12 +324,12 @@ export class ListPage implements FeedListener {
     return [...fittingColumns(rows, this.shapeOf(), width, pad)].join();
   }
 
-  // The order of the rows. null is the order by namespace and name.
+  // The order in which the rows are shown. null is the order by namespace and name.
   private get shownSort(): Sort | null {
     return this.view.sort ?? (this.feed.rows.countSeverity("failed") > 0 ? worstFirst : null);
   }
 
-  // Whether any row has a verdict. For a window, the loaded rows are not enough, so check the counts of all rows too.
+  // Whether any row has a verdict. A window contains only some rows, so the counts of all rows are also checked.
   private get hasVerdicts(): boolean {
     const { rows } = this.feed;
     return (
@@ -377,13 +377,15 @@ export class ListPage implements FeedListener {
     this.panel.open(this.isOffline);
   }
 
-  /** The object in the panel, if the list shows its resource. */
+  /**
+   * The object in the panel. null if the panel is closed, or if the object belongs to another resource than the list.
+   */
   get listedObject(): ObjectName | null {
     const { open } = this.view;
     return open?.ref === undefined ? open : null;
   }
 
-  /** The resource of the object in the panel. If it is not a different one, this is the resource of the list. */
+  /** The resource of the object in the panel. This is the resource of the list, unless the URL names another one. */
   get openedKind(): Kind {
     const { open } = this.view;
     if (open?.ref === undefined) return this.kind;
@@ -468,8 +470,8 @@ export class ListPage implements FeedListener {
   }
 
   /**
-   * Opens a tab of the panel, for the open object or for the object of the active row. The key is the shortcut of the
-   * tab.
+   * Opens a tab of the panel, for the open object or for the object of the active row. The parameter key is the
+   * shortcut of the tab.
    */
   openTab(key: string): void {
     const at = this.view.open ?? this.table.activeEntry;
@@ -480,7 +482,7 @@ export class ListPage implements FeedListener {
     this.openObject(at, kind === kinds[0] ? "" : kind.id);
   }
 
-  /** Opens a tab of an object in the panel. An empty tab is the first one. */
+  /** Opens a tab of an object in the panel. An empty text selects the first tab. */
   openObject(o: OpenedObject, tab: string): void {
     this.change({ open: openedObject(this.view, o), tab });
   }
@@ -523,7 +525,8 @@ export class ListPage implements FeedListener {
   private becomeLive(): void {
     this.hasData = true;
     this.setOffline(false);
-    // Apply what the user typed or opened before the page became live. Also a feed that opens by itself is new.
+    // Before the page became live, the user may have typed into the form, and the activity feed may have opened by
+    // itself. Now write both to the URL.
     const activity = new URLSearchParams(location.search).get("activity") ?? "";
     if (activity.trim() !== this.view.activity || formatView(readForm(this.view, this.kind)) !== formatView(this.view))
       this.applyForm("replace");

@@ -26,7 +26,7 @@ export function matchingNamespaces(
 ): string[] {
   const all = new Set([...chosen, ...knownNamespaces]);
   const rank = (ns: string): number => (chosen.includes(ns) ? 0 : recent.includes(ns) ? 1 + recent.indexOf(ns) : 100);
-  // Commas separate alternatives; a namespace must contain all words of one of them.
+  // Commas separate alternatives. A namespace matches if it contains all words of one alternative.
   const alternatives = typed
     .toLowerCase()
     .split(",")
@@ -66,7 +66,7 @@ function NamespaceChooser({ live, page, done }: NamespaceChooserProps) {
   const availableNames = shared === null ? names : shared.length === 0 ? null : shared;
   const { ns } = page.view;
   const typed = typedText.trim();
-  // If the viewer is not permitted to list namespaces, offer those seen so far.
+  // If the viewer is not permitted to list namespaces, offer the namespaces of the loaded rows.
   const found = matchingNamespaces([...(availableNames ?? page.names()), ...ns], initiallyChosen, recent, typed);
   const shown = found.slice(0, maxRows);
 

@@ -5,7 +5,7 @@ import type { ListedKind } from "../net/kinds.ts";
 const minDelay = 5000; // ms; the shortest delay between two reloads
 const maxDelay = 300_000;
 
-// Stored in the browser's history entry, which survives the reload.
+// The state of reloads. It is stored in the browser's history entry, which survives a reload.
 interface ReloadState {
   readonly at: number;
   /** The minimum delay in ms between this reload and the next one. */
@@ -40,10 +40,10 @@ function parseReloadState(state: unknown): ReloadState | null {
 }
 
 /**
- * Reloads the error page for a resource that the cluster does not serve. The reload happens once the cluster serves
- * the resource, in the requested API version or in another one. It waits while the page is not idle, such as while the
- * user is typing. The returned function must be called whenever the list of resources has arrived. For an empty ref,
- * it does nothing.
+ * Reloads the error page for a resource that the cluster does not serve. The reload happens once the cluster serves the
+ * resource, in the requested API version or in another one. The reload waits while the page is not idle, such as while
+ * the user is typing. The returned function must be called whenever the list of resources has arrived. For an empty
+ * ref, it does nothing.
  */
 export function reloadWhenServed(ref: string, kinds: () => readonly ListedKind[], isIdle: () => boolean): () => void {
   if (ref === "") return () => {};

@@ -75,7 +75,7 @@ export class Picker implements KindListener {
     return this.feed.isReachable;
   }
 
-  /** Returns the number of objects of a resource at the last count, or 0 if they were not counted. */
+  /** Returns the number of objects of a resource at the last count, or 0 if the server has not counted them. */
   countOf(ref: string): number {
     if (this.counts !== null) return this.counts.get(ref) ?? 0;
     const a = this.links().find((l) => l.dataset["ref"] === ref);
@@ -127,8 +127,8 @@ export class Picker implements KindListener {
   }
 
   /**
-   * Sets whether the list is limited to selected namespaces. The server's counts include all namespaces, so namespaced
-   * resources then have none, except the selected resource.
+   * Sets whether the list is limited to selected namespaces. The server's counts include all namespaces, so in a
+   * limited list, namespaced resources show no counts, except the selected resource.
    */
   setScoped(isScoped: boolean): void {
     if (isScoped === this.isScoped) return;
@@ -171,7 +171,8 @@ export class Picker implements KindListener {
     const rank = (a: HTMLAnchorElement): number => {
       const ref = a.dataset["ref"] ?? "";
       const known = this.list.find((k) => k.ref === ref) ?? this.kinds.get(ref);
-      // A resource that is only in the server-rendered HTML ranks last, because its short names ("po") are unknown.
+      // Rank a resource last if it is only in the server-rendered HTML, because its short names (such as "po") are
+      // unknown.
       return known === undefined ? 3 : matchRank({ short: (a.dataset["words"] ?? "").split(" "), ...known }, terms);
     };
     return this.matching()
@@ -192,7 +193,7 @@ export class Picker implements KindListener {
   watchedKinds(): readonly Kind[] | null {
     const { counts } = this;
     if (counts === null) return null;
-    // The server sends counts only for the resources that it watches.
+    // The keys of `counts` are the watched resources, because the server sends counts only for these.
     const refs = [...this.pins(), ...this.list.map((k) => k.ref), ...counts.keys()];
     return [...new Set(refs)]
       .filter((ref) => counts.has(ref))
@@ -254,7 +255,7 @@ export class Picker implements KindListener {
     if (this.list.length === 0) return; // keep the server-rendered HTML
     const pins = this.pins();
     const sections = new Map<string, ListedKind[]>();
-    // Pinned resources are listed a second time at the top.
+    // Pinned resources are also listed at the top, in a group of their own.
     const pinnedKinds = pins.map((ref) => this.list.find((k) => k.ref === ref)).filter((k) => k !== undefined);
     if (pinnedKinds.length > 0) sections.set(pinned, pinnedKinds);
     for (const k of this.list) {
@@ -294,7 +295,8 @@ export class Picker implements KindListener {
     this.mark();
   }
 
-  // Two API groups can contain the same kind, such as Event. The page then shows the group, except "core".
+  // Reports whether the page must show the API group of a kind, because another group contains the same kind, such as
+  // Event. The group "core" is never shown.
   private isAmbiguous({ ref, kind }: Kind): boolean {
     const group = groupOf(ref);
     return group !== "core" && [...this.kinds.values()].some((k) => k.kind === kind && groupOf(k.ref) !== group);
@@ -337,7 +339,8 @@ export class Picker implements KindListener {
     const isHealthy = k.state === "" || k.state === "live" || k.state === "syncing";
     const namespaceText = k.namespaces === 0 ? "" : `, in ${formatInteger(k.namespaces)} of the namespaces`;
     const text = `${name} (${k.ref})${namespaceText}`;
-    // If the resource has a problem, use the tooltip of ui/tooltip.ts, because it also appears on keyboard focus.
+    // Use the title only for a resource without problems. With a problem, use the tooltip of ui/tooltip.ts, because it
+    // also appears on keyboard focus.
     const countText = this.isWider(a) ? ". Only the open list is counted." : "";
     a.title = isHealthy ? text + countText : "";
     const state = k.state === "absent" ? "not available" : k.state;
@@ -363,7 +366,8 @@ export class Picker implements KindListener {
     }
     const summary = at.closest("summary");
     const group = summary?.closest("details");
-    // While the filter contains text, the filter opens groups. Do not store them as opened by the user.
+    // While the filter contains text, groups are open because of the filter, so do not store them as opened by the
+    // user.
     if (group == null || this.filter.value.trim() !== "") return;
     const name = group.dataset["group"] ?? "";
     storeList("folded", [...storedList("folded").filter((n) => n !== name), ...(group.open ? [name] : [])]);

@@ -95,7 +95,7 @@ export async function startRowMenu(list: ListPage): Promise<void> {
   rows.addEventListener("contextmenu", (e) => {
     const tr = rowAt(e.target);
     const row = tr === null ? list.table.activeEntry : nameOf(tr);
-    // With Shift, and on selected text, the browser shows its own menu.
+    // On a right click with Shift or on selected text, let the browser show its own menu.
     if (row === undefined || e.shiftKey || String(getSelection()) !== "") return;
     e.preventDefault();
     const at = e.clientX === 0 && e.clientY === 0 ? undefined : new DOMRect(e.clientX, e.clientY, 0, 0);

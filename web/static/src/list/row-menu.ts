@@ -8,7 +8,7 @@ import { singleKeysEnabled } from "../ui/single-key.ts";
 import { loadTabStyle } from "../ui/tab-style.ts";
 import { showToast } from "../ui/toast.ts";
 
-/** An item is a link, or runs a function. */
+/** An item of the menu, which is a link or runs a function. */
 export interface MenuItem {
   readonly label: string;
   readonly key?: string | undefined;
@@ -16,7 +16,7 @@ export interface MenuItem {
   readonly href?: string;
 }
 
-/** Returns the name as everywhere on the page, such as "shop/web-1". */
+/** Returns the name of an object in the form that the page uses everywhere, such as "shop/web-1". */
 export const textOf = (o: ObjectName): string => (o.ns === "" ? o.name : `${o.ns}/${o.name}`);
 
 export const copyName = (o: ObjectName): Promise<void> => copy(textOf(o));
@@ -37,7 +37,10 @@ export const copyItems = (ref: string, o: ObjectName): MenuItem[] => [
   { label: "Copy kubectl command", run: () => void copy(kubectlCommand(ref, o)) },
 ];
 
-/** Opens a menu at a position. The menu is placed after `rows` in the document, and `focus` gets the focus back. */
+/**
+ * Opens a menu at a position. The menu is placed after `rows` in the document. When the menu closes, `focus` gets the
+ * focus.
+ */
 export async function openRowMenu(
   title: string,
   items: readonly MenuItem[],

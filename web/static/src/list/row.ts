@@ -15,14 +15,14 @@ export interface TableShape {
   readonly columns: readonly ShownColumn[];
   readonly hasVerdicts: boolean; // whether one of the objects has a verdict
   /**
-   * The position of the cell "Why" with the sentence of the verdict, directly after the link. It is -1 without
-   * verdicts, and for Events, which show this sentence as their message already.
+   * The position of the cell "Why", which contains the sentence of the verdict and directly follows the cell with the
+   * link. It is -1 without verdicts, and for Events, which already show this sentence as their message.
    */
   readonly whyAt: number;
 }
 
 export interface ShownColumn {
-  readonly index: number; // index among the columns that the server sent
+  readonly index: number; // index of the column among all columns that the server sent
   readonly name: string;
   readonly relative: boolean;
   readonly showsState: boolean;
@@ -42,7 +42,7 @@ export function shapeOf(
   namespace: boolean,
   cols: readonly string[],
   hasVerdicts: boolean,
-  fitting: ReadonlySet<number> = new Set(), // wide columns that fit into the table, by index
+  fitting: ReadonlySet<number> = new Set(), // indexes of the wide columns that fit into the table
 ): TableShape {
   const wide = cols.length === 1 && cols[0] === "wide";
   const isChosen = (name: string): boolean => cols.includes(name.toLowerCase());
@@ -106,7 +106,7 @@ export function fillRow(tr: HTMLTableRowElement, shape: TableShape, e: Entry, no
   else tr.removeAttribute("data-severity");
   if (shape.whyAt >= 0) {
     const why = tr.children[shape.whyAt] as Element;
-    // The text describes the problem, so that users do not depend on the color of the row.
+    // Show a text that describes the problem, so that users do not depend on the color of the row.
     const text = whyOf(e.verdict);
     setText(why, text);
     setAttr(why, "title", text);

@@ -97,7 +97,7 @@ export function startList(section: HTMLElement, services: PageServices): PageCon
     ...defaultController,
     list,
     retryable: list,
-    // A share link of a list cannot include an object of another resource.
+    // Do not offer to share an object of another resource, because a share link of a list cannot include it.
     content: () => {
       const { view, listedObject: object } = list;
       const isListed = view.open === null || object !== null;
@@ -141,8 +141,8 @@ function listenToClicks(list: ListPage, picker: Picker, navigate: Navigate): voi
     if (address !== null) {
       e.preventDefault();
       const { ref, open, tab, ...rest } = parseView(address.pathname, address.search, list.view.ref);
-      // Links in the path to a cause, and links to affected or related objects, open the object in the panel. The list
-      // stays the same.
+      // Links in the path to a cause, and links to affected or related objects, open the object in the panel next to
+      // the same list.
       const keepsList = address.closest(".related, .chain, .affected") !== null;
       return navigate(
         keepsList && open !== null && list.view.open !== null

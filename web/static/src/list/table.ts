@@ -81,7 +81,7 @@ export class Table {
       this.onResize();
       this.schedule();
     }).observe(scroller);
-    // No row moves while the mouse pointer is over the table.
+    // While the mouse pointer is over the table, freeze the order of the rows, so that no row moves.
     tbody.addEventListener("pointerover", (e) => this.setFrozen(e.pointerType === "mouse"), { passive: true });
     // Remove the mark of a new row after its animation. Otherwise, the animation would repeat when the row moves.
     tbody.addEventListener("animationend", (e) => (e.target as Element).removeAttribute("data-added"));
@@ -97,8 +97,8 @@ export class Table {
   }
 
   /**
-   * Shows other rows. shape describes their columns. The previous rows are removed, including those that the server
-   * rendered.
+   * Shows other rows. The parameter shape describes their columns. The previous rows are removed, including those that
+   * the server rendered.
    */
   show(rows: RowSource, shape: TableShape, sort: Sort | null): void {
     this.rows = rows;
@@ -118,7 +118,7 @@ export class Table {
     this.version = -1;
   }
 
-  // While the order is frozen, no row moves. Changes of the order wait.
+  // Freezes or unfreezes the order of the rows. While it is frozen, no row moves, and changes of the order wait.
   private setFrozen(on: boolean): void {
     if (this.rows === null || this.rows.isFrozen === on || (on && this.rows.length === 0)) return;
     this.rows.setFrozen(on);
@@ -192,7 +192,7 @@ export class Table {
     if (rows === null || this.frame !== 0 || this.timer !== 0) return;
     if (rows.version === this.version && ![...this.drawn.values()].some((d) => rows.get(d.entry.key) !== d.entry))
       return;
-    // If the table was drawn a moment ago, draw several changes together later.
+    // If the table was drawn a moment ago, wait, so that several changes are drawn together.
     const wait = this.lastDrawnAt + updateInterval - performance.now();
     if (wait <= 0) return this.schedule();
     this.timer = setTimeout(() => {
@@ -219,7 +219,7 @@ export class Table {
     return this.pendingScroll ?? this.scroller.scrollTop / this.rowHeight;
   }
 
-  /** Scrolls to a position, in rows from the top. It waits until rows are available. */
+  /** Scrolls to a position, in rows from the top. If there are no rows yet, it scrolls when they are available. */
   scrollToPosition(placeRows: number): void {
     this.pendingScroll = placeRows;
     this.schedule();
@@ -334,7 +334,7 @@ export class Table {
     }
     const rowHeight = this.rowHeight;
     if (this.pendingScroll !== null && length > 0) {
-      // Make the table high enough for the new scroll position.
+      // Make the table high enough, so that it can be scrolled to the new position.
       this.below.style.height = `${length * rowHeight}px`;
       this.scrollTo(this.pendingScroll * rowHeight);
       this.pendingScroll = null;
@@ -345,7 +345,7 @@ export class Table {
       Math.ceil((this.scroller.scrollTop + this.scroller.clientHeight) / rowHeight) + overscan,
     );
     const positions = rows.slice(first, last);
-    // Count the rows at the start of the range that are not loaded yet. Empty space replaces them.
+    // The number of rows at the start of the range that are not loaded yet. Empty space replaces them.
     const before = Math.max(
       0,
       positions.findIndex((e) => e !== undefined),
@@ -360,7 +360,8 @@ export class Table {
     this.below.style.height = `${Math.max(0, length - first - before - window.length) * rowHeight}px`;
     this.scroller.toggleAttribute("data-loading", window.length < positions.length);
     this.redrawAll = false;
-    // When rows move under a still pointer, the browser sends no event, so check the pointer here.
+    // When rows move under a pointer that does not move, the browser sends no event, so check here whether the pointer
+    // is over the rows.
     this.setFrozen(this.pointer !== null && this.tbody.contains(document.elementFromPoint(...this.pointer)));
     const activeRow = this.active === null ? undefined : this.drawn.get(this.active);
     if (activeRow === undefined) this.table.removeAttribute("aria-activedescendant");
@@ -400,7 +401,8 @@ export class Table {
       freeRows.push(d.tr);
       this.drawn.delete(key);
     }
-    // If all row elements are free, reuse them from top to bottom. Otherwise, move the free ones below the other rows.
+    // If all row elements are unused, reuse them from top to bottom. Otherwise, move the unused ones below the other
+    // rows.
     if (this.drawn.size === 0)
       freeRows.sort((a, b) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1));
     else this.below.before(...freeRows);

@@ -5,13 +5,13 @@ import { Feed } from "../model/feed.ts";
 import type { Live } from "../net/live.ts";
 
 interface ListedNamespaces {
-  /** The names of all namespaces. null while they are unknown. */
+  /** The names of all namespaces of the cluster. null while they are unknown. */
   readonly names: readonly string[] | null;
-  /** Whether the namespaces cannot be listed. */
+  /** Whether the server refuses to list the namespaces. */
   readonly isRefused: boolean;
 }
 
-/** Returns the namespaces of the cluster. Nothing is watched if live is null. */
+/** Returns the namespaces of the cluster. If the parameter live is null, it watches nothing. */
 export function useNamespaces(live: Live | null): ListedNamespaces {
   const [listed, setListed] = useState<ListedNamespaces>({ names: null, isRefused: false });
   useLayoutEffect(() => {

@@ -4,7 +4,7 @@ import type { Sort } from "./sort.ts";
 import type { Column } from "../net/wire.ts";
 
 export interface ColumnChoice {
-  readonly name: string; // in lower case
+  readonly name: string; // name of the column in lower case
   readonly label: string;
   readonly wide: boolean; // whether kubectl shows the column only with -o wide
   readonly shown: boolean;
@@ -44,8 +44,8 @@ export function unknownColumnsText(
   cols: readonly string[],
 ): string | null {
   const existing = [...(namespaced ? ["namespace"] : []), ...columns.map((c) => c.name.toLowerCase())];
-  // Two sort names are not names of server columns: "severity" (the column "Why") and "auto" (the default order). The
-  // user cannot show or hide "Why", so cols does not contain it.
+  // Two names for sorting are not names of columns from the server: "severity" (the column "Why") and "auto" (the
+  // default order). The URL parameter cols never contains "Why", because the user cannot show or hide it.
   const unknownSort = sort === null || ["severity", "auto", ...existing].includes(sort.column) ? [] : [sort.column];
   const unknownShown = isWide(cols) ? [] : cols.filter((c) => !existing.includes(c));
   const parts = (

@@ -25,7 +25,7 @@ export interface FeedListener {
 
 /** Minimum time in ms between two messages of the server, and between two redraws. */
 export const updateInterval = 50;
-// ms; half of an animation frame, so that the page stays responsive.
+// The duration in ms of one slice of a computation: half of an animation frame, so that the page stays responsive.
 const sliceDuration = 8;
 const statusDelay = 300; // ms; the status text mentions a wait for sorted rows only if it takes longer
 const digestStep = 5000;
@@ -47,7 +47,7 @@ export class Feed implements Handler {
   private checkGeneration = 0;
   private subscription: Subscription;
 
-  /** If the list has more rows than the parameter limit, the page loads only the rows near the viewport. */
+  /** If the list has more rows than `limit`, the page loads only the rows near the viewport. */
   constructor(
     private readonly live: Live,
     private readonly query: Pick<SubscriptionSpec, "resource" | "ns" | "labels" | "fields">,
@@ -137,12 +137,12 @@ export class Feed implements Handler {
     this.listener.statusChanged();
   }
 
-  /** False while a requested snapshot has not arrived completely. */
+  /** Whether the rows are current. False while a requested snapshot has not arrived completely. */
   get isCurrent(): boolean {
     return this.rows.isComplete && !this.snapshotPending;
   }
 
-  /** Called when the connection is lost, and when it is restored. */
+  /** Is called when the connection is restored, and also when it is lost. */
   reconnected(): void {
     if (this.live.connection === "open") return;
     if (this.state?.state === "stale") this.stale = this.state.since;
@@ -162,7 +162,8 @@ export class Feed implements Handler {
         if (!(this.rows instanceof Rows) || !this.rows.apply(m))
           return this.resync("an event does not match the cached rows");
         this.problem = null;
-        // A loaded list can exceed the limit by 20 %, or by 100 % while the mouse pointer freezes its order.
+        // More rows than the limit lead to a window. A loaded list can exceed the limit by 20 %, or by 100 % while the
+        // mouse pointer freezes its order.
         if (
           m.type === "rows"
             ? (m.last ? this.rows.total : this.rows.arriving) > this.limit
@@ -184,7 +185,7 @@ export class Feed implements Handler {
       case "window":
       case "window-events": {
         const { columns } = this.rows;
-        // The old rows stay on the screen until the first message of a new window.
+        // Before the first message of a new window, the rows of the previous list stay on the screen.
         const window = this.rows instanceof WindowRows ? this.rows : this.emptyRows();
         if (!(window instanceof WindowRows) || !window.apply(m))
           return this.resync("an event does not match the cached window");
@@ -233,8 +234,8 @@ export class Feed implements Handler {
     this.listener.statusChanged();
   }
 
-  // Compares a hash of the page's rows with the server's hash. It computes the hash in short slices. Changes between
-  // two slices do no harm, because entries are immutable.
+  // Compares a hash of the page's rows with the server's hash. It computes the hash in short slices. The rows can
+  // change between two slices, because it hashes a copy of the list, whose entries are immutable.
   private check(m: Extract<Message, { type: "digest" }>): void {
     if (!this.rows.isComplete || this.snapshotPending) return;
     const entries = [...this.rows.all()];

@@ -12,11 +12,11 @@ export type Value =
   | { readonly type: "unknown" };
 
 export interface Field {
-  readonly pathText: string; // such as "spec.containers[web].image"
+  readonly pathText: string; // path of the field, such as "spec.containers[web].image"
   readonly before: Value;
   readonly after: Value;
   readonly isVolatile: boolean;
-  readonly by: readonly ChangeAuthor[]; // empty if unknown
+  readonly by: readonly ChangeAuthor[]; // authors of the change; empty if unknown
 }
 
 interface PatchedChange {
@@ -30,7 +30,7 @@ const noValue: Value = { type: "none" };
 const unknownValue: Value = { type: "unknown" };
 const toValue = (value: unknown): Value => (value === undefined ? noValue : { type: "value", value });
 
-/** Returns the changed fields in the order of the patch. before is null if the object is unknown. */
+/** Returns the changed fields in the order of the patch. The parameter before is null if the object is unknown. */
 export function fieldsOf(
   before: JsonObject | null,
   { patch, by, authors, was: previousValues }: PatchedChange,

@@ -10,7 +10,10 @@ export class FrozenOrder {
 
   constructor(readonly entries: readonly Entry[]) {}
 
-  /** Records a change of a row. existed and exists: whether the list contains the row before and after the change. */
+  /**
+   * Records a change of a row. The parameters existed and exists state whether the list contains the row before and after
+   * the change.
+   */
   recordChange(key: string, existed: boolean, exists: boolean, hasMoved: boolean): void {
     const returned = exists && this.removed.delete(key);
     if (!existed && exists && !returned) this.added.add(key);
@@ -21,7 +24,10 @@ export class FrozenOrder {
     if (existed && exists && hasMoved && !this.added.has(key)) this.moved.add(key);
   }
 
-  /** Returns a text such as "2 moved, 1 new". totalGrowth: the number of rows gained, loaded or not. */
+  /**
+   * Returns a text such as "2 moved, 1 new". The parameter totalGrowth is the number of rows that the list has gained,
+   * loaded or not.
+   */
   pendingText(totalGrowth = this.added.size - this.removed.size): string {
     const notLoaded = totalGrowth - this.added.size + this.removed.size;
     const parts = [

@@ -5,9 +5,9 @@ import { withBase } from "../net/base-path.ts";
 
 export interface SharedPart {
   readonly resource: string; // such as "core/v1/pods", or "core/v1/pods/log" for logs
-  readonly namespaces: readonly string[]; // empty for all
+  readonly namespaces: readonly string[]; // empty for all namespaces
   readonly labels: string;
-  readonly name: string; // the only shared object; empty for all
+  readonly name: string; // name of the only shared object; empty for all objects
   readonly q: string;
   readonly about: string; // the object that shared events regard, such as "pod.core/web-1"; empty for any
 }
@@ -16,7 +16,7 @@ export interface SharedPart {
 const documentRoot = (): HTMLElement | undefined =>
   typeof document === "undefined" ? undefined : (document.documentElement as HTMLElement | undefined);
 
-/** Returns null if the viewer is not a guest. */
+/** Returns what the share link includes, or null if the viewer is not a guest. */
 export function sharedParts(): readonly SharedPart[] | null {
   const text = documentRoot()?.dataset["shared"];
   if (text === undefined) return null;
@@ -50,7 +50,10 @@ export function isShared(resource: string): boolean {
   return parts === null || parts.some((p) => p.resource === resource);
 }
 
-/** Returns the namespaces of the share link; empty: all namespaces; null: the viewer is not a guest. */
+/**
+ * Returns the namespaces of the share link. An empty list means all namespaces. null means that the viewer is not a
+ * guest.
+ */
 export const sharedNamespaces = (ref: string): readonly string[] | null =>
   sharedParts()?.find((p) => p.resource === ref)?.namespaces ?? null;
 

@@ -7,19 +7,19 @@ import type { Change, JsonObject } from "../net/wire.ts";
 export interface HistoryStep {
   readonly number: number;
   readonly change: Change;
-  /** null if the object did not exist or is unknown. */
+  /** The object before the change. null if it did not exist or is unknown. */
   readonly before: JsonObject | null;
-  /** null if the object was deleted or is unknown. */
+  /** The object after the change. null if it was deleted or is unknown. */
   readonly after: JsonObject | null;
   /** Set if the step represents changes that the page missed, for example while it was disconnected. */
   readonly isGap?: true;
 }
 
 const maxSteps = 1000;
-const maxBytes = 8 << 20; // estimated bytes; the newest step is kept even if it is larger
+const maxBytes = 8 << 20; // limit of the estimated memory for all steps; the newest step is kept even if it is larger
 
 export class History {
-  /** Oldest first. */
+  /** The changes of the object, oldest first. */
   steps: readonly HistoryStep[] = [];
   /** The history contains all changes after this time, except those in gaps. Empty before the first snapshot. */
   since = "";
@@ -32,7 +32,8 @@ export class History {
    * apply.
    */
   applySnapshot(object: JsonObject | null, since: string, changes: readonly Change[]): boolean {
-    // Keep the earlier steps if the server's changes begin later, for example because the server has restarted.
+    // Keep the earlier steps if the changes from the server begin later than the history, for example because the
+    // server has restarted.
     if (!(Date.parse(since) > Date.parse(this.since))) {
       this.steps = [];
       this.since = since;
@@ -59,7 +60,7 @@ export class History {
     let before = keptSteps.at(-1)?.after ?? (keptSteps.length > 0 ? null : (steps[0]?.before ?? this.current));
     if (object === null ? repeatedIndex !== undefined : before !== null && version(before) === version(object))
       return void (this.steps = keptSteps);
-    // Merge this gap with a directly preceding gap, unless only the preceding gap ends with a known object.
+    // If a gap directly precedes this gap, merge both, unless only the preceding gap ends with a known object.
     const last = keptSteps.at(-1);
     if (last?.isGap && (object !== null || last.after === null)) ({ before } = keptSteps.pop() as HistoryStep);
     const uid = String(metadataField(object ?? before, "uid") ?? "");
@@ -77,7 +78,7 @@ export class History {
     this.steps = [...keptSteps, step];
   }
 
-  /** Returns false if a patch does not apply. */
+  /** Adds changes. Returns false if a patch does not apply. */
   add(changes: readonly Change[]): boolean {
     const steps = [...this.steps];
     for (const change of changes) {

@@ -8,7 +8,7 @@ export interface HomeView {
   readonly q: string;
 }
 
-/** The parameter path is the path of the page without the base path, such as "/ns/shop". */
+/** Parses the URL of the home page. The parameter path has no base path. It is, for example, "/ns/shop". */
 export function parseHome(path: string, search: string): HomeView {
   const query = new URLSearchParams(search);
   const inPath = /\/ns\/([^/]+)\/?$/.exec(path)?.[1];
@@ -16,7 +16,7 @@ export function parseHome(path: string, search: string): HomeView {
   return { ns: ns.split(/[\s,]+/).filter((name) => name !== ""), q: query.get("q")?.trim() ?? "" };
 }
 
-/** limitedStart: whether "/" shows only one namespace. The URL for all namespaces is then "/?ns=" instead of "/". */
+/** The parameter limitedStart is true if "/" shows only one namespace. Then "/?ns=" is the URL for all namespaces. */
 export function formatHome({ ns, q }: HomeView, limitedStart = false): string {
   const query = new URLSearchParams();
   if (ns.length > 1) for (const name of ns) query.append("ns", name);

@@ -9,8 +9,8 @@ const maxClockJump = 2000; // ms; a larger jump of the browser's clock causes a 
 
 export interface KindListener {
   /**
-   * The parameter problems maps each API group that could not be read to the reason. The parameter versions contains
-   * the resources in API versions that are not preferred.
+   * Is called after the list of resources has arrived. The parameter problems maps each API group that could not be
+   * read to the reason. The parameter versions contains the resources in API versions that are not preferred.
    */
   kindsListed(
     kinds: readonly ListedKind[],
@@ -18,8 +18,8 @@ export interface KindListener {
     versions: readonly ListedKind[],
   ): void;
   /**
-   * The parameters map resource refs to numbers of objects and of problems, only for watched resources. null means that
-   * the numbers of problems are unknown.
+   * Is called after the counts have arrived. The parameters map the refs of watched resources to the numbers of objects
+   * and of problems. null means that the numbers of problems are unknown.
    */
   kindsCounted(counts: ReadonlyMap<string, number>, problems: ReadonlyMap<string, ProblemCounts> | null): void;
 }
@@ -27,7 +27,7 @@ export interface KindListener {
 export class KindFeed implements Handler {
   /** Whether the server answered the newest HTTP request; null before the first one. */
   isReachable: boolean | null = null;
-  // If true, the WebSocket's resources are newer than those of any HTTP response.
+  // Whether the WebSocket sends the resources, which are then newer than those of any HTTP response.
   private socketSendsKinds = false;
   private socketSendsCounts = false;
   private etag = "";
@@ -74,7 +74,7 @@ export class KindFeed implements Handler {
   }
 
   /**
-   * Requests the resources now. Later, it repeats the request every 10 s while the page is visible, but only if the
+   * Requests the resources now. Afterward, it repeats the request every 10 s while the page is visible, but only if the
    * WebSocket does not send the resources or the clock has jumped.
    */
   async poll(first = true): Promise<void> {

@@ -7,12 +7,15 @@ export interface LatestChange {
   readonly op: RowEvent["op"];
   readonly ns: string;
   readonly name: string;
-  /** Empty if the row was added or deleted. */
+  /** The changed cells. Empty if the row was added or deleted. */
   readonly cells: readonly { readonly column: string; readonly before: string; readonly after: string }[];
   readonly by: ChangeAuthor | null;
 }
 
-/** Call this before the events are applied, because the previous cells are read from the parameter rows. */
+/**
+ * Returns the newest change of the events. Call this before the events are applied to `rows`, because it reads the
+ * previous cells from them.
+ */
 export function latestChange(events: readonly RowEvent[], rows: Rows): LatestChange | null {
   for (let i = events.length - 1; i >= 0; i--) {
     const e = events[i] as RowEvent;

@@ -3,14 +3,14 @@
 import { isObject } from "./paths.ts";
 import type { JsonObject } from "../net/wire.ts";
 
-/** Also true for a map or list that contains a masked value. */
+/** Whether a value is masked, or is a map or list that contains a masked value. */
 export function isMasked(value: unknown): boolean {
   if (typeof value === "string") return /^\(masked(, changed|, change \d+)?\)$/.test(value);
   if (Array.isArray(value)) return value.some(isMasked);
   return isObject(value) && Object.values(value).some(isMasked);
 }
 
-/** Returns null if at least one of the objects has no masked value. */
+/** Returns a note about masked values. Returns null if at least one of the objects has no masked value. */
 export function maskedText(objects: readonly JsonObject[]): string | null {
   if (!objects.every(isMasked)) return null;
   return `${

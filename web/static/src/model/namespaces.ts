@@ -14,7 +14,7 @@ export function namespacesLabel(ns: readonly string[]): string {
 export function missingNamespacesText(
   ns: readonly string[],
   namespaces: RowSource | null,
-  // A text such as "at 14:03" if the data is outdated.
+  // The time of outdated data, such as "at 14:03". null for current data.
   when: string | null,
 ): string | null {
   const missing =

@@ -10,12 +10,12 @@ import { readVerdict } from "../net/verdict.ts";
 
 export interface LastChange {
   readonly op: ObjectEvent["op"];
-  readonly at: string; // RFC 3339
-  readonly by: readonly ChangeAuthor[]; // newest first; empty if unknown
-  readonly before: JsonObject | null; // null if unknown
+  readonly at: string; // time of the change in RFC 3339 format
+  readonly by: readonly ChangeAuthor[]; // authors of the change, newest first; empty if unknown
+  readonly before: JsonObject | null; // the object before the change; null if unknown
 }
 
-/** Returns a text such as "14:03:05 changed by kubelet (status)". */
+/** Describes the last change of an object, such as "14:03:05 changed by kubelet (status)". */
 export function lastChangeText(last: LastChange, now: number): string {
   const verb = { add: "created", update: "changed", delete: "deleted" }[last.op];
   const names = last.by.map((a) => `${a.manager}${a.subresource === "" ? "" : ` (${a.subresource})`}`);
@@ -28,7 +28,7 @@ export class ObjectStore implements Handler {
   health: Health | null = null;
   verdict: Verdict = readVerdict(undefined);
   last: LastChange | null = null;
-  /** "" if the time of the deletion is unknown; null while the object exists. */
+  /** Time of the deletion: "" if it is unknown, null while the object exists. */
   deletedAt: string | null = null;
   /** A text such as "3 of 12 KiB received" while a long message arrives, otherwise empty. */
   progress = "";
@@ -83,7 +83,7 @@ export class ObjectStore implements Handler {
     this.onChange();
   }
 
-  /** Called when the connection is lost, and when it is restored. */
+  /** Is called when the connection is restored, and also when it is lost. */
   reconnected(): void {
     if (this.live.connection !== "open") this.state = null;
     this.onChange();
@@ -142,7 +142,8 @@ export class ObjectStore implements Handler {
     }
   }
 
-  // Returns the reason if the event does not apply, otherwise null.
+  // Applies an event. If the event does not apply to the present version of the object, it returns the reason,
+  // otherwise null.
   private applyEvent(e: ObjectEvent): string | null {
     const at = e.by?.time || new Date(this.now()).toISOString();
     const before = this.object;

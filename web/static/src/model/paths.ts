@@ -62,7 +62,7 @@ export function pathText(path: readonly string[], root: unknown): string {
       const key = isObject(element) ? keyOfList(list) : undefined;
       text += `[${key === undefined ? segment : String((element as Readonly<Record<string, unknown>>)[key])}]`;
     } else {
-      // Other segments than identifiers are in brackets: list indexes, and map keys such as "example.com/role".
+      // Write segments that are not identifiers in brackets: list indexes, and map keys such as "example.com/role".
       text += /^[A-Za-z_][\w-]*$/.test(segment) ? `${text === "" ? "" : "."}${segment}` : `[${segment}]`;
     }
     value = valueAt(value, [segment]);

@@ -56,7 +56,7 @@ export function commonAuthor(old: Entry | undefined, by: ChangeAuthor | null): C
   return same ? by : null;
 }
 
-/** The new data of a row. verdict is missing if it has not changed. */
+/** The new data of a row. `verdict` is missing if it has not changed. */
 export interface RowChange {
   readonly rv: string;
   readonly cells: ReadonlyMap<number, Cell>;
@@ -69,7 +69,7 @@ export function changedEntry(old: Entry, change: RowChange): Entry | null {
   const cells = withCells(old, change.cells);
   if (cells === null) return null;
   const by = change.by ?? null;
-  // If the change affects no cell of the row, keep the author of the previous change.
+  // A change that affects no cell is not visible, so keep the author of the previous change.
   const quiet = change.cells.size === 0;
   const verdict = change.verdict ?? old.verdict;
   const e = entryOf({ ...old, rv: change.rv, verdict, cells }, old.isAdded, quiet ? old.by : commonAuthor(old, by));
@@ -82,18 +82,20 @@ export interface RowSource {
   /** Increases when rows are added, removed, moved or replaced, but not when only their content changes. */
   readonly version: number;
   readonly isComplete: boolean;
-  /** Includes the rows that the text filter hides. */
+  /** The number of rows, including those that the text filter hides. */
   readonly total: number;
   readonly matching: number;
-  /** Equals the field matching, except while the mouse pointer freezes the order of the rows. */
+  /** The number of positions. Equals `matching`, except while the mouse pointer freezes the order of the rows. */
   readonly length: number;
-  /** The number of rows received of an incomplete snapshot. */
+  /** The number of received rows while a snapshot is incomplete. */
   readonly arriving: number;
   readonly isFrozen: boolean;
   /** Changes that wait for the end of the freeze, such as "2 moved, 1 new". */
   readonly pendingText: string;
 
-  /** A row that is not loaded is undefined, and is requested from the server. */
+  /**
+   * Returns the rows in a range of positions. A row that is not loaded is undefined, and is requested from the server.
+   */
   slice(from: number, to: number): readonly (Entry | undefined)[];
   indexOf(key: string): number;
   /** Requests the rows around an object. Returns false if the rows cannot be requested. */
@@ -102,7 +104,7 @@ export interface RowSource {
   all(): Iterable<Entry>;
   /** Whether a row was deleted. A row outside the loaded part of the list is not deleted. */
   isDeleted(key: string): boolean;
-  /** Counts rows even if the text filter hides them. */
+  /** Returns the number of rows with a severity, including those that the text filter hides. */
   countSeverity(severity: CountedSeverity): number;
   setFrozen(on: boolean): void;
 }

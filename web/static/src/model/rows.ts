@@ -6,7 +6,7 @@ import { changedEntry, entryOf, keyOf, type Entry, type RowSource } from "./row-
 import { severities, severityMatcher, type CountedSeverity } from "./severity.ts";
 import type { Column, Message, Severity } from "../net/wire.ts";
 
-// Work that is due before the rows are displayed. Each level includes the previous ones.
+// Work that is due before the rows are displayed. Each level includes the work of the previous levels.
 const pendingWork = ["no", "merge", "filter", "all"] as const;
 
 export class Rows implements RowSource {
@@ -21,7 +21,7 @@ export class Rows implements RowSource {
   private terms: readonly string[] = [];
   private severityTerms: readonly ((severity: Severity) => boolean)[] = [];
   private sorted: Entry[] = [];
-  private filtered: Entry[] = []; // the same array as the field sorted if there is no filter
+  private filtered: Entry[] = []; // the same array as `sorted` if there is no filter
   private newEntries: Entry[] = [];
   private pendingWorkLevel: (typeof pendingWork)[number] = "no";
   private isInDefaultOrder = false; // whether byKey is sorted by namespace and name
@@ -56,7 +56,7 @@ export class Rows implements RowSource {
     return this.positions().length;
   }
 
-  /** While the order is frozen, the result can contain deleted rows. */
+  /** Returns the rows in a range of positions. While the order is frozen, deleted rows keep their positions. */
   slice(from: number, to: number): readonly Entry[] {
     return this.positions()
       .slice(from, to)
@@ -97,7 +97,7 @@ export class Rows implements RowSource {
     this.recomputeRanks();
   }
 
-  /** A row matches if its namespace, name and cells contain every word of the parameter q. */
+  /** Sets the text filter. A row matches if its namespace, name and cells contain every word of q. */
   setFilter(q: string): void {
     this.frozenOrder = null;
     const terms = q
@@ -136,7 +136,10 @@ export class Rows implements RowSource {
     this.incoming = null;
   }
 
-  /** Returns false if the message does not match the page's rows. The caller must then request a new snapshot. */
+  /**
+   * Applies a message. Returns false if the message does not match the page's rows. The caller must then request a new
+   * snapshot.
+   */
   apply(m: Extract<Message, { type: "rows" | "row-events" }>): boolean {
     return m.type === "rows" ? this.applySnapshot(m) : this.applyEvents(m);
   }
@@ -213,8 +216,8 @@ export class Rows implements RowSource {
       return;
     if (this.pendingWorkLevel === "all") return void this.version++;
     this.newEntries.push(e);
-    // New entries accumulate while the tab is hidden. Sorting all rows then costs less than merging so many new
-    // entries.
+    // While the browser tab is hidden, new entries accumulate. If there are more of them than rows, sorting all rows
+    // costs less than merging them.
     this.markStale(this.newEntries.length > this.byKey.size ? "all" : "merge");
   }
 

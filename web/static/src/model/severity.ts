@@ -2,7 +2,7 @@
 
 import type { Severity, Verdict } from "../net/wire.ts";
 
-/** In increasing order. */
+/** All severities, the least severe first. */
 export const severities = ["none", "ok", "progressing", "degraded", "failed"] as const;
 
 /** The severities that the counts of a list show, the worst first. */
@@ -13,7 +13,9 @@ export const isCounted = (severity: Severity): severity is CountedSeverity => se
 
 const isSeverity = (name: string): name is Severity => (severities as readonly string[]).includes(name);
 
-/** The condition of a filter word such as "is:failed", or null for plain text. The server has the same words. */
+/**
+ * Returns the condition of a filter word such as "is:failed", or null for plain text. The server has the same words.
+ */
 export function severityMatcher(word: string): ((severity: Severity) => boolean) | null {
   if (word === "is:failing") return (s) => s === "failed" || s === "degraded";
   if (word === "is:waiting") return (s) => s === "progressing";

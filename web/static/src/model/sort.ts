@@ -12,7 +12,7 @@ export interface Sort {
   readonly descending: boolean;
 }
 
-/** The default order: by severity while an object is failed, otherwise by namespace and name. */
+/** The default order: by severity while any object of the list is failed, otherwise by namespace and name. */
 export const autoSort: Sort = { column: "auto", descending: false };
 export const worstFirst: Sort = { column: "severity", descending: false };
 
@@ -42,7 +42,7 @@ const duration = /^(?:\d+[smhdy])+$/;
 const fraction = /^(\d+)\/(\d+)$/;
 const leading = /^(\d+(?:\.\d+)?)(?:%|[\s(])/;
 
-// Long lists repeat most texts, so their sort keys are cached.
+// The cells of long lists repeat most texts, so cache the sort key of each text.
 const rankCache = new Map<string, Rank>();
 const maxCachedRanks = 5000;
 
@@ -64,7 +64,7 @@ function rankText(cell: string, column: Pick<Column, "relative">): Rank {
   if (unknown.has(text.toLowerCase())) return null;
   if (column.relative && /^\d{4}-/.test(text)) {
     const at = firstTimestamp(text);
-    // The column shows ages. The newest timestamp is the smallest age, so it is first.
+    // The column shows ages. The newest timestamp is the smallest age, so negate the time.
     return Number.isNaN(at) ? null : -at;
   }
   // "5m" could also be the quantity 0.005, but in tables it means 5 minutes.
@@ -82,7 +82,7 @@ function rankText(cell: string, column: Pick<Column, "relative">): Rank {
   return naturalKey(text);
 }
 
-/** Comparing two results as plain strings gives the natural order. */
+/** Returns a sort key for a text. Comparing two such keys as plain strings gives the natural order. */
 export function naturalKey(text: string): string {
   return text.toLowerCase().replace(/\d+/g, (digits) => digits.padStart(12, "0"));
 }

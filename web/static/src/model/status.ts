@@ -9,22 +9,22 @@ import type { Problem, State } from "../net/wire.ts";
 export interface SubscriptionInfo {
   readonly connection: Connection;
   readonly since: number; // ms; when the connection changed to its current state
-  readonly closeReason: string; // from the server; empty if it gave none
+  readonly closeReason: string; // reason from the server when it closed the connection; empty if it gave none
   readonly state: State | null; // null until the server sends one over this connection
   // When the data became stale: "" if the time is unknown. null if the data was not stale when the connection was lost.
   readonly stale: string | null;
   readonly isComplete: boolean; // whether a complete snapshot has arrived, and no newer one is expected
-  readonly arriving: number; // rows received of an incomplete snapshot
-  readonly expected: number; // approximate rows of the snapshot; 0 if unknown
+  readonly arriving: number; // number of received rows while a snapshot is incomplete
+  readonly expected: number; // approximate number of rows in the snapshot; 0 if unknown
   readonly problem: Problem | null;
   readonly isReloading: boolean;
 }
 
-// Some reasons end with a period, others do not.
+// Adds a period to a reason that does not end with one.
 const asSentence = (reason: string): string => (/[.!?…]$/.test(reason) ? reason : `${reason}.`);
 
 export interface Status {
-  /** Selects a color in the style sheet. */
+  /** The kind of status, which selects a color in the style sheet. */
   readonly tone: "live" | "busy" | "warn" | "bad";
   readonly text: string;
   /** The number of received objects. Not part of the text, because it changes often. */
@@ -70,7 +70,9 @@ export function status(info: SubscriptionInfo, now: number): Status {
   }
 }
 
-/** False if the list could not be read: the page then has no rows, but objects can exist. */
+/**
+ * Whether the number of objects is known. If the list could not be read, the page has no rows, but objects can exist.
+ */
 export function isCounted(info: SubscriptionInfo): boolean {
   return info.problem === null && !["forbidden", "absent", "failed"].includes(info.state?.state ?? "");
 }
@@ -100,7 +102,7 @@ export function coverageText(info: SubscriptionInfo): string | null {
   return covered.length === 0 ? null : `Showing ${which} only${why}`;
 }
 
-/** Returns a text such as "Stale since 14:03:05", or null while updates arrive. */
+/** Returns a text such as "Stale since 14:03:05", or null while the data is current. */
 export function staleText(info: Pick<SubscriptionInfo, "connection" | "since" | "state">, now: number): string | null {
   if (info.connection === "lost") return `Connection lost at ${clockTime(new Date(info.since).toISOString(), now)}`;
   if (info.state?.state === "stale")
@@ -117,7 +119,10 @@ export function lastCurrentText(info: SubscriptionInfo, now: number): string | n
   return since === "" ? "at the last update" : `at ${clockTime(since, now)}`;
 }
 
-/** The parameter isReachable reports whether the server answers HTTP requests. null means unknown. */
+/**
+ * Describes why the page is not live. The parameter isReachable reports whether the server answers HTTP requests. null
+ * means unknown.
+ */
 export function offlineText(closeReason: string, isReachable: boolean | null, at: string, now: number): string {
   const closed = "the WebSocket connection could not be opened (a proxy may block it)";
   const reason =
@@ -134,7 +139,7 @@ export function offlineText(closeReason: string, isReachable: boolean | null, at
   );
 }
 
-/** Replaces the rows of an empty table. The field next describes what the user can do. */
+/** A note that replaces the rows of an empty table. The field `next` describes what the user can do. */
 export interface Note {
   readonly title: string;
   readonly detail: string;
@@ -148,7 +153,10 @@ export interface Note {
 export const filterHint = (q: string): string =>
   /["*?]/.test(q) ? "The filter finds each word as it is typed: it has no quotes and no wildcards." : "";
 
-/** A guest (viewer of a share link) cannot request access, so the note does not suggest it. */
+/**
+ * Returns the note for a table without rows. A guest (viewer of a share link) cannot request access, so the note does
+ * not suggest it.
+ */
 export function noteFor(
   info: SubscriptionInfo,
   resource: string,

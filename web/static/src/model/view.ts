@@ -6,14 +6,14 @@ import { escapeInvisible } from "../text/invisible-chars.ts";
 import type { Sort } from "./sort.ts";
 
 export interface ObjectName {
-  readonly ns: string; // empty for a cluster-scoped object
+  readonly ns: string; // namespace of the object; empty for a cluster-scoped object
   readonly name: string;
 }
 
 export interface LogSelection {
   readonly container: string; // empty for the default container
-  readonly previous: boolean; // as in kubectl logs --previous
-  readonly filter?: string; // selects the visible lines; object/logs/log-filter.ts parses it
+  readonly previous: boolean; // whether to show the log of the previous run, as in kubectl logs --previous
+  readonly filter?: string; // filter that selects the visible lines; object/logs/log-filter.ts parses it
 }
 
 export const defaultLog: LogSelection = { container: "", previous: false };
@@ -38,14 +38,14 @@ export const parseFind = (query: URLSearchParams): TabFind => ({
 });
 
 export interface OpenedObject extends ObjectName {
-  /** The ref of the object's resource, if the list shows another resource. */
+  /** The ref of the object's resource. Missing if the list shows this resource. */
   readonly ref?: string;
   readonly log?: LogSelection;
   readonly find?: TabFind;
 }
 
 export interface View {
-  readonly ref: string; // such as "core/v1/pods"
+  readonly ref: string; // ref of the listed resource, such as "core/v1/pods"
   readonly ns: readonly string[];
   readonly q: string;
   readonly labels: string;
@@ -53,9 +53,12 @@ export interface View {
   /** The visible columns, in lower case. Empty means the default columns, and ["wide"] means all columns. */
   readonly cols: readonly string[];
   readonly open: OpenedObject | null;
-  /** Empty for the first tab. */
+  /** The open tab of the panel. Empty for the first tab. */
   readonly tab: string;
-  /** The open activity feed: "list" or "all", and a filter after a space. Empty if closed. Absent: as before. */
+  /**
+   * The open activity feed: "list" or "all", and a filter after a space. Empty if closed. If missing, it stays as it
+   * is.
+   */
   readonly activity?: string;
 }
 
@@ -70,11 +73,12 @@ export const defaultView = (ref: string): View => ({
   tab: "",
 });
 
-// The newest events are first. Other lists are in the order of namespace and name. list.go has the same rule.
+// Events have the newest first by default. Other lists have no sort column (null), so autoSort applies. list.go has the
+// same rule.
 const defaultSort = (ref: string): Sort | null =>
   ref === "core/v1/events" ? { column: "last seen", descending: false } : null;
 
-/** The parameter ref is the resource to use if the path contains none, as in "/". */
+/** Parses the URL of a list page. The parameter ref is the resource to use if the path contains none, as in "/". */
 export function parseView(pathname: string, search: string, ref: string): View {
   const path = /\/r\/([^/]+\/[^/]+\/[^/]+)\/?$/.exec(pathname);
   const query = new URLSearchParams(search);
@@ -109,7 +113,7 @@ export function parseView(pathname: string, search: string, ref: string): View {
   };
 }
 
-/** Equal views have equal URLs, so callers can compare views by their URLs. */
+/** Returns the URL of a view. Equal views have equal URLs, so callers can compare views by their URLs. */
 export function formatView(v: View): string {
   const query = new URLSearchParams();
   for (const ns of v.ns) query.append("ns", ns);
@@ -134,7 +138,7 @@ function formatOpen({ ref: listed, open }: View): string {
 function queryText(query: URLSearchParams): string {
   // Links on a wall display (kiosk mode) stay in kiosk mode.
   if (isKiosk()) query.set("kiosk", "1");
-  // These characters are valid in a query string, and are easier to read unescaped.
+  // Do not escape these characters, which are valid in a query string, so that the URL is easier to read.
   const search = query.toString().replaceAll("%2F", "/").replaceAll("%2C", ",").replaceAll("%3D", "=");
   return search === "" ? "" : `?${search}`;
 }
@@ -200,7 +204,8 @@ function parseSort(text: string): Sort | null {
   return column === "" ? null : { column, descending };
 }
 
-// The text is namespace/name, or group/version/resource/namespace/name for an object that the list does not show.
+// Parses the open object. The text is namespace/name, or group/version/resource/namespace/name if the list shows
+// another resource.
 function parseOpen(text: string, listed: string): OpenedObject | null {
   const segments = text.split("/");
   const [ns = "", name = ""] = segments.splice(-2);

@@ -110,7 +110,7 @@ export class WindowRows implements RowSource {
     if (!on) this.version++; // only the end of a freeze changes the screen
   }
 
-  /** At most one request is pending at a time. */
+  /** Requests the rows if they are not loaded. At most one request is pending at a time. */
   private requestIfNeeded(from: number, to: number): void {
     this.neededRange = [from, to];
     const end = Math.min(to, this.matching);
@@ -128,7 +128,10 @@ export class WindowRows implements RowSource {
     this.requestRows(offset);
   }
 
-  /** Returns false if the message does not match the page's rows. The caller must then request all rows again. */
+  /**
+   * Applies a message. Returns false if the message does not match the page's rows. The caller must then request all
+   * rows again.
+   */
   apply(m: WindowMessage | WindowEventsMessage): boolean {
     this.version++;
     return m.type === "window" ? this.applyWindow(m) : this.applyEvents(m);
@@ -145,7 +148,7 @@ export class WindowRows implements RowSource {
       const isSame = before?.uid === e.uid && before.rv === e.rv && sameVerdict(before.verdict, e.verdict);
       return isSame ? before : e;
     });
-    // A message with the same offset and without columns updates this window. Its order stays frozen.
+    // A message with the same offset and without columns only updates this window, so a frozen order stays frozen.
     if (m.columns !== null || m.offset !== this.offset) this.frozen = null;
     this.offset = this.requestedOffset = m.offset;
     this.updateCounts(m);
@@ -168,8 +171,8 @@ export class WindowRows implements RowSource {
           if (e.at > this.entries.length) return false;
           const next = entryOf(e.row, true, commonAuthor(this.byKey.get(keyOf(e.row.ns, e.row.name)), e.by ?? null));
           this.entries.splice(e.at, 0, next);
-          // If the event has an author, a change of this row inserted it. In a list without a filter, the row then
-          // counts as moved, because it was outside the window before.
+          // An event with an author was caused by a change of this row. In a list without a filter, the row then counts
+          // as moved, because it was already in the list, outside the window.
           this.frozen?.order.recordChange(
             next.key,
             true,
@@ -211,8 +214,8 @@ export class WindowRows implements RowSource {
   private recordRemoval(key: string, why: RemovalReason): void {
     if (why === "gone") this.deletedKeys.add(key);
     for (const oldest of this.deletedKeys) if (this.deletedKeys.size > windowSize) this.deletedKeys.delete(oldest);
-    // Record only moves, and removals of rows that the window had at the start of the freeze. Without a reason, the row
-    // did not change: inserted rows have pushed it out of the window.
+    // Without a reason, inserted rows have pushed an unchanged row out of the window: record nothing. Otherwise, record
+    // a move, and record a removal if the window had the row at the start of the freeze.
     if (why !== undefined && (why === "moved" || this.frozen?.keys.has(key) === true))
       this.frozen?.order.recordChange(key, true, why === "moved", true);
   }

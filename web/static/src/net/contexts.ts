@@ -41,8 +41,8 @@ export class Contexts {
   }
 
   /**
-   * Makes another context active for all viewers. Returns true if the server has switched. Otherwise, error contains
-   * the reason.
+   * Makes another context active for all viewers. Returns true if the server has switched. If not, the field `error`
+   * contains the reason.
    */
   async choose(name: string): Promise<boolean> {
     this.switchingTo = name;

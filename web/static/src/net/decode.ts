@@ -25,7 +25,7 @@ import {
   type WindowEvent,
 } from "./wire.ts";
 
-/** A message that could not be decoded. id is the id of its subscription, or null if unknown. */
+/** A message that could not be decoded. `id` is the id of its subscription, or null if unknown. */
 export interface DecodeFault {
   readonly id: number | null;
   readonly message: string;
@@ -39,8 +39,8 @@ export interface Decoded {
 class MalformedError extends Error {}
 
 /**
- * Decodes one message, or an array of messages. viewOf returns null for an unknown subscription, whose messages are
- * dropped.
+ * Decodes one message, or an array of messages. The function viewOf returns null for an unknown subscription, whose
+ * messages are dropped.
  */
 export function decode(text: string, viewOf: (id: number) => SubscriptionSpec["view"] | null): Decoded {
   let frame: unknown;
@@ -74,7 +74,7 @@ export function parse(text: string): unknown {
   // This reviver function is slow, so it is used only for long integers.
   return JSON.parse(text, function (this: unknown, _key: string, value: unknown, context?: { source?: string }) {
     const source = context?.source;
-    // Some browsers do not provide the source text of a number.
+    // Some browsers do not provide the source text of a number. For these, keep the rounded number.
     if (typeof value !== "number" || Number.isSafeInteger(value) || source === undefined || !/^-?\d+$/.test(source))
       return value;
     return BigInt(source);
@@ -440,7 +440,7 @@ function table(v: unknown): Row[] {
   const [ns, rv, created] = [columnOf("ns"), columnOf("rv"), columnOf("created")];
   // If all rows have the same verdict, the server sends it once, as a word.
   const verdicts = Array.isArray(t["verdict"]) ? columnOf("verdict") : null;
-  // The word "name" or "created" replaces a column whose cells are the names or creation times of the rows.
+  // Instead of a column with the names or creation times of the rows, the server sends the word "name" or "created".
   const columns = list(t["cells"], "cells").map((c) =>
     c === "name" ? names : c === "created" ? created : checkLength(list(c, "a column"), "a column"),
   );

@@ -13,7 +13,7 @@ export interface DigestRow {
 
 /** Returns the sum of the hashes of the entries `from` (inclusive) to `to` (exclusive). */
 export function digest(entries: readonly DigestRow[], from = 0, to = entries.length): number {
-  // The sum modulo 2^32 does not depend on the order of the rows.
+  // The digest is a sum modulo 2^32, which does not depend on the order of the rows.
   let sum = 0;
   for (let i = from; i < to; i++) {
     const e = entries[i] as DigestRow;

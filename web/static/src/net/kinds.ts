@@ -18,7 +18,7 @@ export interface ListedKind extends Kind {
   readonly state: string; // state of the watch, such as "live"; empty if the server does not watch the resource
   readonly reason: string;
   readonly count: number | null;
-  /** The number of namespaces that the server watches. 0 for all namespaces. */
+  /** The number of namespaces in which the server watches the resource. 0 for all namespaces. */
   readonly namespaces: number;
 }
 
@@ -109,7 +109,7 @@ export function readCounts(body: unknown): Map<string, number> {
   return new Map(entries.filter((e): e is [string, number] => typeof e[1] === "number"));
 }
 
-/** The numbers of objects with problems. */
+/** The numbers of objects with problems, for one resource. */
 export interface ProblemCounts {
   readonly failed: number;
   readonly degraded: number;

@@ -7,8 +7,8 @@ const pingInterval = 10_000;
 const firstPingDelay = 1000; // ms between the opening of the connection and the first ping, so that rows load first
 
 /**
- * The browser functions that Latency calls. clock returns a monotonic time in ms, with fractions. Tests replace these
- * functions.
+ * The browser functions that Latency calls. The function clock returns a monotonic time in ms, with fractions. Tests
+ * replace these functions.
  */
 export interface LatencyHost {
   clock(): number;
@@ -37,8 +37,8 @@ export class Latency {
   }
 
   /**
-   * Starts again after the connection has been lost or restored. The measurement of the previous connection is
-   * discarded.
+   * Is called when the connection is restored, and also when it is lost. Discards the previous measurement, and starts
+   * again.
    */
   reconnected(): void {
     this.host.cancel(this.timer);
@@ -71,7 +71,10 @@ export class Latency {
   }
 }
 
-/** Formats a round-trip time. at is when it was measured. The member title of the result is the text of the tooltip. */
+/**
+ * Formats a round-trip time. The parameter at is the time of the measurement. The member `title` of the result is the
+ * text of the tooltip.
+ */
 export function latencyText(ms: number, at: number, now: number): { text: string; title: string } {
   const text = ms < 1 ? "<1 ms" : `${Math.round(ms)} ms`;
   return {

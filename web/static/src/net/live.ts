@@ -6,7 +6,7 @@ import type { Message, SubscriptionSpec } from "./wire.ts";
 export type Connection = "connecting" | "open" | "lost";
 
 export interface Handler {
-  /** The messages arrive in order. */
+  /** Handles a message. The messages arrive in order. */
   message(m: Exclude<Message, { type: "heartbeat" | "pong" | "part" }>): void;
   /** Called if the rest of an incomplete snapshot will not arrive. */
   restart(): void;
@@ -15,11 +15,11 @@ export interface Handler {
 }
 
 export interface Subscription {
-  /** Discards the current data and requests a new snapshot. why is the reason that the page shows. */
+  /** Discards the current data and requests a new snapshot. The page shows the reason in the parameter why. */
   resync(why: string): void;
   /** Requests other rows of a window (a part of a sorted list), by offset or around an object. */
   move(offset: number, around?: { readonly ns: string; readonly name: string }): void;
-  /** Ends the wait for a retry, and retries immediately. */
+  /** Retries immediately, instead of waiting for the next automatic retry. */
   retryNow(): void;
   close(): void;
 }
@@ -53,7 +53,7 @@ interface SubscriptionState {
   cursor: string | null; // position in the server's history; null until a complete snapshot has arrived
   isSent: boolean; // whether the server knows this subscription on the current connection
   partialMessage: string; // the received chunks of an incomplete long message
-  ended: boolean; // whether the server has ended or refused the subscription
+  ended: boolean; // whether the server has ended or refused this subscription
   resyncs: number; // number of consecutive resyncs (new requests for all data)
   timer: unknown;
 }
@@ -64,7 +64,7 @@ export class Live {
   since: number;
   /** The reason that the server gave when it closed the connection. Empty if it gave none. */
   closeReason = "";
-  /** Whether the server has ever sent a message. If so, nothing blocks WebSocket connections. */
+  /** Whether the server has ever sent a message. If so, no proxy blocks WebSocket connections. */
   hasAnswered = false;
   /** How many times data was reloaded, because it was inconsistent or missed changes could not be replayed. */
   reloadCount = 0;
@@ -192,7 +192,7 @@ export class Live {
       ...log,
       view,
       ...(watched === true ? { watched } : {}),
-      // From the cursor, the server sends the missed changes, or resets with a new snapshot.
+      // With a cursor, the server sends only the missed changes. If it no longer has them, it sends a new snapshot.
       ...(sub.cursor !== null ? { cursor: sub.cursor } : {}),
     });
   }
@@ -240,7 +240,7 @@ export class Live {
       }
       case "heartbeat":
       case "digest":
-        // The page missed a message. Subscribe again from its own cursor to get the missed changes.
+        // The page missed a message. Subscribe again from the last cursor that the page has, to get the missed changes.
         if (sub.cursor !== null && m.cursor !== "" && m.cursor !== sub.cursor) {
           this.host.report(`the cached data is old: ${sub.spec.resource}`);
           this.send(sub);
@@ -259,7 +259,7 @@ export class Live {
         sub.resyncs = 0;
         break;
       case "log":
-        if (!m.waiting) sub.resyncs = 0; // the subscription works only once the API server has accepted the log
+        if (!m.waiting) sub.resyncs = 0; // only now has the API server accepted the request, so the subscription works
         break;
       case "log-end":
         sub.ended = true;
@@ -280,7 +280,7 @@ export class Live {
       case "error":
         sub.ended = true;
         sub.isSent = false;
-        // Status 503 is a temporary error. Retry until the subscription is closed.
+        // Status 503 is a temporary error. Retry, unless the subscription is closed before.
         if (m.problem.status === 503) {
           sub.cursor = null;
           const maxDelay = Math.min(maxRetryDelay, minRetryDelay * 4 * 2 ** sub.resyncs++);

@@ -26,22 +26,24 @@ export interface Member extends ObjectRef {
 export interface SpecChange extends ObjectRef {
   readonly at: string;
   readonly by: string; // the field manager
-  readonly what: string; // the changed fields; can be empty
+  readonly what: string; // the changed fields as text; can be empty
 }
 
-/** Failed or degraded objects with the same cause. The finding itself names the object to read first. */
+/**
+ * Failed or degraded objects with the same cause. The members of the finding itself describe the object to read first.
+ */
 export interface Finding extends Member {
-  readonly since: string; // empty if unknown
+  readonly since: string; // start of the problem; empty if unknown
   readonly count: number; // the number of objects
   readonly chain: readonly ObjectRef[]; // the path from the object to its cause (the last element); empty if unknown
-  readonly members: readonly Member[]; // can be fewer than count
+  readonly members: readonly Member[]; // the objects of the finding; can be fewer than `count`
   readonly lastChange: SpecChange | null;
 }
 
 /** Warning events with the same reason. */
 export interface Warning {
   readonly reason: string;
-  readonly message: string; // of the newest event
+  readonly message: string; // message of the newest event
   readonly count: number;
   readonly last: string;
   readonly objects: readonly ObjectRef[];
@@ -53,22 +55,22 @@ export interface Amount {
 }
 
 export interface Quota {
-  readonly name: string; // of the ResourceQuota
-  readonly resource: string; // such as "requests.cpu"
+  readonly name: string; // name of the ResourceQuota
+  readonly resource: string; // resource that the quota limits, such as "requests.cpu"
   readonly used: string;
   readonly hard: string;
   readonly percent: number;
 }
 
-/** A member is null if the viewer may not read its resource. */
+/** Facts about the cluster. A member is null if the viewer may not read its resource. */
 export interface Summary {
   readonly nodes: { readonly ready: number; readonly total: number } | null;
-  readonly pods: ReadonlyMap<string, number> | null; // by phase
-  readonly cpu: Amount | null; // cores
-  readonly memory: Amount | null; // bytes
+  readonly pods: ReadonlyMap<string, number> | null; // number of pods by phase
+  readonly cpu: Amount | null; // in cores
+  readonly memory: Amount | null; // in bytes
   readonly quotas: readonly Quota[];
   readonly apiServer: {
-    readonly version: string; // empty if unknown
+    readonly version: string; // version of the API server; empty if unknown
     readonly state: StateName | null;
     readonly reason: string;
     readonly latency: number; // ms, rounded up; 0 if unknown
@@ -82,20 +84,20 @@ export interface Watched {
   readonly state: StateName;
   readonly since: string;
   readonly reason: string;
-  readonly namespaces: readonly string[]; // where the state applies; empty for all
+  readonly namespaces: readonly string[]; // the namespaces to which the state applies; empty for all
   readonly objects: number;
   readonly bytes: number;
 }
 
 export interface Overview {
   readonly problems: readonly Finding[]; // the worst first
-  readonly total: number; // the number of all findings, also of those that problems omits
+  readonly total: number; // the number of all findings, including those that `problems` omits
   readonly counts: ReadonlyMap<string, number>; // the number of objects by severity
   readonly summary: Summary;
   readonly changes: readonly SpecChange[];
   readonly warnings: readonly Warning[];
   readonly watched: readonly Watched[];
-  readonly unexamined: readonly string[]; // sentences about what the problems do not include
+  readonly unexamined: readonly string[]; // sentences about what was not examined for problems
 }
 
 /** The maximum length of a text on the page, in characters. Longer texts are cut. */

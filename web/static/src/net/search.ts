@@ -20,26 +20,26 @@ export interface SearchedResource {
 /** A resource that the server does not search. */
 export interface OmittedResource {
   readonly ref: string;
-  /** "forbidden", "limit" (too many custom resources) or "unread". */
+  /** Why the resource is not searched: "forbidden", "limit" (too many custom resources) or "unread". */
   readonly reason: string;
 }
 
 export interface SearchResponse {
   readonly results: readonly SearchResult[];
   readonly searched: readonly SearchedResource[];
-  /** null if the server searches only watched resources, and before its response. */
+  /** null before the server's response, and if the server searches only watched resources. */
   readonly omitted: readonly OmittedResource[] | null;
   /** The reason why the search failed. Empty if it succeeded. */
   readonly trouble: string;
 }
 
 const debounceDelay = 120;
-// How long to wait before the search is repeated while the server still reads resources. The wait doubles each time.
+// ms until the search is repeated while the server still reads resources. The wait doubles each time, up to lastRepeat.
 const firstRepeat = 400;
 const lastRepeat = 6400;
 export const emptyResponse: SearchResponse = { results: [], searched: [], omitted: null, trouble: "" };
 
-/** Reports whether a resource will be searched when the server has read it. */
+/** Reports whether a resource was not searched yet, but will be when the server has read it. */
 export const isPending = ({ count, state }: SearchedResource): boolean =>
   count === null && (state === "syncing" || state === "stale");
 

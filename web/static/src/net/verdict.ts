@@ -1,4 +1,4 @@
-// Reads verdicts in messages.
+// Reads the verdicts (health of objects) in messages of the server.
 
 import { severities } from "../model/severity.ts";
 import type { Severity, Verdict } from "./wire.ts";
@@ -20,6 +20,6 @@ export function readVerdict(v: unknown): Verdict {
 
 const severityOf = (v: unknown): Severity => severities.find((s) => s === v) ?? "none";
 
-/** Reads the new verdict of a changed row. The result is empty if the row keeps its verdict. */
+/** Reads the new verdict of a changed row. The result is empty if the verdict has not changed. */
 export const readChangedVerdict = (v: unknown): { verdict?: Verdict } =>
   v === undefined || v === null ? {} : { verdict: readVerdict(v) };

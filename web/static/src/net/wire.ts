@@ -15,10 +15,10 @@ export interface Column {
 
 export type Severity = "none" | "ok" | "progressing" | "degraded" | "failed";
 
-/** The health of a row's object. Without a problem or progress, reason and sentence are empty. */
+/** The health of a row's object. If there is no problem and no progress, `reason` and `sentence` are empty. */
 export interface Verdict {
   readonly severity: Severity;
-  /** A code such as "CrashLoopBackOff". A verdict can have a sentence without such a code. Then reason is empty. */
+  /** A code such as "CrashLoopBackOff". It can be empty although the verdict has a sentence. */
   readonly reason: string;
   readonly sentence: string;
   /** The object that explains the verdict, as the server sent it. Only in the view "object". */
@@ -43,7 +43,7 @@ export interface ChangeAuthor {
   readonly time: string;
 }
 
-/** One of several authors of a change. ops contains the indexes of the patch operations that this author made. */
+/** One of several authors of a change. `ops` contains the indexes of the patch operations that this author made. */
 export interface PatchAuthor extends ChangeAuthor {
   readonly ops: readonly number[];
 }
@@ -73,7 +73,7 @@ export type RowEvent =
       readonly name: string;
       readonly rv: string;
       readonly cells: ReadonlyMap<number, Cell>;
-      readonly verdict?: Verdict; // missing if it has not changed
+      readonly verdict?: Verdict; // missing if the verdict has not changed
       readonly by?: ChangeAuthor;
     }
   | { readonly op: "delete"; readonly ns: string; readonly name: string; readonly by?: ChangeAuthor };
@@ -87,10 +87,10 @@ export type WindowEvent =
       readonly uid: string;
       readonly rv: string;
       readonly cells: ReadonlyMap<number, Cell>;
-      readonly verdict?: Verdict; // missing if it has not changed
+      readonly verdict?: Verdict; // missing if the verdict has not changed
       readonly by?: ChangeAuthor;
     }
-  /** Removes a row. Without `why`, other rows moved it out of the window. `now` is set if the row also changed. */
+  /** Removes a row. `why` is missing if other rows moved it out of the window. `now` is set if the row also changed. */
   | {
       readonly op: "remove";
       readonly at: number;
@@ -103,11 +103,11 @@ export type WindowEvent =
       };
     };
 
-/** Numbers of rows. failing counts failed and degraded rows, and waiting counts progressing rows. */
+/** Numbers of rows. `failing` counts failed and degraded rows, and `waiting` counts progressing rows. */
 export interface Counts {
-  /** All rows with the requested namespaces and labels. */
+  /** The number of all rows with the requested namespaces and labels. */
   readonly total: number;
-  /** The rows that match the text filter q. */
+  /** The number of rows that match the text filter q. */
   readonly matching: number;
   readonly failing: number;
   readonly degraded: number;
@@ -120,7 +120,7 @@ export interface ChangeSummary {
   readonly newest: NewestChange | null;
 }
 
-/** The newest change that the viewer may see. The field before contains the old cells, and cells the new ones. */
+/** The newest change that the viewer may see. `before` contains the old cells, and `cells` the new ones. */
 export interface NewestChange {
   readonly op: "add" | "update" | "delete";
   readonly ns: string;
@@ -138,7 +138,7 @@ export type ObjectEvent =
       readonly verdict?: Verdict;
       readonly by?: ChangeAuthor;
     }
-  /** A missing health or verdict has not changed. */
+  /** An update of an object. If `health` or `verdict` is missing, it has not changed. */
   | {
       readonly op: "update";
       readonly uid: string;
@@ -164,7 +164,7 @@ export interface Change {
   /** The complete added object. It is only sent for an add, and only if the query names one object. */
   readonly object?: JsonObject;
   readonly by?: ChangeAuthor;
-  /** All authors of the change. Omitted if there is only one author. Then by contains this author. */
+  /** All authors of the change. Omitted if there is only one author, whom the field `by` contains. */
   readonly authors?: readonly PatchAuthor[];
   /**
    * The previous values that the patch replaced or removed, by the index of the patch operation. Long values are
@@ -181,7 +181,7 @@ export interface State {
   readonly since: string;
   readonly reason: string;
   /**
-   * While the list loads, count is the number of objects that have arrived, and total is the approximate number of
+   * While the list loads, `count` is the number of objects that have arrived, and `total` is the approximate number of
    * objects in the list. Both are null if unknown.
    */
   readonly count: number | null;
@@ -263,7 +263,7 @@ export type Message =
       readonly counts: ReadonlyMap<string, number>;
       readonly problems: ReadonlyMap<string, ProblemCounts>;
     }
-  /** decode.ts does not check the members. The views do. */
+  /** decode.ts does not check the content of `members`. The views do. */
   | { readonly id: number; readonly type: "overview" | "explanation" | "rates"; readonly members: JsonObject }
   | {
       readonly id: number;
@@ -274,35 +274,43 @@ export type Message =
     }
   | ({ readonly id: number; readonly type: "state" } & State)
   | { readonly id: number; readonly type: "reset"; readonly reason: string }
-  /** A chunk of a long message, with the number of bytes sent so far, and the total number (`of`). */
+  /** A chunk of a long message. `told` is the number of bytes sent so far, and `of` is the total number. */
   | { readonly id: number; readonly type: "part"; readonly told: number; readonly of: number; readonly text: string }
-  /** A chunk of a log, which can end within a line. waiting: the API server has not responded yet. */
+  /** A chunk of a log, which can end within a line. `waiting`: the API server has not responded yet. */
   | { readonly id: number; readonly type: "log"; readonly text: string; readonly waiting: boolean }
   | { readonly id: number; readonly type: "log-end" }
   | { readonly id: number; readonly type: "heartbeat"; readonly cursor: string }
   | { readonly id: number; readonly type: "pong" }
   | { readonly id: number | null; readonly type: "error"; readonly problem: Problem };
 
-/** The parameters of a subscription. view selects which messages the server sends. */
+/** The parameters of a subscription. The member `view` selects which messages the server sends. */
 export interface SubscriptionSpec {
   /** The ref of a resource. Empty for the views "resources" and "overview", which cover all resources. */
   readonly resource: string;
   readonly ns?: readonly string[];
   readonly labels?: string;
-  /** A field selector. The server starts a separate watch for it. */
+  /** A field selector for the objects. The server starts a separate watch for it. */
   readonly fields?: string;
   readonly name?: string;
   /** The minimum time in ms between two messages with changes. The first change after a pause is sent immediately. */
   readonly every?: number;
   readonly view: "table" | "object" | "changes" | "resources" | "window" | "log" | "overview" | "explanation" | "rates";
-  /** If true, this subscription starts no watch. It gets data only while the server watches the resource anyway. */
+  /**
+   * If true, this subscription starts no watch. It gets data only while the server watches the resource for other
+   * subscriptions.
+   */
   readonly watched?: boolean;
-  /** The text filter, the sort order and the range of rows. Only for the view "window", and q also for "rates". */
+  /**
+   * The text filter, the sort order and the range of rows. Only for the view "window", except that `q` is also for the
+   * view "rates".
+   */
   readonly q?: string;
   readonly sort?: string;
   readonly offset?: number;
   readonly count?: number;
-  /** Only for the view "log". Every subscribe request reads it again, because it contains where to resume the log. */
+  /**
+   * Only for the view "log". It is read again for every subscribe request, because it contains where to resume the log.
+   */
   readonly log?: LogSpec;
 }
 

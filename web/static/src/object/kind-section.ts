@@ -4,9 +4,9 @@ import type { JsonObject } from "../net/wire.ts";
 /** A section of the overview that only objects of one kind have. Its code loads on demand. */
 export interface KindSection {
   view(object: JsonObject): ComponentChild;
-  /** Called when the connection is lost, and when it is restored. */
+  /** Is called when the connection is restored, and also when it is lost. */
   reconnected(): void;
-  /** Called every second. */
+  /** Is called every second. */
   tick(): void;
   close(): void;
 }

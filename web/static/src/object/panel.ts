@@ -18,7 +18,7 @@ const slowLoadDelay = 2000; // ms until a loading tab shows a message
 export interface PanelActions {
   /** Opens another tab. An empty id selects the first tab. */
   tab(id: string): void;
-  /** null if the panel fills a page of its own, and therefore cannot be closed. */
+  /** Closes the panel. null if the panel fills a page of its own, and therefore cannot be closed. */
   readonly close: (() => void) | null;
 }
 
@@ -36,7 +36,7 @@ export class Panel {
   private readonly timer: ReturnType<typeof setInterval>;
   private tab: Tab | null = null;
   private selected = "";
-  // Changes when another tab is opened. A tab whose code finishes loading later is then discarded.
+  // Is incremented when another tab is opened. If this happens while the code of a tab loads, that tab is discarded.
   private openCount = 0;
   private frame = 0;
   private failure = ""; // message in place of a tab that could not be loaded
@@ -168,12 +168,12 @@ export class Panel {
     this.host.selectLog(toggledLog(this.host.log(), this.selected));
   }
 
-  /** Whether the server refused the subscription. A retry can succeed. */
+  /** Whether the server refused the subscription. A later retry can succeed. */
   get isRefused(): boolean {
     return this.store.info().problem !== null;
   }
 
-  /** Is called after a change of the connection. A tab that failed to load is loaded again. */
+  /** Is called after a change of the connection. If the open tab failed to load, it is loaded again. */
   refresh(): void {
     this.store.reconnected();
     if (this.failure !== "") this.show(this.selected);
@@ -193,7 +193,7 @@ export class Panel {
     const isDeleted = store.deletedAt !== null && store.object !== null;
     const isMissing = store.isMissing && s.tone === "live";
     const text = isDeleted ? "Deleted" : isMissing ? "Not found" : s.text;
-    // Next to a list, the header already shows "Live".
+    // Next to a list, the header already shows "Live", so the panel does not repeat it.
     setText(this.statusElement, s.tone === "live" && text === s.text && this.actions.close !== null ? "" : text);
     this.statusElement.dataset["state"] = isDeleted ? "bad" : isMissing ? "warn" : s.tone;
     const banner = isDeleted
@@ -212,7 +212,8 @@ export class Panel {
     this.root.toggleAttribute("data-gone", isDeleted);
     this.root.toggleAttribute("data-stale", s.tone !== "live");
     if (this.tab === null || (store.object === null && !this.body.isConnected)) return;
-    // On a page of its own, the server-rendered text stays until newer data has arrived.
+    // If the panel fills a page of its own, the server-rendered text stays until newer data has arrived. Now replace
+    // it.
     if (!this.body.isConnected) {
       this.root.querySelector(":scope > pre.yaml, :scope > .note")?.remove();
       this.attachBody();
@@ -228,7 +229,8 @@ export class Panel {
     });
   }
 
-  // While the connection is open, a tab that failed to load has priority over other texts.
+  // Returns the text of the banner. While the connection is open, a tab that failed to load has priority over other
+  // texts.
   private bannerTextFor(known: string | null): string | null {
     return this.host.live.connection === "open" ? this.failure || known : (known ?? (this.failure || null));
   }

@@ -62,7 +62,7 @@ export function startObject(section: HTMLElement, { live, picker, now }: PageSer
       retry: () => location.reload(),
     },
     content: () => ({ kind, view: null, object: name, tab: tab() }),
-    // If a share link includes only one object of this resource, its guests get no command that opens the list.
+    // The command that opens the list is missing for guests whose share link includes only one object of this resource.
     commands: () =>
       objectCommands(
         kind,

@@ -10,7 +10,10 @@ export interface TabHost {
   readonly now: () => number;
   readonly kind: Kind;
   readonly name: ObjectName;
-  /** Returns undefined if the cluster does not serve the kind, or if the resource types are not loaded yet. */
+  /**
+   * Finds the resource of a kind. Returns undefined if the cluster does not serve the kind, or if the resource types
+   * are not loaded yet.
+   */
   readonly kindOf: (apiVersion: string, kind: string) => Kind | undefined;
   /** Finds a resource by its ref (group/version/plural). Returns undefined in the same cases as kindOf. */
   readonly kindOfRef: (ref: string) => Kind | undefined;
@@ -22,7 +25,7 @@ export interface TabHost {
 }
 
 export interface TabData {
-  /** The newest version, or the final one of a deleted object. null if no version is known. */
+  /** The newest version of the object, or its final one if it was deleted. null if no version is known. */
   readonly object: JsonObject | null;
   readonly health: Health | null;
   readonly verdict: Verdict;

@@ -28,7 +28,7 @@ export function listenToKeys(commands: () => readonly Command[]): void {
 }
 
 function focusAreaOf(target: EventTarget | null): FocusArea {
-  // An element that was hidden a moment ago keeps the focus for one animation frame. Use the body instead.
+  // An element that was hidden a moment ago keeps the focus for one animation frame. Treat the body as focused instead.
   const at = target instanceof HTMLElement && target.checkVisibility() ? target : document.body;
   if (at.id === "q") return "filter";
   const isTextInput = at instanceof HTMLInputElement && !["checkbox", "radio", "button", "submit"].includes(at.type);

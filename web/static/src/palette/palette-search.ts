@@ -22,7 +22,7 @@ export interface PaletteItem {
   readonly keys: readonly string[];
   /** The URL of the result, which can be opened in another browser tab. null for an action on this page. */
   readonly href: string | null;
-  /** The text that the Tab key puts into the search box. If empty, the key uses the label. */
+  /** The text that the Tab key puts into the search box. If it is empty, the Tab key uses the label. */
   readonly fill: string;
   readonly act:
     | { readonly view: View }
@@ -62,7 +62,7 @@ export class PaletteSearch {
   find(typed: string, context: SearchContext, response: SearchResponse): PaletteResults {
     const text = typed.trim();
     if (text.startsWith(":")) return this.colon(typed.slice(typed.indexOf(":") + 1), context);
-    // Omit the resource that the page shows. The first recent resource is then the one that the user opened before.
+    // Omit the resource that the page shows, so that the first recent resource is the one that the user opened before.
     // Enter opens it, unless resources are pinned.
     const withoutCurrent = { ...context, recent: context.recent.filter((ref) => ref !== context.view?.ref) };
     if (text === "")
@@ -262,7 +262,8 @@ export class PaletteSearch {
 function isOnPage(r: SearchResult, { view, rows, windowTotal }: SearchContext): boolean {
   if (view?.ref !== r.ref) return false;
   if (rows !== null) return rows.get(keyOf(r.ns, r.name)) !== undefined;
-  // Search results contain no labels, so a label selector cannot be checked.
+  // Search results contain no labels, so with a label selector, the page cannot check whether its list includes the
+  // object.
   return windowTotal !== null && view.labels === "" && (view.ns.length === 0 || view.ns.includes(r.ns));
 }
 
@@ -286,7 +287,7 @@ export function rankKinds(
   const namesOf = (k: ListedKind): string[] => [k.resource, k.kind.toLowerCase(), ...k.short];
   const tier = (k: ListedKind): number => {
     const version = k.ref.split("/")[1] ?? "";
-    // As in kubectl: hpa.v1 or horizontalpodautoscalers.v1.autoscaling
+    // Match names with a version, as kubectl does: hpa.v1 or horizontalpodautoscalers.v1.autoscaling
     if ([...namesOf(k).map((n) => `${n}.${version}`), `${k.resource}.${version}.${k.group}`].includes(word)) return -1;
     if (namesOf(k).includes(word) || `${k.resource}.${k.group}` === word) return 0;
     if (namesOf(k).some((n) => n.startsWith(word))) return 1;
@@ -327,7 +328,8 @@ function kindItems(kinds: readonly ListedKind[], context: SearchContext, sorted 
         : context.recent.includes(k.ref)
           ? "Recent"
           : "Resources";
-    // The count includes all namespaces, but the item opens the list of the selected ones.
+    // If namespaces are selected, omit the count: it includes all namespaces, but the item opens the list of the
+    // selected ones.
     const count = k.count === null || (k.namespaced && ns.length > 0) ? "" : formatInteger(k.count);
     const isOther = context.versions?.includes(k) === true;
     const group = isOther ? k.ref.split("/", 2).join("/") : k.group === "core" ? "" : k.group;
@@ -343,7 +345,8 @@ function kindItems(kinds: readonly ListedKind[], context: SearchContext, sorted 
   });
 }
 
-// Returns the range of the label that matches the typed text. Empty if only another name matches.
+// Returns the range of the label that matches the typed text. Empty if the text matches only another name of the
+// resource.
 function matchRange(label: string, typed: string): number[] {
   const at = typed === "" ? -1 : label.toLowerCase().indexOf(typed.toLowerCase());
   return at < 0 ? [] : [at, at + typed.length];

@@ -52,7 +52,7 @@ export class Palette {
     });
   }
 
-  /** Opens the palette with a text. With runsFirst, it runs the first result of this text, if there is one. */
+  /** Opens the palette with a text. If runsFirst is true, it runs the first result of this text, if there is one. */
   open(text: string, runsFirst: boolean): void {
     if (this.dialog.open && text === "") return this.dialog.close(); // a second Ctrl+K closes the palette
     if (!this.dialog.open) {
@@ -116,7 +116,7 @@ export class Palette {
     this.message = isEmpty ? `No results for “${text}”` : results.words;
     this.coverage = text === "" || text.startsWith(":") ? "" : searchCoverage(context, response);
     this.details = coverageDetails(response, context.kinds);
-    // Keep the same item selected when more results arrive.
+    // If more results arrive, the same item stays selected.
     const sameIndex =
       this.selectedIndex === 0 || previouslySelected === undefined
         ? 0

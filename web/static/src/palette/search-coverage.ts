@@ -65,7 +65,7 @@ function notSearched(
   ].filter(({ names }) => names.length > 0);
 }
 
-// Returns what the page itself has searched.
+// Returns sentences about what was searched in the page itself.
 function searchedHere(context: SearchContext, response: SearchResponse): string[] {
   const parts = [typesText(context.kinds.length)];
   if (context.namespaces.length > 0) parts.push(countText(context.namespaces.length, "namespace"));
@@ -83,7 +83,7 @@ function searchedHere(context: SearchContext, response: SearchResponse): string[
   return parts;
 }
 
-// Returns the watched resources that a server has searched which searches only these.
+// Returns which watched resources the server has searched, for a server that searches only watched resources.
 function searchedByServer(searched: readonly SearchedResource[]): string {
   if (searched.length === 0) return "";
   const names = searched.map(

@@ -10,5 +10,5 @@ export function showExpiry(now: () => number): void {
   };
   if (time !== null) time.title = new Date(at).toString();
   update();
-  setInterval(update, 60_000); // the text depends on the current date
+  setInterval(update, 60_000); // update every minute, because the text depends on the current date
 }

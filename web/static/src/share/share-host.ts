@@ -11,9 +11,9 @@ export interface ObjectContent {
   readonly kind: Kind;
   /** The view of a list page. null on an object's own page. */
   readonly view: View | null;
-  /** The open object, or null. */
+  /** The object that is open, or null if none is open. */
   readonly object: ObjectName | null;
-  /** The open tab. Empty for the first tab. */
+  /** The open tab of the object. Empty for the first tab. */
   readonly tab: string;
 }
 

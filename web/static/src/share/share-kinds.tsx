@@ -113,7 +113,7 @@ interface CheckboxListProps {
 // A list of checkboxes, with a filter above it.
 function CheckboxList({ title, lines, chosen, onChange, onType, children }: CheckboxListProps) {
   const [typed, setTyped] = useState("");
-  // Initially selected lines stay first, so that no line moves when the user selects it.
+  // The lines that are selected at first stay at the top, so that no line moves when the user selects it.
   const [first] = useState(() => new Set(chosen));
   const [focused, setFocused] = useState("");
   const list = useRef<HTMLUListElement>(null);

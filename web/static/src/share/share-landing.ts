@@ -45,7 +45,8 @@ function withKiosk(to: string): string {
 const start = (): void =>
   void open().catch(() => showState("failed", "Glasshouse cannot be reached from this browser."));
 elementOf("again").addEventListener("click", start);
-// Opening another share link in this tab changes only the fragment, and loads no page.
+// If the user opens another share link in this tab, only the fragment of the URL changes, and the browser loads no
+// page.
 addEventListener("hashchange", () => location.reload());
 document.documentElement.dataset["started"] = "";
 start();

@@ -7,7 +7,7 @@ import { problemOf } from "../net/problem.ts";
 import { TimedText, useRedraw } from "../ui/view.tsx";
 import { linkText, partsText, readLinks, type Link } from "./share-text.ts";
 
-const pollInterval = 3000; // ms between two requests
+const pollInterval = 3000; // ms between two requests for the list of links
 
 /** A note that share links expire when Glasshouse restarts. */
 export const RestartNote = () => (
@@ -20,7 +20,7 @@ export const RestartNote = () => (
 class LinkReader {
   links: readonly Link[] = [];
   status = "Loading links…";
-  persistent = true; // whether the links outlive the program
+  persistent = true; // whether the links remain valid after a restart of the program
   private lastSuccess: string | null = null; // time of the last successful response
   private timer: ReturnType<typeof setTimeout> | undefined;
   private open = true;
@@ -38,7 +38,9 @@ class LinkReader {
     clearTimeout(this.timer);
   }
 
-  /** Revokes a link, and returns the index that it had. The promise is rejected with the reason if that fails. */
+  /**
+   * Revokes a link, and returns the index that the link had. If that fails, the promise is rejected with the reason.
+   */
   async revoke(id: string): Promise<number> {
     let response: Response;
     try {
@@ -77,7 +79,7 @@ class LinkReader {
         error = `${title}. ${detail}`;
       }
     } catch {
-      // The code below shows the error.
+      // Ignore the error: the code below shows it.
     }
     if (!this.open || ownRequest !== this.requestNumber) return;
     if (listing !== null) {
@@ -102,7 +104,7 @@ export function ShareLinks({ now }: { now: () => number }) {
   const list = useRef<HTMLUListElement>(null);
   const revokedIndex = useRef(-1); // index of the link that has just been revoked
   useLayoutEffect(() => () => reader.close(), []);
-  // Moves the keyboard focus from a revoked link to the next one, or to the tab if none is left.
+  // Moves the keyboard focus from a revoked link to the next link, or to the tab if no link is left.
   useLayoutEffect(() => {
     if (revokedIndex.current < 0) return;
     const next = list.current?.children[Math.min(revokedIndex.current, reader.links.length - 1)];

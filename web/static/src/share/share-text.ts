@@ -67,7 +67,7 @@ const sharedPart = (resource: string, more: Partial<SharedPart> = {}): SharedPar
   ...more,
 });
 
-// The server refuses links with more parts than this.
+// The maximum number of parts in a link. The server refuses links with more.
 const maxParts = 100;
 
 /**
@@ -95,7 +95,7 @@ export function partsOf(c: ShareChoice): SharedPart[] {
     case "home": {
       const part = ({ ref, namespaces }: HomeResource): SharedPart => sharedPart(ref, { namespaces });
       const pod = c.resources.filter((r) => r.ref === pods);
-      // The description of many parts names only the first ones, so parts that are not masked are first.
+      // The description of many parts names only the first ones, so put the parts first that are not masked.
       return [
         ...pod.map(part),
         ...(c.logs ? pod.map(({ namespaces }) => sharedPart(logs, { namespaces })) : []),
@@ -150,7 +150,8 @@ export function targetPath(c: ShareChoice, base: string): string {
     case "view":
       return withoutBase(formatView(c.view));
     case "home":
-      // The page of several namespaces has no path of its own. The parts restrict the home page to them.
+      // The home page of several namespaces has no URL path of its own, so use that of all namespaces. The parts of the
+      // link restrict it to the selected ones.
       return withoutBase(formatHome(c.view.ns.length === 1 ? c.view : { ...c.view, ns: [] }));
     case "object":
       return withoutBase(objectHref(c.kind.ref, c.name, c.tab));
@@ -210,7 +211,7 @@ export function partsText(parts: readonly SharedPart[]): string {
   );
 }
 
-/** Describes what the guests of a link see. open reports whether the server requires no login. */
+/** Describes what the guests of a link see. The parameter open is true if the server requires no login. */
 export function visibilityText(parts: readonly SharedPart[], open: boolean): string {
   if (parts.length === 0) return "Select at least one resource and its namespaces.";
   const description = partsText(parts);
@@ -219,7 +220,8 @@ export function visibilityText(parts: readonly SharedPart[], open: boolean): str
     : `Viewers see ${description}, and nothing else.`;
 }
 
-// Returns a brief text (such as "its log") if p contains the logs or events of main. Otherwise, returns null.
+// Returns a short text (such as "its log") if the part `p` contains the logs or events of the part `main`. Otherwise,
+// returns null.
 function companionText(main: SharedPart, p: SharedPart): string | null {
   const same = JSON.stringify({ ...p, resource: "" }) === JSON.stringify({ ...main, resource: "" });
   if (p.resource === logs && same) return main.name === "" ? "their logs" : "its log";
@@ -270,10 +272,10 @@ export function readLinks(body: unknown): { links: Link[]; persistent: boolean }
   };
 }
 
-/** A link that was just created. Only now is its URL known. */
+/** A link that was just created. The server sends the URL of a link only once. */
 export interface NewLink {
   readonly url: string;
-  readonly persistent: boolean; // whether the links outlive the program
+  readonly persistent: boolean; // whether the links remain valid after a restart of the program
   readonly link: Link;
 }
 
@@ -323,7 +325,10 @@ export function linkText(l: Link, now: number): string {
 export const isLoopback = (host: string): boolean =>
   host === "localhost" || host.endsWith(".localhost") || host === "[::1]" || /^127(\.\d+){3}$/.test(host);
 
-/** Returns the link's URL in kiosk mode. The parameter is before the fragment, which contains the secret token. */
+/**
+ * Returns the link's URL in kiosk mode. The parameter for kiosk mode is before the fragment, which contains the secret
+ * token.
+ */
 export function kioskUrl(url: string): string {
   const at = url.indexOf("#");
   return at < 0 ? url : `${url.slice(0, at)}?kiosk=1${url.slice(at)}`;

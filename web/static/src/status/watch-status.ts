@@ -54,16 +54,16 @@ function readScope(c: Fields): WatchScope {
   };
 }
 
-// The text for an unknown value, because 0 would be wrong.
+// The text for an unknown number. To show 0 instead would be wrong.
 const unknownText = "–";
 
 // Returns the texts of the columns after the state column.
 function cells(c: Fields): string[] {
   const listed = c["state"] === "live" || c["state"] === "stale";
   const [objects, cache, lists] = [number(c["objects"]), number(c["cacheBytes"]), number(c["lists"])];
-  // The page shows timestamps in these texts as ages.
+  // The page shows the timestamps in the texts of the columns as ages.
   const last = timestampText(c["lastEvent"]);
-  // Before the first list request has succeeded, nothing was counted, so the number is unknown.
+  // Formats a number that is counted since the first list. Before this list has succeeded, the number is unknown.
   const since = (n: number): string => (lists > 0 ? formatInteger(n) : unknownText);
   return [
     listed ? formatInteger(objects) : unknownText,

@@ -37,7 +37,10 @@ export function formatAges(wire: string, now: number): string {
   });
 }
 
-/** Replaces timestamps by ages. If a timestamp before the word "ago" is in the future, the text becomes "in 5m". */
+/**
+ * Replaces timestamps by ages. If a timestamp before the word "ago" is in the future, "in" and the duration replace
+ * both, such as "in 5m".
+ */
 export function formatAgesInSentence(wire: string, now: number): string {
   const future = wire.replace(agoPattern, (match: string, at: string) => {
     const ms = Date.parse(at) - now;
@@ -46,7 +49,7 @@ export function formatAgesInSentence(wire: string, now: number): string {
   return formatAges(future, now);
 }
 
-/** In ms since 1970; NaN if the text contains no timestamp. */
+/** Returns the first timestamp of a text in ms since 1970, or NaN if the text contains none. */
 export function firstTimestamp(wire: string): number {
   timestamp.lastIndex = 0;
   const found = timestamp.exec(wire);

@@ -10,19 +10,20 @@ const invisibleGlobal = new RegExp(invisible, "gu");
 const invisibleSplit = new RegExp(`(${invisible.source})`, "u");
 const maxRuns = 32; // maximum number of invisible runs that are shown, and of code points in one run
 
-/** Also true for characters that change the writing direction. */
+/** Whether a text contains invisible characters, or characters that change the writing direction. */
 export const hasInvisible = (text: string): boolean => invisible.test(text);
 
 /**
- * The page shows codePoints in place of invisible characters. It shows the text unchanged if codePoints is null or "".
- * For "", it also isolates the text, so that a change of direction does not affect the surroundings.
+ * A part of a text. The page shows `codePoints` in place of invisible characters. If `codePoints` is null or "", it
+ * shows the text unchanged. For "", it also isolates the text, so that a change of direction does not affect the
+ * surroundings.
  */
 export interface TextPart {
   readonly text: string;
   readonly codePoints: string | null;
 }
 
-/** The concatenated parts equal the text, so that copying and searching work. */
+/** Splits a text into parts. The concatenated parts equal the text, so that copying and searching work. */
 export function splitInvisible(text: string): TextPart[] {
   const parts = text.split(invisibleSplit).filter((p) => p !== "");
   const shownParts = parts

@@ -25,7 +25,7 @@ export class TimeSlicer {
     });
   };
 
-  /** The generator yields where a pause is possible. The result is null if the work was stopped. */
+  /** Runs a generator, which yields where a pause is possible. The result is null if the work was stopped. */
   async run<T>(work: Generator<undefined, T>): Promise<T | null> {
     for (;;) {
       const step = work.next();

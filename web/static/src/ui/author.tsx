@@ -14,7 +14,7 @@ export function ChangeTime({ at }: { at: string }) {
 
 interface AuthorProps {
   author: ChangeAuthor;
-  /** Whether the author is a person, not a controller of the cluster. People are marked. */
+  /** Whether the author is a person, not a controller of the cluster. A person is marked. */
   isPerson?: boolean;
 }
 

@@ -55,7 +55,7 @@ export class BuildMonitor {
     const isServed = this.host.canReload() && (await this.host.isServed(this.otherBuild));
     if (generation !== this.generation) return;
     if (!isServed || !this.host.canReload()) this.visibilityChanged();
-    // recordReload allows one reload per build, because a caching proxy could return the old page.
+    // A tab reloads only once per build (see recordReload), because a caching proxy could return the old page.
     else if (this.host.recordReload(this.otherBuild)) this.host.reload();
   }
 }

@@ -3,7 +3,7 @@
 
 const reduced = matchMedia("(prefers-reduced-motion: reduce)");
 const fadeInterval = 250; // ms between two steps
-const fadeSteps = 4; // the first step still shows the full color
+const fadeSteps = 4; // number of steps; in the first one, the highlight still has its full color
 const stepOfElement = new Map<Element, number>();
 let timer = 0;
 

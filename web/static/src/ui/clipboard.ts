@@ -1,10 +1,10 @@
-/** Returns false if the browser refuses. */
+/** Copies a text to the clipboard. Returns false if the browser refuses. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // If the clipboard API is missing or refuses, the old "copy" command can still work during a user action.
+    // If the clipboard API is missing or refuses, try the old "copy" command, which can work during a user action.
     const onCopy = (e: ClipboardEvent): void => {
       e.clipboardData?.setData("text/plain", text);
       e.preventDefault();

@@ -7,7 +7,7 @@ export class Clock {
     return Date.now() + this.skew;
   }
 
-  /** Sets the clock from the Date header of a new response. */
+  /** Sets the clock. The parameter is the Date header of a response that has just arrived. */
   sync(header: string | null): void {
     const at = header === null ? NaN : Date.parse(header);
     if (Number.isNaN(at)) return;

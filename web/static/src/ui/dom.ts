@@ -18,7 +18,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return e;
 }
 
-/** Converts a text to nodes that make invisible characters visible. */
+/** Converts a text to nodes, in which invisible characters are visible as code points. */
 export const textNodes = (text: string): (Node | string)[] =>
   hasInvisible(text)
     ? splitInvisible(text).map((p) => (p.codePoints === null ? p.text : invisibleSpan(p.text, p.codePoints)))
@@ -74,7 +74,7 @@ export function setAttr(e: Element, name: string, value: string | null): void {
   else e.setAttribute(name, to);
 }
 
-/** Makes these elements the only children, in this order. It moves as few elements as possible. */
+/** Makes these elements the only children of the parent, in this order. It moves as few elements as possible. */
 export function arrangeChildren(parent: Element, children: readonly Element[]): void {
   let next = parent.firstElementChild;
   for (const child of children) {

@@ -9,7 +9,7 @@ export interface FindActions {
 
 export class FindState {
   query = "";
-  /** Which match is selected, such as "3 of 20". Empty without a query. */
+  /** A text that shows which match is selected, such as "3 of 20". Empty without a query. */
   matchText = "";
   hasMatches = false;
   readonly input = createRef<HTMLInputElement>();
@@ -29,7 +29,7 @@ export class FindState {
     this.input.current?.select();
   }
 
-  /** The parameter number is 0 if no match is selected. */
+  /** Shows which match is selected, such as "3 of 20". The parameter number is 0 if no match is selected. */
   showCount(number: number, count: number): void {
     const text =
       count === 0

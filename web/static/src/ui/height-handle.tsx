@@ -1,7 +1,7 @@
 import type { TargetedKeyboardEvent, TargetedPointerEvent } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
-const minHeight = 120; // pixels
+const minHeight = 120; // pixels; minimum height of the resized element
 const maxHeight = (): number => Math.max(minHeight, innerHeight - 220);
 const limited = (height: number): number => Math.round(Math.min(maxHeight(), Math.max(minHeight, height)));
 

@@ -11,7 +11,7 @@ export interface Retryable {
 
 export function startKiosk(page: () => Retryable | null): void {
   void keepAwake();
-  // The browser releases the wake lock when the page is hidden.
+  // The browser releases the wake lock when the page is hidden, so request it again when the page is visible.
   document.addEventListener("visibilitychange", () => void keepAwake());
   const check = (): void => {
     const shown = page();

@@ -1,4 +1,4 @@
-/** Adds arrow keys to a menu, which is a details element. Esc and a click outside close it. */
+/** Adds arrow keys to a menu, which is a details element. The Esc key and a click outside close the menu. */
 export function addMenuKeys(menu: HTMLElement): void {
   const details = menu as HTMLDetailsElement;
   const summary = menu.querySelector("summary") as HTMLElement;
@@ -30,5 +30,5 @@ export function addMenuKeys(menu: HTMLElement): void {
     if (details.open && menu.contains(document.activeElement)) links()[0]?.focus();
   };
   menu.addEventListener("toggle", focusFirstLink);
-  focusFirstLink(); // the menu is possibly open already
+  focusFirstLink(); // the menu is possibly open already, without a toggle event
 }

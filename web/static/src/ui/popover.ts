@@ -5,7 +5,7 @@ import { h } from "./dom.ts";
 export interface Content {
   /** Renders the content. The first element with the attribute autofocus receives the keyboard focus. */
   show(root: HTMLElement): void;
-  /** Removes the content, which was possibly not shown. */
+  /** Removes the content. It is also called if the content was never shown. */
   close(): void;
 }
 

@@ -5,7 +5,10 @@ import type { View } from "../model/view.ts";
 // Values that the browser refuses to store. They are lost when the page is closed.
 const memoryFallback = new Map<string, string>();
 
-/** Never throws. If cookies are blocked, even reading the variable localStorage throws an error. */
+/**
+ * Reads and writes single settings. Never throws. If cookies are blocked, even reading the variable localStorage throws
+ * an error.
+ */
 export const preferences = {
   get(key: string): string | null {
     try {
@@ -38,7 +41,7 @@ export const preferences = {
 
 const prefix = "glasshouse.";
 
-/** Returns an empty list if there is none, or if the storage is not available. */
+/** Returns a stored list. It is empty if there is none, or if the storage is not available. */
 export function storedList(name: string): readonly string[] {
   try {
     const value: unknown = JSON.parse(preferences.get(prefix + name) ?? "[]");
@@ -53,14 +56,14 @@ export function storeList(name: string, list: readonly string[]): void {
   else preferences.set(prefix + name, JSON.stringify(list));
 }
 
-/** The callback runs after another browser tab has changed the list or cleared the storage. */
+/** Calls `changed` after another browser tab has changed the list or cleared the storage. */
 export function onListChangedElsewhere(name: string, changed: () => void): void {
   addEventListener("storage", (e) => {
     if (e.key === null || e.key === prefix + name) changed();
   });
 }
 
-/** The parameter most limits the length of the result. */
+/** Returns the list with the value at the front. The parameter most limits the length of the result. */
 export const moveToFront = (list: readonly string[], value: string, most: number): string[] =>
   [value, ...list.filter((v) => v !== value)].slice(0, most);
 
@@ -68,7 +71,7 @@ export const moveToFront = (list: readonly string[], value: string, most: number
 export const toggleValue = (list: readonly string[], value: string): string[] =>
   list.includes(value) ? list.filter((v) => v !== value) : [...list, value];
 
-/** Keeps at most 8 values. */
+/** Moves a value to the front of a stored list, which keeps at most 8 values. */
 export const rememberRecent = (name: string, value: string): void =>
   storeList(name, moveToFront(storedList(name), value, 8));
 

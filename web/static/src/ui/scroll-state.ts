@@ -34,7 +34,7 @@ export class ScrollState {
     if (position !== scrollPositionOf(history.state)) history.replaceState({ place: position }, "");
   }
 
-  /** Must be called before the page shows another history entry. */
+  /** Must be called before the page shows another history entry, because that entry has another scroll position. */
   cancelSave(): void {
     clearTimeout(this.timer);
   }

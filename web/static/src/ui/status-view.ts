@@ -4,7 +4,7 @@ import { formatInteger } from "../text/format.ts";
 import { countText, type Note, type Status } from "../model/status.ts";
 import { formatView, defaultView, parseView, type View } from "../model/view.ts";
 
-/** Hides the element if the text is null. */
+/** Shows a text in the element, or hides the element if the text is null. */
 export function showText(e: HTMLElement, text: string | null): void {
   e.hidden = text === null;
   setText(e, text ?? "");

@@ -4,7 +4,10 @@ import { h } from "./dom.ts";
 const maxSuggestions = 20;
 const debounceDelay = 150; // ms after the last key press
 
-/** Suggests object names in a datalist. A resource ref at the start of the text takes priority over ref(). */
+/**
+ * Suggests object names in a datalist. They are names of the resource ref(), unless the typed text starts with a
+ * resource ref.
+ */
 export function suggestNames(input: HTMLInputElement, list: HTMLElement, ref: () => string): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let requestNumber = 0;

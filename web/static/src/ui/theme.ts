@@ -1,4 +1,4 @@
-// The theme and the row density are in a cookie, so that the server can render the page with them.
+// The theme and the row density are stored in a cookie, so that the server can render the page with them.
 
 import { withBase } from "../net/base-path.ts";
 
@@ -10,7 +10,7 @@ const documentRoot = document.documentElement;
 export const theme = (): string => documentRoot.dataset["theme"] ?? "";
 export const density = (): string => documentRoot.dataset["density"] ?? "";
 
-/** Empty text selects the theme of the operating system. */
+/** Sets the theme. An empty text selects the theme of the operating system. */
 export const setTheme = (to: string): void => savePreference("theme", themes.includes(to) ? to : "");
 
 export const setDensity = (to: string): void => savePreference("density", densities.includes(to) ? to : "");

@@ -3,7 +3,7 @@
 import "../core-code.ts";
 import { h, setText } from "./dom.ts";
 
-const hideDelay = 200; // ms in which the pointer must move from the element to the tooltip
+const hideDelay = 200; // ms within which the pointer must move from the element to the tooltip to keep it open
 
 export class Tooltip {
   private readonly element = h("div", { id: "hint", class: "tooltip", role: "tooltip", popover: "manual" });

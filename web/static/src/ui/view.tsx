@@ -123,7 +123,8 @@ const TextWithInvisible = memo(({ text }: { text: string }) => (
   </>
 ));
 
-// Preact calls this hook for each new element and text. Attributes get code points as text.
+// Preact calls this hook for each new element and text. Invisible characters become elements in texts, and code points
+// as text in attributes.
 options.vnode = (vnode: VNode<{ title?: unknown; "aria-label"?: unknown }>) => {
   const { type, props }: { type: unknown; props: unknown } = vnode;
   if (typeof props === "string") {

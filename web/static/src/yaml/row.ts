@@ -7,7 +7,7 @@ import type { Line } from "./writer.ts";
 export interface Row {
   line: Line;
   readonly element: HTMLElement;
-  block: Block | null; // null until the row is added to a block
+  block: Block | null; // the block that contains the row; null until the row is added to a block
   index: number; // index in the current text; -1 if the text does not contain the row
   folded: boolean;
   hidden: boolean; // true while a parent row is folded
@@ -17,11 +17,11 @@ export interface Row {
 export interface Block {
   readonly element: HTMLElement;
   rows: Row[];
-  shown: number; // number of rows in the block that are not hidden
+  shown: number; // number of visible rows in the block
 }
 
 export const blockSize = 64; // lines in one block
-const initialLength = 1000; // characters of a longer line that are laid out at first
+const initialLength = 1000; // characters that are laid out at first, if the line is longer
 const pieceLength = 2000;
 
 export function newRow(line: Line): Row {
@@ -97,7 +97,7 @@ function restElement(text: string, from: number): HTMLElement {
   return element;
 }
 
-/** Moves a cut by one character if it would split a surrogate pair. */
+/** Returns a position at which to cut a text: `at`, or one character later if `at` would split a surrogate pair. */
 export function safeCut(text: string, at: number): number {
   const code = text.charCodeAt(at - 1);
   return code >= 0xd800 && code < 0xdc00 ? at + 1 : Math.min(at, text.length);

@@ -6,7 +6,7 @@ import { defineScalarTag, dump, DUMP_SCHEMA, NOT_RESOLVED, type Schema } from "j
 export type ScalarType = "string" | "number" | "word";
 
 export interface Scalar {
-  readonly first: string; // text after the key or the dash
+  readonly first: string; // text of the first line, after the key or the dash
   readonly rest: readonly string[]; // lines of a block scalar, indented by two spaces
   readonly type: ScalarType;
 }
@@ -26,7 +26,7 @@ function schema(): Schema {
     ambiguous,
     defineScalarTag(int.tagName, {
       ...int,
-      // decode.ts uses bigint for integers beyond 2^53.
+      // Include bigint, which decode.ts uses for integers beyond 2^53.
       identify: (v) => typeof v === "bigint" || int.identify(v),
       represent: (v) => String(v),
     }),
@@ -123,7 +123,7 @@ export function compareKeys(a: string, b: string): number {
   if (letters === 2) return x - y;
   const m = digitsEnd(a, at);
   const n = digitsEnd(b, at);
-  // A 0 that follows a nonzero digit is not a leading zero. Then the number with more digits is larger.
+  // A 0 that follows a nonzero digit is not a leading zero, so the number with more digits is larger.
   const isWithinNumber = (x === 48 || y === 48) && /[1-9]\d*$/.test(a.slice(0, at));
   const difference = isWithinNumber || m === n ? m - n : Number(a.slice(at, m)) - Number(b.slice(at, n));
   return difference || m - n || x - y;

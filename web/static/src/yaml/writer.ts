@@ -8,7 +8,7 @@ export interface Line {
   /** The start and the end of the key in the line. Both are 0 in a line without a key. */
   readonly from: number;
   readonly to: number;
-  /** null if the line contains no value. */
+  /** The type of the value in the line. null if the line contains no value. */
   readonly type: ScalarType | null;
   /** The number of following lines that are nested in this line. Folding this line hides them. */
   readonly nestedCount: number;

@@ -111,11 +111,11 @@ void test("the graph is refreshed while visible, and is live if the server repor
 
   tab.show(shown(false));
   for (const [related, expected] of [
-    ["a", 5], // The first report is not a change, so it causes no request.
+    ["a", 5], // The first report is not a change, so the page sends no request.
     ["b", 6],
     ["b", 6],
     ["c", 7],
-    ["", 7], // Without a report of the server, the number of requests stays.
+    ["", 7], // Without a report of the server, the page sends no request.
     ["c", 7],
   ] as const) {
     now += 1000;

@@ -31,7 +31,8 @@ export class ChangesTab implements Tab, Handler {
   private readonly history = new History();
   private readonly timeline = new Timeline();
   private readonly subscription: Subscription;
-  // The key of a group is the number of its oldest change, which stays the same when newer changes join the group.
+  // The drawn groups. The key of a group is the number of its oldest change, which stays the same when newer changes
+  // join the group.
   private drawn = new Map<number, StepGroup>();
   private layout: DiffLayout = storedLayout("inline");
   private limit = pageSize;

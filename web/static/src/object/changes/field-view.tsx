@@ -6,7 +6,7 @@ import { Author } from "../../ui/author.tsx";
 import { partOf } from "../../activity/timeline.ts";
 import { valueLines } from "./values.ts";
 
-const maxLines = 24; // a longer value is shortened at first
+const maxLines = 24; // a value with more lines is shortened at first
 const maxBriefLength = 64; // characters; a change is drawn on one line if both values together are not longer
 
 interface FieldViewProps {

@@ -2,11 +2,11 @@ import type { ShownStep } from "../../activity/timeline.ts";
 import { jsonEqual, type Value } from "../../model/fields.ts";
 
 const maxChanges = 3;
-const maxValueLength = 24; // characters
+const maxValueLength = 24; // characters; a longer value is not shown
 
 /**
- * Combines the changes of several updates. The parameter updates contains the newest one first. Returns a text for each
- * changed field, such as "readyReplicas 6 → 7".
+ * Combines the changes of several updates, which the parameter updates contains with the newest one first. Returns a
+ * text for each changed field, such as "readyReplicas 6 → 7".
  */
 export function netChanges(updates: readonly ShownStep[]): string[] {
   const changes = new Map<string, { before: Value; after: Value }>();
@@ -21,7 +21,7 @@ export function netChanges(updates: readonly ShownStep[]): string[] {
   return texts.length <= maxChanges ? texts : [...texts.slice(0, maxChanges), `${texts.length - maxChanges} more`];
 }
 
-// Returns null for a value that is unknown, long or not a scalar.
+// Returns a value as text. Returns null if the value is unknown, long or not a scalar.
 function shortText(v: Value): string | null {
   if (v.type === "none") return "none";
   if (v.type === "unknown" || typeof v.value === "object") return null;

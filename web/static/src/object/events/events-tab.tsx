@@ -18,7 +18,8 @@ import { WorkloadPods } from "../workload/workload-pods.ts";
 import type { TabHost, TabData, Tab } from "../tab.ts";
 
 const maxEvents = 200;
-// If a namespace has more events, the page does not load all of them. The server then filters them by name.
+// If a namespace has more events than this, the page does not load all of them. Instead, the server filters them by
+// name.
 const maxLoadedEvents = 2000;
 const warningsFirstKey = "glasshouse-warnings-first";
 
@@ -86,7 +87,7 @@ export class EventsTab implements Tab, FeedListener {
     this.state.highlightsChanges = false;
     const { live, name } = this.host;
     const ns = name.ns === "" ? [] : [name.ns];
-    // Ascending age puts the newest event first.
+    // The column shows ages, so ascending order puts the newest event first.
     const sort = { column: "last seen", descending: false };
     // Filter the events by the workload's name, because the names of the owned objects begin with this name. A field
     // selector for each owned object would exceed the server's limit of watches with field selectors.
@@ -116,7 +117,7 @@ export class EventsTab implements Tab, FeedListener {
     });
   }
 
-  // The address of the object that an event regards. null for the object of the panel.
+  // Returns the URL of the object that an event regards, or null if this is the object of the panel.
   private hrefOf(event: EventRow): string | null {
     const { ref, name } = eventTarget(event.object);
     const { host } = this;
@@ -158,7 +159,7 @@ interface EventsProps {
   warningsFirst: boolean;
   setWarningsFirst: (on: boolean) => void;
   isRelevant: (event: EventRow) => boolean;
-  /** null if all events regard the same object. */
+  /** Returns the URL of the object that an event regards. null if all events regard the same object. */
   hrefOf: ((event: EventRow) => string | null) | null;
 }
 

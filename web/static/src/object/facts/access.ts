@@ -51,7 +51,8 @@ export function binding(o: unknown): (Section | null)[] {
   ];
 }
 
-// Returns a fact whose name consists of the resources or non-resource URLs, and whose value lists the verbs.
+// Returns an RBAC rule as a fact. Its name consists of the resources or non-resource URLs, and its value lists the
+// verbs.
 function rule(r: unknown): Fact | null {
   const groups = list(valueAt(r, "apiGroups"))
     .map((g) => text(g) || "core")

@@ -8,11 +8,11 @@ export interface Condition {
   readonly type: string;
   readonly status: string;
   readonly tone: FactTone;
-  /** The judgment in words, such as "Problem". */
+  /** The judgment on the condition in words, such as "Problem". */
   readonly meaning: string;
   readonly reason: string;
   readonly message: string;
-  /** The time at which the status changed. Empty if unknown. */
+  /** The time at which the status of the condition changed. Empty if unknown. */
   readonly since: string;
 }
 
@@ -62,7 +62,7 @@ export function conditionsOf(object: unknown): Condition[] {
 function evaluate(type: string, status: string, reason: string): { tone: FactTone; meaning: string } {
   if (status !== "True" && status !== "False") return { tone: "warn", meaning: "Unknown" };
   const goodStatus = badWhenTrue.test(type) ? "False" : goodWhenTrue.test(type) ? "True" : "";
-  // The type matches neither expression, so only the controller of the object knows which status is good.
+  // The condition's type matches neither expression, so only the object's controller knows which status is good.
   if (goodStatus === "") return { tone: "quiet", meaning: "Neither good nor bad" };
   if (status === goodStatus) return { tone: "good", meaning: "Expected" };
   return harmlessReasons.has(reason)

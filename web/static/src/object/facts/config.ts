@@ -3,7 +3,7 @@ import { fact, absentPiece, piece, section, type Fact, type Section } from "./fa
 import { bytes, sizeOf } from "./quantity.ts";
 import { valueAt, members, text } from "./read.ts";
 
-const maxInlineLength = 80; // characters; a longer value is shown on request
+const maxInlineLength = 80; // characters; a longer value is shown only on request
 
 export function configMap(o: unknown): (Section | null)[] {
   const textEntries = members(valueAt(o, "data")).map(([key, v]): Fact | null =>
@@ -15,7 +15,7 @@ export function configMap(o: unknown): (Section | null)[] {
   return [immutableSection(o), dataSection([...textEntries, ...binaryEntries])];
 }
 
-/** The server masks the values of a Secret, so that not even their length is revealed. */
+/** Returns the facts of a Secret. The server masks its values, so that not even their length is revealed. */
 export function secret(o: unknown): (Section | null)[] {
   const keys = members(valueAt(o, "data")).map(([key, v]) =>
     fact(key, piece(text(v), { tone: "quiet" }) ?? absentPiece("(masked)")),

@@ -4,7 +4,7 @@
 import { absentPiece, fact, group, link, piece, type Fact, type Group, type Piece } from "./fact.ts";
 import { isScalar, isTree, list, members, number, scalar, text, texts, trees, valueAt } from "./read.ts";
 
-const maxValueLength = 400; // characters of an environment variable
+const maxValueLength = 400; // characters; a longer value of an environment variable is shortened
 
 export function containerGroups(c: unknown, ns: string): (Group | null)[] {
   const security = valueAt(c, "securityContext");
@@ -244,7 +244,7 @@ function termText(t: unknown): string {
   return [...labels, ...requirements, ...(topology === "" ? [] : [`by ${topology}`])].join(", ") || "any";
 }
 
-// Shows nested settings as "capabilities.drop: ALL".
+// Returns nested settings as facts, such as "capabilities.drop: ALL".
 function settings(v: unknown, path = "", depth = 0): (Fact | null)[] {
   return members(v).flatMap(([key, value]): (Fact | null)[] => {
     const name = path === "" ? key : `${path}.${key}`;

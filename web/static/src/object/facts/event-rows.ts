@@ -9,7 +9,8 @@ export interface EventRow {
   readonly type: string;
   readonly reason: string;
   readonly message: string;
-  // If the event regards only a part of the object, such as a container: the name of this part. Otherwise empty.
+  // The name of the part of the object that the event regards, such as a container. Empty if the event regards the
+  // object itself.
   readonly part: string;
   readonly object: string; // the object that the event regards, such as "pod/web-1"
   readonly source: string;
@@ -19,11 +20,12 @@ export interface EventRow {
 }
 
 export function eventSelector(kind: string, name: string, uid: string): string {
-  // Select events about nodes by name, because kubelets write the node's name into the field uid of these events.
+  // Select events about nodes by the node's name, because kubelets write this name, instead of the UID, into the field
+  // uid of these events.
   return kind === "Node" ? `involvedObject.kind=Node,involvedObject.name=${name}` : `involvedObject.uid=${uid}`;
 }
 
-/** Keeps the order of the rows, except that warningsFirst moves warnings to the front. */
+/** Returns the events in the order of the rows. If warningsFirst is true, warnings precede the other events. */
 export function eventsFrom(columns: readonly Column[], rows: readonly Entry[], warningsFirst: boolean): EventRow[] {
   const columnIndex = new Map(columns.map((c, i) => [c.name.toLowerCase(), i]));
   const all = rows.map((r): EventRow => {

@@ -41,11 +41,11 @@ export function event(o: unknown): (Section | null)[] {
 function objectLink(v: unknown): Piece | null {
   const [kind, ns, name] = [text(valueAt(v, "kind")), text(valueAt(v, "namespace")), text(valueAt(v, "name"))];
   const where = ns === "" ? "" : `${ns}/`;
-  // Some components leave out the API version of Pods and Nodes, which is v1.
+  // Some components omit the API version of Pods and Nodes, so use their version v1.
   return link(text(valueAt(v, "apiVersion")) || "v1", kind, ns, name, `${kind} ${where}${name}`.trim());
 }
 
-// The part of an object, such as "spec.containers{web}".
+// Returns the part of the object that an event regards, such as "spec.containers{web}".
 function partPiece(v: unknown): Piece | null {
   const path = scalar(valueAt(v, "fieldPath"));
   return piece(/\{(.+)\}$/.exec(path)?.[1] ?? path, { title: path, tone: "quiet" });

@@ -13,20 +13,20 @@ export interface Target {
 
 export interface Piece {
   readonly text: string;
-  /** The tooltip: the raw value, or more details. */
+  /** The tooltip of the text: the raw value, or more details. */
   readonly title?: string | undefined;
   readonly tone?: FactTone | undefined;
-  /** Shows the timestamps in text as ages. */
+  /** If set, the timestamps in `text` are shown as ages. */
   readonly isRelative?: true;
   readonly target?: Target;
-  /** Returns a long value, which is shown on request. If this member is set, text only describes the value. */
+  /** Returns a long value, which is shown on request. If this member is set, `text` only describes the value. */
   readonly full?: () => string;
 }
 
 export interface Bar {
   readonly actual: number;
   readonly desired: number;
-  /** By default, good if both numbers are the same, and otherwise warn. */
+  /** The tone of the bar. By default, it is good if both numbers are the same, and otherwise warn. */
   readonly tone?: "good" | "warn";
 }
 
@@ -38,7 +38,7 @@ export interface Fact {
   readonly bar?: Bar;
 }
 
-/** Further facts, which are shown on request. */
+/** Further facts, which are shown when the user asks for them. */
 export interface Group {
   readonly key: string;
   readonly title: string;
@@ -75,7 +75,7 @@ const maxGroupFacts = 100;
 
 type Optional<T> = T | null | undefined;
 
-/** Returns null if the text is empty, because the value is then unknown. */
+/** Returns a piece with this text. Returns null if the text is empty, because the value is then unknown. */
 export const piece = (text: string, more: Omit<Piece, "text"> = {}): Piece | null =>
   text === "" ? null : { text, ...more };
 
@@ -106,7 +106,7 @@ export function firstPieces(pieces: readonly Optional<Piece | string>[], limit =
 export const facts = (list: readonly Optional<Fact>[]): Fact[] =>
   unique(list.filter((f) => f !== null && f !== undefined));
 
-/** Returns null if there are no facts. */
+/** Returns a group of facts, or null if there are none. */
 export function group(title: string, list: readonly Optional<Fact>[]): Group | null {
   const all = list.filter((f) => f !== null && f !== undefined);
   if (all.length === 0) return null;
@@ -147,7 +147,7 @@ export function section(
   };
 }
 
-// Returns at most `limit` facts. Another fact, such as "More: 5 more", then counts the omitted facts and items.
+// Returns at most `limit` facts. If facts or items are omitted, it adds a fact such as "More: 5 more".
 function limited(all: readonly Fact[], limit: number, omittedItems: number): Fact[] {
   const omittedCount = Math.max(0, all.length - limit) + omittedItems;
   return facts([

@@ -45,7 +45,7 @@ export function genericFacts(o: unknown): (Section | null)[] {
   ];
 }
 
-// The scalars in a nested object get their path as a name, down to two levels.
+// Returns the scalars in a nested object as facts, down to two levels. The name of each fact is the path of the scalar.
 function flatFacts(name: string, v: unknown, depth = 0): Fact[] {
   if (isTree(v) && depth < 2)
     return Object.keys(v).length === 0

@@ -54,7 +54,7 @@ export interface Owner {
   readonly uid: string;
 }
 
-/** The controller is first. */
+/** Returns the owners of an object, the controller first. */
 export function ownersOf(o: unknown): Owner[] {
   const all = trees(valueAt(o, "metadata", "ownerReferences")).filter(
     (r) => text(r["name"]) !== "" && text(r["kind"]) !== "",

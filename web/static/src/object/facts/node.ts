@@ -50,7 +50,7 @@ export function node(o: unknown): (Section | null)[] {
   ];
 }
 
-// The difference between capacity and allocatable is reserved for the system.
+// Returns a section with the allocatable resources. The difference to the capacity is reserved for the system.
 function resources(status: unknown): Section | null {
   const capacity = valueAt(status, "capacity");
   const names = [...new Set([...members(capacity), ...members(valueAt(status, "allocatable"))].map(([k]) => k))];
@@ -61,7 +61,7 @@ function resources(status: unknown): Section | null {
     firstPieces(names, 30).map((name) => {
       if (typeof name !== "string") return null;
       const [all, allocatable] = [valueAt(capacity, name), valueAt(status, "allocatable", name)];
-      // Omit sizes of huge pages that the node does not have.
+      // Omit each size of huge pages that the node does not provide.
       if (name.startsWith("hugepages-") && quantity(all) === 0) return null;
       const title = `allocatable ${scalar(allocatable) || "unknown"}, capacity ${scalar(all) || "unknown"}`;
       return fact(

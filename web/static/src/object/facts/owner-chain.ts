@@ -5,7 +5,7 @@ export type OwnerResult = { readonly object: unknown } | { readonly trouble: str
 
 export interface OwnerStep {
   readonly owner: Owner;
-  /** Why the chain ends at this owner. Empty if the owner could be read. */
+  /** The reason why the chain ends at this owner. Empty if the owner could be read. */
   readonly error: string;
 }
 

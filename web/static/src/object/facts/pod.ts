@@ -76,7 +76,7 @@ function usedObjects(spec: unknown, ns: string): Piece[] {
   return [...found.values()];
 }
 
-/** Returns the details of a pod template, with its containers. */
+/** Returns a section with the details and the containers of a pod template. */
 export function podTemplate(spec: unknown, ns: string): Section | null {
   return section(
     "Pod template",

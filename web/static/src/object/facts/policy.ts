@@ -16,7 +16,7 @@ import { amount, amountPiece, quantity } from "./quantity.ts";
 import { isScalar, members, number, scalar, text, texts, time, trees, valueAt } from "./read.ts";
 import { selectorPieces } from "./workload.ts";
 
-const nearlyUsed = 0.9; // of a quota
+const nearlyUsed = 0.9; // share of a quota from which its usage gets the tone "warn"
 
 export function resourceQuota(o: unknown): (Section | null)[] {
   const hard = valueAt(o, "status", "hard") ?? valueAt(o, "spec", "hard");
@@ -40,7 +40,7 @@ export function resourceQuota(o: unknown): (Section | null)[] {
   ];
 }
 
-// A full quota is only a warning, because some quotas are full on purpose.
+// Returns the usage of a quota. A full quota is only a warning, because some quotas are full on purpose.
 function usage(name: string, used: unknown, hard: unknown): Fact | null {
   const [actual, desired] = [quantity(used), quantity(hard)];
   const limit = piece(`of ${amount(name, hard)}`, { title: scalar(hard), tone: "quiet" });

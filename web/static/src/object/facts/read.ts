@@ -14,14 +14,14 @@ export const isTree = (v: unknown): v is JsonObject => typeof v === "object" && 
 
 export const list = (v: unknown): readonly unknown[] => (Array.isArray(v) ? v : []);
 
-/** Returns the elements that are JSON objects. */
+/** Returns the elements of a list that are JSON objects. */
 export const trees = (v: unknown): JsonObject[] => list(v).filter(isTree);
 
 export const members = (v: unknown): [string, unknown][] => (isTree(v) ? Object.entries(v) : []);
 
 export const text = (v: unknown): string => (typeof v === "string" ? v : "");
 
-/** Returns the elements that are nonempty strings. */
+/** Returns the elements of a list that are nonempty strings. */
 export const texts = (v: unknown): string[] =>
   list(v)
     .map(text)
@@ -30,7 +30,7 @@ export const texts = (v: unknown): string[] =>
 export const isScalar = (v: unknown): v is string | number | bigint | boolean =>
   ["string", "number", "bigint", "boolean"].includes(typeof v);
 
-/** Returns "" if the value is not a string, number or boolean. */
+/** Returns the value as text, or "" if it is not a string, number or boolean. */
 export const scalar = (v: unknown): string => (isScalar(v) ? String(v) : "");
 
 export const number = (v: unknown): number | null =>

@@ -44,7 +44,7 @@ export function volume(o: unknown): (Section | null)[] {
   ];
 }
 
-// The source of a volume is the field of spec whose name is a storage type, such as "nfs".
+// Returns the source of a volume. It is the field of `spec` whose name is a storage type, such as "nfs".
 function source(spec: unknown): (Section | null)[] {
   const excludedMembers = new Set(["capacity", "claimRef", "nodeAffinity"]);
   return members(spec)

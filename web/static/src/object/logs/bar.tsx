@@ -34,7 +34,9 @@ const ageOptions = [
   ["24h", "Last day"],
 ] as const;
 
-/** The options of the bar of a merged log, which is the log of several containers. Other bars have none. */
+/**
+ * The options of the bar above a merged log (the log of several containers). Bars of other logs have no such options.
+ */
 export interface MergedBarOptions {
   readonly allLabel: string; // label of the option "all containers"; the value of this option is ""
   readonly tail: number;

@@ -6,7 +6,7 @@ const lineOverhead = 48; // approximate bytes of memory for a line, in addition 
 
 export class LogBuffer {
   private lines: Line[] = [];
-  private head = 0; // index of the oldest stored line in the array lines
+  private head = 0; // index of the oldest stored line in the array `lines`
   private bytes = 0;
   /** The number of the oldest stored line, which equals the number of dropped lines. */
   first = 0;

@@ -3,10 +3,13 @@ import type { JsonObject } from "../../net/wire.ts";
 export interface Container {
   readonly name: string;
   readonly role: "" | "init" | "ephemeral";
-  /** The state in a few words. Empty if the pod's status does not contain the container. */
+  /** The state of the container in a few words. Empty if the pod's status does not contain the container. */
   readonly state: string;
   readonly phase: "running" | "waiting" | "ended" | "";
-  /** The restart count and the container ID, to distinguish restarts. Before the first start, the ID is missing. */
+  /**
+   * Identifies a run of the container: the restart count and the container ID. Before the first start, the ID is
+   * missing.
+   */
   readonly id: string;
   readonly restarts: number;
 }
@@ -30,15 +33,18 @@ export function containersOf(pod: JsonObject | null): Container[] {
   );
 }
 
-/** Returns the container that the pod's annotation names, or otherwise the first one, as kubectl does. */
+/**
+ * Returns the container that the pod's annotation names. Without the annotation, it returns the first one, as kubectl
+ * does.
+ */
 export function defaultContainer(pod: JsonObject | null, all: readonly Container[]): string {
   const annotated = text(tree(tree(pod?.["metadata"])["annotations"])["kubectl.kubernetes.io/default-container"]);
   return (all.find((c) => c.name === annotated) ?? all[0])?.name ?? "";
 }
 
 /**
- * Returns the name of the container whose previous run explains a problem. A restarted container that waits has
- * priority, then the container with the most restarts. Returns "" if no container was restarted.
+ * Returns the name of the container whose previous run explains a problem: preferably a restarted container that waits,
+ * and otherwise the container with the most restarts. Returns "" if no container was restarted.
  */
 export function restartedContainer(all: readonly Container[]): string {
   const restarted = all.filter((c) => c.restarts > 0);

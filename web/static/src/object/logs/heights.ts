@@ -25,14 +25,14 @@ export class Heights {
     return this.lineHeights[number - this.first] === 0;
   }
 
-  /** Returns the number of lines that are not hidden, from this line number on. */
+  /** Returns the number of lines that are not hidden, starting at the line with this number. */
   countShown(from: number): number {
     let n = 0;
     for (let i = Math.max(0, from - this.first); i < this.lineHeights.length; i++) if (this.lineHeights[i] !== 0) n++;
     return n;
   }
 
-  /** Removes the lines before this line number. Returns their total height. */
+  /** Removes the lines before the line with this number. Returns the total height of the removed lines. */
   dropBefore(first: number): number {
     const n = Math.min(first - this.first, this.lineHeights.length);
     if (n <= 0) return 0;
@@ -43,7 +43,7 @@ export class Heights {
     return droppedHeight;
   }
 
-  /** Removes this line and the following ones. */
+  /** Removes the line with this number, and all following lines. */
   truncate(number: number): void {
     this.lineHeights.length = Math.max(0, Math.min(this.lineHeights.length, number - this.first));
     this.isDirty = true;
@@ -83,7 +83,7 @@ export class Heights {
     this.isDirty = true;
   }
 
-  // For a full log of 20,000 lines, this takes less than 0.1 ms.
+  // Computes `sums`. For a full log of 20,000 lines, this takes less than 0.1 ms.
   private sum(): void {
     if (!this.isDirty) return;
     this.isDirty = false;

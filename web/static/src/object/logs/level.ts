@@ -19,7 +19,7 @@ const bracketedLevel = new RegExp(`\\[(${errorWords}|${warningWords})\\]`, "i");
 const klogPrefix = /^([EFW])\d{4} \d\d:\d\d:\d\d/;
 const anyLevelField = /(?:^|[\s{,"])(?:level|lvl|severity|log\.level)"?\s*[=:]\s*"?\w/i;
 
-/** Returns null for lines without a level, and for levels below warning. */
+/** Returns the log level of a line. Returns null for lines without a level, and for levels below warning. */
 export function levelOf(text: string): Level | null {
   const part = text.length > maxPrefix ? text.slice(0, maxPrefix) : text;
   // A level field has priority over words such as ERROR in the message.

@@ -2,9 +2,9 @@
 
 /** The container that wrote a line, in a log of several containers. */
 export interface LineSource {
-  readonly name: string; // such as "web-1/main"
+  readonly name: string; // pod and container, such as "web-1/main"
   readonly label: string; // a short form of the name
-  readonly color: number; // from 0 to colorCount - 1
+  readonly color: number; // number of the label's color, from 0 to colorCount - 1
 }
 
 export const colorCount = 8;
@@ -13,7 +13,7 @@ export interface Line {
   /** The time of the line in RFC 3339 format with nanoseconds. Empty if unknown. */
   readonly at: string;
   readonly text: string;
-  /** Only in a log of several containers. */
+  /** The container that wrote the line. Only set in a log of several containers. */
   readonly source?: LineSource;
   /** Set if the line is not from the log, but a note that the page inserted, such as "Container restarted". */
   readonly note?: true;
@@ -24,9 +24,11 @@ const timestampPrefix = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d
 
 export class LineReader {
   private pendingText = "";
-  private lineEmitted = false; // whether the start of the current line was returned; the rest is dropped
+  private lineEmitted = false; // whether the start of the current line was returned, so that the rest is dropped
 
-  /** Returns the lines that are complete now, and lines that have reached the maximum length. */
+  /**
+   * Adds a chunk of the log. Returns the lines that are complete now, and lines that have reached the maximum length.
+   */
   push(text: string): Line[] {
     const lines: Line[] = [];
     for (const [n, part] of text.split("\n").entries()) {
@@ -43,7 +45,7 @@ export class LineReader {
     return lines;
   }
 
-  /** Returns the final line if it did not end with a line break. */
+  /** Returns the last line of the log if the log does not end with a line break. */
   end(): Line[] {
     const last = this.pendingText === "" ? [] : [lineOf(this.pendingText)];
     this.startLine();
@@ -78,7 +80,7 @@ export class Overlap {
     this.isChecking = this.last !== "";
   }
 
-  /** Removes lines that arrived before. gap reports that lines before the result are possibly missing. */
+  /** Removes lines that arrived before. `gap` is true if lines before the result are possibly missing. */
   newLines(lines: readonly Line[]): { readonly lines: readonly Line[]; readonly gap: boolean } {
     const before = this.last;
     let gap = false;
@@ -111,7 +113,7 @@ export class Overlap {
   }
 }
 
-// The fractions can have different lengths: "…06.9Z" is later than "…06.12Z".
+// Compares two times. Their fractions can have different lengths: "…06.9Z" is later than "…06.12Z".
 function compareTimes(a: string, b: string): number {
   const seconds = Date.parse(a.replace(/\.\d+/, "")) - Date.parse(b.replace(/\.\d+/, ""));
   if (seconds !== 0) return seconds;

@@ -4,7 +4,7 @@ import { levelOf } from "./level.ts";
 import type { Line } from "./lines.ts";
 
 export type LogLevel = "error" | "warning" | "info";
-/** The levels that a filter can show; each includes those before it. */
+/** The levels that a filter can show. Each level includes the levels before it in this list. */
 export const logLevels: readonly LogLevel[] = ["error", "warning", "info"];
 
 const maxPrefix = 400; // characters at the start of a line that can contain the level
@@ -27,7 +27,7 @@ export function logLevelOf(text: string): LogLevel | null {
 
 export class LogFilter {
   text = "";
-  /** The least severe level that is shown. null for all lines. */
+  /** The least severe level of the lines to show. null to show all lines. */
   level: LogLevel | null = null;
   /** Whether a line with a recognizable level has arrived. */
   hasLevels = false;
@@ -46,7 +46,7 @@ export class LogFilter {
     private readonly onInput: (form: string) => void = () => undefined,
   ) {}
 
-  /** The form of the filter in the URL, such as "is:error timeout". */
+  /** The filter as text for the URL, such as "is:error timeout". */
   get form(): string {
     return [...(this.level === null ? [] : [`is:${this.level}`]), ...(this.text === "" ? [] : [this.text])].join(" ");
   }
@@ -67,7 +67,7 @@ export class LogFilter {
     return this.isActive ? `${this.level ?? ""} ${this.words}` : "";
   }
 
-  /** Such as "12 of 500 lines". Empty without a filter. */
+  /** A text such as "12 of 500 lines". Empty without a filter. */
   get countText(): string {
     const format = (n: number): string => n.toLocaleString("en-US");
     return this.isActive
@@ -87,7 +87,7 @@ export class LogFilter {
     this.onChange();
   }
 
-  /** Notes of the page are always shown. */
+  /** Reports whether a line is shown. Notes of the page are always shown. */
   shows(line: Line): boolean {
     if (!this.isActive || line.note === true) return true;
     if (this.words !== "" && !line.text.toLowerCase().includes(this.words)) return false;

@@ -1,4 +1,5 @@
-// The view of a log: the bar, the search, the lines and the footer. A tab decides what is read, and composes the texts.
+// The view of a log: the bar, the search, the lines and the footer. The tab that contains it decides which log is read,
+// and composes the texts.
 
 import { copyText } from "../../ui/clipboard.ts";
 import { h, setText } from "../../ui/dom.ts";
@@ -14,11 +15,11 @@ export interface LogViewActions {
   logSelected(): void; // called after a change of the log or of its range in the bar
   retryNow(): void;
   reopen?(): void; // called by the button of a note (see LogNote.again)
-  updateStatus(): void; // called after each drawing
+  updateStatus(): void; // called after each drawing of the log
   fileName(): string; // the name of a download, without the extension
 }
 
-/** A text in place of the lines. */
+/** A text that is shown in place of the lines of a log. */
 export interface LogNote {
   readonly title: string;
   readonly detail: string;
@@ -80,7 +81,7 @@ export class LogView {
     this.element.addEventListener("keydown", (e) => this.key(e));
   }
 
-  /** Draws for the first time, which calls updateStatus. */
+  /** Draws the log for the first time, which calls updateStatus. */
   start(): void {
     this.applyDisplayOptions();
     this.restoreFind();
@@ -122,7 +123,7 @@ export class LogView {
     );
   }
 
-  /** Adds a line that is not of the log. */
+  /** Adds a line that is not from the log, but a note of the page. */
   appendNote(text: string): void {
     this.buffer.append([{ at: "", text, note: true }]);
   }
@@ -180,7 +181,7 @@ export class LogView {
     const find =
       (e.key === "f" && (e.ctrlKey || e.metaKey)) || (e.key === "/" && !(e.target instanceof HTMLInputElement));
     if (find) {
-      // If the search box already has the focus, Ctrl+F opens the browser's own search.
+      // If the search box already has the focus, let Ctrl+F open the browser's own search.
       if (this.bar.find.isFocused) return;
       this.bar.find.focus();
     } else if (e.target === this.screen.element && e.key === "End") this.screen.scrollToEnd();

@@ -47,7 +47,7 @@ export class LogsTab implements Tab, Reader {
     this.view.bar.showContainers(this.containers, seen);
     const named = this.host.log().container;
     const exists = named === "" || this.containers.length === 0 || named === seen.container;
-    // The URL can name a container that does not exist.
+    // If the URL names a container that does not exist, show this in the banner.
     this.view.showBanner(
       exists ? "" : `Container ${escapeInvisible(named)} not found. Showing the log of ${seen.container}.`,
     );
@@ -92,7 +92,7 @@ export class LogsTab implements Tab, Reader {
     this.logState = state;
     // If the viewer lost permission, remove the lines from the screen.
     if (state.at === "refused" && state.problem.status === 403) this.view.clear();
-    // A resumed log can be the log of a new run of the container, which has another container ID.
+    // Store the container ID again, because a resumed log can be that of a new run of the container, with another ID.
     if (state.at === "reading") this.containerId = this.selectedContainer()?.id ?? this.containerId;
     if (state.at === "ended") this.open(false);
     this.updateStatus();
@@ -102,8 +102,8 @@ export class LogsTab implements Tab, Reader {
     return this.containers.find((c) => c.name === this.view.bar.choice.container);
   }
 
-  // Opens the selected log. A log that is already open is opened again only after a restart of the container, or if the
-  // parameter reopen is true.
+  // Opens the selected log. A log that is already open is opened again only after a restart of the container, or if
+  // reopen is true.
   private open(reopen: boolean): void {
     const { kind, name } = this.host;
     const { choice } = this.view.bar;
@@ -116,7 +116,7 @@ export class LogsTab implements Tab, Reader {
       return this.stream?.follow(follow);
     }
     if (requestKey === this.openedKey && !reopen) {
-      // The log can start before the pod's status contains the container ID. If the ID is known now, store it.
+      // The log can start before the pod's status contains the container ID. Store the ID as soon as it is known.
       if (this.logState?.at === "reading" && container.id.endsWith(this.containerId)) this.containerId = container.id;
       if (container.id === this.containerId || choice.previous || container.phase !== "running") return;
       if (this.logState?.at === "refused" && this.logState.again) {
@@ -191,7 +191,7 @@ export class LogsTab implements Tab, Reader {
   }
 
   private updateStatus(): void {
-    // The call of stop reports a new state of the stream, which calls updateStatus again.
+    // Return after stop(), because stop() reports a new state of the stream, and this calls updateStatus again.
     if (this.retryIsPointless && this.stream !== null) return this.stream.stop();
     const s = this.situation();
     this.view.showStatus(logFooter(s, this.host.now()), this.willRetry, emptyNote(s));

@@ -2,7 +2,10 @@
 
 import type { Line, LineSource } from "./lines.ts";
 
-/** Compares two lines by their times in nanoseconds. A line without a time must get one from withSource first. */
+/**
+ * Compares two lines by their times in nanoseconds. Both lines must have a time. The function withSource sets missing
+ * times.
+ */
 export const byTime = (a: Line, b: Line): number => {
   const [left, right] = [keyOf(a), keyOf(b)];
   return left < right ? -1 : left > right ? 1 : 0;
@@ -43,7 +46,7 @@ export function sourceLabel(workload: string, pod: string, container: string, ha
   const own = pod.startsWith(`${workload}-`) ? pod.slice(workload.length + 1) : pod;
   // The pods of a StatefulSet differ only in a number, so the label contains the complete name of the pod.
   if (/^\d+$/.test(own)) return hasSeveral ? `${pod}/${container}` : pod;
-  // The pods of a Deployment have the hash of the ReplicaSet before their own suffix.
+  // The name of a Deployment's pod contains the hash of the ReplicaSet before the pod's own suffix.
   const suffix = /^[a-z0-9]{6,10}-([a-z0-9]{5})$/.exec(own)?.[1] ?? own;
   return hasSeveral ? `${suffix}/${container}` : suffix;
 }

@@ -26,8 +26,8 @@ export interface MergedReader {
 
 export const nameOf = ({ pod, container }: LogTarget): string => `${pod}/${container.name}`;
 
-const batchDelay = 200; // ms
-const firstBatchDelay = 1500; // ms; a log that answers later is merged when it arrives
+const batchDelay = 200; // ms between two batches of lines
+const firstBatchDelay = 1500; // ms in which all logs can start; a log that starts later is merged when it arrives
 
 class SourceStream implements Reader {
   state: LogState = { at: "asking", isSlow: false, since: null };

@@ -11,7 +11,7 @@ import { byTime, sourceLabel } from "./merge.ts";
 import { maxStreams, MergedStreams, nameOf, type LogTarget, type MergedReader } from "./merged-streams.ts";
 import { limitText, mergedFooter, mergedNote, type MergedSituation } from "./merged-text.ts";
 
-const defaultTail = 100; // lines of each container
+const defaultTail = 100; // lines to read of each container
 
 export class MergedLogsTab implements Tab, MergedReader {
   private readonly view: LogView;
@@ -81,7 +81,8 @@ export class MergedLogsTab implements Tab, MergedReader {
     if (this.frame === 0) this.frame = requestAnimationFrame(() => this.update());
   }
 
-  // All containers of the loaded pods. Main containers are first, because only some logs are read.
+  // All containers of the loaded pods. Main containers are first, because only the logs of the first 20 (maxStreams)
+  // are read.
   private get targets(): readonly LogTarget[] {
     const pods = this.workload.pods.map(({ name, object }) => ({ name, containers: containersOf(object) }));
     const hasSeveral = pods.some((p) => p.containers.filter(({ role }) => role === "").length > 1);

@@ -52,7 +52,7 @@ export class Search {
     this.update();
   }
 
-  /** Is called after this line and the following ones were replaced. */
+  /** Is called after the line with this number and all following lines were replaced. */
   restartAt(line: number): void {
     while ((this.matchingLines.at(-1) ?? -1) >= line) {
       this.matchingLines.pop();

@@ -71,7 +71,7 @@ export function logFooter(situation: LogSituation, now: number): LogFooter {
 
 const formatClock = (at: number, now: number): string => clockTime(new Date(at).toISOString(), now);
 
-// The log possibly continues, so the text names the time after which nothing was read.
+// Describes a log that possibly continues: the text names the time after which nothing was read.
 function unreadText(situation: LogSituation, since: string): string {
   if (!situation.isDeleted && !situation.follow) return `Not following since ${since}`;
   return (

@@ -17,7 +17,8 @@ export interface LogRequest {
 
 export type LogState =
   /**
-   * Nothing has arrived yet. isSlow: the API server takes long. since: time of the interruption; null for a new log.
+   * Nothing has arrived yet. `isSlow` is true if the API server takes long. `since` is the time of the interruption, or
+   * null for a new log.
    */
   | { readonly at: "asking"; readonly isSlow: boolean; readonly since: number | null }
   /** The API server has responded. Lines arrive as the container writes them. */
@@ -53,7 +54,7 @@ export class LogStream implements Handler {
     this.subscription = null;
   }
 
-  /** When following starts, the log resumes after the newest received line. */
+  /** Starts or stops following. When following starts, the log resumes after the newest received line. */
   follow(on: boolean): void {
     this.request = { ...this.request, follow: on };
     if (!on) return this.stop();
@@ -86,7 +87,10 @@ export class LogStream implements Handler {
     }
   }
 
-  /** Prepares for the log from its start: after a lost connection or an invalid message, Live requests it again. */
+  /**
+   * Is called before Live requests the log again, after a lost connection or an invalid message. Prepares for the
+   * response.
+   */
   restart(): void {
     this.startResponse();
     this.since ??= this.now();
@@ -112,7 +116,7 @@ export class LogStream implements Handler {
     );
   }
 
-  // Timestamps are always requested, because an interrupted log resumes after the time of its newest line.
+  // Always request timestamps, because an interrupted log resumes after the time of its newest line.
   private spec(): LogSpec {
     const { container, tail, since, previous, follow } = this.request;
     const from = this.overlap.since;
@@ -126,7 +130,7 @@ export class LogStream implements Handler {
     };
   }
 
-  // An incomplete line is discarded, because the new response starts with a complete line.
+  // Prepares for a new response. An incomplete line is discarded, because the new response starts with a complete line.
   private startResponse(): void {
     this.hasResponded = false;
     this.lineReader = new LineReader();

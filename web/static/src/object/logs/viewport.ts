@@ -20,11 +20,11 @@ export class LogViewport {
   private readonly drawn = new Map<number, HTMLElement>();
   private readonly sizes: ResizeObserver;
   private frame = 0;
-  private maxLineLength = 0; // characters
-  private column = 7.2; // pixels per character
+  private maxLineLength = 0; // characters in the longest line
+  private column = 7.2; // pixels per character of the monospaced font
   private firstUnseen = 0; // number of the first line that was never visible
   private followsEnd = true;
-  private lastScrollTop = 0; // pixels
+  private lastScrollTop = 0; // pixels; the previous scroll position
   private filter: LogFilter | null = null;
   wrap = false;
   times = false;
@@ -85,7 +85,7 @@ export class LogViewport {
     this.schedule();
   }
 
-  /** Is called after this line and the following ones were replaced. */
+  /** Is called after the line with this number and all following lines were replaced. */
   redrawFrom(line: number): void {
     this.heights.truncate(line);
     for (const [n, row] of this.drawn) {
@@ -137,7 +137,8 @@ export class LogViewport {
     this.schedule();
   }
 
-  // While text is selected, the viewport does not scroll to new lines, so that the selection is kept.
+  // Whether text in the log is selected. In this case, the viewport does not scroll to new lines, to keep the
+  // selection.
   private hasSelection(): boolean {
     const selection = getSelection();
     return selection !== null && !selection.isCollapsed && this.rows.contains(selection.anchorNode);
@@ -209,7 +210,7 @@ export class LogViewport {
       row.remove();
       this.drawn.delete(n);
     }
-    // An existing element is never moved, because that would clear a text selection in it.
+    // Never move an existing element, because that would clear a text selection in it.
     let next = this.rows.firstElementChild;
     for (let n = from; n < to; n++) {
       if (heights.isHidden(n)) continue;

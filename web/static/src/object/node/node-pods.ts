@@ -9,15 +9,16 @@ import { list, text, valueAt } from "../facts/read.ts";
 import type { TabHost } from "../tab.ts";
 
 export const podsRef = "core/v1/pods";
-// A longer list is loaded in parts. By default, a node runs at most 110 pods.
+// The maximum number of rows of a complete list. A longer list is loaded in parts. By default, a node runs at most 110
+// pods.
 const maxRows = 2000;
-const minReadInterval = 10_000; // ms
+const minReadInterval = 10_000; // ms between two reads of the requests
 
 export interface NodePod {
   readonly row: Entry;
   readonly status: string;
   readonly restarts: string;
-  /** null until the pod's requests are read. */
+  /** The resource requests of the pod. null until they are read. */
   readonly requests: Amounts | null;
 }
 
@@ -25,7 +26,7 @@ export class NodePods implements FeedListener {
   /** The sums of the requests of the pods on the node. null until they are read. */
   requests: Amounts | null = null;
   limits: Amounts | null = null;
-  /** Why the requests could not be read, or "". */
+  /** The reason why the requests could not be read. Empty if they could be read. */
   problem = "";
   private readonly feed: Feed;
   private readonly byName = new Map<string, Amounts>();
@@ -53,7 +54,7 @@ export class NodePods implements FeedListener {
     this.pendingRead.abort();
   }
 
-  /** Called when the connection is lost, and when it is restored. */
+  /** Is called when the connection is restored, and also when it is lost. */
   reconnected(): void {
     this.feed.reconnected();
   }

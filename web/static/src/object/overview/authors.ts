@@ -9,7 +9,7 @@ import type { ChangeAuthor, JsonObject } from "../../net/wire.ts";
 import type { TabHost } from "../tab.ts";
 
 export interface PartAuthor extends ChangeAuthor {
-  /** Members of the object, such as "spec" and "status". */
+  /** The members of the object that the author changed, such as "spec" and "status". */
   readonly parts: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export function readAuthors(response: unknown): PartAuthor[] {
     }));
 }
 
-/** Returns the newest author of each part, the newest first. An author of several parts is one entry. */
+/** Returns the newest author of each part of the object, the newest first. An author of several parts is one entry. */
 export function lastAuthors(authors: readonly PartAuthor[]): PartAuthor[] {
   const newest = authors.toSorted((a, b) => Date.parse(b.time) - Date.parse(a.time));
   const seen = new Set<string>();
@@ -44,7 +44,7 @@ export function lastAuthors(authors: readonly PartAuthor[]): PartAuthor[] {
 function changedParts(before: JsonObject, after: JsonObject): string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   const parts = [...names].filter((name) => before[name] !== after[name]);
-  // Each change writes the resource version, so metadata counts only if nothing else changed.
+  // Each change writes metadata.resourceVersion, so metadata counts only if nothing else changed.
   return parts.length > 1 ? parts.filter((name) => name !== "metadata") : parts;
 }
 
@@ -58,7 +58,7 @@ export function withChange(authors: readonly PartAuthor[], last: LastChange, obj
   return [{ ...by, time: last.at, parts: changedParts(last.before, object) }, ...authors].slice(0, 2 * maxAuthors);
 }
 
-const readInterval = 10_000; // ms
+const readInterval = 10_000; // minimum ms between two reads of the authors
 
 /** Keeps the authors of the shown object. */
 export class AuthorReader {
@@ -95,7 +95,7 @@ export class AuthorReader {
   /** Reads the authors if a change without a known author arrived, at most every 10 s. */
   tick(): void {
     const now = performance.now();
-    // Guests see only the changes during their visit.
+    // Do not read the authors for guests, who see only the changes during their visit.
     if (!this.isOutdated || this.isDeleted || sharedParts() !== null || now - this.readAt < readInterval) return;
     this.readAt = now;
     this.isOutdated = false;

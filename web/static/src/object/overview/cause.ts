@@ -6,12 +6,12 @@ import type { Verdict } from "../../net/wire.ts";
 import type { OwnedPod } from "../workload/workload-pods.ts";
 
 export interface Cause {
-  readonly resource: string; // the ref; empty if unknown
+  readonly resource: string; // the ref of the cause's resource; empty if unknown
   readonly kind: string;
   readonly ns: string;
   readonly name: string;
   readonly sentence: string;
-  readonly isMissing: boolean; // whether the object does not exist
+  readonly isMissing: boolean; // whether the object that is the cause does not exist
 }
 
 /** Reads the cause that the server sends with a verdict. null if it sends none. */
@@ -25,7 +25,7 @@ export function readCause({ cause }: Verdict): Cause | null {
     : { resource, kind, ns, name, sentence, isMissing: cause["missing"] === true };
 }
 
-/** Names the worst pod of a workload as the cause. null if no pod is worse than "ok". */
+/** Returns the worst pod of a workload as the cause, or null if no pod is worse than "ok". */
 export function causeInPods(ns: string, pods: readonly OwnedPod[]): Cause | null {
   const [worst] = [...pods].sort(
     (a, b) => severities.indexOf(b.verdict.severity) - severities.indexOf(a.verdict.severity),
@@ -44,6 +44,9 @@ export function causeInPods(ns: string, pods: readonly OwnedPod[]): Cause | null
   };
 }
 
-/** Whether a container crashed, so that its previous log explains the problem. */
+/**
+ * Whether the reason or the sentence of a verdict states that a container crashed, so that its previous log explains the
+ * problem.
+ */
 export const isCrash = (reason: string, sentence: string): boolean =>
   reason === "CrashLoopBackOff" || /CrashLoopBackOff|OOMKilled|last exit [1-9]/.test(sentence);

@@ -57,7 +57,7 @@ function Mark({ severity, isNamed = true }: { severity: Severity; isNamed?: bool
   );
 }
 
-// The namespace is omitted if it is that of the object in the panel.
+// Shows the kind and the name of an object. Its namespace is omitted if the object in the panel has the same namespace.
 function ObjectName({ object, ns, isLink }: { object: AffectedObject; ns: string; isLink: boolean }) {
   const { hrefOf } = useContext(Overview);
   const href = isLink && object.resource !== "" ? hrefOf(object.resource, object) : null;
@@ -89,7 +89,7 @@ interface AffectedObjectsProps {
   ns: string;
 }
 
-/** Shows nothing if no object is affected. */
+/** Lists the affected objects. Shows nothing if no object is affected. */
 export function AffectedObjects({ explanation, resource, ns }: AffectedObjectsProps) {
   const [isOpen, setOpen] = useState(false);
   const { affected, affectedTotal } = explanation;
@@ -117,7 +117,7 @@ export function AffectedObjects({ explanation, resource, ns }: AffectedObjectsPr
   );
 }
 
-/** Shows nothing if everything was examined. */
+/** Lists what was not examined. Shows nothing if everything was examined. */
 export const Unexamined = ({ sentences }: { sentences: readonly string[] }) =>
   sentences.length === 0 ? null : (
     <details class="part unexamined">

@@ -7,7 +7,7 @@ import { number, text, texts, trees } from "../facts/read.ts";
 import type { TabHost } from "../tab.ts";
 
 export interface AffectedObject {
-  readonly resource: string; // the ref; empty if the cluster does not serve the kind
+  readonly resource: string; // the ref of the resource; empty if the cluster does not serve the kind
   readonly kind: string;
   readonly ns: string;
   readonly name: string;
@@ -17,7 +17,7 @@ export interface AffectedObject {
 /** One object on the path to a cause. */
 export interface Hop extends AffectedObject {
   readonly sentence: string;
-  /** If the requests of a route's rule reach no pod: the host and path of this rule. Otherwise empty. */
+  /** The host and path of a route's rule whose requests reach no pod. Empty if there is no such rule. */
   readonly rule: string;
   readonly state: "there" | "missing" | "unknown";
 }
@@ -26,14 +26,14 @@ export interface Explanation {
   readonly chain: readonly Hop[]; // the object itself first, the cause last
   readonly affected: readonly AffectedObject[];
   readonly affectedTotal: number;
-  /** Changes when a related object is added or deleted, or gets another severity. */
+  /** A text that changes when a related object is added or deleted, or gets another severity. */
   readonly related: string;
   readonly unexamined: readonly string[];
 }
 
 const none: Explanation = { chain: [], affected: [], affectedTotal: 0, related: "", unexamined: [] };
 
-/** Reads a message. Invalid parts are skipped. */
+/** Reads an explanation from a message. Invalid parts are skipped. */
 export function readExplanation(m: JsonObject): Explanation {
   const affected = trees(m["affected"]).map(readObject);
   return {
@@ -59,7 +59,7 @@ const readObject = (o: JsonObject): AffectedObject => ({
 });
 
 export class ExplanationReader implements Handler {
-  /** Empty until it has arrived. */
+  /** The newest explanation. Empty until the first one has arrived. */
   explanation = none;
   private readonly subscription: Subscription;
 
@@ -80,7 +80,7 @@ export class ExplanationReader implements Handler {
     this.onChange();
   }
 
-  /** The old explanation stays until a new one arrives. The panel shows that it is not live. */
+  /** Is called before a new explanation. The old one stays until then, and the panel shows that it is not live. */
   restart(): void {
     this.onChange();
   }

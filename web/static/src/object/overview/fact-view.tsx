@@ -7,7 +7,7 @@ import { Age, useHighlight } from "../../ui/view.tsx";
 import type { ObjectName } from "../../model/view.ts";
 import type { Bar, Fact, Group, Item, Piece, Section, Table, Target } from "../facts/fact.ts";
 
-const maxDrawnValue = 50_000; // characters
+const maxDrawnValue = 50_000; // characters; the rest of a longer value is not drawn
 
 export interface OverviewScope {
   /** Returns the URL that opens an object in the panel, or null if the object's resource is unknown. */

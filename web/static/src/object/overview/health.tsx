@@ -22,7 +22,7 @@ interface Props {
   readonly cause?: Cause | null;
   /** The path to the cause; empty if it is unknown. */
   readonly chain?: readonly Hop[];
-  /** The address of the log of the crashed container's previous run. null if no container crashed. */
+  /** The URL of the log of the crashed container's previous run. null if no container crashed. */
   readonly previousLog?: string | null;
 }
 
@@ -37,7 +37,7 @@ export function HealthView({ health, verdict, isDeleted, cause = null, chain = [
   const summary = useHighlight<HTMLParagraphElement>(isDeleted ? null : `${severity} ${reason}`);
   if (severity === "none") return null;
   const hasChain = !isDeleted && chain.length > 1;
-  // Do not repeat the cause if the path and the reason already name it.
+  // Do not show the cause if the path and the reason already name it.
   const namedCause = hasChain && cause !== null && reason.includes(cause.sentence) ? null : cause;
   return (
     <div class="health" data-health={severity} title={verdict?.reason || undefined}>

@@ -46,7 +46,7 @@ export class OverviewTab implements Tab {
   private health: Health | null = null;
   private verdict: Verdict | null = null;
   private isDeleted = false;
-  // Whether a reference has no link, because the resource of its object is unknown.
+  // Whether the overview contains a reference without a link, because the resource of its object is unknown.
   private hasUnresolvedLinks = false;
   private kindSection: KindSection | null = null;
   private isClosed = false;
@@ -71,7 +71,7 @@ export class OverviewTab implements Tab {
     this.workload.show(object);
     if (object === this.object && health === this.health && verdict === this.verdict && isDeleted === this.isDeleted)
       return;
-    // Do not highlight the differences to a replaced object of the same name.
+    // If another object of the same name has replaced the object, do not highlight the differences.
     this.state.highlightsChanges = uid(object) === uid(this.object);
     this.object = object;
     this.health = health;
@@ -186,7 +186,7 @@ export class OverviewTab implements Tab {
     );
   }
 
-  // The server's cause, or otherwise the worst pod of an unhealthy workload.
+  // Returns the cause that the server has sent, or otherwise the worst pod of an unhealthy workload.
   private cause(): Cause | null {
     const { verdict, workload } = this;
     if (verdict === null) return null;
@@ -195,7 +195,7 @@ export class OverviewTab implements Tab {
     return causeInPods(this.host.name.ns, workload.pods);
   }
 
-  // The log of the run before a crash, of this pod or of the pod that is the cause.
+  // Returns the URL of the log of the run before a crash, of this pod or of the pod that is the cause.
   private previousLog(cause: Cause | null): string | null {
     const { host, verdict, object } = this;
     if (!isShared("core/v1/pods/log") || verdict === null) return null;
@@ -224,7 +224,7 @@ const hasRevisions = (ref: string): boolean => /^apps\/v1\/(deployments|stateful
 
 const uid = (object: JsonObject | null): string => text(valueAt(object, "metadata", "uid"));
 
-// Returns null for kinds without a section of their own.
+// Loads the section that only objects of this kind have. Returns null if there is none.
 async function loadKindSection(host: TabHost, onChange: () => void): Promise<KindSection | null> {
   // A guest possibly sees only some pods, so the sums would be wrong.
   if (host.kind.ref !== "core/v1/nodes" || sharedParts() !== null) return null;

@@ -20,7 +20,7 @@ const groupTitles = ["Uses", "Used by", "Selects", "Selected by"];
 export class ReferenceReader {
   graph: Graph | null = null;
   readAt = "";
-  /** Empty if the previous request succeeded. */
+  /** The reason why the previous request failed. Empty if it succeeded. */
   problem = "";
   isDeleted = false;
   private readonly poller: RelatedPoller;
@@ -51,7 +51,7 @@ export class ReferenceReader {
     this.poller.request();
   }
 
-  /** The uid is empty if the viewer is not permitted to see the object. */
+  /** Follows an object. Its uid is empty if the viewer is not permitted to see the object. */
   show(uid: string, isDeleted: boolean): void {
     this.isDeleted = isDeleted;
     if (isDeleted || uid !== this.objectUid) {

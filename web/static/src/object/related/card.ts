@@ -49,7 +49,10 @@ export function nodeDescription(node: GraphNode, isSelf: boolean): string {
   );
 }
 
-/** Returns null if the object cannot be opened. inPanel selects the panel instead of the object's own page. */
+/**
+ * Returns the URL of an object, or null if it cannot be opened. If inPanel is true, the URL opens the panel instead of
+ * the object's own page.
+ */
 export function nodeHref(node: GraphNode, inPanel: boolean, tab = "related"): string | null {
   if (node.ref === "") return null;
   const ns = node.ns === "" ? [] : [node.ns];
@@ -58,7 +61,7 @@ export function nodeHref(node: GraphNode, inPanel: boolean, tab = "related"): st
   return inPanel ? formatView({ ...defaultView(node.ref), ns, open, tab }) : objectHref(node.ref, open, tab);
 }
 
-/** Creates plain text instead of a link if the object cannot be opened. */
+/** Creates a link to an object, or plain text if the object cannot be opened. */
 export function nodeLink(
   node: GraphNode,
   isSelf: boolean,
@@ -89,7 +92,7 @@ export function nodeLink(
   return h("a", { ...attributes, href, "data-address": true, "aria-current": isSelf ? "true" : null }, ...children);
 }
 
-/** The end of a long name stays visible, because it distinguishes similar names. */
+/** Creates the card of an object. The end of a long name stays visible, because it distinguishes similar names. */
 export function createCard(node: GraphNode, isSelf: boolean, inPanel: boolean, host: TabHost): HTMLElement {
   const name = nodeLabel(node);
   const tailStart = name.length > 18 ? name.length - 8 : name.length;

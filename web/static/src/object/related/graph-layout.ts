@@ -11,7 +11,10 @@ export interface GraphLink {
   readonly via: readonly string[];
 }
 
-/** Omits a "selects" line if the selecting object also owns the selected one, because that is expected. */
+/**
+ * Returns the lines of a graph. It omits a "selects" line if the selecting object also owns the selected one, because
+ * that is expected.
+ */
 export function linksOf(graph: Graph): GraphLink[] {
   const owned = new Map<string, string[]>();
   for (const e of graph.edges) if (e.type === "owns") owned.set(e.from, [...(owned.get(e.from) ?? []), e.to]);
@@ -74,13 +77,13 @@ export function labelPosition(from: Point, to: Point, points: readonly Point[]):
   return { x: (from.x + next.x) / 2, y: (from.y + next.y) / 2 };
 }
 
-/** Sorts by column from left to right, and within a column from top to bottom. */
+/** Sorts cards by column from left to right, and within a column from top to bottom. */
 export function readingOrder(ids: readonly string[], layout: GraphLayout): string[] {
   const at = (id: string): Point => layout.nodes.get(id) ?? { x: 0, y: 0 };
   return [...ids].sort((a, b) => Math.round(at(a).x) - Math.round(at(b).x) || at(a).y - at(b).y);
 }
 
-/** Returns the card to which an arrow key moves the focus, or null. Left and right follow a line. */
+/** Returns the card to which an arrow key moves the focus, or null. The left and right arrow keys follow a line. */
 export function neighborOf(id: string, key: string, layout: GraphLayout, links: readonly GraphLink[]): string | null {
   const here = layout.nodes.get(id);
   if (here === undefined) return null;
@@ -88,7 +91,7 @@ export function neighborOf(id: string, key: string, layout: GraphLayout, links: 
   const nearest = (ids: readonly string[]): string | null => [...ids].sort((a, b) => y(a) - y(b))[0] ?? null;
   if (key === "ArrowRight") return nearest(links.filter((l) => l.from === id).map((l) => l.to));
   if (key === "ArrowLeft") return nearest(links.filter((l) => l.to === id).map((l) => l.from));
-  // Up and down move the focus within the column.
+  // The up and down arrow keys move the focus within the column.
   const down = key === "ArrowDown";
   if (!down && key !== "ArrowUp") return null;
   return nearest(

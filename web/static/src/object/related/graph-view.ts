@@ -19,7 +19,7 @@ const denseThreshold = 120; // lines; in a graph with more, each line is drawn f
 
 export class GraphView {
   private readonly lines = svg("svg", { class: "lines", "aria-hidden": "true" });
-  // The labels of the lines. They are in front of the cards.
+  // The labels of the lines, in front of the cards.
   private readonly labels = svg("svg", { class: "lines words", "aria-hidden": "true" });
   readonly panZoom: PanZoom;
   readonly element: HTMLElement;
@@ -77,7 +77,7 @@ export class GraphView {
     if (hadFocus && focused !== null) this.focus(focused);
   }
 
-  /** Removes the drawing. The next one is scaled again. */
+  /** Removes the drawing. The next drawing is scaled to fit again. */
   clear(): void {
     this.layout = null;
     this.links = [];

@@ -20,7 +20,7 @@ export interface GraphNode {
   readonly severity: Severity;
   /** The number of unnamed objects that this node represents. 0 for a single object. */
   readonly count: number;
-  /** Whether the node represents the ReplicaSets without pods of one owner. */
+  /** Whether the node represents several ReplicaSets without pods that have the same owner. */
   readonly isFolded?: boolean;
 }
 
@@ -52,7 +52,7 @@ export interface Graph {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Returns null if the body is not a graph. Invalid parts are skipped. */
+/** Decodes a graph. Returns null if the body is not a graph. Invalid parts are skipped. */
 export function readGraph(body: unknown): Graph | null {
   if (!isFields(body) || !Array.isArray(body["nodes"]) || !Array.isArray(body["edges"])) return null;
   const nodes = new Map(
@@ -111,12 +111,12 @@ export function foldRevisions(graph: Graph, opened: ReadonlySet<string>): Graph 
   if (graph.truncated) return graph;
   const owners = new Set(graph.edges.filter((e) => e.type === "owns").map((e) => e.from));
   const replicaSets = new Map(graph.nodes.filter((n) => n.kind === "ReplicaSet").map((n) => [n.id, n]));
-  const revisions = new Map<string, GraphNode[]>(); // by owner
+  const revisions = new Map<string, GraphNode[]>(); // the ReplicaSets of each owner, by the owner's ID
   for (const { from, to, type } of graph.edges) {
     const revision = replicaSets.get(to);
     if (type === "owns" && revision !== undefined) revisions.set(from, [...(revisions.get(from) ?? []), revision]);
   }
-  const nodeOf = new Map<string, GraphNode>(); // the node that replaces a ReplicaSet, by ID
+  const nodeOf = new Map<string, GraphNode>(); // the node that replaces a ReplicaSet, by the ReplicaSet's ID
   for (const [owner, all] of revisions) {
     const old = all.filter((n) => !owners.has(n.id) && n.state === "there" && !isCounted(n.severity) && n.count === 0);
     const id = `${owner}+revisions`;
@@ -131,7 +131,10 @@ export function foldRevisions(graph: Graph, opened: ReadonlySet<string>): Graph 
 
 export interface Relation {
   readonly node: GraphNode;
-  /** The object through which the node is related, and the relation to it in words. null for a direct relation. */
+  /**
+   * If the node is related through another object: this object, and the relation to it in words. null for a direct
+   * relation.
+   */
   readonly intermediate: { readonly words: string; readonly object: GraphNode } | null;
   readonly via: string;
 }
@@ -141,7 +144,7 @@ export interface Group {
   readonly relations: readonly Relation[];
 }
 
-/** Each node is in one group only. */
+/** Returns the related objects by type of relation. Each node is in one group only. */
 export function groupsOf(graph: Graph): Group[] {
   const byId = new Map(graph.nodes.map((n) => [n.id, n]));
   const subject = graph.nodes[0] as GraphNode;

@@ -9,12 +9,12 @@ interface LayoutRequest {
   readonly height: number;
 }
 
-// In graphs with more nodes, the optimal assignment of nodes to columns takes too long.
+// The maximum number of nodes for the optimal assignment of nodes to columns, which takes too long for more nodes.
 const exactRankLimit = 60;
 
 export function layout(order: LayoutRequest, signal: AbortSignal): Promise<GraphLayout> {
   return new Promise((resolve, reject) => {
-    // The page and the worker both load this file.
+    // The worker loads this same file, which also contains the code of the worker.
     const worker = new Worker(import.meta.url, { type: "module" });
     const terminate = (): void => worker.terminate();
     signal.addEventListener("abort", () => {
@@ -63,8 +63,8 @@ async function computeLayout({ ids, links, width, height }: LayoutRequest): Prom
 
 if (typeof document === "undefined" && typeof self !== "undefined") {
   self.onmessage = (e: MessageEvent<LayoutRequest>): void => {
-    // The page receives an error event only for errors outside of promises. Therefore, throw the error again in a
-    // timer.
+    // The page receives an error event only for errors outside of promises, so throw an error of this promise again in
+    // a timer.
     computeLayout(e.data).then(
       (layout) => self.postMessage(layout),
       (err: unknown) =>

@@ -2,7 +2,7 @@ import { isCounted } from "../../model/severity.ts";
 import { severityWords, stateLabels } from "./card.ts";
 import type { GraphNode } from "./graph.ts";
 
-/** Shows nothing for an object that exists and has no problem. */
+/** Shows the state of an object. Shows nothing if the object exists and has no problem. */
 export function NodeState({ node: { state, reason, severity } }: { node: GraphNode }) {
   const [tone, symbol, word] = stateLabels[state];
   if (word !== "")

@@ -66,7 +66,10 @@ export class PanZoom {
     this.applyTransform();
   }
 
-  /** Scales the drawing to fit. Unless showAll is true, it stays legible and is centered on the point. */
+  /**
+   * Scales the drawing to fit into the viewport. Unless showAll is true, the drawing stays legible, and is centered on
+   * `center`.
+   */
   fit(center: Point, showAll = false): void {
     const { clientWidth, clientHeight } = this.element;
     if (clientWidth === 0) {
@@ -74,7 +77,7 @@ export class PanZoom {
       return;
     }
     const fitScale = Math.min(1, clientWidth / this.width, clientHeight / this.height);
-    // If the complete drawing would be too small to read, scale it to the width. Users then scroll only vertically.
+    // If the complete drawing would be too small to read, scale it to the width, so that users scroll only vertically.
     this.scale = showAll
       ? Math.max(minScale, fitScale)
       : fitScale >= minInitialScale

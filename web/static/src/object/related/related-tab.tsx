@@ -32,15 +32,15 @@ export class RelatedTab implements Tab {
   private readonly explanation: ExplanationReader;
   // A text that differs after each change of related objects. Empty if the server does not report such changes.
   private related = "";
-  private reported = ""; // the last nonempty value of the field related
+  private reported = ""; // the last nonempty value of `related`
   private layoutAbort = new AbortController();
   private graph: Graph | null = null;
   private readonly openedRevisions = new Set<string>();
   private requestedObject: JsonObject | null = null;
   private isDeleted = false;
-  private readAt = 0; // time in ms
+  private readAt = 0; // ms; time of the last read
   private forbidden: Note | null = null;
-  private problem = ""; // empty if the previous request succeeded
+  private problem = ""; // reason why the previous request failed; empty if it succeeded
   private isGraphShown = false;
   private isLayoutFailed = false;
   private mode: ViewMode;
@@ -77,7 +77,8 @@ export class RelatedTab implements Tab {
       this.render();
     }
     if (forbidden !== null) return;
-    // The panel already shows that the object was deleted.
+    // For a deleted object, keep the graph without an error, because the panel already shows that the object was
+    // deleted.
     if (gone) {
       this.poller.close();
       this.problem = this.graph === null ? "The object was deleted before its related objects were loaded." : "";
@@ -88,8 +89,8 @@ export class RelatedTab implements Tab {
     this.poller.request();
   }
 
-  // Requests the graph again if the server reports a change of a related object. The first report is no such change,
-  // because the first graph already includes it.
+  // Requests the graph again if the server reports a change of a related object. The first report is not a change,
+  // because the first graph already includes what it reports.
   private explanationChanged(): void {
     const { related } = this.explanation.explanation;
     const isChange = this.reported !== "" && related !== "" && this.reported !== related;

@@ -1,10 +1,10 @@
-// Buttons that copy the names of an object, and the kubectl commands that read it.
+// Buttons that copy the names of an object, and buttons that copy the kubectl commands that read it.
 
 import { useState } from "preact/hooks";
 import { copyText } from "../../ui/clipboard.ts";
 import type { CopyItem } from "./kubectl.ts";
 
-const confirmationTime = 2000; // ms
+const confirmationTime = 2000; // ms for which the result of a copy is shown
 
 interface Props {
   readonly items: readonly CopyItem[];

@@ -1,7 +1,7 @@
 // Finds the events of a workload and of the objects that it owns, by the object that each event names.
 
 export interface EventScope {
-  readonly kind: string; // of the workload
+  readonly kind: string; // kind of the workload
   readonly name: string;
   /** The kind and the names of the objects between the workload and its pods, such as ReplicaSets. */
   readonly intermediateKind: string;

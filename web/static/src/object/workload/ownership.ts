@@ -14,11 +14,14 @@ export interface PodQuery {
   /** The label selector of the pods. Empty for a CronJob, whose pods are selected by the names of its Jobs. */
   readonly labels: string;
   readonly intermediate: Intermediate | null;
-  /** Whether pods count only if the workload owns them. A Service owns no pods. */
+  /** Whether only pods that the workload owns count. False for a Service, which owns no pods. */
   readonly ownsPods: boolean;
 }
 
-/** Returns null if the object selects no pods. The parameter ref is the ref of the object's resource. */
+/**
+ * Returns how to find the pods of an object, or null if it selects none. The parameter ref is the ref of the object's
+ * resource.
+ */
 export function podQueryOf(ref: string, object: unknown): PodQuery | null {
   const labels = labelSelector(valueAt(object, "spec", "selector"));
   const query = (intermediateRef: string): PodQuery | null =>
@@ -51,7 +54,7 @@ export function podQueryOf(ref: string, object: unknown): PodQuery | null {
   return null;
 }
 
-/** The selector of the pods of several Jobs. Empty if there are none. */
+/** Returns the label selector of the pods of several Jobs. Empty if there are no Jobs. */
 export const podsOfJobs = (jobs: readonly string[]): string =>
   jobs.length === 0 ? "" : `batch.kubernetes.io/job-name in (${jobs.join(",")})`;
 
@@ -69,8 +72,8 @@ export function controllerOf(object: unknown): Controller | null {
 export const uidOf = (object: unknown): string => text(valueAt(object, "metadata", "uid"));
 
 /**
- * Reports whether a workload owns a pod, directly or through another object (a ReplicaSet or a Job). The parameter read
- * returns this object. If it is not loaded, it counts as owned by the workload, because the labels match.
+ * Reports whether a workload owns a pod, directly or through another object (a ReplicaSet or a Job). The function read
+ * returns this other object. If the object is not loaded, the pod counts as owned, because its labels match.
  */
 export function ownsPod(uid: string, pod: unknown, read: (controller: Controller) => unknown): boolean {
   const owner = controllerOf(pod);
@@ -81,7 +84,7 @@ export function ownsPod(uid: string, pod: unknown, read: (controller: Controller
   return uidOf(between) === owner.uid && controllerOf(between)?.uid === uid;
 }
 
-/** The number of a ReplicaSet or ControllerRevision. null if unknown. */
+/** Returns the revision number of a ReplicaSet or ControllerRevision. null if unknown. */
 export function revisionOf(object: unknown): number | null {
   const direct = number(valueAt(object, "revision"));
   if (direct !== null) return direct;

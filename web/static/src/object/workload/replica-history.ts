@@ -9,14 +9,14 @@ import { number, valueAt } from "../facts/read.ts";
 import { countsOf } from "./replicas.ts";
 
 interface Point {
-  readonly at: number; // in seconds since 1970
-  /** null if unknown, or if the workload does not exist. */
+  readonly at: number; // time in seconds since 1970
+  /** The desired number of replicas. null if unknown, or if the workload does not exist. */
   readonly desired: number | null;
   readonly ready: number | null;
   readonly updated: number | null;
 }
 
-const minRange = 60; // seconds
+const minRange = 60; // seconds; the shortest time that the chart shows
 
 export class ReplicaHistory {
   private readonly history = new History();
@@ -24,14 +24,14 @@ export class ReplicaHistory {
 
   constructor(private readonly ref: string) {}
 
-  /** Returns false if a patch does not apply. */
+  /** Applies a snapshot of the workload's changes. Returns false if a patch does not apply. */
   applySnapshot(object: JsonObject | null, since: string, changes: readonly Change[]): boolean {
     const isConsistent = this.history.applySnapshot(object, since, changes);
     this.first = object;
     return isConsistent;
   }
 
-  /** Returns false if a patch does not apply. */
+  /** Adds changes of the workload. Returns false if a patch does not apply. */
   add(changes: readonly Change[]): boolean {
     return this.history.add(changes);
   }
@@ -113,7 +113,7 @@ export class ReplicaHistory {
     };
   }
 
-  // The page missed changes between the last known change and the time of a gap.
+  // Returns the times without data: from the last known change before a gap to the time of the gap.
   private gaps(): (readonly [number, number])[] {
     const { steps } = this.history;
     return steps.flatMap((step, n) => {

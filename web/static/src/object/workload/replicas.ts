@@ -6,7 +6,7 @@ import { formatInteger } from "../../text/format.ts";
 
 export interface Segment {
   readonly tone: FactTone;
-  readonly label: string; // such as "failing"
+  readonly label: string; // name of the segment, such as "failing"
   readonly count: number;
 }
 
@@ -27,7 +27,8 @@ export interface Counts {
 }
 
 /**
- * Returns null if the object has no replicas. The parameter failing is the number of failing pods; null if unknown.
+ * Returns the replicas of a workload, or null if the object has no replicas. The parameter failing is the number of
+ * failing pods; null if unknown.
  */
 export function replicasOf(ref: string, object: unknown, failing: number | null): Replicas | null {
   const counts = countsOf(ref, object);
@@ -75,7 +76,7 @@ export function countsOf(ref: string, object: unknown): Counts | null {
       available: count("numberAvailable"),
     };
   if (!scaled.test(ref)) return null;
-  // Neither a ReplicaSet nor a StatefulSet with the strategy OnDelete updates its pods.
+  // ReplicaSets, ReplicationControllers, and workloads with the update strategy OnDelete do not update their pods.
   const updates =
     !/(replicasets|replicationcontrollers)$/.test(ref) &&
     text(valueAt(object, "spec", "updateStrategy", "type")) !== "OnDelete";

@@ -8,7 +8,7 @@ import { revisionOf, uidOf } from "./ownership.ts";
 export interface Revision {
   readonly key: string;
   readonly number: number | null;
-  readonly name: string; // of the ReplicaSet or ControllerRevision
+  readonly name: string; // name of the ReplicaSet or ControllerRevision
   readonly created: string;
   readonly cause: string; // the annotation that "kubectl rollout history" shows
   /** The pod template without generated parts. */
@@ -49,10 +49,10 @@ export function revisionsOf(workload: unknown, sources: readonly JsonObject[]): 
   return all.map((r) => (r === current ? { ...r, isCurrent: true } : r));
 }
 
-// The revision to which the workload is being updated.
+// Returns the revision to which the workload is being updated.
 function currentOf(workload: unknown, all: readonly Revision[]): Revision | undefined {
-  const named = text(valueAt(workload, "status", "updateRevision")); // of a StatefulSet
-  const own = revisionOf(workload); // of a Deployment
+  const named = text(valueAt(workload, "status", "updateRevision")); // set only for a StatefulSet
+  const own = revisionOf(workload); // set only for a Deployment
   if (named !== "") return all.find((r) => r.name === named);
   return own === null ? all[0] : all.find((r) => r.number === own);
 }

@@ -13,7 +13,7 @@ interface Props {
   readonly revisions: readonly Revision[];
   readonly info: SubscriptionInfo | null;
   readonly ns: string;
-  readonly resource: string; // such as "replicasets"
+  readonly resource: string; // plural of the resource, such as "replicasets"
 }
 
 export function Revisions({ revisions, info, ns, resource }: Props) {
@@ -59,7 +59,7 @@ export function Revisions({ revisions, info, ns, resource }: Props) {
 
 interface RowProps {
   revision: Revision;
-  previous: Revision | undefined; // the next older one
+  previous: Revision | undefined; // the next older revision
   all: readonly Revision[];
   isOpen: boolean;
   toggle: () => void;

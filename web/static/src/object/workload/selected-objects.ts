@@ -41,7 +41,7 @@ export class SelectedObjects implements FeedListener {
     this.stores.clear();
   }
 
-  /** Called when the connection is lost, and when it is restored. */
+  /** Is called when the connection is restored, and also when it is lost. */
   reconnected(): void {
     this.feed.reconnected();
     for (const store of this.stores.values()) store.reconnected();
@@ -51,7 +51,7 @@ export class SelectedObjects implements FeedListener {
     return this.feed.rows.isComplete;
   }
 
-  /** The number of all rows. If the list is longer than maxRows, the field rows has only some of them. */
+  /** The number of all rows. If the list is longer than maxRows, `rows` has only some of them. */
   get total(): number {
     const { rows } = this.feed;
     return rows instanceof Rows && this.selection.namePrefix !== "" ? this.rows.length : rows.total;

@@ -10,7 +10,7 @@ import { SelectedObjects } from "./selected-objects.ts";
 
 /** The maximum number of pods whose complete objects are loaded, or whose logs are read. */
 export const maxPodObjects = 20;
-const maxIntermediates = 12; // Kubernetes keeps 10 old revisions by default
+const maxIntermediates = 12; // maximum number of loaded intermediates; Kubernetes keeps 10 old revisions by default
 
 export interface OwnedPod {
   readonly name: string;
@@ -83,7 +83,7 @@ export class WorkloadPods {
     return this.podList?.selection.labels ?? "";
   }
 
-  /** The status of the list of pods. null if it is not known which pods to list. */
+  /** The status of the list of pods. null if it is not known yet which pods to list. */
   get info(): SubscriptionInfo | null {
     return this.podList?.info() ?? null;
   }
@@ -97,7 +97,7 @@ export class WorkloadPods {
     return this.podList?.isComplete ?? this.intermediateList?.isComplete ?? false;
   }
 
-  /** The number of selected pods, which can be more than the field pods has. */
+  /** The number of selected pods, which can be more than `pods` contains. */
   get total(): number {
     return Math.max(this.podList?.total ?? 0, this.pods.length);
   }
@@ -138,7 +138,7 @@ export class WorkloadPods {
     return ownsPod(this.uid, pod, ({ name }) => this.intermediateList?.object(name));
   }
 
-  // The pods of a CronJob are those of its Jobs.
+  // The pods of a CronJob are those of its Jobs, so select the pods of the present Jobs.
   private intermediatesChanged(): void {
     if (this.query?.labels === "") this.followPods(podsOfJobs(this.intermediates.map((job) => nameOf(job)).sort()));
     this.onChange();

@@ -5,7 +5,10 @@ import type { LiveText } from "./live-text.ts";
 
 export const completeText = (text: LiveText): string => text.rows.map((r) => `${r.line.text}\n`).join("");
 
-/** Returns null if no text is selected, or if the selection extends beyond the YAML text. */
+/**
+ * Returns the selected text of the YAML view. Returns null if no text is selected, or if the selection extends beyond
+ * the YAML text.
+ */
 export function selectedText(text: LiveText): string | null {
   const selection = getSelection();
   if (selection === null || selection.isCollapsed || selection.rangeCount === 0) return null;
@@ -31,7 +34,7 @@ function position(text: LiveText, node: Node, offset: number): Position {
     const row = text.row(node);
     if (row !== undefined) return { index: row.index, column: columnOf(row, node, offset) };
   }
-  // In an element, the parameter offset is the index of a child node. The position is before that child.
+  // If the node is an element, `offset` is the index of a child node, and the position is before that child.
   const child = node.childNodes[offset];
   if (child !== undefined) {
     const row = text.row(child) ?? text.row(firstLine(child));

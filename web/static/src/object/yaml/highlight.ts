@@ -7,7 +7,10 @@ import type { Block, Row } from "../../yaml/row.ts";
 const names = ["key", "string", "number", "word", "found", "current"] as const;
 type Name = (typeof names)[number];
 
-/** If matchesOnly is true, only the matches of the search are colored, not the YAML syntax. */
+/**
+ * Colors the lines in the blocks. If matchesOnly is true, it colors only the matches of the search, not the YAML
+ * syntax.
+ */
 export function highlightLines(blocks: Iterable<Block>, search: Search, matchesOnly: boolean): void {
   if (!("highlights" in CSS)) return; // the text is readable without colors
   const ranges: Record<Name, AbstractRange[]> = { key: [], string: [], number: [], word: [], found: [], current: [] };
@@ -44,7 +47,8 @@ function highlightSyntax({ line, element }: Row, ranges: Record<Name, AbstractRa
 
 function highlightMatches(row: Row, current: Hit | null, ranges: Record<Name, AbstractRange[]>): void {
   const found = row.found ?? [];
-  // Mark at most 1,000 matches in a line, because people could not distinguish more. Each match has two numbers.
+  // Mark at most 1,000 matches in a line, because people could not distinguish more. The array contains two numbers per
+  // match.
   for (let i = 0; i < found.length && i < 2000; i += 2) {
     const r = range(row, found[i] ?? 0, found[i + 1] ?? 0);
     if (r !== null) ranges[current?.row === row && current.at === found[i] ? "current" : "found"].push(r);

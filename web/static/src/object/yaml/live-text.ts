@@ -9,7 +9,7 @@ import type { Line } from "../../yaml/writer.ts";
 
 const sameText = (a: Line | undefined, b: Line | undefined): boolean => a === b || a?.text === b?.text;
 
-// Every write changes metadata.resourceVersion, so its line is not marked.
+// Returns the new rows without the line metadata.resourceVersion. Every write changes this line, so it is not marked.
 function withoutResourceVersion(newRows: readonly Row[], all: readonly Row[]): readonly Row[] {
   const start = all.findIndex((row) => row.line.text === "metadata:");
   const end = start < 0 ? -1 : start + (all[start] as Row).line.nestedCount;
@@ -56,7 +56,7 @@ export class LiveText {
 
   /**
    * Replaces the shown lines. Changed lines are marked, and get the tooltip. If the tooltip is null, no lines are
-   * marked. If pauseIfDue returns false, the screen stays as it is.
+   * marked. If pauseIfDue returns false, the shown lines do not change.
    */
   async show(lines: readonly Line[], tooltip: string | null, pauseIfDue: () => Promise<boolean> | true): Promise<void> {
     const from = alignLists(
@@ -182,7 +182,7 @@ export class LiveText {
     }
   }
 
-  // Moves the rows that follow this row in its block to a new block.
+  // Splits a block: moves the rows that follow this row in its block to a new block.
   private split(row: Row): void {
     const after: Row[] = [];
     for (let e = row.element.nextElementSibling; e !== null; e = e.nextElementSibling)

@@ -14,7 +14,7 @@ export class Search {
   private pattern: RegExp | null = null;
   private rows: readonly Row[] = [];
 
-  /** The search ignores case. An empty text matches nothing. */
+  /** Sets the text to search for. The search ignores case. An empty text matches nothing. */
   setQuery(query: string): void {
     this.pattern = query === "" ? null : new RegExp(query.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "giu");
     this.current = null;
@@ -22,7 +22,7 @@ export class Search {
     this.setRows(this.rows);
   }
 
-  /** The selected match stays selected as long as its row exists. */
+  /** Sets the rows to search. The selected match stays selected as long as its row exists. */
   setRows(rows: readonly Row[]): void {
     this.rows = rows;
     this.count = 0;
@@ -74,7 +74,7 @@ export class Search {
   }
 
   private matchesIn(text: string): number[] {
-    const out: number[] = []; // start and end of each match, alternating
+    const out: number[] = []; // the start and the end of each match, one after the other
     const pattern = this.pattern as RegExp;
     pattern.lastIndex = 0;
     for (let m = pattern.exec(text); m !== null; m = pattern.exec(text)) out.push(m.index, m.index + m[0].length);

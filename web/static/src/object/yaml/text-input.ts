@@ -17,7 +17,7 @@ export class TextInput {
   ) {
     const { element } = text;
     element.addEventListener("click", (e) => this.click(e));
-    // The browser's find-in-page is about to reveal a match in hidden text.
+    // The browser's find-in-page is about to reveal a match in hidden text, so show this text.
     element.addEventListener("beforematch", (e) => {
       const row = text.row(e.target as Node);
       if (row === undefined) return;
