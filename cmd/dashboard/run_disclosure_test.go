@@ -44,7 +44,7 @@ func (a target) expand(template string) string {
 }
 
 // mask replaces parts of a response by placeholders: the namespace and name of the target, and values that differ
-// between requests (times, resourceVersions and cursors).
+// between requests (times, resourceVersions, cursors, and how long the API server took for the newest discovery).
 func (a target) mask(text string) string {
 	text = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`).ReplaceAllString(text,
 		"TIME")
@@ -54,6 +54,7 @@ func (a target) mask(text string) string {
 	text = regexp.MustCompile(`("path":"/metadata/resourceVersion","value":)"\d+"`).ReplaceAllString(text, "${1}X")
 	// The member "was" of a change contains the previous resourceVersion, such as {"0":"811"}.
 	text = regexp.MustCompile(`("\d+":)"\d+"`).ReplaceAllString(text, "${1}X")
+	text = regexp.MustCompile(`,"latencyMs":\d+`).ReplaceAllString(text, "")
 	text = regexp.MustCompile(`>(\d+[smhd])+<`).ReplaceAllString(text, ">AGE<")
 	return strings.NewReplacer(a.ns, "NS", a.name, "NAME").Replace(text)
 }
