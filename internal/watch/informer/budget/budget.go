@@ -1,8 +1,8 @@
 // Package budget limits the memory of all informers together. Each informer has an Account, which measures its memory.
 // While a list arrives, a Reservation counts its objects, which are not in the journal yet.
 //
-// All functions are safe for concurrent use, except those of a Reservation. They have no mutex locked when they call the Pool
-// or a function of Usage, so that these can lock their own.
+// All functions are safe for concurrent use, except those of a Reservation. They lock no mutex while they call the
+// Pool or a function of Usage, so that these can lock their own.
 package budget
 
 import (
