@@ -132,8 +132,9 @@ func (le *Lease) change(newUnits func(before int64) int64) {
 		return
 	}
 	l.resizeLocked(le, newUnits(before))
-	// Any change can allow waiters to acquire units, even the growth of a lease: an overdue waiter does not block callers
-	// that use fewer units than its own caller. The more units its own caller uses, the fewer callers it blocks.
+	// Any change can allow waiters to acquire units, even the growth of a lease. The reason is that an overdue waiter of a
+	// caller A blocks only callers that use at least as many units as A. If a lease of A grows, A uses more units, so the
+	// waiter blocks fewer other callers.
 	l.grantLocked()
 }
 

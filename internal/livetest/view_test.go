@@ -75,7 +75,8 @@ func applyPatch(object, patch []byte) ([]byte, error) {
 	return decoded.Apply(object)
 }
 
-// A View computes the same digests (hashes of rows) as the browser's script. A different digest is a fault.
+// A View computes the same digests (hashes of rows) as the browser's script. If the server sends
+// a different digest, the View reports a fault.
 func TestDigest(t *testing.T) {
 	text, err := os.ReadFile("../../web/test/digest.json")
 	if err != nil {

@@ -17,8 +17,9 @@ func Text(text string) string {
 	}, text)
 }
 
-// Attr replaces control characters in a log attribute by U+FFFD. The JSON output of slog does not escape them, and
-// some terminals interpret them. Use Attr as ReplaceAttr in slog.HandlerOptions.
+// Attr replaces the control characters U+007F to U+009F in a log attribute by U+FFFD. Some terminals interpret them,
+// and the JSON output of slog escapes only the control characters below U+0020. Use Attr as ReplaceAttr in
+// slog.HandlerOptions.
 func Attr(_ []string, a slog.Attr) slog.Attr {
 	isControl := func(r rune) bool { return r >= 0x7f && unicode.IsControl(r) }
 	if kind := a.Value.Kind(); kind != slog.KindString && kind != slog.KindAny {

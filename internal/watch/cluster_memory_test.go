@@ -120,8 +120,8 @@ func TestPatchesAreShared(t *testing.T) {
 
 // The reported size of the history includes the encoded rows of its changes, because these rows stay in memory for
 // later readers.
-// Invariant: I14. Data that is computed from changes counts toward the memory budget, or is freed. Selectors need
-// little memory. All clients that show the resource picker share one text.
+// Invariant: I14. Data that is computed from changes counts toward the memory budget, or is freed. Label
+// selectors need little memory. All clients that show the resource picker share one encoded list of resources.
 func TestHistorySizeIncludesRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

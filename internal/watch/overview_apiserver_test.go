@@ -28,7 +28,7 @@ func TestOverviewShowsTheStateOfTheAPIServer(t *testing.T) {
 		defer follower.Close()
 		want := overview.APIServer{Version: apitest.Version, State: status.Live, LatencyMS: 0}
 		got := stateFor(program)
-		got.LatencyMS = 0 // The measured latency depends on fake time.
+		got.LatencyMS = 0 // Fake time makes the measured latency meaningless.
 		if got != want {
 			t.Errorf("got %+v, want %+v", got, want)
 		}

@@ -117,7 +117,8 @@ func revocationPaths() []string {
 	}
 }
 
-// TestResponsesEndWhenPermissionIsRevoked checks every route that is not public, except for those listed here.
+// Each route that is not public is either tested by TestResponsesEndWhenPermissionIsRevoked, or listed here with the
+// test that covers it.
 func TestRevocationPathsHaveEveryRoute(t *testing.T) {
 	t.Parallel()
 	covered := map[string]bool{

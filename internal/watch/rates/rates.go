@@ -48,7 +48,8 @@ type sources struct {
 	List        source
 	// Events is the zero source if the list itself contains events.
 	Events source
-	// Pods is the zero source if the list contains pods, or objects without pods.
+	// Pods counts for the pods of the listed objects. It is the zero value if the list itself contains pods, and if the
+	// listed objects have no pods.
 	Pods source
 	// HasPods means that the list contains pods, or controllers of pods.
 	HasPods bool

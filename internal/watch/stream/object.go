@@ -25,8 +25,8 @@ func (v *object) begin(context.Context) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		// Reserve the memory for the part of the text beyond messages.LargestText bytes. The other memory is reserved
-		// already.
+		// messages.ObjectMemory is enough for a text of messages.LargestText bytes. For each further byte, reserve two
+		// bytes: one in the text, and one in the message.
 		c.buffer.Grow(2 * max(0, int64(len(text))-messages.LargestText))
 		message = append(append(message, `,"object":`...), text...)
 		message = c.filter.Shown(o).Verdict().AppendMember(c.options.Cache.AppendHealth(message, text))

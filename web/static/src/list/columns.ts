@@ -103,7 +103,8 @@ export class ColumnWidths {
 
   /**
    * Sets the widths of the columns. "Why" fills the remaining space. Without "Why", the last column does. The parameter
-   * room is the space in characters for texts. While it suffices, long texts are not truncated.
+   * room is the width of the table in characters. If it is larger than the sum of all columns, columns with truncated
+   * texts become wider.
    */
   apply(head: TableHead, room = 0): void {
     const cols = head.colgroup.children;
