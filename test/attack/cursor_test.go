@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,6 +34,7 @@ func TestCursorsHideForeignChanges(t *testing.T) {
 			for _, kind := range []string{configMaps, events} {
 				s.waitForSnapshot(get("/api/v1/snapshot/"+kind+"?ns="+namespace, o.header))
 			}
+			s.waitForSearch(o)
 			s.measureAdvantage(o)
 		}
 	})
@@ -45,6 +47,17 @@ func (s *site) waitForSnapshot(r request) {
 		a := s.do(r)
 		if err := json.Unmarshal([]byte(a.body), &state); err != nil || state.State != "live" {
 			return fmt.Errorf("snapshot: got status %d, state %q; want live", a.status, state.State)
+		}
+		return nil
+	}))
+}
+
+// waitForSearch waits until the search of an observer covers the lists of all resources.
+func (s *site) waitForSearch(o observer) {
+	s.Helper()
+	s.check(eventually(30*time.Second, func() error {
+		if a := s.do(get("/api/v1/search?q=oracle", o.header)); strings.Contains(a.body, `"state":"syncing"`) {
+			return fmt.Errorf("search: a resource is still syncing: %.300s", a.body)
 		}
 		return nil
 	}))

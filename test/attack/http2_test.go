@@ -26,6 +26,7 @@ func TestResetStreamsLogNoErrors(t *testing.T) {
 		token := "Bearer " + s.creator
 		paths := s.streamPaths()
 		baseline := s.warmHealth(shortOrFull(time.Second, 10*time.Second))
+		s.startWatches()
 		start := must(s.counts())(p)
 		var streams atomic.Int64
 		flood := func(n int) {
@@ -54,6 +55,23 @@ func TestResetStreamsLogNoErrors(t *testing.T) {
 	})
 }
 
+// startWatches starts the watches of graphs and verdicts. They outlive a request, so start them before counting
+// goroutines.
+func (s *site) startWatches() {
+	s.Helper()
+	client := &http.Client{Transport: s.transport(healthyAddress)}
+	defer client.CloseIdleConnections()
+	for _, path := range []string{
+		"/api/v1/related/" + configMaps + "/" + s.namespace + "/huge-0", "/api/v1/problems",
+	} {
+		r := must(http.NewRequestWithContext(s.Context(), http.MethodGet, s.program.URL+path, http.NoBody))(s.probe)
+		r.Header.Set("Authorization", "Bearer "+s.creator)
+		response := must(client.Do(r))(s.probe)
+		_ = must(io.Copy(io.Discard, response.Body))(s.probe)
+		s.check(response.Body.Close())
+	}
+}
+
 func (s *site) streamPaths() []string {
 	object := configMaps + "/" + s.namespace + "/huge-0"
 	return []string{
@@ -69,18 +87,7 @@ func TestUnreadStreamsStayWithinTheMemoryLimit(t *testing.T) {
 	runOnEach(t, func(p *probe) {
 		s := p.openTLS()
 		config, baseline := s.clientTLS("h2"), s.warmHealth(shortOrFull(time.Second, 10*time.Second))
-		// Graphs and verdicts start watches that outlive a request, so start them before counting goroutines.
-		client := &http.Client{Transport: s.transport(healthyAddress)}
-		for _, path := range []string{
-			"/api/v1/related/" + configMaps + "/" + s.namespace + "/huge-0", "/api/v1/problems",
-		} {
-			r := must(http.NewRequestWithContext(p.Context(), http.MethodGet, s.program.URL+path, http.NoBody))(p)
-			r.Header.Set("Authorization", "Bearer "+s.creator)
-			response := must(client.Do(r))(p)
-			_ = must(io.Copy(io.Discard, response.Body))(p)
-			s.check(response.Body.Close())
-		}
-		client.CloseIdleConnections()
+		s.startWatches()
 		start := must(s.counts())(p)
 		s.peak.Store(0)
 		var conns []net.Conn
