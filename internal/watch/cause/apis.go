@@ -1,11 +1,13 @@
 package cause
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	admission "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
@@ -31,8 +33,36 @@ func apiService(s *subject.Subject) *verdict.Verdict {
 			name := target.ID.Namespace() + "/" + target.ID.Name()
 			return s.Inherit(&target, verdict.Failed, "Service "+name+": ")
 		}
+		o := neighbor.Decode[struct {
+			Spec struct {
+				Service admission.ServiceReference `json:"service"`
+			} `json:"spec"`
+		}](s.Object)
+		if v := missingServicePort(s, &target, o.Spec.Service.Port, verdict.Failed); v != nil {
+			v.Reason = cmp.Or(s.Own.Reason, v.Reason)
+			v.Sentence = "Not available: " + v.Sentence
+			return v
+		}
 	}
 	return nil
+}
+
+// missingServicePort returns a verdict if a Service does not have the port to which the API server sends requests. A
+// port that is not set is 443. The API server does not check the ports of an ExternalName or headless Service.
+func missingServicePort(
+	s *subject.Subject, n *neighbor.Neighbor, port *int32, severity verdict.Severity,
+) *verdict.Verdict {
+	number := int32(443)
+	if port != nil {
+		number = *port
+	}
+	o := neighbor.Decode[corev1.Service](n.Object)
+	if n.Object == nil || o.Spec.Type == corev1.ServiceTypeExternalName || o.Spec.ClusterIP == corev1.ClusterIPNone ||
+		slices.ContainsFunc(o.Spec.Ports, func(p corev1.ServicePort) bool { return p.Port == number }) {
+		return nil
+	}
+	sentence := fmt.Sprintf("Service %s/%s has no port %d", n.ID.Namespace(), n.ID.Name(), number)
+	return s.ExplainBy(n, severity, "NoSuchPort", sentence)
 }
 
 // autoscaler explains an autoscaler by its target, or by the API that provides its metrics.
@@ -42,6 +72,9 @@ func autoscaler(s *subject.Subject) *verdict.Verdict {
 	}
 	if target := s.FirstMissing(subject.In("spec.scaleTargetRef")); target != nil {
 		return s.ReportMissing(target, verdict.Failed)
+	}
+	if target := s.FirstMissing(subject.In("spec.metrics")); target != nil {
+		return s.ReportMissing(target, verdict.Degraded) // Of several metrics, others possibly work.
 	}
 	for _, c := range neighbor.Conditions(s.Object, metav1.ConditionFalse) {
 		group := mention.MetricsAPI(c.Message)
@@ -91,7 +124,7 @@ func webhooks(s *subject.Subject) *verdict.Verdict {
 			severity, effect = verdict.Degraded, "is skipped for "
 		}
 		target := s.Find(graph.NewID(graph.Kind{Kind: "Service"}, ref.Namespace, ref.Name))
-		if v := serviceDown(s, &target, severity); v != nil {
+		if v := serviceDown(s, &target, ref.Port, severity); v != nil {
 			v.Reason = "WebhookDown"
 			v.Sentence = fmt.Sprintf("Webhook %s %s%s: %s", w.Name, effect, rulesText(w.Rules), v.Sentence)
 			return v
@@ -125,8 +158,18 @@ func definition(s *subject.Subject) *verdict.Verdict {
 	if v := remainingInstances(s); v != nil {
 		return v
 	}
-	for target := range s.Used(subject.In("spec.conversion")) {
-		if v := serviceDown(s, &target, verdict.Failed); v != nil {
+	o := neighbor.Decode[struct {
+		Spec struct {
+			Conversion struct {
+				Webhook struct {
+					ClientConfig admission.WebhookClientConfig `json:"clientConfig"`
+				} `json:"webhook"`
+			} `json:"conversion"`
+		} `json:"spec"`
+	}](s.Object)
+	if ref := o.Spec.Conversion.Webhook.ClientConfig.Service; ref != nil {
+		target := s.Find(graph.NewID(graph.Kind{Kind: "Service"}, ref.Namespace, ref.Name))
+		if v := serviceDown(s, &target, ref.Port, verdict.Failed); v != nil {
 			v.Reason = "ConversionWebhookDown"
 			v.Sentence = "Objects cannot be converted between versions: " + v.Sentence
 			return v
@@ -135,13 +178,16 @@ func definition(s *subject.Subject) *verdict.Verdict {
 	return nil
 }
 
-// serviceDown returns the verdict for a Service of the subject that does not exist or that is failed, or nil.
-func serviceDown(s *subject.Subject, n *neighbor.Neighbor, severity verdict.Severity) *verdict.Verdict {
+// serviceDown returns the verdict for a Service of the subject that does not exist, that is failed, or that does not
+// have the port; otherwise nil.
+func serviceDown(
+	s *subject.Subject, n *neighbor.Neighbor, port *int32, severity verdict.Severity,
+) *verdict.Verdict {
 	switch {
 	case n.Presence == neighbor.Missing:
 		return s.ReportMissing(n, severity)
 	case s.IsFailed(n):
 		return s.Inherit(n, severity, "")
 	}
-	return nil
+	return missingServicePort(s, n, port, severity)
 }

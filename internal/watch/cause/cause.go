@@ -70,6 +70,11 @@ func ruleFor(s *subject.Subject) rule {
 		return application
 	case graph.Kind{Group: rbacGroup, Kind: "RoleBinding"}, graph.Kind{Group: rbacGroup, Kind: "ClusterRoleBinding"}:
 		return binding
+	case graph.Kind{Group: admissionGroup, Kind: "ValidatingAdmissionPolicyBinding"},
+		graph.Kind{Group: admissionGroup, Kind: "MutatingAdmissionPolicyBinding"}:
+		return policyBinding
+	case graph.Kind{Group: "networking.k8s.io", Kind: "IngressClass"}:
+		return ingressClass
 	}
 	if resource.IsCustom(s.ID.Group) || s.ID.Group == flowControlGroup && s.Own.Severity.IsProblem() {
 		return custom

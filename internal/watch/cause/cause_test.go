@@ -48,7 +48,8 @@ func isNamespaced(kind graph.Kind) (namespaced, ok bool) {
 	switch kind.Kind {
 	case "Node", "StorageClass", "PersistentVolume", "ClusterRole", "ClusterRoleBinding", "IngressClass", "APIService",
 		"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "Namespace", "PriorityClass",
-		"DeviceClass", "CustomResourceDefinition", "FlowSchema", "PriorityLevelConfiguration", "ValidatingAdmissionPolicy":
+		"DeviceClass", "CustomResourceDefinition", "FlowSchema", "PriorityLevelConfiguration", "ValidatingAdmissionPolicy",
+		"ValidatingAdmissionPolicyBinding", "VolumeAttributesClass", "IngressClassParams":
 		return false, true
 	case "Unserved":
 		return false, false
@@ -92,6 +93,7 @@ func (*cluster) Now() time.Time { return now }
 // Named knows the kinds of the objects, and some that have none.
 func (c *cluster) Named(by graph.ID, m *neighbor.Mention) (found []neighbor.Neighbor) {
 	kinds := []graph.Kind{
+		{Kind: "ConfigMap"},
 		{Group: "resource.k8s.io", Kind: "DeviceClass"}, {Group: "kueue.x-k8s.io", Kind: "LocalQueue"},
 	}
 	for _, id := range c.order {
@@ -105,7 +107,9 @@ func (c *cluster) Named(by graph.ID, m *neighbor.Mention) (found []neighbor.Neig
 		}
 		namespace := ""
 		if namespaced, _ := isNamespaced(kind); namespaced {
-			namespace = cmp.Or(m.Namespace, by.Namespace())
+			if namespace = cmp.Or(m.Namespace, by.Namespace()); namespace == "" {
+				continue
+			}
 		}
 		found = append(found, c.Find(graph.NewID(kind, namespace, m.Name)))
 	}

@@ -75,17 +75,6 @@ func application(s *subject.Subject) *verdict.Verdict {
 	return custom(s)
 }
 
-// binding reports a binding that grants nothing, because its role does not exist.
-func binding(s *subject.Subject) *verdict.Verdict {
-	target := s.FirstMissing(subject.In("roleRef"))
-	if target == nil {
-		return nil
-	}
-	v := s.ReportMissing(target, verdict.Degraded)
-	v.Sentence = "Grants nothing: " + v.Sentence
-	return v
-}
-
 // disruptionBudget explains a budget by the pod that is not healthy.
 func disruptionBudget(s *subject.Subject) *verdict.Verdict {
 	if message := s.EventMessage("UnmanagedPods"); message != "" && !s.Own.Severity.IsProblem() {

@@ -16,8 +16,11 @@ import (
 // claim explains why a PersistentVolumeClaim is not bound.
 func claim(s *subject.Subject) *verdict.Verdict {
 	o := neighbor.Decode[corev1.PersistentVolumeClaim](s.Object)
-	if o.Status.Phase == corev1.ClaimBound || s.Own.Severity == verdict.None || s.Own.Reason == terminating {
+	if s.Own.Severity == verdict.None || s.Own.Reason == terminating {
 		return nil
+	}
+	if o.Status.Phase == corev1.ClaimBound {
+		return unmodifiedClaim(s, &o)
 	}
 	target := s.FirstMissing(func(u *graph.Use) bool {
 		return slices.Contains([]string{"StorageClass", "VolumeAttributesClass", "PersistentVolume"}, u.Target.Kind.Kind)

@@ -46,6 +46,8 @@ func kindOfNameMember(key string) (target Ref, ok bool) {
 // the value {"name":"settings"}.
 func kindOfObjectMember(key string) (target Ref, ok bool) {
 	switch key {
+	case "clusterTrustBundle":
+		return Ref{Group: "certificates.k8s.io", Kind: "ClusterTrustBundle"}, true
 	case "configMap", "configMapRef", "configMapKeyRef":
 		return Ref{Kind: "ConfigMap"}, true
 	case "secret", "imagePullSecrets", "secretTargetRef":
@@ -63,8 +65,9 @@ func kindOfObjectMember(key string) (target Ref, ok bool) {
 }
 
 const (
-	gatewayGroup  = "gateway.networking.k8s.io"
-	resourceGroup = "resource.k8s.io"
+	admissionGroup = "admissionregistration.k8s.io"
+	gatewayGroup   = "gateway.networking.k8s.io"
+	resourceGroup  = "resource.k8s.io"
 )
 
 // defaultKindOf returns the kind to which a member refers if its reference does not include a kind. The defaults are
@@ -103,7 +106,8 @@ var fluxSources = []string{ //nolint:gochecknoglobals // Constant.
 // hasKind reports whether a member, such as scaleTargetRef, contains a reference that includes the kind.
 func hasKind(key string) bool {
 	switch key {
-	case "subjects", "resource", "dataSource", "involvedObject", "regarding", "related", "valuesFrom", "substituteFrom":
+	case "subjects", "resource", "dataSource", "involvedObject", "regarding", "related", "valuesFrom", "substituteFrom",
+		"describedObject":
 		return true
 	}
 	return strings.HasSuffix(key, "Ref") || strings.HasSuffix(key, "Refs")
@@ -168,6 +172,7 @@ func (w *walker) addSpecialRefs(spec []byte) {
 	}
 	addMember("PersistentVolumeClaim", "", "volumeName", "PersistentVolume")
 	addMember("StatefulSet", "apps", "serviceName", "Service")
+	w.addPolicy(spec)
 	if o.Group == "" && o.Kind == "Service" {
 		members(spec, func(key string, value []byte) {
 			if key == "externalName" {
@@ -179,4 +184,17 @@ func (w *walker) addSpecialRefs(spec []byte) {
 		const label = "kubernetes.io/service-name"
 		w.add(Ref{Kind: "Service", Name: o.Labels[label], Via: "metadata.labels." + label})
 	}
+}
+
+// addPolicy adds the policy of a ValidatingAdmissionPolicyBinding or a MutatingAdmissionPolicyBinding.
+func (w *walker) addPolicy(spec []byte) {
+	kind, ok := strings.CutSuffix(w.object.Kind, "Binding")
+	if !ok || w.object.Group != admissionGroup {
+		return
+	}
+	members(spec, func(key string, value []byte) {
+		if key == "policyName" {
+			w.add(Ref{Group: admissionGroup, Kind: kind, Name: textOf(value), Via: "spec.policyName"})
+		}
+	})
 }

@@ -107,7 +107,8 @@ func (w *walker) addRef(key string, s *refMembers) {
 	if key == "dependsOn" && strings.HasSuffix(w.object.Group, ".toolkit.fluxcd.io") {
 		target, ok = Ref{Group: w.object.Group, Kind: w.object.Kind}, true
 	}
-	if s.kind != "" && hasKind(key) {
+	isParameters := key == "parameters" && w.object.Kind == "IngressClass"
+	if s.kind != "" && (hasKind(key) || isParameters) {
 		target, ok = Ref{Kind: s.kind, Group: s.group}, s.kind != "User" && s.kind != "Group"
 		if s.apiVersion != "" {
 			target.Group, target.Version = splitVersion(s.apiVersion)

@@ -84,7 +84,9 @@ func MissingObject(s *subject.Subject) *verdict.Verdict {
 // its condition NamespaceContentRemaining.
 func RemainingKinds(s *subject.Subject, message string) (kinds []graph.Kind) {
 	for _, found := range remainingPattern.FindAllStringSubmatch(message, maxMentions) {
-		resource := &neighbor.Mention{Kind: found[1], Group: strings.TrimSuffix(found[2], "."), Name: "-"}
+		resource := &neighbor.Mention{
+			Kind: found[1], Group: strings.TrimSuffix(found[2], "."), Namespace: s.ID.Name(), Name: "-",
+		}
 		for _, n := range s.Named(s.ID, resource) {
 			kinds = append(kinds, n.ID.Kind)
 		}

@@ -26,6 +26,8 @@ var firstResources = []string{ //nolint:gochecknoglobals // Constant.
 	"storage.k8s.io/v1/volumeattachments", "apiextensions.k8s.io/v1/customresourcedefinitions",
 	"flowcontrol.apiserver.k8s.io/v1/flowschemas", "certificates.k8s.io/v1/certificatesigningrequests",
 	"admissionregistration.k8s.io/v1/validatingadmissionpolicies",
+	"admissionregistration.k8s.io/v1/validatingadmissionpolicybindings",
+	"admissionregistration.k8s.io/v1/mutatingadmissionpolicybindings",
 }
 
 // onlyNames are resources of which only the existence of objects matters. Their content is not read.
@@ -35,6 +37,7 @@ var onlyNames = []string{ //nolint:gochecknoglobals // Constant.
 	"node.k8s.io/v1/runtimeclasses", "flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations",
 	"resource.k8s.io/v1/deviceclasses", "resource.k8s.io/v1/resourceclaims", "resource.k8s.io/v1/resourceclaimtemplates",
 	"discovery.k8s.io/v1/endpointslices", "storage.k8s.io/v1/volumeattributesclasses",
+	"admissionregistration.k8s.io/v1/mutatingadmissionpolicies", "certificates.k8s.io/v1beta1/clustertrustbundles",
 }
 
 // Of returns the resources that an inherit.Engine watches, in order. omitted are the custom resources beyond

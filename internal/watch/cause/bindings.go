@@ -1,0 +1,89 @@
+package cause
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	admission "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// binding reports a binding that grants nothing, because its role does not exist.
+func binding(s *subject.Subject) *verdict.Verdict {
+	return withoutTarget(s, "roleRef", "Grants nothing: ")
+}
+
+// withoutTarget reports an object that has no effect, because the object to which a member refers does not exist.
+func withoutTarget(s *subject.Subject, member, effect string) *verdict.Verdict {
+	target := s.FirstMissing(subject.In(member))
+	if target == nil {
+		return nil
+	}
+	v := s.ReportMissing(target, verdict.Degraded)
+	v.Sentence = effect + v.Sentence
+	return v
+}
+
+// policyBinding reports a binding of an admission policy without its policy, or without the parameters of the policy.
+func policyBinding(s *subject.Subject) *verdict.Verdict {
+	if v := withoutTarget(s, "spec.policyName", "Enforces nothing: "); v != nil {
+		return v
+	}
+	o := neighbor.Decode[admission.ValidatingAdmissionPolicyBinding](s.Object)
+	ref := o.Spec.ParamRef
+	denies := ref != nil && ref.ParameterNotFoundAction != nil && *ref.ParameterNotFoundAction == admission.DenyAction
+	if !denies || ref.Name == "" {
+		return nil
+	}
+	kind := graph.Kind{Group: admissionGroup, Kind: strings.TrimSuffix(s.ID.Kind.Kind, "Binding")}
+	policy := s.Find(graph.NewID(kind, "", o.Spec.PolicyName))
+	paramKind := neighbor.Decode[admission.ValidatingAdmissionPolicy](policy.Object).Spec.ParamKind
+	if paramKind == nil {
+		return nil
+	}
+	group, _, ok := strings.Cut(paramKind.APIVersion, "/")
+	if !ok {
+		group = ""
+	}
+	// Without a namespace, the parameters of a namespaced kind are in the namespace of each request.
+	for _, n := range s.Named(s.ID, &neighbor.Mention{
+		Kind: paramKind.Kind, Group: group, Namespace: ref.Namespace, Name: ref.Name,
+	}) {
+		if n.ID.Group == group && n.Presence == neighbor.Missing && n.ID.Namespace() == ref.Namespace {
+			v := s.ReportMissing(&n, verdict.Degraded)
+			v.Sentence = "Denies all requests: " + v.Sentence
+			return v
+		}
+	}
+	return nil
+}
+
+// ingressClass reports an IngressClass whose parameters do not exist. Some controllers define no kind for parameters.
+func ingressClass(s *subject.Subject) *verdict.Verdict {
+	if target := s.FirstMissing(subject.In("spec.parameters")); target != nil && target.Resource != "" {
+		return s.ReportMissing(target, verdict.Degraded)
+	}
+	return nil
+}
+
+// unmodifiedClaim reports a bound claim whose volume cannot be modified, because the class does not exist. Other fields
+// of a bound claim, such as its storage class, do not matter any more.
+func unmodifiedClaim(s *subject.Subject, o *corev1.PersistentVolumeClaim) *verdict.Verdict {
+	target := s.FirstMissing(subject.In("spec.volumeAttributesClassName"))
+	if target == nil || target.Resource == "" {
+		return nil
+	}
+	current := o.Status.CurrentVolumeAttributesClassName
+	if current != nil && *current == target.ID.Name() {
+		return nil // The volume has the attributes of the class, which was deleted afterward.
+	}
+	v := s.ReportMissing(target, verdict.Degraded)
+	v.Sentence = fmt.Sprintf("Volume %s is not modified: %s", cmp.Or(o.Spec.VolumeName, "of the claim"), v.Sentence)
+	return v
+}
