@@ -101,10 +101,14 @@ func (c *cluster) Named(by graph.ID, m *neighbor.Mention) (found []neighbor.Neig
 			kinds = append(kinds, id.Kind)
 		}
 	}
-	for _, kind := range kinds {
-		if !strings.EqualFold(kind.Kind, m.Kind) && !strings.EqualFold(kind.Kind+"s", m.Kind) {
-			continue
+	served := func(yield func(graph.Kind, string) bool) {
+		for _, kind := range kinds {
+			if !yield(kind, strings.ToLower(kind.Kind)+"s") {
+				return
+			}
 		}
+	}
+	for _, kind := range neighbor.Kinds(by, m, served) {
 		namespace := ""
 		if namespaced, _ := isNamespaced(kind); namespaced {
 			if namespace = cmp.Or(m.Namespace, by.Namespace()); namespace == "" {

@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
@@ -27,8 +28,11 @@ func custom(s *subject.Subject) *verdict.Verdict {
 			return s.ReportMissing(target, severity)
 		}
 	}
+	if v := cmp.Or(mention.MissingObject(s), mention.MissingReference(s)); v != nil {
+		return v
+	}
 	if s.Own.Severity > verdict.OK {
-		if worst := s.Worst(slices.Collect(s.Used(nil))); worst != nil {
+		if worst := s.Worst(slices.DeleteFunc(slices.Collect(s.Used(nil)), s.IsDependent)); worst != nil {
 			return s.Inherit(worst, verdict.Degraded, worst.String()+": ")
 		}
 	}
@@ -41,6 +45,9 @@ func custom(s *subject.Subject) *verdict.Verdict {
 // explained explains a custom resource by its own message or by its events.
 func explained(s *subject.Subject) *verdict.Verdict {
 	v := mention.Object(s)
+	if v == nil {
+		v = mention.ReferenceProblem(s)
+	}
 	if v == nil && s.Own.Severity.IsProblem() {
 		v = mention.AdmissionFailure(s, s.Own.Sentence)
 	}

@@ -3,49 +3,34 @@ package inherit
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
-	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 )
 
 // Named returns the objects that a message can mean (see neighbor.Cluster). by is the object with the message. Kinds in
 // the group of by are first, and then the kinds of Kubernetes itself.
 func (x *index) Named(by graph.ID, m *neighbor.Mention) (found []neighbor.Neighbor) {
-	var kinds []*resource.Resource
 	x.mu.RLock()
-	for _, r := range x.served {
-		isKind := strings.EqualFold(r.Kind, m.Kind) || strings.EqualFold(r.Resource, m.Kind)
-		if isKind && (m.Group == "" || m.Group == r.Group) {
-			kinds = append(kinds, r)
+	kinds := neighbor.Kinds(by, m, func(yield func(graph.Kind, string) bool) {
+		for kind, r := range x.served {
+			if !yield(kind, r.Resource) {
+				return
+			}
 		}
-	}
-	x.mu.RUnlock()
-	slices.SortFunc(kinds, func(a, b *resource.Resource) int {
-		return cmp.Or(cmp.Compare(distance(by.Group, a.Group), distance(by.Group, b.Group)), cmp.Compare(a.Group, b.Group))
 	})
-	for _, r := range kinds {
+	x.mu.RUnlock()
+	for _, kind := range kinds {
 		namespace := ""
-		if r.Namespaced {
+		if isNamespaced, _ := x.isNamespaced(kind); isNamespaced {
 			if namespace = cmp.Or(m.Namespace, by.Namespace()); namespace == "" {
 				continue
 			}
 		}
-		found = append(found, x.Find(graph.NewID(graph.Kind{Group: r.Group, Kind: r.Kind}, namespace, m.Name)))
+		found = append(found, x.Find(graph.NewID(kind, namespace, m.Name)))
 	}
 	return found
-}
-
-func distance(from, to string) int {
-	switch {
-	case from == to:
-		return 0
-	case resource.IsBuiltIn(to):
-		return 1
-	}
-	return 2
 }
 
 // mentions contains the objects that the messages of other objects name.
@@ -99,7 +84,9 @@ type recorder struct {
 func (r *recorder) Named(by graph.ID, m *neighbor.Mention) []neighbor.Neighbor {
 	found := r.Engine.Named(by, m)
 	for n := range found {
-		r.named = append(r.named, found[n].ID)
+		if !slices.Contains(r.named, found[n].ID) {
+			r.named = append(r.named, found[n].ID)
+		}
 	}
 	return found
 }

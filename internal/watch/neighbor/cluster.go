@@ -36,4 +36,7 @@ type Mention struct {
 	Group     string
 	Namespace string
 	Name      string
+	// IsWord is true if Kind can also be a part of a kind, or contain it: project means AppProject, and sourceCluster
+	// means Cluster. Such a kind is in the group of the object with the message. An exact one can have the same domain.
+	IsWord bool
 }

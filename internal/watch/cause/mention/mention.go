@@ -10,21 +10,34 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 // maxMentions limits the objects that are searched for one message.
 const maxMentions = 5
 
+const (
+	kindWords  = `(?:([A-Za-z]+) )?([A-Za-z]+)(?:\.([a-z0-9.-]+))?`
+	objectName = `["'` + "`" + `]?(?:([a-z0-9][a-z0-9-]*)/)?([a-z0-9][a-z0-9.-]*)["'` + "`" + `]?`
+)
+
 var (
 	// missingPattern matches the name of an object that a message calls missing, after one or two words for its kind.
-	// For example: `device class gpu does not exist` or `secrets "db" not found`.
-	missingPattern = regexp.MustCompile(`([A-Za-z]+)(?: ([A-Za-z]+))?(?:\.([a-z0-9.-]+))?[ /]["'` + "`" + `]?` +
-		`(?:([a-z0-9][a-z0-9-]*)/)?([a-z0-9][a-z0-9.-]*)["'` + "`" + `]? ` +
-		`(?:was not found|not found|could not be found|is missing|does not exist|doesn't exist)`)
-	// objectPattern matches the kind and the name of an object in a message, such as "Deployment/shop/api".
-	objectPattern = regexp.MustCompile(`\b([A-Z][A-Za-z]+)(?:\.([a-z0-9.-]+))?[ /]["'` + "`" + `]?` +
-		`(?:([a-z0-9][a-z0-9-]*)/)?([a-z0-9][a-z0-9.-]*)`)
+	// For example: `device class gpu does not exist` or `project payments, which does not exist`.
+	missingPattern = regexp.MustCompile(kindWords + `[ /]` + objectName +
+		`(?:,? (?:which|that))?(?: in (?:the )?(?:namespace|ns) ["'` + "`" + `]?[a-z0-9-]+["'` + "`" + `]?)? ` +
+		`(?:(?:was |were |is |are )?not found|(?:could not|cannot|can't|couldn't) be found|is missing|` +
+		`(?:does not|doesn't|do not|don't) exist|no longer exists)`)
+	// missingPrefix matches a message that calls an object missing before it names it. For example: `references missing
+	// ResourceFlavor(s): gpu` or `unable to find secret db`.
+	missingPrefix = regexp.MustCompile(`(?i:\b(?:missing|non-?existent|no such|` +
+		`(?:cannot|can't|could not|couldn't|unable to|failed to|did not|didn't) (?:find|locate|resolve)) ` +
+		`(?:(?:the|any|a|an|referenced) )*)` + kindWords +
+		`(?:\(s\))?(?:: ?| (?:named |with name |called )?|/)` + objectName)
+	// objectPattern matches the kind and the name of an object in a message, such as "Deployment/shop/api" or
+	// "ResourceFlavor(s): gpu".
+	objectPattern = regexp.MustCompile(`\b()([A-Z][A-Za-z]+)(?:\(s\))?(?:\.([a-z0-9.-]+))?(?:[ /]|: )` + objectName)
 	// remainingPattern matches a resource in the condition of a namespace, such as "widgets.example.com has 1 resource
 	// instances".
 	remainingPattern = regexp.MustCompile(`([a-z0-9-]+)\.([a-z0-9.-]*) has \d+ resource instances`)
@@ -34,25 +47,32 @@ var (
 		`\b(external|custom|resource) metrics API\b|\b((?:external\.|custom\.)?metrics\.k8s\.io)\b`)
 )
 
-// Object explains a problem by an object that the subject's sentence names, and that is missing or has a problem.
+// Object explains a problem by an object that the subject's messages name, and that is missing or has a problem.
 func Object(s *subject.Subject) *verdict.Verdict {
 	if v := MissingObject(s); v != nil {
 		return v
 	}
-	for _, found := range objectPattern.FindAllStringSubmatch(s.Own.Sentence, maxMentions) {
-		candidates := s.Named(s.ID, &neighbor.Mention{
-			Kind: found[1], Group: found[2], Namespace: found[3], Name: strings.TrimRight(found[4], ".-"),
-		})
-		for n := range candidates {
-			if c := &candidates[n]; c.ID != s.ID && s.HasProblem(c) {
-				s.AddSource(c.Resource, c.ID.Namespace())
-				v := s.Inherit(c, verdict.Degraded, "")
-				v.Reason, v.Sentence = s.Own.Reason, s.Own.Sentence
-				return v
+	for _, text := range messages(s) {
+		for _, found := range objectPattern.FindAllStringSubmatch(text, maxMentions) {
+			candidates := s.Named(s.ID, mentionOf(found, found[2]))
+			for n := range candidates {
+				if c := &candidates[n]; c.ID != s.ID && s.HasProblem(c) {
+					return namedProblem(s, c)
+				}
 			}
 		}
 	}
 	return nil
+}
+
+// namedProblem explains the subject by an object with a problem that its message names.
+func namedProblem(s *subject.Subject, n *neighbor.Neighbor) *verdict.Verdict {
+	s.AddSource(n.Resource, n.ID.Namespace())
+	v := s.Inherit(n, verdict.Degraded, n.String()+": ")
+	if s.Own.Severity.IsProblem() {
+		v.Reason, v.Sentence = s.Own.Reason, s.Own.Sentence
+	}
+	return v
 }
 
 // MissingObject explains a problem by a missing object that the subject's sentence names.
@@ -60,13 +80,9 @@ func MissingObject(s *subject.Subject) *verdict.Verdict {
 	if !s.Own.Severity.IsProblem() {
 		return nil
 	}
-	for _, found := range missingPattern.FindAllStringSubmatch(s.Own.Sentence, maxMentions) {
-		kinds := []string{found[1] + found[2], found[2]}
-		if found[2] == "" {
-			kinds = kinds[:1]
-		}
-		for _, kind := range kinds {
-			candidates := s.Named(s.ID, &neighbor.Mention{Kind: kind, Group: found[3], Namespace: found[4], Name: found[5]})
+	for _, pattern := range []*regexp.Regexp{missingPattern, missingPrefix} {
+		for _, found := range pattern.FindAllStringSubmatch(s.Own.Sentence, maxMentions) {
+			candidates := namedCandidates(s, found)
 			if len(candidates) == 0 {
 				continue
 			}
@@ -78,6 +94,29 @@ func MissingObject(s *subject.Subject) *verdict.Verdict {
 		}
 	}
 	return nil
+}
+
+// namedCandidates returns the objects that a match of a pattern can mean. The kind is two words, one word or, for a
+// custom resource, the end of a kind of its group.
+func namedCandidates(s *subject.Subject, found []string) []neighbor.Neighbor {
+	for _, kind := range []string{found[1] + found[2], found[2]} {
+		if candidates := s.Named(s.ID, mentionOf(found, kind)); len(candidates) > 0 {
+			return candidates
+		}
+	}
+	if !resource.IsCustom(s.ID.Group) {
+		return nil
+	}
+	m := mentionOf(found, found[2])
+	m.IsWord = true
+	return s.Named(s.ID, m)
+}
+
+// mentionOf returns the mention in a match of a pattern with kindWords and objectName.
+func mentionOf(found []string, kind string) *neighbor.Mention {
+	return &neighbor.Mention{
+		Kind: kind, Group: found[3], Namespace: found[4], Name: strings.TrimRight(found[5], ".-"),
+	}
 }
 
 // RemainingKinds returns the kinds of the objects that prevent the deletion of a namespace, according to a message of

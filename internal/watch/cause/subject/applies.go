@@ -1,6 +1,11 @@
 package subject
 
 import (
+	"regexp"
+	"slices"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
@@ -8,7 +13,43 @@ import (
 // HasProblem reports whether a neighbor is degraded or failed for a reason that still applies. Without this
 // check, two objects could keep each other's verdict forever.
 func (s *Subject) HasProblem(n *neighbor.Neighbor) bool {
-	return n.Object != nil && n.Object.Verdict().Severity().IsProblem() && s.stillApplies(n)
+	return n.Object != nil && n.Object.Verdict().Severity().IsProblem() && !s.explains(n) && s.stillApplies(n)
+}
+
+// explains reports whether a neighbor inherits its problem from the subject or through it.
+func (s *Subject) explains(n *neighbor.Neighbor) bool {
+	if !n.Object.Verdict().IsInherited() {
+		return false
+	}
+	v, self := n.Object.Verdict().Unpack(), neighbor.ObjectOf(&s.Neighbor)
+	return v.Cause != nil && v.Cause.Object == self || v.Via != nil && *v.Via == self
+}
+
+// IsDependent reports whether an object that the subject uses also uses the subject, and does not explain its problem:
+// of two objects that use each other, the one that waits is explained by the one that reports an error.
+func (s *Subject) IsDependent(n neighbor.Neighbor) bool {
+	uses, _ := s.References(n.ID)
+	isMutual := slices.ContainsFunc(uses, func(u graph.Use) bool { return u.Target == s.ID })
+	if !isMutual || n.Object == nil || n.Object.Verdict().IsInherited() {
+		return false
+	}
+	own := n.Object.Verdict().Own().Unpack()
+	return rank(&own) <= rank(&s.Own)
+}
+
+var waiting = regexp.MustCompile(`(?i)\b(await|wait(s|ing)?|pending|not (yet )?ready)\b`)
+
+// rank orders the verdicts of objects that use each other: 0 for one that waits, 2 for one that reports an error.
+func rank(own *verdict.Verdict) int {
+	switch {
+	case !own.Severity.IsProblem():
+		return 0
+	case symptom.NamesError(own.Sentence):
+		return 2
+	case waiting.MatchString(own.Sentence):
+		return 0
+	}
+	return 1
 }
 
 // IsFailed reports whether a neighbor is failed for a reason that still applies.
@@ -26,8 +67,6 @@ func (s *Subject) stillApplies(n *neighbor.Neighbor) bool {
 	switch {
 	case root == nil:
 		return true
-	case root.Object == neighbor.ObjectOf(&s.Neighbor):
-		return s.Own.Severity.IsProblem()
 	case root.Resource == "":
 		return true
 	}

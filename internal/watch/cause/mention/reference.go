@@ -1,0 +1,150 @@
+package mention
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// target is an object to which a custom resource refers by a convention.
+type target struct {
+	neighbor.Neighbor
+
+	by *objectrefs.Convention
+	// isSure is true if the member can only mean this object. For example, clusterRef in an object of a group with the
+	// kind Cluster is sure, and queue in a group with the kind LocalQueue is not.
+	isSure bool
+}
+
+// MissingReference explains a custom resource by a missing object to which its spec refers by a convention. If the
+// reference is not sure, a message must name the object. For an object without a status, only a reference that is
+// nothing else counts.
+func MissingReference(s *subject.Subject) *verdict.Verdict {
+	if s.Own.Severity == verdict.OK {
+		return nil
+	}
+	texts := messages(s)
+	for _, t := range targets(s) {
+		isKnown := t.isSure && (s.Own.Severity != verdict.None || t.by.IsPlain && t.by.Kind == "")
+		isNamed := s.Own.Severity.IsProblem() && slices.ContainsFunc(texts, func(text string) bool {
+			return containsName(text, t.ID.Name())
+		})
+		if t.Presence == neighbor.Missing && (isKnown || isNamed) {
+			v := s.ReportMissing(&t.Neighbor, verdict.Degraded)
+			if isNamed && !symptom.NamesMissing(s.Own.Sentence) {
+				v.Reason, v.Sentence = s.Own.Reason, s.Own.Sentence+": "+v.Sentence
+			} else if isNamed {
+				v.Reason, v.Sentence = s.Own.Reason, s.Own.Sentence
+			}
+			return v
+		}
+	}
+	return nil
+}
+
+// ReferenceProblem explains a custom resource by the problem of an object to which its spec refers by a convention. For
+// an object that is neither good nor bad, a condition that is False must name the other object or its kind.
+func ReferenceProblem(s *subject.Subject) *verdict.Verdict {
+	if s.Own.Severity == verdict.OK {
+		return nil
+	}
+	var texts []string
+	if s.Own.Severity == verdict.None {
+		if texts = messages(s); len(texts) == 0 {
+			return nil
+		}
+	}
+	var candidates []neighbor.Neighbor
+	for _, t := range targets(s) {
+		isNamed := slices.ContainsFunc(texts, func(text string) bool {
+			return containsName(text, t.ID.Name()) || strings.Contains(strings.ToLower(text), strings.ToLower(t.ID.Kind.Kind))
+		})
+		if (s.Own.Severity != verdict.None || isNamed) && !s.IsDependent(t.Neighbor) {
+			candidates = append(candidates, t.Neighbor)
+		}
+	}
+	if worst := s.Worst(candidates); worst != nil {
+		s.AddSource(worst.Resource, worst.ID.Namespace())
+		return s.Inherit(worst, verdict.Degraded, worst.String()+": ")
+	}
+	return nil
+}
+
+// targets returns the objects to which a custom resource refers by a convention. It omits references that can mean
+// several kinds, unless the object of exactly one of these kinds exists.
+func targets(s *subject.Subject) (found []target) {
+	text, err := s.Object.JSON()
+	if err != nil {
+		return nil
+	}
+	conventions := objectrefs.Conventions(text)
+	for n := range conventions {
+		c := &conventions[n]
+		candidates := s.Named(s.ID, &neighbor.Mention{
+			Kind: cmp.Or(c.Kind, c.Word), Group: c.Group, Namespace: c.Namespace, Name: c.Name, IsWord: true,
+		})
+		present := slices.DeleteFunc(slices.Clone(candidates), func(n neighbor.Neighbor) bool {
+			return n.Presence == neighbor.Missing
+		})
+		if len(present) == 1 {
+			candidates = present
+		}
+		if len(candidates) == 1 && candidates[0].ID != s.ID {
+			found = append(found, target{candidates[0], c, isSure(s, c, &candidates[0])})
+		}
+	}
+	return found
+}
+
+// isSure reports whether a member can only mean the object.
+func isSure(s *subject.Subject, c *objectrefs.Convention, n *neighbor.Neighbor) bool {
+	plural := n.Resource[strings.LastIndexByte(n.Resource, '/')+1:]
+	word := cmp.Or(c.Kind, c.Word)
+	isExact := strings.EqualFold(word, n.ID.Kind.Kind) || strings.EqualFold(word, plural)
+	return c.IsObject && isExact && (c.IsRef || c.IsPlain && n.ID.Group == s.ID.Group)
+}
+
+// messages returns the subject's sentence. For an object that is neither good nor bad, it also returns the reasons and
+// messages of the conditions that are False.
+func messages(s *subject.Subject) (texts []string) {
+	if s.Own.Sentence != "" {
+		texts = append(texts, s.Own.Sentence)
+	}
+	text, err := s.Object.JSON()
+	if s.Own.Severity != verdict.None || err != nil || !strings.Contains(string(text), `"status":"False"`) {
+		return texts
+	}
+	for _, c := range neighbor.Conditions(s.Object, metav1.ConditionFalse) {
+		if !symptom.IsBadIfTrue(c.Type) {
+			texts = append(texts, c.Reason+": "+c.Message)
+		}
+	}
+	return texts
+}
+
+// containsName reports whether a text contains the name of an object as a word.
+func containsName(text, name string) bool {
+	isPart := func(c byte) bool {
+		return c == '-' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+	}
+	for start := 0; ; {
+		at := strings.Index(text[start:], name)
+		if at < 0 {
+			return false
+		}
+		at += start
+		end := at + len(name)
+		if (at == 0 || !isPart(text[at-1])) && (end == len(text) || !isPart(text[end])) {
+			return true
+		}
+		start = at + 1
+	}
+}

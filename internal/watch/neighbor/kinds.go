@@ -1,0 +1,92 @@
+package neighbor
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
+)
+
+// Kinds returns the kinds that a mention by an object can mean, the likeliest first. served contains the kinds of the
+// cluster, with the names of their resources.
+func Kinds(by graph.ID, m *Mention, served iter.Seq2[graph.Kind, string]) []graph.Kind {
+	var exact, endings, beginnings []graph.Kind
+	for kind, plural := range served {
+		if m.Group != "" && m.Group != kind.Group {
+			continue
+		}
+		relation := distance(by.Group, kind.Group)
+		switch {
+		case m.IsWord && relation != sameGroup && relation != sameDomain && m.Group == "":
+		case strings.EqualFold(kind.Kind, m.Kind), strings.EqualFold(plural, m.Kind):
+			exact = append(exact, kind)
+		case !m.IsWord || relation != sameGroup:
+		case endsWith(kind.Kind, m.Kind), isPlural(kind.Kind, plural) && endsWith(kind.Kind+plural[len(kind.Kind):], m.Kind):
+			endings = append(endings, kind)
+		case endsWith(m.Kind, kind.Kind):
+			beginnings = append(beginnings, kind)
+		}
+	}
+	found := exact
+	if len(found) == 0 {
+		found = endings
+	}
+	slices.SortFunc(found, func(a, b graph.Kind) int {
+		return cmp.Or(
+			cmp.Compare(distance(by.Group, a.Group), distance(by.Group, b.Group)), cmp.Compare(a.Group, b.Group),
+			cmp.Compare(a.Kind, b.Kind),
+		)
+	})
+	if len(found) == 0 && len(beginnings) > 0 { // The longest kind: SecurityGroup, and not Group.
+		found = []graph.Kind{slices.MaxFunc(beginnings, func(a, b graph.Kind) int {
+			return cmp.Or(cmp.Compare(len(a.Kind), len(b.Kind)), cmp.Compare(a.Kind, b.Kind))
+		})}
+	}
+	return found
+}
+
+// isPlural reports whether the name of a resource is its kind with a plural ending, such as queues for Queue.
+func isPlural(kind, plural string) bool {
+	return len(plural) > len(kind) && strings.EqualFold(plural[:len(kind)], kind)
+}
+
+// endsWith reports whether the last words of a name in CamelCase are a word: AppProject ends with project.
+func endsWith(name, word string) bool {
+	start := len(name) - len(word)
+	return start > 0 && len(word) > 2 && strings.EqualFold(name[start:], word) && unicode.IsUpper(rune(name[start]))
+}
+
+const (
+	sameGroup = iota
+	builtIn
+	sameDomain
+	otherGroup
+)
+
+// distance returns how unlikely an object of one API group refers to an object of another one.
+func distance(from, to string) int {
+	switch {
+	case from == to:
+		return sameGroup
+	case resource.IsBuiltIn(to):
+		return builtIn
+	case isSameDomain(from, to):
+		return sameDomain
+	}
+	return otherGroup
+}
+
+// isSameDomain reports whether two groups belong to one project: kibana.k8s.elastic.co and
+// elasticsearch.k8s.elastic.co. Many projects share the domains of Kubernetes itself.
+func isSameDomain(a, b string) bool {
+	if strings.HasSuffix(a, "."+b) || strings.HasSuffix(b, "."+a) {
+		return true
+	}
+	_, domain, _ := strings.Cut(a, ".")
+	_, other, _ := strings.Cut(b, ".")
+	return domain == other && strings.Contains(domain, ".") && domain != "k8s.io" && domain != "x-k8s.io"
+}

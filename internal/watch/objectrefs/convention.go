@@ -1,0 +1,151 @@
+package objectrefs
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Convention is a member of a spec that refers to another object by a convention of operators. Only the name of the
+// member suggests the kind, unless the reference includes it. Examples: clusterRef: {name: a}, queueName: a, project: a,
+// middlewares: [{name: a}].
+type Convention struct {
+	Ref
+
+	// Word is the name of the member without suffixes, such as "cluster" for clusterRef.
+	Word string
+	// IsObject is true if the value of the member is a JSON object or a list of JSON objects.
+	IsObject bool
+	// IsRef is true if the name of the member states that it is a reference (clusterRef).
+	IsRef bool
+	// IsPlain is true for a JSON object that contains only a reference, and no definition of its own.
+	IsPlain bool
+}
+
+// maxConventions limits the references of one object.
+const maxConventions = 100
+
+// namePattern matches the name of an object, and namespace/name.
+var namePattern = regexp.MustCompile(`^(?:([a-z0-9](?:[a-z0-9-]*[a-z0-9])?)/)?([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)$`)
+
+// Conventions returns the members in the spec of an object that possibly refer to other objects by a convention.
+func Conventions(text []byte) []Convention {
+	var c conventions
+	var spec []byte
+	members(text, func(key string, value []byte) {
+		switch key {
+		case "apiVersion":
+			c.by.Group, c.by.Version = splitVersion(textOf(value))
+		case "kind":
+			c.by.Kind = textOf(value)
+		case "spec":
+			spec = value
+		}
+	})
+	members(spec, func(key string, value []byte) { c.value([]string{"spec", key}, value, "") })
+	return c.found
+}
+
+type conventions struct {
+	by    Ref // The object with the references.
+	found []Convention
+}
+
+func (c *conventions) add(path []string, found Convention) {
+	key := path[len(path)-1]
+	_, isName := kindOfNameMember(key)
+	_, isObject := kindOfObjectMember(key)
+	_, hasDefault := defaultKindOf(key)
+	found.Via = strings.Join(path, ".")
+	if isName || isObject || hasDefault || isOutput(&c.by, found.Via) {
+		return // Of has the reference, or it is no reference.
+	}
+	c.found = append(c.found, found)
+}
+
+// value reads the value of the last member of a path.
+func (c *conventions) value(path []string, value []byte, namespace string) {
+	if len(c.found) >= maxConventions || len(value) == 0 {
+		return
+	}
+	switch value[0] {
+	case '{':
+		c.object(path, value)
+	case '[':
+		elements(value, func(element []byte) { c.value(path, element, namespace) })
+	case '"':
+		c.text(path, textOf(value), namespace)
+	}
+}
+
+func (c *conventions) text(path []string, text, namespace string) {
+	key := path[len(path)-1]
+	word, isRef := wordOf(key)
+	found := namePattern.FindStringSubmatch(text)
+	if found == nil || key == "name" || key == "namespace" {
+		return
+	}
+	target := Ref{Namespace: cmp.Or(found[1], namespace), Name: found[2]}
+	c.add(path, Convention{Ref: target, Word: word, IsRef: isRef})
+}
+
+// object reads a JSON object, which can itself be a reference.
+func (c *conventions) object(path []string, value []byte) {
+	s, isPlain, isClusterScoped := refMembers{}, true, false
+	namespaces := make(map[string]string) // The members with the suffix Namespace, by their names without the suffix.
+	members(value, func(key string, value []byte) {
+		if target := s.field([]byte(key)); target != nil {
+			*target = textOf(value)
+			return
+		}
+		isPlain = false
+		isTrue := string(value) == "true"
+		isClusterScoped = isClusterScoped || key == "clusterScope" && isTrue
+		s.isOptional = s.isOptional || key == "optional" && isTrue || slices.Contains(elsewhere, key)
+		if of, ok := strings.CutSuffix(key, "Namespace"); ok {
+			namespaces[of] = textOf(value)
+		}
+	})
+	members(value, func(key string, value []byte) {
+		if !isOpaque(key, len(path)) && s.field([]byte(key)) == nil {
+			word, _ := wordOf(key)
+			c.value(append(slices.Clone(path), key), value, namespaces[word])
+		}
+	})
+	key := path[len(path)-1]
+	if key == "from" {
+		key = path[len(path)-2] // The controllers of AWS refer to objects by clusterRef: {from: {name: a}}.
+	}
+	word, isRef := wordOf(key)
+	if isClusterScoped {
+		word = "Cluster" + word // Argo Workflows refers to a ClusterWorkflowTemplate in this form.
+	}
+	if name := namePattern.FindStringSubmatch(s.name); name == nil || name[1] != "" || s.isOptional || s.key != "" {
+		return
+	}
+	target := Ref{Group: s.group, Kind: s.kind, Namespace: s.namespace, Name: s.name}
+	if s.apiVersion != "" {
+		target.Group, target.Version = splitVersion(s.apiVersion)
+	}
+	c.add(path, Convention{Ref: target, Word: word, IsObject: true, IsRef: isRef, IsPlain: isPlain})
+}
+
+// elsewhere are members of references to something that is not an object of the cluster.
+var elsewhere = []string{"bundle", "resolver", "external", "url"} //nolint:gochecknoglobals // Constant.
+
+// suffixes are the ends of the names of members that refer to an object, in the order in which they are removed.
+var suffixes = []string{ //nolint:gochecknoglobals // Constant.
+	"References", "Reference", "Refs", "Ref", "Names", "Name", "IDs", "Ids", "ID", "Id", "Arn",
+}
+
+// wordOf returns the name of a member without suffixes. isRef is true if it states that the member is a reference.
+func wordOf(key string) (word string, isRef bool) {
+	word = key
+	for n, suffix := range suffixes {
+		if rest, ok := strings.CutSuffix(word, suffix); ok && rest != "" {
+			word, isRef = rest, isRef || n < 4
+		}
+	}
+	return word, isRef
+}
