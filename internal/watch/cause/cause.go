@@ -3,6 +3,7 @@
 package cause
 
 import (
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/traffic"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -36,7 +37,7 @@ func ruleFor(s *subject.Subject) rule {
 	case graph.Kind{Kind: "Pod"}:
 		return pod
 	case graph.Kind{Kind: "Service"}:
-		return traffic.Service
+		return service
 	case graph.Kind{Kind: "PersistentVolumeClaim"}:
 		return claim
 	case graph.Kind{Group: "apps", Kind: "Deployment"}, graph.Kind{Group: "apps", Kind: "ReplicaSet"},
@@ -80,6 +81,14 @@ func ruleFor(s *subject.Subject) rule {
 		return custom
 	}
 	return func(*subject.Subject) *verdict.Verdict { return nil }
+}
+
+// service explains why nothing answers a Service, or why it has no address.
+func service(s *subject.Subject) *verdict.Verdict {
+	if v := traffic.Service(s); v != nil {
+		return v
+	}
+	return mention.Selecting(s)
 }
 
 const (

@@ -1,7 +1,6 @@
 package cause
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
@@ -28,7 +27,10 @@ func custom(s *subject.Subject) *verdict.Verdict {
 			return s.ReportMissing(target, severity)
 		}
 	}
-	if v := cmp.Or(mention.MissingObject(s), mention.MissingReference(s)); v != nil {
+	if v := mention.MissingObject(s); v != nil {
+		return v
+	}
+	if v := mention.MissingReference(s); v != nil {
 		return v
 	}
 	if s.Own.Severity > verdict.OK {
@@ -44,11 +46,13 @@ func custom(s *subject.Subject) *verdict.Verdict {
 
 // explained explains a custom resource by its own message or by its events.
 func explained(s *subject.Subject) *verdict.Verdict {
-	v := mention.Object(s)
-	if v == nil {
-		v = mention.ReferenceProblem(s)
+	for _, rule := range []rule{mention.Object, mention.ReferenceProblem, mention.Selecting} {
+		if v := rule(s); v != nil {
+			return v
+		}
 	}
-	if v == nil && s.Own.Severity.IsProblem() {
+	var v *verdict.Verdict
+	if s.Own.Severity.IsProblem() {
 		v = mention.AdmissionFailure(s, s.Own.Sentence)
 	}
 	if v == nil && s.Own.Severity == verdict.None {

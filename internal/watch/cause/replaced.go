@@ -33,10 +33,21 @@ func superseded(s *subject.Subject) *verdict.Verdict {
 	return replacedBy(owner, subject.Superseded, "no longer needs this object")
 }
 
-// isSuperseded reports whether the owner has a newer object of the subject's kind that is in order, or was replaced
+// isComplete reports whether an object in order has ended, so that it needs none of its attempts any more.
+func isComplete(n *neighbor.Neighbor) bool {
+	o := neighbor.Decode[struct {
+		Status struct {
+			CompletionTime string `json:"completionTime"`
+			FinishedAt     string `json:"finishedAt"`
+		} `json:"status"`
+	}](n.Object)
+	return o.Status.CompletionTime != "" || o.Status.FinishedAt != ""
+}
+
+// isSuperseded reports whether the owner has ended, has a newer object of the subject's kind that is in order, or was replaced
 // itself.
 func isSuperseded(s *subject.Subject, owner *neighbor.Neighbor) bool {
-	if owner.Object.Verdict().Own().Severity() != verdict.OK {
+	if owner.Object.Verdict().Own().Severity() != verdict.OK || isComplete(owner) {
 		return true
 	}
 	siblings := s.Existing(s.Owned(owner.Object.UID(), neighbor.Limit))

@@ -83,7 +83,8 @@ func (c *conventions) text(path []string, text, namespace string) {
 	key := path[len(path)-1]
 	word, isRef := wordOf(key)
 	found := namePattern.FindStringSubmatch(text)
-	if found == nil || key == "name" || key == "namespace" {
+	isExternal := slices.Contains(path, "forProvider") // Crossplane passes these texts on to a cloud.
+	if found == nil || key == "name" || key == "namespace" || isExternal {
 		return
 	}
 	target := Ref{Namespace: cmp.Or(found[1], namespace), Name: found[2]}

@@ -37,7 +37,7 @@ func MissingReference(s *subject.Subject) *verdict.Verdict {
 		isNamed := s.Own.Severity.IsProblem() && slices.ContainsFunc(texts, func(text string) bool {
 			return containsName(text, t.ID.Name())
 		})
-		if t.Presence == neighbor.Missing && (isKnown || isNamed) {
+		if t.Presence == neighbor.Missing && (isKnown || isNamed) && !isSuspended(s) {
 			v := s.ReportMissing(&t.Neighbor, verdict.Degraded)
 			if isNamed && !symptom.NamesMissing(s.Own.Sentence) {
 				v.Reason, v.Sentence = s.Own.Reason, s.Own.Sentence+": "+v.Sentence
@@ -97,11 +97,20 @@ func targets(s *subject.Subject) (found []target) {
 		if len(present) == 1 {
 			candidates = present
 		}
-		if len(candidates) == 1 && candidates[0].ID != s.ID {
-			found = append(found, target{candidates[0], c, isSure(s, c, &candidates[0])})
+		if len(candidates) != 1 || candidates[0].ID == s.ID {
+			continue
+		}
+		// In a Bucket, bucketName is not a reference.
+		if t := (target{candidates[0], c, isSure(s, c, &candidates[0])}); t.isSure || t.ID.Kind != s.ID.Kind {
+			found = append(found, t)
 		}
 	}
 	return found
+}
+
+// isSuspended reports whether the subject does nothing on purpose, so that it needs no other objects.
+func isSuspended(s *subject.Subject) bool {
+	return s.Own.Severity == verdict.None && symptom.IsSuspended(neighbor.Decode[map[string]any](s.Object))
 }
 
 // isSure reports whether a member can only mean the object.
@@ -130,7 +139,7 @@ func messages(s *subject.Subject) (texts []string) {
 	return texts
 }
 
-// containsName reports whether a text contains the name of an object as a word.
+// containsName reports whether a text contains the name of an object as a word, and not as the namespace of another one.
 func containsName(text, name string) bool {
 	isPart := func(c byte) bool {
 		return c == '-' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
@@ -142,7 +151,7 @@ func containsName(text, name string) bool {
 		}
 		at += start
 		end := at + len(name)
-		if (at == 0 || !isPart(text[at-1])) && (end == len(text) || !isPart(text[end])) {
+		if (at == 0 || !isPart(text[at-1])) && (end == len(text) || !isPart(text[end]) && text[end] != '/') {
 			return true
 		}
 		start = at + 1
