@@ -18,6 +18,10 @@ func TestNamed(t *testing.T) {
 		{Group: "batch", Version: "v1", Resource: "queues", Kind: "Queue", Namespaced: true, Preferred: true},
 		{Group: "example.com", Version: "v1", Resource: "queues", Kind: "Queue", Namespaced: true, Preferred: true},
 		{Group: "resource.k8s.io", Version: "v1", Resource: "deviceclasses", Kind: "DeviceClass", Preferred: true},
+		{Group: "example.com", Version: "v1", Resource: "queuepools", Kind: "QueuePool", Preferred: true},
+		{Group: "example.com", Version: "v1", Resource: "localpolicies", Kind: "LocalPolicy", Preferred: true},
+		{Group: "shared.example.org", Version: "v1", Resource: "pools", Kind: "Pool", Preferred: true},
+		{Group: "sub.example.com", Version: "v1", Resource: "tiers", Kind: "Tier", Preferred: true},
 	}, true, 0, 0)
 	by := graph.NewID(graph.Kind{Group: "example.com", Kind: "Workload"}, "ml", "train")
 	for _, test := range []struct {
@@ -31,6 +35,15 @@ func TestNamed(t *testing.T) {
 		{neighbor.Mention{Kind: "queues", Group: "batch", Namespace: "b", Name: "a"}, []string{"batch Queue b/a"}},
 		{neighbor.Mention{Kind: "deviceclass", Name: "gpu"}, []string{"resource.k8s.io DeviceClass /gpu"}},
 		{neighbor.Mention{Kind: "thing", Name: "a"}, nil},
+		{
+			neighbor.Mention{Kind: "queues", Name: "a", IsWord: true},
+			[]string{"example.com Queue ml/a", "other.example.com Queue ml/a", "example.com QueuePool /a"},
+		},
+		{neighbor.Mention{Kind: "policy", Name: "a", IsWord: true}, []string{"example.com LocalPolicy /a"}},
+		{neighbor.Mention{Kind: "pools", Name: "a", IsWord: true}, []string{"example.com QueuePool /a"}},
+		{neighbor.Mention{Kind: "sourceQueue", Name: "a", IsWord: true}, []string{"example.com Queue ml/a"}},
+		{neighbor.Mention{Kind: "tier", Name: "a", IsWord: true}, []string{"sub.example.com Tier /a"}},
+		{neighbor.Mention{Kind: "deviceClass", Name: "a", IsWord: true}, nil},
 	} {
 		var got []string
 		for _, n := range e.Named(by, &test.mention) {

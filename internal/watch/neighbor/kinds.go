@@ -12,41 +12,50 @@ import (
 )
 
 // Kinds returns the kinds that a mention by an object can mean, the likeliest first. served contains the kinds of the
-// cluster, with the names of their resources.
+// cluster, with the names of their resources. If the mention is a word, variants of a kind follow the kind itself:
+// MiddlewareTCP and ClusterIssuer are variants of Middleware and Issuer.
 func Kinds(by graph.ID, m *Mention, served iter.Seq2[graph.Kind, string]) []graph.Kind {
-	var exact, endings, beginnings []graph.Kind
+	var exact, endings, beginnings, within []graph.Kind
 	for kind, plural := range served {
 		if m.Group != "" && m.Group != kind.Group {
 			continue
 		}
 		relation := distance(by.Group, kind.Group)
+		singular := strings.TrimSuffix(m.Kind, "s")
 		switch {
 		case m.IsWord && relation != sameGroup && relation != sameDomain && m.Group == "":
 		case strings.EqualFold(kind.Kind, m.Kind), strings.EqualFold(plural, m.Kind):
 			exact = append(exact, kind)
 		case !m.IsWord || relation != sameGroup:
-		case endsWith(kind.Kind, m.Kind), isPlural(kind.Kind, plural) && endsWith(kind.Kind+plural[len(kind.Kind):], m.Kind):
+		case endsWith(kind.Kind, m.Kind), isPlural(kind.Kind, plural) && endsWith(kind.Kind, singular):
 			endings = append(endings, kind)
-		case endsWith(m.Kind, kind.Kind):
+		case startsWith(kind.Kind, m.Kind), startsWith(kind.Kind, singular):
 			beginnings = append(beginnings, kind)
+		case endsWith(m.Kind, kind.Kind):
+			within = append(within, kind)
 		}
 	}
-	found := exact
-	if len(found) == 0 {
-		found = endings
+	sortByDistance(by, exact)
+	sortByDistance(by, endings)
+	switch {
+	case len(exact) > 0:
+		sortByDistance(by, beginnings)
+		return slices.Concat(exact, endings, beginnings)
+	case len(endings) > 0 || len(within) == 0:
+		return endings
 	}
-	slices.SortFunc(found, func(a, b graph.Kind) int {
+	return []graph.Kind{slices.MaxFunc(within, func(a, b graph.Kind) int { // SecurityGroup, and not Group.
+		return cmp.Or(cmp.Compare(len(a.Kind), len(b.Kind)), cmp.Compare(a.Kind, b.Kind))
+	})}
+}
+
+func sortByDistance(by graph.ID, kinds []graph.Kind) {
+	slices.SortFunc(kinds, func(a, b graph.Kind) int {
 		return cmp.Or(
 			cmp.Compare(distance(by.Group, a.Group), distance(by.Group, b.Group)), cmp.Compare(a.Group, b.Group),
 			cmp.Compare(a.Kind, b.Kind),
 		)
 	})
-	if len(found) == 0 && len(beginnings) > 0 { // The longest kind: SecurityGroup, and not Group.
-		found = []graph.Kind{slices.MaxFunc(beginnings, func(a, b graph.Kind) int {
-			return cmp.Or(cmp.Compare(len(a.Kind), len(b.Kind)), cmp.Compare(a.Kind, b.Kind))
-		})}
-	}
-	return found
 }
 
 // isPlural reports whether the name of a resource is its kind with a plural ending, such as queues for Queue.
@@ -58,6 +67,12 @@ func isPlural(kind, plural string) bool {
 func endsWith(name, word string) bool {
 	start := len(name) - len(word)
 	return start > 0 && len(word) > 2 && strings.EqualFold(name[start:], word) && unicode.IsUpper(rune(name[start]))
+}
+
+// startsWith reports whether the first words of a name in CamelCase are a word: MiddlewareTCP starts with middleware.
+func startsWith(name, word string) bool {
+	return len(name) > len(word) && len(word) > 2 && strings.EqualFold(name[:len(word)], word) &&
+		unicode.IsUpper(rune(name[len(word)]))
 }
 
 const (

@@ -19,7 +19,7 @@ type Convention struct {
 	IsObject bool
 	// IsRef is true if the name of the member states that it is a reference (clusterRef).
 	IsRef bool
-	// IsPlain is true for a JSON object that contains only a reference, and no definition of its own.
+	// IsPlain is true for a list of names, and for a JSON object that contains only a reference and no definition.
 	IsPlain bool
 }
 
@@ -43,7 +43,9 @@ func Conventions(text []byte) []Convention {
 			spec = value
 		}
 	})
-	members(spec, func(key string, value []byte) { c.value([]string{"spec", key}, value, "") })
+	if len(spec) > 0 && spec[0] == '{' {
+		c.object([]string{"spec"}, spec)
+	}
 	return c.found
 }
 
@@ -73,7 +75,12 @@ func (c *conventions) value(path []string, value []byte, namespace string) {
 	case '{':
 		c.object(path, value)
 	case '[':
+		before := len(c.found)
 		elements(value, func(element []byte) { c.value(path, element, namespace) })
+		for n := before; n < len(c.found); n++ {
+			// In a list of names, each name is only a reference.
+			c.found[n].IsPlain = c.found[n].IsPlain || !c.found[n].IsObject && value[1] == '"'
+		}
 	case '"':
 		c.text(path, textOf(value), namespace)
 	}
@@ -109,12 +116,15 @@ func (c *conventions) object(path []string, value []byte) {
 		}
 	})
 	members(value, func(key string, value []byte) {
-		if !isOpaque(key, len(path)) && s.field([]byte(key)) == nil {
+		if !isOpaque(key, len(path)) && (len(path) == 1 || s.field([]byte(key)) == nil) {
 			word, _ := wordOf(key)
 			c.value(append(slices.Clone(path), key), value, namespaces[word])
 		}
 	})
 	key := path[len(path)-1]
+	if len(path) == 1 {
+		return // The spec itself.
+	}
 	if key == "from" {
 		key = path[len(path)-2] // The controllers of AWS refer to objects by clusterRef: {from: {name: a}}.
 	}

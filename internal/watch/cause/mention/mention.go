@@ -20,24 +20,30 @@ const maxMentions = 5
 const (
 	kindWords  = `(?:([A-Za-z]+) )?([A-Za-z]+)(?:\.([a-z0-9.-]+))?`
 	objectName = `["'` + "`" + `]?(?:([a-z0-9][a-z0-9-]*)/)?([a-z0-9][a-z0-9.-]*)["'` + "`" + `]?`
+	// inNamespace is optional.
+	inNamespace = `(?: in (?:the )?(?:namespace|ns) ["'` + "`" + `]?([a-z0-9-]+)["'` + "`" + `]?)?`
 )
 
 var (
 	// missingPattern matches the name of an object that a message calls missing, after one or two words for its kind.
 	// For example: `device class gpu does not exist` or `project payments, which does not exist`.
-	missingPattern = regexp.MustCompile(kindWords + `[ /]` + objectName +
-		`(?:,? (?:which|that))?(?: in (?:the )?(?:namespace|ns) ["'` + "`" + `]?[a-z0-9-]+["'` + "`" + `]?)? ` +
-		`(?:(?:was |were |is |are )?not found|(?:could not|cannot|can't|couldn't) be found|is missing|` +
-		`(?:does not|doesn't|do not|don't) exist|no longer exists)`)
+	missingPattern = regexp.MustCompile(kindWords + `([ /])` + objectName +
+		`(?:,? (?:which|that))?` + inNamespace + ` (?:(?:was |were |is |are )?not found|` +
+		`(?:could not|cannot|can't|couldn't) be found|is missing|(?:does not|doesn't|do not|don't) exist|no longer exists)` +
+		inNamespace)
 	// missingPrefix matches a message that calls an object missing before it names it. For example: `references missing
 	// ResourceFlavor(s): gpu` or `unable to find secret db`.
-	missingPrefix = regexp.MustCompile(`(?i:\b(?:missing|non-?existent|no such|` +
-		`(?:cannot|can't|could not|couldn't|unable to|failed to|did not|didn't) (?:find|locate|resolve)) ` +
+	missingPrefix = regexp.MustCompile(`(?i:\b(?:missing|non-?existent|no such|unknown|` +
+		`(?:cannot|can't|could not|couldn't|unable to|failed to|did not|didn't) (?:find|locate)) ` +
 		`(?:(?:the|any|a|an|referenced) )*)` + kindWords +
-		`(?:\(s\))?(?:: ?| (?:named |with name |called )?|/)` + objectName)
+		`((?:\(s\))?(?:: ?| (?:named |with name |called )?|/))` + objectName + inNamespace)
+	// missingKind matches a message that calls a kind missing before it names the object. For example: `Referenced
+	// gateway not found: "public"`.
+	missingKind = regexp.MustCompile(kindWords + `(["'` + "`" + `]? (?:not found|does not exist|is missing)(?:: ?| named ))` +
+		objectName + `$`)
 	// objectPattern matches the kind and the name of an object in a message, such as "Deployment/shop/api" or
 	// "ResourceFlavor(s): gpu".
-	objectPattern = regexp.MustCompile(`\b()([A-Z][A-Za-z]+)(?:\(s\))?(?:\.([a-z0-9.-]+))?(?:[ /]|: )` + objectName)
+	objectPattern = regexp.MustCompile(`\b()([A-Z][A-Za-z]+)(?:\(s\))?(?:\.([a-z0-9.-]+))?([ /]|: )` + objectName)
 	// remainingPattern matches a resource in the condition of a namespace, such as "widgets.example.com has 1 resource
 	// instances".
 	remainingPattern = regexp.MustCompile(`([a-z0-9-]+)\.([a-z0-9.-]*) has \d+ resource instances`)
@@ -80,7 +86,11 @@ func MissingObject(s *subject.Subject) *verdict.Verdict {
 	if !s.Own.Severity.IsProblem() {
 		return nil
 	}
-	for _, pattern := range []*regexp.Regexp{missingPattern, missingPrefix} {
+	patterns := []*regexp.Regexp{missingPattern, missingPrefix, missingKind}
+	if !resource.IsCustom(s.ID.Group) {
+		patterns = patterns[:1] // In a message about a container, "no such image" means no object.
+	}
+	for _, pattern := range patterns {
 		for _, found := range pattern.FindAllStringSubmatch(s.Own.Sentence, maxMentions) {
 			candidates := namedCandidates(s, found)
 			if len(candidates) == 0 {
@@ -96,26 +106,44 @@ func MissingObject(s *subject.Subject) *verdict.Verdict {
 	return nil
 }
 
-// namedCandidates returns the objects that a match of a pattern can mean. The kind is two words, one word or, for a
-// custom resource, the end of a kind of its group.
+// namedCandidates returns the objects that a match of a pattern can mean. The kind is two words or one word. For a custom
+// resource, the last words of a kind of its own group (AppProject for project) precede kinds of other groups.
 func namedCandidates(s *subject.Subject, found []string) []neighbor.Neighbor {
-	for _, kind := range []string{found[1] + found[2], found[2]} {
-		if candidates := s.Named(s.ID, mentionOf(found, kind)); len(candidates) > 0 {
+	kinds := []string{found[1] + found[2], found[2]}
+	if slices.Contains([]string{"resource", "object", "named", "cluster", "instance", "CR"}, found[2]) && found[1] != "" {
+		kinds = append(kinds, found[1]) // For example, `Kafka cluster "events" not found`.
+	}
+	if found[1] != "" && found[4] == "/" && found[5] == "" { // "Bucket shop/images" also matches as "shop/images".
+		m := neighbor.Mention{Kind: found[1], Namespace: found[2], Name: mentionOf(found, "").Name}
+		if candidates := s.Named(s.ID, &m); len(candidates) > 0 {
 			return candidates
 		}
 	}
-	if !resource.IsCustom(s.ID.Group) {
-		return nil
+	var ofOthers []neighbor.Neighbor
+	for _, kind := range kinds {
+		candidates := s.Named(s.ID, mentionOf(found, kind))
+		if len(candidates) == 0 {
+			continue
+		}
+		if group := candidates[0].ID.Group; kind != found[2] || group == s.ID.Group || resource.IsBuiltIn(group) {
+			return candidates
+		}
+		ofOthers = candidates
 	}
-	m := mentionOf(found, found[2])
-	m.IsWord = true
-	return s.Named(s.ID, m)
+	if resource.IsCustom(s.ID.Group) {
+		m := mentionOf(found, found[2])
+		m.IsWord = true
+		if candidates := s.Named(s.ID, m); len(candidates) > 0 {
+			return candidates
+		}
+	}
+	return ofOthers
 }
 
 // mentionOf returns the mention in a match of a pattern with kindWords and objectName.
 func mentionOf(found []string, kind string) *neighbor.Mention {
 	return &neighbor.Mention{
-		Kind: kind, Group: found[3], Namespace: found[4], Name: strings.TrimRight(found[5], ".-"),
+		Kind: kind, Group: found[3], Namespace: cmp.Or(found[5], cmp.Or(found[7:]...)), Name: strings.TrimRight(found[6], ".-"),
 	}
 }
 

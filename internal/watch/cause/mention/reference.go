@@ -2,12 +2,15 @@ package mention
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
@@ -25,24 +28,22 @@ type target struct {
 }
 
 // MissingReference explains a custom resource by a missing object to which its spec refers by a convention. If the
-// reference is not sure, a message must name the object. For an object without a status, only a reference that is
-// nothing else counts.
+// reference is not sure, a message must name the object. For an object without a verdict of its own, only a reference
+// that is nothing else counts, and only if the object has no status.
 func MissingReference(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Severity == verdict.OK {
 		return nil
 	}
 	texts := messages(s)
 	for _, t := range targets(s) {
-		isKnown := t.isSure && (s.Own.Severity != verdict.None || t.by.IsPlain && t.by.Kind == "")
-		isNamed := s.Own.Severity.IsProblem() && slices.ContainsFunc(texts, func(text string) bool {
-			return containsName(text, t.ID.Name())
+		isKnown := t.isSure && (s.Own.Severity != verdict.None || t.by.IsPlain && t.by.Kind == "" && !hasStatus(s))
+		isNamed := slices.ContainsFunc(texts, func(text string) bool {
+			return s.Own.Severity.IsProblem() && containsName(text, t.ID.Name()) || callsMissing(text, t.ID)
 		})
 		if t.Presence == neighbor.Missing && (isKnown || isNamed) && !isSuspended(s) {
 			v := s.ReportMissing(&t.Neighbor, verdict.Degraded)
-			if isNamed && !symptom.NamesMissing(s.Own.Sentence) {
+			if isNamed && s.Own.Sentence != "" {
 				v.Reason, v.Sentence = s.Own.Reason, s.Own.Sentence+": "+v.Sentence
-			} else if isNamed {
-				v.Reason, v.Sentence = s.Own.Reason, s.Own.Sentence
 			}
 			return v
 		}
@@ -64,9 +65,7 @@ func ReferenceProblem(s *subject.Subject) *verdict.Verdict {
 	}
 	var candidates []neighbor.Neighbor
 	for _, t := range targets(s) {
-		isNamed := slices.ContainsFunc(texts, func(text string) bool {
-			return containsName(text, t.ID.Name()) || strings.Contains(strings.ToLower(text), strings.ToLower(t.ID.Kind.Kind))
-		})
+		isNamed := slices.ContainsFunc(texts, func(text string) bool { return names(text, t.ID) })
 		if (s.Own.Severity != verdict.None || isNamed) && !s.IsDependent(t.Neighbor) {
 			candidates = append(candidates, t.Neighbor)
 		}
@@ -79,7 +78,7 @@ func ReferenceProblem(s *subject.Subject) *verdict.Verdict {
 }
 
 // targets returns the objects to which a custom resource refers by a convention. It omits references that can mean
-// several kinds, unless the object of exactly one of these kinds exists.
+// several objects.
 func targets(s *subject.Subject) (found []target) {
 	text, err := s.Object.JSON()
 	if err != nil {
@@ -91,21 +90,33 @@ func targets(s *subject.Subject) (found []target) {
 		candidates := s.Named(s.ID, &neighbor.Mention{
 			Kind: cmp.Or(c.Kind, c.Word), Group: c.Group, Namespace: c.Namespace, Name: c.Name, IsWord: true,
 		})
-		present := slices.DeleteFunc(slices.Clone(candidates), func(n neighbor.Neighbor) bool {
-			return n.Presence == neighbor.Missing
-		})
-		if len(present) == 1 {
-			candidates = present
-		}
-		if len(candidates) != 1 || candidates[0].ID == s.ID {
-			continue
-		}
+		t := likeliest(s, c, candidates)
 		// In a Bucket, bucketName is not a reference.
-		if t := (target{candidates[0], c, isSure(s, c, &candidates[0])}); t.isSure || t.ID.Kind != s.ID.Kind {
-			found = append(found, t)
+		if t != nil && t.ID != s.ID && (t.isSure || t.ID.Kind != s.ID.Kind) {
+			found = append(found, *t)
 		}
 	}
 	return found
+}
+
+// likeliest returns the object that a reference means: the only one that exists, or the likeliest missing one.
+func likeliest(s *subject.Subject, c *objectrefs.Convention, candidates []neighbor.Neighbor) *target {
+	var present []neighbor.Neighbor
+	for n := range candidates {
+		if candidates[n].Presence != neighbor.Missing {
+			present = append(present, candidates[n])
+		}
+	}
+	switch {
+	case len(present) == 1:
+		return &target{present[0], c, isSure(s, c, &present[0])}
+	case len(present) == 0 && len(candidates) > 0:
+		t := &target{candidates[0], c, isSure(s, c, &candidates[0])}
+		if t.isSure || len(candidates) == 1 {
+			return t
+		}
+	}
+	return nil
 }
 
 // isSuspended reports whether the subject does nothing on purpose, so that it needs no other objects.
@@ -113,12 +124,21 @@ func isSuspended(s *subject.Subject) bool {
 	return s.Own.Severity == verdict.None && symptom.IsSuspended(neighbor.Decode[map[string]any](s.Object))
 }
 
+// hasStatus reports whether a controller has written a status. A controller that has processed the subject would report
+// a missing object. Some controllers also find objects outside the cluster by their names.
+func hasStatus(s *subject.Subject) bool {
+	return len(neighbor.Decode[struct {
+		Status map[string]any `json:"status"`
+	}](s.Object).Status) > 0
+}
+
 // isSure reports whether a member can only mean the object.
 func isSure(s *subject.Subject, c *objectrefs.Convention, n *neighbor.Neighbor) bool {
 	plural := n.Resource[strings.LastIndexByte(n.Resource, '/')+1:]
 	word := cmp.Or(c.Kind, c.Word)
 	isExact := strings.EqualFold(word, n.ID.Kind.Kind) || strings.EqualFold(word, plural)
-	return c.IsObject && isExact && (c.IsRef || c.IsPlain && n.ID.Group == s.ID.Group)
+	isNames := !c.IsObject && c.IsPlain && isCompound(n.ID.Kind.Kind) // Such as ipAddressPools: [public].
+	return isExact && (c.IsObject || isNames) && (c.IsRef || c.IsPlain && n.ID.Group == s.ID.Group)
 }
 
 // messages returns the subject's sentence. For an object that is neither good nor bad, it also returns the reasons and
@@ -138,6 +158,25 @@ func messages(s *subject.Subject) (texts []string) {
 	}
 	return texts
 }
+
+// missingReason matches the reason of a condition that is False because an object is missing.
+var missingReason = regexp.MustCompile(`(NotFound|NotExist|Missing)\b|\b(Missing|No)[A-Z]`)
+
+// callsMissing reports whether a text names an object or its kind, and something that is missing.
+func callsMissing(text string, id graph.ID) bool {
+	return names(text, id) && (symptom.NamesMissing(text) || missingReason.MatchString(text))
+}
+
+// names reports whether a text contains the name of an object, or its kind. A kind of several words can be a part of a
+// longer word, such as a reason.
+func names(text string, id graph.ID) bool {
+	kind, lower := strings.ToLower(id.Kind.Kind), strings.ToLower(text)
+	return containsName(text, id.Name()) || containsName(lower, kind) ||
+		isCompound(id.Kind.Kind) && strings.Contains(lower, kind)
+}
+
+// isCompound reports whether a kind consists of several words.
+func isCompound(kind string) bool { return strings.ContainsFunc(kind[1:], unicode.IsUpper) }
 
 // containsName reports whether a text contains the name of an object as a word, and not as the namespace of another one.
 func containsName(text, name string) bool {

@@ -1,0 +1,64 @@
+package objectrefs_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
+)
+
+func TestConventions(t *testing.T) {
+	for spec, want := range map[string][]string{
+		`{"clusterRef":{"name":"a","namespace":"b"}}`: {"cluster // b/a object ref plain"},
+		`{"vpcIdRefs":[{"name":"a"}]}`:                {"vpc // /a object ref plain"},
+		`{"vpcRef":{"from":{"name":"a"}}}`:            {"vpc // /a object ref plain"},
+		`{"rabbitmqClusterReference":{"name":"a"}}`:   {"rabbitmqCluster // /a object ref plain"},
+		`{"routes":[{"middlewares":[{"name":"a"}]}]}`: {"middlewares // /a object plain"},
+		`{"flavors":[{"name":"a","resources":[{"name":"cpu"}]}]}`: {
+			"resources // /cpu object plain", "flavors // /a object",
+		},
+		`{"queueName":"a"}`:                    {"queue // /a"},
+		`{"source":"a","sourceNamespace":"b"}`: {"source // b/a", "sourceNamespace // /b"},
+		`{"ipAddressPools":["a","b"]}`:         {"ipAddressPools // /a plain", "ipAddressPools // /b plain"},
+		`{"gateway":"b/a"}`:                    {"gateway // b/a"},
+		`{"target":{"kind":"Widget","apiVersion":"x.io/v1","name":"a"}}`: {"target x.io/Widget /a object plain"},
+		`{"workflowTemplateRef":{"name":"a","clusterScope":true}}`: {
+			"ClusterworkflowTemplate // /a object ref",
+		},
+		// No references:
+		`{"middlewares":[{"name":"a@file"}]}`:                     nil,
+		`{"clusterRef":{"name":"a","optional":true}}`:             nil,
+		`{"projectRef":{"name":"a","external":"b"}}`:              {"external // /b"},
+		`{"taskRef":{"name":"a"},"secretName":"b"}`:               nil, // Of has these references.
+		`{"volumeSnapshotRef":{"name":"a"}}`:                      nil, // An output.
+		`{"forProvider":{"roleName":"a"}}`:                        nil,
+		`{"image":"registry.example.com/app:1","title":"A b"}`:    nil,
+		`{"keyRef":{"name":"a","key":"b"}}`:                       nil,
+		`{"nodeSelector":{"pool":"a"},"matchLabels":{"app":"b"}}`: nil,
+	} {
+		var got []string
+		for _, c := range objectrefs.Conventions([]byte(`{"apiVersion":"example.com/v1","kind":"A","spec":` + spec + `}`)) {
+			text := fmt.Sprintf("%s %s/%s %s/%s", c.Word, c.Group, c.Kind, c.Namespace, c.Name)
+			if c.Kind == "" {
+				text = fmt.Sprintf("%s // %s/%s", c.Word, c.Namespace, c.Name)
+			}
+			if c.IsObject {
+				text += " object"
+			}
+			if c.IsRef {
+				text += " ref"
+			}
+			if c.IsPlain {
+				text += " plain"
+			}
+			got = append(got, text)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", spec, got, want)
+		}
+	}
+	if got := objectrefs.Conventions([]byte(`{"spec":`)); got != nil {
+		t.Errorf("malformed text: got %v", got)
+	}
+}
