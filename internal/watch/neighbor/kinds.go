@@ -16,17 +16,18 @@ import (
 // MiddlewareTCP and ClusterIssuer are variants of Middleware and Issuer.
 func Kinds(by graph.ID, m *Mention, served iter.Seq2[graph.Kind, string]) []graph.Kind {
 	var exact, endings, beginnings, within []graph.Kind
+	singular := strings.TrimSuffix(m.Kind, "s")
 	for kind, plural := range served {
 		if m.Group != "" && m.Group != kind.Group {
 			continue
 		}
-		relation := distance(by.Group, kind.Group)
-		singular := strings.TrimSuffix(m.Kind, "s")
+		isSameGroup := kind.Group == by.Group
 		switch {
-		case m.IsWord && relation != sameGroup && relation != sameDomain && m.Group == "":
-		case strings.EqualFold(kind.Kind, m.Kind), strings.EqualFold(plural, m.Kind):
-			exact = append(exact, kind)
-		case !m.IsWord || relation != sameGroup:
+		case isSame(kind.Kind, m.Kind), isSame(plural, m.Kind):
+			if !m.IsWord || m.Group != "" || isSameGroup || isSameDomain(by.Group, kind.Group) {
+				exact = append(exact, kind)
+			}
+		case !m.IsWord || !isSameGroup:
 		case endsWith(kind.Kind, m.Kind), isPlural(kind.Kind, plural) && endsWith(kind.Kind, singular):
 			endings = append(endings, kind)
 		case startsWith(kind.Kind, m.Kind), startsWith(kind.Kind, singular):
@@ -57,6 +58,9 @@ func sortByDistance(by graph.ID, kinds []graph.Kind) {
 		)
 	})
 }
+
+// isSame compares two names in any case. Comparing the lengths first makes it fast.
+func isSame(a, b string) bool { return len(a) == len(b) && strings.EqualFold(a, b) }
 
 // isPlural reports whether the name of a resource is its kind with a plural ending, such as queues for Queue.
 func isPlural(kind, plural string) bool {

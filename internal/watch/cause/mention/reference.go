@@ -1,6 +1,7 @@
 package mention
 
 import (
+	"bytes"
 	"cmp"
 	"regexp"
 	"slices"
@@ -35,8 +36,15 @@ func MissingReference(s *subject.Subject) *verdict.Verdict {
 		return nil
 	}
 	texts := messages(s)
-	for _, t := range targets(s) {
-		isKnown := t.isSure && (s.Own.Severity != verdict.None || t.by.IsPlain && t.by.Kind == "" && !hasStatus(s))
+	var include func(*objectrefs.Convention) bool
+	if s.Own.Severity == verdict.None && len(texts) == 0 {
+		if hasStatus(s) {
+			return nil
+		}
+		include = isBare
+	}
+	for _, t := range targets(s, include) {
+		isKnown := t.isSure && (s.Own.Severity != verdict.None || isBare(t.by) && !hasStatus(s))
 		isNamed := slices.ContainsFunc(texts, func(text string) bool {
 			return s.Own.Severity.IsProblem() && containsName(text, t.ID.Name()) || callsMissing(text, t.ID)
 		})
@@ -64,7 +72,7 @@ func ReferenceProblem(s *subject.Subject) *verdict.Verdict {
 		}
 	}
 	var candidates []neighbor.Neighbor
-	for _, t := range targets(s) {
+	for _, t := range targets(s, nil) {
 		isNamed := slices.ContainsFunc(texts, func(text string) bool { return names(text, t.ID) })
 		if (s.Own.Severity != verdict.None || isNamed) && !s.IsDependent(t.Neighbor) {
 			candidates = append(candidates, t.Neighbor)
@@ -78,15 +86,14 @@ func ReferenceProblem(s *subject.Subject) *verdict.Verdict {
 }
 
 // targets returns the objects to which a custom resource refers by a convention. It omits references that can mean
-// several objects.
-func targets(s *subject.Subject) (found []target) {
-	text, err := s.Object.JSON()
-	if err != nil {
-		return nil
-	}
-	conventions := objectrefs.Conventions(text)
+// several objects. If include is not nil, it selects the references.
+func targets(s *subject.Subject, include func(*objectrefs.Convention) bool) (found []target) {
+	conventions := objectrefs.Conventions(s.Text())
 	for n := range conventions {
 		c := &conventions[n]
+		if include != nil && !include(c) {
+			continue
+		}
 		candidates := s.Named(s.ID, &neighbor.Mention{
 			Kind: cmp.Or(c.Kind, c.Word), Group: c.Group, Namespace: c.Namespace, Name: c.Name, IsWord: true,
 		})
@@ -124,12 +131,14 @@ func isSuspended(s *subject.Subject) bool {
 	return s.Own.Severity == verdict.None && symptom.IsSuspended(neighbor.Decode[map[string]any](s.Object))
 }
 
+// isBare reports whether a member is nothing but a reference, and does not include the kind.
+func isBare(c *objectrefs.Convention) bool { return c.IsPlain && c.Kind == "" }
+
 // hasStatus reports whether a controller has written a status. A controller that has processed the subject would report
 // a missing object. Some controllers also find objects outside the cluster by their names.
 func hasStatus(s *subject.Subject) bool {
-	return len(neighbor.Decode[struct {
-		Status map[string]any `json:"status"`
-	}](s.Object).Status) > 0
+	return bytes.Contains(s.Text(), []byte(`"status":{`)) &&
+		!bytes.Contains(s.Text(), []byte(`"status":{}`))
 }
 
 // isSure reports whether a member can only mean the object.
@@ -147,8 +156,7 @@ func messages(s *subject.Subject) (texts []string) {
 	if s.Own.Sentence != "" {
 		texts = append(texts, s.Own.Sentence)
 	}
-	text, err := s.Object.JSON()
-	if s.Own.Severity != verdict.None || err != nil || !strings.Contains(string(text), `"status":"False"`) {
+	if s.Own.Severity != verdict.None || !bytes.Contains(s.Text(), []byte(`"status":"False"`)) {
 		return texts
 	}
 	for _, c := range neighbor.Conditions(s.Object, metav1.ConditionFalse) {

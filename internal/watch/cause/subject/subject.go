@@ -23,11 +23,20 @@ type Subject struct {
 
 	Own     verdict.Verdict // The verdict on the object alone.
 	sources verdict.Sources // The sources of the texts that the rule has read, without the source of the cause.
+	text    []byte          // The result of Text; nil before.
 }
 
 // New returns the Subject for an object that is present.
 func New(c neighbor.Cluster, n neighbor.Neighbor) *Subject {
 	return &Subject{Cluster: c, Neighbor: n, Own: n.Object.Verdict().Own().Unpack()}
+}
+
+// Text returns the JSON text of the subject. It decompresses the text only once.
+func (s *Subject) Text() []byte {
+	if s.text == nil {
+		s.text, _ = s.Object.JSON() // Objects in the cache are valid.
+	}
+	return s.text
 }
 
 // Complete adds the sources to the verdict of a rule. It removes a cause that is the subject itself.
