@@ -64,6 +64,24 @@ func policyBinding(s *subject.Subject) *verdict.Verdict {
 	return nil
 }
 
+// policy reports an admission policy whose parameters have a kind that the cluster does not serve.
+func policy(s *subject.Subject) *verdict.Verdict {
+	kind := neighbor.Decode[admission.ValidatingAdmissionPolicy](s.Object).Spec.ParamKind
+	if kind == nil {
+		return nil
+	}
+	group, _, ok := strings.Cut(kind.APIVersion, "/")
+	if !ok {
+		return nil // The core group is always served.
+	}
+	n := s.Find(graph.NewID(graph.Kind{Group: group, Kind: kind.Kind}, "", "-"))
+	if n.Presence != neighbor.Missing || n.Resource != "" {
+		return nil
+	}
+	sentence := fmt.Sprintf("The cluster does not have the kind %s of the parameters", kind.Kind)
+	return s.Explain(verdict.Degraded, "ParamKindNotFound", sentence, nil)
+}
+
 // ingressClass reports an IngressClass whose parameters do not exist. Some controllers define no kind for parameters.
 func ingressClass(s *subject.Subject) *verdict.Verdict {
 	if target := s.FirstMissing(subject.In("spec.parameters")); target != nil && target.Resource != "" {

@@ -74,6 +74,8 @@ func ruleFor(s *subject.Subject) rule {
 	case graph.Kind{Group: admissionGroup, Kind: "ValidatingAdmissionPolicyBinding"},
 		graph.Kind{Group: admissionGroup, Kind: "MutatingAdmissionPolicyBinding"}:
 		return policyBinding
+	case graph.Kind{Group: admissionGroup, Kind: "ValidatingAdmissionPolicy"}:
+		return policy
 	case graph.Kind{Group: "networking.k8s.io", Kind: "IngressClass"}:
 		return ingressClass
 	}

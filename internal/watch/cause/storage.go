@@ -31,6 +31,9 @@ func claim(s *subject.Subject) *verdict.Verdict {
 	if target != nil && !isStatic {
 		return s.ReportMissing(target, verdict.Failed)
 	}
+	if source := s.FirstMissing(subject.In("spec.dataSource")); source != nil && source.Resource != "" {
+		return s.ReportMissing(source, verdict.Failed)
+	}
 	if v := claimedVolume(s, &o); v != nil {
 		return v
 	}
