@@ -44,8 +44,8 @@ func isComplete(n *neighbor.Neighbor) bool {
 	return o.Status.CompletionTime != "" || o.Status.FinishedAt != ""
 }
 
-// isSuperseded reports whether the owner has ended, has a newer object of the subject's kind that is in order, or was replaced
-// itself.
+// isSuperseded reports whether the owner has ended, has a newer object of the subject's kind that is in order, or was
+// replaced itself.
 func isSuperseded(s *subject.Subject, owner *neighbor.Neighbor) bool {
 	if owner.Object.Verdict().Own().Severity() != verdict.OK || isComplete(owner) {
 		return true

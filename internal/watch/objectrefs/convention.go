@@ -8,8 +8,8 @@ import (
 )
 
 // Convention is a member of a spec that refers to another object by a convention of operators. Only the name of the
-// member suggests the kind, unless the reference includes it. Examples: clusterRef: {name: a}, queueName: a, project: a,
-// middlewares: [{name: a}].
+// member suggests the kind, unless the reference includes it. Examples: clusterRef: {name: a}, queueName: a,
+// project: a, middlewares: [{name: a}].
 type Convention struct {
 	Ref
 

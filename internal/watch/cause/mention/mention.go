@@ -39,8 +39,8 @@ var (
 		`((?:\(s\))?(?:: ?| (?:named |with name |called )?|/))` + objectName + inNamespace)
 	// missingKind matches a message that calls a kind missing before it names the object. For example: `Referenced
 	// gateway not found: "public"`.
-	missingKind = regexp.MustCompile(kindWords + `(["'` + "`" + `]? (?:not found|does not exist|is missing)(?:: ?| named ))` +
-		objectName + `$`)
+	missingKind = regexp.MustCompile(kindWords +
+		`(["'` + "`" + `]? (?:not found|does not exist|is missing)(?:: ?| named ))` + objectName + `$`)
 	// objectPattern matches the kind and the name of an object in a message, such as "Deployment/shop/api" or
 	// "ResourceFlavor(s): gpu".
 	objectPattern = regexp.MustCompile(`\b()([A-Z][A-Za-z]+)(?:\(s\))?(?:\.([a-z0-9.-]+))?([ /]|: )` + objectName)
@@ -106,8 +106,8 @@ func MissingObject(s *subject.Subject) *verdict.Verdict {
 	return nil
 }
 
-// namedCandidates returns the objects that a match of a pattern can mean. The kind is two words or one word. For a custom
-// resource, the last words of a kind of its own group (AppProject for project) precede kinds of other groups.
+// namedCandidates returns the objects that a match of a pattern can mean. The kind is two words or one word. For a
+// custom resource, the last words of a kind of its own group (AppProject for project) precede kinds of other groups.
 func namedCandidates(s *subject.Subject, found []string) []neighbor.Neighbor {
 	kinds := []string{found[1] + found[2], found[2]}
 	if slices.Contains([]string{"resource", "object", "named", "cluster", "instance", "CR"}, found[2]) && found[1] != "" {
@@ -143,7 +143,8 @@ func namedCandidates(s *subject.Subject, found []string) []neighbor.Neighbor {
 // mentionOf returns the mention in a match of a pattern with kindWords and objectName.
 func mentionOf(found []string, kind string) *neighbor.Mention {
 	return &neighbor.Mention{
-		Kind: kind, Group: found[3], Namespace: cmp.Or(found[5], cmp.Or(found[7:]...)), Name: strings.TrimRight(found[6], ".-"),
+		Kind: kind, Group: found[3], Namespace: cmp.Or(found[5], cmp.Or(found[7:]...)),
+		Name: strings.TrimRight(found[6], ".-"),
 	}
 }
 

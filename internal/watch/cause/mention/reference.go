@@ -186,7 +186,7 @@ func names(text string, id graph.ID) bool {
 // isCompound reports whether a kind consists of several words.
 func isCompound(kind string) bool { return strings.ContainsFunc(kind[1:], unicode.IsUpper) }
 
-// containsName reports whether a text contains the name of an object as a word, and not as the namespace of another one.
+// containsName reports whether a text contains the name of an object as a word, and not as a namespace.
 func containsName(text, name string) bool {
 	isPart := func(c byte) bool {
 		return c == '-' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'

@@ -54,7 +54,7 @@ func selecting(s *subject.Subject, kind *neighbor.Neighbor) (found []neighbor.Ne
 	return found
 }
 
-// selects reports whether a member of a spec, such as serviceSelector, is a label selector that matches a set of labels.
+// selects reports whether a member of a spec, such as serviceSelector, is a selector that matches a set of labels.
 func selects(spec map[string]any, set labels.Set) bool {
 	for key, value := range spec {
 		member, ok := value.(map[string]any)
