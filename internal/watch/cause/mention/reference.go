@@ -46,7 +46,8 @@ func MissingReference(s *subject.Subject) *verdict.Verdict {
 	for _, t := range targets(s, include) {
 		isKnown := t.isSure && (s.Own.Severity != verdict.None || isBare(t.by) && !hasStatus(s))
 		isNamed := slices.ContainsFunc(texts, func(text string) bool {
-			return s.Own.Severity.IsProblem() && containsName(text, t.ID.Name()) || callsMissing(text, t.ID)
+			isMissing := symptom.NamesMissing(text) || missingReason.MatchString(text)
+			return namesTarget(text, &t) && (isMissing || s.Own.Severity.IsProblem()) || isMissing && namesKind(text, t.ID)
 		})
 		if t.Presence == neighbor.Missing && (isKnown || isNamed) && !isSuspended(s) {
 			v := s.ReportMissing(&t.Neighbor, verdict.Degraded)
@@ -73,7 +74,9 @@ func ReferenceProblem(s *subject.Subject) *verdict.Verdict {
 	}
 	var candidates []neighbor.Neighbor
 	for _, t := range targets(s, nil) {
-		isNamed := slices.ContainsFunc(texts, func(text string) bool { return names(text, t.ID) })
+		isNamed := slices.ContainsFunc(texts, func(text string) bool {
+			return namesTarget(text, &t) || namesKind(text, t.ID)
+		})
 		if (s.Own.Severity != verdict.None || isNamed) && !s.IsDependent(t.Neighbor) {
 			candidates = append(candidates, t.Neighbor)
 		}
@@ -170,17 +173,19 @@ func messages(s *subject.Subject) (texts []string) {
 // missingReason matches the reason of a condition that is False because an object is missing.
 var missingReason = regexp.MustCompile(`(NotFound|NotExist|Missing)\b|\b(Missing|No)[A-Z]`)
 
-// callsMissing reports whether a text names an object or its kind, and something that is missing.
-func callsMissing(text string, id graph.ID) bool {
-	return names(text, id) && (symptom.NamesMissing(text) || missingReason.MatchString(text))
+// namesTarget reports whether a text contains the name of a target. A name without a hyphen, such as default, is
+// possibly another word, so the text must also contain the member or the kind.
+func namesTarget(text string, t *target) bool {
+	lower := strings.ToLower(text)
+	return containsName(text, t.ID.Name()) && (strings.Contains(t.ID.Name(), "-") ||
+		strings.Contains(lower, strings.ToLower(t.by.Word)) || strings.Contains(lower, strings.ToLower(t.ID.Kind.Kind)))
 }
 
-// names reports whether a text contains the name of an object, or its kind. A kind of several words can be a part of a
-// longer word, such as a reason.
-func names(text string, id graph.ID) bool {
+// namesKind reports whether a text contains the kind of an object. A kind of several words can be a part of a longer
+// word, such as a reason.
+func namesKind(text string, id graph.ID) bool {
 	kind, lower := strings.ToLower(id.Kind.Kind), strings.ToLower(text)
-	return containsName(text, id.Name()) || containsName(lower, kind) ||
-		isCompound(id.Kind.Kind) && strings.Contains(lower, kind)
+	return containsName(lower, kind) || isCompound(id.Kind.Kind) && strings.Contains(lower, kind)
 }
 
 // isCompound reports whether a kind consists of several words.
