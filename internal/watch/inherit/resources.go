@@ -123,6 +123,12 @@ func (e *Engine) neighbors(id graph.ID) []graph.ID {
 		affected = slices.DeleteFunc(affected, func(other graph.ID) bool { return other.Kind.Kind == "Event" })
 	case "APIService", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "ReferenceGrant":
 		affected = append(affected, e.results.problemIDs()...) // The message of any problem can name this object.
+	case "Certificate": // It writes the Secret of an Ingress.
+		for n := range uses {
+			if uses[n].Target.Kind == (graph.Kind{Kind: "Secret"}) {
+				affected = append(affected, e.graph.Users(uses[n].Target, maxAffected)...)
+			}
+		}
 	case "EndpointSlice": // Routes to a Service without selector need one.
 		for n := range uses {
 			affected = append(affected, e.graph.Users(uses[n].Target, maxAffected)...)

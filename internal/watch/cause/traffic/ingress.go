@@ -1,6 +1,8 @@
 package traffic
 
 import (
+	"time"
+
 	networking "k8s.io/api/networking/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
@@ -23,6 +25,9 @@ func Ingress(s *subject.Subject) *verdict.Verdict {
 	}
 	if target := s.FirstMissing(subject.In("spec.tls")); target != nil {
 		return s.ReportMissing(target, verdict.Degraded)
+	}
+	if v := expiredCertificate(s); v != nil {
+		return v
 	}
 	if len(o.Status.LoadBalancer.Ingress) == 0 {
 		return s.RepeatedWarning("No address assigned: ")
@@ -48,4 +53,25 @@ func ingressPaths(namespace string, spec *networking.IngressSpec) (paths []path)
 		}
 	}
 	return paths
+}
+
+// expiredCertificate explains an Ingress by the object whose controller writes the certificate into the Secret of the
+// Ingress, such as a Certificate of cert-manager, if the certificate has expired.
+func expiredCertificate(s *subject.Subject) *verdict.Verdict {
+	for secret := range s.Used(subject.In("spec.tls")) {
+		for _, n := range s.Existing(s.Users(secret.ID, neighbor.Limit)) {
+			if n.ID.Kind.Kind != "Certificate" || !s.HasProblem(&n) {
+				continue
+			}
+			notAfter := neighbor.Decode[struct {
+				Status struct {
+					NotAfter time.Time `json:"notAfter"`
+				} `json:"status"`
+			}](n.Object).Status.NotAfter
+			if !notAfter.IsZero() && notAfter.Before(s.Now()) {
+				return s.Inherit(&n, verdict.Degraded, "The certificate has expired: "+n.String()+": ")
+			}
+		}
+	}
+	return nil
 }
