@@ -124,19 +124,23 @@ func (e *Engine) neighbors(id graph.ID) []graph.ID {
 	case "APIService", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "ReferenceGrant":
 		affected = append(affected, e.results.problemIDs()...) // The message of any problem can name this object.
 	case "Certificate": // It writes the Secret of an Ingress.
-		for n := range uses {
-			if uses[n].Target.Kind == (graph.Kind{Kind: "Secret"}) {
-				affected = append(affected, e.graph.Users(uses[n].Target, maxAffected)...)
-			}
-		}
+		affected = append(affected, e.usersOf(uses, "Secret")...)
 	case "EndpointSlice": // Routes to a Service without selector need one.
-		for n := range uses {
-			affected = append(affected, e.graph.Users(uses[n].Target, maxAffected)...)
-		}
+		affected = append(affected, e.usersOf(uses, "Service")...)
 	case "Job", "Deployment", "ReplicaSet", "StatefulSet":
 		affected = append(affected, e.graph.Owned(e.uidOf(id), maxAffected)...) // A failed pod is OK if its owner is OK.
 	}
 	return affected
+}
+
+// usersOf returns the users of the objects of a kind that an object uses.
+func (e *Engine) usersOf(uses []graph.Use, kind string) (users []graph.ID) {
+	for n := range uses {
+		if uses[n].Target.Kind.Kind == kind {
+			users = append(users, e.graph.Users(uses[n].Target, maxAffected)...)
+		}
+	}
+	return users
 }
 
 // containers returns the namespace of an object and, for a custom resource, the CustomResourceDefinition.
