@@ -38,7 +38,8 @@ func custom(s *subject.Subject) *verdict.Verdict {
 			return s.Inherit(worst, verdict.Degraded, worst.String()+": ")
 		}
 	}
-	if worst := s.Worst(s.OwnedObjects()); worst != nil {
+	worst := s.Worst(s.OwnedObjects())
+	if worst != nil && (s.Own.Severity != verdict.OK || !isComplete(&s.Neighbor)) {
 		return s.Inherit(worst, verdict.Degraded, worst.String()+": ")
 	}
 	return explained(s)
