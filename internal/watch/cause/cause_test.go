@@ -94,7 +94,8 @@ func (*cluster) Now() time.Time { return now }
 func (c *cluster) Named(by graph.ID, m *neighbor.Mention) (found []neighbor.Neighbor) {
 	kinds := []graph.Kind{
 		{Kind: "ConfigMap"},
-		{Group: "resource.k8s.io", Kind: "DeviceClass"}, {Group: "kueue.x-k8s.io", Kind: "LocalQueue"},
+		{Group: "resource.k8s.io", Kind: "DeviceClass"},
+		{Group: "kueue.x-k8s.io", Kind: "LocalQueue"},
 	}
 	for _, id := range c.order {
 		if !slices.Contains(kinds, id.Kind) {

@@ -10,22 +10,18 @@ import (
 
 func TestConventions(t *testing.T) {
 	for spec, want := range map[string][]string{
-		`{"clusterRef":{"name":"a","namespace":"b"}}`: {"cluster // b/a object ref plain"},
-		`{"vpcIdRefs":[{"name":"a"}]}`:                {"vpc // /a object ref plain"},
-		`{"vpcRef":{"from":{"name":"a"}}}`:            {"vpc // /a object ref plain"},
-		`{"rabbitmqClusterReference":{"name":"a"}}`:   {"rabbitmqCluster // /a object ref plain"},
-		`{"routes":[{"middlewares":[{"name":"a"}]}]}`: {"middlewares // /a object plain"},
-		`{"flavors":[{"name":"a","resources":[{"name":"cpu"}]}]}`: {
-			"resources // /cpu object plain", "flavors // /a object",
-		},
-		`{"queueName":"a"}`:                    {"queue // /a"},
-		`{"source":"a","sourceNamespace":"b"}`: {"source // b/a", "sourceNamespace // /b"},
-		`{"ipAddressPools":["a","b"]}`:         {"ipAddressPools // /a plain", "ipAddressPools // /b plain"},
-		`{"gateway":"b/a"}`:                    {"gateway // b/a"},
-		`{"target":{"kind":"Widget","apiVersion":"x.io/v1","name":"a"}}`: {"target x.io/Widget /a object plain"},
-		`{"workflowTemplateRef":{"name":"a","clusterScope":true}}`: {
-			"ClusterworkflowTemplate // /a object ref",
-		},
+		`{"clusterRef":{"name":"a","namespace":"b"}}`:              {"cluster // b/a object ref plain"},
+		`{"vpcIdRefs":[{"name":"a"}]}`:                             {"vpc // /a object ref plain"},
+		`{"vpcRef":{"from":{"name":"a"}}}`:                         {"vpc // /a object ref plain"},
+		`{"rabbitmqClusterReference":{"name":"a"}}`:                {"rabbitmqCluster // /a object ref plain"},
+		`{"routes":[{"middlewares":[{"name":"a"}]}]}`:              {"middlewares // /a object plain"},
+		`{"flavors":[{"name":"a","of":[{"name":"cpu"}]}]}`:         {"of // /cpu object plain", "flavors // /a object"},
+		`{"queueName":"a"}`:                                        {"queue // /a"},
+		`{"source":"a","sourceNamespace":"b"}`:                     {"source // b/a", "sourceNamespace // /b"},
+		`{"ipAddressPools":["a"]}`:                                 {"ipAddressPools // /a plain"},
+		`{"gateway":"b/a"}`:                                        {"gateway // b/a"},
+		`{"target":{"kind":"A","apiVersion":"x/v1","name":"a"}}`:   {"target x/A /a object plain"},
+		`{"workflowTemplateRef":{"name":"a","clusterScope":true}}`: {"ClusterworkflowTemplate // /a object ref"},
 		// No references:
 		`{"middlewares":[{"name":"a@file"}]}`:                     nil,
 		`{"clusterRef":{"name":"a","optional":true}}`:             nil,

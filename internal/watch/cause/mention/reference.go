@@ -45,10 +45,7 @@ func MissingReference(s *subject.Subject) *verdict.Verdict {
 	}
 	for _, t := range targets(s, include) {
 		isKnown := t.isSure && (s.Own.Severity != verdict.None || isBare(t.by) && !hasStatus(s))
-		isNamed := slices.ContainsFunc(texts, func(text string) bool {
-			isMissing := symptom.NamesMissing(text) || missingReason.MatchString(text)
-			return namesTarget(text, &t) && (isMissing || s.Own.Severity.IsProblem()) || isMissing && namesKind(text, t.ID)
-		})
+		isNamed := isNamedMissing(s, &t, texts)
 		if t.Presence == neighbor.Missing && (isKnown || isNamed) && !isSuspended(s) {
 			v := s.ReportMissing(&t.Neighbor, verdict.Degraded)
 			if isNamed && s.Own.Sentence != "" {
@@ -58,6 +55,15 @@ func MissingReference(s *subject.Subject) *verdict.Verdict {
 		}
 	}
 	return nil
+}
+
+// isNamedMissing reports whether a message is about a missing target. A message about a problem must name the target.
+// One that calls something missing can name only the kind.
+func isNamedMissing(s *subject.Subject, t *target, texts []string) bool {
+	return slices.ContainsFunc(texts, func(text string) bool {
+		isMissing := symptom.NamesMissing(text) || missingReason.MatchString(text)
+		return namesTarget(text, t) && (isMissing || s.Own.Severity.IsProblem()) || isMissing && namesKind(text, t.ID)
+	})
 }
 
 // ReferenceProblem explains a custom resource by the problem of an object to which its spec refers by a convention. For
