@@ -12,7 +12,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
@@ -101,30 +100,13 @@ func (v kstatusResult) toResult(o object.Object) result {
 func (v kstatusResult) generalSummary(o object.Object) string {
 	switch {
 	case v.status == Terminating:
-		return terminatingText(o)
+		return symptom.Deletion(o)
 	case v.reason == "LatestGenerationNotObserved":
 		return "Controller has not observed the latest spec"
 	case v.reason == "NoObservedGeneration":
 		return "Controller has not observed the latest spec yet"
 	}
 	return ""
-}
-
-// terminatingText explains what the deletion of an object waits for.
-func terminatingText(o object.Object) string {
-	finalizers := o.Texts("metadata", "finalizers")
-	node := o.Text("spec", "nodeName")
-	switch obstacle := symptom.NamespaceObstacle(o); {
-	case len(finalizers) == 1:
-		return "Being deleted; waiting for finalizer " + finalizers[0]
-	case len(finalizers) > 1:
-		return "Being deleted; waiting for finalizers " + strings.Join(finalizers, ", ")
-	case o.Text("kind") == "Pod" && node != "":
-		return "Being deleted; waiting for node " + node + " to stop its containers"
-	case obstacle != "":
-		return "Being deleted: " + obstacle
-	}
-	return "Being deleted"
 }
 
 func (v kstatusResult) override(o object.Object, h *result) {
@@ -141,6 +123,7 @@ func (v kstatusResult) override(o object.Object, h *result) {
 	case v.status == Terminating:
 		h.reason = string(Terminating)
 		h.progress(o.Time("metadata", "deletionTimestamp"), verdict.Degraded)
+		h.explainDeletion(o)
 	case h.hasRules:
 		h.setUnobserved(o, time.Time{}, max(h.overdue, verdict.Degraded))
 	case h.promised > 0: // A custom resource.

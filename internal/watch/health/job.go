@@ -6,6 +6,7 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/schedule"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -27,15 +28,15 @@ func job(o object.Object, _ Status) result {
 	case complete.Is("True"):
 		h.Status, h.Summary = Current, "Completed: "+done
 	case failedCondition.Is("True"):
-		h.Status, h.Summary, h.reason = Failed, "Failed: "+jobFailureText(o, failedCondition), failedCondition.Reason
+		h.Status, h.Summary, h.reason = Failed, "Failed: "+symptom.JobFailure(o, failedCondition), failedCondition.Reason
 	case failureTarget.Is("True"):
-		h.Status, h.Summary, h.reason = Failed, "Failing: "+jobFailureText(o, failureTarget), failureTarget.Reason
+		h.Status, h.Summary, h.reason = Failed, "Failing: "+symptom.JobFailure(o, failureTarget), failureTarget.Reason
 	case suspended.Is("True"), o.Flag("spec", "suspend"):
 		h.Status, h.Summary = Current, "Suspended: "+done
 	case !o.Has("status", "startTime"):
 		h.Summary, h.reason = "Not started yet", "NotStarted"
 		h.progress(o.Created(), verdict.Degraded)
-	case active+succeeded+failed == 0 && startsPods(o):
+	case active+succeeded+failed == 0 && symptom.StartsPods(o):
 		h.Summary, h.reason = "Started, but no pod has been created", "NoPods"
 		h.progress(o.Time("status", "startTime"), verdict.Degraded)
 	default:
@@ -49,28 +50,6 @@ func job(o object.Object, _ Status) result {
 		}
 	}
 	return h
-}
-
-// startsPods reports whether a started Job should have a pod. It is called if the Job's status counts no pods.
-func startsPods(o object.Object) bool {
-	return o.CountOr(1, "spec", "parallelism") > 0 && o.Text("spec", "managedBy") == "" &&
-		o.Count("status", "terminating") == 0 &&
-		len(o.Texts("status", "uncountedTerminatedPods", "succeeded"))+
-			len(o.Texts("status", "uncountedTerminatedPods", "failed")) == 0
-}
-
-// jobFailureText explains why a Job has failed. It includes the limit that the Job exceeded ("backoff limit of 6
-// reached").
-func jobFailureText(o object.Object, c object.Condition) string {
-	switch limit := o.Seconds("spec", "activeDeadlineSeconds"); {
-	case c.Reason == "BackoffLimitExceeded":
-		return fmt.Sprintf("backoff limit of %d reached", o.CountOr(6, "spec", "backoffLimit"))
-	case c.Reason == "DeadlineExceeded" && limit > 0:
-		return fmt.Sprintf("deadline of %s exceeded", limit)
-	case c.Reason == "FailedIndexes" && o.Text("status", "failedIndexes") != "":
-		return "failed indexes " + o.Text("status", "failedIndexes")
-	}
-	return c.ShortExplanation()
 }
 
 // cronJob returns Failed if the newest run ended without success.

@@ -4,23 +4,15 @@ import (
 	"strings"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
-
-func addresses(o object.Object) (found []string) {
-	for _, entry := range o.Children("status", "loadBalancer", "ingress") {
-		if address := entry.Text("ip") + entry.Text("hostname"); address != "" {
-			found = append(found, address)
-		}
-	}
-	return found
-}
 
 // service returns InProgress for a LoadBalancer without an external address. kstatus requires only a cluster IP.
 func service(o object.Object, status Status) result {
 	h := result{Health: Health{Status: status, Summary: "Cluster IP " + o.Text("spec", "clusterIP")}}
 	hasLoadBalancer := o.Text("spec", "type") == "LoadBalancer"
-	switch assigned := addresses(o); {
+	switch assigned := symptom.Addresses(o); {
 	case o.Text("spec", "type") == "ExternalName":
 		h.Summary = "External name " + o.Text("spec", "externalName")
 		return h
@@ -44,7 +36,7 @@ func service(o object.Object, status Status) result {
 
 // ingress reports an Ingress without an address as healthy, because some controllers never assign one.
 func ingress(o object.Object, status Status) result {
-	assigned := addresses(o)
+	assigned := symptom.Addresses(o)
 	if len(assigned) == 0 {
 		return result{Health: Health{Status: status, Summary: "No address assigned"}}
 	}

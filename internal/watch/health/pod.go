@@ -44,6 +44,9 @@ func pod(o object.Object, _ Status) result {
 			Unknown, "Unknown: "+message.Join(o.Text("status", "reason"), o.Text("status", "message")), nil
 	case worst != nil:
 		h.Status, h.Summary, h.reason = Failed, message.Capital(worst.Sentence()), worst.Reason()
+		if text := worst.StopText(); text != "" {
+			h.Details = append(h.Details, text)
+		}
 	case scheduled.Is("False") && scheduled.Reason == "SchedulingGated":
 		h.Summary = "Not scheduled, waiting for scheduling gates: " + strings.Join(gates(o), ", ")
 		h.reason = scheduled.Reason

@@ -38,13 +38,13 @@ func horizontalPodAutoscaler(o object.Object, _ Status) result {
 	}
 	switch {
 	case able.Is("False") && !strings.HasPrefix(able.Reason, "Backoff"):
-		override(Failed, able.Reason, "Cannot scale: "+scaleTargetText(o, able))
+		override(Failed, able.Reason, "Cannot scale: "+symptom.ScaleTarget(o, able))
 		h.allowStart(o)
 	case active.Reason == "ScalingDisabled":
 		override(Current, "", "Disabled: target is scaled to zero")
 	case active.Is("False"):
-		override(Failed, active.Reason, "Cannot read metrics: "+metricsText(active))
-		if !strings.Contains(active.Message, noMetricsAPI) {
+		override(Failed, active.Reason, "Cannot read metrics: "+symptom.Metrics(active))
+		if !symptom.HasNoMetricsAPI(active) {
 			h.allowStart(o)
 		}
 	case able.Status == "" && active.Status == "":
@@ -72,28 +72,6 @@ func (r *result) allowStart(o object.Object) {
 		r.Status = InProgress
 		r.progress(created, verdict.Failed)
 	}
-}
-
-// scaleTargetText explains why the autoscaler cannot scale its target.
-func scaleTargetText(o object.Object, able object.Condition) string {
-	target := o.Child("spec", "scaleTargetRef")
-	if able.Reason == "FailedGetScale" && strings.HasSuffix(able.Message, " not found") && target != nil {
-		return "its target " + target.Text("kind") + " " + target.Text("name") + " does not exist"
-	}
-	return able.ShortExplanation(
-		"the HPA controller was unable to get the target's current scale: ",
-		"the HPA controller was unable to update the target scale: ",
-	)
-}
-
-// noMetricsAPI is the end of the error if the API server does not serve the resource metrics API.
-const noMetricsAPI = "the server could not find the requested resource (get pods.metrics.k8s.io)"
-
-func metricsText(active object.Condition) string {
-	if strings.Contains(active.Message, noMetricsAPI) {
-		return "the cluster has no resource metrics API (metrics.k8s.io)"
-	}
-	return active.ShortExplanation("the HPA was unable to compute the replica count: ")
 }
 
 func podDisruptionBudget(o object.Object, status Status) result {

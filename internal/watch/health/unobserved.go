@@ -31,3 +31,19 @@ func (r *result) explainNeverObserved(o object.Object) {
 		r.overdueReason = "NoObservedGeneration"
 	}
 }
+
+// explainDeletion adds the error that the controller of an object reports to the sentence of an overdue deletion. A pod
+// can have had this error before.
+func (r *result) explainDeletion(o object.Object) {
+	failure := ""
+	switch {
+	case o.Text("kind") == "Pod":
+	case len(r.Details) > 0 && symptom.NamesError(r.Details[0]):
+		failure = r.Details[0]
+	case !r.hasRules:
+		failure = symptom.Detail(o, r.Summary)
+	}
+	if failure != "" {
+		r.overdueReason, r.overdueSummary = r.reason, r.Summary+". "+failure
+	}
+}

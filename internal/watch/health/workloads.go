@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -31,7 +31,7 @@ func (r *reasons) addFailure(failure object.Condition, status Status) Status {
 	if !failure.Is("True") {
 		return status
 	}
-	r.add(true, "%s", podFailureText(failure))
+	r.add(true, "%s", symptom.PodFailure(failure))
 	return Failed
 }
 
@@ -109,18 +109,6 @@ func (r *result) limitRollout(o object.Object, progressing object.Condition) {
 		"%s. Its progress deadline of %s has passed, but is not reported: %s is possibly not running", r.Summary, deadline,
 		controllerManager,
 	)
-}
-
-// podFailureText explains the condition ReplicaFailure in the words of the admission plugin that rejected the pods.
-func podFailureText(c object.Condition) string {
-	action := "Cannot create pods: "
-	if c.Reason == "FailedDelete" {
-		action = "Cannot delete pods: "
-	}
-	if c.Message == "" {
-		return action + c.Explanation()
-	}
-	return action + message.Admission(c.Message)
 }
 
 // replicaSet returns the health of a ReplicaSet or ReplicationController. kstatus has no rules for the latter.

@@ -175,6 +175,26 @@ func (c *Container) Sentence() string {
 	return sentence
 }
 
+// exitTerminated is the exit code of a container after SIGTERM, the signal with which the kubelet stops a container.
+const exitTerminated = 143
+
+// StopText names the probe because of which the kubelet has probably stopped a crashing container, or returns "".
+func (c *Container) StopText() string {
+	probes := []string{}
+	for _, probe := range []string{"startup", "liveness"} {
+		if c.spec.Has(probe + "Probe") {
+			probes = append(probes, probe)
+		}
+	}
+	last := c.Status.Child("lastState", "terminated")
+	if wait, _ := c.State("waiting"); len(probes) == 0 || wait.Text("reason") != "CrashLoopBackOff" ||
+		last.Count("exitCode") != exitTerminated {
+		return ""
+	}
+	return fmt.Sprintf("The kubelet has probably stopped %s %s, because its %s probe failed",
+		c.Role, c.Name, strings.Join(probes, " or "))
+}
+
 // ExitText describes the state terminated, such as "exit 137 (OOMKilled)".
 func ExitText(end object.Object) string {
 	code := end.Count("exitCode")

@@ -1,6 +1,10 @@
 package symptom
 
-import "github.com/glasshouse-project/glasshouse/internal/watch/health/object"
+import (
+	"strings"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
+)
 
 // IsNeverObserved reports whether the controller of an object has never written its status. The controllers of these
 // kinds always set status.observedGeneration.
@@ -27,4 +31,21 @@ func NamespaceObstacle(o object.Object) string {
 		}
 	}
 	return ""
+}
+
+// Deletion explains what the deletion of an object waits for.
+func Deletion(o object.Object) string {
+	finalizers := o.Texts("metadata", "finalizers")
+	node := o.Text("spec", "nodeName")
+	switch obstacle := NamespaceObstacle(o); {
+	case len(finalizers) == 1:
+		return "Being deleted; waiting for finalizer " + finalizers[0]
+	case len(finalizers) > 1:
+		return "Being deleted; waiting for finalizers " + strings.Join(finalizers, ", ")
+	case o.Text("kind") == "Pod" && node != "":
+		return "Being deleted; waiting for node " + node + " to stop its containers"
+	case obstacle != "":
+		return "Being deleted: " + obstacle
+	}
+	return "Being deleted"
 }

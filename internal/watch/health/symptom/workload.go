@@ -1,0 +1,36 @@
+package symptom
+
+import (
+	"slices"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
+)
+
+// PodFailure explains the condition ReplicaFailure in the words of the admission plugin that rejected the pods.
+func PodFailure(c object.Condition) string {
+	action := "Cannot create pods: "
+	if c.Reason == "FailedDelete" {
+		action = "Cannot delete pods: "
+	}
+	if c.Message == "" {
+		return action + c.Explanation()
+	}
+	return action + message.Admission(c.Message)
+}
+
+// Addresses returns the addresses of a Service or an Ingress in status.loadBalancer.
+func Addresses(o object.Object) (found []string) {
+	for _, entry := range o.Children("status", "loadBalancer", "ingress") {
+		if address := entry.Text("ip") + entry.Text("hostname"); address != "" {
+			found = append(found, address)
+		}
+	}
+	return found
+}
+
+// IsInOrder reports whether a condition, with which a script explains a problem, states that the object is in order.
+func IsInOrder(o object.Object, c object.Condition) bool {
+	isBad := func(c object.Condition) bool { return c.Is("True") == IsBadIfTrue(c.Kind) }
+	return c.Kind == "Ready" && c.Is("True") && !slices.ContainsFunc(o.Conditions(), isBad)
+}
