@@ -12,6 +12,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/ready"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/rules"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/script"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -78,13 +79,25 @@ func (e *Evaluator) evaluate(o object.Object, text []byte, now time.Time) result
 		r.hasRules = true
 		r.explainNeverObserved(o)
 	} else {
-		r.applyPhase(o)
-		r.limitProgress(o)
-		r.applySymptoms(o)
+		r.applyGeneralRules(o)
 	}
 	general.override(o, &r)
 	r.limit()
 	return r
+}
+
+// applyGeneralRules applies the rules for kinds that no other rule covers.
+func (r *result) applyGeneralRules(o object.Object) {
+	before := *r
+	if r.Status == Unknown { // A member that kstatus reads has an unexpected type. The other rules do not need it.
+		r.Status, r.Summary = Current, ""
+	}
+	r.applyPhase(o)
+	r.limitProgress(o)
+	r.applySymptoms(o)
+	if before.Status == Unknown && r.Status == Current {
+		*r = before
+	}
 }
 
 // runScript returns the result of a script. As in Argo CD, a deletion of the object takes precedence over the result.
@@ -120,7 +133,10 @@ func toResult(returned script.Result, o object.Object) result {
 	default: // Missing, Unknown, or none.
 		r.reason = ""
 	}
-	if c := o.Explaining(returned.Message); c.Kind != "" {
+	if c := o.Explaining(returned.Message); r.severity > verdict.OK && symptom.IsInOrder(o, c) {
+		// Some scripts require further conditions, which other versions of the controller do not write.
+		r.Status, r.severity, r.Summary = Current, verdict.OK, c.Explanation()
+	} else if c.Kind != "" {
 		if returned.Message == c.Reason {
 			// The scripts for Flux return only the reason of the condition. Add its message.
 			r.Summary = c.Explanation()

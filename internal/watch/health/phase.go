@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -42,7 +43,7 @@ const customSettleTime = 30 * time.Minute
 // limitProgress makes the progress of a custom resource overdue. The progress began at the newest transition of a
 // condition, or else when the object last changed.
 func (r *result) limitProgress(o object.Object) {
-	if r.promised > 0 || r.Status != InProgress {
+	if r.promised > 0 || r.Status != InProgress || symptom.IsOnHold(o) {
 		return
 	}
 	var startedAt time.Time

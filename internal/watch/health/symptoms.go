@@ -30,9 +30,18 @@ func (r *result) applySymptoms(o object.Object) {
 		}
 		r.Status, r.severity, r.reason, r.Summary = InProgress, verdict.None, s.Reason, s.Sentence
 		r.progress(s.Since, verdict.Degraded)
-		if s.IsWaiting {
+		switch {
+		case s.IsFinal:
+			r.Status, r.severity, r.promised = Failed, verdict.Failed, 0
+		case s.IsTotal:
+			r.overdue = verdict.Failed
+		case s.IsWaiting:
 			r.promised = customSettleTime
 		}
+		return
+	}
+	if s, ok := symptom.Dependency(o); ok && r.severity == verdict.None && r.Summary == "" {
+		r.Status, r.reason, r.Summary = InProgress, s.Reason, s.Sentence
 		return
 	}
 	r.applyExpiry(o)
@@ -60,5 +69,6 @@ func (r *result) isCalm(o object.Object) bool {
 	isOwn := r.severity == verdict.None // A severity here means that a script has set the status.
 	isOpen := r.Status == Failed || r.Status == InProgress
 	return r.Status != Current && symptom.IsIdle(o) || isOpen && symptom.AwaitsApproval(o) ||
-		r.Status == Failed && symptom.IsPaused(o) || r.Status == InProgress && isOwn && symptom.IsSuspended(o)
+		r.Status == Failed && symptom.IsPaused(o) ||
+		r.Status == InProgress && isOwn && (symptom.IsSuspended(o) || symptom.HasStopped(o))
 }

@@ -52,6 +52,11 @@ func (c *condition) is(status string) bool { return c.status == status }
 // isBadTrue reports whether the condition is True, and its name means a bad state.
 func (c *condition) isBadTrue() bool { return c.is("True") && IsBadIfTrue(c.kind) }
 
+// isPartial reports whether only a part is in order, because of an error (PartiallyReady).
+func (c *condition) isPartial() bool {
+	return c.is("True") && strings.HasPrefix(c.kind, "Partially") && NamesError(c.message)
+}
+
 // isFalse reports whether the condition is False, and its name does not mean a bad state.
 func (c *condition) isFalse() bool {
 	return c.is("False") && !IsBadIfTrue(c.kind) && !calmReason.MatchString(c.reason) && !c.isIdle()

@@ -61,6 +61,9 @@ func AwaitsApproval(o map[string]any) bool {
 // Paused and cnpg.io/hibernation.
 func isIdleName(name string) bool {
 	words := split(name[strings.LastIndexAny(name, "./")+1:])
+	if len(words) == 2 && (words[0] == "reconciliation" || words[0] == "reconcile") {
+		words = words[1:] // ReconciliationPaused
+	}
 	return len(words) == 1 && slices.Contains([]string{
 		"paused", "suspended", "hibernation", "hibernated", "hibernating", "stopped", "sleeping", "dormant",
 	}, words[0])

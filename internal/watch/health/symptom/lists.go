@@ -55,6 +55,7 @@ func isHistory(name string) bool {
 	return slices.ContainsFunc(split(name), func(word string) bool {
 		return slices.Contains(negations, word) || slices.Contains([]string{
 			"history", "past", "previous", "last", "old", "resolved", "recovered", "recent", "allowed", "expected", "transient",
+			"retries", "attempts",
 		}, word)
 	})
 }
@@ -73,6 +74,7 @@ func isErrorLevel(message members) bool {
 func textOf(message members) string {
 	return cmp.Or(
 		message.text("message"), message.text("error"), message.text("description"), message.text("text"),
-		message.text("reason"), message.text("code"), message.text("type", "name"), message.text("type", "code"),
+		message.text("reason"), message.text("failure"),
+		message.text("code"), message.text("type", "name"), message.text("type", "code"),
 	)
 }

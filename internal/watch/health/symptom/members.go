@@ -3,35 +3,80 @@ package symptom
 import (
 	"cmp"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 )
 
-// badPhase finds a word for a failure in the members that summarize a status, such as phase and health.
+// explanations are the members of a status that can explain its state.
+var explanations = []string{ //nolint:gochecknoglobals // Constant.
+	"message", "reason", "statusMessage", "error", "description", "failure",
+}
+
+// explanation returns the first explanation in a status that include accepts, or "".
+func explanation(status members, include func(string) bool, further ...string) string {
+	for _, member := range slices.Concat(further, explanations) {
+		if text := status.text(member); text != "" && !isReferral(text) && include(text) {
+			return text
+		}
+	}
+	return ""
+}
+
+// badPhase finds a word for a failure in the members that summarize a status, such as phase and health. The state can
+// also be a sentence, or a warning about an error.
 func badPhase(status members, conditions []condition, isOK bool) *Symptom {
 	isReady := slices.ContainsFunc(conditions, func(c condition) bool {
 		return c.is("True") && slices.Contains([]string{"Ready", "Available", "Healthy", "Succeeded"}, c.kind)
 	})
 	for _, member := range stateMembers(status) {
 		word := status.text(member...)
-		if !isBadWord(word) || isReady || isOK && isPhase(member[len(member)-1]) {
+		isWarning := strings.EqualFold(word, "warning") && explanation(status, NamesError) != ""
+		isBad := isBadWord(word) || isWarning || isBadSentence(word)
+		if !isBad || isReady || isOK && isPhase(member[len(member)-1]) {
 			continue
 		}
-		name := member[0]
-		s := &Symptom{Reason: word, Sentence: name + " " + word}
-		for _, member := range []string{"message", "reason", "statusMessage", "error"} {
-			if text := status.text(member); text != "" {
-				s.Sentence = word + ": " + text
-				return s
-			}
-		}
-		if text := errorIn(status); text != "" {
+		isTotal := slices.Contains([]string{"phase", "state", "status"}, member[0]) && len(member) == 1 && isFailure(word)
+		s := &Symptom{Reason: word, IsTotal: isTotal}
+		if text := cmp.Or(explanation(status, func(string) bool { return true }), errorIn(status)); text != "" {
 			s.Sentence = word + ": " + text
+		} else {
+			s.Sentence = member[0] + " " + word + otherStates(status, member[0])
 		}
 		return s
 	}
 	return nil
+}
+
+// otherStates lists the states, except one, in which something waits. They can explain a bad state without a message.
+func otherStates(status members, except string) (text string) {
+	for _, member := range stateMembers(status) {
+		word := status.text(member...)
+		if len(member) == 1 && member[0] != except && isWaitingWord(word) {
+			text += ", " + member[0] + " " + word
+		}
+	}
+	return text
+}
+
+func isWaitingWord(word string) bool {
+	switch strings.ToLower(word) {
+	case "pending", "processing", "waiting", "creating", "provisioning", "initializing", "progressing", "starting",
+		"inprogress", "reconciling", "retrying", "deploying", "installing":
+		return true
+	}
+	return false
+}
+
+// isGoodWord reports whether a word states that an object as a whole is in order or has ended well.
+func isGoodWord(word string) bool {
+	switch strings.ToLower(word) {
+	case "succeeded", "success", "completed", "complete", "ready", "healthy", "available", "bound", "deployed", "running",
+		"active", "established", "synced", "ok", "online", "up", "valid", "installed", "provisioned":
+		return true
+	}
+	return false
 }
 
 // isPhase reports whether a member summarizes the progress of an object, and not whether it works.
@@ -52,7 +97,7 @@ func stateMembers(status members) (paths [][]string) {
 				paths = append(paths, []string{name})
 			}
 		case map[string]any:
-			if !isState(name) && name != "state" && name != "status" {
+			if !isState(name) && name != "state" && name != "status" && name != "health" {
 				continue
 			}
 			for _, member := range []string{"phase", "state", "status", "lastObservedState"} {
@@ -72,24 +117,44 @@ func isState(name string) bool {
 		slices.Contains([]string{"phase", "state", "status", "health"}, words[len(words)-1])
 }
 
-// isBadWord reports whether a word such as SubmissionFailed or CREATE_FAILED names a failure. A text is not a word.
-func isBadWord(word string) bool {
-	if len(word) > 40 || strings.Contains(word, " ") {
-		return false
+// maxWord is the maximum length of a word that describes a state.
+const maxWord = 40
+
+// partsOf returns the parts of a word such as SubmissionFailed or CREATE_FAILED in lower case. A text has none.
+func partsOf(word string) []string {
+	if len(word) > maxWord || strings.Contains(word, " ") {
+		return nil
 	}
-	parts := split(word)
 	if strings.ToUpper(word) == word || strings.ContainsAny(word, "_-") {
-		parts = strings.FieldsFunc(strings.ToLower(word), func(r rune) bool { return r == '_' || r == '-' })
+		return strings.FieldsFunc(strings.ToLower(word), func(r rune) bool { return r == '_' || r == '-' })
 	}
+	return split(word)
+}
+
+// isFailure reports whether a word states that an action or a check has failed, and not only a part of it.
+func isFailure(word string) bool {
+	parts := partsOf(word)
+	has := func(words ...string) bool {
+		return slices.ContainsFunc(parts, func(part string) bool { return slices.Contains(words, part) })
+	}
+	return isBadWord(word) && !has("partial", "partially", "partly", "some") &&
+		has("failed", "failure", "error", "errored", "err", "invalid", "rejected", "crashed")
+}
+
+// isBadWord reports whether a word names a failure or a bad state.
+func isBadWord(word string) bool {
+	parts := partsOf(word)
 	if len(parts) == 2 && parts[0] == "not" {
 		return slices.Contains([]string{"ready", "healthy", "available", "found"}, parts[1])
 	}
-	return !slices.ContainsFunc(parts, func(part string) bool { return slices.Contains(negations, part) }) &&
+	// FailedOver is the state of a replica that works in place of another one.
+	isGood := func(part string) bool { return part == "over" || slices.Contains(negations, part) }
+	return !slices.ContainsFunc(parts, isGood) &&
 		slices.ContainsFunc(parts, func(part string) bool {
 			return slices.Contains([]string{
 				"failed", "failure", "error", "errored", "degraded", "unhealthy", "faulted", "crashed", "unavailable",
 				"unreachable", "invalid", "rejected", "red", "unschedulable", "broken", "lost", "abnormal", "incompatible",
-				"aborted",
+				"aborted", "err", "critical",
 			}, part)
 		})
 }
@@ -114,7 +179,8 @@ func errorIn(status members) string {
 	}
 	return messageIn(cmp.Or(
 		status.text("error"), status.text("error", "message"), status.text("failureMessage"), status.text("errorMessage"),
-		last, listedError(status), status.text("failureReason"), status.text("errorReason"),
+		status.text("errorDescription"), status.text("errorDetails"), last, listedError(status),
+		status.text("failureReason"), status.text("errorReason"),
 	))
 }
 
@@ -136,19 +202,71 @@ func isPast(status members) bool {
 	return false
 }
 
+// isBadSentence reports whether a state is a sentence that names an error.
+func isBadSentence(state string) bool {
+	return strings.Contains(state, " ") && NamesError(failover.ReplaceAllString(state, ""))
+}
+
+// noText matches a message that possibly negates the error.
+var noText = regexp.MustCompile(`(?i)\b(no|0|zero|none|never|without|recovered|succeeded|successfully)\b`)
+
+// failover matches words for a change that is in order.
+var failover = regexp.MustCompile(`(?i)\bfail(ed|ing|s)?[ -]?over\b`)
+
+// flags are members of a status that are true if the object is in order.
+var flags = []string{ //nolint:gochecknoglobals // Constant.
+	"ready", "valid", "healthy", "applied", "accepted", "synced", "available", "succeeded", "success", "connected",
+	"reachable", "reconciled", "installed", "deployed", "created", "bound", "active", "registered", "configured",
+}
+
 // refused finds a member that is false, such as applied, with a text that names an error.
 func refused(status members, _ []condition, isOK bool) *Symptom {
 	if isOK {
 		return nil
 	}
-	for _, member := range []string{"ready", "valid", "healthy", "applied", "accepted", "synced", "available"} {
+	for _, member := range flags {
 		if status[member] != false {
 			continue
 		}
-		for _, explanation := range []string{"message", "reason", "statusMessage"} {
-			if text := status.text(explanation); NamesError(text) {
-				return &Symptom{Reason: "Not" + strings.ToUpper(member[:1]) + member[1:], Sentence: text}
-			}
+		reason := "Not" + strings.ToUpper(member[:1]) + member[1:]
+		if text := explanation(status, NamesError, member+"Message", member+"Reason"); text != "" {
+			return &Symptom{Reason: reason, Sentence: text}
+		}
+		if member == "healthy" || member == "valid" {
+			return &Symptom{Reason: reason, Sentence: "The status is not " + member}
+		}
+	}
+	return nil
+}
+
+// badFlag finds a member that is true, although its name means a bad state, such as NoMatchingInstances. Names such as
+// readOnly and expired can also describe a state that a person wants.
+func badFlag(status members, _ []condition, isOK bool) *Symptom {
+	for _, name := range slices.Sorted(maps.Keys(status)) {
+		if isOK || name == "" || status[name] != true || strings.HasPrefix(name, "last") || strings.HasPrefix(name, "prev") {
+			continue
+		}
+		kind := strings.ToUpper(name[:1]) + name[1:]
+		isFailed := isBadWord(kind) && kind != "Unschedulable"
+		if IsBadIfTrue(kind) && (isFailed || strings.HasPrefix(kind, "No") || strings.HasSuffix(kind, "Errors")) {
+			text := explanation(status, func(string) bool { return true })
+			return &Symptom{Reason: kind, Sentence: cmp.Or(text, "The status has "+name)}
+		}
+	}
+	return nil
+}
+
+// onlyMessage finds a text that names an error in a status without any state.
+func onlyMessage(status members, conditions []condition, isOK bool) *Symptom {
+	hasText := func(member []string) bool { return status.text(member...) != "" }
+	hasState := slices.ContainsFunc(stateMembers(status), hasText)
+	isTrue := func(member string) bool { return status[member] == true }
+	if isOK || hasState || len(conditions) > 0 || slices.ContainsFunc(flags, isTrue) {
+		return nil
+	}
+	for _, member := range []string{"message", "statusMessage"} {
+		if text := status.text(member); NamesError(text) && !noText.MatchString(text) {
+			return &Symptom{Reason: "Error", Sentence: text}
 		}
 	}
 	return nil
@@ -157,10 +275,7 @@ func refused(status members, _ []condition, isOK bool) *Symptom {
 // waiting finds an error in the explanation of an object that waits.
 func waiting(status members, _ []condition, isOK bool) *Symptom {
 	phase := cmp.Or(status.text("phase"), status.text("state"))
-	switch strings.ToLower(phase) {
-	case "pending", "processing", "waiting", "creating", "provisioning", "initializing", "progressing", "starting",
-		"inprogress", "reconciling", "retrying", "deploying", "installing":
-	default:
+	if !isWaitingWord(phase) {
 		return nil
 	}
 	for _, member := range []string{"message", "reason", "statusMessage", "phaseReason", "stateMessage"} {

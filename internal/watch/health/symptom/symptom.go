@@ -16,6 +16,8 @@ type Symptom struct {
 	Since            time.Time // Zero if it is not known.
 	// IsWaiting means that the object waits, and reports an error meanwhile.
 	IsWaiting bool
+	// IsTotal means that the object does not work at all, and IsFinal that its controller does not try again.
+	IsTotal, IsFinal bool
 }
 
 // Of returns a sign of a problem that no other rule finds. isOK means that another rule found the object healthy.
@@ -30,9 +32,10 @@ func Of(o map[string]any, isOK bool) (s Symptom, ok bool) {
 	if status == nil || object.child("spec")["replicas"] == int64(0) || isSuspended(object.child("spec"), conditions) {
 		return Symptom{}, false
 	}
+	conditions = configured(conditions, object.child("spec"))
 	parts := partConditions(status, generation, "listeners", "ancestors", "parents", "bindings")
 	isGood := isSummaryGood(status, conditions)
-	found := cmp.Or(badTrue(conditions, isOK), badTrue(parts, isOK), badPart(parts))
+	found := cmp.Or(endedRun(status, conditions, isOK), badTrue(conditions, isOK), badTrue(parts, isOK), badPart(parts))
 	if found == nil && isOK && !isGood && len(conditions) == 0 && errorIn(status) != "" {
 		// A script can ignore a state that the object itself reports.
 		found = badPhase(status, conditions, false)
@@ -43,12 +46,16 @@ func Of(o map[string]any, isOK bool) (s Symptom, ok bool) {
 	}
 	isOK = isOK || isGood
 	for _, find := range []func(members, []condition, bool) *Symptom{
-		badPhase, errorMember, badFalse, waiting, refused, listedWarning,
+		badPhase, errorMember, badFalse, waiting, refused, badFlag, listedWarning, onlyMessage,
 	} {
 		if found := find(status, conditions, isOK); found != nil {
 			found.Since = cmp.Or(found.Since, createdAt(object))
 			return *found, true
 		}
+	}
+	if found := cmp.Or(falsePart(partConditions(status, generation), isOK), failedPart(status, isOK)); found != nil {
+		found.Since = cmp.Or(found.Since, createdAt(object))
+		return *found, true
 	}
 	return Symptom{}, false
 }
@@ -69,7 +76,7 @@ func IsSuspended(o map[string]any) bool {
 }
 
 func isSuspended(spec members, conditions []condition) bool {
-	if spec["suspend"] == true || spec["suspended"] == true || spec["paused"] == true {
+	if spec["suspend"] == true || spec["suspended"] == true || spec["paused"] == true || spec["running"] == false {
 		return true
 	}
 	return hasIdle(conditions, "Ready", "Available", "Healthy", "Synced", "Reconciled") ||
@@ -83,9 +90,7 @@ func isSummaryGood(status members, conditions []condition) bool {
 	if status["ready"] == true || status["readyToUse"] == true {
 		return true
 	}
-	switch strings.ToLower(cmp.Or(status.text("phase"), status.text("state"))) {
-	case "succeeded", "success", "completed", "complete", "ready", "healthy", "available", "bound", "deployed", "running",
-		"active", "established", "synced", "ok", "online", "up", "valid", "installed", "provisioned":
+	if isGoodWord(cmp.Or(status.text("phase"), status.text("state"))) {
 		return true
 	}
 	return slices.ContainsFunc(conditions, func(c condition) bool {
@@ -135,11 +140,14 @@ func badFalse(_ members, conditions []condition, isOK bool) *Symptom {
 	for n := range conditions {
 		c := &conditions[n]
 		isUndecided := c.is("Unknown") && !isOK && (c.kind == "Accepted" || c.kind == "Programmed")
+		if !isOK && c.isPartial() {
+			return symptomOf(c)
+		}
 		if !c.isFalse() && !isUndecided {
 			continue
 		}
 		isBad := isUndecided || NamesMissing(c.message) || badReason.MatchString(c.reason) || isSummary(c.kind) ||
-			strings.HasSuffix(c.kind, "Ready") && NamesError(c.message)
+			isAchievement(c.kind) && NamesError(c.message) || isFailure(c.message)
 		if isOK {
 			isBad = failedReason.MatchString(c.reason) && NamesError(c.message) && !isOptional(c.kind)
 		}
@@ -166,19 +174,31 @@ func isSummary(kind string) bool {
 	}, words[len(words)-1])
 }
 
+// isAchievement reports whether a condition describes a step that a controller completes, such as DatabaseProvisioned.
+func isAchievement(kind string) bool {
+	words := split(kind[strings.LastIndexAny(kind, "./")+1:])
+	return len(words) > 0 && slices.Contains([]string{
+		"ready", "active", "provisioned", "configured", "installed", "deployed", "created", "bound", "connected",
+		"established", "initialized", "registered", "applied", "published", "scheduled", "issued", "authenticated",
+		"reachable", "running", "verified", "attached", "mounted", "launched", "success", "successful", "formed", "joined",
+		"satisfied", "authorized",
+	}, words[len(words)-1])
+}
+
 // isOptional reports whether an object also works while a condition of the kind is False (Upgradeable, TestSucceeded).
 func isOptional(kind string) bool {
 	return strings.HasPrefix(kind, "Test") || strings.HasSuffix(kind, "able")
 }
 
 // Detail returns a sentence that explains the problem of an object. It returns "" if there is none, or if the summary
-// already contains more about the error than one word (Failed).
+// already contains an error in the words of the object. A health script can have words of its own.
 func Detail(o map[string]any, summary string) string {
-	if NamesError(summary) && strings.Contains(summary, " ") && !isReferral(summary) {
-		return ""
-	}
 	status, generation := members(o).child("status"), generationOf(o)
 	whole, parts := conditionsOf(status, "", generation), partConditions(status, generation)
+	namesError := NamesError(summary) && strings.Contains(summary, " ") && !isReferral(summary)
+	if namesError && isQuoted(summary, status, slices.Concat(whole, parts)) {
+		return ""
+	}
 	all := slices.Concat(whole, parts)
 	for _, try := range []struct {
 		conditions  []condition
@@ -187,6 +207,7 @@ func Detail(o map[string]any, summary string) string {
 		{all, (*condition).isBadTrue},
 		{all, func(c *condition) bool { return c.isFalse() && NamesError(c.message) }},
 		{parts, (*condition).isFalse},
+		{whole, func(c *condition) bool { return c.isFalse() && isSummary(c.kind) && namesError }},
 	} {
 		for n := range try.conditions {
 			c := &try.conditions[n]
@@ -198,7 +219,25 @@ func Detail(o map[string]any, summary string) string {
 	if text := errorIn(status); text != "" && !strings.Contains(summary, text) {
 		return text
 	}
+	part := cmp.Or(falsePart(parts, false), failedPart(status, false))
+	if part != nil && !strings.Contains(summary, part.Reason) {
+		return part.Sentence
+	}
 	return ""
+}
+
+// isQuoted reports whether a summary contains a text of the object's status.
+func isQuoted(summary string, status members, conditions []condition) bool {
+	texts := []string{errorIn(status)}
+	for _, member := range []string{"message", "reason", "statusMessage"} {
+		texts = append(texts, status.text(member))
+	}
+	for n := range conditions {
+		texts = append(texts, conditions[n].message)
+	}
+	return slices.ContainsFunc(texts, func(text string) bool {
+		return strings.Contains(text, " ") && strings.Contains(summary, text)
+	})
 }
 
 // referral matches a message that only refers to another part of the status, such as "see Errors for details".

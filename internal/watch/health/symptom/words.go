@@ -13,7 +13,7 @@ var badWords = []string{ //nolint:gochecknoglobals // Constant.
 	"conflict", "conflicted", "unhealthy", "invalid", "deadlock", "deadlocked", "stuck", "unreachable", "unresponsive",
 	"misconfigured", "incompatible", "corrupted", "corrupt", "crashed", "crashing", "broken", "faulted", "mismatched",
 	"unavailable", "unresolved", "readonly", "lost", "unschedulable", "terminal", "expired", "rejected", "infeasible",
-	"exhausted", "inconsistent", "violated",
+	"exhausted", "inconsistent", "violated", "irreconcilable",
 }
 
 // If a condition is bad when it is True, its name can start with one of badStarts, such as ErrorOccurred and
@@ -95,11 +95,13 @@ var (
 		`the object has been modified`)
 	// badReason matches the reason of a condition that is False because of an error.
 	badReason = regexp.MustCompile(`(Failed|Failure|Failing|Errors?|NotFound|NotExist|Invalid|Rejected|Unauthorized|` +
-		`Forbidden|Conflict|Conflicted|Unreachable|TimedOut|Timeout|Misconfigured|Unsupported)$|` +
+		`Forbidden|Conflict|Conflicted|Unreachable|TimedOut|Timeout|Misconfigured|Unsupported|(Deadline|Limit)Exceeded)$|` +
 		`^(Failed|Invalid|Error|Unresolved|Unsupported)[A-Z]`)
-	failedReason = regexp.MustCompile(`(Failed|Failure|Failing|Error)$`)
-	// calmReason matches the reason of a condition that is False as expected, such as PodCompleted.
-	calmReason = regexp.MustCompile(`Completed|Skipped|Deleting|Terminating`)
+	failedReason = regexp.MustCompile(`(Failed|Failure|Failing|Error|DeadlineExceeded)$`)
+	// calmReason matches the reason of a condition that is False as expected, such as PodCompleted and TaskRunCancelled.
+	// ContextCanceled is an error.
+	calmReason = regexp.MustCompile(`Completed|Skipped|Deleting|Terminating|` +
+		`(^|Run|Job|Build|Workflow|User)Cancell?ed(By|Run|$)`)
 )
 
 // NamesMissing reports whether an object does not exist, according to a text.

@@ -1,0 +1,89 @@
+package symptom
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var (
+	// holdKey matches the name of an annotation or a label with which a person stops the controller of an object, such as
+	// cluster.x-k8s.io/paused and strimzi.io/pause-reconciliation.
+	holdKey = regexp.MustCompile(`(?i)(^|/)(paused?|(pause|skip|disable|suspend)-?reconcil[a-z]*|` +
+		`reconcil[a-z]*-?(paused?|suspended|disabled))$`)
+	// unsetText matches a message that a setting has no value.
+	unsetText = regexp.MustCompile(`(?i)^(?:the )?([a-z][a-z0-9 ._-]*?) (?:is|are) ` +
+		`(?:empty|unset|not (?:set|configured|specified|provided|defined))\.?$`)
+	// dependentReason matches the reason of a condition that waits for another object, such as ClusterQueueIsInactive.
+	dependentReason = regexp.MustCompile(`^[A-Z][A-Za-z]+Is(Inactive|Suspended|Stopped|Paused|NotActive)$|^Inadmissible$`)
+	// dependentText matches a message about another object, such as "ClusterQueue batch is inactive".
+	dependentText = regexp.MustCompile(`^(the )?["'` + "`" + `]?[A-Z][A-Za-z]+ ["'` + "`" + `]?[a-z0-9][a-z0-9./-]*["'` +
+		"`" + `]? is (inactive|not active|not ready|suspended|stopped|paused)\b`)
+)
+
+// IsOnHold reports whether a person has stopped the controller of an object. The object then keeps its state.
+func IsOnHold(o map[string]any) bool {
+	metadata := members(o).child("metadata")
+	for _, list := range []members{metadata.child("annotations"), metadata.child("labels")} {
+		for key, value := range list {
+			if value != "false" && holdKey.MatchString(key) {
+				return true
+			}
+		}
+	}
+	return IsSuspended(o)
+}
+
+// HasStopped reports whether the state of an object is that it has stopped or completed, such as a virtual machine.
+func HasStopped(o map[string]any) bool {
+	status := members(o).child("status")
+	isOver := func(member []string) bool {
+		switch strings.ToLower(status.text(member...)) {
+		case "stopped", "suspended", "paused", "hibernated", "halted", "deallocated", "succeeded", "completed":
+			return len(member) == 1
+		}
+		return false
+	}
+	conditions := conditionsOf(status, "", generationOf(o))
+	isBad := func(c condition) bool {
+		return c.isBadTrue() || !c.is("True") && NamesError(c.message) && !NamesMissing(c.message)
+	}
+	return slices.ContainsFunc(stateMembers(status), isOver) && !slices.ContainsFunc(conditions, isBad)
+}
+
+// configured omits conditions which are bad only because an optional setting of the object is empty. Its spec then
+// contains the setting with an empty value.
+func configured(conditions []condition, spec members) []condition {
+	return slices.DeleteFunc(conditions, func(c condition) bool {
+		if !c.isBadTrue() {
+			return false
+		}
+		found := unsetText.FindStringSubmatch(c.message)
+		if found == nil {
+			return false
+		}
+		setting := strings.NewReplacer(" ", "", ".", "", "_", "", "-", "").Replace(found[1])
+		for name, value := range spec {
+			if strings.EqualFold(name, setting) && value == "" {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// Dependency finds a condition that is not True because of the state of another object. The object itself then has no
+// problem, because the other object can be stopped on purpose.
+func Dependency(o map[string]any) (s Symptom, ok bool) {
+	kind, name := members(o).text("kind"), members(o).text("metadata", "name")
+	conditions := conditionsOf(members(o).child("status"), "", generationOf(o))
+	for n := range conditions {
+		c := &conditions[n]
+		isOther := dependentReason.MatchString(c.reason) && !strings.HasPrefix(c.reason, kind) ||
+			dependentText.MatchString(c.message) && !strings.Contains(c.message, kind+" "+name)
+		if c.is("False") && !IsBadIfTrue(c.kind) && isOther && !IsOnHold(o) {
+			return *symptomOf(c), true
+		}
+	}
+	return Symptom{}, false
+}

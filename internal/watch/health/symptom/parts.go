@@ -1,0 +1,141 @@
+package symptom
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+)
+
+const (
+	// maxDepth is the number of members that lead from the status to the state of a part.
+	maxDepth = 5
+	// maxParts limits the parts that are read.
+	maxParts = 500
+)
+
+// failedPart finds a part of an object that reports a failure, such as an application of a RayService. A part is an
+// object anywhere in the status whose state is a word like DEPLOY_FAILED. The object as a whole must not be in order.
+func failedPart(status members, isOK bool) *Symptom {
+	isGood := slices.ContainsFunc(stateMembers(status), func(member []string) bool {
+		return len(member) == 1 && isGoodWord(status.text(member...))
+	})
+	if isOK || isGood {
+		return nil
+	}
+	left := maxParts
+	return search(status, "", maxDepth, &left)
+}
+
+// falsePart finds a part with a condition that is False because of an error, such as a tag of an ImageStream.
+func falsePart(parts []condition, isOK bool) *Symptom {
+	for n := range parts {
+		c := &parts[n]
+		isBad := NamesError(c.message) || badReason.MatchString(c.reason)
+		if !isOK && c.isFalse() && isBad && (isSummary(c.kind) || isAchievement(c.kind)) {
+			return symptomOf(c)
+		}
+	}
+	return nil
+}
+
+// search finds the first part with a failure in the members of o.
+func search(o members, name string, depth int, left *int) *Symptom {
+	for _, key := range slices.Sorted(maps.Keys(o)) {
+		if *left--; *left < 0 || depth == 0 {
+			return nil
+		}
+		if isHistory(key) || key == "conditions" || key == "spec" || key == "template" {
+			continue
+		}
+		switch value := o[key].(type) {
+		case map[string]any:
+			if found := partIn(value, key, depth, left); found != nil {
+				return found
+			}
+		case []any:
+			for _, item := range o.children(key) {
+				of := cmp.Or(nameOf(item), strings.TrimSuffix(key, "s"), name)
+				if found := partIn(item, of, depth, left); found != nil {
+					return found
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// partIn returns the failure of a part, or of one of its own parts. A part that has ended does not count.
+func partIn(part members, name string, depth int, left *int) *Symptom {
+	if hasEnded(part) {
+		return nil
+	}
+	for _, key := range slices.Sorted(maps.Keys(part)) {
+		word, _ := part[key].(string)
+		isState := slices.Contains([]string{"status", "state", "phase", "health"}, key) || isState(key)
+		if isState && isFailure(word) {
+			s := &Symptom{Reason: word, Sentence: name + ": " + word}
+			if text := shorten(cmp.Or(textOf(part), part.text("statusMessage"))); text != "" && text != word {
+				s.Sentence += ": " + text
+			}
+			return s
+		}
+	}
+	return search(part, name, depth-1, left)
+}
+
+func nameOf(part members) string {
+	return cmp.Or(
+		part.text("name"), part.text("domain"), part.text("host"), part.text("id"), part.text("cluster"), part.text("node"),
+	)
+}
+
+// hasEnded reports whether a status has a time of its end.
+func hasEnded(status members) bool {
+	return slices.ContainsFunc([]string{
+		"completionTime", "completionTimestamp", "completedAt", "finishedAt", "finishTime", "finishTimestamp", "endTime",
+		"endedAt", "stoppedAt", "terminationTime",
+	}, func(member string) bool { return status.text(member) != "" })
+}
+
+// isFailedEnd reports whether a condition that is True means that a run has ended with a failure. Some controllers set
+// Completed with the reason Failed.
+func isFailedEnd(c *condition) bool {
+	switch c.kind {
+	case "Failed":
+		return !calmReason.MatchString(c.reason)
+	case "Completed", "Complete", "Done":
+		return failedReason.MatchString(c.reason)
+	}
+	return false
+}
+
+// shorten returns the first and the last line of a stack trace. The last line names the error.
+func shorten(text string) string {
+	text = strings.TrimSpace(text)
+	first, rest, ok := strings.Cut(text, "\n")
+	if !ok || len(text) < maxTrace {
+		return text
+	}
+	return strings.TrimSpace(first) + " … " + strings.TrimSpace(rest[strings.LastIndexByte(rest, '\n')+1:])
+}
+
+// maxTrace is the length from which a text of several lines is shortened.
+const maxTrace = 200
+
+// endedRun finds a run that has ended without success, such as a TaskRun. Its controller does not start it again.
+func endedRun(status members, conditions []condition, isOK bool) *Symptom {
+	if isOK {
+		return nil
+	}
+	for n := range conditions {
+		c := &conditions[n]
+		if c.kind == "Succeeded" && c.isFalse() && hasEnded(status) ||
+			c.is("True") && isFailedEnd(c) {
+			return &Symptom{
+				Reason: cmp.Or(c.reason, c.kind), Sentence: "Failed: " + cmp.Or(c.message, c.reason), Since: c.since, IsFinal: true,
+			}
+		}
+	}
+	return nil
+}

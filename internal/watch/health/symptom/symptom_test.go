@@ -1,0 +1,254 @@
+package symptom_test
+
+import (
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
+)
+
+func decode(t *testing.T, text string) map[string]any {
+	t.Helper()
+	o := map[string]any{}
+	if err := yaml.Unmarshal([]byte(text), &o); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return o
+}
+
+// The parts of an object that is not in order can report the only failure.
+func TestFailedParts(t *testing.T) {
+	for status, want := range map[string]string{
+		"{applications: {web: {status: DEPLOY_FAILED, message: no module}}}":         "web: DEPLOY_FAILED: no module",
+		"{domainStatus: [{domain: a.example.com, status: FailedNotVisible}]}":        "a.example.com: FailedNotVisible",
+		"{release: {status: merge-failed, reason: no config}}":                       "release: merge-failed: no config",
+		"{services: [{name: web, phase: error, message: cannot apply}]}":             "web: error: cannot apply",
+		"{admissionChecks: [{name: quota, state: Rejected, message: too large}]}":    "quota: Rejected: too large",
+		"{connections: [{state: error, statusMessage: no route}]}":                   "connection: error: no route",
+		"{clusters: {eu: {bundle: {bundleState: ErrApplied, message: conflict}}}}":   "bundle: ErrApplied: conflict",
+		"{nodes: [{node: n1, syncStatus: Failed, lastSyncError: x}]}":                "n1: Failed",
+		"{components: {db: {replicas: [{id: r1, state: CREATE_FAILED, code: X1}]}}}": "r1: CREATE_FAILED: X1",
+		"{tags: [{conditions: [{type: ImportSuccess, status: 'False', message: not found}]}]}": "tag: ImportSuccess: " +
+			"not found",
+		"{transport: {modelStatus: {transitionStatus: BlockedByFailedLoad}}}": "modelStatus: BlockedByFailedLoad",
+		"{process: {status: Failed, failure: disk is full}}":                  "process: Failed: disk is full",
+		// The condition names no error, or is no step.
+		"{tags: [{conditions: [{type: ImportSuccess, status: 'False'}]}]}":                     "",
+		"{tags: [{conditions: [{type: Found, status: 'False', message: the search failed}]}]}": "",
+		// The object as a whole is in order.
+		"{phase: Running, workers: [{name: a, status: FAILED}]}":         "",
+		"{serviceStatus: Running, workers: [{name: a, status: FAILED}]}": "",
+		"{ready: true, workers: [{name: a, status: FAILED}]}":            "",
+		// The failure is over.
+		"{runs: [{name: a, status: Failed, finishedAt: x}]}":                     "",
+		"{nodes: {a: {phase: Failed, finishedAt: x}}}":                           "",
+		"{history: [{state: Failed}], previousRun: {state: Failed}}":             "",
+		"{retriesStatus: [{state: Failed}], failedAttempts: [{status: Failed}]}": "",
+		// These states and results are no failures of a part.
+		"{peers: [{name: a, state: Idle}], interfaces: [{name: eth1, state: down}]}": "",
+		"{experiments: [{name: a, status: Completed, verdict: Fail}]}":               "",
+		"{backups: [{name: a, state: PartiallyFailed}]}":                             "",
+		"{executorState: {exec-1: FAILED}}":                                          "",
+		"{checks: [{name: a, status: NoErrors}, {name: b, state: on-failure}]}":      "",
+		"{template: {status: Failed}, spec: {status: Failed}}":                       "",
+	} {
+		s, ok := symptom.Of(decode(t, "{kind: Feed, spec: {}, status: "+status+"}"), false)
+		if ok != (want != "") || s.Sentence != want {
+			t.Errorf("%s: got %q, want %q", status, s.Sentence, want)
+		}
+	}
+}
+
+// A long text of several lines is a stack trace.
+func TestStackTraceIsShortened(t *testing.T) {
+	long := `Deploying app failed:\n  File \"/usr/lib/python3.11/importlib/__init__.py\", line 127, in import_module\n` +
+		`    return _bootstrap._gcd_import(name[level:], package, level)\n    raise ImportError(name, path, module)\n` +
+		`ModuleNotFoundError: No module named 'x'`
+	o := decode(t, `{kind: Feed, spec: {}, status: {apps: {web: {status: FAILED, message: "`+long+`"}}}}`)
+	want := "web: FAILED: Deploying app failed: … ModuleNotFoundError: No module named 'x'"
+	if s, _ := symptom.Of(o, false); s.Sentence != want {
+		t.Errorf("got %q, want %q", s.Sentence, want)
+	}
+}
+
+// A run that has ended without success is not started again, except one that a person has cancelled.
+func TestEndedRuns(t *testing.T) {
+	for status, want := range map[string]bool{
+		"{completionTime: x, conditions: [{type: Succeeded, status: 'False', reason: TaskRunTimeout}]}":       true,
+		"{completionTime: x, conditions: [{type: Succeeded, status: 'False', reason: CouldntGetTask}]}":       true,
+		"{completedAt: x, conditions: [{type: Succeeded, status: 'False', reason: PodEvicted}]}":              true,
+		"{conditions: [{type: Failed, status: 'True', reason: BackoffLimitExceeded}]}":                        true,
+		"{conditions: [{type: Completed, status: 'True', reason: Failed, message: the job failed}]}":          true,
+		"{conditions: [{type: Completed, status: 'True', reason: Succeeded}]}":                                false,
+		"{conditions: [{type: Succeeded, status: 'False', reason: Failed}]}":                                  false,
+		"{conditions: [{type: Succeeded, status: Unknown, reason: Running}]}":                                 false,
+		"{completionTime: x, conditions: [{type: Succeeded, status: 'True', reason: Succeeded}]}":             false,
+		"{completionTime: x, conditions: [{type: Succeeded, status: 'False', reason: PipelineRunCancelled}]}": false,
+		"{completionTime: x, conditions: [{type: Succeeded, status: 'False', reason: Cancelled}]}":            false,
+		"{completionTime: x, conditions: [{type: Succeeded, status: 'False', reason: BuildRunCanceled}]}":     false,
+		"{completionTime: x, conditions: [{type: Succeeded, status: 'False', reason: CancelledByUser}]}":      false,
+		"{conditions: [{type: Failed, status: 'True', reason: JobCancelled}]}":                                false,
+		"{completionTime: x, conditions: [{type: Succeeded, status: 'False', reason: ContextCanceled}]}":      true,
+	} {
+		if s, _ := symptom.Of(decode(t, "{kind: Run, spec: {}, status: "+status+"}"), false); s.IsFinal != want {
+			t.Errorf("%s: got %+v, want %v", status, s, want)
+		}
+	}
+}
+
+// A phase that names a failure means that the object does not work at all, unless only a part of it has failed.
+func TestTotalFailures(t *testing.T) {
+	for status, want := range map[string]bool{
+		"phase: FailedValidation": true, "state: invalid": true, "phase: SubmissionFailed": true, "phase: UPLOAD_ERROR": true,
+		"status: ValidationFailed": true, "phase: PartiallyFailed": false, "phase: Unhealthy": false,
+		"phase: Degraded": false,
+		"health: red":     false, "jobState: FAILED": false, "phase: Running": false, "phase: FailedOver": false,
+	} {
+		if s, _ := symptom.Of(decode(t, "{kind: Feed, spec: {}, status: {"+status+"}}"), false); s.IsTotal != want {
+			t.Errorf("%s: got %+v, want %v", status, s, want)
+		}
+	}
+}
+
+func TestIsOnHold(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{metadata: {annotations: {cluster.x-k8s.io/paused: ""}}}`:               true,
+		`{metadata: {annotations: {crossplane.io/paused: "true"}}}`:              true,
+		`{metadata: {annotations: {strimzi.io/pause-reconciliation: "true"}}}`:   true,
+		`{metadata: {labels: {rabbitmq.com/pauseReconciliation: "true"}}}`:       true,
+		`{metadata: {annotations: {argocd.argoproj.io/skip-reconcile: "true"}}}`: true,
+		`{metadata: {annotations: {example.com/reconciliation-paused: "yes"}}}`:  true,
+		`{metadata: {annotations: {autoscaling.keda.sh/paused: "true"}}}`:        true,
+		`{spec: {suspend: true}}`: true,
+		`{spec: {}, status: {conditions: [{type: ReconciliationPaused, status: "True"}]}}`:        true,
+		`{metadata: {annotations: {strimzi.io/pause-reconciliation: "false"}}}`:                   false,
+		`{metadata: {annotations: {example.com/paused-at: "10:00", example.com/pause-image: x}}}`: false,
+		`{metadata: {annotations: {example.com/unpaused: "true"}}}`:                               false,
+		`{spec: {}, status: {conditions: [{type: ReconciliationPaused, status: "False"}]}}`:       false,
+		`{spec: {}, status: {conditions: [{type: HeartbeatStopped, status: "True"}]}}`:            false,
+	} {
+		if got := symptom.IsOnHold(decode(t, text)); got != want {
+			t.Errorf("%s: got %v, want %v", text, got, want)
+		}
+	}
+}
+
+// An empty optional setting is no problem, although a condition reports its effect.
+func TestEmptySettings(t *testing.T) {
+	const unavailable = `status: {conditions: [{type: Unavailable, status: "True", message: `
+	for text, want := range map[string]bool{
+		`{spec: {backupTargetURL: ""}, ` + unavailable + `backup target URL is empty}]}}`:                  false,
+		`{spec: {endpoint: ""}, ` + unavailable + `the endpoint is not configured.}]}}`:                    false,
+		`{spec: {endpoint: "https://s3"}, ` + unavailable + `endpoint is not configured}]}}`:               true,
+		`{spec: {}, ` + unavailable + `endpoint is not configured}]}}`:                                     true,
+		`{spec: {endpoint: ""}, ` + unavailable + `"cannot connect: endpoint is empty"}]}}`:                true,
+		`{spec: {url: ""}, status: {conditions: [{type: Valid, status: "False", message: url is empty}]}}`: true,
+	} {
+		if s, ok := symptom.Of(decode(t, text), false); ok != want {
+			t.Errorf("%s: got %+v, want %v", text, s, want)
+		}
+	}
+}
+
+// An object that waits for another one, which can be stopped on purpose, has no problem of its own.
+func TestDependency(t *testing.T) {
+	for condition, want := range map[string]bool{
+		`type: Active, status: "False", reason: ClusterQueueIsInactive, message: Can't submit new workloads`: true,
+		`type: QuotaReserved, status: "False", reason: Inadmissible, message: LocalQueue a is inactive`:      true,
+		`type: Applied, status: "False", reason: Waiting, message: 'Source "shop/apps" is suspended'`:        true,
+		`type: QuotaReserved, status: "True", reason: Inadmissible`:                                          false,
+		`type: Running, status: "False", reason: FeedSuspended, message: Feed prices is suspended.`:          false,
+		`type: Active, status: "False", reason: FeedIsInactive`:                                              false,
+		`type: Active, status: "False", reason: Stopped, message: Can't admit new workloads`:                 false,
+		`type: Active, status: "False", reason: FlavorNotFound, message: references missing flavors`:         false,
+	} {
+		text := "{kind: Feed, metadata: {name: prices}, spec: {}, status: {conditions: [{" + condition + "}]}}"
+		if s, ok := symptom.Dependency(decode(t, text)); ok != want {
+			t.Errorf("%s: got %+v, want %v", condition, s, want)
+		}
+	}
+}
+
+// A step that is not completed is a problem if the message names an error. A queue is none.
+func TestAchievements(t *testing.T) {
+	for condition, want := range map[string]bool{
+		"type: DatabaseProvisioned, message: cannot connect to the server":                   true,
+		"type: Connected, message: 'dial tcp: connection refused'":                           true,
+		"type: Registered, message: the token has expired":                                   true,
+		"type: example.com/SchemaApplied, message: 'permission denied for schema'":           true,
+		"type: Progressing, reason: ProgressDeadlineExceeded":                                true,
+		"type: Complete, message: Failed":                                                    true,
+		"type: PartiallyReady, status: 'True', message: one namespace failed":                true,
+		"type: PartiallyReady, status: 'True', message: waiting for one namespace":           false,
+		"type: Complete, message: 1 of 2 pods failed":                                        false,
+		"type: QuotaReserved, reason: Pending, message: couldn't assign flavors":             false,
+		"type: Active, reason: ScalerNotActive, message: triggers are not active":            false,
+		"type: Upgradeable, message: cannot be upgraded":                                     false,
+		"type: Provisioned, message: waiting for the machine":                                false,
+		"type: Running, reason: Suspended, message: the job was suspended because it failed": false,
+	} {
+		if !strings.Contains(condition, "status:") {
+			condition += `, status: "False"`
+		}
+		text := "{kind: Feed, spec: {}, status: {conditions: [{" + condition + "}]}}"
+		if s, ok := symptom.Of(decode(t, text), false); ok != want {
+			t.Errorf("%s: got %+v, want %v", condition, s, want)
+		}
+	}
+}
+
+// A status without conditions can explain a state in several members.
+func TestExplainedStates(t *testing.T) {
+	for status, want := range map[string]string{
+		"{currentStatus: invalid, description: the secret does not exist}":            "invalid: the secret does not exist",
+		"{state: Warning, message: TLS secret web is invalid}":                        "Warning: TLS secret web is invalid",
+		"{phase: Unable to create the objects}":                                       "phase Unable to create the objects",
+		"{health: {status: Unhealthy}}":                                               "health Unhealthy",
+		"{phase: Critical}":                                                           "phase Critical",
+		"{connected: false, message: 'dial tcp: connection refused'}":                 "dial tcp: connection refused",
+		"{applied: false, appliedMessage: the webhook denied the request}":            "the webhook denied the request",
+		"{NoMatchingInstances: true}":                                                 "The status has NoMatchingInstances",
+		"{healthy: false}":                                                            "The status is not healthy",
+		"{state: MaxLimitReached, errorDescription: too many roles}":                  "too many roles",
+		"{currentStatus: invalid, description: see Errors for details}":               "currentStatus invalid",
+		"{readOnly: true, expired: true, unschedulable: true}":                        "",
+		"{hasErrors: true}":                                                           "The status has hasErrors",
+		"{noErrors: true, lastFailed: true, degraded: false}":                         "",
+		"{phase: Ready, degraded: true}":                                              "",
+		"{ready: false}":                                                              "",
+		"{code: 13, message: failed to create the volume}":                            "failed to create the volume",
+		"{state: Warning, message: The upstream has 3 addresses}":                     "",
+		"{phase: Failing over to web-2}":                                              "",
+		"{phase: Cluster in healthy state}":                                           "",
+		"{connected: false, message: waiting for the first client}":                   "",
+		"{connected: true, message: reconnected after a failure}":                     "",
+		"{message: no resources failed}":                                              "",
+		"{message: 3 files were copied}":                                              "",
+		"{phase: Active, message: recovered from a failure}":                          "",
+		"{observedPhase: Ready, message: the last attempt failed and was repeated}":   "",
+		"{conditions: [{type: Synced, status: 'True'}], message: one attempt failed}": "",
+	} {
+		s, ok := symptom.Of(decode(t, "{kind: Feed, spec: {}, status: "+status+"}"), false)
+		if ok != (want != "") || s.Sentence != want {
+			t.Errorf("%s: got %q, want %q", status, s.Sentence, want)
+		}
+	}
+}
+
+func TestHasStopped(t *testing.T) {
+	for status, want := range map[string]bool{
+		"printableStatus: Stopped, conditions: [{type: Ready, status: 'False', message: VMI does not exist}]": true,
+		"phase: Succeeded, conditions: [{type: Ready, status: 'False', message: pod is terminating}]":         true,
+		"powerState: deallocated": true,
+		"phase: Stopped, conditions: [{type: Ready, status: 'False', message: the disk failed}]":   false,
+		"phase: Stopped, conditions: [{type: Failure, status: 'True'}]":                            false,
+		"phase: Running, conditions: [{type: Ready, status: 'False', message: the VM is stopped}]": false,
+		"lastState: Stopped": false,
+	} {
+		if got := symptom.HasStopped(decode(t, "{spec: {}, status: {"+status+"}}")); got != want {
+			t.Errorf("%s: got %v, want %v", status, got, want)
+		}
+	}
+}
