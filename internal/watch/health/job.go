@@ -36,6 +36,11 @@ func job(o object.Object, _ Status) result {
 	case !o.Has("status", "startTime"):
 		h.Summary, h.reason = "Not started yet", "NotStarted"
 		h.progress(o.Created(), verdict.Degraded)
+		likely := controllerManager
+		if by := o.Text("spec", "managedBy"); by != "" && by != "kubernetes.io/job-controller" {
+			likely = "its controller " + by + " (spec.managedBy)"
+		}
+		h.explainOverdue("Not started", likely+" is possibly not running")
 	case active+succeeded+failed == 0 && symptom.StartsPods(o):
 		h.Summary, h.reason = "Started, but no pod has been created", "NoPods"
 		h.progress(o.Time("status", "startTime"), verdict.Degraded)
