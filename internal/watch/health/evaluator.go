@@ -133,7 +133,7 @@ func toResult(returned script.Result, o object.Object) result {
 	default: // Missing, Unknown, or none.
 		r.reason = ""
 	}
-	if c := o.Explaining(returned.Message); r.severity > verdict.OK && symptom.IsInOrder(o, c) {
+	if c := o.Explaining(returned.Message); r.severity.IsProblem() && symptom.IsInOrder(o, c) {
 		// Some scripts require further conditions, which other versions of the controller do not write.
 		r.Status, r.severity, r.Summary = Current, verdict.OK, c.Explanation()
 	} else if c.Kind != "" {

@@ -46,7 +46,8 @@ func HasStopped(o map[string]any) bool {
 	}
 	conditions := conditionsOf(status, "", generationOf(o))
 	isBad := func(c condition) bool {
-		return c.isBadTrue() || !c.is("True") && NamesError(c.message) && !NamesMissing(c.message)
+		isError := badReason.MatchString(c.reason) || NamesError(c.message) && !NamesMissing(c.message)
+		return c.isBadTrue() || !c.is("True") && isError
 	}
 	return slices.ContainsFunc(stateMembers(status), isOver) && !slices.ContainsFunc(conditions, isBad)
 }

@@ -45,7 +45,7 @@ func search(o members, name string, depth int, left *int) *Symptom {
 		if *left--; *left < 0 || depth == 0 {
 			return nil
 		}
-		if isHistory(key) || key == "conditions" || key == "spec" || key == "template" {
+		if isHistory(key) || isRecord(key) || key == "conditions" || key == "spec" || key == "template" {
 			continue
 		}
 		switch value := o[key].(type) {
@@ -82,6 +82,16 @@ func partIn(part members, name string, depth int, left *int) *Symptom {
 		}
 	}
 	return search(part, name, depth-1, left)
+}
+
+// isRecord reports whether a member describes what an object has done, such as the runs of a schedule. A run can fail
+// although the object is in order.
+func isRecord(name string) bool {
+	words := split(name)
+	return len(words) > 0 && slices.Contains([]string{
+		"runs", "jobs", "executions", "backups", "builds", "results", "operations", "events", "records", "snapshots",
+		"revisions", "tests",
+	}, words[len(words)-1])
 }
 
 func nameOf(part members) string {

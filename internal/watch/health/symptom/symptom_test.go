@@ -25,7 +25,7 @@ func TestFailedParts(t *testing.T) {
 		"{domainStatus: [{domain: a.example.com, status: FailedNotVisible}]}":        "a.example.com: FailedNotVisible",
 		"{release: {status: merge-failed, reason: no config}}":                       "release: merge-failed: no config",
 		"{services: [{name: web, phase: error, message: cannot apply}]}":             "web: error: cannot apply",
-		"{admissionChecks: [{name: quota, state: Rejected, message: too large}]}":    "quota: Rejected: too large",
+		"{admissions: [{name: quota, state: Rejected, message: too large}]}":         "quota: Rejected: too large",
 		"{connections: [{state: error, statusMessage: no route}]}":                   "connection: error: no route",
 		"{clusters: {eu: {bundle: {bundleState: ErrApplied, message: conflict}}}}":   "bundle: ErrApplied: conflict",
 		"{nodes: [{node: n1, syncStatus: Failed, lastSyncError: x}]}":                "n1: Failed",
@@ -51,7 +51,8 @@ func TestFailedParts(t *testing.T) {
 		"{experiments: [{name: a, status: Completed, verdict: Fail}]}":               "",
 		"{backups: [{name: a, state: PartiallyFailed}]}":                             "",
 		"{executorState: {exec-1: FAILED}}":                                          "",
-		"{checks: [{name: a, status: NoErrors}, {name: b, state: on-failure}]}":      "",
+		"{jobs: [{name: a, status: Failed}], taskRuns: {a: {state: Failed}}}":        "",
+		"{parts: [{name: a, status: NoErrors}, {name: b, state: on-failure}]}":       "",
 		"{template: {status: Failed}, spec: {status: Failed}}":                       "",
 	} {
 		s, ok := symptom.Of(decode(t, "{kind: Feed, spec: {}, status: "+status+"}"), false)
@@ -243,6 +244,7 @@ func TestHasStopped(t *testing.T) {
 		"phase: Succeeded, conditions: [{type: Ready, status: 'False', message: pod is terminating}]":         true,
 		"powerState: deallocated": true,
 		"phase: Stopped, conditions: [{type: Ready, status: 'False', message: the disk failed}]":   false,
+		"phase: Completed, conditions: [{type: Ready, status: 'False', reason: UploadFailed}]":     false,
 		"phase: Stopped, conditions: [{type: Failure, status: 'True'}]":                            false,
 		"phase: Running, conditions: [{type: Ready, status: 'False', message: the VM is stopped}]": false,
 		"lastState: Stopped": false,

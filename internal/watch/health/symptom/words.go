@@ -91,7 +91,8 @@ var (
 		`denied|refused|forbidden|rejected|timed out|timeout|deadline exceeded|invalid|wrong|unauthorized|unreachable|` +
 		`insufficient|exceeded|unsupported|unsatisfiable|not (satisfiable|permitted|allowed|accepted|valid|supported)|` +
 		`panic|missing|conflict(s|ed|ing)?|expired|mismatch|bad request)\b`)
-	noErrorText = regexp.MustCompile(`(?i)\b(no|0|zero|without( any)?) (errors?|failures?|conflicts?)\b|` +
+	noErrorText = regexp.MustCompile(`(?i)\b(no|0|zero|without( any)?) (errors?|failures?|failed|conflicts?)\b|` +
+		`\((errors?|failures?|failed)[:=] ?0[,;)]|` +
 		`the object has been modified`)
 	// badReason matches the reason of a condition that is False because of an error.
 	badReason = regexp.MustCompile(`(Failed|Failure|Failing|Errors?|NotFound|NotExist|Invalid|Rejected|Unauthorized|` +
