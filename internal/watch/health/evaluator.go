@@ -111,6 +111,10 @@ func (e *Evaluator) runScript(s *script.Script, o object.Object, now time.Time) 
 		r = toResult(returned, o)
 		r.limitProgress(o)
 		if returned.Status != script.Suspended && e.rules.Find(o.Group(), o.Text("kind")) == nil {
+			if c := o.Explaining(returned.Message); r.severity.IsProblem() && symptom.IsInOrder(o, c) {
+				// Some scripts require further conditions, which other versions of the controller do not write.
+				r.Status, r.severity, r.reason = Current, verdict.OK, ""
+			}
 			r.applySymptoms(o)
 		}
 	}
@@ -133,10 +137,7 @@ func toResult(returned script.Result, o object.Object) result {
 	default: // Missing, Unknown, or none.
 		r.reason = ""
 	}
-	if c := o.Explaining(returned.Message); r.severity.IsProblem() && symptom.IsInOrder(o, c) {
-		// Some scripts require further conditions, which other versions of the controller do not write.
-		r.Status, r.severity, r.Summary = Current, verdict.OK, c.Explanation()
-	} else if c.Kind != "" {
+	if c := o.Explaining(returned.Message); c.Kind != "" {
 		if returned.Message == c.Reason {
 			// The scripts for Flux return only the reason of the condition. Add its message.
 			r.Summary = c.Explanation()

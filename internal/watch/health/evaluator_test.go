@@ -63,6 +63,19 @@ func TestRulesReadTheCompleteObject(t *testing.T) {
 	}
 }
 
+// A good condition overrides a script of Argo CD, but not a script of the administrator.
+func TestConditionOverridesScript(t *testing.T) {
+	text := []byte(`{"apiVersion":"source.toolkit.fluxcd.io/v1","kind":"HelmRepository","metadata":{},"spec":{},` +
+		`"status":{"conditions":[{"type":"Ready","status":"True","reason":"Succeeded"}]}}`)
+	if got := evaluator.Evaluate(text, time.Time{}, time.Time{}); got.Severity != verdict.OK {
+		t.Errorf("Argo CD: got %+v, want ok", got)
+	}
+	e := evaluatorWith(t, scriptWith("source.toolkit.fluxcd.io_HelmRepository", "Succeeded"))
+	if got := e.Evaluate(text, time.Time{}, time.Time{}); got.Severity != verdict.Degraded {
+		t.Errorf("administrator: got %+v, want degraded", got)
+	}
+}
+
 // If a script fails, the object has no severity, and the error is counted.
 func TestScriptErrors(t *testing.T) {
 	text := []byte(`{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"}}`)
