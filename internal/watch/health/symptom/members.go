@@ -39,6 +39,9 @@ func badPhase(status members, conditions []condition, isOK bool) *Symptom {
 		}
 		isTotal := slices.Contains([]string{"phase", "state", "status"}, member[0]) && len(member) == 1 && isFailure(word)
 		s := &Symptom{Reason: word, IsTotal: isTotal}
+		if isBadSentence(word) {
+			s.Reason = "Error"
+		}
 		if text := cmp.Or(explanation(status, func(string) bool { return true }), errorIn(status)); text != "" {
 			s.Sentence = word + ": " + text
 		} else {

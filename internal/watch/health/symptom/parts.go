@@ -72,8 +72,8 @@ func partIn(part members, name string, depth int, left *int) *Symptom {
 	}
 	for _, key := range slices.Sorted(maps.Keys(part)) {
 		word, _ := part[key].(string)
-		isState := slices.Contains([]string{"status", "state", "phase", "health"}, key) || isState(key)
-		if isState && isFailure(word) {
+		isGeneral := slices.Contains([]string{"status", "state", "phase", "health"}, key)
+		if (isGeneral || isState(key)) && isFailure(word) {
 			s := &Symptom{Reason: word, Sentence: name + ": " + word}
 			if text := shorten(cmp.Or(textOf(part), part.text("statusMessage"))); text != "" && text != word {
 				s.Sentence += ": " + text
@@ -140,8 +140,7 @@ func endedRun(status members, conditions []condition, isOK bool) *Symptom {
 	}
 	for n := range conditions {
 		c := &conditions[n]
-		if c.kind == "Succeeded" && c.isFalse() && hasEnded(status) ||
-			c.is("True") && isFailedEnd(c) {
+		if c.kind == "Succeeded" && c.isFalse() && hasEnded(status) || c.is("True") && isFailedEnd(c) {
 			return &Symptom{
 				Reason: cmp.Or(c.reason, c.kind), Sentence: "Failed: " + cmp.Or(c.message, c.reason), Since: c.since, IsFinal: true,
 			}
