@@ -41,9 +41,10 @@ func ruleFor(s *subject.Subject) rule {
 	case graph.Kind{Kind: "PersistentVolumeClaim"}:
 		return claim
 	case graph.Kind{Group: "apps", Kind: "Deployment"}, graph.Kind{Group: "apps", Kind: "ReplicaSet"},
-		graph.Kind{Group: "apps", Kind: "StatefulSet"}, graph.Kind{Group: "apps", Kind: "DaemonSet"},
-		graph.Kind{Kind: "ReplicationController"}:
+		graph.Kind{Group: "apps", Kind: "DaemonSet"}, graph.Kind{Kind: "ReplicationController"}:
 		return workload
+	case graph.Kind{Group: "apps", Kind: "StatefulSet"}:
+		return statefulSet
 	case graph.Kind{Group: "batch", Kind: "Job"}:
 		return job
 	case graph.Kind{Group: "batch", Kind: "CronJob"}:

@@ -86,19 +86,3 @@ func application(s *subject.Subject) *verdict.Verdict {
 	}
 	return custom(s)
 }
-
-// disruptionBudget explains a budget by the pod that is not healthy.
-func disruptionBudget(s *subject.Subject) *verdict.Verdict {
-	if message := s.EventMessage("UnmanagedPods"); message != "" && !s.Own.Severity.IsProblem() {
-		return s.Explain(verdict.Degraded, "UnmanagedPods", "No disruption is ever allowed: "+message, nil)
-	}
-	selector := s.Selector(s.ID)
-	if s.Own.Severity <= verdict.OK || selector == nil {
-		return nil
-	}
-	pods := s.Existing(s.Selected(s.ID.Namespace(), selector, neighbor.Limit))
-	if worst := s.Worst(pods); worst != nil {
-		return s.Inherit(worst, s.Own.Severity, s.Own.Sentence+". ")
-	}
-	return nil
-}

@@ -57,6 +57,9 @@ func (s *Subject) IsFailed(n *neighbor.Neighbor) bool {
 	return s.HasProblem(n) && n.Object.Verdict().Severity() == verdict.Failed
 }
 
+// IsSettled reports whether the object is old enough that its controllers have handled it.
+func (s *Subject) IsSettled() bool { return !s.Now().Before(s.Object.Created().Add(SettleTime)) }
+
 // stillApplies reports whether the cause of a neighbor's problem still exists.
 func (s *Subject) stillApplies(n *neighbor.Neighbor) bool {
 	v := n.Object.Verdict()

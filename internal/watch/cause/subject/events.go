@@ -45,8 +45,8 @@ func IsWarning(e *corev1.Event) bool { return e.Type == corev1.EventTypeWarning 
 const (
 	// recent is how long a warning about an object that seems healthy matters.
 	recent = time.Hour
-	// settleTime is how long a new object can have warnings without a problem.
-	settleTime = 10 * time.Minute
+	// SettleTime is how long a new object can have warnings, or lack what controllers create, without a problem.
+	SettleTime = 10 * time.Minute
 )
 
 // RepeatedWarning explains an object by a warning that its controller repeats, except one about a violated policy.
@@ -59,7 +59,7 @@ func (s *Subject) RepeatedWarning(prefix string) *verdict.Verdict {
 	if last.Series != nil {
 		count = last.Series.Count
 	}
-	if count < 2 || at.Before(s.Object.Created().Add(settleTime)) || at.Before(s.Now().Add(-recent)) {
+	if count < 2 || at.Before(s.Object.Created().Add(SettleTime)) || at.Before(s.Now().Add(-recent)) {
 		return nil
 	}
 	s.AddSource(EventsRef, last.Namespace)

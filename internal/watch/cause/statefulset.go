@@ -1,0 +1,45 @@
+package cause
+
+import (
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// statefulSet explains a StatefulSet as other workloads, or by a pod of another owner that has the name of one of its
+// pods. The controller reports such a conflict nowhere.
+func statefulSet(s *subject.Subject) *verdict.Verdict {
+	if v := workload(s); v != nil || s.Own.Severity <= verdict.OK || !s.IsSettled() {
+		return v
+	}
+	o := neighbor.Decode[appsv1.StatefulSet](s.Object)
+	first, replicas := int32(0), int32(1)
+	if o.Spec.Ordinals != nil {
+		first = o.Spec.Ordinals.Start
+	}
+	if o.Spec.Replicas != nil {
+		replicas = *o.Spec.Replicas
+	}
+	for n := range min(replicas, neighbor.Limit) {
+		name := fmt.Sprintf("%s-%d", s.ID.Name(), first+n)
+		p := s.Find(graph.NewID(graph.Kind{Kind: "Pod"}, s.ID.Namespace(), name))
+		if p.Object == nil || owns(s, &p) {
+			continue
+		}
+		return s.ExplainBy(&p, verdict.Degraded, "AlreadyExists",
+			fmt.Sprintf("Pod %s cannot be created: a pod of this name exists, and another object owns it or none", name))
+	}
+	return nil
+}
+
+// owns reports whether the subject is an owner of a neighbor.
+func owns(s *subject.Subject, n *neighbor.Neighbor) bool {
+	_, owners := s.References(n.ID)
+	return slices.ContainsFunc(owners, func(o graph.Owner) bool { return o.UID == s.Object.UID() })
+}
