@@ -247,7 +247,8 @@ func (f *feed) replaceableBytes() int64 {
 // requestTotal requests the total number of objects, so that readers can show progress. It does so only if the first
 // list takes longer than totalDelay.
 func (f *feed) requestTotal(ctx context.Context) {
-	if f.namespace != "" || f.informer.Scope.Fields != "" || f.informer.Scope.Metadata {
+	scope := &f.informer.Scope
+	if f.namespace != "" || scope.Fields != "" || scope.Labels != "" || scope.Metadata {
 		return
 	}
 	signal.Sleep(ctx, totalDelay)

@@ -37,6 +37,7 @@ type Engine struct {
 	// mentions contains the objects that are named in the messages of other objects.
 	mentions    mentions
 	observation observation
+	revisits    revisits
 
 	startMu sync.Mutex
 	ctx     context.Context //nolint:containedctx // The context of Run. The engine outlives the request that starts it.
@@ -194,7 +195,9 @@ func (e *Engine) evaluateBatch(ctx context.Context) {
 
 func (e *Engine) evaluate(id graph.ID) {
 	r := &recorder{Engine: e}
-	v := cause.Of(r, e.Find(id))
+	n := e.Find(id)
+	v := cause.Of(r, n)
+	e.revisits.schedule(&n, e.mark)
 	e.mentions.set(id, r.named)
 	if e.results.set(id, v) {
 		e.publish(id)

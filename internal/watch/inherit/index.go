@@ -167,6 +167,9 @@ func (x *index) Find(id graph.ID) neighbor.Neighbor {
 		n.Presence, n.Object = neighbor.Present, o
 		return n
 	}
+	if w.informer.Scope.Labels != "" && id.Name() != "" {
+		return n // The object possibly exists with other labels.
+	}
 	var namespaces []string
 	if namespace := id.Namespace(); namespace != "" {
 		namespaces = []string{namespace}

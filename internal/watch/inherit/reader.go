@@ -137,7 +137,7 @@ func (r *reader) set(key string, before, o *compact.Object) {
 	hasNewReferences := false // True if references or, for a pod, labels have changed.
 	if isNewText {
 		var text []byte // Nil for an object with metadata only: it has no references.
-		if !r.resource.informer.Scope.Metadata || isEndpoints(r.resource.kind) {
+		if !r.resource.informer.Scope.Metadata {
 			text, _ = o.JSON()
 		}
 		r.count(key, before, text)

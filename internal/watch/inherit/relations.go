@@ -22,7 +22,7 @@ func (x *index) Reads(kind graph.Kind, namespace string) bool {
 	x.mu.RLock()
 	w := x.watched[kind]
 	x.mu.RUnlock()
-	if w == nil || !w.isRead.Load() {
+	if w == nil || !w.isRead.Load() || w.informer.Scope.Labels != "" {
 		return false
 	}
 	var namespaces []string
@@ -37,7 +37,7 @@ func (x *index) Indexes(kind graph.Kind, namespace string) bool {
 	x.mu.RLock()
 	w := x.watched[kind]
 	x.mu.RUnlock()
-	return w != nil && !w.informer.Scope.Metadata && !isEndpoints(kind) && x.Reads(kind, namespace)
+	return w != nil && !w.informer.Scope.Metadata && x.Reads(kind, namespace)
 }
 
 // Related are the objects that are related to one object.

@@ -3,6 +3,7 @@ package inherit
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -84,10 +85,6 @@ func (e *Engine) start(ctx context.Context, r *resource.Resource) *watched {
 	return w
 }
 
-func isEndpoints(kind graph.Kind) bool {
-	return kind.Kind == "EndpointSlice" || kind.Kind == "Endpoints"
-}
-
 // maxAffected limits how many objects are evaluated again for one change and one relation (such as "users of").
 const maxAffected = 10_000
 
@@ -125,8 +122,10 @@ func (e *Engine) neighbors(id graph.ID) []graph.ID {
 		affected = append(affected, e.results.problemIDs()...) // The message of any problem can name this object.
 	case "Certificate": // It writes the Secret of an Ingress.
 		affected = append(affected, e.usersOf(uses, "Secret")...)
-	case "EndpointSlice": // Routes to a Service without selector need one.
-		affected = append(affected, e.usersOf(uses, "Service")...)
+	case "EndpointSlice":
+		affected = append(affected, e.served(id)...)
+	case "PodDisruptionBudget": // Another budget can select the same pods.
+		affected = append(affected, e.graph.In(id.Kind, id.Namespace())...)
 	case "Job", "Deployment", "ReplicaSet", "StatefulSet":
 		affected = append(affected, e.graph.Owned(e.uidOf(id), maxAffected)...) // A failed pod is OK if its owner is OK.
 	}
@@ -141,6 +140,27 @@ func (e *Engine) usersOf(uses []graph.Use, kind string) (users []graph.ID) {
 		}
 	}
 	return users
+}
+
+// served returns the Service of an EndpointSlice, and what uses the Service. If the label with the name of the Service is
+// missing, it is the Service whose name the EndpointSlice has, with or without a suffix.
+func (e *Engine) served(slice graph.ID) (affected []graph.ID) {
+	service := graph.Kind{Kind: "Service"}
+	uses, _ := e.graph.References(slice)
+	for n := range uses {
+		if uses[n].Target.Kind == service {
+			affected = append(append(affected, uses[n].Target), e.graph.Users(uses[n].Target, maxAffected)...)
+		}
+	}
+	if len(affected) > 0 {
+		return affected
+	}
+	name := slice.Name()
+	affected = append(affected, graph.NewID(service, slice.Namespace(), name))
+	if end := strings.LastIndexByte(name, '-'); end > 0 {
+		affected = append(affected, graph.NewID(service, slice.Namespace(), name[:end]))
+	}
+	return affected
 }
 
 // containers returns the namespace of an object and, for a custom resource, the CustomResourceDefinition.
@@ -160,6 +180,8 @@ func (e *Engine) dependsOnText(id graph.ID) (affected []graph.ID) {
 	switch id.Kind.Kind {
 	case "Service": // The ports.
 		return e.graph.Users(id, maxAffected)
+	case "EndpointSlice": // The ports and the addresses.
+		return e.served(id)
 	case "Deployment", "StatefulSet", "ReplicationController", "Rollout": // Scaled to zero.
 		for _, problem := range e.results.withReason("NoPods", "ScaledToZero") {
 			if problem.Namespace() == id.Namespace() {

@@ -72,6 +72,7 @@ type Scope struct {
 	Resource    schema.GroupVersionResource
 	Namespace   string // Empty means all namespaces, or that the resource is cluster-scoped.
 	Fields      string // Field selector; empty means all objects.
+	Labels      string // Label selector; empty means all objects.
 	Metadata    bool   // Request only the metadata of objects.
 	GuestMasked bool   // Mask objects and cells for guests (viewers of a share link) before storing them.
 }
@@ -150,7 +151,7 @@ func (c *Client) restClient(groupVersion schema.GroupVersion) (rest.Interface, e
 }
 
 func (s *Source) request(options metav1.ListOptions) *rest.Request {
-	options.FieldSelector = s.scope.Fields
+	options.FieldSelector, options.LabelSelector = s.scope.Fields, s.scope.Labels
 	include := metav1.IncludeObject
 	if s.scope.Metadata {
 		include = metav1.IncludeMetadata

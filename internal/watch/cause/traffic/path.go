@@ -60,7 +60,7 @@ func brokenPath(s *subject.Subject, p *path) *verdict.Verdict {
 		return s.ExplainBy(&n, verdict.Failed, "NoSuchPort", fmt.Sprintf("%s has no port %s", &n, port))
 	}
 	if hasNoEndpoints(s, &n, &o) {
-		s.AddSource("discovery.k8s.io/v1/endpointslices", p.namespace)
+		s.AddSource(slicesRef, p.namespace)
 		sentence := fmt.Sprintf("%s has no selector and no EndpointSlice", &n)
 		return s.ExplainBy(&n, verdict.Failed, "NoEndpoints", sentence)
 	}
@@ -72,14 +72,13 @@ func brokenPath(s *subject.Subject, p *path) *verdict.Verdict {
 
 // hasNoEndpoints reports whether a Service without selector has no endpoints, which users must create.
 func hasNoEndpoints(s *subject.Subject, n *neighbor.Neighbor, o *corev1.Service) bool {
-	kind := graph.Kind{Group: "discovery.k8s.io", Kind: "EndpointSlice"}
 	if o.Spec.Type == corev1.ServiceTypeExternalName || len(o.Spec.Selector) > 0 {
 		return false
 	}
-	if s.Find(graph.NewID(kind, n.ID.Namespace(), "")).Presence != neighbor.Missing {
+	if s.Find(graph.NewID(sliceKind, n.ID.Namespace(), "")).Presence != neighbor.Missing {
 		return false // The EndpointSlices are not known completely.
 	}
-	return !slices.ContainsFunc(s.Users(n.ID, neighbor.Limit), func(id graph.ID) bool { return id.Kind == kind })
+	return !slices.ContainsFunc(s.Users(n.ID, neighbor.Limit), func(id graph.ID) bool { return id.Kind == sliceKind })
 }
 
 // isServedBy reports whether the Service has the port of the path.

@@ -24,7 +24,12 @@ func Service(s *subject.Subject) *verdict.Verdict {
 	if target := s.FirstMissing(subject.In("spec.externalName")); target != nil {
 		return s.ReportMissing(target, verdict.Failed)
 	}
-	if o.Spec.Type == corev1.ServiceTypeExternalName || selector == nil || o.Spec.PublishNotReadyAddresses {
+	switch {
+	case o.Spec.Type == corev1.ServiceTypeExternalName:
+		return externalAddress(s, &o)
+	case selector == nil:
+		return manualEndpoints(s, &o)
+	case o.Spec.PublishNotReadyAddresses:
 		return nil
 	}
 	s.AddSource(subject.PodsRef, s.ID.Namespace())

@@ -36,9 +36,16 @@ var onlyNames = []string{ //nolint:gochecknoglobals // Constant.
 	"rbac.authorization.k8s.io/v1/clusterroles", "scheduling.k8s.io/v1/priorityclasses",
 	"node.k8s.io/v1/runtimeclasses", "flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations",
 	"resource.k8s.io/v1/deviceclasses", "resource.k8s.io/v1/resourceclaims", "resource.k8s.io/v1/resourceclaimtemplates",
-	"discovery.k8s.io/v1/endpointslices", "storage.k8s.io/v1/volumeattributesclasses",
+	"storage.k8s.io/v1/volumeattributesclasses",
 	"admissionregistration.k8s.io/v1/mutatingadmissionpolicies", "certificates.k8s.io/v1beta1/clustertrustbundles",
 }
+
+const (
+	endpointSlices = "discovery.k8s.io/v1/endpointslices"
+	// notFromSelector is the label selector of EndpointSlices that Kubernetes does not derive from the selector of a
+	// Service. Only these are read: the others change with each pod, and the pods are known.
+	notFromSelector = "endpointslice.kubernetes.io/managed-by!=endpointslice-controller.k8s.io"
+)
 
 // Of returns the resources that an inherit.Engine watches, in order. omitted are the custom resources beyond
 // maxCustomKinds. The results point into the parameter resources.
@@ -47,7 +54,7 @@ func Of(resources []resource.Resource) (planned, omitted []*resource.Resource) {
 	for n := range resources {
 		byRef[resources[n].Ref()] = &resources[n]
 	}
-	for _, ref := range slices.Concat(firstResources, onlyNames) {
+	for _, ref := range slices.Concat(firstResources, onlyNames, []string{endpointSlices}) {
 		if r := byRef[ref]; r != nil && isWatchable(r) {
 			planned = append(planned, r)
 		}
@@ -80,5 +87,9 @@ func isWatchable(r *resource.Resource) bool { return r.Can("list") && r.Can("wat
 
 // ScopeOf returns the scope of the informer with which an inherit.Engine watches a resource.
 func ScopeOf(r *resource.Resource) listwatch.Scope {
-	return listwatch.Scope{Resource: r.GVR(), Metadata: slices.Contains(onlyNames, r.Ref())}
+	scope := listwatch.Scope{Resource: r.GVR(), Metadata: slices.Contains(onlyNames, r.Ref())}
+	if r.Ref() == endpointSlices {
+		scope.Labels = notFromSelector
+	}
+	return scope
 }

@@ -1,0 +1,198 @@
+package traffic
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	discovery "k8s.io/api/discovery/v1"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+const slicesRef = "discovery.k8s.io/v1/endpointslices"
+
+//nolint:gochecknoglobals // Constant.
+var sliceKind = graph.Kind{Group: "discovery.k8s.io", Kind: "EndpointSlice"}
+
+// manualEndpoints explains why nothing answers a Service without a selector, whose EndpointSlices Kubernetes does not
+// create. DNS serves the addresses of a headless Service without its ports, so only the others need correct ones.
+func manualEndpoints(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
+	isHeadless := o.Spec.ClusterIP == corev1.ClusterIPNone
+	if isHeadless || o.Spec.ClusterIP == "" || len(o.Spec.Ports) == 0 || s.Own.Severity > verdict.OK ||
+		s.Find(graph.NewID(sliceKind, s.ID.Namespace(), "")).Presence != neighbor.Missing {
+		return nil // The EndpointSlices do not matter, or are not known completely.
+	}
+	users := s.Users(s.ID, neighbor.Limit)
+	if len(users) == neighbor.Limit {
+		return nil // Not all EndpointSlices are among them.
+	}
+	s.AddSource(slicesRef, s.ID.Namespace())
+	endpoints := endpointSlices(s, users)
+	switch {
+	case len(endpoints) == 0:
+		return noSlices(s)
+	case !s.IsSettled() || s.OrderlyOwner() != nil:
+		return nil
+	}
+	if families := ipFamilies(o); !slices.ContainsFunc(endpoints, func(e discovery.EndpointSlice) bool {
+		return slices.Contains(families, string(e.AddressType))
+	}) {
+		return s.Explain(verdict.Degraded, "NoEndpoints", fmt.Sprintf(
+			"Nothing answers: EndpointSlice %s has addresses of the type %s, and the Service has the type %s",
+			endpoints[0].Name, endpoints[0].AddressType, strings.Join(families, ", ")), nil)
+	}
+	if v := unreadyEndpoints(s, o, endpoints); v != nil {
+		return v
+	}
+	return unservedPorts(s, o, endpoints)
+}
+
+// endpointSlices returns the EndpointSlices among the users of the subject. Their label names it.
+func endpointSlices(s *subject.Subject, users []graph.ID) (found []discovery.EndpointSlice) {
+	for _, id := range users {
+		if n := s.Find(id); n.ID.Kind == sliceKind && n.Object != nil {
+			found = append(found, neighbor.Decode[discovery.EndpointSlice](n.Object))
+		}
+	}
+	slices.SortFunc(found, func(a, b discovery.EndpointSlice) int { return cmp.Compare(a.Name, b.Name) })
+	return found
+}
+
+// noSlices explains a Service without EndpointSlices by one that lacks the label with the name of the Service.
+func noSlices(s *subject.Subject) *verdict.Verdict {
+	for _, n := range s.All(sliceKind, s.ID.Namespace(), neighbor.Limit) {
+		e := neighbor.Decode[discovery.EndpointSlice](n.Object)
+		isNamed := e.Name == s.ID.Name() || strings.HasPrefix(e.Name, s.ID.Name()+"-")
+		if isNamed && e.Labels[discovery.LabelServiceName] == "" {
+			return s.ExplainBy(&n, verdict.Degraded, "NoEndpoints", fmt.Sprintf(
+				"Nothing answers: EndpointSlice %s lacks the label %s, so it has no effect", e.Name, discovery.LabelServiceName))
+		}
+	}
+	if !s.IsSettled() || !isUserMade(s) {
+		return nil
+	}
+	return s.Explain(verdict.Degraded, "NoEndpoints",
+		"Nothing answers: the Service has no selector, and no EndpointSlice has endpoints for it", nil)
+}
+
+// isUserMade reports whether the subject has no sign of a controller, such as an owner, or a label or an annotation with
+// the domain of a product. A service mesh can find the endpoints of such a Service elsewhere.
+func isUserMade(s *subject.Subject) bool {
+	o := neighbor.Decode[corev1.Service](s.Object)
+	if len(o.OwnerReferences) > 0 || len(o.Finalizers) > 0 {
+		return false
+	}
+	for _, names := range []map[string]string{o.Labels, o.Annotations} {
+		for name := range names {
+			domain, _, ok := strings.Cut(name, "/")
+			if ok && !isToolDomain(domain) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// isToolDomain reports whether the domain of a label or an annotation is that of Kubernetes or of a tool that only
+// applies manifests.
+func isToolDomain(domain string) bool {
+	return slices.ContainsFunc([]string{
+		"kubernetes.io", "k8s.io", "helm.sh", "argoproj.io", "toolkit.fluxcd.io",
+	}, func(tool string) bool { return domain == tool || strings.HasSuffix(domain, "."+tool) })
+}
+
+func ipFamilies(o *corev1.Service) (families []string) {
+	for _, family := range o.Spec.IPFamilies {
+		families = append(families, string(family))
+	}
+	if len(families) == 0 {
+		families = []string{string(corev1.IPv4Protocol), string(corev1.IPv6Protocol)}
+	}
+	return families
+}
+
+// unreadyEndpoints explains a Service whose EndpointSlices contain no address, or only addresses that are not ready.
+func unreadyEndpoints(s *subject.Subject, o *corev1.Service, all []discovery.EndpointSlice) *verdict.Verdict {
+	addresses, usable := 0, 0
+	for n := range all {
+		for _, e := range all[n].Endpoints {
+			addresses += len(e.Addresses)
+			isServing := e.Conditions.Serving == nil || *e.Conditions.Serving
+			if e.Conditions.Ready == nil || *e.Conditions.Ready || o.Spec.PublishNotReadyAddresses ||
+				isServing && e.Conditions.Terminating != nil && *e.Conditions.Terminating {
+				usable++
+			}
+		}
+	}
+	switch {
+	case usable > 0 || addresses == 0 && !isUserMade(s):
+		return nil
+	case addresses == 0:
+		return s.Explain(verdict.Degraded, "NoEndpoints", "Nothing answers: its EndpointSlices have no endpoint", nil)
+	}
+	return s.Explain(verdict.Degraded, "NoReadyEndpoints", fmt.Sprintf(
+		"Nothing answers: none of %d addresses in its EndpointSlices is ready", addresses), nil)
+}
+
+// unservedPorts explains a Service with a port whose name and protocol are in no EndpointSlice. kube-proxy matches the
+// ports by their names.
+func unservedPorts(s *subject.Subject, o *corev1.Service, all []discovery.EndpointSlice) *verdict.Verdict {
+	var offered []string
+	isServed := make(map[string]bool)
+	for n := range all {
+		for _, p := range all[n].Ports {
+			name, protocol := "", corev1.ProtocolTCP
+			if p.Name != nil {
+				name = *p.Name
+			}
+			if p.Protocol != nil {
+				protocol = *p.Protocol
+			}
+			isServed[name+"/"+string(protocol)] = true
+			offered = append(offered, fmt.Sprintf("%q (%s)", name, protocol))
+		}
+	}
+	var missing []string
+	for n := range o.Spec.Ports {
+		p := &o.Spec.Ports[n]
+		if !isServed[p.Name+"/"+string(cmp.Or(p.Protocol, corev1.ProtocolTCP))] {
+			missing = append(missing, cmp.Or(p.Name, strconv.Itoa(int(p.Port))))
+		}
+	}
+	if len(missing) == 0 || len(missing) < len(o.Spec.Ports) && !isUserMade(s) {
+		return nil
+	}
+	slices.Sort(offered)
+	has := "the ports " + strings.Join(slices.Compact(offered), ", ")
+	if len(offered) == 0 {
+		has = "no ports"
+	}
+	return s.Explain(verdict.Degraded, "NoSuchPort", fmt.Sprintf(
+		"Nothing answers on port %s: its EndpointSlices have %s, and a port needs the name and the protocol that it has in the Service",
+		strings.Join(missing, ", "), has), nil)
+}
+
+// externalAddress explains a Service of the type ExternalName whose name is an IP address. No DNS server resolves such a
+// name, but an Ingress controller can use it.
+func externalAddress(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
+	if _, err := netip.ParseAddr(o.Spec.ExternalName); err != nil {
+		return nil
+	}
+	for _, id := range s.Users(s.ID, neighbor.Limit) {
+		if id.Kind.Kind == "Ingress" || resource.IsCustom(id.Kind.Group) {
+			return nil
+		}
+	}
+	return s.Explain(verdict.Degraded, "InvalidExternalName", fmt.Sprintf(
+		"The external name %s is an IP address, which DNS cannot resolve: use an EndpointSlice instead", o.Spec.ExternalName,
+	), nil)
+}
