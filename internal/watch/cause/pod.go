@@ -29,10 +29,13 @@ func pod(s *subject.Subject) *verdict.Verdict {
 		}
 	}
 	if isStarted(&p) {
-		return nil
+		return probeFailure(s, &p)
 	}
 	if target := s.FirstMissing(func(u *graph.Use) bool { return explainsPod(s, u, &p) }); target != nil {
 		return s.ReportMissing(target, verdict.Failed)
+	}
+	if v := pinnedPod(s, &p); v != nil {
+		return v
 	}
 	if v := unboundClaim(s, &p); v != nil {
 		return v
@@ -61,16 +64,29 @@ func unboundClaim(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	return nil
 }
 
-// mountFailure explains a pod that waits for its volumes or its network by the newest event about them.
+// mountFailure explains a pod that waits for its volumes, its network or its devices by the newest event about them.
 func mountFailure(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	if !isCreating(s.Own.Reason) {
 		return nil
 	}
-	message := s.EventMessage("FailedMount", "FailedAttachVolume", "FailedCreatePodSandBox")
-	if message == "" {
+	last := s.NewestEvent(preventsStart)
+	if last == nil {
 		return nil
 	}
-	return s.Explain(verdict.Degraded, "FailedMount", message, mention.MissingKey(s, p, message))
+	s.AddSource(subject.EventsRef, last.Namespace)
+	return s.Explain(verdict.Degraded, last.Reason, last.Message, mention.MissingKey(s, p, last.Message))
+}
+
+// preventsStart reports whether an event describes why the node does not start a pod. Pods start in spite of the other
+// warnings: about DNS settings and pull secrets, and of the scheduler, which is done.
+func preventsStart(e *corev1.Event) bool {
+	switch e.Reason {
+	case "DNSConfigForming", "CheckLimitsForResolvConf", "MissingClusterDNS", "FailedToRetrieveImagePullSecret",
+		"FailedScheduling", "PolicyViolation", "MultiplePodDisruptionBudgets", "Unhealthy", "BackOff",
+		"PossibleMemoryBackedVolumesOnDisk", "Preempting":
+		return false
+	}
+	return subject.IsWarning(e)
 }
 
 // explainsPod reports whether a missing object can be the reason for the state of a pod that has not started.

@@ -45,7 +45,7 @@ func claim(s *subject.Subject) *verdict.Verdict {
 		n := s.Find(graph.NewID(graph.Kind{Group: "storage.k8s.io", Kind: "StorageClass"}, "", *className))
 		class := neighbor.Decode[storage.StorageClass](n.Object)
 		if class.VolumeBindingMode != nil && *class.VolumeBindingMode == storage.VolumeBindingWaitForFirstConsumer {
-			return waitingClaim(s, &n)
+			return waitingClaim(s, &o, &n)
 		}
 		isClassUnknown = n.Presence == neighbor.Unknown
 		s.AddSource(n.Resource, n.ID.Namespace())
@@ -56,7 +56,32 @@ func claim(s *subject.Subject) *verdict.Verdict {
 	if isClassUnknown {
 		return nil // Possibly, the claim waits for a pod.
 	}
-	return overdueClaim(s)
+	return overdueClaim(s, whyUnbound(s, &o))
+}
+
+// whyUnbound returns the likely reason why no volume is bound to a claim.
+func whyUnbound(s *subject.Subject, o *corev1.PersistentVolumeClaim) string {
+	switch {
+	case o.Spec.Selector != nil:
+		return "no volume has the labels of its selector, or its provisioner does not support selectors"
+	case o.Spec.StorageClassName == nil && o.Spec.VolumeName == "" && !hasDefaultClass(s):
+		return "it names no storage class, and the cluster has no default storage class"
+	}
+	return likelyUnbound
+}
+
+const likelyUnbound = "no volume matches it, or its provisioner does not run"
+
+// hasDefaultClass reports whether the cluster has a default storage class, or possibly has one.
+func hasDefaultClass(s *subject.Subject) bool {
+	kind := graph.Kind{Group: "storage.k8s.io", Kind: "StorageClass"}
+	if s.Find(graph.NewID(kind, "", "")).Presence != neighbor.Missing {
+		return true // The classes are not known completely.
+	}
+	return slices.ContainsFunc(s.All(kind, "", neighbor.Limit), func(n neighbor.Neighbor) bool {
+		class := neighbor.Decode[storage.StorageClass](n.Object)
+		return class.Annotations["storageclass.kubernetes.io/is-default-class"] == "true"
+	})
 }
 
 // provisioningFailure explains a claim by the newest event with one of the reasons.
@@ -70,12 +95,12 @@ func provisioningFailure(s *subject.Subject, reasons ...string) *verdict.Verdict
 
 // overdueClaim is the verdict on a claim that is not bound in time, if nothing explains that. The claim alone is no
 // problem, because its storage class can wait for a pod.
-func overdueClaim(s *subject.Subject) *verdict.Verdict {
-	if s.Own.Reason != "NotBound" || s.Own.Severity.IsProblem() {
+func overdueClaim(s *subject.Subject, likely string) *verdict.Verdict {
+	if s.Own.Reason != "NotBound" || s.Own.Severity.IsProblem() && likely == likelyUnbound {
 		return nil
 	}
 	problem, _, _ := strings.Cut(s.Own.Sentence, ": ")
-	return s.Explain(verdict.Failed, s.Own.Reason, problem+": no volume matches it, or its provisioner does not run", nil)
+	return s.Explain(verdict.Failed, s.Own.Reason, problem+": "+likely, nil)
 }
 
 // claimedVolume explains a claim that names a volume which belongs to another claim, or to a deleted one.
@@ -100,8 +125,35 @@ func claimedVolume(s *subject.Subject, o *corev1.PersistentVolumeClaim) *verdict
 	return s.ExplainBy(&n, verdict.Failed, "VolumeClaimed", sentence)
 }
 
+// selectedNode is the annotation with the node that the scheduler has selected for the volume of a claim.
+const selectedNode = "volume.kubernetes.io/selected-node"
+
+// unselectedNode explains a claim that waits for the scheduler, although its pod already has a node. The scheduler
+// ignores a pod that was created with a node name. It also explains a claim whose selected node does not exist.
+func unselectedNode(
+	s *subject.Subject, o *corev1.PersistentVolumeClaim, pod *neighbor.Neighbor,
+) *verdict.Verdict {
+	if selected := o.Annotations[selectedNode]; selected != "" {
+		node := s.Find(graph.NewID(nodeKind, "", selected))
+		if node.Presence != neighbor.Missing {
+			return nil
+		}
+		v := s.ReportMissing(&node, verdict.Degraded)
+		v.Sentence = "The scheduler selected " + node.String() + " for the volume, which does not exist"
+		return v
+	}
+	p := neighbor.Decode[corev1.Pod](pod.Object)
+	if p.Spec.NodeName == "" {
+		return nil
+	}
+	return s.Explain(verdict.Failed, s.Own.Reason, "Not bound: the scheduler selects the node for the volume, but "+
+		pod.String()+" was created with spec.nodeName, and bypasses the scheduler", nil)
+}
+
 // waitingClaim is the verdict on a claim that is bound only when a pod uses it.
-func waitingClaim(s *subject.Subject, class *neighbor.Neighbor) *verdict.Verdict {
+func waitingClaim(
+	s *subject.Subject, o *corev1.PersistentVolumeClaim, class *neighbor.Neighbor,
+) *verdict.Verdict {
 	var pods []neighbor.Neighbor
 	for _, n := range s.Existing(s.Users(s.ID, neighbor.Limit)) {
 		if n.ID.Kind == (graph.Kind{Kind: "Pod"}) {
@@ -128,9 +180,13 @@ func waitingClaim(s *subject.Subject, class *neighbor.Neighbor) *verdict.Verdict
 		return v
 	}
 	for n := range pods {
-		if pods[n].Object.Verdict().Own().Severity().IsProblem() {
-			return overdueClaim(s) // The pod has waited for too long, too.
+		if !pods[n].Object.Verdict().Own().Severity().IsProblem() {
+			continue
 		}
+		if v := unselectedNode(s, o, &pods[n]); v != nil {
+			return v
+		}
+		return overdueClaim(s, whyUnbound(s, o)) // The pod has waited for too long, too.
 	}
 	return nil
 }

@@ -1,0 +1,175 @@
+package cause
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+//nolint:gochecknoglobals // Constant.
+var nodeKind = graph.Kind{Kind: "Node"}
+
+// unschedulable is the taint of a cordoned node. Pods of a DaemonSet tolerate it.
+//
+//nolint:gochecknoglobals // Constant.
+var unschedulable = corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}
+
+// pin is the only node on which a pod can run.
+type pin struct {
+	node string
+	via  string // What restricts the pod to this node, such as "its node selector".
+	// isLabel means that the pod requires a label of the node, and not its name.
+	isLabel bool
+}
+
+// pinnedPod explains a pod that cannot be scheduled by the only node on which it can run.
+func pinnedPod(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
+	if p.Spec.NodeName != "" || !isRejectedByNodes(p) {
+		return nil
+	}
+	to, ok := pinOf(s, p)
+	if !ok {
+		return nil
+	}
+	node := s.Find(graph.NewID(nodeKind, "", to.node))
+	prefix := fmt.Sprintf("Can only run on %s (%s), ", &node, to.via)
+	switch o := neighbor.Decode[corev1.Node](node.Object); {
+	case node.Presence == neighbor.Missing:
+		return missingNode(s, &node, to)
+	case node.Object == nil:
+		return nil
+	case s.IsFailed(&node):
+		return s.Inherit(&node, s.Own.Severity, prefix+"which has a problem: ")
+	case o.Spec.Unschedulable && !tolerates(p, &unschedulable):
+		return s.ExplainBy(&node, s.Own.Severity, "NodeUnschedulable", prefix+"which is unschedulable (cordoned)")
+	default:
+		taint := untolerated(p, &o)
+		if taint == nil {
+			return nil
+		}
+		return s.ExplainBy(&node, s.Own.Severity, "UntoleratedTaint",
+			prefix+"and does not tolerate its taint "+taint.ToString())
+	}
+}
+
+// isRejectedByNodes reports whether the scheduler found no node for a pod, and did not reject the pod itself.
+func isRejectedByNodes(p *corev1.Pod) bool {
+	for n := range p.Status.Conditions {
+		c := &p.Status.Conditions[n]
+		if c.Type == corev1.PodScheduled && c.Reason == corev1.PodReasonUnschedulable {
+			return strings.Contains(c.Message, "nodes are available") &&
+				!strings.Contains(c.Message, "unbound immediate PersistentVolumeClaims")
+		}
+	}
+	return false
+}
+
+// missingNode explains a pod by a node that does not exist. If the pod requires a label, no node may have the label.
+func missingNode(s *subject.Subject, node *neighbor.Neighbor, to pin) *verdict.Verdict {
+	if to.isLabel {
+		all := s.All(nodeKind, "", neighbor.Limit)
+		if len(all) == neighbor.Limit {
+			return nil // There are possibly more nodes.
+		}
+		for n := range all {
+			o := neighbor.Decode[metav1.PartialObjectMetadata](all[n].Object)
+			if o.Labels[corev1.LabelHostname] == to.node {
+				return nil
+			}
+		}
+	}
+	v := s.ReportMissing(node, s.Own.Severity)
+	v.Sentence = fmt.Sprintf("Can only run on %s (%s), which does not exist", node, to.via)
+	return v
+}
+
+// pinOf returns the only node on which a pod can run, according to its selector, its affinity or its volumes.
+func pinOf(s *subject.Subject, p *corev1.Pod) (to pin, ok bool) {
+	if name := p.Spec.NodeSelector[corev1.LabelHostname]; name != "" {
+		return pin{name, "its node selector", true}, true
+	}
+	if a := p.Spec.Affinity; a != nil && a.NodeAffinity != nil {
+		if to, ok = pinOfSelector(a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution); ok {
+			to.via = "its node affinity"
+			return to, true
+		}
+	}
+	for n := range s.Used(func(u *graph.Use) bool { return u.Target.Kind.Kind == "PersistentVolumeClaim" }) {
+		claim := neighbor.Decode[corev1.PersistentVolumeClaim](n.Object)
+		if claim.Spec.VolumeName == "" {
+			continue
+		}
+		n := s.Find(graph.NewID(graph.Kind{Kind: "PersistentVolume"}, "", claim.Spec.VolumeName))
+		volume := neighbor.Decode[corev1.PersistentVolume](n.Object)
+		if volume.Spec.NodeAffinity == nil {
+			continue
+		}
+		if to, ok = pinOfSelector(volume.Spec.NodeAffinity.Required); ok {
+			s.AddSource(n.Resource, "")
+			to.via = "its volume " + volume.Name
+			return to, true
+		}
+	}
+	return pin{}, false
+}
+
+// pinOfSelector returns the node if each alternative of a selector requires the same one.
+func pinOfSelector(selector *corev1.NodeSelector) (to pin, ok bool) {
+	if selector == nil || len(selector.NodeSelectorTerms) == 0 {
+		return pin{}, false
+	}
+	for n := range selector.NodeSelectorTerms {
+		term := &selector.NodeSelectorTerms[n]
+		found, ok := pinOfTerm(term)
+		if !ok || n > 0 && found.node != to.node {
+			return pin{}, false
+		}
+		to = found
+	}
+	return to, true
+}
+
+func pinOfTerm(term *corev1.NodeSelectorTerm) (to pin, ok bool) {
+	for _, r := range term.MatchFields {
+		if r.Key == metav1.ObjectNameField && r.Operator == corev1.NodeSelectorOpIn && len(r.Values) == 1 {
+			return pin{node: r.Values[0]}, true
+		}
+	}
+	for _, r := range term.MatchExpressions {
+		if r.Key == corev1.LabelHostname && r.Operator == corev1.NodeSelectorOpIn && len(r.Values) == 1 {
+			return pin{node: r.Values[0], isLabel: true}, true
+		}
+	}
+	return pin{}, false
+}
+
+// untolerated returns the first taint of a node that keeps a new pod away, or nil.
+func untolerated(p *corev1.Pod, node *corev1.Node) *corev1.Taint {
+	for n := range node.Spec.Taints {
+		taint := &node.Spec.Taints[n]
+		isSoft := taint.Effect == corev1.TaintEffectPreferNoSchedule
+		if !isSoft && taint.Key != corev1.TaintNodeUnschedulable && !tolerates(p, taint) {
+			return taint
+		}
+	}
+	return nil
+}
+
+func tolerates(p *corev1.Pod, taint *corev1.Taint) bool {
+	for n := range p.Spec.Tolerations {
+		t := &p.Spec.Tolerations[n]
+		isEffect := t.Effect == "" || t.Effect == taint.Effect
+		isKey := t.Key == taint.Key || t.Key == "" && t.Operator == corev1.TolerationOpExists
+		if isEffect && isKey && (t.Operator == corev1.TolerationOpExists || t.Value == taint.Value) {
+			return true
+		}
+	}
+	return false
+}
