@@ -25,12 +25,37 @@ func namespace(s *subject.Subject) *verdict.Verdict {
 	has := func(kind corev1.NamespaceConditionType) bool {
 		return slices.ContainsFunc(conditions, func(c metav1.Condition) bool { return c.Type == string(kind) })
 	}
+	var found *verdict.Verdict
+	if has(corev1.NamespaceContentRemaining) || has(corev1.NamespaceFinalizersRemaining) {
+		found = remainingContent(s, conditions)
+	}
+	if found == nil {
+		found = contentFailure(s, conditions)
+	}
+	if !has(corev1.NamespaceDeletionDiscoveryFailure) {
+		return found
+	}
+	worst := s.Worst(s.All(apiServiceKind, "", 2*neighbor.Limit))
 	switch {
-	case has(corev1.NamespaceContentRemaining), has(corev1.NamespaceFinalizersRemaining):
-		return remainingContent(s, conditions)
-	case has(corev1.NamespaceDeletionDiscoveryFailure):
-		if worst := s.Worst(s.All(apiServiceKind, "", 2*neighbor.Limit)); worst != nil {
-			return s.Inherit(worst, verdict.Degraded, "Cannot be deleted, because "+worst.String()+" fails: ")
+	case worst == nil:
+	case found == nil:
+		return s.Inherit(worst, verdict.Degraded, "Cannot be deleted, because "+worst.String()+" fails: ")
+	default: // Both prevent the deletion.
+		s.AddSource(worst.Resource, "")
+		found.Sentence += ". Besides, " + worst.String() + " fails"
+	}
+	return found
+}
+
+// contentFailure explains a namespace that is not deleted because the API server refuses to delete an object in it.
+func contentFailure(s *subject.Subject, conditions []metav1.Condition) *verdict.Verdict {
+	for n := range conditions {
+		if conditions[n].Type != string(corev1.NamespaceDeletionContentFailure) {
+			continue
+		}
+		if v := mention.DeletionFailure(s, conditions[n].Message); v != nil {
+			v.Sentence = "Cannot be deleted: " + v.Sentence
+			return v
 		}
 	}
 	return nil

@@ -73,6 +73,47 @@ func webhookFailure(s *subject.Subject, message string) *verdict.Verdict {
 	return s.ExplainBy(configuration, verdict.Failed, "WebhookFailed", sentence)
 }
 
+// DeletionFailure explains a message of the API server, which did not delete an object because of a webhook or a policy.
+func DeletionFailure(s *subject.Subject, message string) *verdict.Verdict {
+	for _, explain := range []func(*subject.Subject, string) *verdict.Verdict{
+		webhookFailure, webhookDenial, policyDenial, conversionFailure,
+	} {
+		if v := explain(s, message); v != nil {
+			v.Severity = s.Own.Severity
+			v.Sentence = strings.NewReplacer(
+				"refuses new objects", "refuses deletions", "denied new objects", "denied a deletion",
+			).Replace(v.Sentence)
+			return v
+		}
+	}
+	return nil
+}
+
+// conversionPattern matches the API group and the kind of an object that a conversion webhook cannot convert.
+var conversionPattern = regexp.MustCompile(`conversion webhook for ([a-z0-9.-]+)/[a-z0-9]+, Kind=([A-Za-z]+) failed`)
+
+// conversionFailure explains a failure by the CustomResourceDefinition whose conversion webhook does not answer.
+func conversionFailure(s *subject.Subject, message string) *verdict.Verdict {
+	found := conversionPattern.FindStringSubmatch(message)
+	if found == nil {
+		return nil
+	}
+	for _, n := range s.Named(s.ID, &neighbor.Mention{Kind: found[2], Group: found[1], Name: "-"}) {
+		plural := n.Resource[strings.LastIndexByte(n.Resource, '/')+1:]
+		kind := graph.Kind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
+		definition := s.Find(graph.NewID(kind, "", plural+"."+found[1]))
+		sentence := "Objects of the kind " + found[2] + " cannot be converted between versions"
+		switch {
+		case definition.Object == nil:
+		case s.HasProblem(&definition):
+			return s.Inherit(&definition, verdict.Degraded, definition.String()+": ")
+		default:
+			return s.ExplainBy(&definition, verdict.Degraded, "ConversionFailed", sentence)
+		}
+	}
+	return nil
+}
+
 func webhookDenial(s *subject.Subject, message string) *verdict.Verdict {
 	found := webhookDenied.FindStringSubmatch(onOneLine(message))
 	if found == nil {

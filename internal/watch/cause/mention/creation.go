@@ -36,6 +36,7 @@ func CreationFailure(s *subject.Subject) *verdict.Verdict {
 func AdmissionFailure(s *subject.Subject, message string) *verdict.Verdict {
 	for _, explain := range []func(*subject.Subject, string) *verdict.Verdict{
 		quotaFailure, webhookFailure, limitFailure, policyDenial, webhookDenial, missingForCreation,
+		conversionFailure, takenName,
 	} {
 		if v := explain(s, message); v != nil {
 			return v

@@ -1,0 +1,39 @@
+package mention
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// takenPattern matches an object whose name prevents the creation of another, such as `services "web" already exists` of
+// the API server, or `Service "web" in namespace "shop" exists and cannot be imported` of Helm.
+var takenPattern = regexp.MustCompile(`\b([A-Za-z]+)(?:\.([a-z0-9.-]+))? "([a-z0-9][a-z0-9.-]*)"` +
+	`(?: in namespace "([a-z0-9-]+)")? (?:already exists|exists and cannot be imported)`)
+
+// takenName explains a failure by an object with the name of an object that the subject cannot create.
+func takenName(s *subject.Subject, message string) *verdict.Verdict {
+	found := takenPattern.FindStringSubmatch(message)
+	if found == nil {
+		return nil
+	}
+	candidates := s.Named(s.ID, &neighbor.Mention{Kind: found[1], Group: found[2], Name: found[3], Namespace: found[4]})
+	for n := range candidates {
+		c := &candidates[n]
+		_, owners := s.References(c.ID)
+		isOwn := slices.ContainsFunc(owners, func(o graph.Owner) bool { return o.UID == s.Object.UID() })
+		if c.Presence != neighbor.Present || c.ID == s.ID || isOwn {
+			continue
+		}
+		v := s.ExplainBy(c, s.Own.Severity, "AlreadyExists", c.String()+" already exists, and belongs to another owner or none")
+		v.Reason = cmp.Or(s.Own.Reason, v.Reason)
+		v.Sentence = cmp.Or(s.Own.Sentence, v.Sentence)
+		return v
+	}
+	return nil
+}
