@@ -19,7 +19,9 @@ func (s *Subject) NewestEvent(include func(*corev1.Event) bool) *corev1.Event {
 			continue
 		}
 		e := neighbor.Decode[corev1.Event](s.Find(id).Object)
-		if e.InvolvedObject.UID != "" && string(e.InvolvedObject.UID) != s.Object.UID() {
+		uid := string(e.InvolvedObject.UID)
+		isNode := s.ID.Kind.Kind == "Node" && uid == s.ID.Name() // The kubelet uses the name of its node as the UID.
+		if uid != "" && uid != s.Object.UID() && !isNode {
 			continue
 		}
 		if include(&e) && (last == nil || neighbor.EventTime(&e).After(neighbor.EventTime(last))) {
@@ -55,6 +57,11 @@ func (s *Subject) RepeatedWarning(prefix string) *verdict.Verdict {
 	if last == nil || !IsWarning(last) {
 		return nil
 	}
+	return s.Repeated(last, prefix)
+}
+
+// Repeated explains an object by a recent event that its controller repeats.
+func (s *Subject) Repeated(last *corev1.Event, prefix string) *verdict.Verdict {
 	at, count := neighbor.EventTime(last), last.Count
 	if last.Series != nil {
 		count = last.Series.Count

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -17,18 +18,36 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// Service explains why nothing answers a Service.
+// Service explains why nothing answers a Service, or why its load balancer is not updated.
 func Service(s *subject.Subject) *verdict.Verdict {
 	o := neighbor.Decode[corev1.Service](s.Object)
+	if v := answers(s, &o); v != nil || len(o.Status.LoadBalancer.Ingress) == 0 {
+		return v
+	}
+	last := s.NewestEvent(func(*corev1.Event) bool { return true })
+	if last == nil || !subject.IsWarning(last) || !isLoadBalancer(last.Reason) {
+		return nil
+	}
+	return s.Repeated(last, "Its load balancer is not updated: ")
+}
+
+// isLoadBalancer reports whether the reason of a warning is about a load balancer. Two reasons are those of the AWS Load
+// Balancer Controller.
+func isLoadBalancer(reason string) bool {
+	return strings.Contains(reason, "LoadBalancer") || reason == "FailedBuildModel" || reason == "FailedDeployModel"
+}
+
+// answers explains why nothing answers a Service.
+func answers(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 	selector := s.Selector(s.ID)
 	if target := s.FirstMissing(subject.In("spec.externalName")); target != nil {
 		return s.ReportMissing(target, verdict.Failed)
 	}
 	switch {
 	case o.Spec.Type == corev1.ServiceTypeExternalName:
-		return externalAddress(s, &o)
+		return externalAddress(s, o)
 	case selector == nil:
-		return manualEndpoints(s, &o)
+		return manualEndpoints(s, o)
 	case o.Spec.PublishNotReadyAddresses:
 		return nil
 	}
@@ -51,7 +70,7 @@ func Service(s *subject.Subject) *verdict.Verdict {
 		isStarting = isStarting || pods[n].Object.Verdict().Severity() == verdict.Progressing
 	}
 	if ready != nil {
-		return missingPort(s, &o, ready)
+		return missingPort(s, o, ready)
 	}
 	if len(pods) == 0 {
 		return nil
@@ -80,7 +99,7 @@ func isReady(p *corev1.Pod) bool {
 
 // noPods explains a Service whose selector matches no pod.
 func noPods(s *subject.Subject, selector *objectrefs.Selector) *verdict.Verdict {
-	scaled, why := scaledToZero(s, selector), "is scaled to zero"
+	scaled, why := scaledToZero(s, selector)
 	if scaled == nil {
 		scaled, why = s.OrderlyOwner(), "is in order without these pods"
 	}
@@ -95,8 +114,9 @@ func noPods(s *subject.Subject, selector *objectrefs.Selector) *verdict.Verdict 
 		"Nothing answers: the selector "+selector.String()+" matches no pod", nil)
 }
 
-// scaledToZero returns a workload that is scaled to zero, and whose pods the Service would select, or nil.
-func scaledToZero(s *subject.Subject, selector *objectrefs.Selector) *neighbor.Neighbor {
+// scaledToZero returns a workload that is scaled to zero, or paused before its first rollout, and whose pods the Service
+// would select, or nil.
+func scaledToZero(s *subject.Subject, selector *objectrefs.Selector) (scaled *neighbor.Neighbor, why string) {
 	for _, kind := range []graph.Kind{
 		{Group: "apps", Kind: "Deployment"},
 		{Group: "apps", Kind: "StatefulSet"},
@@ -109,16 +129,20 @@ func scaledToZero(s *subject.Subject, selector *objectrefs.Selector) *neighbor.N
 			w := neighbor.Decode[struct {
 				Spec struct {
 					Replicas *int64                 `json:"replicas"`
+					Paused   bool                   `json:"paused"`
 					Template corev1.PodTemplateSpec `json:"template"`
 				} `json:"spec"`
 			}](workloads[n].Object)
-			isScaledToZero := w.Spec.Replicas != nil && *w.Spec.Replicas == 0
-			if isScaledToZero && selector.Matches(w.Spec.Template.Labels) {
-				return &workloads[n]
+			switch {
+			case !selector.Matches(w.Spec.Template.Labels):
+			case w.Spec.Replicas != nil && *w.Spec.Replicas == 0:
+				return &workloads[n], "is scaled to zero"
+			case w.Spec.Paused && workloads[n].Object.Verdict().Severity() == verdict.OK:
+				return &workloads[n], "is paused"
 			}
 		}
 	}
-	return nil
+	return nil, ""
 }
 
 // missingPort reports a named target port that the pod does not have.

@@ -1,0 +1,36 @@
+package cause
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// nodeWarnings are the reasons of events that describe a lasting problem of a node, which its status does not contain.
+var nodeWarnings = []string{ //nolint:gochecknoglobals // Constant.
+	"FailedToCreateRoute", "FreeDiskSpaceFailed", "ContainerGCFailed", "FailedNodeAllocatableEnforcement",
+}
+
+// node explains a node that seems healthy by an event that its controllers repeat.
+func node(s *subject.Subject) *verdict.Verdict {
+	if s.Own.Severity != verdict.OK {
+		return nil
+	}
+	last := s.NewestEvent(func(e *corev1.Event) bool {
+		return e.Reason == "CIDRNotAvailable" || slices.Contains(nodeWarnings, e.Reason)
+	})
+	switch {
+	case last == nil:
+		return nil
+	case last.Reason == "CIDRNotAvailable": // The controller also repeats it if another one assigns the addresses.
+		if neighbor.Decode[corev1.Node](s.Object).Spec.PodCIDR != "" {
+			return nil
+		}
+		return s.Repeated(last, "No addresses for pods: the ranges of the cluster are used up. ")
+	}
+	return s.Repeated(last, "")
+}

@@ -1,0 +1,164 @@
+package cause
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	admission "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// webhooks explains which requests fail because a webhook does not answer.
+func webhooks(s *subject.Subject) *verdict.Verdict {
+	o := neighbor.Decode[struct {
+		Webhooks []struct {
+			Name          string                         `json:"name"`
+			ClientConfig  admission.WebhookClientConfig  `json:"clientConfig"`
+			FailurePolicy *admission.FailurePolicyType   `json:"failurePolicy"`
+			Rules         []admission.RuleWithOperations `json:"rules"`
+		} `json:"webhooks"`
+	}](s.Object)
+	for n := range o.Webhooks {
+		w := &o.Webhooks[n]
+		ref := w.ClientConfig.Service
+		if ref == nil {
+			continue
+		}
+		severity, effect := verdict.Failed, "blocks "
+		if w.FailurePolicy != nil && *w.FailurePolicy == admission.Ignore {
+			severity, effect = verdict.Degraded, "is skipped for "
+		}
+		target := s.Find(graph.NewID(graph.Kind{Kind: "Service"}, ref.Namespace, ref.Name))
+		v := serviceDown(s, &target, ref.Port, severity)
+		if v == nil {
+			v = untrusted(s, w.ClientConfig.CABundle, severity)
+		}
+		if v != nil {
+			v.Reason = "WebhookDown"
+			v.Sentence = fmt.Sprintf("Webhook %s %s%s: %s", w.Name, effect, rulesText(w.Rules), v.Sentence)
+			return v
+		}
+	}
+	return nil
+}
+
+func rulesText(rules []admission.RuleWithOperations) string {
+	var operations, resources []string
+	for n := range rules {
+		for _, operation := range rules[n].Operations {
+			if text := strings.ToLower(string(operation)); !slices.Contains(operations, text) {
+				operations = append(operations, text)
+			}
+		}
+		for _, resource := range rules[n].Resources {
+			if !slices.Contains(resources, resource) {
+				resources = append(resources, resource)
+			}
+		}
+	}
+	if len(resources) > 4 {
+		resources = append(resources[:4], fmt.Sprintf("%d more", len(resources)-4))
+	}
+	return strings.ReplaceAll(strings.Join(operations, ", ")+" of "+strings.Join(resources, ", "), "*", "all")
+}
+
+// definition explains a CustomResourceDefinition that cannot be deleted, or whose conversion webhook does not answer.
+func definition(s *subject.Subject) *verdict.Verdict {
+	if v := remainingInstances(s); v != nil {
+		return v
+	}
+	conversion := neighbor.Decode[struct {
+		Spec struct {
+			Conversion struct {
+				Webhook struct {
+					ClientConfig admission.WebhookClientConfig `json:"clientConfig"`
+				} `json:"webhook"`
+			} `json:"conversion"`
+		} `json:"spec"`
+	}](s.Object).Spec.Conversion.Webhook.ClientConfig
+	ref := conversion.Service
+	if ref == nil {
+		return nil
+	}
+	target := s.Find(graph.NewID(graph.Kind{Kind: "Service"}, ref.Namespace, ref.Name))
+	v := serviceDown(s, &target, ref.Port, verdict.Failed)
+	if v == nil {
+		v = untrusted(s, conversion.CABundle, verdict.Failed)
+	}
+	if v != nil {
+		v.Reason = "ConversionWebhookDown"
+		v.Sentence = "Objects cannot be converted between versions: " + v.Sentence
+	}
+	return v
+}
+
+// defaultPort is the port of a Service at which the API server calls a webhook.
+const defaultPort = 443
+
+// serviceDown returns the verdict for the Service of a webhook that does not exist, that does not have the port, or that
+// is failed; otherwise nil.
+func serviceDown(
+	s *subject.Subject, n *neighbor.Neighbor, port *int32, severity verdict.Severity,
+) *verdict.Verdict {
+	number := int32(defaultPort)
+	if port != nil {
+		number = *port
+	}
+	switch o := neighbor.Decode[corev1.Service](n.Object); {
+	case n.Presence == neighbor.Missing:
+		return s.ReportMissing(n, severity)
+	case n.Object == nil:
+		return nil
+	case o.Spec.Type != corev1.ServiceTypeExternalName &&
+		!slices.ContainsFunc(o.Spec.Ports, func(p corev1.ServicePort) bool { return p.Port == number }):
+		return s.ExplainBy(n, severity, "NoSuchPort", fmt.Sprintf("%s has no port %d", n, number))
+	case s.IsFailed(n):
+		return s.Inherit(n, severity, "")
+	}
+	return nil
+}
+
+// untrusted reports a bundle of certificates that have all expired, so that the API server trusts no webhook with it.
+func untrusted(s *subject.Subject, bundle []byte, severity verdict.Severity) *verdict.Verdict {
+	var expiry time.Time
+	for block, rest := pem.Decode(bundle); block != nil; block, rest = pem.Decode(rest) {
+		c, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil
+		}
+		if c.NotAfter.After(expiry) {
+			expiry = c.NotAfter
+		}
+	}
+	if expiry.IsZero() || s.Now().Before(expiry) {
+		return nil
+	}
+	return s.Explain(severity, "CertificateExpired",
+		"The certificates in its caBundle expired at "+expiry.UTC().Format(time.RFC3339), nil)
+}
+
+// admissionPolicy reports a policy whose parameters have a kind that the cluster does not have. The API server then
+// evaluates no request by the policy.
+func admissionPolicy(s *subject.Subject) *verdict.Verdict {
+	o := neighbor.Decode[admission.ValidatingAdmissionPolicy](s.Object)
+	if o.Spec.ParamKind == nil {
+		return nil
+	}
+	group, _, _ := strings.Cut(o.Spec.ParamKind.APIVersion, "/")
+	n := s.Find(graph.NewID(graph.Kind{Group: group, Kind: o.Spec.ParamKind.Kind}, "", "-"))
+	if n.Presence != neighbor.Missing || n.Resource != "" {
+		return nil
+	}
+	return s.Explain(verdict.Degraded, "ParamKindNotFound", fmt.Sprintf(
+		"Its parameters have the kind %s of %s, which the cluster does not have", o.Spec.ParamKind.Kind,
+		o.Spec.ParamKind.APIVersion), nil)
+}
