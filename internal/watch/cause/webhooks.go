@@ -30,8 +30,8 @@ func webhooks(s *subject.Subject) *verdict.Verdict {
 	for n := range o.Webhooks {
 		w := &o.Webhooks[n]
 		ref := w.ClientConfig.Service
-		if ref == nil {
-			continue
+		if ref == nil || len(w.Rules) == 0 {
+			continue // The API server never calls a webhook without rules.
 		}
 		severity, effect := verdict.Failed, "blocks "
 		if w.FailurePolicy != nil && *w.FailurePolicy == admission.Ignore {

@@ -24,6 +24,9 @@ func nodeHealth(o object.Object, _ Status) result {
 	case !ready.Is("True"):
 		h.Status, h.Summary, h.reason = Failed, "Not ready: "+message.NodeNotReady(ready.ShortExplanation()), "NotReady"
 		h.allowStart(o) // A new node waits for its network plugin.
+		if at := ready.ChangedAt; !at.IsZero() && at.Before(h.startedAt) {
+			h.startedAt = at
+		}
 	}
 	for _, c := range o.Conditions() {
 		isPartUnready := c.Is("False") && c.Kind != "Ready" && strings.HasSuffix(c.Kind, "Ready")
@@ -35,6 +38,9 @@ func nodeHealth(o object.Object, _ Status) result {
 		h.Status, h.Summary, h.Details = Failed, "Ready, but "+h.Details[0], h.Details[1:]
 		h.reason, _, _ = strings.Cut(strings.TrimPrefix(h.Summary, "Ready, but "), ":")
 		h.severity = verdict.Degraded
+	}
+	if devices := symptom.UnhealthyDevices(o); devices != "" && h.Status == Current {
+		h.Status, h.Summary, h.reason, h.severity = Failed, "Ready, but "+devices, "UnhealthyDevices", verdict.Degraded
 	}
 	if taint := symptom.StartupTaint(o); taint != "" && h.Status == Current {
 		h.progress(o.Created(), verdict.Degraded)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -16,6 +17,11 @@ func persistentVolumeClaim(o object.Object, status Status) result {
 		h.Summary = "Bound to " + o.Text("spec", "volumeName")
 		if size := o.Text("status", "capacity", "storage"); size != "" {
 			h.Summary += ", " + size
+		}
+		if text := symptom.NotResized(o); text != "" {
+			h.progress(time.Time{}, verdict.Degraded)
+			h.reason = "NotResized"
+			h.explainOverdue(text, "the resizer of its driver is possibly not running")
 		}
 	case "Lost":
 		h.Status, h.Summary = Failed, "Bound volume "+o.Text("spec", "volumeName")+" is lost"
@@ -109,6 +115,7 @@ func volumeAttachment(o object.Object, _ Status) result {
 	default:
 		h.Status, h.Summary, h.reason = InProgress, "Waiting to be attached to node "+node, "NotAttached"
 		h.progress(created, verdict.Degraded)
+		h.explainOverdue("Not attached to node "+node, "attacher "+o.Text("spec", "attacher")+" is possibly not running")
 	}
 	return h
 }

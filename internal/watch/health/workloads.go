@@ -67,7 +67,8 @@ func deployment(o object.Object, status Status) result {
 		details.add(true, "Rollout stalled: %s", progressing.Explanation())
 	}
 	status = details.addFailure(failure, status)
-	if isPaused && status == InProgress && ready >= desired {
+	isNew := o.Count("status", "replicas") == 0 && o.Has("status", "observedGeneration")
+	if isPaused && status == InProgress && (ready >= desired || isNew) {
 		status = Current // Nothing happens until the Deployment is resumed.
 	}
 	details.add(isPaused, "Paused: template changes are not rolled out")
