@@ -74,6 +74,8 @@ func ruleFor(s *subject.Subject) rule {
 		return definition
 	case graph.Kind{Group: "argoproj.io", Kind: "Application"}:
 		return application
+	case graph.Kind{Group: "networking.istio.io", Kind: "VirtualService"}:
+		return virtualService
 	case graph.Kind{Group: rbacGroup, Kind: "RoleBinding"}, graph.Kind{Group: rbacGroup, Kind: "ClusterRoleBinding"}:
 		return binding
 	case graph.Kind{Group: admissionGroup, Kind: "ValidatingAdmissionPolicyBinding"},

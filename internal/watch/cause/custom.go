@@ -5,6 +5,7 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/traffic"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
@@ -43,6 +44,14 @@ func custom(s *subject.Subject) *verdict.Verdict {
 		return s.Inherit(worst, verdict.Degraded, worst.String()+": ")
 	}
 	return explained(s)
+}
+
+// virtualService explains a VirtualService of Istio as other custom resources, or by a subset that does not exist.
+func virtualService(s *subject.Subject) *verdict.Verdict {
+	if v := custom(s); v != nil {
+		return v
+	}
+	return traffic.Subset(s)
 }
 
 // explained explains a custom resource by its own message or by its events.

@@ -20,12 +20,11 @@ func pod(s *subject.Subject) *verdict.Verdict {
 	}
 	p := neighbor.Decode[corev1.Pod](s.Object)
 	if p.Status.Phase == corev1.PodFailed {
-		return retriedPod(s)
+		return failedPod(s, &p)
 	}
-	if p.Spec.NodeName != "" && !hasFailedContainer(&p) {
-		node := s.Find(graph.NewID(graph.Kind{Kind: "Node"}, "", p.Spec.NodeName))
-		if s.IsFailed(&node) {
-			return s.Inherit(&node, verdict.Failed, node.String()+": ")
+	if !hasFailedContainer(&p) {
+		if v := failedNode(s, &p); v != nil {
+			return v
 		}
 	}
 	if isStarted(&p) {
@@ -47,6 +46,27 @@ func pod(s *subject.Subject) *verdict.Verdict {
 		return s.Explain(s.Own.Severity, s.Own.Reason, s.Own.Sentence, c)
 	}
 	return mountFailure(s, &p)
+}
+
+// failedNode explains a pod by its node.
+func failedNode(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
+	if p.Spec.NodeName == "" {
+		return nil
+	}
+	n := s.Find(graph.NewID(nodeKind, "", p.Spec.NodeName))
+	if !s.IsFailed(&n) {
+		return nil
+	}
+	return s.Inherit(&n, verdict.Failed, n.String()+": ")
+}
+
+// failedPod explains a failed pod by its owner, or by its node if the node has ended the pod.
+func failedPod(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
+	v := retriedPod(s)
+	if v == nil && slices.Contains([]string{"Terminated", "Shutdown", "NodeShutdown", "NodeLost"}, p.Status.Reason) {
+		return failedNode(s, p)
+	}
+	return v
 }
 
 // unboundClaim explains a pod by a PersistentVolumeClaim that has a problem or that prevents scheduling.

@@ -180,6 +180,12 @@ func (e *Engine) dependsOnText(id graph.ID) (affected []graph.ID) {
 	switch id.Kind.Kind {
 	case "Service": // The ports.
 		return e.graph.Users(id, maxAffected)
+	case "DestinationRule": // The subsets.
+		uses, _ := e.graph.References(id)
+		for n := range uses {
+			affected = append(affected, e.graph.Users(uses[n].Target, maxAffected)...)
+		}
+		return affected
 	case "EndpointSlice": // The ports and the addresses.
 		return e.served(id)
 	case "Deployment", "StatefulSet", "ReplicationController", "Rollout": // Scaled to zero.

@@ -45,6 +45,15 @@ func (w *walker) addIstio(text string) bool {
 		} else {
 			w.add(Ref{Kind: "Service", Name: text, Via: w.via()})
 		}
+	case last == "host" && len(path) == 2 && w.object.Kind == "DestinationRule":
+		if strings.Contains(text, ".") {
+			w.addHost(text, w.via())
+		} else {
+			w.add(Ref{Kind: "Service", Name: text, Via: w.via()})
+		}
+		for n := range w.found { // Without the Service, the rule has no effect.
+			w.found[n].isOptional = true
+		}
 	case last == "gateways" && text != "mesh":
 		namespace, name, ok := strings.Cut(text, "/")
 		if !ok {
