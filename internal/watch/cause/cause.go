@@ -114,7 +114,9 @@ func lastWarning(s *subject.Subject) *verdict.Verdict {
 		graph.Kind{Group: "events.k8s.io", Kind: "Event"}:
 		return nil // Their own sentences are specific.
 	}
-	if s.Own.Severity != verdict.Degraded || symptom.NamesError(s.Own.Sentence) {
+	isCount := s.ID.Group == "apps" || s.ID.Group == "batch" // Their own sentences only count pods.
+	isVague := s.Own.Severity == verdict.Degraded || isCount && s.Own.Severity == verdict.Failed
+	if !isVague || symptom.NamesError(s.Own.Sentence) {
 		return nil
 	}
 	last := s.NewestEvent(subject.IsWarning)

@@ -27,6 +27,9 @@ func pod(s *subject.Subject) *verdict.Verdict {
 			return v
 		}
 	}
+	if s.Own.Reason == terminating {
+		return notStopped(s)
+	}
 	if isStarted(&p) {
 		return probeFailure(s, &p)
 	}
@@ -67,6 +70,17 @@ func failedPod(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 		return failedNode(s, p)
 	}
 	return v
+}
+
+// notStopped explains a pod that is not deleted in time by the newest event about its end.
+func notStopped(s *subject.Subject) *verdict.Verdict {
+	last := s.NewestEvent(func(e *corev1.Event) bool {
+		return slices.Contains([]string{"FailedKillPod", "FailedPreStopHook", "ExceededGracePeriod"}, e.Reason)
+	})
+	if last == nil || !s.Own.Severity.IsProblem() {
+		return nil
+	}
+	return extended(s, last.Message)
 }
 
 // unboundClaim explains a pod by a PersistentVolumeClaim that has a problem or that prevents scheduling.

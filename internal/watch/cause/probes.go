@@ -28,7 +28,9 @@ func probeFailure(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 		}
 		return extended(s, last.Message)
 	}
-	kill := s.NewestEvent(func(e *corev1.Event) bool { return e.Reason == "Killing" && killPattern.MatchString(e.Message) })
+	kill := s.NewestEvent(func(e *corev1.Event) bool {
+		return e.Reason == "Killing" && killPattern.MatchString(e.Message)
+	})
 	if kill == nil {
 		return nil
 	}
@@ -79,7 +81,8 @@ func isUnready(p *corev1.Pod, name string) bool {
 // killTime is how long after the event about it a container can end, in addition to its grace period.
 const killTime = time.Minute
 
-// endedBy reports whether the last end of a container followed its kill at a time. Otherwise, it has also crashed since.
+// endedBy reports whether the last end of a container followed its kill at a time. Otherwise, it has also crashed
+// since.
 func endedBy(p *corev1.Pod, name string, killed time.Time) bool {
 	grace := killTime
 	if seconds := p.Spec.TerminationGracePeriodSeconds; seconds != nil {

@@ -104,8 +104,8 @@ func definition(s *subject.Subject) *verdict.Verdict {
 // defaultPort is the port of a Service at which the API server calls a webhook.
 const defaultPort = 443
 
-// serviceDown returns the verdict for the Service of a webhook that does not exist, that does not have the port, or that
-// is failed; otherwise nil.
+// serviceDown returns the verdict for the Service of a webhook that does not exist, that does not have the port, or
+// that is failed; otherwise nil.
 func serviceDown(
 	s *subject.Subject, n *neighbor.Neighbor, port *int32, severity verdict.Severity,
 ) *verdict.Verdict {

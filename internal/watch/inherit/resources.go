@@ -142,8 +142,8 @@ func (e *Engine) usersOf(uses []graph.Use, kind string) (users []graph.ID) {
 	return users
 }
 
-// served returns the Service of an EndpointSlice, and what uses the Service. If the label with the name of the Service is
-// missing, it is the Service whose name the EndpointSlice has, with or without a suffix.
+// served returns the Service of an EndpointSlice, and what uses the Service. If the label with the name of the Service
+// is missing, it is the Service whose name the EndpointSlice has, with or without a suffix.
 func (e *Engine) served(slice graph.ID) (affected []graph.ID) {
 	service := graph.Kind{Kind: "Service"}
 	uses, _ := e.graph.References(slice)

@@ -14,7 +14,7 @@ import (
 const admissionGroup = "admissionregistration.k8s.io"
 
 var (
-	quotaPattern = regexp.MustCompile(`(?:exceeded|failed) quota: ([a-z0-9.-]+)`)
+	quotaPattern = regexp.MustCompile(`(?:exceeded|failed|status unknown for) quota: ([a-z0-9.-]+)`)
 	limitPattern = regexp.MustCompile(
 		`(?:maximum|minimum) (?:cpu|memory|storage|[a-z./-]+) usage per (?:Container|Pod|PersistentVolumeClaim)`)
 	webhookPattern = regexp.MustCompile(`failed calling webhook "([^"]+)"`)
@@ -73,7 +73,8 @@ func webhookFailure(s *subject.Subject, message string) *verdict.Verdict {
 	return s.ExplainBy(configuration, verdict.Failed, "WebhookFailed", sentence)
 }
 
-// DeletionFailure explains a message of the API server, which did not delete an object because of a webhook or a policy.
+// DeletionFailure explains a message of the API server, which did not delete an object because of a webhook or a
+// policy.
 func DeletionFailure(s *subject.Subject, message string) *verdict.Verdict {
 	for _, explain := range []func(*subject.Subject, string) *verdict.Verdict{
 		webhookFailure, webhookDenial, policyDenial, conversionFailure,

@@ -2,7 +2,9 @@ package mention
 
 import (
 	"regexp"
+	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
@@ -29,14 +31,27 @@ func CreationFailure(s *subject.Subject) *verdict.Verdict {
 	if target := s.FirstMissing(isNeededForCreation); target != nil {
 		return s.ReportMissing(target, verdict.Failed)
 	}
-	return nil
+	return lastCreation(s)
+}
+
+// lastCreation adds the message of the API server to the sentence of a controller whose last attempt to create an
+// object failed. The kinds without the condition ReplicaFailure report this only in an event.
+func lastCreation(s *subject.Subject) *verdict.Verdict {
+	last := s.NewestEvent(func(e *corev1.Event) bool {
+		return e.Reason == "FailedCreate" || e.Reason == "SuccessfulCreate"
+	})
+	if last == nil || last.Reason != "FailedCreate" || failureMessage(s) != "" {
+		return nil
+	}
+	s.AddSource(subject.EventsRef, last.Namespace)
+	return s.Explain(s.Own.Severity, last.Reason, s.Own.Sentence+". "+last.Message, nil)
 }
 
 // AdmissionFailure explains a message of the API server, which did not admit a new object.
 func AdmissionFailure(s *subject.Subject, message string) *verdict.Verdict {
 	for _, explain := range []func(*subject.Subject, string) *verdict.Verdict{
 		quotaFailure, webhookFailure, limitFailure, policyDenial, webhookDenial, missingForCreation,
-		conversionFailure, takenName,
+		conversionFailure, takenName, deletedNamespace,
 	} {
 		if v := explain(s, message); v != nil {
 			return v
@@ -72,6 +87,19 @@ func missingForCreation(s *subject.Subject, message string) *verdict.Verdict {
 		}
 	}
 	return nil
+}
+
+// deletedNamespace explains a failure by the namespace, which is being deleted and accepts no new objects.
+func deletedNamespace(s *subject.Subject, message string) *verdict.Verdict {
+	if !strings.Contains(message, "because it is being terminated") {
+		return nil
+	}
+	n := s.Find(graph.NewID(graph.Kind{Kind: "Namespace"}, "", s.ID.Namespace()))
+	if n.Object == nil {
+		return nil
+	}
+	return s.ExplainBy(&n, s.Own.Severity, "NamespaceTerminating",
+		n.String()+" is being deleted, and accepts no new objects")
 }
 
 // isNeededForCreation reports whether the API server rejects pods without the object.

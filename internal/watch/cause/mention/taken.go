@@ -11,8 +11,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// takenPattern matches an object whose name prevents the creation of another, such as `services "web" already exists` of
-// the API server, or `Service "web" in namespace "shop" exists and cannot be imported` of Helm.
+// takenPattern matches an object whose name prevents the creation of another, such as `services "web" already exists`
+// of the API server, or `Service "web" in namespace "shop" exists and cannot be imported` of Helm.
 var takenPattern = regexp.MustCompile(`\b([A-Za-z]+)(?:\.([a-z0-9.-]+))? "([a-z0-9][a-z0-9.-]*)"` +
 	`(?: in namespace "([a-z0-9-]+)")? (?:already exists|exists and cannot be imported)`)
 
@@ -30,7 +30,8 @@ func takenName(s *subject.Subject, message string) *verdict.Verdict {
 		if c.Presence != neighbor.Present || c.ID == s.ID || isOwn {
 			continue
 		}
-		v := s.ExplainBy(c, s.Own.Severity, "AlreadyExists", c.String()+" already exists, and belongs to another owner or none")
+		v := s.ExplainBy(c, s.Own.Severity, "AlreadyExists",
+			c.String()+" already exists, and belongs to another owner or none")
 		v.Reason = cmp.Or(s.Own.Reason, v.Reason)
 		v.Sentence = cmp.Or(s.Own.Sentence, v.Sentence)
 		return v

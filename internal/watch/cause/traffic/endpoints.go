@@ -84,8 +84,8 @@ func noSlices(s *subject.Subject) *verdict.Verdict {
 		"Nothing answers: the Service has no selector, and no EndpointSlice has endpoints for it", nil)
 }
 
-// isUserMade reports whether the subject has no sign of a controller, such as an owner, or a label or an annotation with
-// the domain of a product. A service mesh can find the endpoints of such a Service elsewhere.
+// isUserMade reports whether the subject has no sign of a controller, such as an owner, or a label or an annotation
+// with the domain of a product. A service mesh can find the endpoints of such a Service elsewhere.
 func isUserMade(s *subject.Subject) bool {
 	o := neighbor.Decode[corev1.Service](s.Object)
 	if len(o.OwnerReferences) > 0 || len(o.Finalizers) > 0 {
@@ -177,12 +177,12 @@ func unservedPorts(s *subject.Subject, o *corev1.Service, all []discovery.Endpoi
 		has = "no ports"
 	}
 	return s.Explain(verdict.Degraded, "NoSuchPort", fmt.Sprintf(
-		"Nothing answers on port %s: its EndpointSlices have %s, and a port needs the name and the protocol that it has in the Service",
-		strings.Join(missing, ", "), has), nil)
+		"Nothing answers on port %s: its EndpointSlices have %s, and a port needs the name and the protocol that it has "+
+			"in the Service", strings.Join(missing, ", "), has), nil)
 }
 
-// externalAddress explains a Service of the type ExternalName whose name is an IP address. No DNS server resolves such a
-// name, but an Ingress controller can use it.
+// externalAddress explains a Service of the type ExternalName whose name is an IP address. No DNS server resolves such
+// a name, but an Ingress controller can use it.
 func externalAddress(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 	if _, err := netip.ParseAddr(o.Spec.ExternalName); err != nil {
 		return nil

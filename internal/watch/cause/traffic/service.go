@@ -31,8 +31,8 @@ func Service(s *subject.Subject) *verdict.Verdict {
 	return s.Repeated(last, "Its load balancer is not updated: ")
 }
 
-// isLoadBalancer reports whether the reason of a warning is about a load balancer. Two reasons are those of the AWS Load
-// Balancer Controller.
+// isLoadBalancer reports whether the reason of a warning is about a load balancer. Two reasons are those of the AWS
+// Load Balancer Controller.
 func isLoadBalancer(reason string) bool {
 	return strings.Contains(reason, "LoadBalancer") || reason == "FailedBuildModel" || reason == "FailedDeployModel"
 }
@@ -114,8 +114,8 @@ func noPods(s *subject.Subject, selector *objectrefs.Selector) *verdict.Verdict 
 		"Nothing answers: the selector "+selector.String()+" matches no pod", nil)
 }
 
-// scaledToZero returns a workload that is scaled to zero, or paused before its first rollout, and whose pods the Service
-// would select, or nil.
+// scaledToZero returns a workload that is scaled to zero, or paused before its first rollout, and whose pods the
+// Service would select, or nil.
 func scaledToZero(s *subject.Subject, selector *objectrefs.Selector) (scaled *neighbor.Neighbor, why string) {
 	for _, kind := range []graph.Kind{
 		{Group: "apps", Kind: "Deployment"},
