@@ -1,0 +1,20 @@
+package plan_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/inherit/plan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
+)
+
+// Of EndpointSlices, only those that the controller does not create are read. Of Secrets, only the names are read.
+func TestScopeOf(t *testing.T) {
+	slices := &resource.Resource{Group: "discovery.k8s.io", Version: "v1", Resource: "endpointslices"}
+	if scope := plan.ScopeOf(slices); scope.Metadata || !strings.Contains(scope.Labels, "!=endpointslice-controller") {
+		t.Errorf("got %+v, want complete EndpointSlices with a label selector", scope)
+	}
+	if scope := plan.ScopeOf(&resource.Resource{Version: "v1", Resource: "secrets"}); !scope.Metadata || scope.Labels != "" {
+		t.Errorf("got %+v, want the names of all Secrets", scope)
+	}
+}

@@ -1,0 +1,87 @@
+package inherit
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// A change of an EndpointSlice affects its Service and what uses the Service. Without its label, it affects the Services
+// whose names it has.
+func TestServed(t *testing.T) {
+	e := New(Options{})
+	e.setServed([]resource.Resource{
+		{Version: "v1", Resource: "services", Kind: "Service", Namespaced: true, Preferred: true},
+		{Group: "networking.k8s.io", Version: "v1", Resource: "ingresses", Kind: "Ingress", Namespaced: true},
+		{Group: "discovery.k8s.io", Version: "v1", Resource: "endpointslices", Kind: "EndpointSlice", Namespaced: true},
+	}, true, 0, 0)
+	slice := graph.NewID(graph.Kind{Group: "discovery.k8s.io", Kind: "EndpointSlice"}, "a", "db-1")
+	service := graph.NewID(graph.Kind{Kind: "Service"}, "a", "db")
+	ingress := graph.NewID(graph.Kind{Group: "networking.k8s.io", Kind: "Ingress"}, "a", "web")
+	e.graph.Set(slice, &objectrefs.Object{})
+	want := []graph.ID{graph.NewID(service.Kind, "a", "db-1"), service}
+	if got := e.served(slice); !slices.Equal(got, want) {
+		t.Errorf("without a label: got %v, want %v", got, want)
+	}
+	use := objectrefs.Object{Uses: []objectrefs.Ref{{Kind: "Service", Name: "db"}}}
+	e.graph.Set(slice, &use)
+	e.graph.Set(ingress, &use)
+	got := e.served(slice)
+	if !slices.Contains(got, service) || !slices.Contains(got, ingress) {
+		t.Errorf("got %v, want the Service and the Ingress", got)
+	}
+}
+
+// A new budget affects the other budgets of its namespace, because they can select the same pods.
+func TestBudgetsAffectEachOther(t *testing.T) {
+	e := New(Options{})
+	budget := graph.Kind{Group: "policy", Kind: "PodDisruptionBudget"}
+	one, two, other := graph.NewID(budget, "a", "one"), graph.NewID(budget, "a", "two"), graph.NewID(budget, "b", "one")
+	for _, id := range []graph.ID{one, two, other} {
+		e.graph.Set(id, &objectrefs.Object{})
+	}
+	if got := e.neighbors(one); !slices.Contains(got, two) || slices.Contains(got, other) {
+		t.Errorf("got %v, want the budgets of the namespace", got)
+	}
+}
+
+type newObject struct{ created time.Time }
+
+func (newObject) Verdict() verdict.Packed { return nil }
+func (newObject) UID() string             { return "" }
+func (o newObject) Created() time.Time    { return o.created }
+func (newObject) JSON() ([]byte, error)   { return []byte("{}"), nil }
+
+// A new Service is evaluated once more when it is old enough. Other objects are not.
+func TestRevisits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var r revisits
+		marked := 0
+		mark := func(...graph.ID) { marked++ }
+		service := graph.NewID(graph.Kind{Kind: "Service"}, "a", "db")
+		n := neighbor.Neighbor{ID: service, Object: newObject{time.Now()}}
+		r.schedule(&n, mark)
+		r.schedule(&n, mark)
+		r.schedule(&neighbor.Neighbor{ID: service, Object: newObject{time.Now().Add(-time.Hour)}}, mark)
+		r.schedule(&neighbor.Neighbor{ID: service}, mark)
+		pod := graph.NewID(graph.Kind{Kind: "Pod"}, "a", "p")
+		r.schedule(&neighbor.Neighbor{ID: pod, Object: newObject{time.Now()}}, mark)
+		time.Sleep(subject.SettleTime - time.Second)
+		if marked != 0 {
+			t.Errorf("got %d evaluations too early", marked)
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if marked != 1 || len(r.pending) != 0 {
+			t.Errorf("got %d evaluations, and %d pending, want 1 and 0", marked, len(r.pending))
+		}
+	})
+}
