@@ -22,16 +22,24 @@ func apiService(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Severity <= verdict.OK {
 		return nil
 	}
-	for target := range s.Used(nil) {
-		if target.Presence == neighbor.Missing {
-			return s.ReportMissing(&target, verdict.Failed)
-		}
-		if s.HasProblem(&target) {
-			name := target.ID.Namespace() + "/" + target.ID.Name()
-			return s.Inherit(&target, verdict.Failed, "Service "+name+": ")
-		}
+	o := neighbor.Decode[struct {
+		Spec struct {
+			Service *struct {
+				Namespace string `json:"namespace"`
+				Name      string `json:"name"`
+				Port      *int32 `json:"port"`
+			} `json:"service"`
+		} `json:"spec"`
+	}](s.Object)
+	ref := o.Spec.Service
+	if ref == nil {
+		return nil
 	}
-	return nil
+	target := s.Find(graph.NewID(graph.Kind{Kind: "Service"}, ref.Namespace, ref.Name))
+	if s.HasProblem(&target) {
+		return s.Inherit(&target, verdict.Failed, "Service "+ref.Namespace+"/"+ref.Name+": ")
+	}
+	return serviceDown(s, &target, ref.Port, verdict.Failed)
 }
 
 // autoscaler explains an autoscaler by its target, or by the API that provides its metrics.

@@ -77,7 +77,15 @@ func (s *Subject) stillApplies(n *neighbor.Neighbor) bool {
 	if root.Missing {
 		return found.Presence != neighbor.Present
 	}
-	return found.Object != nil && found.Object.Verdict().Severity() > verdict.OK || s.isReported(n, root)
+	return found.Object != nil && found.Object.Verdict().Severity() > verdict.OK || s.isReported(n, root) ||
+		found.Object != nil && isAboutContent(n, root)
+}
+
+// isAboutContent reports whether the content of a cause is wrong, such as the ports of a Service, although it has no
+// problem itself. These neighbors never inherit from an object that inherits from them.
+func isAboutContent(n *neighbor.Neighbor, root *verdict.Cause) bool {
+	return n.ID.Group == "admissionregistration.k8s.io" && root.Kind == "Service" ||
+		n.ID.Kind.Kind == "Service" && root.Kind == "EndpointSlice"
 }
 
 // maxSteps limits the objects that pass a verdict on.

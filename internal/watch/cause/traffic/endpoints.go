@@ -14,7 +14,6 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
-	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -46,7 +45,7 @@ func manualEndpoints(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 	if families := ipFamilies(o); !slices.ContainsFunc(endpoints, func(e discovery.EndpointSlice) bool {
 		return slices.Contains(families, string(e.AddressType))
 	}) {
-		return s.Explain(verdict.Degraded, "NoEndpoints", fmt.Sprintf(
+		return s.Explain(verdict.Failed, "NoEndpoints", fmt.Sprintf(
 			"Nothing answers: EndpointSlice %s has addresses of the type %s, and the Service has the type %s",
 			endpoints[0].Name, endpoints[0].AddressType, strings.Join(families, ", ")), nil)
 	}
@@ -73,7 +72,7 @@ func noSlices(s *subject.Subject) *verdict.Verdict {
 		e := neighbor.Decode[discovery.EndpointSlice](n.Object)
 		isNamed := e.Name == s.ID.Name() || strings.HasPrefix(e.Name, s.ID.Name()+"-")
 		if isNamed && e.Labels[discovery.LabelServiceName] == "" {
-			return s.ExplainBy(&n, verdict.Degraded, "NoEndpoints", fmt.Sprintf(
+			return s.ExplainBy(&n, verdict.Failed, "NoEndpoints", fmt.Sprintf(
 				"Nothing answers: EndpointSlice %s lacks the label %s, so it has no effect", e.Name, discovery.LabelServiceName))
 		}
 	}
@@ -139,7 +138,7 @@ func unreadyEndpoints(s *subject.Subject, o *corev1.Service, all []discovery.End
 	case addresses == 0:
 		return s.Explain(verdict.Degraded, "NoEndpoints", "Nothing answers: its EndpointSlices have no endpoint", nil)
 	}
-	return s.Explain(verdict.Degraded, "NoReadyEndpoints", fmt.Sprintf(
+	return s.Explain(verdict.Failed, "NoReadyEndpoints", fmt.Sprintf(
 		"Nothing answers: none of %d addresses in its EndpointSlices is ready", addresses), nil)
 }
 
@@ -171,12 +170,16 @@ func unservedPorts(s *subject.Subject, o *corev1.Service, all []discovery.Endpoi
 	if len(missing) == 0 || len(missing) < len(o.Spec.Ports) && !isUserMade(s) {
 		return nil
 	}
+	severity := verdict.Degraded
+	if len(missing) == len(o.Spec.Ports) {
+		severity = verdict.Failed
+	}
 	slices.Sort(offered)
 	has := "the ports " + strings.Join(slices.Compact(offered), ", ")
 	if len(offered) == 0 {
 		has = "no ports"
 	}
-	return s.Explain(verdict.Degraded, "NoSuchPort", fmt.Sprintf(
+	return s.Explain(severity, "NoSuchPort", fmt.Sprintf(
 		"Nothing answers on port %s: its EndpointSlices have %s, and a port needs the name and the protocol that it has "+
 			"in the Service", strings.Join(missing, ", "), has), nil)
 }
@@ -188,8 +191,8 @@ func externalAddress(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 		return nil
 	}
 	for _, id := range s.Users(s.ID, neighbor.Limit) {
-		if id.Kind.Kind == "Ingress" || resource.IsCustom(id.Kind.Group) {
-			return nil
+		if id.Kind.Kind != "Event" {
+			return nil // It possibly needs no DNS.
 		}
 	}
 	return s.Explain(verdict.Degraded, "InvalidExternalName", fmt.Sprintf(

@@ -59,13 +59,13 @@ func brokenPath(s *subject.Subject, p *path) *verdict.Verdict {
 		port := cmp.Or(p.portName, strconv.Itoa(int(p.port)))
 		return s.ExplainBy(&n, verdict.Failed, "NoSuchPort", fmt.Sprintf("%s has no port %s", &n, port))
 	}
+	if s.IsFailed(&n) {
+		return s.Inherit(&n, verdict.Failed, n.String()+": ")
+	}
 	if hasNoEndpoints(s, &n, &o) {
 		s.AddSource(slicesRef, p.namespace)
 		sentence := fmt.Sprintf("%s has no selector and no EndpointSlice", &n)
 		return s.ExplainBy(&n, verdict.Failed, "NoEndpoints", sentence)
-	}
-	if s.IsFailed(&n) {
-		return s.Inherit(&n, verdict.Failed, n.String()+": ")
 	}
 	return nil
 }
