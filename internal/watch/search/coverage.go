@@ -36,6 +36,9 @@ func Cover(resources []resource.Resource, mayKnow, isShown func(*resource.Resour
 	c := Coverage{Omitted: []Omitted{}, planned: make(map[string]bool, len(planned))}
 	isRead, isLimited := make(map[string]bool, len(planned)), make(map[string]bool, len(limited))
 	for _, r := range planned {
+		if plan.ScopeOf(r).Labels != "" {
+			continue // The engine reads only a part of its objects.
+		}
 		c.planned[r.Ref()], isRead[kindKey(r)] = true, true
 	}
 	for _, r := range limited {
