@@ -14,8 +14,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// A change of an EndpointSlice affects its Service and what uses the Service. Without its label, it affects the Services
-// whose names it has.
+// A change of an EndpointSlice affects its Service and what uses the Service. Without its label, it affects the
+// Services whose names it has.
 func TestServed(t *testing.T) {
 	e := New(Options{})
 	e.setServed([]resource.Resource{

@@ -14,7 +14,8 @@ func TestScopeOf(t *testing.T) {
 	if scope := plan.ScopeOf(slices); scope.Metadata || !strings.Contains(scope.Labels, "!=endpointslice-controller") {
 		t.Errorf("got %+v, want complete EndpointSlices with a label selector", scope)
 	}
-	if scope := plan.ScopeOf(&resource.Resource{Version: "v1", Resource: "secrets"}); !scope.Metadata || scope.Labels != "" {
+	secrets := &resource.Resource{Version: "v1", Resource: "secrets"}
+	if scope := plan.ScopeOf(secrets); !scope.Metadata || scope.Labels != "" {
 		t.Errorf("got %+v, want the names of all Secrets", scope)
 	}
 }
