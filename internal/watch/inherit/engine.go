@@ -11,6 +11,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/pool"
+	"github.com/glasshouse-project/glasshouse/internal/watch/inherit/demand"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/signal"
@@ -53,7 +54,7 @@ type Engine struct {
 	// evaluating is true during the evaluation of a batch. The objects of the batch are no longer in dirty.
 	evaluating bool
 	changed    *signal.Signal
-	usages     usages
+	usages     demand.Totals
 	specs      specChanges
 }
 
@@ -141,7 +142,7 @@ func (e *Engine) clear() {
 	e.mu.Lock()
 	e.dirty, e.evaluating = make(map[graph.ID]struct{}), false
 	e.mu.Unlock()
-	e.usages.reset()
+	e.usages.Reset()
 	e.forgetResources()
 	e.graph.Clear()
 	e.mentions.reset()
@@ -266,6 +267,11 @@ func (e *Engine) isSettled() bool {
 // Began returns when an object was no longer OK, and when it was degraded or failed. The times are zero if the engine
 // did not observe that, because the object had its problem before the engine read it.
 func (e *Engine) Began(id graph.ID) (leftOK, began time.Time) { return e.results.began(id) }
+
+// Usage returns what the pods of all namespaces request for which include returns true.
+func (e *Engine) Usage(include func(namespace string) bool) demand.Total {
+	return e.usages.Sum(include)
+}
 
 // Problems returns the objects that are not OK, in no particular order.
 func (e *Engine) Problems() (found []neighbor.Neighbor) {

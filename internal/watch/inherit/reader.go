@@ -87,7 +87,7 @@ func (r *reader) readSnapshot() journal.Cursor {
 	entries, cursor := r.resource.informer.Snapshot()
 	present := make(map[string]bool, len(entries))
 	if r.resource.kind.Kind == "Pod" {
-		r.usages.reset()
+		r.usages.Reset()
 	}
 	for n := range entries {
 		present[entries[n].Key] = true
@@ -175,12 +175,12 @@ func (r *reader) count(key string, before *compact.Object, text []byte) {
 	if before != nil {
 		if old, err := before.JSON(); err == nil {
 			u := demand.Of(old)
-			r.usages.add(informer.NamespaceOf(key), &u, -1)
+			r.usages.Add(informer.NamespaceOf(key), &u, -1)
 		}
 	}
 	if text != nil {
 		u := demand.Of(text)
-		r.usages.add(informer.NamespaceOf(key), &u, 1)
+		r.usages.Add(informer.NamespaceOf(key), &u, 1)
 	}
 }
 
@@ -190,6 +190,6 @@ func (r *reader) forget() {
 		r.remove(id)
 	}
 	if r.resource.kind.Kind == "Pod" {
-		r.usages.reset()
+		r.usages.Reset()
 	}
 }

@@ -28,13 +28,13 @@ func TestServed(t *testing.T) {
 	ingress := graph.NewID(graph.Kind{Group: "networking.k8s.io", Kind: "Ingress"}, "a", "web")
 	e.graph.Set(slice, &objectrefs.Object{})
 	want := []graph.ID{graph.NewID(service.Kind, "a", "db-1"), service}
-	if got := e.served(slice); !slices.Equal(got, want) {
+	if got := served(e.graph, slice); !slices.Equal(got, want) {
 		t.Errorf("without a label: got %v, want %v", got, want)
 	}
 	use := objectrefs.Object{Uses: []objectrefs.Ref{{Kind: "Service", Name: "db"}}}
 	e.graph.Set(slice, &use)
 	e.graph.Set(ingress, &use)
-	got := e.served(slice)
+	got := served(e.graph, slice)
 	if !slices.Contains(got, service) || !slices.Contains(got, ingress) {
 		t.Errorf("got %v, want the Service and the Ingress", got)
 	}

@@ -123,7 +123,7 @@ func (e *Engine) neighbors(id graph.ID) []graph.ID {
 	case "Certificate": // It writes the Secret of an Ingress.
 		affected = append(affected, e.usersOf(uses, "Secret")...)
 	case "EndpointSlice":
-		affected = append(affected, e.served(id)...)
+		affected = append(affected, served(e.graph, id)...)
 	case "PodDisruptionBudget": // Another budget can select the same pods.
 		affected = append(affected, e.graph.In(id.Kind, id.Namespace())...)
 	case "Job", "Deployment", "ReplicaSet", "StatefulSet":
@@ -144,12 +144,12 @@ func (e *Engine) usersOf(uses []graph.Use, kind string) (users []graph.ID) {
 
 // served returns the Service of an EndpointSlice, and what uses the Service. If the label with the name of the Service
 // is missing, it is the Service whose name the EndpointSlice has, with or without a suffix.
-func (e *Engine) served(slice graph.ID) (affected []graph.ID) {
+func served(g *graph.Graph, slice graph.ID) (affected []graph.ID) {
 	service := graph.Kind{Kind: "Service"}
-	uses, _ := e.graph.References(slice)
+	uses, _ := g.References(slice)
 	for n := range uses {
 		if uses[n].Target.Kind == service {
-			affected = append(append(affected, uses[n].Target), e.graph.Users(uses[n].Target, maxAffected)...)
+			affected = append(append(affected, uses[n].Target), g.Users(uses[n].Target, maxAffected)...)
 		}
 	}
 	if len(affected) > 0 {
@@ -187,7 +187,7 @@ func (e *Engine) dependsOnText(id graph.ID) (affected []graph.ID) {
 		}
 		return affected
 	case "EndpointSlice": // The ports and the addresses.
-		return e.served(id)
+		return served(e.graph, id)
 	case "Deployment", "StatefulSet", "ReplicationController", "Rollout": // Scaled to zero.
 		for _, problem := range e.results.withReason("NoPods", "ScaledToZero") {
 			if problem.Namespace() == id.Namespace() {
