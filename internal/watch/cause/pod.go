@@ -108,7 +108,12 @@ func mountFailure(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 		return nil
 	}
 	s.AddSource(subject.EventsRef, last.Namespace)
-	return s.Explain(verdict.Degraded, last.Reason, last.Message, mention.MissingKey(s, p, last.Message))
+	severity := s.Own.Severity
+	switch last.Reason {
+	case "FailedMount", "FailedAttachVolume", "FailedCreatePodSandBox": // These rarely end by themselves.
+		severity = verdict.Degraded
+	}
+	return s.Explain(severity, last.Reason, last.Message, mention.MissingKey(s, p, last.Message))
 }
 
 // preventsStart reports whether an event describes why the node does not start a pod. Pods start in spite of the other
