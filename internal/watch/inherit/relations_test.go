@@ -74,11 +74,11 @@ func TestRevisits(t *testing.T) {
 		r.schedule(&neighbor.Neighbor{ID: service}, mark)
 		pod := graph.NewID(graph.Kind{Kind: "Pod"}, "a", "p")
 		r.schedule(&neighbor.Neighbor{ID: pod, Object: newObject{time.Now()}}, mark)
-		time.Sleep(subject.SettleTime - time.Second)
+		<-time.After(subject.SettleTime - time.Second)
 		if marked != 0 {
 			t.Errorf("got %d evaluations too early", marked)
 		}
-		time.Sleep(2 * time.Second)
+		<-time.After(2 * time.Second)
 		synctest.Wait()
 		if marked != 1 || len(r.pending) != 0 {
 			t.Errorf("got %d evaluations, and %d pending, want 1 and 0", marked, len(r.pending))
