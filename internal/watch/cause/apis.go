@@ -39,7 +39,11 @@ func apiService(s *subject.Subject) *verdict.Verdict {
 	if s.HasProblem(&target) {
 		return s.Inherit(&target, verdict.Failed, "Service "+ref.Namespace+"/"+ref.Name+": ")
 	}
-	return serviceDown(s, &target, ref.Port, verdict.Failed)
+	v := serviceDown(s, &target, ref.Port, verdict.Failed)
+	if v != nil {
+		v.Sentence = "Not available: " + v.Sentence
+	}
+	return v
 }
 
 // autoscaler explains an autoscaler by its target, or by the API that provides its metrics.

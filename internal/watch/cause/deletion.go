@@ -25,10 +25,7 @@ func namespace(s *subject.Subject) *verdict.Verdict {
 	has := func(kind corev1.NamespaceConditionType) bool {
 		return slices.ContainsFunc(conditions, func(c metav1.Condition) bool { return c.Type == string(kind) })
 	}
-	var found *verdict.Verdict
-	if has(corev1.NamespaceContentRemaining) || has(corev1.NamespaceFinalizersRemaining) {
-		found = remainingContent(s, conditions)
-	}
+	found := remainingContent(s, conditions)
 	if found == nil {
 		found = contentFailure(s, conditions)
 	}
@@ -38,12 +35,14 @@ func namespace(s *subject.Subject) *verdict.Verdict {
 	worst := s.Worst(s.All(apiServiceKind, "", 2*neighbor.Limit))
 	switch {
 	case worst == nil:
+		return found
+	case found == nil && (has(corev1.NamespaceContentRemaining) || has(corev1.NamespaceDeletionContentFailure)):
+		found = s.Explain(s.Own.Severity, s.Own.Reason, s.Own.Sentence, nil)
 	case found == nil:
 		return s.Inherit(worst, verdict.Degraded, "Cannot be deleted, because "+worst.String()+" fails: ")
-	default: // Both prevent the deletion.
-		s.AddSource(worst.Resource, "")
-		found.Sentence += ". Besides, " + worst.String() + " fails"
 	}
+	s.AddSource(worst.Resource, "") // Both prevent the deletion.
+	found.Sentence += ". Besides, " + worst.String() + " fails"
 	return found
 }
 

@@ -87,6 +87,7 @@ func missingNode(s *subject.Subject, node *neighbor.Neighbor, to pin) *verdict.V
 	}
 	v := s.ReportMissing(node, s.Own.Severity)
 	v.Sentence = fmt.Sprintf("Can only run on %s (%s), which does not exist", node, to.via)
+	v.Cause.Sentence = v.Sentence // What inherits the verdict needs the reason, too.
 	return v
 }
 
