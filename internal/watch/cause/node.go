@@ -6,9 +6,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
+
+//nolint:gochecknoglobals // Constant.
+var nodeKind = graph.Kind{Kind: "Node"}
 
 // nodeWarnings are the reasons of events that describe a lasting problem of a node, which its status does not contain.
 var nodeWarnings = []string{ //nolint:gochecknoglobals // Constant.

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/placement"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -36,7 +37,7 @@ func pod(s *subject.Subject) *verdict.Verdict {
 	if target := s.FirstMissing(func(u *graph.Use) bool { return explainsPod(s, u, &p) }); target != nil {
 		return s.ReportMissing(target, verdict.Failed)
 	}
-	if v := pinnedPod(s, &p); v != nil {
+	if v := placement.Pinned(s, &p); v != nil {
 		return v
 	}
 	if v := unboundClaim(s, &p); v != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/pool"
 	"github.com/glasshouse-project/glasshouse/internal/watch/inherit/demand"
+	"github.com/glasshouse-project/glasshouse/internal/watch/inherit/revisit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/signal"
@@ -38,7 +39,7 @@ type Engine struct {
 	// mentions contains the objects that are named in the messages of other objects.
 	mentions    mentions
 	observation observation
-	revisits    revisits
+	revisits    revisit.Tracker
 
 	startMu sync.Mutex
 	ctx     context.Context //nolint:containedctx // The context of Run. The engine outlives the request that starts it.
@@ -198,7 +199,7 @@ func (e *Engine) evaluate(id graph.ID) {
 	r := &recorder{Engine: e}
 	n := e.Find(id)
 	v := cause.Of(r, n)
-	e.revisits.schedule(&n, e.mark)
+	e.revisits.Schedule(&n, e.mark)
 	e.mentions.set(id, r.named)
 	if e.results.set(id, v) {
 		e.publish(id)

@@ -3,15 +3,10 @@ package inherit
 import (
 	"slices"
 	"testing"
-	"testing/synctest"
-	"time"
 
-	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
-	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
-	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 // A change of an EndpointSlice affects its Service and what uses the Service. Without its label, it affects the
@@ -51,37 +46,4 @@ func TestBudgetsAffectEachOther(t *testing.T) {
 	if got := e.neighbors(one); !slices.Contains(got, two) || slices.Contains(got, other) {
 		t.Errorf("got %v, want the budgets of the namespace", got)
 	}
-}
-
-type newObject struct{ created time.Time }
-
-func (newObject) Verdict() verdict.Packed { return nil }
-func (newObject) UID() string             { return "" }
-func (o newObject) Created() time.Time    { return o.created }
-func (newObject) JSON() ([]byte, error)   { return []byte("{}"), nil }
-
-// A new Service is evaluated once more when it is old enough. Other objects are not.
-func TestRevisits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var r revisits
-		marked := 0
-		mark := func(...graph.ID) { marked++ }
-		service := graph.NewID(graph.Kind{Kind: "Service"}, "a", "db")
-		n := neighbor.Neighbor{ID: service, Object: newObject{time.Now()}}
-		r.schedule(&n, mark)
-		r.schedule(&n, mark)
-		r.schedule(&neighbor.Neighbor{ID: service, Object: newObject{time.Now().Add(-time.Hour)}}, mark)
-		r.schedule(&neighbor.Neighbor{ID: service}, mark)
-		pod := graph.NewID(graph.Kind{Kind: "Pod"}, "a", "p")
-		r.schedule(&neighbor.Neighbor{ID: pod, Object: newObject{time.Now()}}, mark)
-		<-time.After(subject.SettleTime - time.Second)
-		if marked != 0 {
-			t.Errorf("got %d evaluations too early", marked)
-		}
-		<-time.After(2 * time.Second)
-		synctest.Wait()
-		if marked != 1 || len(r.pending) != 0 {
-			t.Errorf("got %d evaluations, and %d pending, want 1 and 0", marked, len(r.pending))
-		}
-	})
 }

@@ -1,4 +1,5 @@
-package cause
+// Package placement explains a pod that cannot be scheduled by the only node on which it can run.
+package placement
 
 import (
 	"fmt"
@@ -29,8 +30,8 @@ type pin struct {
 	isLabel bool
 }
 
-// pinnedPod explains a pod that cannot be scheduled by the only node on which it can run.
-func pinnedPod(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
+// Pinned explains a pod that cannot be scheduled by the only node on which it can run.
+func Pinned(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	if p.Spec.NodeName != "" || !isRejectedByNodes(p) {
 		return nil
 	}
