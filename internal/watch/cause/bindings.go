@@ -64,7 +64,8 @@ func policyBinding(s *subject.Subject) *verdict.Verdict {
 	return nil
 }
 
-// policy reports an admission policy whose parameters have a kind that the cluster does not serve.
+// policy reports an admission policy whose parameters have a kind that the cluster does not have. The API server then
+// evaluates no request by the policy.
 func policy(s *subject.Subject) *verdict.Verdict {
 	kind := neighbor.Decode[admission.ValidatingAdmissionPolicy](s.Object).Spec.ParamKind
 	if kind == nil {
@@ -78,7 +79,8 @@ func policy(s *subject.Subject) *verdict.Verdict {
 	if n.Presence != neighbor.Missing || n.Resource != "" {
 		return nil
 	}
-	sentence := fmt.Sprintf("The cluster does not have the kind %s of the parameters", kind.Kind)
+	sentence := fmt.Sprintf("Its parameters have the kind %s of %s, which the cluster does not have", kind.Kind,
+		kind.APIVersion)
 	return s.Explain(verdict.Degraded, "ParamKindNotFound", sentence, nil)
 }
 

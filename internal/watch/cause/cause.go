@@ -62,8 +62,6 @@ func ruleFor(s *subject.Subject) rule {
 	case graph.Kind{Group: admissionGroup, Kind: "ValidatingWebhookConfiguration"},
 		graph.Kind{Group: admissionGroup, Kind: "MutatingWebhookConfiguration"}:
 		return webhooks
-	case graph.Kind{Group: admissionGroup, Kind: "ValidatingAdmissionPolicy"}:
-		return admissionPolicy
 	case nodeKind:
 		return node
 	case apiServiceKind:

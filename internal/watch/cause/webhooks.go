@@ -105,7 +105,7 @@ func definition(s *subject.Subject) *verdict.Verdict {
 const defaultPort = 443
 
 // serviceDown returns the verdict for the Service of a webhook that does not exist, that does not have the port, or
-// that is failed; otherwise nil.
+// that is failed; otherwise nil. The API server does not check the ports of an ExternalName or headless Service.
 func serviceDown(
 	s *subject.Subject, n *neighbor.Neighbor, port *int32, severity verdict.Severity,
 ) *verdict.Verdict {
@@ -118,7 +118,7 @@ func serviceDown(
 		return s.ReportMissing(n, severity)
 	case n.Object == nil:
 		return nil
-	case o.Spec.Type != corev1.ServiceTypeExternalName &&
+	case o.Spec.Type != corev1.ServiceTypeExternalName && o.Spec.ClusterIP != corev1.ClusterIPNone &&
 		!slices.ContainsFunc(o.Spec.Ports, func(p corev1.ServicePort) bool { return p.Port == number }):
 		return s.ExplainBy(n, severity, "NoSuchPort", fmt.Sprintf("%s has no port %d", n, number))
 	case s.IsFailed(n):
@@ -144,21 +144,4 @@ func untrusted(s *subject.Subject, bundle []byte, severity verdict.Severity) *ve
 	}
 	return s.Explain(severity, "CertificateExpired",
 		"The certificates in its caBundle expired at "+expiry.UTC().Format(time.RFC3339), nil)
-}
-
-// admissionPolicy reports a policy whose parameters have a kind that the cluster does not have. The API server then
-// evaluates no request by the policy.
-func admissionPolicy(s *subject.Subject) *verdict.Verdict {
-	o := neighbor.Decode[admission.ValidatingAdmissionPolicy](s.Object)
-	if o.Spec.ParamKind == nil {
-		return nil
-	}
-	group, _, _ := strings.Cut(o.Spec.ParamKind.APIVersion, "/")
-	n := s.Find(graph.NewID(graph.Kind{Group: group, Kind: o.Spec.ParamKind.Kind}, "", "-"))
-	if n.Presence != neighbor.Missing || n.Resource != "" {
-		return nil
-	}
-	return s.Explain(verdict.Degraded, "ParamKindNotFound", fmt.Sprintf(
-		"Its parameters have the kind %s of %s, which the cluster does not have", o.Spec.ParamKind.Kind,
-		o.Spec.ParamKind.APIVersion), nil)
 }

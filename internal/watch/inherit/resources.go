@@ -121,7 +121,7 @@ func (e *Engine) neighbors(id graph.ID) []graph.ID {
 	case "APIService", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "ReferenceGrant":
 		affected = append(affected, e.results.problemIDs()...) // The message of any problem can name this object.
 	case "Certificate": // It writes the Secret of an Ingress.
-		affected = append(affected, e.usersOf(uses, "Secret")...)
+		affected = append(affected, usersOf(e.graph, uses, "Secret")...)
 	case "EndpointSlice":
 		affected = append(affected, served(e.graph, id)...)
 	case "PodDisruptionBudget": // Another budget can select the same pods.
@@ -132,11 +132,11 @@ func (e *Engine) neighbors(id graph.ID) []graph.ID {
 	return affected
 }
 
-// usersOf returns the users of the objects of a kind that an object uses.
-func (e *Engine) usersOf(uses []graph.Use, kind string) (users []graph.ID) {
+// usersOf returns the users of those used objects that have a kind.
+func usersOf(g *graph.Graph, uses []graph.Use, kind string) (users []graph.ID) {
 	for n := range uses {
 		if uses[n].Target.Kind.Kind == kind {
-			users = append(users, e.graph.Users(uses[n].Target, maxAffected)...)
+			users = append(users, g.Users(uses[n].Target, maxAffected)...)
 		}
 	}
 	return users
