@@ -67,10 +67,23 @@ func failedNode(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 // failedPod explains a failed pod by its owner, or by its node if the node has ended the pod.
 func failedPod(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	v := retriedPod(s)
-	if v == nil && slices.Contains([]string{"Terminated", "Shutdown", "NodeShutdown", "NodeLost"}, p.Status.Reason) {
+	switch {
+	case v != nil:
+	case slices.Contains([]string{"Terminated", "Shutdown", "NodeShutdown", "NodeLost"}, p.Status.Reason):
 		return failedNode(s, p)
+	case p.Status.Reason == "Evicted" && strings.Contains(p.Status.Message, "The node "):
+		return evictedPod(s, p)
 	}
 	return v
+}
+
+// evictedPod explains a pod that was evicted because its node has too little memory or disk space.
+func evictedPod(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
+	n := s.Find(graph.NewID(nodeKind, "", p.Spec.NodeName))
+	if p.Spec.NodeName == "" || !s.HasProblem(&n) {
+		return nil
+	}
+	return s.ExplainBy(&n, verdict.Failed, s.Own.Reason, s.Own.Sentence)
 }
 
 // notStopped explains a pod that is not deleted in time by the newest event about its end.

@@ -17,22 +17,27 @@ func Capital(sentence string) string {
 
 // Line returns a text as one valid line of at most maxBytes bytes.
 func Line(text string, maxBytes int) string {
-	if len(text) > 4*maxBytes {
-		text = text[:4*maxBytes] // Saves time. Keep more than maxBytes, because strings.Fields removes white space.
+	if size := len(text); size > 4*maxBytes { // Saves time. Keep more than maxBytes, because Fields removes white space.
+		text = text[:3*maxBytes] + " " + text[size-maxBytes:]
 	}
 	return Cut(strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), ""), maxBytes)
 }
 
-// Cut shortens a text to at most maxBytes bytes. It does not split a character.
+// Cut shortens a text to at most maxBytes bytes by an ellipsis in the middle: the last part of an error is its root
+// cause. It does not split a character.
 func Cut(text string, maxBytes int) string {
 	if len(text) <= maxBytes {
 		return text
 	}
-	cut := maxBytes - len("…")
+	end := len(text) - maxBytes/3
+	for !utf8.RuneStart(text[end]) {
+		end++
+	}
+	cut := maxBytes - len("…") - len(text[end:])
 	for !utf8.RuneStart(text[cut]) {
 		cut--
 	}
-	return text[:cut] + "…"
+	return text[:cut] + "…" + text[end:]
 }
 
 // Join returns the reason and the message of a condition as one text.

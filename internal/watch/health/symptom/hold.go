@@ -39,6 +39,8 @@ func HasStopped(o map[string]any) bool {
 	status := members(o).child("status")
 	isOver := func(member []string) bool {
 		switch strings.ToLower(status.text(member...)) {
+		case "waitforfirstconsumer", "pendingpopulation": // A volume is created when a pod uses it.
+			return len(member) == 1
 		case "stopped", "suspended", "paused", "hibernated", "halted", "deallocated", "succeeded", "completed":
 			return len(member) == 1
 		}
