@@ -43,7 +43,7 @@ const customSettleTime = 30 * time.Minute
 // limitProgress makes the progress of a custom resource overdue. The progress began at the newest transition of a
 // condition, or else when the object last changed.
 func (r *result) limitProgress(o object.Object) {
-	if r.promised > 0 || r.Status != InProgress || symptom.IsOnHold(o) {
+	if r.promised > 0 || r.Status != InProgress || symptom.HasPausedController(o) {
 		return
 	}
 	var startedAt time.Time

@@ -70,5 +70,6 @@ func (r *result) isCalm(o object.Object) bool {
 	isOpen := r.Status == Failed || r.Status == InProgress
 	return r.Status != Current && symptom.IsIdle(o) || isOpen && symptom.AwaitsApproval(o) ||
 		r.Status == Failed && symptom.IsPaused(o) ||
+		r.Status == InProgress && symptom.WaitsForConsumer(o) ||
 		r.Status == InProgress && isOwn && (symptom.IsSuspended(o) || symptom.HasStopped(o))
 }

@@ -90,13 +90,16 @@ func isSummaryGood(status members, conditions []condition) bool {
 	if status["ready"] == true || status["readyToUse"] == true {
 		return true
 	}
-	if isGoodWord(cmp.Or(status.text("phase"), status.text("state"))) {
+	phase := cmp.Or(status.text("phase"), status.text("state"))
+	if isGoodWord(phase) {
 		return true
 	}
+	good := []string{"Ready", "Available", "Healthy", "Succeeded", "Established"}
+	if !isBadWord(phase) { // An object can also have completed with an error.
+		good = append(good, "Complete", "Completed", "Finished")
+	}
 	return slices.ContainsFunc(conditions, func(c condition) bool {
-		return c.is("True") && slices.Contains([]string{
-			"Ready", "Available", "Healthy", "Succeeded", "Complete", "Completed", "Finished", "Established",
-		}, c.kind)
+		return c.is("True") && slices.Contains(good, c.kind)
 	})
 }
 

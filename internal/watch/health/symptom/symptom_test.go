@@ -113,7 +113,7 @@ func TestTotalFailures(t *testing.T) {
 	}
 }
 
-func TestIsOnHold(t *testing.T) {
+func TestHasPausedController(t *testing.T) {
 	for text, want := range map[string]bool{
 		`{metadata: {annotations: {cluster.x-k8s.io/paused: ""}}}`:               true,
 		`{metadata: {annotations: {crossplane.io/paused: "true"}}}`:              true,
@@ -130,7 +130,7 @@ func TestIsOnHold(t *testing.T) {
 		`{spec: {}, status: {conditions: [{type: ReconciliationPaused, status: "False"}]}}`:       false,
 		`{spec: {}, status: {conditions: [{type: HeartbeatStopped, status: "True"}]}}`:            false,
 	} {
-		if got := symptom.IsOnHold(decode(t, text)); got != want {
+		if got := symptom.HasPausedController(decode(t, text)); got != want {
 			t.Errorf("%s: got %v, want %v", text, got, want)
 		}
 	}

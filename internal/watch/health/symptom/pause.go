@@ -7,9 +7,9 @@ import (
 )
 
 var (
-	// holdKey matches the name of an annotation or a label with which a person stops the controller of an object, such as
+	// pauseKey matches the name of an annotation or a label with which a person stops the controller of an object, such as
 	// cluster.x-k8s.io/paused and strimzi.io/pause-reconciliation.
-	holdKey = regexp.MustCompile(`(?i)(^|/)(paused?|(pause|skip|disable|suspend)-?reconcil[a-z]*|` +
+	pauseKey = regexp.MustCompile(`(?i)(^|/)(paused?|(pause|skip|disable|suspend)-?reconcil[a-z]*|` +
 		`reconcil[a-z]*-?(paused?|suspended|disabled))$`)
 	// unsetText matches a message that a setting has no value.
 	unsetText = regexp.MustCompile(`(?i)^(?:the )?([a-z][a-z0-9 ._-]*?) (?:is|are) ` +
@@ -21,12 +21,13 @@ var (
 		"`" + `]? is (inactive|not active|not ready|suspended|stopped|paused)\b`)
 )
 
-// IsOnHold reports whether a person has stopped the controller of an object. The object then keeps its state.
-func IsOnHold(o map[string]any) bool {
+// HasPausedController reports whether a person has stopped the controller of an object. The object then keeps its
+// state.
+func HasPausedController(o map[string]any) bool {
 	metadata := members(o).child("metadata")
 	for _, list := range []members{metadata.child("annotations"), metadata.child("labels")} {
 		for key, value := range list {
-			if value != "false" && holdKey.MatchString(key) {
+			if value != "false" && pauseKey.MatchString(key) {
 				return true
 			}
 		}
@@ -39,9 +40,7 @@ func HasStopped(o map[string]any) bool {
 	status := members(o).child("status")
 	isOver := func(member []string) bool {
 		switch strings.ToLower(status.text(member...)) {
-		case "waitforfirstconsumer", "pendingpopulation": // A volume is created when a pod uses it.
-			return len(member) == 1
-		case "stopped", "suspended", "paused", "hibernated", "halted", "deallocated", "succeeded", "completed":
+		case "stopped", "suspended", "paused", "hibernated", "deallocated", "succeeded", "completed":
 			return len(member) == 1
 		}
 		return false
@@ -52,6 +51,12 @@ func HasStopped(o map[string]any) bool {
 		return c.isBadTrue() || !c.is("True") && isError
 	}
 	return slices.ContainsFunc(stateMembers(status), isOver) && !slices.ContainsFunc(conditions, isBad)
+}
+
+// WaitsForConsumer reports whether an object provides a volume that is only created when a pod uses it.
+func WaitsForConsumer(o map[string]any) bool {
+	phase := members(o).text("status", "phase")
+	return phase == "WaitForFirstConsumer" || phase == "PendingPopulation"
 }
 
 // configured omits conditions which are bad only because an optional setting of the object is empty. Its spec then
@@ -84,7 +89,7 @@ func Dependency(o map[string]any) (s Symptom, ok bool) {
 		c := &conditions[n]
 		isOther := dependentReason.MatchString(c.reason) && !strings.HasPrefix(c.reason, kind) ||
 			dependentText.MatchString(c.message) && !strings.Contains(c.message, kind+" "+name)
-		if c.is("False") && !IsBadIfTrue(c.kind) && isOther && !IsOnHold(o) {
+		if c.is("False") && !IsBadIfTrue(c.kind) && isOther && !HasPausedController(o) {
 			return *symptomOf(c), true
 		}
 	}
