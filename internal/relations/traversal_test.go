@@ -54,7 +54,8 @@ func TestGraphFollowsOwners(t *testing.T) {
 					pod, ownedBy(sets + "/a/db"),
 					`"spec":{"nodeName":"n","volumes":[{"persistentVolumeClaim":{"claimName":"data"}}]}`,
 				},
-				{sets + "/a/db", "", ""}, {nodes + "/_/n", "", ""},
+				{sets + "/a/db", "", ""},
+				{nodes + "/_/n", "", ""},
 			},
 			[]string{
 				"core/pods/a/p uses core/persistentvolumeclaims/a/data", "apps/statefulsets/a/db owns core/pods/a/p",
