@@ -17,7 +17,7 @@ import (
 //nolint:gochecknoglobals // Constant.
 var apiServiceKind = graph.Kind{Group: "apiregistration.k8s.io", Kind: "APIService"}
 
-// apiService explains an API by its Service.
+// apiService explains an APIService by the Service that serves the API.
 func apiService(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Severity <= verdict.OK {
 		return nil
@@ -46,7 +46,7 @@ func apiService(s *subject.Subject) *verdict.Verdict {
 	return v
 }
 
-// autoscaler explains an autoscaler by its target, or by the API that provides its metrics.
+// autoscaler explains an autoscaler by its target, by an object of its metrics, or by the API for its metrics.
 func autoscaler(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Severity <= verdict.OK {
 		return nil
@@ -55,7 +55,7 @@ func autoscaler(s *subject.Subject) *verdict.Verdict {
 		return s.ReportMissing(target, verdict.Failed)
 	}
 	if target := s.FirstMissing(subject.In("spec.metrics")); target != nil {
-		return s.ReportMissing(target, verdict.Degraded) // Of several metrics, others possibly work.
+		return s.ReportMissing(target, verdict.Degraded) // The other metrics of the autoscaler possibly work.
 	}
 	for _, c := range neighbor.Conditions(s.Object, metav1.ConditionFalse) {
 		group := mention.MetricsAPI(c.Message)

@@ -30,7 +30,7 @@ func withoutTarget(s *subject.Subject, member, effect string) *verdict.Verdict {
 	return v
 }
 
-// policyBinding reports a binding of an admission policy without its policy, or without the parameters of the policy.
+// policyBinding reports a binding of an admission policy whose policy or whose parameters do not exist.
 func policyBinding(s *subject.Subject) *verdict.Verdict {
 	if v := withoutTarget(s, "spec.policyName", "Enforces nothing: "); v != nil {
 		return v
@@ -51,7 +51,7 @@ func policyBinding(s *subject.Subject) *verdict.Verdict {
 	if !ok {
 		group = ""
 	}
-	// Without a namespace, the parameters of a namespaced kind are in the namespace of each request.
+	// Named omits a namespaced kind if paramRef has no namespace: each request then uses parameters in its own namespace.
 	for _, n := range s.Named(s.ID, &neighbor.Mention{
 		Kind: paramKind.Kind, Group: group, Namespace: ref.Namespace, Name: ref.Name,
 	}) {
@@ -84,7 +84,8 @@ func policy(s *subject.Subject) *verdict.Verdict {
 	return s.Explain(verdict.Degraded, "ParamKindNotFound", sentence, nil)
 }
 
-// ingressClass reports an IngressClass whose parameters do not exist. Some controllers define no kind for parameters.
+// ingressClass reports an IngressClass whose parameters do not exist. It ignores a kind that the cluster does not
+// serve, because some controllers define no kind for parameters.
 func ingressClass(s *subject.Subject) *verdict.Verdict {
 	if target := s.FirstMissing(subject.In("spec.parameters")); target != nil && target.Resource != "" {
 		return s.ReportMissing(target, verdict.Degraded)
@@ -92,8 +93,8 @@ func ingressClass(s *subject.Subject) *verdict.Verdict {
 	return nil
 }
 
-// unmodifiedClaim reports a bound claim whose volume cannot be modified, because the class does not exist. Other fields
-// of a bound claim, such as its storage class, do not matter any more.
+// unmodifiedClaim reports a bound claim whose volume cannot be modified, because its VolumeAttributesClass does not
+// exist. Other fields of a bound claim, such as its storage class, do not matter any more.
 func unmodifiedClaim(s *subject.Subject, o *corev1.PersistentVolumeClaim) *verdict.Verdict {
 	target := s.FirstMissing(subject.In("spec.volumeAttributesClassName"))
 	if target == nil || target.Resource == "" {
@@ -101,7 +102,7 @@ func unmodifiedClaim(s *subject.Subject, o *corev1.PersistentVolumeClaim) *verdi
 	}
 	current := o.Status.CurrentVolumeAttributesClassName
 	if current != nil && *current == target.ID.Name() {
-		return nil // The volume has the attributes of the class, which was deleted afterward.
+		return nil // The volume already has the attributes of the class, which was deleted afterward.
 	}
 	v := s.ReportMissing(target, verdict.Degraded)
 	v.Sentence = fmt.Sprintf("Volume %s is not modified: %s", cmp.Or(o.Spec.VolumeName, "of the claim"), v.Sentence)

@@ -11,7 +11,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// disruptionBudget explains a budget that permits no eviction by another budget, or by the pod that is not healthy.
+// disruptionBudget explains why a budget permits no eviction: by another budget, or by the pod that is not healthy.
 func disruptionBudget(s *subject.Subject) *verdict.Verdict {
 	if message := s.EventMessage("UnmanagedPods"); message != "" && !s.Own.Severity.IsProblem() {
 		return s.Explain(verdict.Degraded, "UnmanagedPods", "No disruption is ever allowed: "+message, nil)
@@ -33,8 +33,8 @@ func disruptionBudget(s *subject.Subject) *verdict.Verdict {
 	return nil
 }
 
-// overlappingBudget reports another budget that selects a pod of this one. The API server refuses to evict such a pod,
-// because the eviction API supports only one budget for each pod.
+// overlappingBudget reports another budget that selects a pod of this budget. The API server refuses to evict such a
+// pod, because the eviction API supports only one budget for each pod.
 func overlappingBudget(s *subject.Subject, selected []graph.ID) *verdict.Verdict {
 	if len(selected) == 0 {
 		return nil
@@ -55,8 +55,8 @@ func overlappingBudget(s *subject.Subject, selected []graph.ID) *verdict.Verdict
 	return nil
 }
 
-// needsBudget reports whether the eviction of a pod needs the permission of its budget. It is false for a pod that is
-// pending, completed or failed.
+// needsBudget reports whether the eviction of a pod needs the permission of its budget. It is true only for a running
+// pod that is not being deleted.
 func needsBudget(s *subject.Subject, id graph.ID) bool {
 	n := s.Find(id)
 	p := neighbor.Decode[corev1.Pod](n.Object)

@@ -105,12 +105,12 @@ const (
 	flowControlGroup = "flowcontrol.apiserver.k8s.io"
 )
 
-// lastWarning explains an object that waits for too long by the newest warning about it.
+// lastWarning explains an object that waits for too long by its newest warning, if its own sentence names no error.
 func lastWarning(s *subject.Subject) *verdict.Verdict {
 	switch s.ID.Kind {
 	case graph.Kind{Kind: "Pod"}, graph.Kind{Kind: "Node"}, graph.Kind{Kind: "Event"},
 		graph.Kind{Group: "events.k8s.io", Kind: "Event"}:
-		return nil // Their own sentences are specific.
+		return nil // The own sentences of these kinds are already specific.
 	}
 	isCount := s.ID.Group == "apps" || s.ID.Group == "batch" // Their own sentences only count pods.
 	isVague := s.Own.Severity == verdict.Degraded || isCount && s.Own.Severity == verdict.Failed

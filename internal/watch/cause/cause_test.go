@@ -90,7 +90,7 @@ var now = time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC)
 
 func (*cluster) Now() time.Time { return now }
 
-// Named knows the kinds of the objects, and some that have none.
+// Named knows the kinds of the objects in the fixture, and some kinds without objects.
 func (c *cluster) Named(by graph.ID, m *neighbor.Mention) (found []neighbor.Neighbor) {
 	kinds := []graph.Kind{
 		{Kind: "ConfigMap"},
@@ -159,7 +159,7 @@ func load(t *testing.T, file string) (c *cluster, want map[string]string) {
 	return c, want
 }
 
-// evaluate evaluates all objects until nothing changes, as the engine does after changes.
+// evaluate evaluates all objects until no verdict changes, as the engine does after a change of an object.
 func (c *cluster) evaluate(t *testing.T) {
 	t.Helper()
 	for range 10 {

@@ -46,7 +46,7 @@ func custom(s *subject.Subject) *verdict.Verdict {
 	return explained(s)
 }
 
-// virtualService explains a VirtualService of Istio as other custom resources, or by a subset that does not exist.
+// virtualService explains a VirtualService of Istio like any custom resource, or by a subset that does not exist.
 func virtualService(s *subject.Subject) *verdict.Verdict {
 	if v := custom(s); v != nil {
 		return v
@@ -71,7 +71,7 @@ func explained(s *subject.Subject) *verdict.Verdict {
 	return v
 }
 
-// application explains an Application of Argo CD by the first of its resources that does not work.
+// application explains an Application of Argo CD by the worst problem of the resources that it manages.
 func application(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Severity <= verdict.OK {
 		return nil

@@ -41,7 +41,7 @@ func namespace(s *subject.Subject) *verdict.Verdict {
 	case found == nil:
 		return s.Inherit(worst, verdict.Degraded, "Cannot be deleted, because "+worst.String()+" fails: ")
 	}
-	s.AddSource(worst.Resource, "") // Both prevent the deletion.
+	s.AddSource(worst.Resource, "") // The remaining objects and the API both prevent the deletion.
 	found.Sentence += ". Besides, " + worst.String() + " fails"
 	return found
 }
@@ -95,7 +95,7 @@ func remainingInstances(s *subject.Subject) *verdict.Verdict {
 	return waitsFor(s, s.All(kind, neighbor.AnyNamespace, neighbor.Limit))
 }
 
-// waitsFor explains a deletion by the first of the remaining objects whose finalizers keep it.
+// waitsFor explains a deletion by the first remaining object that is being deleted, but still has a finalizer.
 func waitsFor(s *subject.Subject, remaining []neighbor.Neighbor) *verdict.Verdict {
 	for n := range remaining {
 		r := &remaining[n]

@@ -14,7 +14,7 @@ import (
 //nolint:gochecknoglobals // Constant.
 var nodeKind = graph.Kind{Kind: "Node"}
 
-// nodeWarnings are the reasons of events that describe a lasting problem of a node, which its status does not contain.
+// nodeWarnings are the reasons of events about a lasting problem of a node that its status does not contain.
 var nodeWarnings = []string{ //nolint:gochecknoglobals // Constant.
 	"FailedToCreateRoute", "FreeDiskSpaceFailed", "ContainerGCFailed", "FailedNodeAllocatableEnforcement",
 }

@@ -64,7 +64,7 @@ func failedNode(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	return s.Inherit(&n, verdict.Failed, n.String()+": ")
 }
 
-// failedPod explains a failed pod by its owner, or by its node if the node has ended the pod.
+// failedPod explains a failed pod by the owner that has replaced it, or by the node that has ended it.
 func failedPod(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	v := retriedPod(s)
 	switch {
@@ -86,7 +86,7 @@ func evictedPod(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	return s.ExplainBy(&n, verdict.Failed, s.Own.Reason, s.Own.Sentence)
 }
 
-// notStopped explains a pod that is not deleted in time by the newest event about its end.
+// notStopped explains why the deletion of a pod takes too long, by the newest event about a failure to stop it.
 func notStopped(s *subject.Subject) *verdict.Verdict {
 	last := s.NewestEvent(func(e *corev1.Event) bool {
 		return slices.Contains([]string{"FailedKillPod", "FailedPreStopHook", "ExceededGracePeriod"}, e.Reason)
@@ -112,7 +112,7 @@ func unboundClaim(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	return nil
 }
 
-// mountFailure explains a pod that waits for its volumes, its network or its devices by the newest event about them.
+// mountFailure explains why a pod waits for its volumes, its network or its devices, by the newest event about them.
 func mountFailure(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	if !isCreating(s.Own.Reason) {
 		return nil
@@ -130,8 +130,9 @@ func mountFailure(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	return s.Explain(severity, last.Reason, last.Message, mention.MissingKey(s, p, last.Message))
 }
 
-// preventsStart reports whether an event describes why the node does not start a pod. Pods start in spite of the other
-// warnings: about DNS settings and pull secrets, and of the scheduler, which is done.
+// preventsStart reports whether an event describes why the node does not start a pod. It excludes warnings about DNS
+// settings and pull secrets, in spite of which pods start, and warnings of the scheduler, which has already assigned
+// the pod.
 func preventsStart(e *corev1.Event) bool {
 	switch e.Reason {
 	case "DNSConfigForming", "CheckLimitsForResolvConf", "MissingClusterDNS", "FailedToRetrieveImagePullSecret",
@@ -153,7 +154,7 @@ func explainsPod(s *subject.Subject, u *graph.Use, p *corev1.Pod) bool {
 	return !isPullSecret && (!hasFailedContainer(p) || s.Own.Reason == "CreateContainerConfigError")
 }
 
-// isStarted reports whether a container of the pod has been started. If so, its volumes and environment existed then.
+// isStarted reports whether a container of the pod was ever started. Its volumes and environment existed then.
 func isStarted(p *corev1.Pod) bool {
 	return hasContainer(p, func(c *corev1.ContainerStatus) bool {
 		return c.State.Running != nil || c.State.Terminated != nil || c.LastTerminationState.Terminated != nil
@@ -171,7 +172,7 @@ func isCreating(reason string) bool {
 	return reason == "ContainerCreating" || reason == "PodInitializing"
 }
 
-// hasContainer reports whether a container of the pod, also an init container, meets a condition.
+// hasContainer reports whether a container or an init container of the pod meets a condition.
 func hasContainer(p *corev1.Pod, condition func(*corev1.ContainerStatus) bool) bool {
 	for _, c := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
 		if condition(&c) {

@@ -12,11 +12,11 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// killPattern matches the event of the kubelet before it restarts a container because of a probe.
+// killPattern matches the message of the kubelet's event before it restarts a container because of a probe.
 var killPattern = regexp.MustCompile(`^Container (\S+) failed (liveness|startup) probe`)
 
-// probeFailure explains a pod whose containers have started by the probe that fails, according to the events of the
-// kubelet. The status of a pod does not name it.
+// probeFailure explains a pod whose containers have started by the failing probe in the events of the kubelet. The
+// status of a pod does not name the probe.
 func probeFailure(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	if !s.Own.Severity.IsProblem() {
 		return nil
@@ -48,7 +48,7 @@ func probeFailure(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	return extended(s, "The kubelet restarts it: "+failure.Message)
 }
 
-// extended is the subject's own verdict with a further sentence from an event.
+// extended returns the subject's own verdict with a further sentence from an event.
 func extended(s *subject.Subject, sentence string) *verdict.Verdict {
 	s.AddSource(subject.EventsRef, s.ID.Namespace())
 	return s.Explain(s.Own.Severity, s.Own.Reason, s.Own.Sentence+". "+sentence, nil)
@@ -65,7 +65,7 @@ func isProbeFailure(e *corev1.Event, probes ...string) bool {
 	return false
 }
 
-// containerOf returns the name of the container that an event of the kubelet regards, or "".
+// containerOf returns the name of the container that an event of the kubelet is about, or "".
 func containerOf(e *corev1.Event) string {
 	_, name, _ := strings.Cut(e.InvolvedObject.FieldPath, "{")
 	return strings.TrimSuffix(name, "}")
@@ -78,11 +78,11 @@ func isUnready(p *corev1.Pod, name string) bool {
 	})
 }
 
-// killTime is how long after the event about it a container can end, in addition to its grace period.
+// killTime is how long after the event about its kill a container can end, in addition to its grace period.
 const killTime = time.Minute
 
-// endedBy reports whether the last end of a container followed its kill at a time. Otherwise, it has also crashed
-// since.
+// endedBy reports whether the last end of a container was the result of a kill at the time killed. If the container
+// ended much later, it has crashed since the kill.
 func endedBy(p *corev1.Pod, name string, killed time.Time) bool {
 	grace := killTime
 	if seconds := p.Spec.TerminationGracePeriodSeconds; seconds != nil {

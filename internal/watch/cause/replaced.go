@@ -21,7 +21,7 @@ func replacedBy(owner *neighbor.Neighbor, reason, effect string) *verdict.Verdic
 var attempt = regexp.MustCompile(
 	`(Request|Order|Challenge|Run|Revision|Workflow|Backup|Restore|Job|Execution|Attempt)$`)
 
-// superseded returns OK for a failed attempt whose owner has a newer one in its place.
+// superseded returns OK for a failed attempt that its owner does not need any more.
 func superseded(s *subject.Subject) *verdict.Verdict {
 	if !s.Own.Severity.IsProblem() || !attempt.MatchString(s.ID.Kind.Kind) {
 		return nil
@@ -33,7 +33,7 @@ func superseded(s *subject.Subject) *verdict.Verdict {
 	return replacedBy(owner, subject.Superseded, "no longer needs this object")
 }
 
-// isComplete reports whether an object in order has ended, so that it needs none of its attempts any more.
+// isComplete reports whether n, an object in order, has ended. It then needs none of its attempts any more.
 func isComplete(n *neighbor.Neighbor) bool {
 	o := neighbor.Decode[struct {
 		Status struct {
@@ -44,8 +44,8 @@ func isComplete(n *neighbor.Neighbor) bool {
 	return o.Status.CompletionTime != "" || o.Status.FinishedAt != ""
 }
 
-// isSuperseded reports whether the owner has ended, has a newer object of the subject's kind that is in order, or was
-// replaced itself.
+// isSuperseded reports whether the owner has ended, was replaced itself, or has a newer object of the subject's kind
+// that is in order.
 func isSuperseded(s *subject.Subject, owner *neighbor.Neighbor) bool {
 	if owner.Object.Verdict().Own().Severity() != verdict.OK || isComplete(owner) {
 		return true

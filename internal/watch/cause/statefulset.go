@@ -12,7 +12,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// statefulSet explains a StatefulSet as other workloads, or by a pod of another owner that has the name of one of its
+// statefulSet explains a StatefulSet like other workloads, or by a pod of another owner that has the name of one of its
 // pods. The controller reports such a conflict nowhere.
 func statefulSet(s *subject.Subject) *verdict.Verdict {
 	if v := workload(s); v != nil || s.Own.Severity <= verdict.OK || !s.IsSettled() {

@@ -26,7 +26,7 @@ func claim(s *subject.Subject) *verdict.Verdict {
 		return slices.Contains([]string{"StorageClass", "VolumeAttributesClass", "PersistentVolume"}, u.Target.Kind.Kind)
 	})
 	unfit, hasVolumes := unfitVolume(s, &o)
-	// An administrator can create volumes for a class that does not exist.
+	// A missing class is no problem if an administrator has created volumes of this class.
 	isStatic := hasVolumes && (o.Spec.VolumeName != "" || target != nil && target.ID.Kind.Kind == "StorageClass")
 	if target != nil && !isStatic {
 		return s.ReportMissing(target, verdict.Failed)
@@ -54,7 +54,7 @@ func claim(s *subject.Subject) *verdict.Verdict {
 		return v
 	}
 	if isClassUnknown {
-		return nil // Possibly, the claim waits for a pod.
+		return nil // The storage class possibly delays the volume until a pod uses the claim.
 	}
 	return overdueClaim(s, whyUnbound(s, &o))
 }
@@ -72,7 +72,7 @@ func whyUnbound(s *subject.Subject, o *corev1.PersistentVolumeClaim) string {
 
 const likelyUnbound = "no volume matches it, or its provisioner does not run"
 
-// hasDefaultClass reports whether the cluster has a default storage class, or possibly has one.
+// hasDefaultClass reports whether the cluster has a default storage class. It also returns true if that is not known.
 func hasDefaultClass(s *subject.Subject) bool {
 	kind := graph.Kind{Group: "storage.k8s.io", Kind: "StorageClass"}
 	if s.Find(graph.NewID(kind, "", "")).Presence != neighbor.Missing {
@@ -93,8 +93,8 @@ func provisioningFailure(s *subject.Subject, reasons ...string) *verdict.Verdict
 	return s.Explain(verdict.Failed, "ProvisioningFailed", message, nil)
 }
 
-// overdueClaim is the verdict on a claim that is not bound in time, if nothing explains that. The claim alone is no
-// problem, because its storage class can wait for a pod.
+// overdueClaim is the verdict on a claim that is not bound in time for no known reason. Its own verdict is not always a
+// problem, because a storage class can delay the volume until a pod uses the claim.
 func overdueClaim(s *subject.Subject, likely string) *verdict.Verdict {
 	if s.Own.Reason != "NotBound" || s.Own.Severity.IsProblem() && likely == likelyUnbound {
 		return nil
@@ -150,7 +150,7 @@ func unselectedNode(
 		pod.String()+" was created with spec.nodeName, and bypasses the scheduler", nil)
 }
 
-// waitingClaim is the verdict on a claim that is bound only when a pod uses it.
+// waitingClaim is the verdict on a claim whose storage class delays the volume until a pod uses the claim.
 func waitingClaim(
 	s *subject.Subject, o *corev1.PersistentVolumeClaim, class *neighbor.Neighbor,
 ) *verdict.Verdict {
@@ -186,7 +186,7 @@ func waitingClaim(
 		if v := unselectedNode(s, o, &pods[n]); v != nil {
 			return v
 		}
-		return overdueClaim(s, whyUnbound(s, o)) // The pod has waited for too long, too.
+		return overdueClaim(s, whyUnbound(s, o)) // The pod waits for too long, so the claim does, too.
 	}
 	return nil
 }

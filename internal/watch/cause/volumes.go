@@ -12,7 +12,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// unfitVolume explains a claim by a volume of its class, if none of them fits. hasClass is true if there are any.
+// unfitVolume explains a claim by a volume of its class that does not fit, if no volume of the class fits. hasClass is
+// true if there are volumes of the class.
 func unfitVolume(s *subject.Subject, o *corev1.PersistentVolumeClaim) (v *verdict.Verdict, hasClass bool) {
 	for _, n := range s.All(graph.Kind{Kind: "PersistentVolume"}, "", neighbor.Limit) {
 		volume := neighbor.Decode[corev1.PersistentVolume](n.Object)
@@ -31,15 +32,15 @@ func unfitVolume(s *subject.Subject, o *corev1.PersistentVolumeClaim) (v *verdic
 	return v, hasClass
 }
 
-// isCandidate reports whether the claim names the volume, or only its class, and the volume has this class.
+// isCandidate reports whether a volume has the class of the claim, and the claim names this volume or none.
 func isCandidate(claim *corev1.PersistentVolumeClaim, v *corev1.PersistentVolume) bool {
 	class := claim.Spec.StorageClassName
 	return (claim.Spec.VolumeName == "" || claim.Spec.VolumeName == v.Name) &&
 		class != nil && *class != "" && *class == v.Spec.StorageClassName
 }
 
-// misfit returns what the claim requests and a volume does not have, or "". isFree is false if another claim can have
-// the volume.
+// misfit returns what the claim requests and the volume does not have, or "". isFree is false if the volume is not
+// available, because another claim can have it.
 func misfit(claim *corev1.PersistentVolumeClaim, v *corev1.PersistentVolume) (sentence string, isFree bool) {
 	if v.Status.Phase != corev1.VolumeAvailable {
 		return "", false

@@ -101,11 +101,11 @@ func definition(s *subject.Subject) *verdict.Verdict {
 	return v
 }
 
-// defaultPort is the port of a Service at which the API server calls a webhook.
+// defaultPort is the port of a Service at which the API server calls a webhook if the configuration has no port.
 const defaultPort = 443
 
-// serviceDown returns the verdict for the Service of a webhook that does not exist, that does not have the port, or
-// that is failed; otherwise nil. The API server does not check the ports of an ExternalName or headless Service.
+// serviceDown returns a verdict if the Service of a webhook does not exist, does not have the port, or is failed;
+// otherwise nil. The API server does not check the ports of an ExternalName or headless Service.
 func serviceDown(
 	s *subject.Subject, n *neighbor.Neighbor, port *int32, severity verdict.Severity,
 ) *verdict.Verdict {
@@ -127,7 +127,7 @@ func serviceDown(
 	return nil
 }
 
-// untrusted reports a bundle of certificates that have all expired, so that the API server trusts no webhook with it.
+// untrusted reports a CA bundle with only expired certificates: the API server trusts no webhook that uses it.
 func untrusted(s *subject.Subject, bundle []byte, severity verdict.Severity) *verdict.Verdict {
 	var expiry time.Time
 	for block, rest := pem.Decode(bundle); block != nil; block, rest = pem.Decode(rest) {

@@ -51,7 +51,7 @@ func isMostlyDown(o neighbor.Object) bool {
 
 func isEnded(n *neighbor.Neighbor) bool {
 	if !n.Object.Verdict().Severity().IsProblem() {
-		return false // Callers ignore pods without a problem, so the phase does not matter.
+		return false // The callers ignore a pod without a problem, so do not decode it.
 	}
 	return neighbor.Decode[corev1.Pod](n.Object).Status.Phase == corev1.PodFailed
 }
@@ -86,7 +86,7 @@ func cronJob(s *subject.Subject) *verdict.Verdict {
 		return cmp.Or(a.Object.Created().Compare(b.Object.Created()), cmp.Compare(a.ID.Key, b.ID.Key))
 	})
 	if !s.HasProblem(&newest) {
-		if s.Own.Severity.IsProblem() && isComplete(&newest) { // A person can have repeated the failed run.
+		if s.Own.Severity.IsProblem() && isComplete(&newest) { // A person can have started another Job afterward.
 			return replacedBy(&newest, subject.Superseded, "succeeded after the last scheduled run")
 		}
 		return mention.CreationFailure(s)

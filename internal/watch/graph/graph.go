@@ -47,7 +47,7 @@ type Owner struct {
 	UID string
 }
 
-// Graph is the index. It is safe for concurrent use.
+// Graph is an index of the references between the objects of a cluster. It is safe for concurrent use.
 type Graph struct {
 	// isNamespaced reports whether objects of a kind have a namespace. ok is false if the kind is not served.
 	isNamespaced func(Kind) (namespaced, ok bool)
@@ -76,7 +76,7 @@ func (g *Graph) Clear() {
 	g.storage.clear()
 }
 
-// Set adds an object, or replaces its references. It reports whether the references or labels are new.
+// Set adds an object, or replaces its references. It reports whether the object, its references or its labels are new.
 func (g *Graph) Set(id ID, o *objectrefs.Object) (changed bool) {
 	references, onNode := g.shapesOf(id, o)
 	texts := [2]string{references.pack(), ""}

@@ -34,7 +34,7 @@ func (g *Graph) NodeOf(id ID) string {
 // The order is undefined.
 func (g *Graph) Users(id ID, limit int) []ID { return g.collect(term{uses, id.Kind, id.Key}, limit) }
 
-// Owned returns at most limit objects of an owner, given by its UID.
+// Owned returns at most limit objects of the owner with a UID.
 func (g *Graph) Owned(uid string, limit int) []ID {
 	return g.collect(term{relation: owned, text: uid}, limit)
 }
@@ -45,14 +45,14 @@ func (g *Graph) In(kind Kind, namespace string) []ID {
 }
 
 // All returns the objects of the kinds for which include returns true. It reads the complete graph. The newest objects
-// are first, because Remove is the fastest in this order.
+// are first, because Remove is fastest if a caller removes them in this order.
 func (g *Graph) All(include func(Kind) bool) (ids []ID) {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
 	for number := g.storage.objects.last; number > 0; number-- {
 		o := g.storage.objects.at(number)
 		if o.groups[0] == 0 {
-			continue // It was removed.
+			continue // The object with this number was removed.
 		}
 		if id := g.storage.idOf(o); include(id.Kind) {
 			ids = append(ids, id)
@@ -110,7 +110,7 @@ func (g *Graph) Selectors(id ID) (selectors []ID) {
 	for _, t := range candidates {
 		for other := range g.storage.groupsWith(t) {
 			if g.storage.groups.at(other).selector.Matches(labels) {
-				// A group with a selector has one member.
+				// A group with a selector has only one member, so append at most one.
 				selectors = g.storage.appendMembers(selectors, other, len(selectors)+1)
 			}
 		}

@@ -12,7 +12,7 @@ import (
 type shape struct {
 	kind      Kind
 	namespace string // Empty for a cluster-scoped object, and for the shape of all pods on a node.
-	selecting string // The key and the pod selector of an object with a selector. It has its own group.
+	selecting string // The key and the pod selector of an object with a selector: each such object has its own group.
 	labels    map[string]string
 	owners    []Owner
 	uses      []Use
@@ -97,7 +97,7 @@ const (
 )
 
 // terms returns the terms that find a group with the shape. selector is the pod selector of the group, or nil. For a
-// selector that requires no label, the term selects has the text "namespace/".
+// selector that requires no label, the term with the relation selects has the text "namespace/".
 func (s *shape) terms(selector *objectrefs.Selector) (terms []term) {
 	if s.namespace != "" || s.kind != pod {
 		terms = append(terms, term{exists, s.kind, s.namespace})

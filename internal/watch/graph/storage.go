@@ -15,9 +15,9 @@ type storage struct {
 	objects slab[object]
 	groups  slab[group]
 	links   slab[link]
-	byID    table // The numbers of the objects.
-	byText  table // The numbers of the groups, by their packed shape.
-	byTerm  table // The number of the first link of each term.
+	byID    table // Finds the number of an object by its ID.
+	byText  table // Finds the number of a group by its packed shape.
+	byTerm  table // Finds the number of the first link of a term by the term's hash.
 }
 
 // object is a member of the group for its references. A pod is also a member of the group for its node.
@@ -36,7 +36,7 @@ type group struct {
 
 // link is an entry in the list of groups that a term finds.
 type link struct {
-	hash  uint64 // Of the term. Two terms with the same hash are too improbable to matter.
+	hash  uint64 // The hash of the term. Two terms with the same hash are too improbable to matter.
 	group uint32
 	next  uint32 // The next link of the term.
 }
@@ -70,7 +70,8 @@ func (s *storage) groupOf(id ID) *group {
 
 func (s *storage) idOf(o *object) ID { return ID{kindOf(s.groups.at(o.groups[0]).text), o.key} }
 
-// join adds an object to the group with the packed shape text. It creates the group if there is none.
+// join adds an object to the group whose packed shape is text, and creates this group if there is none. at is the index
+// of the group in the object's field groups.
 func (s *storage) join(number uint32, at int, text string, selector *objectrefs.Selector) {
 	var joined uint32
 	if slot := s.byText.find(maphash.String(s.seed, text), func(n uint32) bool {

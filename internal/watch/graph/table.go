@@ -7,8 +7,8 @@ type slab[T any] struct {
 	free   []uint32 // Numbers of removed values.
 }
 
-// chunkSize is the number of values in a chunk. In Go, a smaller chunk with pointers would have a header, and the
-// allocator would round up the size.
+// chunkSize is the number of values in a chunk. Smaller chunks would take more memory: in Go, a smaller chunk with
+// pointers has a header, and the allocator rounds up its size.
 const chunkSize = 1024
 
 // at returns the value with a number.

@@ -69,7 +69,7 @@ func (e *Evaluator) evaluate(o object.Object, text []byte, now time.Time) result
 			if r := e.runScript(s, o, now); !r.scriptFailed {
 				return r
 			}
-			// The general rules often know the state nevertheless.
+			// If the script failed, the general rules often determine the state.
 		}
 	}
 	general := computeStatus(o)
@@ -112,7 +112,7 @@ func (e *Evaluator) runScript(s *script.Script, o object.Object, now time.Time) 
 		r.limitProgress(o)
 		if returned.Status != script.Suspended && e.rules.Find(o.Group(), o.Text("kind")) == nil {
 			if c := o.Explaining(returned.Message); r.severity.IsProblem() && symptom.IsInOrder(o, c) {
-				// Some scripts require further conditions, which other versions of the controller do not write.
+				// The script requires further conditions, which this version of the controller does not write.
 				r.Status, r.severity, r.reason = Current, verdict.OK, ""
 			}
 			r.applySymptoms(o)

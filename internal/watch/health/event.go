@@ -10,7 +10,7 @@ import (
 // event gives a warning the severity degraded, so that a list of events shows warnings. Other events have no severity:
 // that something happened is neither good nor bad.
 func event(o object.Object, _ Status) result {
-	// The group events.k8s.io has the member note.
+	// Events of the group events.k8s.io have the member note instead of message.
 	text := cmp.Or(o.Text("message"), o.Text("note"), o.Text("reason"), "No message")
 	if o.Text("type") != "Warning" {
 		return result{Health: Health{Status: Current, Summary: text}, hasNoSeverity: true}

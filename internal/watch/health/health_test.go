@@ -37,7 +37,7 @@ type wantVerdict struct {
 	// Deadline is how long after the newest time in the object the object is overdue. If it is empty, the reason and the
 	// sentence of the overdue object are not checked.
 	Deadline string
-	// OverdueReason is empty if the reason stays.
+	// OverdueReason is empty if the overdue object keeps its reason.
 	OverdueReason string
 	Sentence      string // Of the overdue object.
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
 )
 
-// rulesFor returns nil if this package has no rules for the kind of o.
+// rulesFor returns the function that evaluates o, or nil if this package has no rules for its kind.
 func rulesFor(o object.Object) func(o object.Object, status Status) result {
 	switch o.Group() + "/" + o.Text("kind") {
 	case "/Pod":

@@ -129,7 +129,7 @@ func (r *result) setRunning(all []container.Container, ready object.Condition, o
 	case ready.Is("True"):
 		r.Status, r.reason, r.promised = Current, "", 0
 		r.setRestarts(all)
-		if s, ok := symptom.Resize(o); ok { // Another pod can make room.
+		if s, ok := symptom.Resize(o); ok { // Not a problem at once, because another pod can make room.
 			r.startedAt, r.promised, r.overdue = s.Since, settleTime, verdict.Degraded
 			r.overdueReason, r.overdueSummary = s.Reason, s.Sentence
 		}

@@ -89,7 +89,7 @@ func podDisruptionBudget(o object.Object, status Status) result {
 		c := o.Conditions()[failed]
 		h.Status, h.Summary, h.reason = Failed, "Cannot be computed: "+c.Explanation(), c.Reason
 		h.severity = verdict.Degraded // It blocks evictions, but the pods run.
-	// The API server sets all counts of a new budget to 0.
+	// The API server sets all counts of a new budget to 0, before the controller observes it.
 	case symptom.IsNeverObserved(o) || !o.Has("status", "expectedPods"):
 		h.Status, h.Summary, h.Details = InProgress, "Controller has not observed the latest spec yet", nil
 		h.reason = "NotObserved"

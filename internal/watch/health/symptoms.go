@@ -9,7 +9,7 @@ import (
 )
 
 // applySymptoms handles problems that objects of many kinds report in the same form. An object with such a problem is
-// degraded if the problem lasts. If another rule has found one, applySymptoms adds the most specific message.
+// degraded if the problem lasts. If another rule has found a problem, applySymptoms adds the most specific message.
 func (r *result) applySymptoms(o object.Object) {
 	if r.isCalm(o) {
 		r.Status, r.severity, r.promised = Current, verdict.OK, 0
@@ -51,7 +51,7 @@ func (r *result) applySymptoms(o object.Object) {
 	}
 }
 
-// applyExpiry makes an object in order overdue when its certificate expires. An object in progress states this time.
+// applyExpiry makes an object in order overdue when its certificate expires. If in progress, the summary states when.
 func (r *result) applyExpiry(o object.Object) {
 	expiry, text := symptom.Expiry(o)
 	switch {

@@ -26,7 +26,7 @@ func (r *reasons) addReplicas(o object.Object, desired, ready int64) {
 	r.add(available < ready, "%d of %d ready replicas available (minReadySeconds passed)", available, ready)
 }
 
-// addFailure adds the reason for the condition ReplicaFailure. It returns Failed if there is one, and else the status.
+// addFailure adds the reason and returns Failed if the condition ReplicaFailure is True. Otherwise, it returns status.
 func (r *reasons) addFailure(failure object.Condition, status Status) Status {
 	if !failure.Is("True") {
 		return status
@@ -35,8 +35,8 @@ func (r *reasons) addFailure(failure object.Condition, status Status) Status {
 	return Failed
 }
 
-// readiness returns a workload's health. If the numbers do not explain the status, the summary includes the first
-// reason.
+// readiness returns a workload's health. If the numbers do not explain the status, the summary includes the first of
+// the details.
 func readiness(status Status, ready, desired int64, noun string, details reasons) result {
 	h := result{Health: Health{Status: status, Summary: ratioText(ready, desired, noun, "ready"), Details: details}}
 	if desired == 0 && ready == 0 {

@@ -26,7 +26,7 @@ type Options struct {
 	Resources func() (resources []resource.Resource, isComplete bool)
 	// Discovered is signaled after a change of the resources.
 	Discovered *signal.Signal
-	// Linger is how long the engine runs without users.
+	// Linger is how long the engine keeps running after its last user has left.
 	Linger time.Duration
 }
 
@@ -71,7 +71,7 @@ func New(options Options) *Engine {
 	return e
 }
 
-// Run permits the engine to start until ctx ends. Then Run stops the engine, and waits for all goroutines.
+// Run lets the engine run while it has users, until ctx ends. Then Run stops the engine, and waits for all goroutines.
 func (e *Engine) Run(ctx context.Context) {
 	e.startMu.Lock()
 	e.ctx = ctx
@@ -87,7 +87,7 @@ func (e *Engine) Run(ctx context.Context) {
 	e.running.Wait()
 }
 
-// Acquire keeps the engine running until release is called, and for the linger time afterward.
+// Acquire keeps the engine running until release is called, and for the duration Options.Linger afterward.
 func (e *Engine) Acquire() (release func()) {
 	e.startMu.Lock()
 	defer e.startMu.Unlock()
@@ -152,7 +152,7 @@ func (e *Engine) clear() {
 	}
 }
 
-// Changed is signaled after each change of a verdict or of the watched resources.
+// Changed returns a channel that signals the next change of a verdict or of the watched resources.
 func (e *Engine) Changed() <-chan struct{} { return e.changed.Next() }
 
 // Inherited returns the verdict that an object inherits, or nil.
@@ -178,7 +178,7 @@ func (e *Engine) evaluateDirty(ctx context.Context) {
 
 // evaluateBatch evaluates the objects that are dirty now.
 func (e *Engine) evaluateBatch(ctx context.Context) {
-	restarts := e.observation.restartCount() // Before the objects are taken.
+	restarts := e.observation.restartCount() // Read before the batch, so that a later restart is noticed.
 	e.mu.Lock()
 	batch := e.dirty
 	e.dirty, e.evaluating = make(map[graph.ID]struct{}), true
@@ -232,7 +232,7 @@ func (e *Engine) mark(ids ...graph.ID) {
 	e.wake.request()
 }
 
-// wakeup wakes the evaluation. It needs a buffer of one.
+// wakeup wakes the goroutine that evaluates. It needs a buffer of one.
 type wakeup chan struct{}
 
 // request makes the evaluation run, or run again if it is running.
@@ -265,11 +265,11 @@ func (e *Engine) isSettled() bool {
 	return isClean && e.isListed()
 }
 
-// Began returns when an object was no longer OK, and when it was degraded or failed. The times are zero if the engine
-// did not observe that, because the object had its problem before the engine read it.
+// Began returns since when an object is not OK, and since when it is degraded or failed. The times are zero if the
+// engine did not observe that, because the object had its problem before the engine read it.
 func (e *Engine) Began(id graph.ID) (leftOK, began time.Time) { return e.results.began(id) }
 
-// Usage returns what the pods of all namespaces request for which include returns true.
+// Usage returns what the pods request in all namespaces for which include returns true.
 func (e *Engine) Usage(include func(namespace string) bool) demand.Total {
 	return e.usages.Sum(include)
 }

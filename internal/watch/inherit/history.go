@@ -77,7 +77,7 @@ func specOf(text []byte) (spec []byte) {
 	return spec
 }
 
-// SpecChanges returns the newest changes of specifications since a time, the newest first.
+// SpecChanges returns the recorded changes of specifications since a time, the newest first.
 func (e *Engine) SpecChanges(since time.Time) (changes []SpecChange) {
 	e.specs.mu.Lock()
 	defer e.specs.mu.Unlock()

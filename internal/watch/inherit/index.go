@@ -174,7 +174,7 @@ func (x *index) Find(id graph.ID) neighbor.Neighbor {
 	if namespace := id.Namespace(); namespace != "" {
 		namespaces = []string{namespace}
 	}
-	// Missing for an ID without a name means: the graph contains all objects of the kind. So require isRead, too.
+	// For an ID without a name, Missing means that the graph contains all objects of the kind. So require isRead, too.
 	if w.informer.CurrentState(namespaces).Synced && (id.Name() != "" || w.isRead.Load()) {
 		n.Presence = neighbor.Missing
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 )
 
-// Named returns the objects that a message can mean (see neighbor.Cluster). by is the object with the message. Kinds in
-// the group of by are first, and then the kinds of Kubernetes itself.
+// Named returns the objects that a message can mean (see neighbor.Cluster). The parameter by is the object with the
+// message. Kinds in its API group are first, and then the kinds of Kubernetes itself.
 func (x *index) Named(by graph.ID, m *neighbor.Mention) (found []neighbor.Neighbor) {
 	x.mu.RLock()
 	kinds := neighbor.Kinds(by, m, func(yield func(graph.Kind, string) bool) {
@@ -73,14 +73,14 @@ func (m *mentions) users(id graph.ID) []graph.ID {
 	return slices.Clone(m.by[id])
 }
 
-// recorder is used for the evaluation of one object. It records the objects that the messages name.
+// recorder is used for the evaluation of one object. It records the objects that messages about this object name.
 type recorder struct {
 	*Engine
 
 	named []graph.ID
 }
 
-// Named returns the objects that a message can mean (see neighbor.Cluster).
+// Named returns the objects that a message can mean (see neighbor.Cluster), and records them.
 func (r *recorder) Named(by graph.ID, m *neighbor.Mention) []neighbor.Neighbor {
 	found := r.Engine.Named(by, m)
 	for n := range found {

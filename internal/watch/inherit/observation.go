@@ -6,10 +6,10 @@ import (
 )
 
 // observeDelay is the time from the first evaluation of all objects until a new problem counts as observed. Until then,
-// verdicts that existed before can still pass from object to object.
+// a problem that existed before can still pass from object to object.
 const observeDelay = 10 * time.Second
 
-// observation knows whether a new verdict is a change in the cluster. Otherwise, the engine is still reading objects
+// observation knows whether a new verdict is also new in the cluster. It is not while the engine still reads objects
 // that had their problems before.
 type observation struct {
 	mu       sync.Mutex
@@ -25,14 +25,14 @@ func (o *observation) restart() {
 	o.from = time.Time{}
 }
 
-// restartCount returns how often restart was called.
+// restartCount returns the number of calls of restart.
 func (o *observation) restartCount() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.restarts
 }
 
-// complete records that all objects have been evaluated, unless restart was called since then.
+// complete records that all objects are evaluated, unless restart was called after restartCount returned restarts.
 func (o *observation) complete(restarts int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -41,21 +41,21 @@ func (o *observation) complete(restarts int) {
 	}
 }
 
-// isRunning reports whether a new verdict is a change in the cluster.
+// isRunning reports whether a new verdict is also new in the cluster.
 func (o *observation) isRunning() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return !o.from.IsZero() && time.Since(o.from) >= observeDelay
 }
 
-// maxPause is the time for which an object with a problem can be progressing without the end of its problem. It is
-// longer than the delays of a container that crashes again and again.
+// maxPause is how long an object with a problem can be progressing before its problem counts as ended. It is longer
+// than the delays of a container that crashes again and again.
 const maxPause = 15 * time.Minute
 
 // episode is the time in which an object is not OK.
 type episode struct {
-	// leftOK is when the object was no longer OK, and began when it was degraded or failed. They are zero if that was not
-	// observed.
+	// leftOK is since when the object is not OK, and began is since when it is degraded or failed. They are zero if that
+	// was not observed.
 	leftOK, began time.Time
 	pausedAt      time.Time // Since when an object with a problem is progressing again; zero if it is not.
 	hasProblem    bool

@@ -14,9 +14,9 @@ import (
 func TestEpisodes(t *testing.T) {
 	const ok, progressing, failed = verdict.OK, verdict.Progressing, verdict.Failed
 	for name, test := range map[string]struct {
-		severities []verdict.Severity // One each 10 minutes.
+		severities []verdict.Severity // One every 10 minutes.
 		unobserved int                // The number of severities that are not observed.
-		// The index of the severity with which the object left OK, and with which its problem began; -1 for unknown.
+		// Indexes in severities: where the object left OK, and where its problem began; -1 for unknown.
 		leftOK, began int
 	}{
 		"a problem":                        {[]verdict.Severity{ok, failed}, 0, 1, 1},

@@ -62,14 +62,14 @@ func (r *reader) recordProgress(cursor journal.Cursor) {
 		r.resource.isSynced = true
 		r.observation.restart()
 		r.mark(r.evaluatedIDs()...) // References to objects of this resource may now count as missing.
-		r.observation.restart()     // Possibly, an evaluation without these objects has begun before.
+		r.observation.restart()     // An evaluation that began before omits these objects.
 		r.wake.request()
 	}
 	r.changed.Broadcast()
 }
 
-// checkInterruption restarts the observation while the watch is interrupted, and after that: the changes in between are
-// read late. A resource that is polled is always stale, but without a start.
+// checkInterruption restarts the observation while the watch is interrupted, and once afterward, because the changes in
+// between are read late. A polled resource does not count: it is always stale, but without a start time.
 func (r *reader) checkInterruption() {
 	now := r.resource.informer.CurrentState(nil).Status
 	isInterrupted := now.State == status.Stale && !now.Since.IsZero()
@@ -83,7 +83,7 @@ func (r *reader) checkInterruption() {
 // readSnapshot replaces all objects of a resource in the graph.
 func (r *reader) readSnapshot() journal.Cursor {
 	r.observation.restart()
-	defer r.wake.request() // Possibly, there are no objects.
+	defer r.wake.request() // Also if there are no objects.
 	entries, cursor := r.resource.informer.Snapshot()
 	present := make(map[string]bool, len(entries))
 	if r.resource.kind.Kind == "Pod" {

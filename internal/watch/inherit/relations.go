@@ -111,7 +111,7 @@ type relatedObjects struct {
 	ids  []graph.ID
 }
 
-// add adds objects, and returns those that are new.
+// add adds objects, except events, and returns those that are new.
 func (r *relatedObjects) add(ids ...graph.ID) (added []graph.ID) {
 	for _, id := range ids {
 		if _, ok := r.seen[id]; ok || id.Kind.Kind == "Event" {

@@ -9,8 +9,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 )
 
-// A change of an EndpointSlice affects its Service and what uses the Service. Without its label, it affects the
-// Services whose names it has.
+// A change of an EndpointSlice affects its Service and what uses the Service. If the EndpointSlice has no label with
+// the name of the Service, it affects the Services that its own name can mean.
 func TestServed(t *testing.T) {
 	e := New(Options{})
 	e.setServed([]resource.Resource{

@@ -36,7 +36,7 @@ type watched struct {
 	isRead   atomic.Bool // The objects of the first list are in the graph.
 }
 
-// watchResources starts the planned resources, and follows the changes of the plan, until ctx ends.
+// watchResources watches the planned resources, and follows the changes of the plan, until ctx ends.
 func (e *Engine) watchResources(ctx context.Context, parts *sync.WaitGroup) {
 	slots := make(chan struct{}, parallelStarts)
 	for ctx.Err() == nil {
@@ -103,7 +103,7 @@ func (e *Engine) neighbors(id graph.ID) []graph.ID {
 		}
 	}
 	affected = append(affected, e.mentions.users(id)...)
-	// An owner in order explains what it owns, and a newer object replaces older ones.
+	// An owner in order explains the objects that it owns, and a newer object explains the older ones that it replaces.
 	if resource.IsCustom(id.Group) || id.Group == "batch" {
 		affected = append(affected, e.graph.Owned(e.uidOf(id), maxAffected)...)
 		for n := range owners {
@@ -132,7 +132,7 @@ func (e *Engine) neighbors(id graph.ID) []graph.ID {
 	return affected
 }
 
-// usersOf returns the users of those used objects that have a kind.
+// usersOf returns the users of the objects of a kind among the targets of uses.
 func usersOf(g *graph.Graph, uses []graph.Use, kind string) (users []graph.ID) {
 	for n := range uses {
 		if uses[n].Target.Kind.Kind == kind {
@@ -143,7 +143,7 @@ func usersOf(g *graph.Graph, uses []graph.Use, kind string) (users []graph.ID) {
 }
 
 // served returns the Service of an EndpointSlice, and what uses the Service. If the label with the name of the Service
-// is missing, it is the Service whose name the EndpointSlice has, with or without a suffix.
+// is missing, the Service is the one whose name the EndpointSlice has, with or without a suffix.
 func served(g *graph.Graph, slice graph.ID) (affected []graph.ID) {
 	service := graph.Kind{Kind: "Service"}
 	uses, _ := g.References(slice)

@@ -133,8 +133,8 @@ func (r *results) track(id graph.ID, v verdict.Packed, isObserved bool) {
 	r.problems[id] = e
 }
 
-// began returns when an object was no longer OK, and when it was degraded or failed. The times are zero if that was not
-// observed.
+// began returns since when an object is not OK, and since when it is degraded or failed. The times are zero if that was
+// not observed.
 func (r *results) began(id graph.ID) (leftOK, began time.Time) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()

@@ -26,17 +26,18 @@ type Cluster interface {
 	References(id graph.ID) (uses []graph.Use, owners []graph.Owner)
 	Selector(id graph.ID) *objectrefs.Selector
 	Now() time.Time
-	// Named returns the objects that a message about the object by can mean, the likeliest first.
+	// Named returns the objects that a message about an object (the parameter by) can mean, the likeliest first.
 	Named(by graph.ID, m *Mention) []Neighbor
 }
 
 // Mention is how a message names an object. Only Kind and Name are never empty.
 type Mention struct {
-	Kind      string // In any case; singular or plural.
+	Kind      string // In upper or lower case; singular or plural.
 	Group     string
 	Namespace string
 	Name      string
 	// IsWord is true if Kind can also be a part of a kind, or contain it: project means AppProject, and sourceCluster
-	// means Cluster. Such a kind is in the group of the object with the message. An exact one can have the same domain.
+	// means Cluster. A kind that matches in this way must be in the group of the object with the message. A kind that
+	// equals the word can also be in another group of the same domain.
 	IsWord bool
 }

@@ -45,7 +45,7 @@ func Kinds(by graph.ID, m *Mention, served iter.Seq2[graph.Kind, string]) []grap
 	case len(endings) > 0 || len(within) == 0:
 		return endings
 	}
-	return []graph.Kind{slices.MaxFunc(within, func(a, b graph.Kind) int { // SecurityGroup, and not Group.
+	return []graph.Kind{slices.MaxFunc(within, func(a, b graph.Kind) int { // Prefer SecurityGroup to Group.
 		return cmp.Or(cmp.Compare(len(a.Kind), len(b.Kind)), cmp.Compare(a.Kind, b.Kind))
 	})}
 }
@@ -59,7 +59,7 @@ func sortByDistance(by graph.ID, kinds []graph.Kind) {
 	})
 }
 
-// isSame compares two names in any case. Comparing the lengths first makes it fast.
+// isSame reports whether two names are equal, except for upper and lower case. It is fast: it first compares lengths.
 func isSame(a, b string) bool { return len(a) == len(b) && strings.EqualFold(a, b) }
 
 // isPlural reports whether the name of a resource is its kind with a plural ending, such as queues for Queue.
@@ -67,13 +67,13 @@ func isPlural(kind, plural string) bool {
 	return len(plural) > len(kind) && strings.EqualFold(plural[:len(kind)], kind)
 }
 
-// endsWith reports whether the last words of a name in CamelCase are a word: AppProject ends with project.
+// endsWith reports whether a name in CamelCase ends with a word, as AppProject ends with project.
 func endsWith(name, word string) bool {
 	start := len(name) - len(word)
 	return start > 0 && len(word) > 2 && strings.EqualFold(name[start:], word) && unicode.IsUpper(rune(name[start]))
 }
 
-// startsWith reports whether the first words of a name in CamelCase are a word: MiddlewareTCP starts with middleware.
+// startsWith reports whether a name in CamelCase starts with a word, as MiddlewareTCP starts with middleware.
 func startsWith(name, word string) bool {
 	return len(name) > len(word) && len(word) > 2 && strings.EqualFold(name[:len(word)], word) &&
 		unicode.IsUpper(rune(name[len(word)]))
@@ -86,7 +86,7 @@ const (
 	otherGroup
 )
 
-// distance returns how unlikely an object of one API group refers to an object of another one.
+// distance rates how unlikely objects of one API group refer to objects of another one. The likeliest is 0.
 func distance(from, to string) int {
 	switch {
 	case from == to:
@@ -100,7 +100,7 @@ func distance(from, to string) int {
 }
 
 // isSameDomain reports whether two groups belong to one project: kibana.k8s.elastic.co and
-// elasticsearch.k8s.elastic.co. Many projects share the domains of Kubernetes itself.
+// elasticsearch.k8s.elastic.co. The domains of Kubernetes itself do not count, because many projects share them.
 func isSameDomain(a, b string) bool {
 	if strings.HasSuffix(a, "."+b) || strings.HasSuffix(b, "."+a) {
 		return true

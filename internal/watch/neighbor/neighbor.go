@@ -58,7 +58,8 @@ func IDOf(o *verdict.Object) graph.ID {
 	return graph.NewID(graph.Kind{Group: group, Kind: o.Kind}, o.Namespace, o.Name)
 }
 
-// Decode decodes the JSON text of an object. Members that are not in the text stay zero, and all if the object is nil.
+// Decode decodes the JSON text of an object. A member that is not in the text stays zero. If the object is nil, all
+// members stay zero.
 func Decode[T any](o Object) (value T) {
 	if o == nil {
 		return value

@@ -61,7 +61,7 @@ func (c *conventions) add(path []string, found Convention) {
 	_, hasDefault := defaultKindOf(key)
 	found.Via = strings.Join(path, ".")
 	if isName || isObject || hasDefault || isOutput(&c.by, found.Via) {
-		return // Of has the reference, or it is no reference.
+		return // The function Of returns this reference, or it is none.
 	}
 	c.found = append(c.found, found)
 }
@@ -90,7 +90,7 @@ func (c *conventions) text(path []string, text, namespace string) {
 	key := path[len(path)-1]
 	word, isRef := wordOf(key)
 	found := namePattern.FindStringSubmatch(text)
-	isExternal := slices.Contains(path, "forProvider") // Crossplane passes these texts on to a cloud.
+	isExternal := slices.Contains(path, "forProvider") // Crossplane passes these texts to a cloud provider.
 	if found == nil || key == "name" || key == "namespace" || isExternal {
 		return
 	}
@@ -142,7 +142,7 @@ func (c *conventions) object(path []string, value []byte) {
 	c.add(path, Convention{Ref: target, Word: word, IsObject: true, IsRef: isRef, IsPlain: isPlain})
 }
 
-// elsewhere are members of references to something that is not an object of the cluster.
+// elsewhere are members that a reference has if its target is not an object of the cluster.
 var elsewhere = []string{"bundle", "resolver", "external", "url"} //nolint:gochecknoglobals // Constant.
 
 // suffixes are the ends of the names of members that refer to an object, in the order in which they are removed.
@@ -150,7 +150,7 @@ var suffixes = []string{ //nolint:gochecknoglobals // Constant.
 	"References", "Reference", "Refs", "Ref", "Names", "Name", "IDs", "Ids", "ID", "Id", "Arn",
 }
 
-// wordOf returns the name of a member without suffixes. isRef is true if it states that the member is a reference.
+// wordOf returns the name of a member without suffixes. isRef is true if a suffix states that it is a reference.
 func wordOf(key string) (word string, isRef bool) {
 	word = key
 	for n, suffix := range suffixes {

@@ -26,8 +26,8 @@ func TestConventions(t *testing.T) {
 		`{"middlewares":[{"name":"a@file"}]}`:                     nil,
 		`{"clusterRef":{"name":"a","optional":true}}`:             nil,
 		`{"projectRef":{"name":"a","external":"b"}}`:              {"external // /b"},
-		`{"taskRef":{"name":"a"},"secretName":"b"}`:               nil, // Of has these references.
-		`{"volumeSnapshotRef":{"name":"a"}}`:                      nil, // An output.
+		`{"taskRef":{"name":"a"},"secretName":"b"}`:               nil, // The function Of returns these references.
+		`{"volumeSnapshotRef":{"name":"a"}}`:                      nil, // The controller creates this object.
 		`{"forProvider":{"roleName":"a"}}`:                        nil,
 		`{"image":"registry.example.com/app:1","title":"A b"}`:    nil,
 		`{"keyRef":{"name":"a","key":"b"}}`:                       nil,

@@ -14,7 +14,7 @@ const (
 // traefikGroups are the API groups of Traefik; the second one is deprecated.
 var traefikGroups = []string{"traefik.io", "traefik.containo.us"} //nolint:gochecknoglobals // Constant.
 
-// customRef returns the object to which a member of a custom resource refers, if only its operator defines this form.
+// customRef returns the kind to which a member of a custom resource refers, if only its operator defines this form.
 func customRef(o *Ref, key string, s *refMembers) (target Ref, ok bool) {
 	isService := s.kind == "" || s.kind == "Service"
 	switch {
@@ -51,7 +51,7 @@ func (w *walker) addIstio(text string) bool {
 		} else {
 			w.add(Ref{Kind: "Service", Name: text, Via: w.via()})
 		}
-		for n := range w.found { // Without the Service, the rule has no effect.
+		for n := range w.found { // The Service is optional: without it, the rule only has no effect.
 			w.found[n].isOptional = true
 		}
 	case last == "gateways" && text != "mesh":

@@ -54,7 +54,7 @@ func Of(text []byte) Object {
 	return o
 }
 
-// Owners returns the owner references in an object's JSON text. It stops after the metadata.
+// Owners returns the owner references in an object's JSON text. It does not read the text after the metadata.
 func Owners(text []byte) (owners []Ref) {
 	c := jsonscan.NewCursor(text)
 	_ = c.Object(func(key []byte) error {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// kindOfNameMember returns the kind to which a member refers by a mere name. Example: serviceAccountName.
+// kindOfNameMember returns the kind to which a member refers if its value is only a name. Example: serviceAccountName.
 func kindOfNameMember(key string) (target Ref, ok bool) {
 	switch key {
 	case "serviceAccountName":

@@ -6,7 +6,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
-// members does nothing if the JSON text is not an object.
+// members calls visit for each member of a JSON object. It does nothing if the text is not an object.
 func members(text []byte, visit func(key string, value []byte)) {
 	c := jsonscan.NewCursor(text)
 	if c.Peek() != '{' {
@@ -21,7 +21,7 @@ func members(text []byte, visit func(key string, value []byte)) {
 	})
 }
 
-// elements does nothing if the JSON text is not an array.
+// elements calls visit for each element of a JSON array. It does nothing if the text is not an array.
 func elements(text []byte, visit func(value []byte)) {
 	c := jsonscan.NewCursor(text)
 	if c.Peek() != '[' {

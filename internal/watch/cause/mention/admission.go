@@ -39,7 +39,7 @@ func quotaFailure(s *subject.Subject, message string) *verdict.Verdict {
 	}
 	n := s.Find(graph.NewID(graph.Kind{Kind: "ResourceQuota"}, s.ID.Namespace(), quota))
 	if n.Presence == neighbor.Missing {
-		return nil // The quota was deleted.
+		return nil // The quota was deleted after the failure.
 	}
 	n.Resource = cmp.Or(n.Resource, "core/v1/resourcequotas")
 	_, detail, _ := strings.Cut(message, "quota: "+quota)
@@ -134,7 +134,7 @@ func policyDenial(s *subject.Subject, message string) *verdict.Verdict {
 	}
 	n := s.Find(graph.NewID(graph.Kind{Group: admissionGroup, Kind: "ValidatingAdmissionPolicy"}, "", found[1]))
 	if n.Presence == neighbor.Missing {
-		return nil // The policy was deleted.
+		return nil // The policy was deleted after the failure.
 	}
 	n.Resource = cmp.Or(n.Resource, admissionGroup+"/v1/validatingadmissionpolicies")
 	return s.ExplainBy(&n, verdict.Failed, "Denied", n.String()+" denied new objects: "+found[2])

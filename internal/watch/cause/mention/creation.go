@@ -60,8 +60,8 @@ func AdmissionFailure(s *subject.Subject, message string) *verdict.Verdict {
 	return nil
 }
 
-// failureMessage returns the message of the API server in the condition ReplicaFailure, or "". The subject's own
-// sentence contains only a part of the message.
+// failureMessage returns the complete message of the API server in the condition ReplicaFailure, or "". The subject's
+// own sentence contains only a part of it.
 func failureMessage(s *subject.Subject) string {
 	for _, c := range neighbor.Conditions(s.Object, metav1.ConditionTrue) {
 		if c.Type == "ReplicaFailure" {
@@ -102,7 +102,7 @@ func deletedNamespace(s *subject.Subject, message string) *verdict.Verdict {
 		n.String()+" is being deleted, and accepts no new objects")
 }
 
-// isNeededForCreation reports whether the API server rejects pods without the object.
+// isNeededForCreation reports whether the API server rejects new pods while the object that they use does not exist.
 func isNeededForCreation(u *graph.Use) bool {
 	switch u.Target.Kind.Kind {
 	case "ServiceAccount", "PriorityClass", "RuntimeClass":

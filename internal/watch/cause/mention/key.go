@@ -20,7 +20,7 @@ var (
 		`couldn't find key \S+ in (ConfigMap|Secret) ([a-z0-9-]+)/([a-z0-9.-]+)`)
 )
 
-// MissingKey returns the ConfigMap or Secret that lacks a key, as the kubelet reports it for a pod, or nil.
+// MissingKey returns the ConfigMap or Secret without the key that a message of the kubelet about a pod names, or nil.
 func MissingKey(s *subject.Subject, p *corev1.Pod, message string) *verdict.Cause {
 	var ids []graph.ID
 	if found := environmentKeyPattern.FindStringSubmatch(message); found != nil {
@@ -34,7 +34,7 @@ func MissingKey(s *subject.Subject, p *corev1.Pod, message string) *verdict.Caus
 		}
 	}
 	if len(ids) != 1 {
-		return nil // Of several sources of a volume, the message does not name the one without the key.
+		return nil // If a volume has several sources, the message does not name the one without the key.
 	}
 	n := s.Find(ids[0])
 	if n.Presence == neighbor.Missing {

@@ -14,13 +14,13 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// maxMentions limits the objects that are searched for one message.
+// maxMentions limits how many objects that one message names are searched.
 const maxMentions = 5
 
 const (
 	kindWords  = `(?:([A-Za-z]+) )?([A-Za-z]+)(?:\.([a-z0-9.-]+))?`
 	objectName = `["'` + "`" + `]?(?:([a-z0-9][a-z0-9-]*)/)?([a-z0-9][a-z0-9.-]*)["'` + "`" + `]?`
-	// inNamespace is optional.
+	// inNamespace matches the namespace of an object, if the message names it.
 	inNamespace = `(?: in (?:the )?(?:namespace|ns) ["'` + "`" + `]?([a-z0-9-]+)["'` + "`" + `]?)?`
 )
 
@@ -88,7 +88,7 @@ func MissingObject(s *subject.Subject) *verdict.Verdict {
 	}
 	patterns := []*regexp.Regexp{missingPattern, missingPrefix, missingKind}
 	if !resource.IsCustom(s.ID.Group) {
-		patterns = patterns[:1] // In a message about a container, "no such image" means no object.
+		patterns = patterns[:1] // The other patterns also match "no such image" in a message about a container.
 	}
 	for _, pattern := range patterns {
 		for _, found := range pattern.FindAllStringSubmatch(s.Own.Sentence, maxMentions) {
@@ -96,7 +96,8 @@ func MissingObject(s *subject.Subject) *verdict.Verdict {
 			if len(candidates) == 0 {
 				continue
 			}
-			// Otherwise, it has been created meanwhile, the message means another one, or the kind is not watched.
+			// Explain only by a missing object. A present one was created meanwhile, or the message means another object. The
+			// kind of an unknown one is not watched.
 			if slices.ContainsFunc(candidates, func(n neighbor.Neighbor) bool { return n.Presence != neighbor.Missing }) {
 				return nil
 			}
@@ -107,13 +108,14 @@ func MissingObject(s *subject.Subject) *verdict.Verdict {
 }
 
 // namedCandidates returns the objects that a match of a pattern can mean. The kind is two words or one word. For a
-// custom resource, the last words of a kind of its own group (AppProject for project) precede kinds of other groups.
+// custom resource, a kind of its own group that ends with the word (AppProject for project) precedes kinds of other
+// groups.
 func namedCandidates(s *subject.Subject, found []string) []neighbor.Neighbor {
 	kinds := []string{found[1] + found[2], found[2]}
 	if slices.Contains([]string{"resource", "object", "named", "cluster", "instance", "CR"}, found[2]) && found[1] != "" {
 		kinds = append(kinds, found[1]) // For example, `Kafka cluster "events" not found`.
 	}
-	if found[1] != "" && found[4] == "/" && found[5] == "" { // "Bucket shop/images" also matches as "shop/images".
+	if found[1] != "" && found[4] == "/" && found[5] == "" { // In "Bucket shop/images", shop can be a namespace.
 		m := neighbor.Mention{Kind: found[1], Namespace: found[2], Name: mentionOf(found, "").Name}
 		if candidates := s.Named(s.ID, &m); len(candidates) > 0 {
 			return candidates
@@ -140,7 +142,7 @@ func namedCandidates(s *subject.Subject, found []string) []neighbor.Neighbor {
 	return ofOthers
 }
 
-// mentionOf returns the mention in a match of a pattern with kindWords and objectName.
+// mentionOf returns the object in a match of a pattern with kindWords and objectName, as a mention with the given kind.
 func mentionOf(found []string, kind string) *neighbor.Mention {
 	return &neighbor.Mention{
 		Kind: kind, Group: found[3], Namespace: cmp.Or(found[5], cmp.Or(found[7:]...)),

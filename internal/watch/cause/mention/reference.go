@@ -23,14 +23,14 @@ type target struct {
 	neighbor.Neighbor
 
 	by *objectrefs.Convention
-	// isSure is true if the member can only mean this object. For example, clusterRef in an object of a group with the
-	// kind Cluster is sure, and queue in a group with the kind LocalQueue is not.
+	// isSure is true if the member can only mean this object. For example, clusterRef is sure if the group of the custom
+	// resource has the kind Cluster, but queue is not sure if the group only has the kind LocalQueue.
 	isSure bool
 }
 
 // MissingReference explains a custom resource by a missing object to which its spec refers by a convention. If the
-// reference is not sure, a message must name the object. For an object without a verdict of its own, only a reference
-// that is nothing else counts, and only if the object has no status.
+// reference is not sure, a message must name the object. If the resource has no verdict of its own, a sure reference
+// also needs such a message, unless the member contains only the reference and the resource has no status.
 func MissingReference(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Severity == verdict.OK {
 		return nil
@@ -57,8 +57,9 @@ func MissingReference(s *subject.Subject) *verdict.Verdict {
 	return nil
 }
 
-// isNamedMissing reports whether a message is about a missing target. A message about a problem must name the target.
-// One that calls something missing can name only the kind.
+// isNamedMissing reports whether one of the texts is about a missing target. A text that calls something missing must
+// contain the name or the kind of the target. Any other text must contain the name, and the subject must have a
+// problem.
 func isNamedMissing(s *subject.Subject, t *target, texts []string) bool {
 	return slices.ContainsFunc(texts, func(text string) bool {
 		isMissing := symptom.NamesMissing(text) || missingReason.MatchString(text)
@@ -66,8 +67,8 @@ func isNamedMissing(s *subject.Subject, t *target, texts []string) bool {
 	})
 }
 
-// ReferenceProblem explains a custom resource by the problem of an object to which its spec refers by a convention. For
-// an object that is neither good nor bad, a condition that is False must name the other object or its kind.
+// ReferenceProblem explains a custom resource by the problem of an object to which its spec refers by a convention. If
+// the resource has no verdict of its own, a condition that is False must name the other object or its kind.
 func ReferenceProblem(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Severity == verdict.OK {
 		return nil
@@ -107,7 +108,7 @@ func targets(s *subject.Subject, include func(*objectrefs.Convention) bool) (fou
 			Kind: cmp.Or(c.Kind, c.Word), Group: c.Group, Namespace: c.Namespace, Name: c.Name, IsWord: true,
 		})
 		t := likeliest(s, c, candidates)
-		// In a Bucket, bucketName is not a reference.
+		// An unsure reference to the own kind is none: bucketName in a Bucket is the name of the bucket itself.
 		if t != nil && t.ID != s.ID && (t.isSure || t.ID.Kind != s.ID.Kind) {
 			found = append(found, *t)
 		}
@@ -115,7 +116,8 @@ func targets(s *subject.Subject, include func(*objectrefs.Convention) bool) (fou
 	return found
 }
 
-// likeliest returns the object that a reference means: the only one that exists, or the likeliest missing one.
+// likeliest returns the object that a reference means: the only one that exists, or the likeliest missing one. It
+// returns nil if several objects exist, or if a missing one is not sure among several.
 func likeliest(s *subject.Subject, c *objectrefs.Convention, candidates []neighbor.Neighbor) *target {
 	var present []neighbor.Neighbor
 	for n := range candidates {
@@ -140,11 +142,11 @@ func isSuspended(s *subject.Subject) bool {
 	return s.Own.Severity == verdict.None && symptom.IsSuspended(neighbor.Decode[map[string]any](s.Object))
 }
 
-// isBare reports whether a member is nothing but a reference, and does not include the kind.
+// isBare reports whether a member contains only a reference, and the reference does not include the kind.
 func isBare(c *objectrefs.Convention) bool { return c.IsPlain && c.Kind == "" }
 
-// hasStatus reports whether a controller has written a status. A controller that has processed the subject would report
-// a missing object. Some controllers also find objects outside the cluster by their names.
+// hasStatus reports whether a controller has written a status. Such a controller would report a missing object there.
+// If it does not, the name can belong to an object outside the cluster.
 func hasStatus(s *subject.Subject) bool {
 	return bytes.Contains(s.Text(), []byte(`"status":{`)) &&
 		!bytes.Contains(s.Text(), []byte(`"status":{}`))
@@ -159,7 +161,7 @@ func isSure(s *subject.Subject, c *objectrefs.Convention, n *neighbor.Neighbor) 
 	return isExact && (c.IsObject || isNames) && (c.IsRef || c.IsPlain && n.ID.Group == s.ID.Group)
 }
 
-// messages returns the subject's sentence. For an object that is neither good nor bad, it also returns the reasons and
+// messages returns the subject's sentence. If the subject has no verdict of its own, it also returns the reasons and
 // messages of the conditions that are False.
 func messages(s *subject.Subject) (texts []string) {
 	if s.Own.Sentence != "" {
@@ -187,8 +189,8 @@ func namesTarget(text string, t *target) bool {
 		strings.Contains(lower, strings.ToLower(t.by.Word)) || strings.Contains(lower, strings.ToLower(t.ID.Kind.Kind)))
 }
 
-// namesKind reports whether a text contains the kind of an object. A kind of several words can be a part of a longer
-// word, such as a reason.
+// namesKind reports whether a text contains the kind of an object. A kind of several words can also be a part of a
+// longer word: GatewayClassNotFound contains GatewayClass.
 func namesKind(text string, id graph.ID) bool {
 	kind, lower := strings.ToLower(id.Kind.Kind), strings.ToLower(text)
 	return containsName(lower, kind) || isCompound(id.Kind.Kind) && strings.Contains(lower, kind)
@@ -197,7 +199,8 @@ func namesKind(text string, id graph.ID) bool {
 // isCompound reports whether a kind consists of several words.
 func isCompound(kind string) bool { return strings.ContainsFunc(kind[1:], unicode.IsUpper) }
 
-// containsName reports whether a text contains the name of an object as a word, and not as a namespace.
+// containsName reports whether a text contains a name as a complete word. A name before a slash is a namespace, and
+// does not count.
 func containsName(text, name string) bool {
 	isPart := func(c byte) bool {
 		return c == '-' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'

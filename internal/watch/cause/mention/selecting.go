@@ -16,9 +16,8 @@ import (
 // kindPattern matches a name in CamelCase of at least two words, such as IPAddressPools.
 var kindPattern = regexp.MustCompile(`\b[A-Z][A-Za-z]*[a-z][A-Z][A-Za-z]+\b`)
 
-// Selecting explains an object that no other object selects, such as a Service without an address. A condition that is
-// False must name the kind of the other object. The other object must select the subject by its labels, and have a
-// problem.
+// Selecting explains the subject by a custom resource that selects the subject by its labels and has a problem, such as
+// an address pool for a Service. A condition of the subject that is False must name the kind of the custom resource.
 func Selecting(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Severity <= verdict.OK {
 		return nil
@@ -47,7 +46,7 @@ func selecting(s *subject.Subject, kind *neighbor.Neighbor) (found []neighbor.Ne
 		if !selects(o.Spec, set) {
 			continue
 		}
-		// Named makes the subject depend on the object.
+		// Record the object by a call of Named, so that the subject is evaluated again when the object changes.
 		s.Named(s.ID, &neighbor.Mention{Kind: n.ID.Kind.Kind, Group: n.ID.Group, Name: n.ID.Name()})
 		found = append(found, n)
 	}

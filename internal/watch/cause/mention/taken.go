@@ -16,7 +16,7 @@ import (
 var takenPattern = regexp.MustCompile(`\b([A-Za-z]+)(?:\.([a-z0-9.-]+))? "([a-z0-9][a-z0-9.-]*)"` +
 	`(?: in namespace "([a-z0-9-]+)")? (?:already exists|exists and cannot be imported)`)
 
-// takenName explains a failure by an object with the name of an object that the subject cannot create.
+// takenName explains a failed creation by the existing object that already has the name of the new object.
 func takenName(s *subject.Subject, message string) *verdict.Verdict {
 	found := takenPattern.FindStringSubmatch(message)
 	if found == nil {

@@ -26,7 +26,7 @@ var unschedulable = corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: cor
 type pin struct {
 	node string
 	via  string // What restricts the pod to this node, such as "its node selector".
-	// isLabel means that the pod requires a label of the node, and not its name.
+	// isLabel means that the pod requires the hostname label of the node, and not the name of the node.
 	isLabel bool
 }
 
@@ -72,12 +72,13 @@ func isRejectedByNodes(p *corev1.Pod) bool {
 	return false
 }
 
-// missingNode explains a pod by a node that does not exist. If the pod requires a label, no node may have the label.
+// missingNode explains a pod by a node that does not exist. If the pod requires a label, missingNode also checks that
+// no node has this label.
 func missingNode(s *subject.Subject, node *neighbor.Neighbor, to pin) *verdict.Verdict {
 	if to.isLabel {
 		all := s.All(nodeKind, "", neighbor.Limit)
 		if len(all) == neighbor.Limit {
-			return nil // There are possibly more nodes.
+			return nil // There are possibly more nodes than the limit.
 		}
 		for n := range all {
 			o := neighbor.Decode[metav1.PartialObjectMetadata](all[n].Object)
@@ -88,7 +89,7 @@ func missingNode(s *subject.Subject, node *neighbor.Neighbor, to pin) *verdict.V
 	}
 	v := s.ReportMissing(node, s.Own.Severity)
 	v.Sentence = fmt.Sprintf("Can only run on %s (%s), which does not exist", node, to.via)
-	v.Cause.Sentence = v.Sentence // What inherits the verdict needs the reason, too.
+	v.Cause.Sentence = v.Sentence // An object that inherits the verdict shows the sentence of the cause.
 	return v
 }
 
@@ -122,7 +123,7 @@ func pinOf(s *subject.Subject, p *corev1.Pod) (to pin, ok bool) {
 	return pin{}, false
 }
 
-// pinOfSelector returns the node if each alternative of a selector requires the same one.
+// pinOfSelector returns the node that each alternative of a selector requires, if it is the same one for all.
 func pinOfSelector(selector *corev1.NodeSelector) (to pin, ok bool) {
 	if selector == nil || len(selector.NodeSelectorTerms) == 0 {
 		return pin{}, false

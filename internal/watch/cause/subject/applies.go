@@ -10,13 +10,13 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// HasProblem reports whether a neighbor is degraded or failed for a reason that still applies. Without this
-// check, two objects could keep each other's verdict forever.
+// HasProblem reports whether a neighbor is degraded or failed for a reason that still applies. Without the check of the
+// reason, two objects could keep each other's verdict forever.
 func (s *Subject) HasProblem(n *neighbor.Neighbor) bool {
 	return n.Object != nil && n.Object.Verdict().Severity().IsProblem() && !s.explains(n) && s.stillApplies(n)
 }
 
-// explains reports whether a neighbor inherits its problem from the subject or through it.
+// explains reports whether a neighbor inherits its problem from the subject, directly or through other objects.
 func (s *Subject) explains(n *neighbor.Neighbor) bool {
 	if !n.Object.Verdict().IsInherited() {
 		return false
@@ -25,8 +25,8 @@ func (s *Subject) explains(n *neighbor.Neighbor) bool {
 	return v.Cause != nil && v.Cause.Object == self || v.Via != nil && *v.Via == self
 }
 
-// IsDependent reports whether an object that the subject uses also uses the subject, and does not explain its problem:
-// of two objects that use each other, the one that waits is explained by the one that reports an error.
+// IsDependent reports whether n, which the subject uses, also uses the subject and cannot explain the subject's
+// problem. Of two objects that use each other, the one that reports an error explains the one that waits.
 func (s *Subject) IsDependent(n neighbor.Neighbor) bool {
 	uses, _ := s.References(n.ID)
 	isMutual := slices.ContainsFunc(uses, func(u graph.Use) bool { return u.Target == s.ID })
@@ -39,7 +39,8 @@ func (s *Subject) IsDependent(n neighbor.Neighbor) bool {
 
 var waiting = regexp.MustCompile(`(?i)\b(await|wait(s|ing)?|pending|not (yet )?ready)\b`)
 
-// rank orders the verdicts of objects that use each other: 0 for one that waits, 2 for one that reports an error.
+// rank returns 2 for a verdict that reports an error, 0 for one that waits or is no problem, and otherwise 1. Of two
+// objects that use each other, the one with the higher rank explains the other one.
 func rank(own *verdict.Verdict) int {
 	switch {
 	case !own.Severity.IsProblem():
@@ -81,18 +82,18 @@ func (s *Subject) stillApplies(n *neighbor.Neighbor) bool {
 		found.Object != nil && isAboutContent(n, root)
 }
 
-// isAboutContent reports whether the content of a cause is wrong, such as the ports of a Service, although it has no
-// problem itself. These neighbors never inherit from an object that inherits from them.
+// isAboutContent reports whether the content of a cause is wrong, such as the ports of a Service, although the cause
+// has no problem itself. Such a neighbor never inherits from the subject, so they cannot keep each other's verdict.
 func isAboutContent(n *neighbor.Neighbor, root *verdict.Cause) bool {
 	return n.ID.Group == "admissionregistration.k8s.io" && root.Kind == "Service" ||
 		n.ID.Kind.Kind == "Service" && root.Kind == "EndpointSlice"
 }
 
-// maxSteps limits the objects that pass a verdict on.
+// maxSteps limits how many objects isReported follows on the path of an inherited verdict.
 const maxSteps = 5
 
-// isReported reports whether the object that reported a cause still has a problem. The cause itself can have none, such
-// as a policy that denies pods.
+// isReported reports whether the object that first reported a cause still has a problem. The cause itself can have
+// none, such as a policy that denies pods.
 func (s *Subject) isReported(n *neighbor.Neighbor, root *verdict.Cause) bool {
 	for range maxSteps {
 		if n.Object == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// NewestEvent returns the newest event about the subject that include accepts, or nil.
+// NewestEvent returns the newest event about the subject for which include returns true, or nil.
 func (s *Subject) NewestEvent(include func(*corev1.Event) bool) *corev1.Event {
 	var last *corev1.Event
 	for _, id := range s.Users(s.ID, neighbor.Limit) {
@@ -20,7 +20,7 @@ func (s *Subject) NewestEvent(include func(*corev1.Event) bool) *corev1.Event {
 		}
 		e := neighbor.Decode[corev1.Event](s.Find(id).Object)
 		uid := string(e.InvolvedObject.UID)
-		isNode := s.ID.Kind.Kind == "Node" && uid == s.ID.Name() // The kubelet uses the name of its node as the UID.
+		isNode := s.ID.Kind.Kind == "Node" && uid == s.ID.Name() // In its events, the kubelet uses the node name as UID.
 		if uid != "" && uid != s.Object.UID() && !isNode {
 			continue
 		}
@@ -47,7 +47,7 @@ func IsWarning(e *corev1.Event) bool { return e.Type == corev1.EventTypeWarning 
 const (
 	// recent is how long a warning about an object that seems healthy matters.
 	recent = time.Hour
-	// SettleTime is how long a new object can have warnings, or lack what controllers create, without a problem.
+	// SettleTime is the age up to which an object can have warnings, or lack what controllers create, without a problem.
 	SettleTime = 10 * time.Minute
 )
 

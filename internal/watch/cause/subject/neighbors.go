@@ -33,8 +33,8 @@ func (s *Subject) OwnedObjects() []neighbor.Neighbor {
 // Superseded is the reason of an object that its owner has replaced.
 const Superseded = "Superseded"
 
-// OrderlyOwner returns the subject's owner if it is a custom resource or a CronJob in order, or was replaced itself;
-// otherwise nil.
+// OrderlyOwner returns the subject's owner, or nil. The owner must be a custom resource or a CronJob. It must be in
+// order, or have the reason Superseded.
 func (s *Subject) OrderlyOwner() *neighbor.Neighbor {
 	_, owners := s.References(s.ID)
 	for n := range owners {
@@ -64,7 +64,7 @@ func (s *Subject) Used(include func(*graph.Use) bool) iter.Seq[neighbor.Neighbor
 	}
 }
 
-// In returns a condition for Used and FirstMissing: the reference is in a member, such as "spec.tls".
+// In returns a filter for Used and FirstMissing. It selects the references in a member, such as "spec.tls".
 func In(member string) func(*graph.Use) bool {
 	return func(u *graph.Use) bool { return strings.HasPrefix(u.Via, member) }
 }

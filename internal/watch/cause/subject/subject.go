@@ -10,7 +10,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// The refs of resources that verdicts have as sources.
+// The refs of resources whose objects often provide the texts of verdicts.
 const (
 	PodsRef   = "core/v1/pods"
 	EventsRef = "core/v1/events"
@@ -23,7 +23,7 @@ type Subject struct {
 
 	Own     verdict.Verdict // The verdict on the object alone.
 	sources verdict.Sources // The sources of the texts that the rule has read, without the source of the cause.
-	text    []byte          // The result of Text; nil before.
+	text    []byte          // The result of Text; nil before its first call.
 }
 
 // New returns the Subject for an object that is present.
@@ -73,7 +73,7 @@ func (s *Subject) Inherit(n *neighbor.Neighbor, severity verdict.Severity, prefi
 		cause = &verdict.Cause{Object: neighbor.ObjectOf(n), Sentence: of.Why()}
 	}
 	s.sources = s.sources.With(of.Sources)
-	// A ReplicaSet passes the problem of a pod on, and adds nothing.
+	// A ReplicaSet only passes on the problem of a pod, so it is not a source of the text.
 	passesOn := n.ID.Kind.Kind == "ReplicaSet" && of.Sources.Contains(PodsRef, n.ID.Namespace())
 	if prefix != "" || !passesOn {
 		s.AddSource(n.Resource, n.ID.Namespace())

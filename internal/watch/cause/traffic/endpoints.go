@@ -22,8 +22,8 @@ const slicesRef = "discovery.k8s.io/v1/endpointslices"
 //nolint:gochecknoglobals // Constant.
 var sliceKind = graph.Kind{Group: "discovery.k8s.io", Kind: "EndpointSlice"}
 
-// manualEndpoints explains why nothing answers a Service without a selector, whose EndpointSlices Kubernetes does not
-// create. DNS serves the addresses of a headless Service without its ports, so only the others need correct ones.
+// manualEndpoints explains why nothing answers a Service without a selector. Kubernetes does not create its
+// EndpointSlices. A headless Service is ignored: DNS serves its addresses without the ports, so the ports can be wrong.
 func manualEndpoints(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 	isHeadless := o.Spec.ClusterIP == corev1.ClusterIPNone
 	if isHeadless || o.Spec.ClusterIP == "" || len(o.Spec.Ports) == 0 || s.Own.Severity > verdict.OK ||
@@ -32,7 +32,7 @@ func manualEndpoints(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 	}
 	users := s.Users(s.ID, neighbor.Limit)
 	if len(users) == neighbor.Limit {
-		return nil // Not all EndpointSlices are among them.
+		return nil // The list is at its limit, so it possibly lacks EndpointSlices.
 	}
 	s.AddSource(slicesRef, s.ID.Namespace())
 	endpoints := endpointSlices(s, users)
@@ -55,7 +55,7 @@ func manualEndpoints(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 	return unservedPorts(s, o, endpoints)
 }
 
-// endpointSlices returns the EndpointSlices among the users of the subject. Their label names it.
+// endpointSlices returns the EndpointSlices among the users of the subject: those whose label names the subject.
 func endpointSlices(s *subject.Subject, users []graph.ID) (found []discovery.EndpointSlice) {
 	for _, id := range users {
 		if n := s.Find(id); n.ID.Kind == sliceKind && n.Object != nil {
@@ -84,7 +84,7 @@ func noSlices(s *subject.Subject) *verdict.Verdict {
 }
 
 // isUserMade reports whether the subject has no sign of a controller, such as an owner, or a label or an annotation
-// with the domain of a product. A service mesh can find the endpoints of such a Service elsewhere.
+// with the domain of a product. If it has one, a service mesh can find its endpoints elsewhere.
 func isUserMade(s *subject.Subject) bool {
 	o := neighbor.Decode[corev1.Service](s.Object)
 	if len(o.OwnerReferences) > 0 || len(o.Finalizers) > 0 {
@@ -192,7 +192,7 @@ func externalAddress(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 	}
 	for _, id := range s.Users(s.ID, neighbor.Limit) {
 		if id.Kind.Kind != "Event" {
-			return nil // It possibly needs no DNS.
+			return nil // This user of the Service possibly needs no DNS.
 		}
 	}
 	return s.Explain(verdict.Degraded, "InvalidExternalName", fmt.Sprintf(

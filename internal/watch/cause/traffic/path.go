@@ -21,8 +21,8 @@ type path struct {
 	portName            string // Empty if the port is a number.
 }
 
-// brokenPaths returns the verdict for the first path that reaches no pod. The severity is Failed if no path reaches a
-// pod, and otherwise at least Degraded.
+// brokenPaths returns the verdict for the first path that reaches no pod. If no path reaches a pod, the severity is
+// Failed. Otherwise, it is Degraded, or the subject's own severity if that is worse.
 func brokenPaths(s *subject.Subject, paths []path) *verdict.Verdict {
 	var first *verdict.Verdict
 	broken := 0
@@ -70,7 +70,7 @@ func brokenPath(s *subject.Subject, p *path) *verdict.Verdict {
 	return nil
 }
 
-// hasNoEndpoints reports whether a Service without selector has no endpoints, which users must create.
+// hasNoEndpoints reports whether a Service without a selector has no EndpointSlices. Users must create them.
 func hasNoEndpoints(s *subject.Subject, n *neighbor.Neighbor, o *corev1.Service) bool {
 	if o.Spec.Type == corev1.ServiceTypeExternalName || len(o.Spec.Selector) > 0 {
 		return false

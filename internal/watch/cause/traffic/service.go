@@ -114,8 +114,8 @@ func noPods(s *subject.Subject, selector *objectrefs.Selector) *verdict.Verdict 
 		"Nothing answers: the selector "+selector.String()+" matches no pod", nil)
 }
 
-// scaledToZero returns a workload that is scaled to zero, or paused before its first rollout, and whose pods the
-// Service would select, or nil.
+// scaledToZero returns a workload whose pods the Service would select, and that is scaled to zero or paused before its
+// first rollout. It returns nil if there is none.
 func scaledToZero(s *subject.Subject, selector *objectrefs.Selector) (scaled *neighbor.Neighbor, why string) {
 	for _, kind := range []graph.Kind{
 		{Group: "apps", Kind: "Deployment"},
@@ -145,7 +145,7 @@ func scaledToZero(s *subject.Subject, selector *objectrefs.Selector) (scaled *ne
 	return nil, ""
 }
 
-// missingPort reports a named target port that the pod does not have.
+// missingPort reports a port of the Service whose target port is a name that the pod does not have.
 func missingPort(s *subject.Subject, o *corev1.Service, p *corev1.Pod) *verdict.Verdict {
 	for n := range o.Spec.Ports {
 		port := &o.Spec.Ports[n]

@@ -82,7 +82,7 @@ func undefinedSubset(s *subject.Subject, host, subset string) *verdict.Verdict {
 	return s.ExplainBy(rule, verdict.Degraded, "SubsetNotFound", sentence)
 }
 
-// serviceOf returns the Service that a host of Istio names. A host with a dot must be a complete name.
+// serviceOf returns the Service that a host of Istio names. A host with a dot must have the form NAME.NAMESPACE.svc.
 func serviceOf(host, namespace string) (id graph.ID, ok bool) {
 	part := strings.Split(host, ".")
 	switch {
@@ -96,8 +96,8 @@ func serviceOf(host, namespace string) (id graph.ID, ok bool) {
 	return graph.ID{}, false
 }
 
-// hasWildcard reports whether a DestinationRule for several hosts possibly applies to a Service, or one that names the
-// Service in another form than serviceOf knows.
+// hasWildcard reports whether a DestinationRule that is not among the users of a Service possibly applies to it: a rule
+// for several hosts, or one that names the Service in a form that serviceOf does not know.
 func hasWildcard(s *subject.Subject, namespace string) bool {
 	namespaces := []string{s.ID.Namespace(), namespace, istioRoot}
 	slices.Sort(namespaces)

@@ -86,8 +86,8 @@ func (c *Container) HasFailed() bool {
 	return waiting && !slices.Contains([]string{"", "ContainerCreating", "PodInitializing"}, wait.Text("reason"))
 }
 
-// RunsOn finds a running container of a pod in which another container has completed. It returns a sentence about both,
-// and the time of the last completion. The sentence is "" if there is no such container.
+// RunsOn finds a container that still runs although another container of the pod has completed. It returns a sentence
+// about both, and the time of the last completion. The sentence is "" if there is no such container.
 func RunsOn(all []Container) (sentence string, completedAt time.Time) {
 	completed, running := "", ""
 	for n := range all {

@@ -10,7 +10,7 @@ import (
 
 // Condition is one of status.conditions.
 type Condition struct {
-	Kind, Status, Reason, Message string // Kind is the member type.
+	Kind, Status, Reason, Message string // Kind is the value of the member "type".
 	ChangedAt                     time.Time
 	// UpdatedAt is the lastUpdateTime. Only conditions of a few kinds have it, such as those of a Deployment.
 	UpdatedAt time.Time

@@ -22,7 +22,7 @@ type Embedded struct {
 
 const scriptFile = "/health.lua"
 
-// Find returns nil if no script covers the kind.
+// Find returns the script for a kind, or nil if no script covers the kind.
 func (s *Embedded) Find(group, kind string) *script.Script {
 	s.list.Do(s.readPaths)
 	key := group + "/" + kind

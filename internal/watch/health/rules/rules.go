@@ -110,7 +110,7 @@ func (s *Set) add(kind groupKind, one *script.Script) {
 	s.exact[kind] = one
 }
 
-// Find returns nil if no rule covers the kind.
+// Find returns the script for a kind, or nil if no rule covers the kind.
 func (s *Set) Find(group, kind string) *script.Script {
 	if exact := s.exact[groupKind{group, kind}]; exact != nil {
 		return exact

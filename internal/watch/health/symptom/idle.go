@@ -13,7 +13,7 @@ var (
 		`not(needed|required|requested|applicable|used)|nolongerneeded|intentional|onpurpose`)
 	// approvalReason matches the reason of a condition that waits for the approval of a person.
 	approvalReason = regexp.MustCompile(`(?i)^(requires|needs|awaiting|WaitingFor|pending)(manual)?approval$`)
-	// approvalText matches a message with this meaning.
+	// approvalText matches a message that an object waits for approval.
 	approvalText = regexp.MustCompile(`(?i)\bto approve\b|` +
 		`\b(waiting for|waits for|awaiting|requires|needs|pending) (manual )?approval\b`)
 	// troubleReason matches a reason that names a problem. Such a reason can also match idleReason ("NotPaused").
@@ -27,7 +27,7 @@ var (
 		`paused|suspended|stopped|disabled|superseded|drained|hibernated|idle|inactive)|on purpose)\b`)
 )
 
-// isIdle reports whether the condition is not True because the object is idle on purpose (it is scaled to zero).
+// isIdle reports whether the condition is not True because the object is idle on purpose, such as scaled to zero.
 func (c *condition) isIdle() bool {
 	switch {
 	case c.is("True") || troubleReason.MatchString(c.reason) || badReason.MatchString(c.reason):
@@ -43,7 +43,7 @@ func IsIdle(o map[string]any) bool {
 	return hasIdle(conditionsOf(members(o).child("status"), "", generationOf(o)), "Ready", "Available", "Healthy")
 }
 
-// IsPaused reports whether an object is not reconciled on purpose.
+// IsPaused reports whether the reconciliation of an object is paused on purpose.
 func IsPaused(o map[string]any) bool {
 	return hasIdle(conditionsOf(members(o).child("status"), "", generationOf(o)), "Synced", "Reconciled")
 }

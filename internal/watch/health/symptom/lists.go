@@ -40,7 +40,7 @@ func firstError(o members) string {
 			if child, ok := item.(map[string]any); ok && (isErrors || isErrorLevel(child)) {
 				text = textOf(child)
 			} else if isMessages {
-				continue // This message is a text. Without a level, it cannot be recognized as an error.
+				continue // The item is a plain text. Without a level, it cannot be recognized as an error.
 			}
 			if text = strings.TrimSpace(text); text != "" {
 				return text

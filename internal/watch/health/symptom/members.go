@@ -14,7 +14,7 @@ var explanations = []string{ //nolint:gochecknoglobals // Constant.
 	"message", "reason", "statusMessage", "error", "description", "failure",
 }
 
-// explanation returns the first explanation in a status that include accepts, or "".
+// explanation returns the first explanation in a status for which include returns true, or "".
 func explanation(status members, include func(string) bool, further ...string) string {
 	for _, member := range slices.Concat(further, explanations) {
 		if text := status.text(member); text != "" && !isReferral(text) && include(text) {
@@ -52,7 +52,8 @@ func badPhase(status members, conditions []condition, isOK bool) *Symptom {
 	return nil
 }
 
-// otherStates lists the states, except one, in which something waits. They can explain a bad state without a message.
+// otherStates lists the members, other than except, whose states are words for waiting. They can explain a bad state
+// that has no message.
 func otherStates(status members, except string) (text string) {
 	for _, member := range stateMembers(status) {
 		word := status.text(member...)
@@ -72,7 +73,7 @@ func isWaitingWord(word string) bool {
 	return false
 }
 
-// isGoodWord reports whether a word states that an object as a whole is in order or has ended well.
+// isGoodWord reports whether a word states that an object, and not only a part of it, is in order or has ended well.
 func isGoodWord(word string) bool {
 	switch strings.ToLower(word) {
 	case "succeeded", "success", "completed", "complete", "ready", "healthy", "available", "bound", "deployed", "running",
@@ -123,7 +124,8 @@ func isState(name string) bool {
 // maxWord is the maximum length of a word that describes a state.
 const maxWord = 40
 
-// partsOf returns the parts of a word such as SubmissionFailed or CREATE_FAILED in lower case. A text has none.
+// partsOf returns the parts of a word such as SubmissionFailed or CREATE_FAILED in lower case. It returns nil for a
+// text with spaces or of more than maxWord bytes, because such a text does not name a state.
 func partsOf(word string) []string {
 	if len(word) > maxWord || strings.Contains(word, " ") {
 		return nil
@@ -150,7 +152,7 @@ func isBadWord(word string) bool {
 	if len(parts) == 2 && parts[0] == "not" {
 		return slices.Contains([]string{"ready", "healthy", "available", "found"}, parts[1])
 	}
-	// FailedOver is the state of a replica that works in place of another one.
+	// FailedOver is a good state: the replica works in place of another one.
 	isGood := func(part string) bool { return part == "over" || slices.Contains(negations, part) }
 	return !slices.ContainsFunc(parts, isGood) &&
 		slices.ContainsFunc(parts, func(part string) bool {
@@ -187,8 +189,8 @@ func errorIn(status members) string {
 	))
 }
 
-// isPast reports whether the status has a later time than that of the last error. For example, lastSyncTime is after
-// lastErrorTime.
+// isPast reports whether the last error of a status is over, because the status has a later time. For example,
+// lastSyncTime is after lastErrorTime.
 func isPast(status members) bool {
 	failed, _ := time.Parse(time.RFC3339, cmp.Or(
 		status.text("lastErrorTime"), status.text("lastFailureTime"), status.text("lastError", "time"),
@@ -213,7 +215,7 @@ func isBadSentence(state string) bool {
 // noText matches a message that possibly negates the error.
 var noText = regexp.MustCompile(`(?i)\b(no|0|zero|none|never|without|recovered|succeeded|successfully)\b`)
 
-// failover matches words for a change that is in order.
+// failover matches words such as "failed over", which name no error.
 var failover = regexp.MustCompile(`(?i)\bfail(ed|ing|s)?[ -]?over\b`)
 
 // flags are members of a status that are true if the object is in order.

@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// maxDepth is the number of members that lead from the status to the state of a part.
+	// maxDepth limits how deeply the state of a part can be nested in the status.
 	maxDepth = 5
 	// maxParts limits the parts that are read.
 	maxParts = 500
 )
 
 // failedPart finds a part of an object that reports a failure, such as an application of a RayService. A part is an
-// object anywhere in the status whose state is a word like DEPLOY_FAILED. The object as a whole must not be in order.
+// object anywhere in the status whose state is a word like DEPLOY_FAILED. The object itself must not be in order.
 func failedPart(status members, isOK bool) *Symptom {
 	isGood := slices.ContainsFunc(stateMembers(status), func(member []string) bool {
 		return len(member) == 1 && isGoodWord(status.text(member...))
@@ -100,7 +100,7 @@ func nameOf(part members) string {
 	)
 }
 
-// hasEnded reports whether a status has a time of its end.
+// hasEnded reports whether a status contains the time at which the object or the part ended.
 func hasEnded(status members) bool {
 	return slices.ContainsFunc([]string{
 		"completionTime", "completionTimestamp", "completedAt", "finishedAt", "finishTime", "finishTimestamp", "endTime",

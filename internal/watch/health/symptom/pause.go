@@ -35,7 +35,7 @@ func HasPausedController(o map[string]any) bool {
 	return IsSuspended(o)
 }
 
-// HasStopped reports whether the state of an object is that it has stopped or completed, such as a virtual machine.
+// HasStopped reports whether an object, such as a virtual machine, states that it has stopped or completed.
 func HasStopped(o map[string]any) bool {
 	status := members(o).child("status")
 	isOver := func(member []string) bool {
@@ -59,8 +59,8 @@ func WaitsForConsumer(o map[string]any) bool {
 	return phase == "WaitForFirstConsumer" || phase == "PendingPopulation"
 }
 
-// configured omits conditions which are bad only because an optional setting of the object is empty. Its spec then
-// contains the setting with an empty value.
+// configured omits conditions that are bad only because an optional setting of the object is empty. The spec contains
+// such a setting with an empty value.
 func configured(conditions []condition, spec members) []condition {
 	return slices.DeleteFunc(conditions, func(c condition) bool {
 		if !c.isBadTrue() {

@@ -18,7 +18,7 @@ func unanswered(o members) *Symptom {
 	for _, c := range conditionsOf(o.child("status"), "", 0) {
 		switch c.kind {
 		case "Denied":
-			return nil // A decision.
+			return nil // A denial is a decision, and not a problem.
 		case "Failed":
 			return &Symptom{Reason: c.reason, Sentence: c.text(), Since: c.since}
 		case "Approved":
@@ -31,8 +31,8 @@ func unanswered(o members) *Symptom {
 	return s
 }
 
-// listedWarning finds a warning about an expression of the object, which the API server has checked. It is in
-// status.typeChecking.expressionWarnings of admission policies.
+// listedWarning finds a warning of the API server about an expression in the object. Admission policies have such
+// warnings in status.typeChecking.expressionWarnings.
 func listedWarning(status members, _ []condition, _ bool) *Symptom {
 	warnings := status.child("typeChecking").children("expressionWarnings")
 	for n := range warnings {
@@ -62,7 +62,7 @@ func Resize(o map[string]any) (s Symptom, ok bool) {
 	return Symptom{}, false
 }
 
-// messageIn returns the member message if text is a JSON object. It returns other texts unchanged.
+// messageIn returns the message in a text that is a JSON object. It returns other texts unchanged.
 func messageIn(text string) string {
 	decoded := members{}
 	if json.Unmarshal([]byte(text), &decoded) != nil || textOf(decoded) == "" {

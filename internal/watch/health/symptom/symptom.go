@@ -37,7 +37,7 @@ func Of(o map[string]any, isOK bool) (s Symptom, ok bool) {
 	isGood := isSummaryGood(status, conditions)
 	found := cmp.Or(endedRun(status, conditions, isOK), badTrue(conditions, isOK), badTrue(parts, isOK), badPart(parts))
 	if found == nil && isOK && !isGood && len(conditions) == 0 && errorIn(status) != "" {
-		// A script can ignore a state that the object itself reports.
+		// The script that found the object healthy possibly ignores the object's own state.
 		found = badPhase(status, conditions, false)
 	}
 	if found != nil {
@@ -85,7 +85,8 @@ func isSuspended(spec members, conditions []condition) bool {
 		})
 }
 
-// isSummaryGood reports whether the status states that the object as a whole is in order or has ended well.
+// isSummaryGood reports whether the status states that the object, and not only a part of it, is in order or has ended
+// well.
 func isSummaryGood(status members, conditions []condition) bool {
 	if status["ready"] == true || status["readyToUse"] == true {
 		return true
@@ -95,7 +96,7 @@ func isSummaryGood(status members, conditions []condition) bool {
 		return true
 	}
 	good := []string{"Ready", "Available", "Healthy", "Succeeded", "Established"}
-	if !isBadWord(phase) { // An object can also have completed with an error.
+	if !isBadWord(phase) { // With a bad phase, the object completed with an error.
 		good = append(good, "Complete", "Completed", "Finished")
 	}
 	return slices.ContainsFunc(conditions, func(c condition) bool {
@@ -161,7 +162,7 @@ func badFalse(_ members, conditions []condition, isOK bool) *Symptom {
 	return nil
 }
 
-// isSummary reports whether a condition describes an object as a whole, as the condition Ready does.
+// isSummary reports whether a condition describes an object as such, as the condition Ready does, and not only a part.
 func isSummary(kind string) bool {
 	words := split(kind[strings.LastIndexAny(kind, "./")+1:])
 	switch {
@@ -194,7 +195,7 @@ func isOptional(kind string) bool {
 }
 
 // Detail returns a sentence that explains the problem of an object. It returns "" if there is none, or if the summary
-// already contains an error in the words of the object. A health script can have words of its own.
+// already quotes an error from the status. An error in the words of a health script does not count.
 func Detail(o map[string]any, summary string) string {
 	status, generation := members(o).child("status"), generationOf(o)
 	whole, parts := conditionsOf(status, "", generation), partConditions(status, generation)

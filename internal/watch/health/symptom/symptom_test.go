@@ -18,7 +18,7 @@ func decode(t *testing.T, text string) map[string]any {
 	return o
 }
 
-// The parts of an object that is not in order can report the only failure.
+// If an object is not in order, possibly only its parts report the failure.
 func TestFailedParts(t *testing.T) {
 	for status, want := range map[string]string{
 		"{applications: {web: {status: DEPLOY_FAILED, message: no module}}}":         "web: DEPLOY_FAILED: no module",
@@ -37,7 +37,7 @@ func TestFailedParts(t *testing.T) {
 		// The condition names no error, or is no step.
 		"{tags: [{conditions: [{type: ImportSuccess, status: 'False'}]}]}":                     "",
 		"{tags: [{conditions: [{type: Found, status: 'False', message: the search failed}]}]}": "",
-		// The object as a whole is in order.
+		// The object itself is in order.
 		"{phase: Running, workers: [{name: a, status: FAILED}]}":         "",
 		"{serviceStatus: Running, workers: [{name: a, status: FAILED}]}": "",
 		"{ready: true, workers: [{name: a, status: FAILED}]}":            "",
@@ -172,7 +172,7 @@ func TestDependency(t *testing.T) {
 	}
 }
 
-// A step that is not completed is a problem if the message names an error. A queue is none.
+// A step that is not completed is a problem if the message names an error. Waiting in a queue is no problem.
 func TestAchievements(t *testing.T) {
 	for condition, want := range map[string]bool{
 		"type: DatabaseProvisioned, message: cannot connect to the server":                   true,

@@ -105,7 +105,7 @@ var (
 		`(^|Run|Job|Build|Workflow|User)Cancell?ed(By|Run|$)`)
 )
 
-// NamesMissing reports whether an object does not exist, according to a text.
+// NamesMissing reports whether a text states that an object does not exist.
 func NamesMissing(text string) bool { return missingText.MatchString(text) }
 
 // NamesError reports whether a text names an error.

@@ -42,13 +42,13 @@ var onlyNames = []string{ //nolint:gochecknoglobals // Constant.
 
 const (
 	endpointSlices = "discovery.k8s.io/v1/endpointslices"
-	// notFromSelector is the label selector of EndpointSlices that Kubernetes does not derive from the selector of a
-	// Service. Only these are read: the others change with each pod, and the pods are known.
+	// notFromSelector selects the EndpointSlices that Kubernetes does not derive from the selector of a Service. Only
+	// these are read: the others change with each pod, and follow from the pods.
 	notFromSelector = "endpointslice.kubernetes.io/managed-by!=endpointslice-controller.k8s.io"
 )
 
-// Of returns the resources that an inherit.Engine watches, in order. omitted are the custom resources beyond
-// maxCustomKinds. The results point into the parameter resources.
+// Of returns the resources that an inherit.Engine watches, in the order in which it starts them. omitted are the custom
+// resources beyond maxCustomKinds. The results point into the parameter resources.
 func Of(resources []resource.Resource) (planned, omitted []*resource.Resource) {
 	byRef := make(map[string]*resource.Resource, len(resources))
 	for n := range resources {

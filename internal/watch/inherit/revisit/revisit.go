@@ -35,7 +35,7 @@ func (t *Tracker) Schedule(n *neighbor.Neighbor, mark func(...graph.ID)) {
 		t.pending = make(map[graph.ID]struct{})
 	}
 	t.pending[n.ID] = struct{}{}
-	id := n.ID // Without the object.
+	id := n.ID // Does not keep the object in memory.
 	time.AfterFunc(wait, func() {
 		t.mu.Lock()
 		delete(t.pending, id)
