@@ -43,6 +43,7 @@ func policyBinding(s *subject.Subject) *verdict.Verdict {
 	}
 	kind := graph.Kind{Group: admissionGroup, Kind: strings.TrimSuffix(s.ID.Kind.Kind, "Binding")}
 	policy := s.Find(graph.NewID(kind, "", o.Spec.PolicyName))
+	s.AddSource(policy.Resource, "")
 	paramKind := neighbor.Decode[admission.ValidatingAdmissionPolicy](policy.Object).Spec.ParamKind
 	if paramKind == nil {
 		return nil
@@ -56,16 +57,25 @@ func policyBinding(s *subject.Subject) *verdict.Verdict {
 		Kind: paramKind.Kind, Group: group, Namespace: ref.Namespace, Name: ref.Name,
 	}) {
 		if n.ID.Group == group && n.Presence == neighbor.Missing && n.ID.Namespace() == ref.Namespace {
-			v := s.ReportMissing(&n, verdict.Degraded)
-			v.Sentence = "Denies all requests: " + v.Sentence
+			severity, effect := effectOf(&policy)
+			v := s.ReportMissing(&n, severity)
+			v.Sentence = effect + v.Sentence
 			return v
 		}
 	}
 	return nil
 }
 
-// policy reports an admission policy whose parameters have a kind that the cluster does not have. The API server then
-// evaluates no request by the policy.
+// effectOf returns the effect of a policy whose configuration has an error. The failure policy is Fail by default.
+func effectOf(policy *neighbor.Neighbor) (severity verdict.Severity, effect string) {
+	failure := neighbor.Decode[admission.ValidatingAdmissionPolicy](policy.Object).Spec.FailurePolicy
+	if failure != nil && *failure == admission.Ignore {
+		return verdict.Degraded, "Ignores all matching requests: "
+	}
+	return verdict.Failed, "Denies all matching requests: "
+}
+
+// policy reports an admission policy whose parameters have a kind that the cluster does not have.
 func policy(s *subject.Subject) *verdict.Verdict {
 	kind := neighbor.Decode[admission.ValidatingAdmissionPolicy](s.Object).Spec.ParamKind
 	if kind == nil {
@@ -79,9 +89,13 @@ func policy(s *subject.Subject) *verdict.Verdict {
 	if n.Presence != neighbor.Missing || n.Resource != "" {
 		return nil
 	}
-	sentence := fmt.Sprintf("Its parameters have the kind %s of %s, which the cluster does not have", kind.Kind,
+	severity, effect := verdict.Degraded, "Has no binding, and cannot be used: "
+	if len(s.Users(s.ID, 1)) > 0 {
+		severity, effect = effectOf(&s.Neighbor)
+	}
+	sentence := fmt.Sprintf("%sthe cluster does not serve %s, the kind of its parameters (%s)", effect, kind.Kind,
 		kind.APIVersion)
-	return s.Explain(verdict.Degraded, "ParamKindNotFound", sentence, nil)
+	return s.Explain(severity, "ParamKindNotFound", sentence, nil)
 }
 
 // ingressClass reports an IngressClass whose parameters do not exist. It ignores a kind that the cluster does not

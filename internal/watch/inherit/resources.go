@@ -124,6 +124,8 @@ func (e *Engine) neighbors(id graph.ID) []graph.ID {
 		affected = append(affected, usersOf(e.graph, uses, "Secret")...)
 	case "EndpointSlice":
 		affected = append(affected, served(e.graph, id)...)
+	case "DestinationRule": // Its subsets.
+		affected = append(affected, usersOf(e.graph, uses, "Service")...)
 	case "PodDisruptionBudget": // Another budget can select the same pods.
 		affected = append(affected, e.graph.In(id.Kind, id.Namespace())...)
 	case "Job", "Deployment", "ReplicaSet", "StatefulSet":
@@ -182,10 +184,7 @@ func (e *Engine) dependsOnText(id graph.ID) (affected []graph.ID) {
 		return e.graph.Users(id, maxAffected)
 	case "DestinationRule": // The subsets.
 		uses, _ := e.graph.References(id)
-		for n := range uses {
-			affected = append(affected, e.graph.Users(uses[n].Target, maxAffected)...)
-		}
-		return affected
+		return usersOf(e.graph, uses, "Service")
 	case "EndpointSlice": // The ports and the addresses.
 		return served(e.graph, id)
 	case "Deployment", "StatefulSet", "ReplicationController", "Rollout": // Scaled to zero.

@@ -23,8 +23,10 @@ type Convention struct {
 	IsPlain bool
 }
 
-// maxConventions limits the references of one object.
-const maxConventions = 100
+const (
+	maxConventions = 100 // Limits the references of one object.
+	maxDepth       = 12  // Limits the nesting, because each level is read several times.
+)
 
 // namePattern matches the name of an object, and namespace/name.
 var namePattern = regexp.MustCompile(`^(?:([a-z0-9](?:[a-z0-9-]*[a-z0-9])?)/)?([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)$`)
@@ -52,6 +54,7 @@ func Conventions(text []byte) []Convention {
 type conventions struct {
 	by    Ref // The object with the references.
 	found []Convention
+	depth int // Of the current value, including lists.
 }
 
 func (c *conventions) add(path []string, found Convention) {
@@ -68,9 +71,11 @@ func (c *conventions) add(path []string, found Convention) {
 
 // value reads the value of the last member of a path.
 func (c *conventions) value(path []string, value []byte, namespace string) {
-	if len(c.found) >= maxConventions || len(value) == 0 {
+	if len(c.found) >= maxConventions || len(value) == 0 || c.depth >= maxDepth {
 		return
 	}
+	c.depth++
+	defer func() { c.depth-- }()
 	switch value[0] {
 	case '{':
 		c.object(path, value)

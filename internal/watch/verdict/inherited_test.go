@@ -18,6 +18,9 @@ func inheritedVerdict() verdict.Verdict {
 			Sentence: "Container SECRET-c: SECRET-message", Missing: true,
 		},
 		Sources: verdict.Source("core/v1/pods", "SECRET-ns"),
+		Via: &verdict.Object{
+			Resource: "apps/v1/replicasets", Kind: "ReplicaSet", Namespace: "SECRET-ns", Name: "SECRET-rs",
+		},
 	}
 }
 
@@ -35,7 +38,8 @@ func TestInheritedVerdicts(t *testing.T) {
 			packed := verdict.Inherit(ownPacked, &v)
 			got := packed.Unpack()
 			if got.Severity != v.Severity || got.Reason != v.Reason || got.Sentence != v.Sentence ||
-				*got.Cause != *v.Cause || got.Sources != v.Sources || !got.OverdueAt.Equal(own.OverdueAt) {
+				*got.Cause != *v.Cause || got.Via == nil || *got.Via != *v.Via || got.Sources != v.Sources ||
+				!got.OverdueAt.Equal(own.OverdueAt) {
 				t.Errorf("got %+v, want %+v", got, v)
 			}
 			if back := packed.Own().Unpack(); back != own || !packed.IsInherited() || packed.Own().IsInherited() {

@@ -10,14 +10,17 @@ import (
 // Packed is a Verdict in the form that an object stores: the severity, the Unix time of OverdueAt in 8 bytes, the
 // reason, a zero byte, and the sentence. None and OK have no sentence. Without a reason and a time, they take one byte.
 //
-// An inherited verdict has the flag inherited, and contains the object's own Packed after the texts of the Cause
-// and the Sources.
+// An inherited verdict has the flag inherited, and contains the object's own Packed after the texts of the Cause,
+// the Sources and Via.
 type Packed []byte
 
 const (
-	inherited  = 0x80 // The flag of an inherited verdict, in the byte of the severity.
-	headerSize = 9    // The severity and OverdueAt.
-	causeTexts = 7    // The texts of a Cause: resource, kind, namespace, name, sentence, isMissing; and the sources.
+	inherited   = 0x80            // The flag of an inherited verdict, in the byte of the severity.
+	headerSize  = 9               // The severity and OverdueAt.
+	objectTexts = 4               // The texts of an Object: resource, kind, namespace, name.
+	causeTexts  = objectTexts + 2 // Those of an Object, the sentence, and "1" if the object is missing.
+	// inheritedTexts are the texts of an inherited verdict: the reason, the sentence, the Cause, the Sources, and Via.
+	inheritedTexts = 2 + causeTexts + 1 + objectTexts
 )
 
 // Pack appends a verdict without a Cause to dst.
@@ -49,13 +52,17 @@ func Inherit(own Packed, v *Verdict) Packed {
 	if v.Cause != nil {
 		cause = *v.Cause
 	}
+	var via Object
+	if v.Via != nil {
+		via = *v.Via
+	}
 	missing := ""
 	if cause.Missing {
 		missing = "1"
 	}
 	for _, text := range []string{
 		v.Reason, v.Sentence, cause.Resource, cause.Kind, cause.Namespace, cause.Name, cause.Sentence, missing,
-		string(v.Sources),
+		string(v.Sources), via.Resource, via.Kind, via.Namespace, via.Name,
 	} {
 		dst = append(append(dst, strings.ReplaceAll(text, "\x00", "")...), 0)
 	}
@@ -79,7 +86,7 @@ func (p Packed) Own() Packed {
 		return p
 	}
 	rest := p[headerSize:]
-	for range 2 + causeTexts {
+	for range inheritedTexts {
 		_, rest, _ = bytes.Cut(rest, []byte{0})
 	}
 	return rest
@@ -104,13 +111,16 @@ func (p Packed) Unpack() Verdict {
 	reason, rest, _ := bytes.Cut(p[headerSize:], []byte{0})
 	v.Reason, v.Sentence = string(reason), string(rest)
 	if p.IsInherited() {
-		texts := strings.SplitN(string(rest), "\x00", 2+causeTexts)
+		texts := strings.SplitN(string(rest), "\x00", inheritedTexts)
 		v.Sentence, v.Sources = texts[0], Sources(texts[7])
 		if texts[2] != "" {
 			v.Cause = &Cause{
 				Object:   Object{Resource: texts[1], Kind: texts[2], Namespace: texts[3], Name: texts[4]},
 				Sentence: texts[5], Missing: texts[6] != "",
 			}
+		}
+		if texts[9] != "" {
+			v.Via = &Object{Resource: texts[8], Kind: texts[9], Namespace: texts[10], Name: texts[11]}
 		}
 	}
 	return v

@@ -99,7 +99,10 @@ func conversionFailure(s *subject.Subject, message string) *verdict.Verdict {
 	if found == nil {
 		return nil
 	}
-	for _, n := range s.Named(s.ID, &neighbor.Mention{Kind: found[2], Group: found[1], Name: "-"}) {
+	namespace := cmp.Or(s.ID.Namespace(), s.ID.Name()) // The subject can be a namespace that is being deleted.
+	for _, n := range s.Named(s.ID, &neighbor.Mention{
+		Kind: found[2], Group: found[1], Namespace: namespace, Name: "-",
+	}) {
 		plural := n.Resource[strings.LastIndexByte(n.Resource, '/')+1:]
 		kind := graph.Kind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 		definition := s.Find(graph.NewID(kind, "", plural+"."+found[1]))

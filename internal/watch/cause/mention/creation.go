@@ -2,7 +2,6 @@ package mention
 
 import (
 	"regexp"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,8 +15,9 @@ import (
 var (
 	accountPattern = regexp.MustCompile(
 		`serviceaccounts? "([a-z0-9.-]+)" not found|error looking up service account [a-z0-9-]+/([a-z0-9.-]+)`)
-	priorityPattern = regexp.MustCompile(`no PriorityClass with name ([a-z0-9.-]+) was found`)
-	runtimePattern  = regexp.MustCompile(`RuntimeClass "([a-z0-9.-]+)" not found`)
+	priorityPattern   = regexp.MustCompile(`no PriorityClass with name ([a-z0-9.-]+) was found`)
+	runtimePattern    = regexp.MustCompile(`RuntimeClass "([a-z0-9.-]+)" not found`)
+	terminatedPattern = regexp.MustCompile(`in namespace ([a-z0-9-]+) because it is being terminated`)
 )
 
 // CreationFailure explains why a controller cannot create objects, by the message of the API server.
@@ -91,12 +91,13 @@ func missingForCreation(s *subject.Subject, message string) *verdict.Verdict {
 
 // deletedNamespace explains a failure by the namespace, which is being deleted and accepts no new objects.
 func deletedNamespace(s *subject.Subject, message string) *verdict.Verdict {
-	if !strings.Contains(message, "because it is being terminated") {
+	name := firstGroup(terminatedPattern, message)
+	if name == "" {
 		return nil
 	}
-	n := s.Find(graph.NewID(graph.Kind{Kind: "Namespace"}, "", s.ID.Namespace()))
+	n := s.Find(graph.NewID(graph.Kind{Kind: "Namespace"}, "", name))
 	if n.Object == nil {
-		return nil
+		return nil // It was deleted.
 	}
 	return s.ExplainBy(&n, s.Own.Severity, "NamespaceTerminating",
 		n.String()+" is being deleted, and accepts no new objects")

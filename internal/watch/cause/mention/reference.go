@@ -12,6 +12,7 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
@@ -171,12 +172,15 @@ func messages(s *subject.Subject) (texts []string) {
 		return texts
 	}
 	for _, c := range neighbor.Conditions(s.Object, metav1.ConditionFalse) {
-		if !symptom.IsBadIfTrue(c.Type) {
-			texts = append(texts, c.Reason+": "+c.Message)
+		if !symptom.IsBadIfTrue(c.Type) && len(texts) < maxTexts {
+			texts = append(texts, message.Line(c.Reason+": "+c.Message, maxText))
 		}
 	}
 	return texts
 }
+
+// maxTexts and maxText limit the messages that are searched for names, because an object can have 1 MB of them.
+const maxTexts, maxText = 20, 1000
 
 // missingReason matches the reason of a condition that is False because an object is missing.
 var missingReason = regexp.MustCompile(`(NotFound|NotExist|Missing)\b|\b(Missing|No)[A-Z]`)

@@ -187,7 +187,7 @@ func unservedPorts(s *subject.Subject, o *corev1.Service, all []discovery.Endpoi
 // externalAddress explains a Service of the type ExternalName whose name is an IP address. No DNS server resolves such
 // a name, but an Ingress controller can use it.
 func externalAddress(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
-	if _, err := netip.ParseAddr(o.Spec.ExternalName); err != nil {
+	if _, err := netip.ParseAddr(o.Spec.ExternalName); err != nil || !s.IsSettled() {
 		return nil
 	}
 	for _, id := range s.Users(s.ID, neighbor.Limit) {

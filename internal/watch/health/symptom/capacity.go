@@ -12,10 +12,13 @@ import (
 )
 
 // NotResized returns a sentence about a bound PersistentVolumeClaim that has less storage than it requests, or "". A
-// volume whose file system grows with the next pod is no problem.
+// volume whose file system grows with the next pod is no problem. If the claim named its volume itself, the volume can
+// be smaller on purpose, unless a controller has begun to resize it.
 func NotResized(o object.Object) string {
 	wanted, has := o.Text("spec", "resources", "requests", "storage"), o.Text("status", "capacity", "storage")
-	if compare(has, wanted) >= 0 || o.Condition("FileSystemResizePending").Is("True") {
+	wasChosen := o.Has("metadata", "annotations", "pv.kubernetes.io/bound-by-controller")
+	hasBegun := o.Condition("Resizing").Is("True") || len(o.Child("status", "allocatedResources")) > 0
+	if compare(has, wanted) >= 0 || o.Condition("FileSystemResizePending").Is("True") || !wasChosen && !hasBegun {
 		return ""
 	}
 	return fmt.Sprintf("Has %s, and requests %s", has, wanted)

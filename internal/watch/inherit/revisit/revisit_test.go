@@ -1,6 +1,7 @@
 package revisit_test
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,8 +24,8 @@ func (newObject) JSON() ([]byte, error)   { return []byte("{}"), nil }
 func TestRevisits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var r revisit.Tracker
-		marked := 0
-		mark := func(...graph.ID) { marked++ }
+		var marked atomic.Int64
+		mark := func(...graph.ID) { marked.Add(1) }
 		service := graph.NewID(graph.Kind{Kind: "Service"}, "a", "db")
 		n := neighbor.Neighbor{ID: service, Object: newObject{time.Now()}}
 		r.Schedule(&n, mark)
@@ -34,13 +35,13 @@ func TestRevisits(t *testing.T) {
 		pod := graph.NewID(graph.Kind{Kind: "Pod"}, "a", "p")
 		r.Schedule(&neighbor.Neighbor{ID: pod, Object: newObject{time.Now()}}, mark)
 		<-time.After(subject.SettleTime - time.Second)
-		if marked != 0 {
-			t.Errorf("got %d evaluations too early", marked)
+		if n := marked.Load(); n != 0 {
+			t.Errorf("got %d evaluations too early", n)
 		}
 		<-time.After(2 * time.Second)
 		synctest.Wait()
-		if marked != 1 {
-			t.Errorf("got %d evaluations, want 1", marked)
+		if n := marked.Load(); n != 1 {
+			t.Errorf("got %d evaluations, want 1", n)
 		}
 	})
 }
