@@ -81,10 +81,10 @@ func customResourceDefinition(o object.Object, status Status) result {
 		if status == InProgress { // The API server serves a new kind after about 5 seconds.
 			h.progress(cmp.Or(served.ChangedAt, o.Created()), verdict.Failed)
 			h.promised = serveTime
-			h.explainOverdue("Not served", "the API server does not finish the installation")
+			h.explainOverdue("Not served", "the API server has not established the CustomResourceDefinition")
 		}
 	case invalid.Is("True"):
-		h.Status, h.Summary, h.reason = Failed, "Schema has violations: "+invalid.ShortExplanation(), invalid.Kind
+		h.Status, h.Summary, h.reason = Failed, "Schema is not structural: "+invalid.ShortExplanation(), invalid.Kind
 		h.severity = verdict.Degraded // The API server serves the kind, but without pruning and defaults.
 	}
 	for _, c := range o.Conditions() {

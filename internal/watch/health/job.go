@@ -79,11 +79,11 @@ func cronJob(o object.Object, _ Status) result {
 	case schedule.LastRunFailed(o):
 		h.Status, h.Summary, h.reason = Failed, "Last run did not succeed", "LastRunFailed"
 		if succeeded == "" {
-			h.Summary = "Last run did not succeed, and no run before it"
+			h.Summary = "Last run did not succeed, nor did any run before it"
 		}
 		h.severity = verdict.Degraded // The next run can succeed.
 	case succeeded < last:
-		h.Summary = "Last run has ended"
+		h.Summary = "Last run has ended; whether it succeeded is unknown"
 	default:
 		h.Summary = "Last run succeeded"
 	}

@@ -43,7 +43,7 @@ func horizontalPodAutoscaler(o object.Object, _ Status) result {
 	case active.Reason == "ScalingDisabled":
 		override(Current, "", "Disabled: target is scaled to zero")
 	case active.Is("False"):
-		override(Failed, active.Reason, "Cannot read metrics: "+symptom.Metrics(active))
+		override(Failed, active.Reason, symptom.Metrics(active))
 		if !symptom.HasNoMetricsAPI(active) {
 			h.allowStart(o)
 		}
@@ -57,7 +57,8 @@ func horizontalPodAutoscaler(o object.Object, _ Status) result {
 	case h.Status == InProgress:
 		h.progress(o.Time("status", "lastScaleTime"), verdict.Degraded)
 		h.promised = mismatchTolerance
-		h.explainOverdue(counted(desired, "replica")+" desired, but not set", controllerManager+" is possibly not running")
+		h.explainOverdue("Target is not scaled to the desired "+counted(desired, "replica"),
+			controllerManager+" is possibly not running")
 	}
 	if limited.Is("True") {
 		h.Details = append(h.Details, "Limited: "+limited.Explanation())
@@ -87,7 +88,7 @@ func podDisruptionBudget(o object.Object, status Status) result {
 	switch {
 	case failed >= 0:
 		c := o.Conditions()[failed]
-		h.Status, h.Summary, h.reason = Failed, "Cannot be computed: "+c.Explanation(), c.Reason
+		h.Status, h.Summary, h.reason = Failed, "Allowed disruptions cannot be computed: "+c.Explanation(), c.Reason
 		h.severity = verdict.Degraded // It blocks evictions, but the pods run.
 	// The API server sets all counts of a new budget to 0, before the controller observes it.
 	case symptom.IsNeverObserved(o) || !o.Has("status", "expectedPods"):

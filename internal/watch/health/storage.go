@@ -21,7 +21,7 @@ func persistentVolumeClaim(o object.Object, status Status) result {
 		if text := symptom.NotResized(o); text != "" {
 			h.progress(time.Time{}, verdict.Degraded)
 			h.reason = "NotResized"
-			h.explainOverdue(text, "the resizer of its driver is possibly not running")
+			h.explainOverdue(text, "the resizer of its CSI driver is possibly not running")
 		}
 	case "Lost":
 		h.Status, h.Summary = Failed, "Bound volume "+o.Text("spec", "volumeName")+" is lost"
@@ -45,7 +45,7 @@ func persistentVolumeClaim(o object.Object, status Status) result {
 		switch {
 		case !c.Is("True"):
 		case c.Kind == "Resizing", c.Kind == "ModifyingVolume":
-			h.Details = append(h.Details, "Being modified ("+c.Kind+"): "+c.Explanation())
+			h.Details = append(h.Details, "Being modified ("+c.Kind+")"+c.Suffix())
 		case c.Kind == "FileSystemResizePending":
 			h.Details = append(h.Details, "The file system is resized when a pod next uses the volume")
 		case c.Kind == "ControllerResizeError", c.Kind == "NodeResizeError", c.Kind == "ModifyVolumeError":

@@ -9,6 +9,11 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
+const (
+	unsettled = "(the others have not been ready for minReadySeconds)"
+	onDelete  = "; the others are updated only when they are deleted (OnDelete)"
+)
+
 // reasons are the details of a workload's health.
 type reasons []string
 
@@ -23,7 +28,7 @@ func (r *reasons) add(condition bool, format string, arguments ...any) {
 func (r *reasons) addReplicas(o object.Object, desired, ready int64) {
 	extra, available := o.Count("status", "replicas")-desired, o.Count("status", "availableReplicas")
 	r.add(extra > 0, "%s pending termination", counted(extra, "extra replica"))
-	r.add(available < ready, "%d of %d ready replicas available (minReadySeconds passed)", available, ready)
+	r.add(available < ready, "%d of %d ready replicas available "+unsettled, available, ready)
 }
 
 // addFailure adds the reason and returns Failed if the condition ReplicaFailure is True. Otherwise, it returns status.
@@ -107,8 +112,8 @@ func (r *result) limitRollout(o object.Object, progressing object.Condition) {
 	r.startedAt, r.promised = progressing.UpdatedAt, deadline+reportTime
 	r.overdueReason = "ProgressDeadlineExceeded"
 	r.overdueSummary = fmt.Sprintf(
-		"%s. Its progress deadline of %s has passed, but is not reported: %s is possibly not running", r.Summary, deadline,
-		controllerManager,
+		"%s. The progress deadline of %s was exceeded, but no controller has reported this: %s is possibly not running",
+		r.Summary, deadline, controllerManager,
 	)
 }
 
@@ -142,7 +147,7 @@ func statefulSet(o object.Object, status Status) result {
 	switch updated := o.Count("status", "updatedReplicas"); {
 	case newest == "" || newest == o.Text("status", "currentRevision"):
 	case o.Text("spec", "updateStrategy", "type") == "OnDelete":
-		details.add(true, "%d of %d replicas updated; others update when they are deleted", updated, desired)
+		details.add(true, "%d of %d replicas updated"+onDelete, updated, desired)
 	case partition > 0:
 		details.add(true, "%d of %d replicas updated; ordinals below %d are not updated (partition)",
 			updated, desired, partition)
@@ -167,12 +172,12 @@ func daemonSet(o object.Object, status Status) result {
 	updated, available := o.Count("status", "updatedNumberScheduled"), o.Count("status", "numberAvailable")
 	others := ""
 	if isOnDelete {
-		others = "; others update when they are deleted"
+		others = onDelete
 	}
 	var details reasons
 	details.add(scheduled < desired, "%d of %d nodes have a pod", scheduled, desired)
 	details.add(updated < desired, "%d of %d pods updated%s", updated, desired, others)
-	details.add(available < ready, "%d of %d ready pods available (minReadySeconds passed)", available, ready)
-	details.add(misscheduled > 0, "Running on %s it should not (misscheduled)", counted(misscheduled, "node"))
+	details.add(available < ready, "%d of %d ready pods available "+unsettled, available, ready)
+	details.add(misscheduled > 0, "Running on %s where it should not run (misscheduled)", counted(misscheduled, "node"))
 	return readiness(status, ready, desired, "pods", details)
 }

@@ -119,7 +119,7 @@ func (o nodeObstacle) phrase() (plural, singular, noun string) {
 	case "cannot allocate all claims":
 		return "cannot allocate", "cannot allocate", "all resource claims"
 	}
-	return "reported", "reported", `"` + text + `"`
+	return "were rejected with", "was rejected with", `"` + text + `"`
 }
 
 func missingRequirement(text string) string {

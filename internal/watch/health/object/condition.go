@@ -72,6 +72,14 @@ func (c Condition) Is(status string) bool { return c.Status == status }
 // Explanation returns the reason and the message as one text.
 func (c Condition) Explanation() string { return message.Join(c.Reason, c.Message) }
 
+// Suffix returns a colon and the Explanation, or "" if there is no reason and no message.
+func (c Condition) Suffix() string {
+	if c.Reason == "" && c.Message == "" {
+		return ""
+	}
+	return ": " + c.Explanation()
+}
+
 // ShortExplanation returns the message, or the reason if there is no message. It removes the prefixes from the message,
 // because they contain no information.
 func (c Condition) ShortExplanation(prefixes ...string) string {

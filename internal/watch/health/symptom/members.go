@@ -238,7 +238,7 @@ func refused(status members, _ []condition, isOK bool) *Symptom {
 			return &Symptom{Reason: reason, Sentence: text}
 		}
 		if member == "healthy" || member == "valid" {
-			return &Symptom{Reason: reason, Sentence: "The status is not " + member}
+			return &Symptom{Reason: reason, Sentence: "status." + member + " is false"}
 		}
 	}
 	return nil
@@ -255,7 +255,7 @@ func badFlag(status members, _ []condition, isOK bool) *Symptom {
 		isFailed := isBadWord(kind) && kind != "Unschedulable"
 		if IsBadIfTrue(kind) && (isFailed || strings.HasPrefix(kind, "No") || strings.HasSuffix(kind, "Errors")) {
 			text := explanation(status, func(string) bool { return true })
-			return &Symptom{Reason: kind, Sentence: cmp.Or(text, "The status has "+name)}
+			return &Symptom{Reason: kind, Sentence: cmp.Or(text, "status."+name+" is true")}
 		}
 	}
 	return nil
