@@ -57,7 +57,7 @@ const tasks = [
     name: "which Services do not answer, and why",
     keys: [":", "svc", "Enter"],
     where: why,
-    answer: /Nothing answers/,
+    answer: /no ready endpoints|has no endpoints/,
     first: "not shown",
     k9s: ":ep↵, without the reason: 4",
   },

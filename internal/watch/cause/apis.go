@@ -76,7 +76,8 @@ func autoscaler(s *subject.Subject) *verdict.Verdict {
 		n := s.Find(graph.NewID(apiServiceKind, "", "v1beta1."+group))
 		if n.Presence == neighbor.Missing {
 			v := s.ReportMissing(&n, verdict.Failed)
-			v.Sentence = fmt.Sprintf("The cluster has no API %s: no metrics server is installed", group)
+			v.Sentence = fmt.Sprintf(
+				"The cluster does not serve the API %s: no metrics server or metrics adapter is registered for it", group)
 			v.Cause.Sentence = v.Sentence
 			return v
 		}

@@ -14,7 +14,7 @@ import (
 // disruptionBudget explains why a budget permits no eviction: by another budget, or by the pod that is not healthy.
 func disruptionBudget(s *subject.Subject) *verdict.Verdict {
 	if message := s.EventMessage("UnmanagedPods"); message != "" && !s.Own.Severity.IsProblem() {
-		return s.Explain(verdict.Degraded, "UnmanagedPods", "No disruption is ever allowed: "+message, nil)
+		return s.Explain(verdict.Degraded, "UnmanagedPods", "Allowed disruptions cannot be computed correctly: "+message, nil)
 	}
 	selector := s.Selector(s.ID)
 	if selector == nil {

@@ -2,6 +2,7 @@ package cause
 
 import (
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -39,10 +40,12 @@ func namespace(s *subject.Subject) *verdict.Verdict {
 	case found == nil && (has(corev1.NamespaceContentRemaining) || has(corev1.NamespaceDeletionContentFailure)):
 		found = s.Explain(s.Own.Severity, s.Own.Reason, s.Own.Sentence, nil)
 	case found == nil:
-		return s.Inherit(worst, verdict.Degraded, "Cannot be deleted, because "+worst.String()+" fails: ")
+		v := s.Inherit(worst, verdict.Degraded, "Cannot be deleted, because "+worst.String()+" is not available: ")
+		v.Sentence = strings.Replace(v.Sentence, "available: Not available: ", "available: ", 1)
+		return v
 	}
 	s.AddSource(worst.Resource, "") // The remaining objects and the API both prevent the deletion.
-	found.Sentence += ". Besides, " + worst.String() + " fails"
+	found.Sentence += ". In addition, " + worst.String() + " is not available"
 	return found
 }
 

@@ -34,7 +34,7 @@ func node(s *subject.Subject) *verdict.Verdict {
 		if neighbor.Decode[corev1.Node](s.Object).Spec.PodCIDR != "" {
 			return nil
 		}
-		return s.Repeated(last, "No addresses for pods: the ranges of the cluster are used up. ")
+		return s.Repeated(last, "The node has no pod CIDR: the cluster CIDR has no free range. ")
 	}
 	return s.Repeated(last, "")
 }

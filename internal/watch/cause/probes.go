@@ -43,9 +43,9 @@ func probeFailure(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 		return isProbeFailure(e, probe) && (containerOf(e) == "" || containerOf(e) == found[1])
 	})
 	if failure == nil {
-		return extended(s, "The kubelet restarts it, because its "+found[2]+" probe fails")
+		return extended(s, "The kubelet restarts container "+found[1]+", because its "+found[2]+" probe fails")
 	}
-	return extended(s, "The kubelet restarts it: "+failure.Message)
+	return extended(s, "The kubelet restarts container "+found[1]+": "+failure.Message)
 }
 
 // extended returns the subject's own verdict with a further sentence from an event.

@@ -32,8 +32,8 @@ func statefulSet(s *subject.Subject) *verdict.Verdict {
 		if p.Object == nil || owns(s, &p) {
 			continue
 		}
-		return s.ExplainBy(&p, verdict.Degraded, "AlreadyExists",
-			fmt.Sprintf("Pod %s cannot be created: a pod of this name exists, and another object owns it or none", name))
+		return s.ExplainBy(&p, verdict.Degraded, "AlreadyExists", fmt.Sprintf(
+			"Pod %s cannot be created: a pod of this name already exists, and this StatefulSet does not own it", name))
 	}
 	return nil
 }

@@ -139,7 +139,7 @@ func unselectedNode(
 			return nil
 		}
 		v := s.ReportMissing(&node, verdict.Degraded)
-		v.Sentence = "The scheduler selected " + node.String() + " for the volume, which does not exist"
+		v.Sentence = "The scheduler selected " + node.String() + " for the volume, but this node does not exist"
 		return v
 	}
 	p := neighbor.Decode[corev1.Pod](pod.Object)

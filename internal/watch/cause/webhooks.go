@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"cmp"
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
@@ -60,15 +61,33 @@ func rulesText(rules []admission.RuleWithOperations) string {
 			}
 		}
 		for _, resource := range rules[n].Resources {
+			if resource == "*" || resource == "*/*" {
+				resource = "all resources" + groupsText(rules[n].APIGroups)
+			}
 			if !slices.Contains(resources, resource) {
 				resources = append(resources, resource)
 			}
 		}
 	}
+	if slices.Contains(operations, "*") {
+		operations = []string{"all"}
+	}
 	if len(resources) > 4 {
 		resources = append(resources[:4], fmt.Sprintf("%d more", len(resources)-4))
 	}
-	return strings.ReplaceAll(strings.Join(operations, ", ")+" of "+strings.Join(resources, ", "), "*", "all")
+	return strings.Join(operations, ", ") + " requests for " + strings.Join(resources, ", ")
+}
+
+// groupsText names the API groups of a rule, unless it applies to all groups.
+func groupsText(groups []string) string {
+	if len(groups) == 0 || slices.Contains(groups, "*") {
+		return ""
+	}
+	names := make([]string, 0, len(groups))
+	for _, group := range groups {
+		names = append(names, cmp.Or(group, "core"))
+	}
+	return " of " + strings.Join(names, ", ")
 }
 
 // definition explains a CustomResourceDefinition that cannot be deleted, or whose conversion webhook does not answer.
@@ -120,7 +139,7 @@ func serviceDown(
 		return nil
 	case o.Spec.Type != corev1.ServiceTypeExternalName && o.Spec.ClusterIP != corev1.ClusterIPNone &&
 		!slices.ContainsFunc(o.Spec.Ports, func(p corev1.ServicePort) bool { return p.Port == number }):
-		return s.ExplainBy(n, severity, "NoSuchPort", fmt.Sprintf("%s has no port %d", n, number))
+		return s.ExplainBy(n, severity, "NoSuchPort", fmt.Sprintf("%s has no port %d", s.Name(n), number))
 	case s.IsFailed(n):
 		return s.Inherit(n, severity, "")
 	}
@@ -143,5 +162,6 @@ func untrusted(s *subject.Subject, bundle []byte, severity verdict.Severity) *ve
 		return nil
 	}
 	return s.Explain(severity, "CertificateExpired",
-		"The certificates in its caBundle expired at "+expiry.UTC().Format(time.RFC3339), nil)
+		"All certificates in the caBundle of the webhook have expired, the last one at "+
+			expiry.UTC().Format(time.RFC3339), nil)
 }

@@ -42,8 +42,12 @@ func quotaFailure(s *subject.Subject, message string) *verdict.Verdict {
 		return nil // The quota was deleted after the failure.
 	}
 	n.Resource = cmp.Or(n.Resource, "core/v1/resourcequotas")
-	_, detail, _ := strings.Cut(message, "quota: "+quota)
-	sentence := "ResourceQuota " + quota + " refuses new objects: " + strings.TrimSpace(strings.TrimLeft(detail, ",: "))
+	before, detail, _ := strings.Cut(message, "quota: "+quota)
+	effect := " rejects new objects: "
+	if strings.HasSuffix(before, "status unknown for ") {
+		effect = " has no status yet, so the API server rejects new objects: "
+	}
+	sentence := "ResourceQuota " + quota + effect + strings.TrimSpace(strings.TrimLeft(detail, ",: "))
 	return s.ExplainBy(&n, verdict.Failed, "ExceededQuota", sentence)
 }
 
@@ -56,8 +60,12 @@ func limitFailure(s *subject.Subject, message string) *verdict.Verdict {
 	if len(ranges) == 0 {
 		return nil
 	}
-	sentence := ranges[0].String() + " refuses new objects: " + strings.TrimSpace(message[limit[0]:])
-	return s.ExplainBy(&ranges[0], verdict.Failed, "LimitRange", sentence)
+	sentence := " rejects new objects: " + strings.TrimSpace(message[limit[0]:])
+	if len(ranges) > 1 {
+		s.AddSource(ranges[0].Resource, s.ID.Namespace()) // Any of them can be the cause.
+		return s.Explain(verdict.Failed, "LimitRange", "A LimitRange"+sentence, nil)
+	}
+	return s.ExplainBy(&ranges[0], verdict.Failed, "LimitRange", ranges[0].String()+sentence)
 }
 
 func webhookFailure(s *subject.Subject, message string) *verdict.Verdict {
@@ -66,7 +74,7 @@ func webhookFailure(s *subject.Subject, message string) *verdict.Verdict {
 	if configuration == nil {
 		return nil
 	}
-	sentence := "Webhook " + webhook + " refuses new objects"
+	sentence := "Webhook " + webhook + " cannot be called, so the API server rejects new objects"
 	if s.HasProblem(configuration) {
 		return s.Inherit(configuration, verdict.Failed, sentence+": ")
 	}
@@ -82,7 +90,7 @@ func DeletionFailure(s *subject.Subject, message string) *verdict.Verdict {
 		if v := explain(s, message); v != nil {
 			v.Severity = s.Own.Severity
 			v.Sentence = strings.NewReplacer(
-				"refuses new objects", "refuses deletions", "denied new objects", "denied a deletion",
+				"rejects new objects", "rejects deletions", "denied new objects", "denied a deletion",
 			).Replace(v.Sentence)
 			return v
 		}

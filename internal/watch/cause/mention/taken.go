@@ -31,7 +31,7 @@ func takenName(s *subject.Subject, message string) *verdict.Verdict {
 			continue
 		}
 		v := s.ExplainBy(c, s.Own.Severity, "AlreadyExists",
-			c.String()+" already exists, and belongs to another owner or none")
+			c.String()+" already exists, and has another owner or no owner")
 		v.Reason = cmp.Or(s.Own.Reason, v.Reason)
 		v.Sentence = cmp.Or(s.Own.Sentence, v.Sentence)
 		return v

@@ -40,23 +40,23 @@ func Pinned(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 		return nil
 	}
 	node := s.Find(graph.NewID(nodeKind, "", to.node))
-	prefix := fmt.Sprintf("Can only run on %s (%s), ", &node, to.via)
+	prefix := fmt.Sprintf("The pod can only run on %s (because of %s), but this node ", &node, to.via)
 	switch o := neighbor.Decode[corev1.Node](node.Object); {
 	case node.Presence == neighbor.Missing:
 		return missingNode(s, &node, to)
 	case node.Object == nil:
 		return nil
 	case s.IsFailed(&node):
-		return s.Inherit(&node, s.Own.Severity, prefix+"which has a problem: ")
+		return s.Inherit(&node, s.Own.Severity, prefix+"has a problem: ")
 	case o.Spec.Unschedulable && !tolerates(p, &unschedulable):
-		return s.ExplainBy(&node, s.Own.Severity, "NodeUnschedulable", prefix+"which is unschedulable (cordoned)")
+		return s.ExplainBy(&node, s.Own.Severity, "NodeUnschedulable", prefix+"is unschedulable (cordoned)")
 	default:
 		taint := untolerated(p, &o)
 		if taint == nil {
 			return nil
 		}
 		return s.ExplainBy(&node, s.Own.Severity, "UntoleratedTaint",
-			prefix+"and does not tolerate its taint "+taint.ToString())
+			prefix+"has a taint that the pod does not tolerate: "+taint.ToString())
 	}
 }
 
@@ -88,7 +88,7 @@ func missingNode(s *subject.Subject, node *neighbor.Neighbor, to pin) *verdict.V
 		}
 	}
 	v := s.ReportMissing(node, s.Own.Severity)
-	v.Sentence = fmt.Sprintf("Can only run on %s (%s), which does not exist", node, to.via)
+	v.Sentence = fmt.Sprintf("The pod can only run on %s (because of %s), but this node does not exist", node, to.via)
 	v.Cause.Sentence = v.Sentence // An object that inherits the verdict shows the sentence of the cause.
 	return v
 }
@@ -116,7 +116,7 @@ func pinOf(s *subject.Subject, p *corev1.Pod) (to pin, ok bool) {
 		}
 		if to, ok = pinOfSelector(volume.Spec.NodeAffinity.Required); ok {
 			s.AddSource(n.Resource, "")
-			to.via = "its volume " + volume.Name
+			to.via = "volume " + volume.Name
 			return to, true
 		}
 	}

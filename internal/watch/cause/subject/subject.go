@@ -95,15 +95,20 @@ func (s *Subject) ReportMissing(n *neighbor.Neighbor, severity verdict.Severity)
 	return s.Explain(severity, n.ID.Kind.Kind+"NotFound", cause.Sentence, cause)
 }
 
+// Name returns the kind and the name of a neighbor, such as "Service web", or "Service system/hook" if its namespace is
+// another one than that of the subject.
+func (s *Subject) Name(n *neighbor.Neighbor) string {
+	if namespace := n.ID.Namespace(); namespace != "" && namespace != s.ID.Namespace() {
+		return n.ID.Kind.Kind + " " + namespace + "/" + n.ID.Name()
+	}
+	return n.String()
+}
+
 // MissingCause returns the cause for an object that does not exist.
 func (s *Subject) MissingCause(n *neighbor.Neighbor) *verdict.Cause {
-	kind, name := n.ID.Kind.Kind, n.ID.Name()
-	if namespace := n.ID.Namespace(); namespace != "" && namespace != s.ID.Namespace() {
-		name = namespace + "/" + name
-	}
-	sentence := fmt.Sprintf("%s %s does not exist", kind, name)
+	sentence := s.Name(n) + " does not exist"
 	if n.Resource == "" {
-		sentence = fmt.Sprintf("%s %s is needed, but the cluster does not have the kind %s", kind, name, kind)
+		sentence = fmt.Sprintf("%s is needed, but the cluster does not have the kind %s", s.Name(n), n.ID.Kind.Kind)
 	}
 	return &verdict.Cause{Object: neighbor.ObjectOf(n), Sentence: sentence, Missing: true}
 }

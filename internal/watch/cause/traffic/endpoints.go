@@ -46,7 +46,7 @@ func manualEndpoints(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 		return slices.Contains(families, string(e.AddressType))
 	}) {
 		return s.Explain(verdict.Failed, "NoEndpoints", fmt.Sprintf(
-			"Nothing answers: EndpointSlice %s has addresses of the type %s, and the Service has the type %s",
+			noEndpoints+"the EndpointSlice %s has the address type %s, but the IP families of the Service are %s",
 			endpoints[0].Name, endpoints[0].AddressType, strings.Join(families, ", ")), nil)
 	}
 	if v := unreadyEndpoints(s, o, endpoints); v != nil {
@@ -73,14 +73,14 @@ func noSlices(s *subject.Subject) *verdict.Verdict {
 		isNamed := e.Name == s.ID.Name() || strings.HasPrefix(e.Name, s.ID.Name()+"-")
 		if isNamed && e.Labels[discovery.LabelServiceName] == "" {
 			return s.ExplainBy(&n, verdict.Failed, "NoEndpoints", fmt.Sprintf(
-				"Nothing answers: EndpointSlice %s lacks the label %s, so it has no effect", e.Name, discovery.LabelServiceName))
+				noEndpoints+"EndpointSlice %s lacks the label %s, so it has no effect", e.Name, discovery.LabelServiceName))
 		}
 	}
 	if !s.IsSettled() || !isUserMade(s) {
 		return nil
 	}
 	return s.Explain(verdict.Degraded, "NoEndpoints",
-		"Nothing answers: the Service has no selector, and no EndpointSlice has endpoints for it", nil)
+		noEndpoints+"it has no selector, and no EndpointSlice has endpoints for it", nil)
 }
 
 // isUserMade reports whether the subject has no sign of a controller, such as an owner, or a label or an annotation
@@ -136,10 +136,10 @@ func unreadyEndpoints(s *subject.Subject, o *corev1.Service, all []discovery.End
 	case usable > 0 || addresses == 0 && !isUserMade(s):
 		return nil
 	case addresses == 0:
-		return s.Explain(verdict.Degraded, "NoEndpoints", "Nothing answers: its EndpointSlices have no endpoint", nil)
+		return s.Explain(verdict.Degraded, "NoEndpoints", noEndpoints+"its EndpointSlices are empty", nil)
 	}
 	return s.Explain(verdict.Failed, "NoReadyEndpoints", fmt.Sprintf(
-		"Nothing answers: none of %d addresses in its EndpointSlices is ready", addresses), nil)
+		noEndpoints+"none of %d addresses in its EndpointSlices is ready", addresses), nil)
 }
 
 // unservedPorts explains a Service with a port whose name and protocol are in no EndpointSlice. kube-proxy matches the
@@ -157,7 +157,11 @@ func unservedPorts(s *subject.Subject, o *corev1.Service, all []discovery.Endpoi
 				protocol = *p.Protocol
 			}
 			isServed[name+"/"+string(protocol)] = true
-			offered = append(offered, fmt.Sprintf("%q (%s)", name, protocol))
+			text := "unnamed"
+			if name != "" {
+				text = strconv.Quote(name)
+			}
+			offered = append(offered, fmt.Sprintf("%s (%s)", text, protocol))
 		}
 	}
 	var missing []string
@@ -175,13 +179,21 @@ func unservedPorts(s *subject.Subject, o *corev1.Service, all []discovery.Endpoi
 		severity = verdict.Failed
 	}
 	slices.Sort(offered)
-	has := "the ports " + strings.Join(slices.Compact(offered), ", ")
-	if len(offered) == 0 {
+	offered = slices.Compact(offered)
+	has := "the ports " + strings.Join(offered, ", ")
+	switch len(offered) {
+	case 0:
 		has = "no ports"
+	case 1:
+		has = "the port " + offered[0]
+	}
+	problem := "Service port %s has no endpoints"
+	if len(missing) > 1 {
+		problem = "Service ports %s have no endpoints"
 	}
 	return s.Explain(severity, "NoSuchPort", fmt.Sprintf(
-		"Nothing answers on port %s: its EndpointSlices have %s, and a port needs the name and the protocol that it has "+
-			"in the Service", strings.Join(missing, ", "), has), nil)
+		problem+": its EndpointSlices have %s; name and protocol must be those of the Service port",
+		strings.Join(missing, ", "), has), nil)
 }
 
 // externalAddress explains a Service of the type ExternalName whose name is an IP address. No DNS server resolves such

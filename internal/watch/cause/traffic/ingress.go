@@ -35,6 +35,9 @@ func Ingress(s *subject.Subject) *verdict.Verdict {
 	return nil
 }
 
+// defaultBackend describes the path of an Ingress that belongs to no rule.
+const defaultBackend = "The default backend"
+
 // ingressPaths returns the Services to which an Ingress sends requests.
 func ingressPaths(namespace string, spec *networking.IngressSpec) (paths []path) {
 	add := func(at string, b *networking.IngressBackend) {
@@ -42,7 +45,7 @@ func ingressPaths(namespace string, spec *networking.IngressSpec) (paths []path)
 			paths = append(paths, path{at, namespace, b.Service.Name, b.Service.Port.Number, b.Service.Port.Name})
 		}
 	}
-	add("the default backend", spec.DefaultBackend)
+	add(defaultBackend, spec.DefaultBackend)
 	for n := range spec.Rules {
 		r := &spec.Rules[n]
 		if r.HTTP == nil {

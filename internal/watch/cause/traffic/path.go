@@ -36,7 +36,10 @@ func brokenPaths(s *subject.Subject, paths []path) *verdict.Verdict {
 		if first == nil {
 			first = v
 			if p.at != "" {
-				first.Sentence, first.Rule = p.at+": "+first.Sentence, p.at
+				first.Sentence = p.at + ": " + first.Sentence
+			}
+			if p.at != defaultBackend {
+				first.Rule = p.at
 			}
 		}
 	}
@@ -57,14 +60,14 @@ func brokenPath(s *subject.Subject, p *path) *verdict.Verdict {
 	o := neighbor.Decode[corev1.Service](n.Object)
 	if !p.isServedBy(&o) {
 		port := cmp.Or(p.portName, strconv.Itoa(int(p.port)))
-		return s.ExplainBy(&n, verdict.Failed, "NoSuchPort", fmt.Sprintf("%s has no port %s", &n, port))
+		return s.ExplainBy(&n, verdict.Failed, "NoSuchPort", fmt.Sprintf("%s has no port %s", s.Name(&n), port))
 	}
 	if s.IsFailed(&n) {
-		return s.Inherit(&n, verdict.Failed, n.String()+": ")
+		return s.Inherit(&n, verdict.Failed, s.Name(&n)+": ")
 	}
 	if hasNoEndpoints(s, &n, &o) {
 		s.AddSource(slicesRef, p.namespace)
-		sentence := fmt.Sprintf("%s has no selector and no EndpointSlice", &n)
+		sentence := fmt.Sprintf("%s has no selector and no EndpointSlice", s.Name(&n))
 		return s.ExplainBy(&n, verdict.Failed, "NoEndpoints", sentence)
 	}
 	return nil

@@ -18,6 +18,9 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
+// noEndpoints is the start of a sentence about a Service without an endpoint that is ready.
+const noEndpoints = "The Service has no ready endpoints: "
+
 // Service explains why nothing answers a Service, or why its load balancer is not updated.
 func Service(s *subject.Subject) *verdict.Verdict {
 	o := neighbor.Decode[corev1.Service](s.Object)
@@ -75,9 +78,9 @@ func answers(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 	if len(pods) == 0 {
 		return nil
 	}
-	sentence := fmt.Sprintf("Nothing answers: none of %d pods is ready", len(ids))
+	sentence := fmt.Sprintf(noEndpoints+"none of its %d pods is ready", len(ids))
 	if len(ids) == 1 {
-		sentence = "Nothing answers: its pod is not ready"
+		sentence = noEndpoints + "its pod is not ready"
 	}
 	if worst := s.Worst(unready); worst != nil {
 		return s.Inherit(worst, verdict.Failed, sentence+". ")
@@ -101,17 +104,17 @@ func isReady(p *corev1.Pod) bool {
 func noPods(s *subject.Subject, selector *objectrefs.Selector) *verdict.Verdict {
 	scaled, why := scaledToZero(s, selector)
 	if scaled == nil {
-		scaled, why = s.OrderlyOwner(), "is in order without these pods"
+		scaled, why = s.OrderlyOwner(), "is healthy without these pods"
 	}
 	if scaled != nil {
-		sentence := fmt.Sprintf("Nothing answers: %s %s", scaled, why)
+		sentence := fmt.Sprintf(noEndpoints+"%s %s", scaled, why)
 		return s.ExplainBy(scaled, s.Own.Severity, "ScaledToZero", sentence)
 	}
 	if s.Find(graph.NewID(graph.Kind{Kind: "Pod"}, s.ID.Namespace(), "")).Presence != neighbor.Missing {
 		return nil // The pods are not known completely.
 	}
 	return s.Explain(verdict.Failed, "NoPods",
-		"Nothing answers: the selector "+selector.String()+" matches no pod", nil)
+		noEndpoints+"its selector "+selector.String()+" matches no pod", nil)
 }
 
 // scaledToZero returns a workload whose pods the Service would select, and that is scaled to zero or paused before its
@@ -152,7 +155,7 @@ func missingPort(s *subject.Subject, o *corev1.Service, p *corev1.Pod) *verdict.
 		if port.TargetPort.Type != intstr.String || hasPort(p, port.TargetPort.StrVal) {
 			continue
 		}
-		sentence := fmt.Sprintf("Nothing answers on port %s: no container has a port named %q",
+		sentence := fmt.Sprintf("Service port %s has no endpoints: no container has a port named %q",
 			cmp.Or(port.Name, strconv.Itoa(int(port.Port))), port.TargetPort.StrVal)
 		severity := verdict.Degraded
 		if len(o.Spec.Ports) == 1 {
