@@ -93,9 +93,8 @@ func policy(s *subject.Subject) *verdict.Verdict {
 	if len(s.Users(s.ID, 1)) > 0 {
 		severity, effect = effectOf(&s.Neighbor)
 	}
-	sentence := fmt.Sprintf("%sthe cluster does not serve %s, the kind of its parameters (%s)", effect, kind.Kind,
-		kind.APIVersion)
-	return s.Explain(severity, "ParamKindNotFound", sentence, nil)
+	sentence := fmt.Sprintf("the cluster does not serve %s, the kind of its parameters (%s)", kind.Kind, kind.APIVersion)
+	return s.Explain(severity, "ParamKindNotFound", effect+sentence, nil)
 }
 
 // ingressClass reports an IngressClass whose parameters do not exist. It ignores a kind that the cluster does not
