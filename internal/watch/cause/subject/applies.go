@@ -78,7 +78,7 @@ func (s *Subject) stillApplies(n *neighbor.Neighbor) bool {
 	if root.Missing {
 		return found.Presence != neighbor.Present
 	}
-	return found.Object != nil && found.Object.Verdict().Severity() > verdict.OK || s.isReported(n, root) ||
+	return found.Object != nil && found.Object.Verdict().Severity() > verdict.OK || isReported(s, n, root) ||
 		found.Object != nil && isAboutContent(n, root)
 }
 
@@ -94,7 +94,7 @@ const maxSteps = 5
 
 // isReported reports whether the object that first reported a cause still has a problem. The cause itself can have
 // none, such as a policy that denies pods.
-func (s *Subject) isReported(n *neighbor.Neighbor, root *verdict.Cause) bool {
+func isReported(s *Subject, n *neighbor.Neighbor, root *verdict.Cause) bool {
 	for range maxSteps {
 		if n.Object == nil {
 			return false
