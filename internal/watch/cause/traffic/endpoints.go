@@ -145,29 +145,11 @@ func unreadyEndpoints(s *subject.Subject, o *corev1.Service, all []discovery.End
 // unservedPorts explains a Service with a port whose name and protocol are in no EndpointSlice. kube-proxy matches the
 // ports by their names.
 func unservedPorts(s *subject.Subject, o *corev1.Service, all []discovery.EndpointSlice) *verdict.Verdict {
-	var offered []string
-	isServed := make(map[string]bool)
-	for n := range all {
-		for _, p := range all[n].Ports {
-			name, protocol := "", corev1.ProtocolTCP
-			if p.Name != nil {
-				name = *p.Name
-			}
-			if p.Protocol != nil {
-				protocol = *p.Protocol
-			}
-			isServed[name+"/"+string(protocol)] = true
-			text := "unnamed"
-			if name != "" {
-				text = strconv.Quote(name)
-			}
-			offered = append(offered, fmt.Sprintf("%s (%s)", text, protocol))
-		}
-	}
+	offered := offeredPorts(all)
 	var missing []string
 	for n := range o.Spec.Ports {
 		p := &o.Spec.Ports[n]
-		if !isServed[p.Name+"/"+string(cmp.Or(p.Protocol, corev1.ProtocolTCP))] {
+		if !slices.Contains(offered, portText(p.Name, p.Protocol)) {
 			missing = append(missing, cmp.Or(p.Name, strconv.Itoa(int(p.Port))))
 		}
 	}
@@ -178,8 +160,6 @@ func unservedPorts(s *subject.Subject, o *corev1.Service, all []discovery.Endpoi
 	if len(missing) == len(o.Spec.Ports) {
 		severity = verdict.Failed
 	}
-	slices.Sort(offered)
-	offered = slices.Compact(offered)
 	has := "the ports " + strings.Join(offered, ", ")
 	switch len(offered) {
 	case 0:
@@ -194,6 +174,34 @@ func unservedPorts(s *subject.Subject, o *corev1.Service, all []discovery.Endpoi
 	return s.Explain(severity, "NoSuchPort", fmt.Sprintf(
 		problem+": its EndpointSlices have %s; name and protocol must be those of the Service port",
 		strings.Join(missing, ", "), has), nil)
+}
+
+// offeredPorts returns the texts of the ports of EndpointSlices, sorted, and each only once.
+func offeredPorts(all []discovery.EndpointSlice) (offered []string) {
+	for n := range all {
+		for _, p := range all[n].Ports {
+			var name string
+			var protocol corev1.Protocol
+			if p.Name != nil {
+				name = *p.Name
+			}
+			if p.Protocol != nil {
+				protocol = *p.Protocol
+			}
+			offered = append(offered, portText(name, protocol))
+		}
+	}
+	slices.Sort(offered)
+	return slices.Compact(offered)
+}
+
+// portText returns the name and the protocol of a port, such as "web" (TCP).
+func portText(name string, protocol corev1.Protocol) string {
+	text := "unnamed"
+	if name != "" {
+		text = strconv.Quote(name)
+	}
+	return fmt.Sprintf("%s (%s)", text, cmp.Or(protocol, corev1.ProtocolTCP))
 }
 
 // externalAddress explains a Service of the type ExternalName whose name is an IP address. No DNS server resolves such

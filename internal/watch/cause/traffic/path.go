@@ -67,8 +67,7 @@ func brokenPath(s *subject.Subject, p *path) *verdict.Verdict {
 	}
 	if hasNoEndpoints(s, &n, &o) {
 		s.AddSource(slicesRef, p.namespace)
-		sentence := fmt.Sprintf("%s has no selector and no EndpointSlice", s.Name(&n))
-		return s.ExplainBy(&n, verdict.Failed, "NoEndpoints", sentence)
+		return s.ExplainBy(&n, verdict.Failed, "NoEndpoints", s.Name(&n)+" has no selector and no EndpointSlice")
 	}
 	return nil
 }
