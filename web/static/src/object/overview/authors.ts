@@ -58,6 +58,8 @@ export function withChange(authors: readonly PartAuthor[], last: LastChange, obj
   return [{ ...by, time: last.at, parts: changedParts(last.before, object) }, ...authors].slice(0, 2 * maxAuthors);
 }
 
+const isTemporary = (status: number): boolean => status === 429 || status >= 500;
+
 const readInterval = 10_000; // minimum ms between two reads of the authors
 
 /** Keeps the authors of the shown object. */
@@ -67,6 +69,7 @@ export class AuthorReader {
   private version = "";
   private isDeleted = false;
   private isOutdated = false;
+  private isReading = false;
   private readAt = -Infinity;
   private pendingRead = new AbortController();
 
@@ -80,7 +83,9 @@ export class AuthorReader {
     const uid = text(valueAt(object, "metadata", "uid"));
     const version = text(valueAt(object, "metadata", "resourceVersion"));
     if (uid === this.uid && version === this.version) return;
-    const merged = uid === this.uid && last !== null ? withChange(this.authors, last, object) : null;
+    // Several changes can arrive between two frames, and last is only the newest of them.
+    const isNext = uid === this.uid && text(valueAt(last?.before, "metadata", "resourceVersion")) === this.version;
+    const merged = last !== null && isNext ? withChange(this.authors, last, object) : null;
     if (uid !== this.uid) {
       this.authors = [];
       this.readAt = -Infinity;
@@ -88,7 +93,8 @@ export class AuthorReader {
     this.uid = uid;
     this.version = version;
     if (merged !== null) this.authors = merged;
-    else this.isOutdated = true;
+    // The response of a read that has begun can be older than this change.
+    if (merged === null || this.isReading) this.isOutdated = true;
     this.tick();
   }
 
@@ -109,18 +115,22 @@ export class AuthorReader {
   }
 
   private async read(signal: AbortSignal): Promise<void> {
+    this.isReading = true;
     const { kind, name } = this.host;
     const ns = kind.namespaced ? encodeURIComponent(name.ns) : "_";
     try {
       const address = withBase(`/api/v1/authors/${kind.ref}/${ns}/${encodeURIComponent(name.name)}`);
       const response = await fetch(address, { signal, headers: { accept: "application/json" } });
+      if (isTemporary(response.status)) this.isOutdated = true;
       if (!response.ok) return;
       const authors = readAuthors(await response.json());
       if (signal.aborted) return;
       this.authors = authors;
       this.onChange();
     } catch {
-      // Ignore the error: the page shows the object without the authors.
+      if (!signal.aborted) this.isOutdated = true; // Read again later. Until then, the page shows no authors.
+    } finally {
+      if (!signal.aborted) this.isReading = false;
     }
   }
 }
