@@ -12,8 +12,8 @@ import (
 const (
 	// A response is stalled if its delay (see Response.Behind) reaches stalledAfter.
 	stalledAfter = 500 * time.Millisecond
-	// Minimum speed of clients while a caller waits, in bytes per second. It starts at minRate, and doubles each second,
-	// up to maxRate.
+	// Minimum speed in bytes per second, at which clients must read while a caller waits for memory. It starts at minRate,
+	// and doubles each second, up to maxRate.
 	minRate, maxRate = 32 << 10, 1 << 20
 	checkInterval    = 100 * time.Millisecond
 	// In each check, at most maxAborts responses are aborted for each waiting caller.

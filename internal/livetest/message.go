@@ -57,7 +57,7 @@ type Message struct {
 // Counts contains the numbers of all rows and of those that a search matches.
 type Counts struct{ Total, Matching int }
 
-// A Problem is an error of the server.
+// A Problem is an error that the server reports in a message.
 type Problem struct {
 	Title, Detail string
 	Status        int

@@ -15,8 +15,8 @@ import (
 // templateCanary occurs in object copies in annotations of templates. Guests must never receive it.
 const templateCanary = "canary-of-a-template"
 
-// plainAnnotations returns annotations without object copies. The program may mask such an annotation or show it, but
-// it must do the same in all places.
+// plainAnnotations returns annotations whose values are not copies of objects. The program may mask such an annotation
+// or show it, but it must do the same in all places.
 func plainAnnotations() map[string]string {
 	return map[string]string{
 		"example.com/plain":  "a plain value of an annotation",

@@ -70,7 +70,7 @@ func (d *decoder) object(cells []byte, c *jsonscan.Cursor) (o *compact.Object, m
 	if err != nil {
 		return nil, nil, fmt.Errorf("decode an object: %w", err)
 	}
-	managedTime := fieldmanager.Latest(redacted.Managed).Truncate(time.Second) // Objects store times in seconds.
+	managedTime := fieldmanager.Latest(redacted.Managed).Truncate(time.Second) // Objects store no fractions of a second.
 	// Evaluate the redacted text, so that the sentence of the verdict cannot contain a masked value.
 	v := d.health.Evaluate(redacted.Text, time.Now(), managedTime)
 	d.verdict = verdict.Pack(d.verdict[:0], &v)

@@ -203,7 +203,7 @@ func parseElapsed(text string) (total time.Duration) {
 	return total
 }
 
-// lookup returns the strings at a path of names with dots. The name [] means each element of a list.
+// lookup returns the strings at a path, such as spec.ports.[].name. The name [] means each element of a list.
 func lookup(object []byte, path string) []string {
 	return find(jsonscan.NewCursor(object), strings.Split(path, "."))
 }

@@ -138,7 +138,7 @@ export class Table {
   /** The width of the table, and the padding of a column, both in characters. */
   get room(): { readonly width: number; readonly pad: number } {
     const style = getComputedStyle(this.table);
-    const char = parseFloat(style.fontSize) * 0.62; // the width of a character in most monospaced fonts
+    const char = parseFloat(style.fontSize) * 0.62; // px; most monospaced fonts are narrower
     const pad = parseFloat(style.getPropertyValue("--cell-pad"));
     return { width: this.scroller.clientWidth / char, pad: pad / char };
   }

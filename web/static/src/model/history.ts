@@ -1,4 +1,4 @@
-// The history of one object. Each change is a patch, so the previous values are known exactly.
+// The history of one object. It applies the patch of each change, so it has each version of the object exactly.
 
 import { immutableJSONPatch } from "immutable-json-patch";
 import { valueAt } from "./paths.ts";

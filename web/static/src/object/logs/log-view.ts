@@ -12,7 +12,7 @@ import { lineCountText, type LogFooter } from "./status-text.ts";
 import { LogViewport } from "./viewport.ts";
 
 export interface LogViewActions {
-  logSelected(): void; // called after a change of the log or of its range in the bar
+  logSelected(): void; // called after the user selects another log or range of lines
   retryNow(): void;
   reopen?(): void; // called by the button of a note (see LogNote.again)
   updateStatus(): void; // called after each drawing of the log

@@ -61,7 +61,7 @@ export function HealthView({ health, verdict, isDeleted, cause = null, chain = [
 interface CauseProps {
   cause: Cause | null;
   previousLog: string | null;
-  reason: string; // the sentence of the verdict, which the cause does not repeat
+  reason: string; // the sentence of the verdict; CauseView does not repeat it
 }
 
 function CauseView({ cause, previousLog, reason }: CauseProps) {
