@@ -22,15 +22,23 @@ type Symptom struct {
 
 // Of returns a sign of a problem that no other rule finds. isOK means that another rule found the object healthy.
 func Of(o map[string]any, isOK bool) (s Symptom, ok bool) {
-	object := members(o)
+	found := first(o, isOK)
+	if found == nil {
+		return Symptom{}, false
+	}
+	found.Since = cmp.Or(found.Since, createdAt(o))
+	return *found, true
+}
+
+// first returns the first sign of a problem, or nil.
+func first(object members, isOK bool) *Symptom {
 	status, generation := object.child("status"), generationOf(object)
 	conditions := conditionsOf(status, "", generation)
 	if found := unanswered(object); found != nil {
-		found.Since = cmp.Or(found.Since, createdAt(object))
-		return *found, true
+		return found
 	}
 	if status == nil || object.child("spec")["replicas"] == int64(0) || isSuspended(object.child("spec"), conditions) {
-		return Symptom{}, false
+		return nil
 	}
 	conditions = configured(conditions, object.child("spec"))
 	parts := partConditions(status, generation, "listeners", "ancestors", "parents", "bindings")
@@ -41,23 +49,17 @@ func Of(o map[string]any, isOK bool) (s Symptom, ok bool) {
 		found = badPhase(status, conditions, false)
 	}
 	if found != nil {
-		found.Since = cmp.Or(found.Since, createdAt(object))
-		return *found, true
+		return found
 	}
 	isOK = isOK || isGood
 	for _, find := range []func(members, []condition, bool) *Symptom{
 		badPhase, errorMember, badFalse, waiting, refused, badFlag, listedWarning, onlyMessage,
 	} {
 		if found := find(status, conditions, isOK); found != nil {
-			found.Since = cmp.Or(found.Since, createdAt(object))
-			return *found, true
+			return found
 		}
 	}
-	if found := cmp.Or(falsePart(partConditions(status, generation), isOK), failedPart(status, isOK)); found != nil {
-		found.Since = cmp.Or(found.Since, createdAt(object))
-		return *found, true
-	}
-	return Symptom{}, false
+	return cmp.Or(falsePart(partConditions(status, generation), isOK), failedPart(status, isOK))
 }
 
 func createdAt(o members) time.Time {
