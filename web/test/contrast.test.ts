@@ -38,6 +38,10 @@ for (const [scheme, i] of [
   void test(`code has enough contrast on all backgrounds, ${scheme}`, () =>
     checkContrast(["code-key", "code-string", "code-value"], ["bg", "flash", "hover", "found", "selected"], i));
   // These colors appear in cells, whose background changes after a change (flash), and in counts on the page (bg).
-  void test(`severities have enough contrast on all backgrounds of rows, ${scheme}`, () =>
-    checkContrast(["bad", "warn", "progress"], ["bg", "panel", "flash", "hover", "selected", "added"], i));
+  void test(`texts have enough contrast on all backgrounds of rows, ${scheme}`, () =>
+    checkContrast(
+      ["text", "muted", "accent", "live", "bad", "warn", "progress"],
+      ["bg", "panel", "flash", "hover", "selected", "added"],
+      i,
+    ));
 }
