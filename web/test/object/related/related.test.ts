@@ -2,7 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { foldRevisions, groupsOf, readGraph, type Graph } from "../../../static/src/object/related/graph.ts";
+import { nodeDescription } from "../../../static/src/object/related/card.ts";
+import { fold, foldRevisions } from "../../../static/src/object/related/fold.ts";
+import { groupsOf, readGraph, type Graph } from "../../../static/src/object/related/graph.ts";
 import {
   readingOrder,
   linksOf,
@@ -189,7 +191,7 @@ void test("a line leaves a card on the side of its target", () => {
 });
 
 void test("old ReplicaSets without pods share one node until they are opened", () => {
-  const names = (g: Graph): string[] => g.nodes.map((n) => (n.isFolded === true ? `${n.count} in ${n.id}` : n.name));
+  const names = (g: Graph): string[] => g.nodes.map((n) => (n.folded !== undefined ? `${n.count} in ${n.id}` : n.name));
   const rs = { kind: "ReplicaSet" };
   const nodes = [node("deploy"), node("new", rs), node("old-1", rs), node("old-2", rs), node("pod")];
   const edges = ["new", "old-1", "old-2"].map((name) => edge("deploy", name));
@@ -208,4 +210,38 @@ void test("old ReplicaSets without pods share one node until they are opened", (
   assert.deepEqual(names(foldRevisions({ ...g, truncated: true }, new Set())), all);
   const failed = nodes.with(2, node("old-1", { ...rs, severity: "failed" }));
   assert.deepEqual(names(foldRevisions(graph(failed, [...edges, edge("new", "pod")]), new Set())), all);
+});
+
+void test("four or more pods of one owner share one node with their worst severity", () => {
+  const severities = ["ok", "degraded", "failed", "ok"];
+  const pods = severities.map((severity, i) => node(`pod-${i}`, { severity }));
+  const rs = node("rs", { kind: "ReplicaSet" });
+  const workers = ["node-1", "node-2"].map((name) => node(name, { kind: "Node" }));
+  const edges = severities.flatMap((_, i) => [
+    edge("rs", `pod-${i}`),
+    edge(`pod-${i}`, i < 2 ? "node-1" : "node-2", "uses"),
+  ]);
+  const g = graph([rs, ...pods, ...workers], edges);
+  const folded = fold(g, new Set());
+  assert.deepEqual(
+    folded.nodes.map((n) => [n.id, n.severity, n.folded?.length ?? 1]),
+    [
+      ["rs", "none", 1],
+      ["rs+pods", "failed", 4],
+      ["node-1", "none", 1],
+      ["node-2", "none", 1],
+    ],
+  );
+  assert.deepEqual(
+    linksOf(folded).map((l) => `${l.from} ${l.to}`),
+    ["rs rs+pods", "rs+pods node-1", "rs+pods node-2"],
+    "one line for each pair of cards",
+  );
+  const card = folded.nodes[1];
+  assert.equal(card && nodeDescription(card, false), "4 pods: 1 failed, 1 degraded. Show each of them");
+  assert.equal(fold(g, new Set(["rs+pods"])), g, "opened");
+  const three = graph([rs, ...pods.slice(1), ...workers], edges);
+  assert.equal(fold(three, new Set()), three, "three pods have cards of their own");
+  const ofPod = graph([...pods.slice(0, 1), rs, ...pods.slice(1), ...workers], edges);
+  assert.equal(fold(ofPod, new Set()), ofPod, "the subject is not combined with others");
 });

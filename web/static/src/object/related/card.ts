@@ -1,7 +1,7 @@
 import { h } from "../../ui/dom.ts";
 import { formatInteger } from "../../text/format.ts";
 import type { TabHost } from "../tab.ts";
-import { isCounted } from "../../model/severity.ts";
+import { countedSeverities, isCounted, severities } from "../../model/severity.ts";
 import { formatView, objectHref, defaultView } from "../../model/view.ts";
 import type { GraphNode, NodeState } from "./graph.ts";
 
@@ -30,14 +30,24 @@ export function stateElements(node: GraphNode): HTMLElement[] {
 }
 
 export const nodeLabel = (node: GraphNode): string =>
-  node.isFolded === true
-    ? `${formatInteger(node.count)} old revisions`
+  node.folded !== undefined
+    ? `${formatInteger(node.count)} ${node.kind === "Pod" ? "pods" : "old revisions"}`
     : node.count > 0
       ? `${formatInteger(node.count)} more`
       : node.name;
 
+// Describes the states of combined objects, such as ": 2 failed, 1 degraded".
+function foldedStates(folded: readonly GraphNode[]): string {
+  if (folded[0]?.kind !== "Pod") return " without pods";
+  const counts = countedSeverities.map(
+    (s) => [folded.filter((n) => n.severity === s).length, severityWords[s]] as const,
+  );
+  const words = counts.filter(([n]) => n > 0).map(([n, word]) => `${formatInteger(n)} ${word}`);
+  return words.length === 0 ? "" : `: ${words.join(", ")}`;
+}
+
 export function nodeDescription(node: GraphNode, isSelf: boolean): string {
-  if (node.isFolded === true) return `${nodeLabel(node)} without pods. Show each of them`;
+  if (node.folded !== undefined) return `${nodeLabel(node)}${foldedStates(node.folded)}. Show each of them`;
   const word = stateLabels[node.state][2] || (isCounted(node.severity) ? severityWords[node.severity] : "");
   const name =
     node.count > 0
@@ -77,7 +87,7 @@ export function nodeLink(
     "data-grouped": node.count > 0 ? "" : null,
     title: nodeDescription(node, isSelf),
   };
-  if (node.isFolded === true)
+  if (node.folded !== undefined)
     return h(
       "button",
       { ...attributes, type: "button", "aria-label": nodeDescription(node, isSelf), "aria-expanded": "false" },
@@ -90,6 +100,17 @@ export function nodeLink(
       ...children,
     );
   return h("a", { ...attributes, href, "data-address": true, "aria-current": isSelf ? "true" : null }, ...children);
+}
+
+const maxCells = 14; // the width of a card
+
+// Creates one cell for each pod of a card, the worst first.
+function cells(folded: readonly GraphNode[]): HTMLElement[] {
+  const rank = (n: GraphNode): number => severities.indexOf(n.severity);
+  const shown = [...folded].sort((a, b) => rank(b) - rank(a)).slice(0, maxCells);
+  if (shown.length === 0) return [];
+  const cell = ({ severity }: GraphNode): HTMLElement => h("span", { class: "cell", "data-severity": severity });
+  return [h("span", { class: "cells", "aria-hidden": "true" }, ...shown.map(cell))];
 }
 
 /** Creates the card of an object. The end of a long name stays visible, because it distinguishes similar names. */
@@ -115,6 +136,7 @@ export function createCard(node: GraphNode, isSelf: boolean, inPanel: boolean, h
       { class: "card-name" },
       h("span", { class: "card-head" }, name.slice(0, tailStart)),
       h("span", {}, name.slice(tailStart)),
+      ...(node.kind === "Pod" ? cells(node.folded ?? []) : []),
     ),
   );
   e.classList.add("card");

@@ -1,7 +1,6 @@
 // Decodes the responses of /api/v1/related, which contain the objects related to one object.
 
 import { readVerdict } from "../../net/verdict.ts";
-import { isCounted } from "../../model/severity.ts";
 import type { Severity } from "../../net/wire.ts";
 
 export const states = ["there", "missing", "forbidden", "unknown"] as const;
@@ -16,12 +15,12 @@ export interface GraphNode {
   readonly name: string;
   readonly state: NodeState;
   readonly reason: string;
-  /** "none" if the object has no verdict, or if the node represents several objects. */
+  /** The worst severity of all objects of the node. "none" if no object has a verdict, or if it is unknown. */
   readonly severity: Severity;
   /** The number of unnamed objects that this node represents. 0 for a single object. */
   readonly count: number;
-  /** Whether the node represents several ReplicaSets without pods that have the same owner. */
-  readonly isFolded?: boolean;
+  /** The objects that share this node, in the order of the graph. undefined for a single object. */
+  readonly folded?: readonly GraphNode[];
 }
 
 export const types = ["owns", "uses", "selects"] as const;
@@ -101,33 +100,6 @@ function node(n: Fields): GraphNode {
 
 const isFields = (v: unknown): v is Fields => typeof v === "object" && v !== null && !Array.isArray(v);
 const text = (v: unknown): string => (typeof v === "string" ? v : "");
-
-/**
- * Combines the old ReplicaSets of each Deployment into one node. A ReplicaSet is old if it has no pods, and another
- * ReplicaSet of the same owner has pods.
- */
-export function foldRevisions(graph: Graph, opened: ReadonlySet<string>): Graph {
-  // Pods can be missing in a truncated graph, so a ReplicaSet without pods is not always old.
-  if (graph.truncated) return graph;
-  const owners = new Set(graph.edges.filter((e) => e.type === "owns").map((e) => e.from));
-  const replicaSets = new Map(graph.nodes.filter((n) => n.kind === "ReplicaSet").map((n) => [n.id, n]));
-  const revisions = new Map<string, GraphNode[]>(); // the ReplicaSets of each owner, by the owner's ID
-  for (const { from, to, type } of graph.edges) {
-    const revision = replicaSets.get(to);
-    if (type === "owns" && revision !== undefined) revisions.set(from, [...(revisions.get(from) ?? []), revision]);
-  }
-  const nodeOf = new Map<string, GraphNode>(); // the node that replaces a ReplicaSet, by the ReplicaSet's ID
-  for (const [owner, all] of revisions) {
-    const old = all.filter((n) => !owners.has(n.id) && n.state === "there" && !isCounted(n.severity) && n.count === 0);
-    const id = `${owner}+revisions`;
-    if (old.length < 2 || old.length === all.length || opened.has(id)) continue;
-    for (const n of old) nodeOf.set(n.id, { ...n, id, name: "", count: old.length, isFolded: true });
-  }
-  const idOf = (id: string): string => nodeOf.get(id)?.id ?? id;
-  const nodes = graph.nodes.map((n) => nodeOf.get(n.id) ?? n);
-  const edges = graph.edges.map((e) => ({ ...e, from: idOf(e.from), to: idOf(e.to) }));
-  return { ...graph, nodes: [...new Map(nodes.map((n) => [n.id, n])).values()], edges };
-}
 
 export interface Relation {
   readonly node: GraphNode;

@@ -7,7 +7,8 @@ import { h } from "../../ui/dom.ts";
 import { mount, unmount } from "../../ui/view.tsx";
 import { formatInteger } from "../../text/format.ts";
 import { GraphView } from "./graph-view.ts";
-import { foldRevisions, types, type Graph } from "./graph.ts";
+import { fold } from "./fold.ts";
+import { types, type Graph } from "./graph.ts";
 import { RelatedList } from "./list.tsx";
 import { cardHeight, cardWidth, linksOf } from "./graph-layout.ts";
 import { refreshInterval, RelatedPoller } from "./poller.ts";
@@ -35,7 +36,7 @@ export class RelatedTab implements Tab {
   private reported = ""; // the last nonempty value of `related`
   private layoutAbort = new AbortController();
   private graph: Graph | null = null;
-  private readonly openedRevisions = new Set<string>();
+  private readonly openedNodes = new Set<string>();
   private requestedObject: JsonObject | null = null;
   private isDeleted = false;
   private readAt = 0; // ms; time of the last read
@@ -60,7 +61,7 @@ export class RelatedTab implements Tab {
     this.graphView.element.addEventListener("click", (e) => {
       const card = e.target instanceof Element ? e.target.closest<HTMLElement>(".card") : null;
       const id = card?.dataset["id"] ?? "";
-      if (card?.localName === "button") return this.openRevisions(id);
+      if (card?.localName === "button") return this.openNode(id);
       RelatedTab.lastOpenedId = e.detail === 0 ? id : "";
     });
     this.render();
@@ -153,11 +154,11 @@ export class RelatedTab implements Tab {
     const isGraph = this.graph !== null && this.graph.nodes.length > 1 && this.mode === "graph";
     if (!isGraph) this.isGraphShown = false;
     this.render();
-    if (this.graph !== null && isGraph) void this.drawGraph(foldRevisions(this.graph, this.openedRevisions));
+    if (this.graph !== null && isGraph) void this.drawGraph(fold(this.graph, this.openedNodes));
   }
 
-  private openRevisions(id: string): void {
-    this.openedRevisions.add(id);
+  private openNode(id: string): void {
+    this.openedNodes.add(id);
     this.draw();
   }
 

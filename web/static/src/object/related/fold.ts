@@ -1,0 +1,68 @@
+// Combines similar objects into one node of the graph, so that a large workload needs few cards. A node is named after
+// the owner of its objects, so it keeps its place while objects come and go.
+
+import { isCounted, severities } from "../../model/severity.ts";
+import type { Graph, GraphNode } from "./graph.ts";
+
+const minPods = 4; // a smaller number of pods is easier to read as cards of their own
+
+/** Combines old ReplicaSets and the pods of one owner, except for the nodes in `opened`. */
+export function fold(graph: Graph, opened: ReadonlySet<string>): Graph {
+  return foldPods(foldRevisions(graph, opened), opened);
+}
+
+/**
+ * Combines the old ReplicaSets of each Deployment into one node. A ReplicaSet is old if it has no pods, and another
+ * ReplicaSet of the same owner has pods.
+ */
+export function foldRevisions(graph: Graph, opened: ReadonlySet<string>): Graph {
+  // Pods can be missing in a truncated graph, so a ReplicaSet without pods is not always old.
+  if (graph.truncated) return graph;
+  const owners = new Set(graph.edges.filter((e) => e.type === "owns").map((e) => e.from));
+  const groups = new Map<string, GraphNode[]>();
+  for (const [owner, all] of ownedNodes(graph, "ReplicaSet")) {
+    const old = all.filter((n) => !owners.has(n.id) && n.state === "there" && !isCounted(n.severity) && n.count === 0);
+    if (old.length > 1 && old.length < all.length) groups.set(`${owner}+revisions`, old);
+  }
+  return combine(graph, groups, opened);
+}
+
+/** Combines the pods of each owner into one node. The subject of the graph stays on its own. */
+export function foldPods(graph: Graph, opened: ReadonlySet<string>): Graph {
+  const subject = graph.nodes[0];
+  const groups = new Map<string, GraphNode[]>();
+  for (const [owner, all] of ownedNodes(graph, "Pod")) {
+    const pods = all.filter((n) => n !== subject && n.state === "there" && n.count === 0);
+    if (pods.length >= minPods) groups.set(`${owner}+pods`, pods);
+  }
+  return combine(graph, groups, opened);
+}
+
+// Returns the nodes of a kind by the ID of their owner.
+function ownedNodes(graph: Graph, kind: string): Map<string, GraphNode[]> {
+  const nodes = new Map(graph.nodes.filter((n) => n.kind === kind).map((n) => [n.id, n]));
+  const owned = new Map<string, GraphNode[]>();
+  for (const { from, to, type } of graph.edges) {
+    const node = nodes.get(to);
+    if (type === "owns" && node !== undefined) owned.set(from, [...(owned.get(from) ?? []), node]);
+  }
+  return owned;
+}
+
+function combine(graph: Graph, groups: ReadonlyMap<string, readonly GraphNode[]>, opened: ReadonlySet<string>): Graph {
+  const nodeOf = new Map<string, GraphNode>(); // the node that replaces an object, by the object's ID
+  for (const [id, folded] of groups) {
+    const [first] = folded;
+    if (first === undefined || opened.has(id)) continue;
+    const severity = worst(folded);
+    for (const n of folded) nodeOf.set(n.id, { ...first, id, name: "", severity, count: folded.length, folded });
+  }
+  if (nodeOf.size === 0) return graph;
+  const idOf = (id: string): string => nodeOf.get(id)?.id ?? id;
+  const nodes = graph.nodes.map((n) => nodeOf.get(n.id) ?? n);
+  const edges = graph.edges.map((e) => ({ ...e, from: idOf(e.from), to: idOf(e.to) }));
+  return { ...graph, nodes: [...new Map(nodes.map((n) => [n.id, n])).values()], edges };
+}
+
+const worst = (nodes: readonly GraphNode[]): GraphNode["severity"] =>
+  severities[Math.max(...nodes.map((n) => severities.indexOf(n.severity)))] ?? "none";
