@@ -52,7 +52,7 @@ func TestWatchCutEverySecond(t *testing.T) {
 // Invariant: I39.
 func TestHalfOpenLink(t *testing.T) {
 	t.Parallel()
-	const ping = 10*time.Second + 10*time.Second // Ping interval plus ping timeout, as in docs/reference.md.
+	const ping = 5*time.Second + 5*time.Second // Ping interval plus ping timeout, as in docs/limits.md.
 	w := open(t, options{})
 	rows := w.startViewers(4, w.rows())
 	stop := w.churn(10)
