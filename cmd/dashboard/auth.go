@@ -73,7 +73,7 @@ func (s *authSettings) options(log *slog.Logger) (auth.Options, error) {
 		},
 	}
 	if !slices.Contains(auth.Modes(), s.mode) {
-		return o, &usageError{fmt.Errorf("--auth is %q; it must be %s", s.mode, strings.Join(auth.Modes(), ", "))}
+		return o, &usageError{fmt.Errorf("--auth is %q; it must be one of %s", s.mode, strings.Join(auth.Modes(), ", "))}
 	}
 	for _, setting := range []struct {
 		flag, mode string
@@ -219,7 +219,7 @@ func readSecret(flag, file string) ([]byte, error) {
 	}
 	text = bytes.TrimRight(text, "\r\n")
 	if len(text) == 0 {
-		return nil, &usageError{fmt.Errorf("%s %s is empty; it must contain the secret", flag, file)}
+		return nil, &usageError{fmt.Errorf("%s %s is empty; it must contain the secret or token", flag, file)}
 	}
 	return text, nil
 }

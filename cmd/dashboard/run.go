@@ -93,8 +93,8 @@ func newCommand(stderr io.Writer) *cobra.Command {
 		},
 	}
 	command.SetVersionTemplate("dashboard {{.Version}}\n")
-	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		return &usageError{fmt.Errorf("%w; see dashboard --help", err)}
+	command.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
+		return &usageError{fmt.Errorf("%w; see %s --help", err, command.CommandPath())}
 	})
 	s.addFlags(command.Flags())
 	command.Flags().BoolP("help", "h", false, "Show the help.")

@@ -126,9 +126,9 @@ func exactArgs(n int) cobra.PositionalArgs {
 		if len(args) == n {
 			return nil
 		}
-		needed := map[int]string{0: "no arguments", 1: "1 argument"}[n]
+		needed := map[int]string{0: "takes no arguments", 1: "needs 1 argument"}[n]
 		return &usageError{
-			fmt.Errorf("share %s needs %s, got %q; see dashboard share %s --help",
+			fmt.Errorf("share %s %s, got %q; see dashboard share %s --help",
 				command.Name(), needed, args, command.Name()),
 		}
 	}

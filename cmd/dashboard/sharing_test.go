@@ -163,7 +163,7 @@ func TestShareUsageErrors(t *testing.T) {
 			"share", "create", "--resource", "core/v1/pods", "--about",
 			"pod.core/p",
 		}, "share revoke needs 1 argument, got": {"share", "revoke"},
-		"share list needs no arguments, got": {"share", "list", "x"}, `--server "localhost:8080" is not the URL`: {
+		"share list takes no arguments, got": {"share", "list", "x"}, `--server "localhost:8080" is not the URL`: {
 			"share", "list", "--server", "localhost:8080",
 		},
 		"unencrypted": {

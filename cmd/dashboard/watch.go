@@ -63,7 +63,7 @@ func (s *watchSettings) options(log *slog.Logger, container func() (uint64, erro
 	ring, err := resource.ParseQuantity(s.ringBytes)
 	if err != nil || ring.Value() < 1<<20 || ring.Value() > 1<<40 {
 		return options, &usageError{
-			fmt.Errorf("--ring-bytes is %q; it must be a size of at least 1Mi, such as 64Mi", s.ringBytes),
+			fmt.Errorf("--ring-bytes is %q; it must be a size from 1Mi to 1Ti, such as 64Mi", s.ringBytes),
 		}
 	}
 	options.Ring.Bytes = int(ring.Value())

@@ -68,7 +68,7 @@ await test("permissions", { timeout: 120_000 }, async (t) => {
     const plain = await newPage(t, browser, { allow, javaScriptEnabled: false });
     await plain.goto(page.url());
     for (const shown of [page, plain])
-      await shown.locator("#note a", { hasText: "Show Pods in all namespaces that you can list" }).click();
+      await shown.locator("#note a", { hasText: "Show Pods in all namespaces where you can list them" }).click();
     await become("the address without script", () => new URL(plain.url()).search, "");
     await become(
       "what is covered without script",

@@ -48,8 +48,8 @@ func overlappingBudget(s *subject.Subject, selected []graph.ID) *verdict.Verdict
 		if slices.ContainsFunc(s.Selected(s.ID.Namespace(), selector, neighbor.Limit), isShared) {
 			s.AddSource(subject.PodsRef, s.ID.Namespace())
 			s.AddSource(other.Resource, s.ID.Namespace())
-			return s.Explain(verdict.Degraded, "MultiplePodDisruptionBudgets", "Its pods cannot be evicted: "+other.String()+
-				" also selects them, and the eviction API supports only one budget for each pod", nil)
+			return s.Explain(verdict.Degraded, "MultiplePodDisruptionBudgets", "Pods that "+other.String()+
+				" also selects cannot be evicted: the eviction API supports only one budget for each pod", nil)
 		}
 	}
 	return nil

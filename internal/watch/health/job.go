@@ -36,11 +36,7 @@ func job(o object.Object, _ Status) result {
 	case !o.Has("status", "startTime"):
 		h.Summary, h.reason = "Not started yet", "NotStarted"
 		h.progress(o.Created(), verdict.Degraded)
-		likely := controllerManager
-		if by := o.Text("spec", "managedBy"); by != "" && by != "kubernetes.io/job-controller" {
-			likely = "its controller " + by + " (spec.managedBy)"
-		}
-		h.explainOverdue("Not started", likely+" is possibly not running")
+		h.explainOverdue("Not started", jobController(o)+" is possibly not running")
 	case active+succeeded+failed == 0 && symptom.StartsPods(o):
 		h.Summary, h.reason = "Started, but no pod has been created", "NoPods"
 		h.progress(o.Time("status", "startTime"), verdict.Degraded)
@@ -50,11 +46,19 @@ func job(o object.Object, _ Status) result {
 			h.progress(o.Time("status", "startTime"), verdict.Degraded)
 			h.promised, h.overdueReason = limit+reportTime, "DeadlineExceeded"
 			h.overdueSummary = fmt.Sprintf(
-				"Runs, although its deadline of %s has passed: %s is possibly not running", limit, controllerManager,
+				"Still running after its deadline of %s: %s is possibly not running", limit, jobController(o),
 			)
 		}
 	}
 	return h
+}
+
+// jobController names the controller that starts and ends the pods of a Job.
+func jobController(o object.Object) string {
+	if by := o.Text("spec", "managedBy"); by != "" && by != "kubernetes.io/job-controller" {
+		return "its controller " + by + " (spec.managedBy)"
+	}
+	return controllerManager
 }
 
 // cronJob returns Failed if the newest run ended without success.
@@ -79,7 +83,7 @@ func cronJob(o object.Object, _ Status) result {
 	case schedule.LastRunFailed(o):
 		h.Status, h.Summary, h.reason = Failed, "Last run did not succeed", "LastRunFailed"
 		if succeeded == "" {
-			h.Summary = "Last run did not succeed, nor did any run before it"
+			h.Summary = "Last run did not succeed, and no run has succeeded so far"
 		}
 		h.severity = verdict.Degraded // The next run can succeed.
 	case succeeded < last:

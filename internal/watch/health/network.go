@@ -24,7 +24,7 @@ func service(o object.Object, status Status) result {
 	case o.Text("spec", "clusterIP") == "None":
 		h.Summary = "Headless: no cluster IP"
 	case o.Text("spec", "clusterIP") == "":
-		h.Summary = "No address assigned"
+		h.Summary = "No cluster IP assigned"
 	}
 	if len(o.Child("spec", "selector")) == 0 {
 		h.Details = []string{"No selector (endpoints managed manually)"}

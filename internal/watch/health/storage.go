@@ -63,7 +63,7 @@ func persistentVolumeClaim(o object.Object, status Status) result {
 func (r *result) limitBinding(o object.Object) {
 	r.progress(o.Created(), verdict.Progressing)
 	r.reason = "Pending"
-	likely := "no volume matches it, or no pod uses it yet"
+	likely := "no volume matches it, its provisioner does not run, or no pod uses it yet"
 	if o.Text("spec", "storageClassName") == "" || o.Text("spec", "volumeName") != "" {
 		r.overdue, likely = verdict.Failed, "no volume matches it, or "+controllerManager+" does not run"
 	}

@@ -57,7 +57,7 @@ func (r *result) applyExpiry(o object.Object) {
 	switch {
 	case expiry.IsZero():
 	case r.Status == InProgress:
-		r.Summary += "; the certificate expires at " + text
+		r.Summary += "; certificate expiry: " + text
 	case r.Status == Current && r.promised == 0:
 		r.progress(expiry, verdict.Degraded)
 		r.overdueReason, r.overdueSummary = "Expired", "The certificate expired at "+text

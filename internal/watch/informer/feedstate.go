@@ -196,7 +196,7 @@ func (f *feed) update(change func(s *feedState) (isChanged bool)) {
 	current := f.state.status
 	f.informer.mu.Unlock()
 	if isChanged {
-		f.informer.options.Log.Info("the state of the resource has changed", "namespace", f.namespace,
+		f.informer.options.Log.Info("the watch state has changed", "namespace", f.namespace,
 			"state", current.State, "reason", current.Reason)
 		f.informer.notify()
 	}

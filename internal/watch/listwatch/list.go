@@ -108,7 +108,7 @@ func each(dec *json.Decoder, opening json.Delim, item func() error) error {
 	case token == nil:
 		return nil
 	case token != opening:
-		return fmt.Errorf("unexpected %v, want %v", token, opening)
+		return fmt.Errorf("unexpected JSON token %q, want %q", fmt.Sprint(token), opening.String())
 	}
 	for dec.More() {
 		if err := item(); err != nil {

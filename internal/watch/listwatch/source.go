@@ -13,6 +13,7 @@ import (
 	"io"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -224,7 +225,7 @@ func (s *Source) List(ctx context.Context, options metav1.ListOptions) (list *Li
 func (s *Source) recover(err *error) {
 	if v := recover(); v != nil {
 		s.options.Panicked(v, debug.Stack())
-		*err = errors.New("the response of the API server could not be decoded; the log has the reason")
+		*err = errors.New("the response of the API server could not be decoded; see the log of Glasshouse")
 	}
 }
 
@@ -304,19 +305,20 @@ func (c *Client) managedFields(
 	if err != nil {
 		return nil, err
 	}
+	full := strings.TrimPrefix(namespace+"/"+name, "/")
 	var o metav1.PartialObjectMetadata
 	const accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 	raw, err := client.Get().NamespaceIfScoped(namespace, namespace != "").
 		Resource(resource.Resource).Name(name).SetHeader("Accept", accept).DoRaw(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("read the authors of %s %s: %w", resource.Resource, name, err)
+		return nil, fmt.Errorf("read the managedFields of %s %s: %w", resource.Resource, full, err)
 	}
 	if err := json.Unmarshal(raw, &o); err != nil {
-		return nil, fmt.Errorf("read the authors of %s %s: %w", resource.Resource, name, err)
+		return nil, fmt.Errorf("read the managedFields of %s %s: %w", resource.Resource, full, err)
 	}
 	managed, err := json.Marshal(o.ManagedFields)
 	if err != nil {
-		return nil, fmt.Errorf("read the authors of %s %s: %w", resource.Resource, name, err)
+		return nil, fmt.Errorf("read the managedFields of %s %s: %w", resource.Resource, full, err)
 	}
 	return managed, nil
 }

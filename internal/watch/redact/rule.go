@@ -164,7 +164,7 @@ func parsePath(text string) ([]step, error) {
 		steps, rest = append(steps, next), rest[length:]
 	}
 	if rest != "" {
-		return nil, fmt.Errorf("%.40q.. has more than %d steps", text, maxSteps)
+		return nil, fmt.Errorf("the path that starts with %.40q has too many parts; the maximum is %d", text, maxSteps)
 	}
 	return steps, nil
 }

@@ -218,7 +218,7 @@ func TestInvalidRules(t *testing.T) {
 		"*:[*]":                               "would mask the whole object",
 		"*:..name":                            "would mask metadata.name",
 		"*:kind":                              "would mask kind",
-		"*:" + strings.Repeat("a.", 40) + "b": "more than 32 steps",
+		"*:" + strings.Repeat("a.", 40) + "b": "too many parts; the maximum is 32",
 		"*:" + strings.Repeat("a", 1000):      "1000",
 	} {
 		rules, err := redact.Parse(text)

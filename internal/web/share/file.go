@@ -46,12 +46,18 @@ func (s *Store) load(dropAnonymous bool) error {
 	var content document
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&content); err != nil || content.Version != 1 {
+	if err := decoder.Decode(&content); err != nil {
 		return unreadable(path, err)
+	}
+	if content.Version != 1 {
+		return unreadable(path, fmt.Errorf("unknown version %d", content.Version))
 	}
 	for i := range content.Shares {
 		l, err := content.Shares[i].activeShare()
-		if err != nil || s.byID[l.ID] != nil || s.byHash[l.hash] != nil {
+		if err == nil && (s.byID[l.ID] != nil || s.byHash[l.hash] != nil) {
+			err = fmt.Errorf("the share link %.40q is not unique", l.ID)
+		}
+		if err != nil {
 			return unreadable(path, err)
 		}
 		if dropAnonymous && l.Creator == nil {
@@ -64,9 +70,6 @@ func (s *Store) load(dropAnonymous bool) error {
 }
 
 func unreadable(path string, err error) error {
-	if err == nil {
-		err = errors.New("unknown version or format")
-	}
 	return fmt.Errorf("%s does not contain share links in the format of this program: %w; restore the file, or "+
 		"remove it to end all links", path, err)
 }
@@ -75,7 +78,7 @@ func (r *record) activeShare() (*activeShare, error) {
 	l := &activeShare{Share: r.Share, ended: make(chan struct{}), openLimit: newLineLimit()}
 	sum, err := hex.DecodeString(r.Hash)
 	if err != nil || len(sum) != len(l.hash) || r.ID == "" || len(r.Parts) == 0 || r.Expires.IsZero() {
-		return nil, fmt.Errorf("the share link %.40q is incomplete", r.ID)
+		return nil, fmt.Errorf("the share link %.40q has a missing or invalid value", r.ID)
 	}
 	copy(l.hash[:], sum)
 	return l, nil

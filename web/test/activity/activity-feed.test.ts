@@ -36,7 +36,10 @@ void test("the footer reports no changes only for the time that the feed covers"
     ],
     [{ staleText: lost, count: 2, size: 2 }, `${gapNote} History starts at 00:10:33.`],
     [{ staleText: lost, count: 300, size: 300, hasMore: true }, gapNote],
-    [{ staleText: lost, size: 2, filtered: true }, `${gapNote} No changes match the filter.`],
+    [
+      { staleText: lost, size: 2, filtered: true },
+      `${gapNote} No changes match the filter, or they are minor and hidden.`,
+    ],
     [{ staleText: lost, complete: false }, gapNote],
     [{ complete: false }, "Loading history…"],
     [{ count: 300, size: 300, hasMore: true }, ""],

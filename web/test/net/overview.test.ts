@@ -55,7 +55,7 @@ void test("an invalid overview is rejected with the reason", () => {
     [{ ...base, problems: [{ name: 7 }] }, "name is not a string"],
     [{ ...base, total: -1 }, "total is not a non-negative integer"],
     [{ ...base, counts: { failed: "1" } }, "counts is not a number"],
-    [{ ...base, watched: [{ state: "sleeping" }] }, "the watch state is unknown"],
+    [{ ...base, watched: [{ state: "sleeping" }] }, "a watched resource has an invalid state"],
     [{ ...base, unexamined: [{}] }, "unexamined is not a string"],
   ] as const)
     assert.equal(readOverview(members), reason);

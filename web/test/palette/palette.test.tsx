@@ -134,7 +134,7 @@ void test("typing shows matching results, and selects the first one", () => {
   p.type("pod");
   assert.deepEqual([p.labels()[1], p.selected()], ["PodTemplates", "0"]);
   p.type("no-such-thing");
-  assert.match(p.dialog.querySelector(".palette-words")?.textContent ?? "", /^No results for “no-such-thing”$/);
+  assert.match(p.dialog.querySelector(".palette-words")?.textContent ?? "", /^Searching for “no-such-thing”…$/);
   assert.deepEqual([p.labels(), p.selected()], [[], ""]);
   assert.equal(p.press("ArrowDown"), true);
   assert.equal(p.press("Enter"), false, "there is nothing to open");

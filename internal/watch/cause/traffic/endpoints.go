@@ -138,8 +138,11 @@ func unreadyEndpoints(s *subject.Subject, o *corev1.Service, all []discovery.End
 	case addresses == 0:
 		return s.Explain(verdict.Degraded, "NoEndpoints", noEndpoints+"its EndpointSlices are empty", nil)
 	}
-	return s.Explain(verdict.Failed, "NoReadyEndpoints", fmt.Sprintf(
-		noEndpoints+"none of %d addresses in its EndpointSlices is ready", addresses), nil)
+	sentence := fmt.Sprintf(noEndpoints+"none of %d addresses in its EndpointSlices is ready", addresses)
+	if addresses == 1 {
+		sentence = noEndpoints + "the only address in its EndpointSlices is not ready"
+	}
+	return s.Explain(verdict.Failed, "NoReadyEndpoints", sentence, nil)
 }
 
 // unservedPorts explains a Service with a port whose name and protocol are in no EndpointSlice. kube-proxy matches the

@@ -102,13 +102,12 @@ func isReady(p *corev1.Pod) bool {
 
 // noPods explains a Service whose selector matches no pod.
 func noPods(s *subject.Subject, selector *objectrefs.Selector) *verdict.Verdict {
-	scaled, why := scaledToZero(s, selector)
-	if scaled == nil {
-		scaled, why = s.OrderlyOwner(), "is healthy without these pods"
+	if scaled, why := scaledToZero(s, selector); scaled != nil {
+		return s.ExplainBy(scaled, s.Own.Severity, "ScaledToZero", fmt.Sprintf(noEndpoints+"%s %s", scaled, why))
 	}
-	if scaled != nil {
-		sentence := fmt.Sprintf(noEndpoints+"%s %s", scaled, why)
-		return s.ExplainBy(scaled, s.Own.Severity, "ScaledToZero", sentence)
+	if owner := s.OrderlyOwner(); owner != nil {
+		sentence := fmt.Sprintf(noEndpoints+"its selector matches no pod, and its owner %s does not need one now", owner)
+		return s.ExplainBy(owner, s.Own.Severity, "ScaledToZero", sentence)
 	}
 	if s.Find(graph.NewID(graph.Kind{Kind: "Pod"}, s.ID.Namespace(), "")).Presence != neighbor.Missing {
 		return nil // The pods are not known completely.

@@ -91,13 +91,13 @@ func (o nodeObstacle) phrase() (plural, singular, noun string) {
 	}
 	switch text {
 	case "Too many pods":
-		return "run", "runs", "too many pods already"
+		return "have reached", "has reached", "the maximum number of pods"
 	case "had untolerated taint(s)", "had taints that the pod didn't tolerate":
 		return "have", "has", "untolerated taints"
 	case "were unschedulable":
 		return "are", "is", "unschedulable (cordoned)"
 	case "had unknown conditions":
-		return "have", "has", "unknown conditions"
+		return "are not", "is not", "known to the scheduler (unknown conditions)"
 	case "didn't have free ports for the requested pod ports":
 		return "have", "has", "no free ports for the host ports of the pod"
 	case "didn't satisfy existing pods anti-affinity rules":
@@ -105,17 +105,17 @@ func (o nodeObstacle) phrase() (plural, singular, noun string) {
 	case "didn't find available persistent volumes to bind":
 		return "have", "has", "no available persistent volume for a claim of the pod"
 	case "did not have enough free storage":
-		return "have", "has", "not enough free storage"
+		return "do not have", "does not have", "enough free storage for a volume of the pod"
 	case "had no available volume zone":
-		return "have", "has", "no available volume zone for the pod"
+		return "are not", "is not", "in the zone or region of a volume of the pod"
 	case "exceed max volume count":
 		return "exceed", "exceeds", "the max volume count"
 	case "had no available disk":
 		return "run", "runs", "another pod that uses the same disk"
 	case "unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod":
-		return "cannot use", "cannot use", "a ReadWriteOncePod claim that another pod uses"
+		return "are excluded by", "is excluded by", "a ReadWriteOncePod claim of the pod that another pod already uses"
 	case "unavailable due to one or more pvc(s) bound to non-existent pv(s)":
-		return "cannot use", "cannot use", "a claim whose volume does not exist"
+		return "are excluded by", "is excluded by", "a claim of the pod whose volume does not exist"
 	case "cannot allocate all claims":
 		return "cannot allocate", "cannot allocate", "all resource claims"
 	}
@@ -127,9 +127,11 @@ func missingRequirement(text string) string {
 	case "didn't match Pod's node affinity/selector", "didn't match Pod's node affinity", "didn't match node selector":
 		return "the node affinity or node selector"
 	case "didn't match PersistentVolume's node affinity", "had volume node affinity conflict":
-		return "the volume node affinity of the pod"
-	case "didn't match pod affinity rules", "didn't match pod affinity/anti-affinity rules":
+		return "the node affinity of a volume of the pod"
+	case "didn't match pod affinity rules":
 		return "the pod affinity"
+	case "didn't match pod affinity/anti-affinity rules": // a general reason of schedulers before 1.22
+		return "the pod affinity or anti-affinity"
 	case "didn't match pod anti-affinity rules":
 		return "the pod anti-affinity"
 	case "didn't match pod topology spread constraints":

@@ -26,14 +26,11 @@ func HasNoMetricsAPI(active object.Condition) bool {
 	return strings.Contains(active.Message, noMetricsAPI)
 }
 
-// Metrics explains why an autoscaler cannot compute the number of replicas, usually because of its metrics.
+// Metrics explains why an autoscaler cannot compute the number of replicas.
 func Metrics(active object.Condition) string {
 	if HasNoMetricsAPI(active) {
 		return "Cannot read metrics: the cluster has no resource metrics API (metrics.k8s.io)"
 	}
-	problem := "Cannot read metrics: "
-	if active.Reason != "" && !strings.Contains(active.Reason, "Metric") { // Such as InvalidSelector.
-		problem = "Cannot compute the replica count: "
-	}
-	return problem + active.ShortExplanation("the HPA was unable to compute the replica count: ")
+	return "Cannot compute the replica count: " +
+		active.ShortExplanation("the HPA was unable to compute the replica count: ")
 }

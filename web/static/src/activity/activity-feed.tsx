@@ -391,7 +391,9 @@ export function footerText(f: FooterState): string {
         : `History is complete since ${f.since}. Earlier changes may be missing.`,
     );
   if (f.size > 0)
-    return join(f.filtered ? "No changes match the filter." : "There are only minor changes, and these are hidden.");
+    return join(
+      f.filtered ? "No changes match the filter, or they are minor and hidden." : "All changes are minor, and hidden.",
+    );
   const until = f.staleText === null ? `since ${f.since}` : `from ${f.since} until then`;
   const subject =
     f.kinds === null

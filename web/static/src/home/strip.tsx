@@ -43,7 +43,11 @@ function Requested(props: { label: string; amount: Amount | null; text: (part: n
     <Fact
       label={`${label} requested`}
       tone={value > 100 ? "bad" : value >= 90 ? "warn" : ""}
-      title={`The pods request ${text(requested, allocatable)} that the nodes can allocate.`}
+      title={
+        allocatable > 0
+          ? `The pods request ${text(requested, allocatable)} that are allocatable on the nodes.`
+          : "The allocatable amount of the nodes is unknown."
+      }
     >
       {allocatable > 0 ? `${text(requested, allocatable)} (${value}%)` : "unknown"}
       {allocatable > 0 && <Meter value={value} />}

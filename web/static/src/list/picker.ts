@@ -337,7 +337,10 @@ export class Picker implements KindListener {
     a.dataset["state"] = k.state;
     a.toggleAttribute("data-namespaced", k.namespaced);
     const isHealthy = k.state === "" || k.state === "live" || k.state === "syncing";
-    const namespaceText = k.namespaces === 0 ? "" : `, in ${formatInteger(k.namespaces)} of the namespaces`;
+    const namespaceText =
+      k.namespaces === 0
+        ? ""
+        : `, read only in ${formatInteger(k.namespaces)} namespace${k.namespaces === 1 ? "" : "s"}`;
     const text = `${name} (${k.ref})${namespaceText}`;
     // Use the title only for a resource without problems. With a problem, use the tooltip of ui/tooltip.ts, because it
     // also appears on keyboard focus.

@@ -160,7 +160,7 @@ export class Feed implements Handler {
             ? latestChange(m.events, this.rows)
             : null;
         if (!(this.rows instanceof Rows) || !this.rows.apply(m))
-          return this.resync("an event does not match the cached rows");
+          return this.resync("a received change does not match the loaded rows");
         this.problem = null;
         // More rows than the limit lead to a window. A loaded list can exceed the limit by 20 %, or by 100 % while the
         // mouse pointer freezes its order.
@@ -188,7 +188,7 @@ export class Feed implements Handler {
         // Before the first message of a new window, the rows of the previous list stay on the screen.
         const window = this.rows instanceof WindowRows ? this.rows : this.emptyRows();
         if (!(window instanceof WindowRows) || !window.apply(m))
-          return this.resync("an event does not match the cached window");
+          return this.resync("a received change does not match the loaded part of the list");
         this.rows = window;
         this.problem = null;
         this.events += m.changes;

@@ -154,7 +154,7 @@ export class ObjectStore implements Handler {
         break;
       case "update":
         if (this.object === null || this.deletedAt !== null || uid(this.object) !== e.uid)
-          return "a received patch is for another object";
+          return "a received patch is for an object that is not loaded";
         try {
           this.object = immutableJSONPatch(this.object, e.patch.slice()) as JsonObject;
         } catch {

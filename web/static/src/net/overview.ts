@@ -206,7 +206,7 @@ function apiServer(v: unknown): Summary["apiServer"] {
 
 function watched(o: JsonObject): Watched {
   const state = states.find((s) => s === o["state"]);
-  if (state === undefined) throw new InvalidOverview("the watch state is unknown");
+  if (state === undefined) throw new InvalidOverview("a watched resource has an invalid state");
   return {
     resource: text(o["resource"], "resource"),
     kind: text(o["kind"], "kind"),

@@ -43,6 +43,9 @@ export const emptyResponse: SearchResponse = { results: [], searched: [], omitte
 export const isPending = ({ count, state }: SearchedResource): boolean =>
   count === null && (state === "syncing" || state === "stale");
 
+/** The server is not asked for shorter texts. */
+export const minSearchLength = 2;
+
 export class Search {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private pending: AbortController | null = null;
@@ -59,7 +62,7 @@ export class Search {
    */
   request(q: string, shown: string): void {
     this.stop();
-    if (q.length < 2) return;
+    if (q.length < minSearchLength) return;
     if (this.isUnsupported) return this.onResponse(q, { ...emptyResponse, trouble: unsupportedText });
     this.timer = setTimeout(() => void this.send(q, shown, firstRepeat), debounceDelay);
   }
@@ -100,7 +103,7 @@ export class Search {
   }
 }
 
-const unsupportedText = "This server cannot search other resources.";
+const unsupportedText = "This server has no search API, so only the data on this page was searched.";
 
 /** Decodes a search response. Invalid elements are skipped. */
 export function readSearchResponse(body: unknown): SearchResponse {

@@ -13,7 +13,7 @@ import { PaletteSearch, type PaletteItem, type SearchContext } from "./palette-s
 import { coverageDetails, searchCoverage } from "./search-coverage.ts";
 import { isCharacterKey, singleKeysEnabled } from "../ui/single-key.ts";
 import type { Live } from "../net/live.ts";
-import { emptyResponse, Search, type SearchResponse } from "../net/search.ts";
+import { emptyResponse, isPending, minSearchLength, Search, type SearchResponse } from "../net/search.ts";
 import type { ObjectName, View } from "../model/view.ts";
 
 /** The data and functions of the page that the palette uses. */
@@ -113,7 +113,7 @@ export class Palette {
     this.items = results.items;
     const text = this.text.trim();
     const isEmpty = this.items.length === 0 && results.words === "";
-    this.message = isEmpty ? `No results for “${text}”` : results.words;
+    this.message = isEmpty ? noResultsText(text, response) : results.words;
     this.coverage = text === "" || text.startsWith(":") ? "" : searchCoverage(context, response);
     this.details = coverageDetails(response, context.kinds);
     // If more results arrive, the same item stays selected.
@@ -278,4 +278,10 @@ function highlightRanges(label: string, ranges: readonly number[]): ComponentChi
   }
   out.push(label.slice(from));
   return out;
+}
+
+function noResultsText(text: string, response: SearchResponse): string {
+  if (response === emptyResponse && text.length >= minSearchLength && !text.startsWith(":"))
+    return `Searching for “${text}”…`;
+  return `No results for “${text}”${response.searched.some(isPending) ? " so far" : ""}`;
 }

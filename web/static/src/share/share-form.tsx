@@ -236,7 +236,7 @@ async function createLink(choice: ShareChoice, seconds: number, note: string): P
       signal: AbortSignal.timeout(20_000),
     });
   } catch {
-    throw new Error("Glasshouse cannot be reached. The link was probably not created: check the list under Links.");
+    throw new Error("Glasshouse did not respond. The link may have been created: check the list under Links.");
   }
   if (!response.ok) {
     const { title, detail } = await problemOf(response);

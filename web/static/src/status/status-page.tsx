@@ -56,7 +56,7 @@ export class StatusPage {
     });
     this.onDate(response.headers.get("date"));
     const watchStatus = response.ok ? readWatchStatus(await response.json()) : null;
-    if (watchStatus === null) throw new Error(`invalid watch status in a response with status ${response.status}`);
+    if (watchStatus === null) throw new Error(`the response with status ${response.status} has no valid watch status`);
     return watchStatus;
   }
 

@@ -46,7 +46,7 @@ export function drawNote(element: HTMLElement, n: Note | null, ref: string, reso
   const link = (label: string, to: string): Node =>
     h("p", {}, h("a", { href: formatView(defaultView(to)), "data-ref": to }, label));
   if (n.act === "show-all") parts.push(link("Clear filters", ref));
-  if (n.act === "show-allowed") parts.push(link(`Show ${resource} in all namespaces that you can list`, ref));
+  if (n.act === "show-allowed") parts.push(link(`Show ${resource} in all namespaces where you can list them`, ref));
   if (n.act === "view-namespaces") parts.push(link("View namespaces", "core/v1/namespaces"));
   if (n.act === "retry") {
     const b = h("button", { type: "button" }, "Try again");

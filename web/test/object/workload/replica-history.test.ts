@@ -49,7 +49,7 @@ void test("each version with other numbers is a step", () => {
     ["Desired", "Ready", "Updated"],
   );
   assert.deepEqual(chart.markers, [{ at: start / 1000 + 60, text: "Spec changed at 10:01:00 by kubectl" }]);
-  assert.equal(history.sentence(start + 120_000), "4 of 4 ready, at least 2 in this time. History starts at 10:00:00.");
+  assert.equal(history.sentence(start + 120_000), "4 of 4 ready (lowest: 2). History starts at 10:00:00.");
 });
 
 void test("without changes, there is one line from the start of the history, and a gap before it", () => {

@@ -62,7 +62,7 @@ const limits = [
   ["Max", "max"],
   ["Default request", "defaultRequest"],
   ["Default limit", "default"],
-  ["Max limit/request", "maxLimitRequestRatio"],
+  ["Max limit/request ratio", "maxLimitRequestRatio"],
 ] as const;
 
 export function limitRange(o: unknown): (Section | null)[] {

@@ -66,7 +66,7 @@ export function mergedNote(s: MergedSituation): Note | null {
   if (forbidden !== null) return forbidden;
   if (!s.hasPods) return make("No pods", `This ${s.kind} has no selector, so it has no pods.`);
   if (!s.isComplete) return null;
-  if (s.pods === 0) return make("No pods", "There is no pod whose log could be read.", "Logs of new pods appear here.");
+  if (s.pods === 0) return make("No pods", `This ${s.kind} has no pods now.`, "Logs of new pods appear here.");
   const problem = firstProblem(s.states);
   if (problem !== null && s.states.every((state) => state.at === "refused"))
     return problem.status === 403

@@ -119,7 +119,7 @@ export function emptyNote(situation: LogSituation): EmptyNote | null {
     return state.isSlow
       ? make(
           "Waiting for log output…",
-          "The API server has not responded. For an empty log, it may respond only with the first line.",
+          "The API server has not responded yet. If the log is empty, it may not respond until the container writes a line.",
           "New lines appear here automatically.",
         )
       : null;

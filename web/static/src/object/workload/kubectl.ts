@@ -53,7 +53,12 @@ export function kubectlCommands(kind: Kind, name: ObjectName, hasLogs: boolean):
     { label: "Describe", text: `kubectl describe ${object}${scope}` },
     { label: "Events", text: `kubectl events${scope} --for ${resource}/${shellWord(name.name)}` },
   ];
-  if (hasLogs) commands.push({ label: "Logs", text: `kubectl logs ${target}${scope} --all-containers --prefix -f` });
+  // kubectl reads the log of one pod of a workload, and cannot find the pods of a CronJob.
+  if (hasLogs && kind.ref !== "batch/v1/cronjobs")
+    commands.push({
+      label: kind.ref === "core/v1/pods" ? "Logs" : "Logs of one pod",
+      text: `kubectl logs ${target}${scope} --all-containers --prefix -f`,
+    });
   if (kind.ref === "core/v1/pods")
     commands.push({ label: "Previous logs", text: `kubectl logs ${target}${scope} --all-containers --previous` });
   if (withRollout.test(kind.ref))

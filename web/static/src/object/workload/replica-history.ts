@@ -81,7 +81,7 @@ export class ReplicaHistory {
     const start = `History starts at ${clockTime(this.history.since, now)}.`;
     if (last === undefined || last.desired === null || last.ready === null) return start;
     const low = Math.min(...points.flatMap((p) => (p.ready === null ? [] : [p.ready])));
-    const lowest = low < last.ready ? `, at least ${formatInteger(low)} in this time` : "";
+    const lowest = low < last.ready ? ` (lowest: ${formatInteger(low)})` : "";
     return `${formatInteger(last.ready)} of ${formatInteger(last.desired)} ready${lowest}. ${start}`;
   }
 

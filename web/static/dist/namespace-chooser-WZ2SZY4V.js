@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c}from"./chunk-ZFICAGOU.js";import"./chunk-K5KVWPQ5.js";import"./chunk-OKJZBO5G.js";import"./chunk-QEESRTRU.js";import"./chunk-5AGDOZQC.js";import"./chunk-ATB4R42E.js";export{b as isNamespaceName,a as matchingNamespaces,c as namespaceChooser};
