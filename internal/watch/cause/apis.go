@@ -22,24 +22,17 @@ func apiService(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Severity <= verdict.OK {
 		return nil
 	}
-	o := neighbor.Decode[struct {
-		Spec struct {
-			Service *struct {
-				Namespace string `json:"namespace"`
-				Name      string `json:"name"`
-				Port      *int32 `json:"port"`
-			} `json:"service"`
-		} `json:"spec"`
-	}](s.Object)
-	ref := o.Spec.Service
-	if ref == nil {
+	called := neighbor.Decode[struct {
+		Spec calledService `json:"spec"`
+	}](s.Object).Spec
+	if called.Service == nil {
 		return nil
 	}
-	target := s.Find(graph.NewID(graph.Kind{Kind: "Service"}, ref.Namespace, ref.Name))
+	target := called.find(s)
 	if s.HasProblem(&target) {
-		return s.Inherit(&target, verdict.Failed, "Service "+ref.Namespace+"/"+ref.Name+": ")
+		return s.Inherit(&target, verdict.Failed, "Service "+called.Service.Namespace+"/"+called.Service.Name+": ")
 	}
-	v := serviceDown(s, &target, ref.Port, verdict.Failed)
+	v := called.serviceDown(s, &target, verdict.Failed)
 	if v != nil {
 		v.Sentence = "Not available: " + v.Sentence
 	}

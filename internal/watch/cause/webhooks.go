@@ -23,27 +23,21 @@ func webhooks(s *subject.Subject) *verdict.Verdict {
 	o := neighbor.Decode[struct {
 		Webhooks []struct {
 			Name          string                         `json:"name"`
-			ClientConfig  admission.WebhookClientConfig  `json:"clientConfig"`
+			ClientConfig  calledService                  `json:"clientConfig"`
 			FailurePolicy *admission.FailurePolicyType   `json:"failurePolicy"`
 			Rules         []admission.RuleWithOperations `json:"rules"`
 		} `json:"webhooks"`
 	}](s.Object)
 	for n := range o.Webhooks {
 		w := &o.Webhooks[n]
-		ref := w.ClientConfig.Service
-		if ref == nil || len(w.Rules) == 0 {
+		if len(w.Rules) == 0 {
 			continue // The API server never calls a webhook without rules.
 		}
 		severity, effect := verdict.Failed, "blocks "
 		if w.FailurePolicy != nil && *w.FailurePolicy == admission.Ignore {
 			severity, effect = verdict.Degraded, "is skipped for "
 		}
-		target := s.Find(graph.NewID(graph.Kind{Kind: "Service"}, ref.Namespace, ref.Name))
-		v := serviceDown(s, &target, ref.Port, severity)
-		if v == nil {
-			v = untrusted(s, w.ClientConfig.CABundle, severity)
-		}
-		if v != nil {
+		if v := w.ClientConfig.webhookDown(s, severity); v != nil {
 			v.Reason = "WebhookDown"
 			v.Sentence = fmt.Sprintf("Webhook %s %s%s: %s", w.Name, effect, rulesText(w.Rules), v.Sentence)
 			return v
@@ -99,20 +93,12 @@ func definition(s *subject.Subject) *verdict.Verdict {
 		Spec struct {
 			Conversion struct {
 				Webhook struct {
-					ClientConfig admission.WebhookClientConfig `json:"clientConfig"`
+					ClientConfig calledService `json:"clientConfig"`
 				} `json:"webhook"`
 			} `json:"conversion"`
 		} `json:"spec"`
 	}](s.Object).Spec.Conversion.Webhook.ClientConfig
-	ref := conversion.Service
-	if ref == nil {
-		return nil
-	}
-	target := s.Find(graph.NewID(graph.Kind{Kind: "Service"}, ref.Namespace, ref.Name))
-	v := serviceDown(s, &target, ref.Port, verdict.Failed)
-	if v == nil {
-		v = untrusted(s, conversion.CABundle, verdict.Failed)
-	}
+	v := conversion.webhookDown(s, verdict.Failed)
 	if v != nil {
 		v.Reason = "ConversionWebhookDown"
 		v.Sentence = "Objects cannot be converted between versions: " + v.Sentence
@@ -120,17 +106,39 @@ func definition(s *subject.Subject) *verdict.Verdict {
 	return v
 }
 
-// defaultPort is the port of a Service at which the API server calls a webhook if the configuration has no port.
+// calledService is the Service that the API server calls for a webhook or for an APIService.
+type calledService struct {
+	Service  *admission.ServiceReference `json:"service"` // Nil for a URL, or for an API of the API server itself.
+	CABundle []byte                      `json:"caBundle"`
+}
+
+func (c *calledService) find(s *subject.Subject) neighbor.Neighbor {
+	return s.Find(graph.NewID(graph.Kind{Kind: "Service"}, c.Service.Namespace, c.Service.Name))
+}
+
+// webhookDown returns a verdict if the API server cannot call the Service of a webhook, otherwise nil.
+func (c *calledService) webhookDown(s *subject.Subject, severity verdict.Severity) *verdict.Verdict {
+	if c.Service == nil {
+		return nil
+	}
+	n := c.find(s)
+	if v := c.serviceDown(s, &n, severity); v != nil {
+		return v
+	}
+	return untrusted(s, c.CABundle, severity)
+}
+
+// defaultPort is the port of a Service at which the API server calls it if the reference has no port.
 const defaultPort = 443
 
-// serviceDown returns a verdict if the Service of a webhook does not exist, does not have the port, or is failed;
-// otherwise nil. The API server does not check the ports of an ExternalName or headless Service.
-func serviceDown(
-	s *subject.Subject, n *neighbor.Neighbor, port *int32, severity verdict.Severity,
+// serviceDown returns a verdict if the Service n does not exist, does not have the port, or is failed; otherwise nil.
+// The API server does not check the ports of an ExternalName or headless Service.
+func (c *calledService) serviceDown(
+	s *subject.Subject, n *neighbor.Neighbor, severity verdict.Severity,
 ) *verdict.Verdict {
 	number := int32(defaultPort)
-	if port != nil {
-		number = *port
+	if c.Service.Port != nil {
+		number = *c.Service.Port
 	}
 	switch o := neighbor.Decode[corev1.Service](n.Object); {
 	case n.Presence == neighbor.Missing:
