@@ -94,7 +94,8 @@ func policy(s *subject.Subject) *verdict.Verdict {
 		severity, effect = effectOf(&s.Neighbor)
 	}
 	sentence := fmt.Sprintf("the cluster does not serve %s, the kind of its parameters (%s)", kind.Kind, kind.APIVersion)
-	return s.Explain(severity, "ParamKindNotFound", effect+sentence, nil)
+	// The sentence does not describe the bindings. The severity, which each viewer sees, also depends on their existence.
+	return subject.ExplainAlone(s, severity, "ParamKindNotFound", effect+sentence)
 }
 
 // ingressClass reports an IngressClass whose parameters do not exist. It ignores a kind that the cluster does not

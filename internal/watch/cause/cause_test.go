@@ -234,11 +234,14 @@ func (c *cluster) checkSources(t *testing.T, id graph.ID, v *verdict.Verdict) {
 	if !c.objects[id].verdict.IsInherited() {
 		return
 	}
+	if !v.Sources.Within(func(resource, _ string) bool { return resource != "" }) {
+		t.Errorf("%v: the sources of %q are %q, so restricted viewers never get the sentence", id, v.Sentence, v.Sources)
+	}
 	own := c.objects[id].verdict.Own().Unpack()
 	texts := v.Sentence
 	if v.Cause != nil {
 		texts += " " + v.Cause.Sentence
-		if !v.Sources.Contains(v.Cause.Resource, v.Cause.Namespace) {
+		if v.Cause.Resource != "" && !v.Sources.Contains(v.Cause.Resource, v.Cause.Namespace) {
 			t.Errorf("%v: the sources %q do not include the cause %+v", id, v.Sources, v.Cause.Object)
 		}
 	}
@@ -248,6 +251,36 @@ func (c *cluster) checkSources(t *testing.T, id graph.ID, v *verdict.Verdict) {
 		if isNamed && other != id && !v.Sources.Contains(ref(other.Kind), other.Namespace()) &&
 			!bytes.Contains(c.objects[id].text, []byte(name)) {
 			t.Errorf("%v: %q names %v, but the sources are %q", id, texts, other, v.Sources)
+		}
+	}
+}
+
+// A viewer needs no permission for other objects to read a sentence that is based only on the object itself. An heir of
+// the verdict names the object, so a viewer of the heir needs the permission to read the object.
+func TestOwnContentIsItsOnlySource(t *testing.T) {
+	for file, test := range map[string]struct {
+		kind            graph.Kind
+		namespace, name string
+		want            verdict.Sources
+	}{
+		"policy-parameters-unserved": {
+			graph.Kind{Group: "admissionregistration.k8s.io", Kind: "ValidatingAdmissionPolicy"}, "", "limits", verdict.Own,
+		},
+		"webhook-service-port": {
+			graph.Kind{Group: "admissionregistration.k8s.io", Kind: "ValidatingWebhookConfiguration"},
+			"", "expired", verdict.Own,
+		},
+		"service-manual-endpoints": {graph.Kind{Kind: "Service"}, "shop", "numeric", verdict.Own},
+		"custom-kind-unserved":     {graph.Kind{Group: "example.com", Kind: "Widget"}, "shop", "one", verdict.Own},
+		"custom-kind-unserved-heir": {
+			graph.Kind{Group: "example.com", Kind: "Widget"}, "shop", "two", "example.com/v1/widgets shop",
+		},
+	} {
+		c, _ := load(t, "testdata/"+strings.TrimSuffix(file, "-heir")+".yaml")
+		c.evaluate(t)
+		o := c.objects[graph.NewID(test.kind, test.namespace, test.name)]
+		if v := o.verdict.Unpack(); !o.verdict.IsInherited() || v.Sources != test.want {
+			t.Errorf("%s: got sources %q of %s, want %q", file, v.Sources, describe(v), test.want)
 		}
 	}
 }

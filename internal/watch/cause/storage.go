@@ -75,9 +75,11 @@ const likelyUnbound = "no volume matches it, or its provisioner does not run"
 // hasDefaultClass reports whether the cluster has a default storage class. It also returns true if that is not known.
 func hasDefaultClass(s *subject.Subject) bool {
 	kind := graph.Kind{Group: "storage.k8s.io", Kind: "StorageClass"}
-	if s.Find(graph.NewID(kind, "", "")).Presence != neighbor.Missing {
+	classes := s.Find(graph.NewID(kind, "", ""))
+	if classes.Presence != neighbor.Missing {
 		return true // The classes are not known completely.
 	}
+	s.AddSource(classes.Resource, "")
 	return slices.ContainsFunc(s.All(kind, "", neighbor.Limit), func(n neighbor.Neighbor) bool {
 		class := neighbor.Decode[storage.StorageClass](n.Object)
 		return class.Annotations["storageclass.kubernetes.io/is-default-class"] == "true"
@@ -100,7 +102,7 @@ func overdueClaim(s *subject.Subject, likely string) *verdict.Verdict {
 		return nil
 	}
 	problem, _, _ := strings.Cut(s.Own.Sentence, ": ")
-	return s.Explain(verdict.Failed, s.Own.Reason, problem+": "+likely, nil)
+	return subject.ExplainAlone(s, verdict.Failed, s.Own.Reason, problem+": "+likely)
 }
 
 // claimedVolume explains a claim that names a volume which belongs to another claim, or to a deleted one.

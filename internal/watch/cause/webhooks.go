@@ -169,7 +169,7 @@ func untrusted(s *subject.Subject, bundle []byte, severity verdict.Severity) *ve
 	if expiry.IsZero() || s.Now().Before(expiry) {
 		return nil
 	}
-	return s.Explain(severity, "CertificateExpired",
+	return subject.ExplainAlone(s, severity, "CertificateExpired",
 		"All certificates in the caBundle of the webhook have expired, the last one at "+
-			expiry.UTC().Format(time.RFC3339), nil)
+			expiry.UTC().Format(time.RFC3339))
 }

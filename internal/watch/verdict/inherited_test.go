@@ -74,6 +74,13 @@ func TestSources(t *testing.T) {
 	if both.Within(isPods) || !pods.Within(isPods) || verdict.Sources("").Within(isPods) {
 		t.Error("Within: want true only if all sources meet the condition, and there is one")
 	}
+	own := pods.With(verdict.Own)
+	if !verdict.Own.Within(isPods) || !own.Within(isPods) || events.With(verdict.Own).Within(isPods) {
+		t.Error("Within: want that Own needs no permission, and that other sources need one")
+	}
+	if own.ForHeir(events) != both || verdict.Own.ForHeir(events) != events || pods.ForHeir(events) != pods {
+		t.Errorf("ForHeir: got %q", own.ForHeir(events))
+	}
 	if !both.Contains("core/v1/pods", "a") || both.Contains("core/v1/pods", "b") {
 		t.Error("Contains: got another result")
 	}

@@ -67,6 +67,10 @@ type Verdict struct {
 // Sources is a set of resources in namespaces, as sorted lines of the form "core/v1/pods team-a".
 type Sources string
 
+// Own is the set for a text that is based only on the content of the object with the verdict. Each viewer of the object
+// may read such a text.
+const Own Sources = "own"
+
 // Source returns the set of one resource in a namespace. The namespace of a cluster-scoped resource is empty.
 func Source(resource, namespace string) Sources { return Sources(resource + " " + namespace) }
 
@@ -84,12 +88,25 @@ func (s Sources) Contains(resource, namespace string) bool {
 	return slices.Contains(strings.Split(string(s), "\n"), string(Source(resource, namespace)))
 }
 
-// Within reports whether all sources meet a condition. It is false for an empty set.
+// ForHeir returns the set for an object that inherits the texts: the source replaces Own.
+func (s Sources) ForHeir(source Sources) Sources {
+	lines := strings.Split(string(s), "\n")
+	at := slices.Index(lines, string(Own))
+	if at < 0 {
+		return s
+	}
+	return Sources(strings.Join(slices.Delete(lines, at, at+1), "\n")).With(source)
+}
+
+// Within reports whether all sources, except Own, meet a condition. It is false for an empty set.
 func (s Sources) Within(condition func(resource, namespace string) bool) bool {
 	if s == "" {
 		return false
 	}
 	for line := range strings.SplitSeq(string(s), "\n") {
+		if line == string(Own) {
+			continue
+		}
 		if resource, namespace, _ := strings.Cut(line, " "); !condition(resource, namespace) {
 			return false
 		}

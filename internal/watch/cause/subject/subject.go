@@ -45,10 +45,21 @@ func (s *Subject) Complete(v *verdict.Verdict) {
 	if v.Cause == nil {
 		return
 	}
-	v.Sources = v.Sources.With(verdict.Source(v.Cause.Resource, v.Cause.Namespace))
+	if v.Via == nil || v.Cause.Resource != "" {
+		v.Sources = v.Sources.With(sourceOf(v.Cause))
+	}
 	if v.Cause.Object == neighbor.ObjectOf(&s.Neighbor) {
 		v.Cause = nil
 	}
+}
+
+// sourceOf returns the source of a text about a cause. If the cluster does not serve the kind of a missing object, only
+// the subject names the object.
+func sourceOf(c *verdict.Cause) verdict.Sources {
+	if c.Missing && c.Resource == "" {
+		return verdict.Own
+	}
+	return verdict.Source(c.Resource, c.Namespace)
 }
 
 // Explain returns a verdict with a cause, which can be nil. The severity is at least the subject's own severity.
@@ -56,6 +67,12 @@ func (s *Subject) Explain(severity verdict.Severity, reason, sentence string, ca
 	return &verdict.Verdict{
 		Severity: max(severity, s.Own.Severity), Reason: reason, Sentence: sentence, Cause: cause,
 	}
+}
+
+// ExplainAlone returns a verdict whose sentence is based only on the content of the subject.
+func ExplainAlone(s *Subject, severity verdict.Severity, reason, sentence string) *verdict.Verdict {
+	s.sources = s.sources.With(verdict.Own)
+	return s.Explain(severity, reason, sentence, nil)
 }
 
 // ExplainBy returns a verdict whose cause is a neighbor. The sentence is also about the neighbor.
@@ -72,7 +89,7 @@ func (s *Subject) Inherit(n *neighbor.Neighbor, severity verdict.Severity, prefi
 	if cause == nil {
 		cause = &verdict.Cause{Object: neighbor.ObjectOf(n), Sentence: of.Why()}
 	}
-	s.sources = s.sources.With(of.Sources)
+	s.sources = s.sources.With(of.Sources.ForHeir(verdict.Source(n.Resource, n.ID.Namespace())))
 	// A ReplicaSet only passes on the problem of a pod, so it is not a source of the text.
 	passesOn := n.ID.Kind.Kind == "ReplicaSet" && of.Sources.Contains(PodsRef, n.ID.Namespace())
 	if prefix != "" || !passesOn {

@@ -218,7 +218,6 @@ func externalAddress(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 			return nil // This user of the Service possibly needs no DNS.
 		}
 	}
-	return s.Explain(verdict.Degraded, "InvalidExternalName", fmt.Sprintf(
-		"The external name %s is an IP address, which DNS cannot resolve: use an EndpointSlice instead", o.Spec.ExternalName,
-	), nil)
+	return subject.ExplainAlone(s, verdict.Degraded, "InvalidExternalName", fmt.Sprintf(
+		"The external name %s is an IP address, which DNS cannot resolve: use an EndpointSlice instead", o.Spec.ExternalName))
 }
