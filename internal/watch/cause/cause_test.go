@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause"
@@ -19,6 +21,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/health"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
+	"github.com/glasshouse-project/glasshouse/internal/watch/permit"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -58,11 +62,8 @@ func isNamespaced(kind graph.Kind) (namespaced, ok bool) {
 }
 
 func ref(kind graph.Kind) string {
-	group := kind.Group
-	if group == "" {
-		group = "core"
-	}
-	return group + "/v1/" + strings.ToLower(kind.Kind) + "s"
+	r, _ := meta.UnsafeGuessKindToResource(schema.GroupVersionKind{Group: kind.Group, Version: "v1", Kind: kind.Kind})
+	return cmp.Or(kind.Group, "core") + "/v1/" + r.Resource
 }
 
 func (c *cluster) Find(id graph.ID) neighbor.Neighbor {
@@ -251,6 +252,33 @@ func (c *cluster) checkSources(t *testing.T, id graph.ID, v *verdict.Verdict) {
 		if isNamed && other != id && !v.Sources.Contains(ref(other.Kind), other.Namespace()) &&
 			!bytes.Contains(c.objects[id].text, []byte(name)) {
 			t.Errorf("%v: %q names %v, but the sources are %q", id, texts, other, v.Sources)
+		}
+	}
+}
+
+// A permission is reviewed for each resource of Kubernetes that a rule uses as a source. Restricted viewers would
+// otherwise never get the sentences about these resources.
+func TestSourcesAreReviewed(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reviewed []string // Without the version, because all fixtures have the version v1.
+	for _, r := range permit.CauseResources() {
+		reviewed = append(reviewed, cmp.Or(r.Group, "core")+" "+r.Resource)
+	}
+	for _, file := range files {
+		c, _ := load(t, file)
+		c.evaluate(t)
+		for _, id := range c.order {
+			c.objects[id].verdict.Unpack().Sources.Within(func(ref, _ string) bool {
+				part := strings.Split(ref, "/")
+				isBuiltIn := len(part) == 3 && (part[0] == "core" || resource.IsBuiltIn(part[0]))
+				if isBuiltIn && !slices.Contains(reviewed, part[0]+" "+part[2]) {
+					t.Errorf("%s: %s is a source, but not a cause resource", file, ref)
+				}
+				return true
+			})
 		}
 	}
 }

@@ -10,22 +10,46 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// causeResources are the resources whose objects most often are the cause of a verdict, sorted by ref.
-var causeResources = []resource.Resource{ //nolint:gochecknoglobals // Constant.
-	{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"},
-	{Group: "apps", Version: "v1", Resource: "deployments", Namespaced: true},
-	{Group: "apps", Version: "v1", Resource: "replicasets", Namespaced: true},
-	{Group: "batch", Version: "v1", Resource: "jobs", Namespaced: true},
-	{Version: "v1", Resource: "configmaps", Namespaced: true},
-	{Version: "v1", Resource: "events", Namespaced: true},
-	{Version: "v1", Resource: "nodes"},
-	{Version: "v1", Resource: "persistentvolumeclaims", Namespaced: true},
-	{Version: "v1", Resource: "pods", Namespaced: true},
-	{Version: "v1", Resource: "resourcequotas", Namespaced: true},
-	{Version: "v1", Resource: "secrets", Namespaced: true},
-	{Version: "v1", Resource: "serviceaccounts", Namespaced: true},
-	{Version: "v1", Resource: "services", Namespaced: true},
-	{Group: "storage.k8s.io", Version: "v1", Resource: "storageclasses"},
+// CauseResources returns the built-in resources whose objects the rules of package cause use as sources, sorted by ref.
+func CauseResources() []resource.Resource {
+	return []resource.Resource{
+		{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "mutatingadmissionpolicies"},
+		{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "mutatingwebhookconfigurations"},
+		{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "validatingadmissionpolicies"},
+		{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "validatingwebhookconfigurations"},
+		{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"},
+		{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"},
+		{Group: "apps", Version: "v1", Resource: "deployments", Namespaced: true},
+		{Group: "apps", Version: "v1", Resource: "replicasets", Namespaced: true},
+		{Group: "apps", Version: "v1", Resource: "statefulsets", Namespaced: true},
+		{Group: "batch", Version: "v1", Resource: "cronjobs", Namespaced: true},
+		{Group: "batch", Version: "v1", Resource: "jobs", Namespaced: true},
+		{Version: "v1", Resource: "configmaps", Namespaced: true},
+		{Version: "v1", Resource: "events", Namespaced: true},
+		{Version: "v1", Resource: "limitranges", Namespaced: true},
+		{Version: "v1", Resource: "namespaces"},
+		{Version: "v1", Resource: "nodes"},
+		{Version: "v1", Resource: "persistentvolumeclaims", Namespaced: true},
+		{Version: "v1", Resource: "persistentvolumes"},
+		{Version: "v1", Resource: "pods", Namespaced: true},
+		{Version: "v1", Resource: "replicationcontrollers", Namespaced: true},
+		{Version: "v1", Resource: "resourcequotas", Namespaced: true},
+		{Version: "v1", Resource: "secrets", Namespaced: true},
+		{Version: "v1", Resource: "serviceaccounts", Namespaced: true},
+		{Version: "v1", Resource: "services", Namespaced: true},
+		{Group: "discovery.k8s.io", Version: "v1", Resource: "endpointslices", Namespaced: true},
+		{Group: "flowcontrol.apiserver.k8s.io", Version: "v1", Resource: "prioritylevelconfigurations"},
+		{Group: "networking.k8s.io", Version: "v1", Resource: "ingressclasses"},
+		{Group: "networking.k8s.io", Version: "v1", Resource: "ingresses", Namespaced: true},
+		{Group: "node.k8s.io", Version: "v1", Resource: "runtimeclasses"},
+		{Group: "policy", Version: "v1", Resource: "poddisruptionbudgets", Namespaced: true},
+		{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterroles"},
+		{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "roles", Namespaced: true},
+		{Group: "resource.k8s.io", Version: "v1", Resource: "deviceclasses"},
+		{Group: "scheduling.k8s.io", Version: "v1", Resource: "priorityclasses"},
+		{Group: "storage.k8s.io", Version: "v1", Resource: "storageclasses"},
+		{Group: "storage.k8s.io", Version: "v1", Resource: "volumeattributesclasses"},
+	}
 }
 
 // restrictCauses sets HidesCauses and CauseSources of the filter, so that verdicts show only causes that the viewer may
@@ -44,9 +68,10 @@ func (c *Checker) restrictCauses(ctx context.Context, f *query.Filter, ttl authz
 			return nil
 		}
 	}
-	sources := make([][]string, len(causeResources))
-	_, err := CheckEach(ctx, indexes(causeResources), func(ctx context.Context, n int) (ok bool, err error) {
-		sources[n], err = c.readableSources(ctx, &causeResources[n], f.Namespaces, ttl)
+	resources := CauseResources()
+	sources := make([][]string, len(resources))
+	_, err := CheckEach(ctx, indexes(resources), func(ctx context.Context, n int) (ok bool, err error) {
+		sources[n], err = c.readableSources(ctx, &resources[n], f.Namespaces, ttl)
 		return len(sources[n]) > 0, err
 	})
 	if err != nil {
