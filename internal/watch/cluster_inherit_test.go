@@ -2,6 +2,14 @@ package watch_test
 
 import (
 	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"fmt"
+	"log/slog"
+	"math/big"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -66,6 +74,52 @@ func TestInheritedVerdictsFollowTheirCauses(t *testing.T) {
 			t.Errorf("the Deployment has the resource version %s, want %s", got, rv)
 		}
 	})
+}
+
+// A webhook is failed from the expiry of the certificate in its caBundle, although no object changes then.
+func TestWebhookFailsWhenItsCertificateExpires(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const webhooks = "admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+		server := apitest.New(t, append(causeKinds(), apitest.Kind{
+			Ref: webhooks, Kind: "ValidatingWebhookConfiguration", Cluster: true,
+			Columns: `[{"name":"Name","type":"string"}]`,
+		}, apitest.Kind{Ref: "core/v1/services", Kind: "Service", Columns: `[{"name":"Name","type":"string"}]`})...)
+		server.Set("core/v1/services", apitest.Item{Namespace: "a", Name: "hook", Rest: `"spec":{"ports":[{"port":443}]}`})
+		server.Set(webhooks, apitest.Item{Name: "policy", Rest: fmt.Sprintf(`"webhooks":[{"name":"check.example.com",`+
+			`"rules":[{"operations":["CREATE"],"resources":["pods"]}],"clientConfig":{"caBundle":%q,`+
+			`"service":{"namespace":"a","name":"hook"}}}]`, caBundle(t, time.Now().Add(time.Hour)))})
+		cluster := runClusterWith(t, server, watch.Options{
+			Linger: 5 * time.Minute, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), InheritVerdicts: true,
+		})
+		r := subscribe(t, cluster, query.Query{Resource: webhooks}, "")
+		r.settle()
+		want := func(severity verdict.Severity) {
+			t.Helper()
+			o, ok, _ := cluster.Informer(webhooks).Get("/policy")
+			if !ok || o.Verdict().Severity() != severity {
+				t.Errorf("got %t, %+v, want %s", ok, o.Verdict().Unpack(), severity)
+			}
+		}
+		advance(59 * time.Minute)
+		want(verdict.None)
+		advance(2 * time.Minute)
+		want(verdict.Failed)
+	})
+}
+
+// caBundle returns a self-signed certificate as base64 of PEM.
+func caBundle(t *testing.T, expiry time.Time) string {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: expiry}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, public, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }
 
 // Without --inherit-verdicts, an object has only its own verdict, and no related resource is watched.

@@ -44,8 +44,9 @@ func (o *object) JSON() ([]byte, error)   { return o.text, nil }
 type cluster struct {
 	*graph.Graph
 
-	objects map[graph.ID]*object
-	order   []graph.ID
+	objects  map[graph.ID]*object
+	order    []graph.ID
+	revisits []time.Time
 }
 
 func isNamespaced(kind graph.Kind) (namespaced, ok bool) {
@@ -90,6 +91,8 @@ func (c *cluster) All(kind graph.Kind, namespace string, limit int) (found []nei
 var now = time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC)
 
 func (*cluster) Now() time.Time { return now }
+
+func (c *cluster) RevisitAt(at time.Time) { c.revisits = append(c.revisits, at) }
 
 // Named knows the kinds of the objects in the fixture, and some kinds without objects.
 func (c *cluster) Named(by graph.ID, m *neighbor.Mention) (found []neighbor.Neighbor) {
@@ -309,6 +312,33 @@ func TestOwnContentIsItsOnlySource(t *testing.T) {
 		o := c.objects[graph.NewID(test.kind, test.namespace, test.name)]
 		if v := o.verdict.Unpack(); !o.verdict.IsInherited() || v.Sources != test.want {
 			t.Errorf("%s: got sources %q of %s, want %q", file, v.Sources, describe(v), test.want)
+		}
+	}
+}
+
+// An object is evaluated again when its result changes with time only: when a certificate expires, or when a new object
+// is old enough.
+func TestRevisits(t *testing.T) {
+	webhook := graph.Kind{Group: "admissionregistration.k8s.io", Kind: "ValidatingWebhookConfiguration"}
+	service := graph.Kind{Kind: "Service"}
+	for _, test := range []struct {
+		file string
+		id   graph.ID
+		want string // Empty for never.
+	}{
+		{"webhook-service-port", graph.NewID(webhook, "", "renewed"), "2036-01-01T00:00:00Z"},
+		{"webhook-service-port", graph.NewID(webhook, "", "expired"), ""},
+		{"service-manual-endpoints", graph.NewID(service, "shop", "new"), "2026-01-01T01:05:00Z"},
+		{"service-manual-endpoints", graph.NewID(service, "shop", "numeric"), ""},
+	} {
+		c, _ := load(t, "testdata/"+test.file+".yaml")
+		cause.Of(c, c.Find(test.id))
+		var got []string
+		for _, at := range c.revisits {
+			got = append(got, at.UTC().Format(time.RFC3339))
+		}
+		if strings.Join(got, " ") != test.want {
+			t.Errorf("%v: got revisits at %q, want %q", test.id, got, test.want)
 		}
 	}
 }

@@ -166,7 +166,7 @@ func untrusted(s *subject.Subject, bundle []byte, severity verdict.Severity) *ve
 			expiry = c.NotAfter
 		}
 	}
-	if expiry.IsZero() || s.Now().Before(expiry) {
+	if expiry.IsZero() || !subject.HasPassed(s, expiry) {
 		return nil
 	}
 	return subject.ExplainAlone(s, severity, "CertificateExpired",

@@ -144,6 +144,7 @@ func (e *Engine) clear() {
 	e.dirty, e.evaluating = make(map[graph.ID]struct{}), false
 	e.mu.Unlock()
 	e.usages.Reset()
+	e.revisits.Reset()
 	e.forgetResources()
 	e.graph.Clear()
 	e.mentions.reset()
@@ -197,9 +198,8 @@ func (e *Engine) evaluateBatch(ctx context.Context) {
 
 func (e *Engine) evaluate(id graph.ID) {
 	r := &recorder{Engine: e}
-	n := e.Find(id)
-	v := cause.Of(r, n)
-	e.revisits.Schedule(&n, e.mark)
+	v := cause.Of(r, e.Find(id))
+	e.revisits.Schedule(id, r.revisitAt, e.mark)
 	e.mentions.set(id, r.named)
 	if e.results.set(id, v) {
 		e.publish(id)

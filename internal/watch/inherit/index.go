@@ -14,8 +14,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
-// index contains the watched resources, and the references between their objects. It implements neighbor.Cluster,
-// through which the rules read the cluster.
+// index contains the watched resources, and the references between their objects. It implements neighbor.Cluster
+// except RevisitAt, through which the rules read the cluster.
 type index struct {
 	graph *graph.Graph
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -73,11 +74,20 @@ func (m *mentions) users(id graph.ID) []graph.ID {
 	return slices.Clone(m.by[id])
 }
 
-// recorder is used for the evaluation of one object. It records the objects that messages about this object name.
+// recorder is used for the evaluation of one object. It records the objects that messages about this object name, and
+// when the object is evaluated again.
 type recorder struct {
 	*Engine
 
-	named []graph.ID
+	named     []graph.ID
+	revisitAt time.Time // Zero for never.
+}
+
+// RevisitAt requests another evaluation (see neighbor.Cluster). Only the earliest time counts.
+func (r *recorder) RevisitAt(at time.Time) {
+	if r.revisitAt.IsZero() || at.Before(r.revisitAt) {
+		r.revisitAt = at
+	}
 }
 
 // Named returns the objects that a message can mean (see neighbor.Cluster), and records them.

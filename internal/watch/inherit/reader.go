@@ -160,6 +160,7 @@ func (r *reader) remove(id graph.ID) {
 	neighbors := r.neighbors(id)
 	r.graph.Remove(id)
 	r.mentions.set(id, nil)
+	r.revisits.Cancel(id)
 	if r.results.remove(id) {
 		r.publish(id) // An informer of another API version can still contain the object.
 	}

@@ -26,6 +26,8 @@ type Cluster interface {
 	References(id graph.ID) (uses []graph.Use, owners []graph.Owner)
 	Selector(id graph.ID) *objectrefs.Selector
 	Now() time.Time
+	// RevisitAt requests that the object is evaluated again at a time, because the rule can then have another result.
+	RevisitAt(at time.Time)
 	// Named returns the objects that a message about an object (the parameter by) can mean, the likeliest first.
 	Named(by graph.ID, m *Mention) []Neighbor
 }

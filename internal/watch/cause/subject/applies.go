@@ -3,6 +3,7 @@ package subject
 import (
 	"regexp"
 	"slices"
+	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
@@ -59,7 +60,16 @@ func (s *Subject) IsFailed(n *neighbor.Neighbor) bool {
 }
 
 // IsSettled reports whether the object is old enough that its controllers have handled it.
-func (s *Subject) IsSettled() bool { return !s.Now().Before(s.Object.Created().Add(SettleTime)) }
+func (s *Subject) IsSettled() bool { return HasPassed(s, s.Object.Created().Add(SettleTime)) }
+
+// HasPassed reports whether a time has passed. If it has not, the object is evaluated again at this time.
+func HasPassed(s *Subject, at time.Time) bool {
+	if !s.Now().Before(at) {
+		return true
+	}
+	s.RevisitAt(at)
+	return false
+}
 
 // stillApplies reports whether the cause of a neighbor's problem still exists.
 func (s *Subject) stillApplies(n *neighbor.Neighbor) bool {

@@ -71,7 +71,7 @@ func expiredCertificate(s *subject.Subject) *verdict.Verdict {
 					NotAfter time.Time `json:"notAfter"`
 				} `json:"status"`
 			}](n.Object).Status.NotAfter
-			if !notAfter.IsZero() && notAfter.Before(s.Now()) {
+			if !notAfter.IsZero() && subject.HasPassed(s, notAfter) {
 				return s.Inherit(&n, verdict.Degraded, "The certificate has expired: "+n.String()+": ")
 			}
 		}

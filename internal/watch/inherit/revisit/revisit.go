@@ -1,45 +1,69 @@
-// Package revisit evaluates new objects again when their age matters.
+// Package revisit evaluates objects again at a known time, such as the expiry of a certificate.
 package revisit
 
 import (
 	"sync"
 	"time"
 
-	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
-	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 )
 
-// Tracker evaluates new objects again when they are old enough that a missing neighbor is a problem. The zero value is
-// ready to use.
+// Tracker evaluates objects again. It keeps at most one time for each object. The zero value is ready to use.
 type Tracker struct {
 	mu      sync.Mutex
-	pending map[graph.ID]struct{}
+	pending map[graph.ID]*time.Timer
 }
 
-// Schedule calls mark when the object reaches subject.SettleTime, if a rule for its kind depends on its age.
-func (t *Tracker) Schedule(n *neighbor.Neighbor, mark func(...graph.ID)) {
-	if n.Object == nil || n.ID.Kind != (graph.Kind{Kind: "Service"}) {
-		return
-	}
-	wait := time.Until(n.Object.Created().Add(subject.SettleTime))
-	if wait <= 0 {
-		return
-	}
+// Schedule calls mark with an object at a time, instead of the time of an earlier call. The zero time means never.
+func (t *Tracker) Schedule(id graph.ID, at time.Time, mark func(...graph.ID)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if _, ok := t.pending[n.ID]; ok {
+	t.cancelLocked(id)
+	if at.IsZero() {
 		return
 	}
 	if t.pending == nil {
-		t.pending = make(map[graph.ID]struct{})
+		t.pending = make(map[graph.ID]*time.Timer)
 	}
-	t.pending[n.ID] = struct{}{}
-	id := n.ID // Does not keep the object in memory.
-	time.AfterFunc(wait, func() {
-		t.mu.Lock()
-		delete(t.pending, id)
-		t.mu.Unlock()
-		mark(id)
+	var timer *time.Timer
+	timer = time.AfterFunc(time.Until(at), func() {
+		if t.end(id, timer) {
+			mark(id)
+		}
 	})
+	t.pending[id] = timer
+}
+
+// end removes a timer that has fired. It returns false if another call has canceled or replaced the timer meanwhile.
+func (t *Tracker) end(id graph.ID, timer *time.Timer) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.pending[id] != timer {
+		return false
+	}
+	delete(t.pending, id)
+	return true
+}
+
+// Cancel forgets an object.
+func (t *Tracker) Cancel(id graph.ID) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.cancelLocked(id)
+}
+
+// Reset forgets all objects.
+func (t *Tracker) Reset() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for id := range t.pending {
+		t.cancelLocked(id)
+	}
+}
+
+func (t *Tracker) cancelLocked(id graph.ID) {
+	if timer, ok := t.pending[id]; ok {
+		timer.Stop()
+		delete(t.pending, id)
+	}
 }

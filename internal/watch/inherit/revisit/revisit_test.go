@@ -1,47 +1,51 @@
 package revisit_test
 
 import (
-	"sync/atomic"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/inherit/revisit"
-	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
-	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-type newObject struct{ created time.Time }
-
-func (newObject) Verdict() verdict.Packed { return nil }
-func (newObject) UID() string             { return "" }
-func (o newObject) Created() time.Time    { return o.created }
-func (newObject) JSON() ([]byte, error)   { return []byte("{}"), nil }
-
-// A new Service is evaluated once more when it is old enough. Other objects are not.
+// Each object is evaluated once, at the time of the last call of Schedule. A canceled object is not.
 func TestRevisits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var r revisit.Tracker
-		var marked atomic.Int64
-		mark := func(...graph.ID) { marked.Add(1) }
-		service := graph.NewID(graph.Kind{Kind: "Service"}, "a", "db")
-		n := neighbor.Neighbor{ID: service, Object: newObject{time.Now()}}
-		r.Schedule(&n, mark)
-		r.Schedule(&n, mark)
-		r.Schedule(&neighbor.Neighbor{ID: service, Object: newObject{time.Now().Add(-time.Hour)}}, mark)
-		r.Schedule(&neighbor.Neighbor{ID: service}, mark)
-		pod := graph.NewID(graph.Kind{Kind: "Pod"}, "a", "p")
-		r.Schedule(&neighbor.Neighbor{ID: pod, Object: newObject{time.Now()}}, mark)
-		<-time.After(subject.SettleTime - time.Second)
-		if n := marked.Load(); n != 0 {
-			t.Errorf("got %d evaluations too early", n)
+		var marked []string
+		mark := func(ids ...graph.ID) { marked = append(marked, ids[0].Name()) }
+		id := func(name string) graph.ID { return graph.NewID(graph.Kind{Kind: "Service"}, "a", name) }
+		start := time.Now()
+		at := func(minutes int) time.Time { return start.Add(time.Duration(minutes) * time.Minute) }
+		r.Schedule(id("once"), at(10), mark)
+		r.Schedule(id("later"), at(10), mark)
+		r.Schedule(id("later"), at(20), mark)
+		r.Schedule(id("earlier"), at(30), mark)
+		r.Schedule(id("earlier"), at(5), mark)
+		r.Schedule(id("never"), at(10), mark)
+		r.Schedule(id("never"), time.Time{}, mark)
+		r.Schedule(id("deleted"), at(10), mark)
+		r.Cancel(id("deleted"))
+		for minutes, want := range [][]string{
+			4: {}, 6: {"earlier"}, 9: {"earlier"}, 11: {"earlier", "once"}, 19: {"earlier", "once"},
+			21: {"earlier", "once", "later"}, 40: {"earlier", "once", "later"},
+		} {
+			if want == nil {
+				continue
+			}
+			<-time.After(time.Until(at(minutes)))
+			synctest.Wait()
+			if !slices.Equal(marked, want) {
+				t.Errorf("after %d minutes: got %q, want %q", minutes, marked, want)
+			}
 		}
-		<-time.After(2 * time.Second)
-		synctest.Wait()
-		if n := marked.Load(); n != 1 {
-			t.Errorf("got %d evaluations, want 1", n)
+		r.Schedule(id("once"), at(50), mark)
+		r.Reset()
+		<-time.After(time.Hour)
+		if len(marked) != 3 {
+			t.Errorf("after a reset: got %q", marked)
 		}
 	})
 }
