@@ -2,6 +2,7 @@ package inherit
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -83,10 +84,12 @@ func (x *index) isNamespaced(kind graph.Kind) (namespaced, ok bool) {
 	return r.Namespaced, true
 }
 
-func (x *index) setServed(resources []resource.Resource, isComplete bool, planned, omitted int) {
+// setServed replaces the resources that the cluster serves. It reports whether the cluster now serves other kinds.
+func (x *index) setServed(resources []resource.Resource, isComplete bool, planned, omitted int) (hasOtherKinds bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	clear(x.served)
+	before, wasComplete := x.served, x.complete
+	x.served = make(map[graph.Kind]*resource.Resource, len(before))
 	for n := range resources {
 		kind := graph.Kind{Group: resources[n].Group, Kind: resources[n].Kind}
 		if resources[n].Preferred || x.served[kind] == nil {
@@ -94,6 +97,8 @@ func (x *index) setServed(resources []resource.Resource, isComplete bool, planne
 		}
 	}
 	x.complete, x.planned, x.omitted, x.isPlanned = isComplete, planned, omitted, len(resources) > 0
+	ignoreVersions := func(_, _ *resource.Resource) bool { return true }
+	return wasComplete != isComplete || !maps.EqualFunc(before, x.served, ignoreVersions)
 }
 
 func (x *index) isWatched(r *resource.Resource) bool {

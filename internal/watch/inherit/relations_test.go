@@ -35,6 +35,62 @@ func TestServed(t *testing.T) {
 	}
 }
 
+// After the deletion of a CustomResourceDefinition, a policy whose parameters have its kind is evaluated again, and so
+// is the binding of the policy. Discovery that finds the same kinds marks nothing.
+func TestServedKindsAffectPolicies(t *testing.T) {
+	e := New(Options{})
+	kind := func(name string) graph.Kind { return graph.Kind{Group: admissionGroup, Kind: name} }
+	policy := graph.NewID(kind("ValidatingAdmissionPolicy"), "", "limits")
+	binding := graph.NewID(kind("ValidatingAdmissionPolicyBinding"), "", "limits")
+	builtIn := []resource.Resource{
+		{Group: admissionGroup, Version: "v1", Resource: "validatingadmissionpolicies", Kind: policy.Kind.Kind},
+		{Group: admissionGroup, Version: "v1", Resource: "validatingadmissionpolicybindings", Kind: binding.Kind.Kind},
+	}
+	custom := resource.Resource{Group: "example.com", Version: "v1", Resource: "widgets", Kind: "Widget"}
+	all := append(slices.Clone(builtIn), custom)
+	for _, step := range []struct {
+		name      string
+		resources []resource.Resource
+		want      int
+	}{
+		{"the first discovery", all, 0},
+		{"the same kinds", slices.Clone(all), 0},
+		{"a deleted kind", builtIn, 2},
+		{"a new kind", all, 2},
+		{"the same kinds again", all, 0},
+	} {
+		clear(e.dirty)
+		if e.setServed(step.resources, true, 0, 0) {
+			markPolicies(e)
+		}
+		if len(e.dirty) != step.want {
+			t.Errorf("%s: got %v, want %d objects", step.name, e.dirty, step.want)
+		}
+		e.graph.Set(policy, &objectrefs.Object{})
+		e.graph.Set(binding, &objectrefs.Object{Uses: []objectrefs.Ref{
+			{Group: admissionGroup, Kind: policy.Kind.Kind, Name: "limits"},
+		}})
+	}
+	if got := e.neighbors(binding); !slices.Contains(got, policy) {
+		t.Errorf("a new binding: got %v, want the policy", got)
+	}
+	if got := e.dependsOnText(policy); !slices.Contains(got, binding) {
+		t.Errorf("a change of the policy: got %v, want the binding", got)
+	}
+}
+
+// A new user of a Service affects the Service: an IP address as external name is a problem only without users.
+func TestUsersAffectServices(t *testing.T) {
+	e := New(Options{})
+	e.setServed([]resource.Resource{{Version: "v1", Resource: "services", Kind: "Service", Namespaced: true}}, true, 0, 0)
+	service := graph.NewID(graph.Kind{Kind: "Service"}, "a", "db")
+	ingress := graph.NewID(graph.Kind{Group: "networking.k8s.io", Kind: "Ingress"}, "a", "web")
+	e.graph.Set(ingress, &objectrefs.Object{Uses: []objectrefs.Ref{{Kind: "Service", Name: "db"}}})
+	if got := e.neighbors(ingress); !slices.Contains(got, service) {
+		t.Errorf("got %v, want the Service", got)
+	}
+}
+
 // A new budget affects the other budgets of its namespace, because they can select the same pods.
 func TestBudgetsAffectEachOther(t *testing.T) {
 	e := New(Options{})

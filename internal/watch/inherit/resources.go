@@ -43,7 +43,9 @@ func (e *Engine) watchResources(ctx context.Context, parts *sync.WaitGroup) {
 		discovered := e.options.Discovered.Next()
 		resources, isComplete := e.options.Resources()
 		planned, omitted := plan.Of(resources)
-		e.setServed(resources, isComplete, len(planned), len(omitted))
+		if e.setServed(resources, isComplete, len(planned), len(omitted)) {
+			markPolicies(e)
+		}
 		e.stopUnplanned(planned)
 		for _, r := range planned {
 			if !e.isWatched(r) {
@@ -68,6 +70,15 @@ func (e *Engine) watchResources(ctx context.Context, parts *sync.WaitGroup) {
 		case <-discovered:
 		}
 	}
+}
+
+// markPolicies marks the objects whose verdict can change when the cluster serves other kinds: admission policies and
+// their bindings, which name the kind of their parameters, and all objects with a problem.
+func markPolicies(e *Engine) {
+	e.mark(e.graph.All(func(kind graph.Kind) bool {
+		return kind.Group == admissionGroup && strings.Contains(kind.Kind, "AdmissionPolicy")
+	})...)
+	e.mark(e.results.problemIDs()...)
 }
 
 func (e *Engine) start(ctx context.Context, r *resource.Resource) *watched {
@@ -97,8 +108,7 @@ func (e *Engine) neighbors(id graph.ID) []graph.ID {
 	}
 	affected = append(affected, e.graph.Selectors(id)...)
 	for n := range uses {
-		// An event can explain the object that it regards. A pod can explain a PersistentVolumeClaim that waits for it.
-		if id.Kind.Kind == "Event" || uses[n].Target.Kind.Kind == "PersistentVolumeClaim" {
+		if explainsTarget(id.Kind, uses[n].Target.Kind) {
 			affected = append(affected, uses[n].Target)
 		}
 	}
@@ -133,6 +143,16 @@ func (e *Engine) neighbors(id graph.ID) []graph.ID {
 	}
 	return affected
 }
+
+// explainsTarget reports whether the verdict of an object can depend on an object that uses it: on an event about it,
+// on a pod for which a PersistentVolumeClaim waits, on the binding of a policy, or on the existence of users of a
+// Service.
+func explainsTarget(user, target graph.Kind) bool {
+	return user.Kind == "Event" || target.Kind == "PersistentVolumeClaim" || target == graph.Kind{Kind: "Service"} ||
+		target.Group == admissionGroup
+}
+
+const admissionGroup = "admissionregistration.k8s.io"
 
 // usersOf returns the users of the objects of a kind among the targets of uses.
 func usersOf(g *graph.Graph, uses []graph.Use, kind string) (users []graph.ID) {
@@ -180,7 +200,8 @@ func (x *index) containers(id graph.ID) (found []graph.ID) {
 // dependsOnText returns the objects whose verdict can depend on the specification of an object.
 func (e *Engine) dependsOnText(id graph.ID) (affected []graph.ID) {
 	switch id.Kind.Kind {
-	case "Service": // The ports.
+	case "Service", // The ports.
+		"ValidatingAdmissionPolicy", "MutatingAdmissionPolicy": // The kind of the parameters.
 		return e.graph.Users(id, maxAffected)
 	case "DestinationRule": // The subsets.
 		uses, _ := e.graph.References(id)
