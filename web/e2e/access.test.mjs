@@ -326,7 +326,7 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
     for (const [what, address, words] of [
       ["empty", "r/core/v1/podtemplates", "No PodTemplates"],
       ["no match", "r/core/v1/pods?q=nothing+has+this", "No Pods match the filter"],
-      ["none with these labels", "r/core/v1/pods?labels=none%3Dnone", "No Pods match these namespaces"],
+      ["none with these labels", "r/core/v1/pods?labels=none%3Dnone", "No Pods match the selected namespaces"],
       ["a selector that cannot be read", "r/core/v1/pods?labels=%3D%3D%3D", "selector"],
     ]) {
       await page.goto(dashboard.url + address);

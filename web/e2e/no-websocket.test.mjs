@@ -38,7 +38,7 @@ await test("a page whose socket cannot open", { timeout: 120_000 }, async (t) =>
     assert.equal(await status(page), "Not live");
     await until("why", async () =>
       new RegExp(
-        "^Not live: Glasshouse responds, but the WebSocket connection could not be opened \\(.+\\)\\. " +
+        "^Not live: Glasshouse responds, but the WebSocket connection is not open yet \\(.+\\)\\. " +
           "Showing data from \\d\\d:\\d\\d:\\d\\d\\.",
       ).test(await page.locator("#banner").innerText()),
     );

@@ -90,7 +90,7 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
       await at(200);
       await page.locator("#labels").fill("nothing=here");
       await page.locator("#labels").press("Enter");
-      await page.locator("#note", { hasText: "No ConfigMaps match these namespaces" }).waitFor();
+      await page.locator("#note", { hasText: "No ConfigMaps match the selected namespaces" }).waitFor();
       await page.goBack();
       await at(200);
       await page.locator("thead button", { hasText: "Name" }).click();

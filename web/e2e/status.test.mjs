@@ -89,7 +89,7 @@ await test("status", { timeout: 120_000 }, async (t) => {
     await page.goto(`${mortal.url}status`);
     await become("the status", () => page.locator("#status").innerText(), "Updated every 2 s");
     await mortal.stop();
-    await page.locator('#status[data-state="bad"]', { hasText: "Connection lost at" }).waitFor();
+    await page.locator('#status[data-state="bad"]', { hasText: "No updates since" }).waitFor();
     assert.match(await page.locator("#banner").innerText(), /Data may be out of date/);
     await mortal.run("admin", mortal.port);
     await become("the status", () => page.locator("#status").innerText(), "Updated every 2 s");

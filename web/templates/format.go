@@ -43,9 +43,9 @@ func maskedNote(c Compare) string {
 	case !mask.MatchString(c.A.YAML) || !mask.MatchString(c.B.YAML):
 		return ""
 	case c.A.Ref == "core/v1/secrets" && c.B.Ref == c.A.Ref:
-		return "Values of Secrets are masked. They are not compared, except for whether a change was observed."
+		return "Values of Secrets are masked. They are not compared. Only marks of changes, such as “(masked, changed)”, can differ."
 	}
-	return "Some values are masked. They are not compared, except for whether a change was observed."
+	return "Some values are masked. They are not compared. Only marks of changes, such as “(masked, changed)”, can differ."
 }
 
 func sideName(s Side) string { return strings.TrimPrefix(s.Namespace+"/"+s.Name, "/") }
@@ -145,7 +145,10 @@ func sentence(statement, reason string) string {
 func pickerTitle(k Kind) string {
 	title := Plural(k.Kind, k.Resource) + " (" + k.Ref + ")"
 	if k.Namespaces > 0 {
-		title += ", in " + Digits(k.Namespaces) + " of the namespaces"
+		title += ", limited to " + Digits(k.Namespaces) + " namespace"
+		if k.Namespaces > 1 {
+			title += "s"
+		}
 	}
 	state := k.State
 	switch state {

@@ -224,7 +224,7 @@ func TestListPageShowsItsState(t *testing.T) {
 			func(l *templates.List) {
 				l.Rows, l.Total, l.Query.Q = nil, &zero, "x"
 			},
-			[]string{"No Pods match these namespaces and filters", "Clear filters"},
+			[]string{"No Pods match the selected namespaces and filters", "Clear filters"},
 			nil,
 		},
 		{
@@ -311,7 +311,7 @@ func TestListPageShowsItsState(t *testing.T) {
 			},
 			[]string{
 				"No Pods at the last update",
-				"<p>Stale. No Pods matched these namespaces and filters at the last update. " +
+				"<p>Stale. No Pods matched the selected namespaces and filters at the last update. " +
 					"This may have changed.</p>",
 				"Clear filters",
 			},

@@ -259,7 +259,7 @@ func emptyNote(l List) Problem {
 	case l.State.State == "stale":
 		none, next := "There were no "+resource, "Refresh"
 		if filtered {
-			none, next = "No "+resource+" matched these namespaces and filters", "Clear filters"
+			none, next = "No "+resource+" matched the selected namespaces and filters", "Clear filters"
 		}
 		detail := sentence(stateText(l.State, ""), l.State.Reason) + " " + none +
 			" at the last update. This may have changed. " + note
@@ -270,7 +270,7 @@ func emptyNote(l List) Problem {
 		}
 	case filtered:
 		return Problem{
-			Title:  "No " + resource + " match these namespaces and filters",
+			Title:  "No " + resource + " match the selected namespaces and filters",
 			Detail: note,
 			Next:   []Link{{Text: "Clear filters", Href: l.Href}},
 		}

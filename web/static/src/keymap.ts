@@ -173,7 +173,7 @@ export function listCommands(
       () => list.change({ cols: list.view.cols.join() === "wide" ? [] : ["wide"] }),
       inPalette,
     ),
-    command("View", "v", "page", "Select columns", () => columnPopover.open(), {
+    command("View", "v", "page", "Show or hide columns", () => columnPopover.open(), {
       ...inPalette,
       isEnabled: () => list.hasData,
     }),

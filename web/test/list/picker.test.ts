@@ -94,7 +94,7 @@ void test("with selected namespaces, only the open list and cluster-scoped resou
   assert.doesNotMatch(pods.title, /count/);
   picker.setScoped(true);
   assert.deepEqual(numbers(), ["", "", "3"]);
-  assert.match(pods.title, /Only the open list is counted/);
+  assert.match(pods.title, /shown only for the open list/);
   const failed = (): unknown => element("picker-groups").find("data-group", "Workloads")?.firstElementChild;
   assert.equal((failed() as Part).getAttribute("data-failed"), null);
   picker.setCount(12);

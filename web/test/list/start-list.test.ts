@@ -269,8 +269,8 @@ void test("a filter with quotes or a wildcard that hides all rows is explained",
     frame();
     return element("note").textContent;
   };
-  assert.match(note('"web-1"'), /no quotes and no wildcards/);
-  assert.match(note("web-*"), /no quotes and no wildcards/);
+  assert.match(note('"web-1"'), /Quotes and wildcards have no special meaning/);
+  assert.match(note("web-*"), /Quotes and wildcards have no special meaning/);
   assert.doesNotMatch(note("zzz"), /wildcards/);
 });
 

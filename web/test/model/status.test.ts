@@ -180,7 +180,7 @@ void test("a reason that ends with a period gets no second one", () => {
   for (const state of ["stale", "failed"] as const)
     for (const reason of ["the watch ended", "The watch ended."]) {
       const banner = bannerText({ ...liveInfo, state: { ...(liveInfo.state as State), state, since: "", reason } }, 0);
-      assert.match(banner ?? "", /^\w+: [Tt]he watch ended\. Data may be out of date\.$/);
+      assert.match(banner ?? "", /^[\w ]+: [Tt]he watch ended\. Data may be (missing or )?out of date\.$/);
     }
 });
 
@@ -201,10 +201,10 @@ void test("an offline page explains why, and how old its data is", () => {
     words("", true),
     /^Not live: Glasshouse responds, but the WebSocket .*\(a proxy may block it\)\. Showing data from 14:02:10\./,
   );
-  assert.match(words("", null), /^Not live: the WebSocket connection could not be opened/);
+  assert.match(words("", null), /^Not live: the WebSocket connection is not open yet/);
   assert.match(
     words("", false),
-    /^Not live: Glasshouse cannot be reached from this browser\. Showing data from 14:02:10\./,
+    /^Not live: Glasshouse cannot be reached from this browser\. Showing data from 14:02:10\. Live updates/,
   );
   assert.match(
     words("as many are connected as may be", true),
@@ -239,7 +239,7 @@ void test("an empty stale table reports since when, and what was known then", ()
       {
         title: "Connection lost at 14:02:10",
         detail:
-          "There were no pods matching these namespaces and labels at 14:02:10. Glasshouse reported: the server " +
+          "There were no pods with the selected namespaces and labels at 14:02:10. Glasshouse reported: the server " +
           "stops.",
         next: "Retrying automatically. Check that Glasshouse is running.",
         act: null,

@@ -355,5 +355,5 @@ void test("a message for a subscription that has just ended is no fault of the p
   refuse("No such subscription");
   assert.deepEqual(browser.reports, []);
   refuse("Unknown member");
-  assert.deepEqual(browser.reports, ["the server rejected a message: Unknown member There is none."]);
+  assert.deepEqual(browser.reports, ["the server rejected a message: Unknown member. There is none."]);
 });

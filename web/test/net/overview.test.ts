@@ -49,14 +49,14 @@ void test("missing members are empty or unknown", () => {
 void test("an invalid overview is rejected with the reason", () => {
   const base = { summary: { apiServer: {} } };
   for (const [members, reason] of [
-    [{}, "summary is not an object"],
-    [{ ...base, problems: {} }, "problems is not a list"],
-    [{ ...base, problems: [7] }, "problems is not an object"],
-    [{ ...base, problems: [{ name: 7 }] }, "name is not a string"],
-    [{ ...base, total: -1 }, "total is not a non-negative integer"],
-    [{ ...base, counts: { failed: "1" } }, "counts is not a number"],
-    [{ ...base, watched: [{ state: "sleeping" }] }, "a watched resource has an invalid state"],
-    [{ ...base, unexamined: [{}] }, "unexamined is not a string"],
+    [{}, "“summary” of the overview is not an object"],
+    [{ ...base, problems: {} }, "“problems” of the overview is not a list"],
+    [{ ...base, problems: [7] }, "“problems” of the overview is not an object"],
+    [{ ...base, problems: [{ name: 7 }] }, "“name” of the overview is not a string"],
+    [{ ...base, total: -1 }, "“total” of the overview is not a non-negative integer"],
+    [{ ...base, counts: { failed: "1" } }, "“counts” of the overview is not a number"],
+    [{ ...base, watched: [{ state: "sleeping" }] }, "a watched resource of the overview has an invalid state"],
+    [{ ...base, unexamined: [{}] }, "“unexamined” of the overview is not a string"],
   ] as const)
     assert.equal(readOverview(members), reason);
 });

@@ -116,8 +116,12 @@ export class ComparePage {
     mount(
       byId("switches"),
       <>
-        {checkbox("identity", "Ignore identity", "UID, resource version, generation and creation")}
-        {checkbox("status", "Ignore status", "Everything under status")}
+        {checkbox(
+          "identity",
+          "Ignore identity",
+          "Does not compare the UID, resource version, generation and creation time",
+        )}
+        {checkbox("status", "Ignore status", "Does not compare any field under status")}
         <LayoutSwitch current={this.layout} onChange={setLayout} />
       </>,
     );
@@ -213,7 +217,9 @@ export class ComparePage {
       count === 0
         ? note !== null
           ? "No differences found. Masked values are not compared."
-          : "No differences"
+          : this.hidden.size > 0
+            ? "No differences in the compared fields"
+            : "No differences"
         : count === 1
           ? "1 difference"
           : `${formatInteger(count)} differences`,
@@ -241,9 +247,10 @@ export class ComparePage {
     this.reloads.title = this.live.reloadReason;
     const words = all
       .map(({ store, info }, i) => {
-        const name = this.sides[i]?.name ?? "";
-        if (store.deletedAt !== null && store.object !== null) return `${name} was deleted. Showing its last state.`;
-        if (store.isMissing) return `${name} does not exist. It will appear here if created.`;
+        const { kind = "", ns = "", name = "" } = this.sides[i] ?? {};
+        const object = `${kind} ${ns === "" ? name : `${ns}/${name}`}`;
+        if (store.deletedAt !== null && store.object !== null) return `${object} was deleted. Showing its last state.`;
+        if (store.isMissing) return `${object} does not exist. It will appear here if created.`;
         return bannerText(info, now);
       })
       .filter((w) => w !== null);

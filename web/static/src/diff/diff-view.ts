@@ -132,7 +132,10 @@ class DiffDrawing {
   }
 
   private fold(pairs: readonly Pair[]): HTMLElement {
-    const button = this.button(pairs, `${formatInteger(pairs.length)} unchanged lines`);
+    const button = this.button(
+      pairs,
+      `${formatInteger(pairs.length)} unchanged ${pairs.length === 1 ? "line" : "lines"}`,
+    );
     button.addEventListener("click", () => {
       const shown = pairs.slice(0, maxExpanded);
       for (const p of shown) this.options.expanded?.add(p.left ?? "");

@@ -79,5 +79,5 @@ function noteText({ switchingTo, error, all }: Contexts, found: number): string 
   if (switchingTo !== "") return `Switching to ${switchingTo}…`;
   if (error !== "") return error;
   if (all.length === 0) return "Loading contexts…";
-  return found === 0 ? "No contexts match." : "Switching changes the cluster for all open tabs.";
+  return found === 0 ? "No contexts match." : "Switching changes the cluster for all viewers and all open tabs.";
 }

@@ -96,7 +96,7 @@ function objectPageNote(view: View, open: ObjectName): HTMLElement {
     { class: "note" },
     h("h2", {}, open.name),
     h("p", {}, "The panel is available only while the page is live."),
-    h("p", {}, h("a", { href: pageHref(view) }, "Open the object's page"), " for a snapshot."),
+    h("p", {}, h("a", { href: pageHref(view) }, "Open the object's page"), " to see it without live updates."),
     h("p", {}, close),
   );
 }

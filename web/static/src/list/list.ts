@@ -477,8 +477,8 @@ export class ListPage implements FeedListener {
     const at = this.view.open ?? this.table.activeEntry;
     const kinds = tabsFor(this.openedKind);
     const kind = kinds.find((t) => t.key === key);
-    if (at === undefined) return announce("Select an object first, with j and k.");
-    if (kind === undefined) return announce("This object has no such tab.");
+    if (at === undefined) return announce("Select an object first, with the arrow keys.");
+    if (kind === undefined) return announce(`No tab of this object has the key “${key}”.`);
     this.openObject(at, kind === kinds[0] ? "" : kind.id);
   }
 
@@ -490,7 +490,7 @@ export class ListPage implements FeedListener {
   /** Switches between the logs of the current and the previous run of the containers. */
   togglePreviousLog(): void {
     const at = this.view.open ?? this.table.activeEntry;
-    if (at === undefined) return announce("Select an object first, with j and k.");
+    if (at === undefined) return announce("Select an object first, with the arrow keys.");
     const { log } = openedObject(this.view, at);
     this.change({ open: { ...openedObject(this.view, at), log: toggledLog(log, this.view.tab) }, tab: "logs" });
   }
@@ -499,7 +499,10 @@ export class ListPage implements FeedListener {
   step(by: 1 | -1): void {
     const { open } = this.view;
     const { listedObject } = this;
-    if (listedObject === null) return open === null ? undefined : announce("The list does not show this object.");
+    if (listedObject === null)
+      return open === null
+        ? undefined
+        : announce("This object is not in the list, so there is no next or previous one.");
     this.table.step(listedObject, by, (next) => {
       if (next === null) announce(by > 0 ? "This is the last object." : "This is the first object.");
       else if (this.view.open === open) this.change({ open: { ns: next.ns, name: next.name } }, "replace");

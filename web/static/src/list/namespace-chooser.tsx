@@ -184,9 +184,9 @@ function noteText({ found, typed, isComplete, isRefused, isGuest }: NoteState): 
   const prefix = isGuest
     ? isComplete
       ? ""
-      : "Showing the namespaces seen so far. "
+      : "Showing only the namespaces of the loaded rows. "
     : isRefused
-      ? "Namespaces cannot be listed. Showing those seen so far. "
+      ? "Namespaces cannot be listed. Showing only those of the loaded rows. "
       : isComplete
         ? ""
         : "Loading namespaces… ";
@@ -196,5 +196,7 @@ function noteText({ found, typed, isComplete, isRefused, isGuest }: NoteState): 
     return `${prefix}No namespaces match “${typed}”.`;
   }
   if (found > maxRows) return `${prefix}${formatInteger(found - maxRows)} more: type to filter.`;
-  return prefix !== "" ? `${prefix}Type any namespace name.` : "Space: add · Enter: select only this namespace";
+  return prefix !== ""
+    ? `${prefix}Type any namespace name.`
+    : "Space: add or remove · Enter: select only this namespace";
 }

@@ -338,13 +338,11 @@ export class Picker implements KindListener {
     a.toggleAttribute("data-namespaced", k.namespaced);
     const isHealthy = k.state === "" || k.state === "live" || k.state === "syncing";
     const namespaceText =
-      k.namespaces === 0
-        ? ""
-        : `, read only in ${formatInteger(k.namespaces)} namespace${k.namespaces === 1 ? "" : "s"}`;
+      k.namespaces === 0 ? "" : `, limited to ${formatInteger(k.namespaces)} namespace${k.namespaces === 1 ? "" : "s"}`;
     const text = `${name} (${k.ref})${namespaceText}`;
     // Use the title only for a resource without problems. With a problem, use the tooltip of ui/tooltip.ts, because it
     // also appears on keyboard focus.
-    const countText = this.isWider(a) ? ". Only the open list is counted." : "";
+    const countText = this.isWider(a) ? ". The number of objects is shown only for the open list." : "";
     a.title = isHealthy ? text + countText : "";
     const state = k.state === "absent" ? "not available" : k.state;
     if (isHealthy) delete a.dataset["hint"];

@@ -6,6 +6,7 @@ import { keyOf } from "../model/row-source.ts";
 import { compareHref, objectHref, type ObjectName } from "../model/view.ts";
 import { tabsFor } from "../object/tabs.ts";
 import { byId, h } from "../ui/dom.ts";
+import { singleKeysEnabled } from "../ui/single-key.ts";
 import { loadTabStyle } from "../ui/tab-style.ts";
 import { showToast } from "../ui/toast.ts";
 import type { ListPage } from "./list.ts";
@@ -17,7 +18,7 @@ export type RowCommand = "copy" | "mark" | "compare" | "menu";
 export async function runRowCommand(list: ListPage, command: RowCommand): Promise<void> {
   if (command === "compare") return compareMarked(list);
   const row = list.table.activeEntry ?? list.listedObject;
-  if (row === null || row === undefined) return showToast("Select a row first, with j and k.");
+  if (row === null || row === undefined) return showToast("Select a row first, with the arrow keys.");
   if (command === "copy") await copyName(row);
   else if (command === "mark") mark(list, row);
   else await openMenu(list, row);
@@ -34,7 +35,9 @@ function mark(list: ListPage, row: ObjectName): void {
     showToast(
       marked.size === 1
         ? `${textOf(row)} marked. Mark another row to compare both.`
-        : `${textOf(row)} marked. Press = to compare both rows.`,
+        : `${textOf(row)} marked. To compare both rows, ${
+            singleKeysEnabled() ? "press =" : "search for “Compare marked rows”"
+          }.`,
     );
   }
   list.table.schedule();
@@ -43,7 +46,8 @@ function mark(list: ListPage, row: ObjectName): void {
 function compareMarked(list: ListPage): void {
   const [a, b] = list.table.marked.values();
   if (sharedParts() !== null) return showToast("A share link does not include the comparison of objects.");
-  if (a === undefined || b === undefined) return showToast("Mark two rows first, with the space bar.");
+  if (a === undefined || b === undefined)
+    return showToast("Mark two rows first, with “Mark to compare” in the menu of each row.");
   location.assign(comparisonOf(list.view.ref, a, b));
 }
 

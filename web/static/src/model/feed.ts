@@ -240,7 +240,7 @@ export class Feed implements Handler {
     if (!this.rows.isComplete || this.snapshotPending) return;
     const entries = [...this.rows.all()];
     if (entries.length !== m.count)
-      return this.rejectRows(`${entries.length} rows are cached, the server has ${m.count}`);
+      return this.rejectRows(`this page had ${entries.length} rows, but the server has ${m.count}`);
     this.computeDigest(entries, 0, 0, m.digest, ++this.checkGeneration);
   }
 
@@ -261,7 +261,7 @@ export class Feed implements Handler {
     } while (from < entries.length && performance.now() < end);
     if (from < entries.length)
       return this.schedule(() => this.computeDigest(entries, from, sum, expectedDigest, check));
-    if (hex(sum) !== expectedDigest) this.rejectRows("the digest of the cached rows differs from the server's");
+    if (hex(sum) !== expectedDigest) this.rejectRows("the rows of this page differed from the rows of the server");
   }
 
   // Caches the search text of all rows in short slices, so that the page stays responsive.

@@ -15,7 +15,7 @@ export function maskedText(objects: readonly JsonObject[]): string | null {
   if (!objects.every(isMasked)) return null;
   return `${
     objects.every(isSecret) ? "Values of Secrets are masked." : "Some values are masked."
-  } They are not compared, except for whether a change was observed.`;
+  } They are not compared. Only marks of changes, such as “(masked, changed)”, can differ.`;
 }
 
 const isSecret = (object: JsonObject): boolean => object["kind"] === "Secret" && object["apiVersion"] === "v1";

@@ -154,11 +154,11 @@ export class ObjectStore implements Handler {
         break;
       case "update":
         if (this.object === null || this.deletedAt !== null || uid(this.object) !== e.uid)
-          return "a received patch is for an object that is not loaded";
+          return "a received change is for an object that this page has not loaded";
         try {
           this.object = immutableJSONPatch(this.object, e.patch.slice()) as JsonObject;
         } catch {
-          return "a received patch does not apply";
+          return "a received change does not match the loaded object";
         }
         break;
       case "delete":

@@ -20,8 +20,8 @@ export interface SubscriptionInfo {
   readonly isReloading: boolean;
 }
 
-// Adds a period to a reason that does not end with one.
-const asSentence = (reason: string): string => (/[.!?…]$/.test(reason) ? reason : `${reason}.`);
+/** Adds a period to a reason that does not end with one. */
+export const asSentence = (reason: string): string => (/[.!?…]$/.test(reason) ? reason : `${reason}.`);
 
 export interface Status {
   /** The kind of status, which selects a color in the style sheet. */
@@ -124,7 +124,7 @@ export function lastCurrentText(info: SubscriptionInfo, now: number): string | n
  * means unknown.
  */
 export function offlineText(closeReason: string, isReachable: boolean | null, at: string, now: number): string {
-  const closed = "the WebSocket connection could not be opened (a proxy may block it)";
+  const closed = "the WebSocket connection is not open yet (a proxy may block it)";
   const reason =
     closeReason !== ""
       ? `Glasshouse reported: ${closeReason}`
@@ -134,8 +134,9 @@ export function offlineText(closeReason: string, isReachable: boolean | null, at
           ? `Glasshouse responds, but ${closed}`
           : "Glasshouse cannot be reached from this browser";
   return (
-    `Not live: ${asSentence(reason)} Showing data from ${clockTime(at, now)}. Links and forms load new data. ` +
-    "Live updates start automatically as soon as possible."
+    `Not live: ${asSentence(reason)} Showing data from ${clockTime(at, now)}. ` +
+    (closeReason === "" && isReachable === false ? "" : "Links and forms load new data. ") +
+    "Live updates start automatically as soon as the connection opens."
   );
 }
 
@@ -151,7 +152,7 @@ export interface Note {
 
 /** A hint about a filter with quotes or wildcards, which match only themselves. Empty for other filters. */
 export const filterHint = (q: string): string =>
-  /["*?]/.test(q) ? "The filter finds each word as it is typed: it has no quotes and no wildcards." : "";
+  /["*?]/.test(q) ? "The filter searches for each word as typed. Quotes and wildcards have no special meaning." : "";
 
 /**
  * Returns the note for a table without rows. A guest (viewer of a share link) cannot request access, so the note does
@@ -209,7 +210,7 @@ export function noteFor(
   const withCoverage = (words: string): string => (coverageNote === null ? words : `${words} ${coverageNote}`);
   const staleNote = staleText(info, now);
   const current = status(info, now);
-  const filterText = isFiltered ? " matching these namespaces and labels" : "";
+  const filterText = isFiltered ? " with the selected namespaces and labels" : "";
   // Do not report outdated data here, because the banner above the table already does.
   if (info.isComplete && total > 0)
     return make(
@@ -238,7 +239,7 @@ export function noteFor(
   if (info.isComplete && lastCurrent !== null) return make(current.text, emptyText, "");
   if (info.isComplete && isFiltered)
     return make(
-      `No ${resource} match these namespaces and labels`,
+      `No ${resource} match the selected namespaces and labels`,
       coverageNote ?? "",
       "New ones appear here automatically.",
       "show-all",
@@ -257,7 +258,7 @@ export function noteFor(
   if (info.isReloading)
     return make(
       `Reloading ${resource}…`,
-      `The cached data could not be updated${progress === "" ? "." : `; ${progress}`}`,
+      `The data on this page could not be updated.${progress === "" ? "" : ` Loaded: ${progress}.`}`,
       "",
     );
   return make(`Loading ${resource}…`, progress, "");
@@ -281,13 +282,16 @@ export function bannerText(info: SubscriptionInfo, now: number, isGuest = shared
       );
     case "forbidden":
       return (
-        `Forbidden: ${info.state.reason}` +
+        `${info.state.reason === "" ? "Forbidden." : `Forbidden: ${asSentence(info.state.reason)}`}` +
         `${isGuest ? "" : " Ask your cluster admin for access. The data then appears automatically."}`
       );
     case "failed":
-      return `Failed: ${asSentence(info.state.reason)} Data may be out of date.`;
+      return (
+        `${info.state.reason === "" ? "Failed to load." : `Failed to load: ${asSentence(info.state.reason)}`} ` +
+        "Data may be missing or out of date."
+      );
     case "absent":
-      return "This resource is no longer available in the cluster.";
+      return "This resource is not available in the cluster.";
   }
   return null;
 }

@@ -54,7 +54,7 @@ export class Contexts {
       });
       this.error = response.ok ? "" : (await problemOf(response)).detail;
     } catch {
-      this.error = "The server did not respond.";
+      this.error = "Glasshouse did not respond. Reload the page to see the active context.";
     }
     this.switchingTo = "";
     if (this.error === "") this.onSwitched();

@@ -47,7 +47,7 @@ export function decode(text: string, viewOf: (id: number) => SubscriptionSpec["v
   try {
     frame = parse(text);
   } catch {
-    return { messages: [], faults: [{ id: null, message: "a received frame is not JSON" }] };
+    return { messages: [], faults: [{ id: null, message: "a received message is not JSON" }] };
   }
   const messages: Message[] = [];
   const faults: DecodeFault[] = [];
@@ -434,7 +434,7 @@ function table(v: unknown): Row[] {
   const columnOf = (member: string): readonly unknown[] => checkLength(list(t[member], member), member);
   const checkLength = <T>(column: readonly T[], name: string): readonly T[] => {
     if (column.length !== names.length)
-      throw new MalformedError(`${name} has ${column.length} values for ${names.length} rows`);
+      throw new MalformedError(`“${name}” has ${column.length} values for ${names.length} rows`);
     return column;
   };
   const [ns, rv, created] = [columnOf("ns"), columnOf("rv"), columnOf("created")];
@@ -519,28 +519,28 @@ function problem(v: unknown): Problem {
 }
 
 function tree(v: unknown, name: string): JsonObject {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) throw new MalformedError(`${name} is not an object`);
+  if (typeof v !== "object" || v === null || Array.isArray(v)) throw new MalformedError(`“${name}” is not an object`);
   return v as JsonObject;
 }
 
 function list(v: unknown, name: string): unknown[] {
-  if (!Array.isArray(v)) throw new MalformedError(`${name} is not a list`);
+  if (!Array.isArray(v)) throw new MalformedError(`“${name}” is not a list`);
   return v;
 }
 
 function string(v: unknown, name: string): string {
-  if (typeof v !== "string") throw new MalformedError(`${name} is not a string`);
+  if (typeof v !== "string") throw new MalformedError(`“${name}” is not a string`);
   return v;
 }
 
 function number(v: unknown, name: string): number {
-  if (typeof v !== "number" || !Number.isFinite(v)) throw new MalformedError(`${name} is not a number`);
+  if (typeof v !== "number" || !Number.isFinite(v)) throw new MalformedError(`“${name}” is not a number`);
   return v;
 }
 
 function nonNegativeInteger(v: unknown, name: string): number {
   const n = number(v, name);
-  if (!Number.isSafeInteger(n) || n < 0) throw new MalformedError(`${name} is not a non-negative integer`);
+  if (!Number.isSafeInteger(n) || n < 0) throw new MalformedError(`“${name}” is not a non-negative integer`);
   return n;
 }
 

@@ -222,7 +222,7 @@ export class Live {
       // "No such subscription" is no fault: a subscription (such as a log) can end on the server while the message that
       // closes it is on its way.
       if (m.type === "error" && m.problem.title !== "No such subscription")
-        this.host.report(`the server rejected a message: ${m.problem.title} ${m.problem.detail}`);
+        this.host.report(`the server rejected a message: ${m.problem.title}. ${m.problem.detail}`);
       return;
     }
     if (m.type === "pong") return this.onPong(m.id);
@@ -242,7 +242,7 @@ export class Live {
       case "digest":
         // The page missed a message. Subscribe again from the last cursor that the page has, to get the missed changes.
         if (sub.cursor !== null && m.cursor !== "" && m.cursor !== sub.cursor) {
-          this.host.report(`the cached data is old: ${sub.spec.resource}`);
+          this.host.report(`the page missed changes to ${sub.spec.resource}, and requests them again`);
           this.send(sub);
         } else if (sub.cursor !== null && m.type === "digest") {
           sub.handler.message(m);
@@ -306,7 +306,7 @@ export class Live {
     // A log is not reloaded: it resumes after the lines that the page has.
     if (sub.spec.view !== "log") {
       this.reloadCount++;
-      this.reloadReason = `The cached data was inconsistent, so it was reloaded: ${why}.`;
+      this.reloadReason = `The data was reloaded, because ${why}.`;
     }
     sub.cursor = null;
     this.forget(sub);

@@ -206,7 +206,7 @@ function apiServer(v: unknown): Summary["apiServer"] {
 
 function watched(o: JsonObject): Watched {
   const state = states.find((s) => s === o["state"]);
-  if (state === undefined) throw new InvalidOverview("a watched resource has an invalid state");
+  if (state === undefined) throw new InvalidOverview("a watched resource of the overview has an invalid state");
   return {
     resource: text(o["resource"], "resource"),
     kind: text(o["kind"], "kind"),
@@ -222,7 +222,8 @@ function watched(o: JsonObject): Watched {
 const isAbsent = (v: unknown): v is null | undefined => v === undefined || v === null;
 
 function object(v: unknown, name: string): JsonObject {
-  if (typeof v !== "object" || v === null || Array.isArray(v)) throw new InvalidOverview(`${name} is not an object`);
+  if (typeof v !== "object" || v === null || Array.isArray(v))
+    throw new InvalidOverview(`“${name}” of the overview is not an object`);
   return v as JsonObject;
 }
 
@@ -231,7 +232,7 @@ const optional = <T>(v: unknown, name: string, read: (o: JsonObject) => T): T | 
 
 function items(v: unknown, name: string): unknown[] {
   if (isAbsent(v)) return [];
-  if (!Array.isArray(v)) throw new InvalidOverview(`${name} is not a list`);
+  if (!Array.isArray(v)) throw new InvalidOverview(`“${name}” of the overview is not a list`);
   return v.slice(0, maxItems);
 }
 
@@ -242,7 +243,7 @@ const texts = (v: unknown, name: string): string[] => items(v, name).map((item) 
 
 function text(v: unknown, name: string): string {
   if (isAbsent(v)) return "";
-  if (typeof v !== "string") throw new InvalidOverview(`${name} is not a string`);
+  if (typeof v !== "string") throw new InvalidOverview(`“${name}” of the overview is not a string`);
   return v.length > maxText ? `${v.slice(0, maxText)}…` : v;
 }
 
@@ -254,13 +255,15 @@ function time(v: unknown, name: string): string {
 
 function number(v: unknown, name: string): number {
   if (isAbsent(v)) return 0;
-  if (typeof v !== "number" || !Number.isFinite(v)) throw new InvalidOverview(`${name} is not a number`);
+  if (typeof v !== "number" || !Number.isFinite(v))
+    throw new InvalidOverview(`“${name}” of the overview is not a number`);
   return v;
 }
 
 function count(v: unknown, name: string): number {
   const n = number(v, name);
-  if (!Number.isSafeInteger(n) || n < 0) throw new InvalidOverview(`${name} is not a non-negative integer`);
+  if (!Number.isSafeInteger(n) || n < 0)
+    throw new InvalidOverview(`“${name}” of the overview is not a non-negative integer`);
   return n;
 }
 

@@ -79,12 +79,12 @@ export class StatusPage {
     const status = byId("status");
     const since = this.failingSince === null ? "" : clockTime(new Date(this.failingSince).toISOString(), this.now());
     status.dataset["state"] = since === "" ? "live" : "bad";
-    setText(status, since === "" ? "Updated every 2 s" : `Connection lost at ${since}, reconnecting…`);
+    setText(status, since === "" ? "Updated every 2 s" : `No updates since ${since}, retrying…`);
     byId("asof").hidden = true;
     byId("banner").hidden = since === "";
     setText(
       byId("banner"),
-      since === "" ? "" : `Connection lost at ${since}. Data may be out of date; only the ages are updated.`,
+      since === "" ? "" : `Updates have failed since ${since}. Data may be out of date. Retrying automatically.`,
     );
   }
 }

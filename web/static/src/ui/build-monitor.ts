@@ -99,7 +99,5 @@ export function showUpdateNotice(other: boolean, reload: () => void): void {
     .querySelector("header.top")
     ?.after(h("section", { id: "build", class: "build", "aria-label": "Update" }, place, button));
   setText(place, "Glasshouse was updated.");
-  place.append(
-    h("span", {}, " This page is from the previous version. Some features may not work until you reload it."),
-  );
+  place.append(h("span", {}, " This page is from another version. Some features may not work until you reload it."));
 }
