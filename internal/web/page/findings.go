@@ -211,7 +211,7 @@ func emptyText(o *overview.Overview, q string) templates.Empty {
 			Title: "No problems match “" + q + "”", Detail: pluralText(o.Total, "problem") + " hidden",
 		}
 	}
-	objects, live, done := 0, 0, 0
+	live, done := 0, 0
 	var unknown []string
 	for i := range o.Watched {
 		w := &o.Watched[i]
@@ -220,12 +220,11 @@ func emptyText(o *overview.Overview, q string) templates.Empty {
 		}
 		if w.State == status.Live {
 			live++
-			objects += w.Objects
 		} else {
 			unknown = append(unknown, w.Kind+" ("+strings.ToLower(stateWord(w.State))+")")
 		}
 	}
-	scope := pluralText(objects, "object") + " of " + pluralText(live, "resource type")
+	scope := pluralText(live, "resource type")
 	switch {
 	case done < len(o.Watched):
 		return templates.Empty{
@@ -239,8 +238,12 @@ func emptyText(o *overview.Overview, q string) templates.Empty {
 	case len(unknown) == 0:
 		return templates.Empty{Title: "No problems in " + scope}
 	}
+	title := "No problems found in " + scope
+	if live == 0 {
+		title = "Problems are unknown"
+	}
 	return templates.Empty{
-		Title: "No problems found in " + scope, Detail: "The problems of " + strings.Join(unknown, ", ") + " are unknown.",
+		Title: title, Detail: "Problems can exist in these resource types: " + strings.Join(unknown, ", ") + ".",
 	}
 }
 

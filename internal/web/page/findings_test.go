@@ -74,11 +74,14 @@ func TestFilterAndEmptyTextMatchTheScript(t *testing.T) {
 	}
 	pods := watched("Pod", status.Live, 3000)
 	for want, all := range map[string][]overview.Watched{
-		"No problems in 3,012 objects of 2 resource types|":          {pods, watched("Node", status.Live, 12)},
+		"No problems in 2 resource types|":                           {pods, watched("Node", status.Live, 12)},
 		"No problems found yet|Reading resource types: 1 of 2 done.": {pods, watched("Node", status.Syncing, 0)},
-		"No problems found in 3,000 objects of 1 resource type|" +
-			"The problems of Secret (forbidden), Node (stale) are unknown.": {
+		"No problems found in 1 resource type|" +
+			"Problems can exist in these resource types: Secret (forbidden), Node (stale).": {
 			pods, watched("Secret", status.Forbidden, 0), watched("Node", status.Stale, 10),
+		},
+		"Problems are unknown|Problems can exist in these resource types: Node (stale).": {
+			watched("Node", status.Stale, 10),
 		},
 	} {
 		if got := emptyText(&overview.Overview{Watched: all}, ""); got.Title+"|"+got.Detail != want {

@@ -129,7 +129,7 @@ void test("an object of a resource without logs shows a message", () => {
       .commands()
       .find((c) => c.keys.includes(key))
       ?.run(key);
-  assert.equal(page.getElementById("toast")?.textContent, "This object has no logs.");
+  assert.equal(page.getElementById("toast")?.textContent, "This object has no Logs tab.");
   assert.deepEqual(browser.loads, []);
 });
 
@@ -172,11 +172,11 @@ void test("the strip shows the version of the API server, and whether it respond
   assert.deepEqual(shown({ version: "v1.34.1", state: "live", latencyMs: 20 }), [
     "API server v1.34.1 Responds in 20 ms",
     "good",
-    "The last discovery took at most 20 ms.",
+    "The last API discovery took at most 20 ms.",
   ]);
   const reason = "Discovery has failed since 2026-11-27T10:00:00Z";
   assert.deepEqual(shown({ version: "v1.34.1", state: "stale", reason }), [
-    "API server v1.34.1 No response",
+    "API server v1.34.1 Unavailable",
     "bad",
     reason,
   ]);

@@ -87,7 +87,7 @@ void test("a filter has the words of lists", () => {
 void test("no problems are reported only of what is known", () => {
   const pods = watched("Pod", "live", 3000);
   assert.deepEqual(emptyText(quiet(pods, watched("Node", "live", 12)), ""), {
-    title: "No problems in 3,012 objects of 2 resource types",
+    title: "No problems in 2 resource types",
     detail: "",
   });
   assert.deepEqual(emptyText(quiet(pods, watched("Node", "syncing", 0)), ""), {
@@ -95,9 +95,10 @@ void test("no problems are reported only of what is known", () => {
     detail: "Reading resource types: 1 of 2 done.",
   });
   assert.deepEqual(emptyText(quiet(pods, watched("Secret", "forbidden", 0), watched("Node", "stale")), ""), {
-    title: "No problems found in 3,000 objects of 1 resource type",
-    detail: "The problems of Secret (forbidden), Node (stale) are unknown.",
+    title: "No problems found in 1 resource type",
+    detail: "Problems can exist in these resource types: Secret (forbidden), Node (stale).",
   });
+  assert.equal(emptyText(quiet(watched("Node", "stale")), "").title, "Problems are unknown");
   assert.equal(emptyText(quiet(), "").title, "Nothing has been read");
   assert.deepEqual(emptyText(overview, "zzz"), { title: "No problems match “zzz”", detail: "11 problems hidden" });
 });

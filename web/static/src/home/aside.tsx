@@ -3,7 +3,7 @@
 import { formatInteger } from "../text/format.ts";
 import type { SpecChange, Warning, Watched } from "../net/overview.ts";
 import { sharedParts } from "../model/guest.ts";
-import { bytesText, fieldText, plural, stateWord } from "./home-text.ts";
+import { bytesText, fieldText, hasEvents, plural, stateWord } from "./home-text.ts";
 import { listHref } from "./links.ts";
 import { Ago, keyOf, ObjectLink } from "./problems.tsx";
 
@@ -11,7 +11,13 @@ export function Changes({ changes }: { changes: readonly SpecChange[] }) {
   return (
     <section class="rail" aria-labelledby="changes-heading">
       <h2 id="changes-heading">Recent changes</h2>
-      {changes.length === 0 && <p class="none">No changes by people were observed.</p>}
+      {changes.length === 0 && (
+        <p class="none">
+          {sharedParts() === null
+            ? "No changes by people were observed in the last hour."
+            : "The share link does not include recent changes."}
+        </p>
+      )}
       <ul>
         {changes.map((c) => {
           return (
@@ -34,11 +40,15 @@ export function Changes({ changes }: { changes: readonly SpecChange[] }) {
   );
 }
 
-export function Warnings({ warnings }: { warnings: readonly Warning[] }) {
+export function Warnings({ warnings, watched }: { warnings: readonly Warning[]; watched: readonly Watched[] }) {
   return (
     <section class="rail" aria-labelledby="warnings-heading">
       <h2 id="warnings-heading">Warnings</h2>
-      {warnings.length === 0 && <p class="none">No warning events.</p>}
+      {warnings.length === 0 && (
+        <p class="none">
+          {hasEvents(watched) ? "No warning events in the last hour." : "Warning events have not been loaded."}
+        </p>
+      )}
       <ul>
         {warnings.map((w) => (
           <li key={w.reason}>
@@ -84,30 +94,39 @@ function WarningObjects({ warning: { objects } }: { warning: Warning }) {
 }
 
 export function WatchedResources({ watched }: { watched: readonly Watched[] }) {
+  // The server does not count the objects if the viewer sees only some of them, such as those of one namespace.
   const objects = watched.reduce((n, w) => n + w.objects, 0);
   const bytes = watched.reduce((n, w) => n + w.bytes, 0);
   // Guests (viewers of a share link) do not see the memory use.
-  const showsBytes = sharedParts() === null;
+  const showsBytes = sharedParts() === null && objects > 0;
   return (
     <section class="watched" aria-labelledby="watched-heading">
       <h2 id="watched-heading">
         Watched resources{" "}
         <span class="count">
-          {[plural(watched.length, "type"), plural(objects, "object"), ...(showsBytes ? [bytesText(bytes)] : [])].join(
-            ", ",
-          )}
+          {[
+            plural(watched.length, "type"),
+            ...(objects > 0 ? [plural(objects, "object")] : []),
+            ...(showsBytes ? [bytesText(bytes)] : []),
+          ].join(", ")}
         </span>
       </h2>
       <ul>
         {watched.map((w) => (
-          <WatchedItem key={w.resource} watched={w} showsBytes={showsBytes} />
+          <WatchedItem key={w.resource} watched={w} isCounted={objects > 0} showsBytes={showsBytes} />
         ))}
       </ul>
     </section>
   );
 }
 
-function WatchedItem({ watched: w, showsBytes }: { watched: Watched; showsBytes: boolean }) {
+interface WatchedItemProps {
+  watched: Watched;
+  isCounted: boolean;
+  showsBytes: boolean;
+}
+
+function WatchedItem({ watched: w, isCounted, showsBytes }: WatchedItemProps) {
   const href = listHref(w.resource, []);
   const isKnown = w.state === "live" || w.state === "stale";
   const state = stateWord(w);
@@ -122,7 +141,7 @@ function WatchedItem({ watched: w, showsBytes }: { watched: Watched; showsBytes:
         </a>
       )}
       {w.state !== "live" && <span class="state">{state}</span>}
-      <span class="objects">{isKnown || w.objects > 0 ? formatInteger(w.objects) : "–"}</span>
+      <span class="objects">{(isKnown && isCounted) || w.objects > 0 ? formatInteger(w.objects) : "–"}</span>
       {showsBytes && <span class="bytes">{isKnown ? bytesText(w.bytes) : "–"}</span>}
     </li>
   );

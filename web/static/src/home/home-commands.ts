@@ -47,13 +47,13 @@ export function homeCommands(home: HomeHost): Command[] {
       run: () => home.setFilter(""),
       isEnabled: () => home.view.q !== "",
     },
-    showMembers("ArrowRight", "Show objects", true),
-    showMembers("ArrowLeft", "Hide objects", false),
+    showMembers("ArrowRight", "Show objects of the problem", true),
+    showMembers("ArrowLeft", "Hide objects of the problem", false),
     ...tabCommands(tabs, (key) => withObject((o) => openTab(o, key))),
     previousLogCommand(() =>
       withObject(() => {
         const log = problemOf(document.activeElement)?.querySelector("a.log")?.getAttribute("href");
-        if (log == null) showToast("This problem has no log of a previous run.");
+        if (log == null) showToast("This problem does not link to a log of a previous run.");
         else location.assign(log);
       }),
     ),
@@ -74,7 +74,7 @@ function objectAt(e: Element | null): ObjectRef | null {
 
 function withObject(run: (o: ObjectRef) => void): void {
   const o = objectAt(document.activeElement);
-  if (o === null) showToast("Select a problem first, with j and k.");
+  if (o === null) showToast("Select a problem first, with the arrow keys.");
   else run(o);
 }
 
@@ -88,12 +88,14 @@ const tabsOf = ({ resource: ref, kind, ns }: ObjectRef) =>
 const tabHref = (o: ObjectRef, id: string): string | null => hrefOf(o, id === tabs[0]?.id ? "" : id);
 
 function openTab(o: ObjectRef, key: string): void {
-  const label = tabs.find((t) => t.key === key)?.label.toLowerCase() ?? "";
+  const label = tabs.find((t) => t.key === key)?.label ?? "";
   const tab = tabsOf(o).find((t) => t.key === key);
   const href = tab === undefined ? null : tabHref(o, tab.id);
   if (href !== null) location.assign(href);
-  else if (sharedParts() !== null) showToast(`The share link does not include the ${label} of this object.`);
-  else showToast(`This object has no ${label}.`);
+  else if (tab !== undefined && sharedParts() !== null)
+    showToast(`The share link does not include the ${label} tab of this object.`);
+  else if (tab !== undefined) showToast("This object cannot be opened, because its resource type is unknown.");
+  else showToast(`This object has no ${label} tab.`);
 }
 
 async function runAction(action: "menu" | "copy", o: ObjectRef): Promise<void> {

@@ -91,6 +91,10 @@ export function progressText(watched: readonly Watched[]): string | null {
   return done === watched.length ? null : `Reading resource types: ${done} of ${watched.length} done`;
 }
 
+/** Whether events have been read. Otherwise, it is unknown whether there are warnings. */
+export const hasEvents = (watched: readonly Watched[]): boolean =>
+  watched.some((w) => w.resource === "core/v1/events" && (w.state === "live" || w.state === "stale"));
+
 export interface Empty {
   readonly title: string;
   readonly detail: string;
@@ -104,8 +108,7 @@ export function emptyText(o: Overview, q: string): Empty {
   if (o.problems.length > 0)
     return { title: `No problems match “${q}”`, detail: `${plural(o.total, "problem")} hidden` };
   const live = o.watched.filter((w) => w.state === "live");
-  const objects = live.reduce((n, w) => n + w.objects, 0);
-  const scope = `${plural(objects, "object")} of ${plural(live.length, "resource type")}`;
+  const scope = plural(live.length, "resource type");
   const reading = progressText(o.watched);
   if (reading !== null) return { title: "No problems found yet", detail: `${reading}.` };
   const unknown = o.watched.filter((w) => w.state !== "live");
@@ -114,7 +117,10 @@ export function emptyText(o: Overview, q: string): Empty {
       ? { title: "Nothing has been read", detail: "No resource type can be watched, so problems are unknown." }
       : { title: `No problems in ${scope}`, detail: "" };
   const names = unknown.map((w) => `${w.kind} (${stateWord(w).toLowerCase()})`).join(", ");
-  return { title: `No problems found in ${scope}`, detail: `The problems of ${names} are unknown.` };
+  return {
+    title: live.length === 0 ? "Problems are unknown" : `No problems found in ${scope}`,
+    detail: `Problems can exist in these resource types: ${names}.`,
+  };
 }
 
 export function stateWord(w: Pick<Watched, "state">): string {

@@ -200,7 +200,7 @@ function SeverityLinks({ overview, view, limited, onFilter }: SeverityLinksProps
         }}
         data-severity={severity}
         aria-current={isFilter ? "true" : undefined}
-        title={isFilter ? "Remove this filter" : `Show only ${severity} objects`}
+        title={isFilter ? "Remove this filter" : `Show only problems with ${severity} objects`}
       >
         {`${formatInteger(n)} ${severity}`}
       </a>
@@ -254,7 +254,7 @@ function Content(props: { overview: Overview; view: HomeView; shown: Overview["p
         </section>
         <div class="rails">
           <Changes changes={o.changes} />
-          <Warnings warnings={o.warnings} />
+          <Warnings warnings={o.warnings} watched={o.watched} />
         </div>
       </div>
       <WatchedResources watched={o.watched} />

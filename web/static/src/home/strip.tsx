@@ -2,9 +2,9 @@
 
 import type { ComponentChildren } from "preact";
 import { formatInteger } from "../text/format.ts";
-import type { Amount, Overview, Quota, Warning } from "../net/overview.ts";
+import type { Amount, Overview, Quota } from "../net/overview.ts";
 import { TimedText } from "../ui/view.tsx";
-import { bytesOf, percent, plural, podsText, shortNumber } from "./home-text.ts";
+import { bytesOf, hasEvents, percent, plural, podsText, shortNumber } from "./home-text.ts";
 import { listHref } from "./links.ts";
 
 const recent = 5 * 60_000; // ms; a warning counts as recent for this time
@@ -55,7 +55,8 @@ function Requested(props: { label: string; amount: Amount | null; text: (part: n
   );
 }
 
-export function warningText(warnings: readonly Warning[], now: number): string {
+export function warningText({ warnings, watched }: Pick<Overview, "warnings" | "watched">, now: number): string {
+  if (!hasEvents(watched)) return "unknown";
   const n = warnings.filter((w) => w.last !== "" && now - Date.parse(w.last) < recent).length;
   return n === 0 ? "none" : plural(n, "reason");
 }
@@ -89,7 +90,7 @@ export function Strip({ overview, ns }: { overview: Overview; ns: readonly strin
       />
       <Requested label="Memory" amount={memory} text={bytesOf} />
       <Fact label="Warnings, last 5 min" href={listHref("core/v1/events", ns)}>
-        <TimedText format={(now) => warningText(overview.warnings, now)} />
+        <TimedText format={(now) => warningText(overview, now)} />
       </Fact>
       {quotas.map((q) => (
         <QuotaFact key={`${q.name}/${q.resource}`} quota={q} />
@@ -104,9 +105,9 @@ function ServerFact({ server: { version, state, reason, latency } }: { server: O
     <Fact
       label={`API server${version === "" ? "" : ` ${version}`}`}
       tone={state === null ? "" : isLive ? "good" : "bad"}
-      title={reason || (latency > 0 ? `The last discovery took at most ${latency} ms.` : "")}
+      title={reason || (latency > 0 ? `The last API discovery took at most ${latency} ms.` : "")}
     >
-      {state === null ? "unknown" : isLive ? `Responds${latency > 0 ? ` in ${latency} ms` : ""}` : "No response"}
+      {state === null ? "unknown" : isLive ? `Responds${latency > 0 ? ` in ${latency} ms` : ""}` : "Unavailable"}
     </Fact>
   );
 }
