@@ -79,7 +79,7 @@ await test("charts", { timeout: 240_000 }, async (t) => {
     assert.deepEqual(await row.boundingBox(), before, "the rows stay in place");
     assert.match(
       await sentence(page, "Container restarts"),
-      /^No restarts since \d\d:\d\d:\d\d, when the data start\.$/,
+      /^No restarts since \d\d:\d\d:\d\d, when the data starts\.$/,
     );
 
     const [pod] = await podsOf();

@@ -20,6 +20,7 @@ const quiet: FooterState = {
   size: 0,
   hasMore: false,
   filtered: false,
+  showsMinor: false,
   resource: "configmaps",
   since: "00:10:33",
   kinds: null,
@@ -29,10 +30,10 @@ const lost = "Connection lost at 00:12:00";
 void test("the footer reports no changes only for the time that the feed covers", () => {
   const gapNote = `${lost}. Later changes may be missing.`;
   for (const [foot, want] of [
-    [{}, "No configmaps in this list changed since 00:10:33. History starts at 00:10:33."],
+    [{}, "No changes to configmaps in this list since 00:10:33. History starts at 00:10:33."],
     [
       { staleText: lost },
-      `${gapNote} No configmaps in this list changed from 00:10:33 until then. History starts at 00:10:33.`,
+      `${gapNote} No changes to configmaps in this list since 00:10:33, as of the last update. History starts at 00:10:33.`,
     ],
     [{ staleText: lost, count: 2, size: 2 }, `${gapNote} History starts at 00:10:33.`],
     [{ staleText: lost, count: 300, size: 300, hasMore: true }, gapNote],
@@ -40,6 +41,7 @@ void test("the footer reports no changes only for the time that the feed covers"
       { staleText: lost, size: 2, filtered: true },
       `${gapNote} No changes match the filter, or they are minor and hidden.`,
     ],
+    [{ size: 2, filtered: true, showsMinor: true }, "No changes match the filter."],
     [{ staleText: lost, complete: false }, gapNote],
     [{ complete: false }, "Loading history…"],
     [{ count: 300, size: 300, hasMore: true }, ""],
@@ -53,24 +55,21 @@ void test("the footer counts the shown resources and names the omitted ones", ()
     [{ count: 2, size: 2, kinds: { known: true, shown: 3, omitted: [] } }, since],
     [
       { count: 2, size: 2, kinds: { known: true, shown: 3, omitted: ["Leases", "Events"] } },
-      `${since} Not shown: Leases, Events.`,
+      `${since} Resource types not shown: Leases, Events.`,
     ],
     [
       { count: 2, size: 2, kinds: { known: true, shown: 20, omitted: ["A", "B", "C", "D", "E", "F", "G"] } },
-      `${since} Not shown: A, B, C, D, E and 2 more.`,
+      `${since} Resource types not shown: A, B, C, D, E and 2 more.`,
     ],
-    [
-      { kinds: { known: true, shown: 3, omitted: [] } },
-      "No changes in 3 resource types since 00:10:33. History starts at 00:10:33.",
-    ],
+    [{ kinds: { known: true, shown: 3, omitted: [] } }, `No changes in 3 resource types since 00:10:33. ${since}`],
     [
       { count: 300, size: 300, hasMore: true, kinds: { known: true, shown: 1, omitted: ["Leases"] } },
-      "Not shown: Leases.",
+      "Resource types not shown: Leases.",
     ],
     [{ complete: false, kinds: { known: true, shown: 0, omitted: ["Pods"] } }, "Loading history…"],
     [
       { complete: false, kinds: { known: true, shown: 0, omitted: [] } },
-      "No watched resources are known. New ones appear here automatically.",
+      "Glasshouse watches no resource types now. A resource type appears here while someone views it.",
     ],
     [{ complete: false, kinds: { known: false, shown: 0, omitted: [] } }, "Loading watched resources…"],
   ] as const)
@@ -172,7 +171,7 @@ void test("the feed follows all watched resources and starts no watch", () => {
   const { sent, receive, words, watch } = openFeed(true);
   assert.deepEqual(sent(), ["subscribe core/v1/pods watched", "subscribe core/v1/jobs watched"]);
   receive("pods", snapshot("a"));
-  assert.match(words(), /1 change in 1 resource type since .*shop\/a.*Not shown: jobs\./);
+  assert.match(words(), /1 change in 1 resource type since .*shop\/a.*Resource types not shown: jobs\./);
   receive("jobs", snapshot("b"));
   assert.match(words(), /2 changes in 2 resource types since .*jobs\s+shop\/b.*pods\s+shop\/a/);
   receive("jobs", { type: "state", state: "forbidden", reason: "No." });
@@ -187,7 +186,7 @@ void test("the footer does not report that nothing is watched before the watched
   watch(null);
   assert.match(words(), /Loading watched resources…/);
   watch([]);
-  assert.match(words(), /No watched resources are known\./);
+  assert.match(words(), /Glasshouse watches no resource types now\./);
   watch(["jobs"]);
   assert.match(words(), /Loading history…/);
 });

@@ -49,7 +49,7 @@ void test("a sentence has the present numbers, and the start of the data", () =>
   const rates = read(message());
   const now = start.getTime() + 300_000;
   const text = (kind: "restarts" | "warnings"): string => rateSentence(rates, rates[kind] ?? rates.warnings, kind, now);
-  assert.equal(text("restarts"), "3 restarts since 10:04:34, when the data start, the last at 10:04:50.");
+  assert.equal(text("restarts"), "3 restarts since 10:04:34, when the data starts, the last at 10:04:50.");
   assert.equal(text("warnings"), "No warnings in the last 5 minutes.");
   const one = read(message({ restarts: { state: "stale", reason: "The watch ended.", counts: counts(0, 1, null) } }));
   assert.equal(

@@ -169,6 +169,7 @@ export class ActivityFeed {
       size: changeLog.size,
       hasMore,
       filtered: filter !== "",
+      showsMinor: showMinor,
       resource: scope === null ? "objects" : plural(scope.kind),
       since,
       kinds,
@@ -208,7 +209,7 @@ export class ActivityFeed {
               this.draw();
             }}
           />
-          <label title="Heartbeats, resource versions and similar fields">
+          <label title="Minor changes affect only heartbeats, resource versions and similar fields">
             <input
               type="checkbox"
               checked={showMinor}
@@ -223,7 +224,7 @@ export class ActivityFeed {
             Pause
           </button>
           <button type="button" class="more" hidden={waiting === 0} onClick={() => this.showPending()}>
-            {`${formatInteger(waiting)} more`}
+            {`Show ${formatInteger(waiting)} new ${waiting === 1 ? "change" : "changes"}`}
           </button>
           <span class="spring" />
           <span class="kept">{summary}</span>
@@ -350,7 +351,7 @@ function summaryText({ visible, size, kinds, since, staleText }: SummaryState): 
   const ofKinds = kinds === null ? "" : ` in ${formatInteger(kinds)} resource ${kinds === 1 ? "type" : "types"}`;
   return (
     `${visible === size ? "" : `${formatInteger(visible)} of `}${changes}${ofKinds} since ${since}` +
-    `${staleText === null ? "" : `; ${staleText.toLowerCase()}`}`
+    `${staleText === null ? "" : `. ${staleText}`}`
   );
 }
 
@@ -363,6 +364,7 @@ export interface FooterState {
   readonly size: number;
   readonly hasMore: boolean;
   readonly filtered: boolean;
+  readonly showsMinor: boolean;
   readonly resource: string;
   readonly since: string;
   /** null if the feed shows only one list. `known` is true once the server has sent the list of watched resources. */
@@ -374,7 +376,7 @@ export function footerText(f: FooterState): string {
   if (f.problem !== null) return `${f.problem.title}. ${f.problem.detail}`;
   if (f.kinds?.known === false) return "Loading watched resources…";
   if (!f.complete && f.kinds?.omitted.length === 0)
-    return "No watched resources are known. New ones appear here automatically.";
+    return "Glasshouse watches no resource types now. A resource type appears here while someone views it.";
   if (!f.complete)
     return ["forbidden", "absent", "failed"].includes(f.state?.state ?? "")
       ? (f.state?.reason ?? "")
@@ -384,24 +386,27 @@ export function footerText(f: FooterState): string {
   const join = (text: string): string =>
     [staleWarning, text, omittedText(f.kinds?.omitted ?? [])].filter((w) => w !== "").join(" ");
   if (f.hasMore) return join("");
-  if (f.count > 0)
-    return join(
-      f.kinds === null
-        ? `History starts at ${f.since}.`
-        : `History is complete since ${f.since}. Earlier changes may be missing.`,
-    );
+  const history =
+    f.kinds === null
+      ? `History starts at ${f.since}.`
+      : `History is complete since ${f.since}. Earlier changes may be missing.`;
+  if (f.count > 0) return join(history);
   if (f.size > 0)
     return join(
-      f.filtered ? "No changes match the filter, or they are minor and hidden." : "All changes are minor, and hidden.",
+      !f.filtered
+        ? "All changes are minor and hidden."
+        : f.showsMinor
+          ? "No changes match the filter."
+          : "No changes match the filter, or they are minor and hidden.",
     );
-  const until = f.staleText === null ? `since ${f.since}` : `from ${f.since} until then`;
   const subject =
     f.kinds === null
-      ? `No ${f.resource} in this list changed`
+      ? `No changes to ${f.resource} in this list`
       : f.kinds.shown === 1
         ? "No changes in 1 resource type"
         : `No changes in ${formatInteger(f.kinds.shown)} resource types`;
-  return join(`${subject} ${until}. History starts at ${f.since}.`);
+  const until = f.staleText === null ? "" : ", as of the last update";
+  return join(`${subject} since ${f.since}${until}. ${history}`);
 }
 
 const maxNamed = 5;
@@ -409,5 +414,5 @@ const maxNamed = 5;
 function omittedText(kinds: readonly string[]): string {
   if (kinds.length === 0) return "";
   const more = kinds.length - maxNamed;
-  return `Not shown: ${kinds.slice(0, maxNamed).join(", ")}${more > 0 ? ` and ${formatInteger(more)} more` : ""}.`;
+  return `Resource types not shown: ${kinds.slice(0, maxNamed).join(", ")}${more > 0 ? ` and ${formatInteger(more)} more` : ""}.`;
 }

@@ -90,7 +90,7 @@ function PlotView({ title, data }: { title: string; data: ChartData }) {
         ref={root}
         role="group"
         tabIndex={0}
-        aria-label={`Chart: ${title}. The left and right arrow keys read the values.`}
+        aria-label={`Chart: ${title}. Use the left and right arrow keys to read the values.`}
         onKeyDown={handleKey}
         onBlur={() => plot.current?.hideCursor()}
       />

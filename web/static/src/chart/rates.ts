@@ -2,6 +2,7 @@
 
 import { formatInteger } from "../text/format.ts";
 import { clockTime } from "../text/age.ts";
+import { asSentence } from "../model/status.ts";
 import { states, type JsonObject, type State } from "../net/wire.ts";
 import type { ChartData } from "./chart-data.ts";
 
@@ -80,16 +81,17 @@ export function rateChart({ start, step }: Rates, rate: Rate, color: Series): Ch
 /** Describes a rate in a sentence, such as "3 restarts in the last 5 minutes, the last at 14:03:20." */
 export function rateSentence(rates: Rates, rate: Rate, kind: Series, now: number): string {
   const { counts, state, reason, since } = rate;
-  const why = reason === "" ? "" : ` ${reason}`;
+  const why = reason === "" ? "" : ` ${asSentence(reason)}`;
+  const stateText = state === "absent" ? "not available" : state;
   const clock = (ms: number): string => clockTime(new Date(ms).toISOString(), now);
   if (counts.every((n) => n === null))
-    return state === "syncing" || state === "live" ? "Loading…" : `No data (${state}).${why}`;
+    return state === "syncing" || state === "live" ? "Loading…" : `No data (${stateText}).${why}`;
   const sum = counts.reduce<number>((total, n) => total + (n ?? 0), 0);
   const noun = sum === 1 ? kind.slice(0, -1) : kind;
   const last = counts.findLastIndex((n) => n !== null && n > 0);
-  const when = since === null ? "in the last 5 minutes" : `since ${clock(since)}, when the data start`;
+  const when = since === null ? "in the last 5 minutes" : `since ${clock(since)}, when the data starts`;
   const lastAt = (rates.start + last * rates.step) * 1000;
   const lastText = last < 0 || lastAt < (since ?? 0) ? "" : `, the last at ${clock(lastAt)}`;
-  const stale = state === "live" ? "" : ` Not current (${state}).${why}`;
+  const stale = state === "live" ? "" : ` Not current (${stateText}).${why}`;
   return `${sum === 0 ? "No" : formatInteger(sum)} ${noun} ${when}${lastText}.${stale}`;
 }
