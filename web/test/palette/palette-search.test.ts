@@ -227,7 +227,7 @@ void test("the palette reports what the server has searched, what it still reads
   const here = "Also searched: the names of 9 resource types and 4 namespaces.";
   assert.equal(
     coverage({ searched: [pods, maps] }),
-    `Searched 1,200 objects of 1 of 2 resource types so far, while the server reads the others. ${here}`,
+    `Searched 1,200 objects of 1 of 2 resource types so far. The server is still reading others. ${here}`,
   );
   assert.equal(
     coverage({ searched: [pods, { ...maps, state: "live", count: 1 }] }),

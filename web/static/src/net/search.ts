@@ -78,7 +78,7 @@ export class Search {
     const result = await this.fetch(q, shown, controller.signal).catch(
       (): SearchResponse => ({
         ...emptyResponse,
-        trouble: "The server did not respond to the search.",
+        trouble: "The server sent no valid response to the search.",
       }),
     );
     if (controller.signal.aborted) return;

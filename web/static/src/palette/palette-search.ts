@@ -129,7 +129,14 @@ export class PaletteSearch {
     if (!hasArguments || kinds[0] === undefined) {
       return {
         items: kindItems(kinds, context, false, word).slice(0, 12),
-        words: kinds.length === 0 ? `No resources match “${word}”.` : "Add a namespace: :deploy shop",
+        words:
+          word === ""
+            ? "Type the name of a resource, for example :deploy"
+            : kinds[0] === undefined
+              ? `No resources match “${word}”.`
+              : kinds[0].namespaced
+                ? "To select a namespace, type it after the resource, for example :deploy shop"
+                : "",
       };
     }
     const kind = kinds[0];
@@ -143,7 +150,10 @@ export class PaletteSearch {
       filter === "" ? "" : ` that match “${filter}”`
     }`;
     if (!kind.namespaced)
-      return { items: [listItem([], description, "")], words: ns === "" ? "" : `${title} are cluster-scoped.` };
+      return {
+        items: [listItem([], description, "")],
+        words: ns === "" ? "" : `${title} are cluster-scoped, so the namespace is ignored.`,
+      };
     if (ns === "all" || ns === "-A")
       return { items: [listItem([], `${description} in all namespaces`, "")], words: "" };
     const names = context.namespaces;

@@ -16,7 +16,7 @@ export function searchCoverage(context: SearchContext, response: SearchResponse)
   const { length } = response.searched;
   const sentences = [
     response.searched.some(isPending)
-      ? `Searched ${objects} of ${searched.length} of ${typesText(length)} so far, while the server reads the others.`
+      ? `Searched ${objects} of ${searched.length} of ${typesText(length)} so far. The server is still reading others.`
       : `Searched ${objects} of ${typesText(searched.length)}.`,
     `Also searched: the names of ${here}.`,
     ...notSearched(response, context.kinds).map(({ title, names }) => `${title}: ${limited(names)}.`),

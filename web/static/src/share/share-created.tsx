@@ -102,8 +102,7 @@ function QrCode({ text }: { text: string }) {
   useLayoutEffect(() => {
     import("./qr.ts").then(
       ({ drawQrCode }) => element.current?.replaceChildren(drawQrCode(text, "QR code of the link")),
-      () =>
-        element.current?.replaceChildren(h("p", {}, "The QR code could not be loaded. Reload the page to try again.")),
+      () => element.current?.replaceChildren(h("p", {}, "The QR code could not be loaded. Copy the link instead.")),
     );
   }, [text]);
   return <div class="share-code" ref={element} />;

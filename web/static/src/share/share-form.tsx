@@ -169,9 +169,9 @@ export function ShareForm({ host, onCreated }: { host: ShareHost; onCreated: (cr
           {visibilityText(parts, document.documentElement.dataset["open"] !== undefined)}
         </p>
         <p>
-          Anyone with the link can view this, without logging in, until it expires. It uses your current permissions: if
-          you lose access, viewers lose it too. Values of Secrets, ConfigMaps and environment variables are always
-          masked for viewers. <strong>{unmaskedText(parts)}</strong>
+          Anyone with the link can view this, without logging in, until the link expires or is revoked. The link uses
+          your current permissions: if you lose access, viewers lose it too. Values of Secrets, ConfigMaps and
+          environment variables are always masked for viewers. <strong>{unmaskedText(parts)}</strong>
         </p>
       </div>
       <p class="share-failed" role="alert" hidden={error === ""}>
@@ -243,6 +243,7 @@ async function createLink(choice: ShareChoice, seconds: number, note: string): P
     throw new Error(`${title}. ${detail}`);
   }
   const created = readCreated(await response.json().catch(() => null));
-  if (created === null) throw new Error("The response is invalid. Reload the page, and check the list under Links.");
+  if (created === null)
+    throw new Error("Glasshouse sent an invalid response. The link may have been created: check the list under Links.");
   return created;
 }

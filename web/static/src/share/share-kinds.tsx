@@ -179,7 +179,8 @@ function CheckboxList({ title, lines, chosen, onChange, onType, children }: Chec
       </div>
       <p class="pop-note" role="status">
         {found.length > maxRows && `${found.length - maxRows} more: type to filter.`}
-        {found.length === 0 && "No matches"}
+        {found.length === 0 &&
+          (typed.trim() === "" ? `No ${title.toLowerCase()} are known. Type a name.` : "No matches")}
       </p>
     </div>
   );

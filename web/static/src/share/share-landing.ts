@@ -31,7 +31,11 @@ async function open(): Promise<void> {
   if (response.status === 404) return showState("ended");
   const to = field("to");
   if (!response.ok || !to.startsWith("/"))
-    return showState("failed", field("detail") || `The server responded with status ${response.status}.`);
+    return showState(
+      "failed",
+      field("detail") ||
+        (response.ok ? "Glasshouse sent an invalid response." : `Glasshouse responded with status ${response.status}.`),
+    );
   location.replace(withKiosk(base + to));
 }
 
@@ -42,8 +46,7 @@ function withKiosk(to: string): string {
   return url.origin === location.origin ? url.pathname + url.search : `${base}/`;
 }
 
-const start = (): void =>
-  void open().catch(() => showState("failed", "Glasshouse cannot be reached from this browser."));
+const start = (): void => void open().catch(() => showState("failed", "Glasshouse did not respond."));
 elementOf("again").addEventListener("click", start);
 // If the user opens another share link in this tab, only the fragment of the URL changes, and the browser loads no
 // page.

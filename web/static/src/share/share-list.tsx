@@ -2,6 +2,7 @@
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { clockTime } from "../text/age.ts";
+import { asSentence } from "../model/status.ts";
 import { withBase } from "../net/base-path.ts";
 import { problemOf } from "../net/problem.ts";
 import { TimedText, useRedraw } from "../ui/view.tsx";
@@ -50,7 +51,7 @@ class LinkReader {
         signal: AbortSignal.timeout(10_000),
       });
     } catch {
-      throw new Error("Glasshouse cannot be reached. The link may still be active.");
+      throw new Error("Glasshouse did not respond. The link may still be active.");
     }
     if (!response.ok && response.status !== 404) {
       const { title, detail } = await problemOf(response);
@@ -58,14 +59,14 @@ class LinkReader {
     }
     const index = this.links.findIndex((l) => l.id === id);
     this.links = this.links.filter((l) => l.id !== id);
-    this.status = "Link revoked. No viewers have it open.";
+    this.status = "Link revoked. Viewers no longer have access.";
     return index;
   }
 
   private async poll(): Promise<void> {
     clearTimeout(this.timer);
     const ownRequest = ++this.requestNumber;
-    let error = "Glasshouse cannot be reached";
+    let error = "Glasshouse did not respond.";
     let listing: ReturnType<typeof readLinks> = null;
     try {
       const response = await fetch(withBase("/api/v1/shares"), {
@@ -73,10 +74,12 @@ class LinkReader {
         headers: { accept: "application/json" },
         signal: AbortSignal.timeout(10_000),
       });
-      if (response.ok) listing = readLinks(await response.json());
-      else {
+      if (response.ok) {
+        error = "Glasshouse sent an invalid response.";
+        listing = readLinks(await response.json());
+      } else {
         const { title, detail } = await problemOf(response);
-        error = `${title}. ${detail}`;
+        error = asSentence(`${title}. ${detail}`);
       }
     } catch {
       // Ignore the error: the code below shows it.
@@ -89,7 +92,7 @@ class LinkReader {
       this.status = listing.links.length === 0 ? "No active links. New links appear here until they expire." : "";
     } else {
       this.status =
-        `${error}.` +
+        error +
         (this.lastSuccess === null ? "" : ` Showing links as of ${clockTime(this.lastSuccess, this.now())}.`) +
         " Retrying automatically.";
     }
