@@ -46,7 +46,7 @@ await test("objects and kinds that appear later", { timeout: 120_000 }, async (t
     for (const path of [`r/${ref}`, `o/${ref}/_/it`]) {
       const page = await newPage(t, browser, missing);
       assert.equal((await page.goto(`${dashboard.url}${path}`)).status(), 404);
-      await page.getByText("This page opens automatically as soon as the cluster serves the resource.").waitFor();
+      await page.getByText("This page reloads automatically as soon as the cluster serves the resource.").waitFor();
       pages.push(page);
     }
     const busy = [];
@@ -56,7 +56,7 @@ await test("objects and kinds that appear later", { timeout: 120_000 }, async (t
     ]) {
       const page = await newPage(t, browser, missing);
       await page.goto(`${dashboard.url}r/${ref}`);
-      await page.getByText("This page opens automatically as soon as the cluster serves the resource.").waitFor();
+      await page.getByText("This page reloads automatically as soon as the cluster serves the resource.").waitFor();
       await page.locator("#picker-groups a").first().waitFor();
       await begin(page);
       await page.evaluate(() => {

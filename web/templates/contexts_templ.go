@@ -73,7 +73,7 @@ func ContextsPage(c Contexts) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<p class=\"lead\">Switching changes the cluster for all open tabs, and discards the cached data of the current cluster.</p><ul>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 5, "<p class=\"lead\">Switching changes the cluster for all viewers and all open tabs, and discards the cached data of the current cluster.</p><ul>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
