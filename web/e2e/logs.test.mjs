@@ -126,7 +126,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     await become("the same filter", () => filter.inputValue(), "FILTER TEST");
     await until("the same lines", async () => (await shown()).join().includes("filter test five"));
     assert.doesNotMatch((await shown()).join(), /other|four/);
-    await level.selectOption({ label: "Info and above" });
+    await level.selectOption({ label: "All lines with a level" });
     await become("all levels", async () => (await shown()).length, 4);
     await page.getByLabel("Find in the log").fill("five");
     await become("the match", () => page.locator(".log-line mark").allInnerTexts().then(String), "five");
@@ -256,7 +256,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     await until("the line", async () => (await texts(page)).includes("before the cut"));
     link.cut();
     await until("the cut", async () =>
-      /^The API server (interrupted the log|does not answer); no output since \d\d:\d\d:\d\d\. Retrying…$/.test(
+      /^The API server (interrupted the log|does not answer); no output received since \d\d:\d\d:\d\d\. Retrying…$/.test(
         await foot(page),
       ),
     );

@@ -111,7 +111,11 @@ void test("the log of a deleted pod stays, and is not requested again after an i
     };
     tab.show(shown(restartedPod, "live"));
     write(upstream, "of the next");
-    assert.match(text(tab), /kept.*restarted at.*of the next.*Following/s, "a recreated one is read");
+    assert.match(
+      text(tab),
+      /kept.*A new run of the container starts here.*of the next.*Following/s,
+      "a recreated one is read",
+    );
     tab.close();
   }
 });

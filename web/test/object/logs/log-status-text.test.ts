@@ -41,7 +41,7 @@ const footerLine = (s: LogSituation): string => {
 void test("the status line describes the state of a log", () => {
   for (const [s, want] of [
     [{ ...defaultSituation }, "live: Following | "],
-    [{ ...defaultSituation, lines: 0 }, "live: Following | No log output yet"],
+    [{ ...defaultSituation, lines: 0 }, "live: Following | No log output"],
     [
       { ...defaultSituation, container: container("waiting", "waiting: CrashLoopBackOff") },
       "busy: Following; container waiting: CrashLoopBackOff | ",
@@ -60,11 +60,11 @@ void test("the status line describes the state of a log", () => {
     [{ ...defaultSituation, state: { at: "asking", isSlow: true, since: null } }, "busy: Waiting for log output… | "],
     [
       { ...defaultSituation, state: { at: "asking", isSlow: false, since: 0 } },
-      `busy: Waiting for log output; none since ${at0} | `,
+      `busy: Waiting for log output; none received since ${at0} | `,
     ],
     [
       { ...defaultSituation, state: { at: "asking", isSlow: true, since: 0 } },
-      `busy: Waiting for log output; none since ${at0} | `,
+      `busy: Waiting for log output; none received since ${at0} | `,
     ],
     [
       { ...defaultSituation, state: { at: "ended", since: null }, isScheduled: false, lines: 0 },
@@ -82,10 +82,10 @@ void test("the status line describes the state of a log", () => {
       },
       "ended: Container terminated: OOMKilled, exit code 137 | ",
     ],
-    [{ ...defaultSituation, state: { at: "ended", since: null }, isDeleted: true }, "ended: Ended: pod deleted | "],
+    [{ ...defaultSituation, state: { at: "ended", since: null }, isDeleted: true }, "ended: Ended; pod deleted | "],
     [
       { ...defaultSituation, state: { at: "ended", since: null }, isScheduled: false, isDeleted: true, lines: 0 },
-      "ended: Ended: pod deleted | The log is empty",
+      "ended: Ended; pod deleted | The log is empty",
     ],
     [
       { ...defaultSituation, state: { at: "ended", since: 0 }, isDeleted: true },
@@ -120,7 +120,7 @@ void test("the status line describes the state of a log", () => {
     [refused(403, "Forbidden"), "bad: Forbidden | Forbidden: you can't read this log (again)"],
     [
       refused(503, "Container is waiting", true),
-      "warn: Container is waiting. Retrying… | The container has not started (again)",
+      "warn: Container is waiting. Retrying… | The container is waiting to start (again)",
     ],
     [{ ...refused(404, "Not found"), lines: 3 }, "bad: Not found | "],
     [{ ...refused(404, "Not found"), lines: 3, isDeleted: true }, `ended: Pod deleted; no output read after ${at0} | `],
@@ -132,11 +132,11 @@ void test("the status line describes the state of a log", () => {
     ],
     [
       { ...refused(503, "Log is cut", true), lines: 3 },
-      `warn: The API server interrupted the log; no output since ${at0}. Retrying… | `,
+      `warn: The API server interrupted the log; no output received since ${at0}. Retrying… | `,
     ],
     [
       { ...refused(503, "The API server does not answer", true), lines: 3 },
-      `warn: The API server does not answer; no output since ${at0}. Retrying… | `,
+      `warn: The API server does not answer; no output received since ${at0}. Retrying… | `,
     ],
   ] as const)
     assert.equal(footerLine(s), want);

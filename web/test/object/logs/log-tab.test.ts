@@ -111,7 +111,7 @@ void test("a log opened before the status had the container ID stays the same co
     assert.equal(upstream.requests.length, before, "that was all");
     tab.show(startedPod("y", 1));
     assert.equal(upstream.requests.length, before + 1, "the next is another");
-    assert.match(screenText(tab), /one.*Container restarted at/s);
+    assert.match(screenText(tab), /one.*A new run of the container starts here/s);
     tab.close();
   }
 });
@@ -151,7 +151,7 @@ void test("an interrupted log continues with the restarted container, without du
     tab.show(startedPod("b", 1));
     assert.equal(upstream.requests.length, before, "that was its log");
     const words = screenText(tab);
-    assert.ok(!words.includes("restarted at"), words);
+    assert.ok(!words.includes("A new run"), words);
     for (const line of ["one", ...(lost ? ["two"] : []), ...(cut ? ["three"] : [])])
       assert.equal(words.split(line).length, 2, `${line} in ${words}`);
     tab.close();
@@ -192,7 +192,7 @@ void test("the footer reports a lost connection while it lasts", () => {
   upstream.browser.advance(600);
   assert.match(footerText(), /^Connection lost/);
   upstream.browser.socket.accept();
-  assert.match(footerText(), /^Waiting for log output; none since [\d:]+( |$)/);
+  assert.match(footerText(), /^Waiting for log output; none received since [\d:]+( |$)/);
   assert.ok(!footerText().includes("Retry now"));
   upstream.write("2026-11-21T10:00:01Z one\n");
   assert.match(footerText(), /^Following/);

@@ -50,7 +50,7 @@ void test("the logs of all pods are merged by time, with a color for each", () =
   assert.deepEqual(t.colors(), ["0", "1", "0", "1"]);
   t.cluster.write("web-7d9f8b-aaaaa", "main", "2026-11-21T10:00:03.5Z late\n");
   assert.deepEqual(t.lines().slice(-2), ["aaaaa late", "bbbbb four"], "a late line is inserted");
-  assert.equal(t.foot(), "Following 2 containers");
+  assert.equal(t.foot(), "Following the logs of 2 containers");
   t.close();
   assert.deepEqual(t.cluster.subscribed, [], "nothing stays open");
 });
@@ -58,7 +58,7 @@ void test("the logs of all pods are merged by time, with a color for each", () =
 void test("a limited number of logs is read, and the page names the limit", () => {
   const t = open(Array.from({ length: 30 }, (_, i) => pod(`web-${String(i).padStart(2, "0")}`)));
   assert.equal(t.logs().length, 20);
-  assert.equal(t.banner(), "Showing the logs of 20 of 30 pods, the worst first.");
+  assert.equal(t.banner(), "Only 20 of 30 pods are included, pods with problems first.");
   t.close();
 });
 
@@ -68,7 +68,7 @@ void test("previous logs are those of restarted containers", () => {
   assert.equal(t.cluster.requests.find((m) => m["view"] === "log")?.["previous"], true);
   t.close();
   const none = open([pod("web-a")], { container: "", previous: true });
-  assert.equal(none.note(), "No previous logs No container was restarted.");
+  assert.equal(none.note(), "No previous logs None of the selected containers was restarted.");
   none.close();
 });
 
@@ -122,6 +122,13 @@ void test("the filter of the URL is applied, and a new one is stored in the URL"
 void test("one container can be selected", () => {
   const t = open([pod("web-a"), pod("web-b")], { container: "web-b/main", previous: false });
   assert.deepEqual(t.logs(), ["core/v1/pods log web-b main"]);
+  t.close();
+});
+
+void test("the log of one container has no note about the limit of pods", () => {
+  const pods = Array.from({ length: 30 }, (_, n) => pod(`web-${String(n).padStart(2, "0")}`));
+  const t = open(pods, { container: "web-01/main", previous: false });
+  assert.equal(t.banner(), "");
   t.close();
 });
 

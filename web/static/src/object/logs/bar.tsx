@@ -143,7 +143,7 @@ export class Bar {
             onChange={(e) => this.select({ tail: Number(e.currentTarget.value) })}
           >
             {tailOptions.map((n) => (
-              <option key={n} value={n}>{`${formatInteger(n)} lines${merged === null ? "" : " each"}`}</option>
+              <option key={n} value={n}>{`${formatInteger(n)} lines${merged === null ? "" : " per container"}`}</option>
             ))}
           </select>
           <select
@@ -167,7 +167,7 @@ export class Bar {
           />
           <Toggle
             label="Follow"
-            title="Follow new lines"
+            title={previous ? "A previous log gets no new lines" : "Follow new lines"}
             isOn={follow}
             disabled={previous}
             toggle={() => this.select({ follow: !follow })}
@@ -189,10 +189,10 @@ export class Bar {
             isOn={isWrapped}
             toggle={() => this.setDisplay(showsTimes, !isWrapped)}
           />
-          <button type="button" title="Copy the loaded lines" onClick={() => void this.copy()}>
+          <button type="button" title="Copy all loaded lines" onClick={() => void this.copy()}>
             {this.copyLabel}
           </button>
-          <button type="button" title="Download the loaded lines as a file" onClick={() => this.actions.download()}>
+          <button type="button" title="Download all loaded lines as a file" onClick={() => this.actions.download()}>
             Download
           </button>
           <span class="announcement" role="status">

@@ -15,7 +15,7 @@ export interface Line {
   readonly text: string;
   /** The container that wrote the line. Only set in a log of several containers. */
   readonly source?: LineSource;
-  /** Set if the line is not from the log, but a note that the page inserted, such as "Container restarted". */
+  /** Set if the line is not from the log, but a note that the page inserted, such as one about a new run. */
   readonly note?: true;
 }
 

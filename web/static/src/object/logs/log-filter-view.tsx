@@ -3,7 +3,7 @@ import { logLevels, type LogFilter, type LogLevel } from "./log-filter.ts";
 const labels: Record<LogLevel, string> = {
   error: "Errors",
   warning: "Warnings and errors",
-  info: "Info and above",
+  info: "All lines with a level",
 };
 
 interface LogFilterBoxProps {

@@ -1,6 +1,5 @@
 import "../../shared-code.ts";
 import { plural } from "../../net/kinds.ts";
-import { clockTime } from "../../text/age.ts";
 import { escapeInvisible } from "../../text/invisible-chars.ts";
 import { containersOf, defaultContainer, isScheduled, restartedContainer, type Container } from "./containers.ts";
 import type { Line } from "./lines.ts";
@@ -124,10 +123,7 @@ export class LogsTab implements Tab, Reader {
         return this.stream?.retryNow();
       }
       if (this.logState?.at !== "ended" && this.logState?.at !== "refused") return;
-      if (this.view.buffer.size > 0)
-        this.view.appendNote(
-          `Container restarted at ${clockTime(new Date(this.host.now()).toISOString(), this.host.now())}`,
-        );
+      if (this.view.buffer.size > 0) this.view.appendNote("A new run of the container starts here");
     } else {
       this.view.clear();
     }

@@ -33,7 +33,7 @@ export class MergedLogsTab implements Tab, MergedReader {
       },
       { allLabel: "All containers", tail: defaultTail },
     );
-    this.view.setLabel("Logs of all pods");
+    this.view.setLabel("Merged log");
     this.element = this.view.element;
     this.streams = new MergedStreams(host.name.ns, host.live, host.now, this);
     this.workload = new WorkloadPods(host, () => this.schedule());
@@ -114,7 +114,10 @@ export class MergedLogsTab implements Tab, MergedReader {
     this.streams.show(readable.slice(0, maxStreams), options);
     const width = Math.max(0, ...readable.slice(0, maxStreams).map((t) => t.label.length));
     this.view.screen.element.style.setProperty("--source-width", `${width}ch`);
-    this.view.showBanner(limitText(readable.length, maxStreams, this.workload.total, maxPodObjects));
+    // The limits do not affect the log of a single container.
+    this.view.showBanner(
+      container === "" ? limitText(readable.length, maxStreams, this.workload.total, maxPodObjects) : "",
+    );
     this.updateStatus();
   }
 
@@ -145,6 +148,7 @@ export class MergedLogsTab implements Tab, MergedReader {
     return {
       states: this.streams.states,
       podInfo: workload.info ?? workload.intermediateInfo,
+      podResource: workload.info === null ? "jobs" : "pods",
       isComplete: workload.isComplete,
       hasPods: workload.hasPods,
       objectIsKnown: tabData !== null && tabData.object !== null,

@@ -2,13 +2,16 @@
 
 import { clockTime } from "../../text/age.ts";
 import { formatInteger } from "../../text/format.ts";
-import { forbiddenNote, type Note, type SubscriptionInfo } from "../../model/status.ts";
-import type { LogFooter } from "./status-text.ts";
+import { sharedParts } from "../../model/guest.ts";
+import { forbiddenNote, noteFor, status, type Note, type SubscriptionInfo } from "../../model/status.ts";
+import { detailOf, titleOf, type LogFooter } from "./status-text.ts";
 import type { LogState } from "./stream.ts";
+import type { Problem } from "../../net/wire.ts";
 
 export interface MergedSituation {
   readonly states: readonly LogState[];
   readonly podInfo: SubscriptionInfo | null;
+  readonly podResource: string; // the resource that podInfo describes: "pods", or "jobs" until the jobs are known
   readonly isComplete: boolean; // whether all pods are known
   readonly hasPods: boolean; // whether the object selects pods
   readonly objectIsKnown: boolean;
@@ -25,47 +28,63 @@ const containers = (n: number): string => `${formatInteger(n)} ${n === 1 ? "cont
 
 export function mergedFooter(s: MergedSituation, now: number): LogFooter {
   const make = (tone: LogFooter["tone"], words: string): LogFooter => ({ tone, words });
-  if (s.podInfo !== null && forbiddenNote(s.podInfo, "pods") !== null) return make("bad", "Forbidden");
+  if (s.podInfo !== null && forbiddenNote(s.podInfo, s.podResource) !== null) return make("bad", "Forbidden");
   if (s.disconnectedSince !== null)
     return make(
       "bad",
       `Connection lost at ${clockTime(new Date(s.disconnectedSince).toISOString(), now)}. Reconnecting…`,
     );
-  if (s.states.length === 0) return make("busy", s.objectIsKnown && s.isComplete ? "No logs" : "Loading…");
+  if (s.states.length === 0) {
+    if (isRefused(s.podInfo)) return make("bad", status(s.podInfo, now).text);
+    return make("busy", s.objectIsKnown && (s.isComplete || !s.hasPods) ? "No logs" : "Loading…");
+  }
   const count = (at: LogState["at"]): number => s.states.filter((state) => state.at === at).length;
   const refused = count("refused");
-  const rest = refused === 0 ? "" : `; ${containers(refused)} cannot be read`;
+  const rest = refused === 0 ? "" : `; cannot read the logs of ${containers(refused)}`;
   if (count("reading") > 0)
     return make(
       refused > 0 ? "warn" : "live",
-      `${s.follow ? "Following" : "Loading"} ${containers(count("reading"))}${rest}`,
+      `${s.follow ? "Following" : "Loading"} the logs of ${containers(count("reading"))}${rest}`,
     );
-  if (count("asking") > 0) return make("busy", `Loading${rest}…`);
-  if (refused === s.states.length) return make("bad", firstProblem(s.states)?.title ?? "Failed");
+  if (count("asking") > 0) return make("busy", `Loading…${rest}`);
+  if (refused === s.states.length) return make("bad", problemTitle(s.states));
+  if (!s.follow && !s.previous)
+    return make("ended", `Loaded the logs of ${containers(count("ended"))} (not following)${rest}`);
   return make("ended", `${s.previous ? "Previous logs" : "Logs"} of ${containers(count("ended"))} ended${rest}`);
 }
 
-const firstProblem = (states: readonly LogState[]): { title: string; detail: string; status: number } | null => {
+const firstProblem = (states: readonly LogState[]): Problem | null => {
   const refused = states.find((s) => s.at === "refused");
   return refused?.at === "refused" ? refused.problem : null;
 };
 
+/** Returns the title of the problem that all logs have, or otherwise a general title. */
+function problemTitle(states: readonly LogState[]): string {
+  const titles = new Set(states.map((s) => (s.at === "refused" ? titleOf(s.problem) : "")));
+  const [title = ""] = titles;
+  return titles.size === 1 && title !== "" ? title : "No log can be read";
+}
+
+const isRefused = (info: SubscriptionInfo | null): info is SubscriptionInfo =>
+  info !== null && (info.problem !== null || info.state?.state === "absent" || info.state?.state === "failed");
+
 export function limitText(logs: number, maxLogs: number, pods: number, maxPods: number): string {
   if (logs > maxLogs)
     return (
-      `Showing ${maxLogs} of ${logs}${pods > maxPods ? " or more" : ""} container logs, of the worst pods. ` +
-      "Select a container to read another log."
+      `Showing the logs of ${maxLogs} of ${logs}${pods > maxPods ? " or more" : ""} containers, pods with problems ` +
+      "first. Select a container to read another log."
     );
-  return pods > maxPods ? `Showing the logs of ${maxPods} of ${formatInteger(pods)} pods, the worst first.` : "";
+  return pods > maxPods ? `Only ${maxPods} of ${formatInteger(pods)} pods are included, pods with problems first.` : "";
 }
 
-export function mergedNote(s: MergedSituation): Note | null {
+/** A guest (viewer of a share link) cannot request access, so the note does not suggest it. */
+export function mergedNote(s: MergedSituation, isGuest = sharedParts() !== null): Note | null {
   const make = (title: string, detail: string, next = ""): Note => ({ title, detail, next, act: null });
   if (s.lines > 0 || !s.objectIsKnown) return null;
-  const forbidden = s.podInfo === null ? null : forbiddenNote(s.podInfo, "pods");
+  const forbidden = s.podInfo === null ? null : forbiddenNote(s.podInfo, s.podResource);
   if (forbidden !== null) return forbidden;
-  if (!s.hasPods) return make("No pods", `This ${s.kind} has no selector, so it has no pods.`);
-  if (!s.isComplete) return null;
+  if (!s.hasPods) return make("No pods", `This ${s.kind} has no selector, so it selects no pods.`);
+  if (!s.isComplete) return isRefused(s.podInfo) ? noteFor(s.podInfo, s.podResource, 0, false, 0) : null;
   if (s.pods === 0) return make("No pods", `This ${s.kind} has no pods now.`, "Logs of new pods appear here.");
   const problem = firstProblem(s.states);
   if (problem !== null && s.states.every((state) => state.at === "refused"))
@@ -73,16 +92,20 @@ export function mergedNote(s: MergedSituation): Note | null {
       ? make(
           "Forbidden: you can't read these logs",
           problem.detail,
-          `You need permission to get pods/log in namespace ${s.ns}. Ask your cluster admin.`,
+          isGuest ? "" : `You need permission to get pods/log in namespace ${s.ns}. Ask your cluster admin.`,
         )
-      : make(problem.title, problem.detail);
+      : make(problemTitle(s.states), detailOf(problem));
   if (s.states.length === 0)
     return s.previous
-      ? make("No previous logs", "No container was restarted.")
-      : make("No container has started", "", "Logs appear here once a container has started.");
+      ? make("No previous logs", "None of the selected containers was restarted.")
+      : make("No selected container has started", "", "Logs appear here once a container has started.");
   if (s.states.every((state) => state.at === "ended"))
     return make("The logs are empty", "The containers wrote nothing in the selected time range.");
   return s.states.some((state) => state.at === "reading")
-    ? make("No log output yet", "", "New lines appear here automatically.")
+    ? make(
+        "No log output",
+        "The containers have written nothing in the selected time range.",
+        "New lines appear here automatically.",
+      )
     : null;
 }

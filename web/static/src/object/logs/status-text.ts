@@ -2,6 +2,7 @@
 
 import { clockTime } from "../../text/age.ts";
 import { formatInteger } from "../../text/format.ts";
+import { sharedParts } from "../../model/guest.ts";
 import type { Note } from "../../model/status.ts";
 import type { Problem } from "../../net/wire.ts";
 import type { Container } from "./containers.ts";
@@ -37,7 +38,7 @@ export function logFooter(situation: LogSituation, now: number): LogFooter {
       if (situation.disconnectedSince !== null)
         return make("bad", `Connection lost at ${formatClock(situation.disconnectedSince, now)}. Reconnecting…`);
       if (situation.lines > 0 && state.since !== null)
-        return make("busy", `Waiting for log output; none since ${formatClock(state.since, now)}`);
+        return make("busy", `Waiting for log output; none received since ${formatClock(state.since, now)}`);
       return make("busy", state.isSlow ? "Waiting for log output…" : "Loading…");
     case "reading":
       if (!situation.follow) return make("busy", "Loading…");
@@ -47,7 +48,7 @@ export function logFooter(situation: LogSituation, now: number): LogFooter {
     case "ended":
       if (state.since !== null) return make("ended", unreadText(situation, formatClock(state.since, now)));
       if (!situation.isScheduled && !situation.isDeleted && situation.lines === 0) return make("busy", "No log yet");
-      if (situation.isDeleted) return make("ended", "Ended: pod deleted");
+      if (situation.isDeleted) return make("ended", "Ended; pod deleted");
       if (!situation.follow && !situation.previous && situation.container?.phase === "running")
         return make("ended", "End of log (not following)");
       return make(
@@ -63,7 +64,7 @@ export function logFooter(situation: LogSituation, now: number): LogFooter {
       return make(
         "warn",
         titleOf(state.problem) +
-          (situation.lines === 0 ? "" : `; no output since ${formatClock(state.since, now)}`) +
+          (situation.lines === 0 ? "" : `; no output received since ${formatClock(state.since, now)}`) +
           ". Retrying…",
       );
   }
@@ -80,8 +81,13 @@ function unreadText(situation: LogSituation, since: string): string {
   );
 }
 
-// Names the API server as the cause, so that users do not blame Glasshouse.
-const titleOf = ({ title }: Problem): string => (title === "Log is cut" ? "The API server interrupted the log" : title);
+const isCut = ({ title }: Problem): boolean => title === "Log is cut";
+
+/** Names the API server as the cause, so that users do not blame Glasshouse. */
+export const titleOf = (p: Problem): string => (isCut(p) ? "The API server interrupted the log" : p.title);
+
+/** The detail of an interrupted log asks clients to request the log again, which the page does automatically. */
+export const detailOf = (p: Problem): string => (isCut(p) ? "" : p.detail);
 
 export function lineCountText(lines: number, dropped: number): string {
   if (lines === 0) return "";
@@ -96,7 +102,8 @@ export interface EmptyNote {
   readonly again: boolean;
 }
 
-export function emptyNote(situation: LogSituation): EmptyNote | null {
+/** A guest (viewer of a share link) cannot request access, so the note does not suggest it. */
+export function emptyNote(situation: LogSituation, isGuest = sharedParts() !== null): EmptyNote | null {
   if (situation.lines > 0) return null;
   const make = (title: string, detail: string, next = "", canRetry = false): EmptyNote => ({
     title,
@@ -111,10 +118,9 @@ export function emptyNote(situation: LogSituation): EmptyNote | null {
     return situation.podIsKnown
       ? make("No containers reported yet", "", "The log appears here once the pod has a container.")
       : null;
-  if (state.at === "refused")
-    return refusalNote(situation, state.problem.status, titleOf(state.problem), state.problem.detail, state.again);
+  if (state.at === "refused") return refusalNote(situation, state.problem, state.again, isGuest);
   if (state.at === "asking" && situation.disconnectedSince !== null)
-    return make("Connection lost", "Glasshouse is not reachable.", "Retrying automatically.", true);
+    return make("Connection lost", "The page is not connected to Glasshouse.", "Retrying automatically.", true);
   if (state.at === "asking")
     return state.isSlow
       ? make(
@@ -130,7 +136,13 @@ export function emptyNote(situation: LogSituation): EmptyNote | null {
       "The log appears here once a container has started.",
     );
   if (state.at === "reading")
-    return situation.follow ? make("No log output yet", "", "New lines appear here automatically.") : null;
+    return situation.follow
+      ? make(
+          "No log output",
+          "The container has written nothing in the selected time range.",
+          "New lines appear here automatically.",
+        )
+      : null;
   if (state.since !== null)
     return make(
       "No log was read",
@@ -144,28 +156,23 @@ export function emptyNote(situation: LogSituation): EmptyNote | null {
   );
 }
 
-function refusalNote(
-  situation: LogSituation,
-  status: number,
-  title: string,
-  detail: string,
-  retries: boolean,
-): EmptyNote {
+function refusalNote(situation: LogSituation, problem: Problem, retries: boolean, isGuest: boolean): EmptyNote {
+  const detail = detailOf(problem);
   const make = (title: string, next: string, canRetry: boolean): EmptyNote => ({
     title,
     detail,
     next,
     again: canRetry,
   });
-  if (status === 403)
+  if (problem.status === 403)
     return make(
       "Forbidden: you can't read this log",
-      `You need permission to get pods/log in namespace ${situation.ns}. Ask your cluster admin.`,
+      isGuest ? "" : `You need permission to get pods/log in namespace ${situation.ns}. Ask your cluster admin.`,
       true,
     );
-  if (title === "Container is waiting")
-    return make("The container has not started", "The log appears here when the container starts.", true);
-  if (title === "No log" && situation.previous)
+  if (problem.title === "Container is waiting")
+    return make("The container is waiting to start", "The log appears here when the container starts.", true);
+  if (problem.title === "No log" && situation.previous)
     return make("No previous log", "The container has not been restarted, or its old log has been removed.", false);
-  return make(title, retries ? "Retrying automatically." : "", true);
+  return make(titleOf(problem), retries ? "Retrying automatically." : "", true);
 }
