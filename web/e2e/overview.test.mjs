@@ -233,7 +233,7 @@ await test("overview", { timeout: 180_000 }, async (t) => {
     await patch(`${events}/first`, { count: 9, lastTimestamp: new Date().toISOString().replace(/\.\d+/, "") });
     await broken.locator(".times", { hasText: "9 times" }).waitFor();
     assert.match(await broken.innerText(), /first 5m/);
-    assert.equal(await page.locator(".events .count").innerText(), "2 events, 1 warning");
+    assert.equal(await page.locator(".events .count").innerText(), "2 events (1 warning)");
 
     await patch(`${events}/second`, { lastTimestamp: new Date(Date.now() + 1000).toISOString().replace(/\.\d+/, "") });
     await become("the newest first", reasons, ["Repaired", "Broken"]);

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { clockTime } from "../../text/age.ts";
 import type { DiffLayout } from "../../diff/diff-view.ts";
 import { jsonText, type Field } from "../../model/fields.ts";
+import { isMasked } from "../../model/masked.ts";
 import { valueAt } from "../../model/paths.ts";
 import type { HistoryStep } from "../../model/history.ts";
 import { applicableOps } from "../../model/volatile-fields.ts";
@@ -20,7 +21,7 @@ export const ChangeGroup = memo(({ group, layout }: { group: StepGroup; layout: 
   if (!isMinor && !burst) return <ChangeEntry step={step} fields={fields} layout={layout} />;
   return (
     <details class="minor-changes" onToggle={(e) => e.currentTarget.open && setOpened(true)}>
-      <summary>
+      <summary title={burst ? undefined : "Heartbeats, resource versions and similar fields"}>
         {burst ? <Burst group={group} /> : `${group.length} minor ${group.length === 1 ? "change" : "changes"}`}
         <ChangeTime at={step.change.time} />
       </summary>
@@ -38,7 +39,8 @@ function Burst({ group }: { group: StepGroup }) {
   const [from, to] = [clock(updates.at(-1)), clock(updates[0])];
   return (
     <span class="burst">
-      <span class="range">{from === to ? to : `${from}–${to}`}</span> <b>{authors.slice(0, 3).join(", ")}</b>
+      <span class="range">{from === to ? to : `${from}–${to}`}</span>{" "}
+      <b>{`${authors.slice(0, 3).join(", ")}${authors.length > 3 ? ", …" : ""}`}</b>
       {` ${updates.length} status updates`}
       {netChanges(updates).map((text, i) => `${i === 0 ? ": " : ", "}${text}`)}
     </span>
@@ -86,7 +88,7 @@ function ChangeEntry({ step, fields, layout }: ChangeEntryProps) {
           <button
             type="button"
             class="copy"
-            title="Heartbeats, resource versions and similar fields"
+            title="Show heartbeats, resource versions and similar fields"
             onClick={() => setShowsMinor(true)}
           >
             {`${minor.length} minor ${minor.length === 1 ? "field" : "fields"}`}
@@ -101,12 +103,12 @@ function ChangeEntry({ step, fields, layout }: ChangeEntryProps) {
 }
 
 function missedText({ before, after }: HistoryStep): string {
-  const prefix = "Earlier changes were missed";
-  if (before === null || after === null) return prefix;
+  const missed = "Some changes before this time were not received";
+  if (before === null || after === null) return missed;
   const uid = (o: JsonObject): unknown => valueAt(o, ["metadata", "uid"]);
-  return `${prefix}; ${
-    uid(before) === uid(after) ? "this combines several changes" : "deleted and recreated, with these differences"
-  }`;
+  return uid(before) === uid(after)
+    ? `${missed}; only their total is shown`
+    : "The object was deleted and recreated before this time; only the total difference is shown";
 }
 
 function CopyButton({ change }: { change: Change }) {
@@ -127,7 +129,7 @@ function CopyButton({ change }: { change: Change }) {
       class="copy"
       title={
         "Copy this change as a JSON Patch (RFC 6902), without fields that the API server sets, " +
-        "such as metadata.resourceVersion"
+        `such as metadata.resourceVersion.${isMasked(change.patch) ? " Masked values stay masked." : ""}`
       }
       onClick={copy}
     >

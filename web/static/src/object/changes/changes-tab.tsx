@@ -184,7 +184,7 @@ export class ChangesTab implements Tab, Handler {
           {choice(null, "All")}
           {parts.map((value) => choice(value, partLabels[value]))}
         </div>
-        <label title="Changes by kubectl, GitOps tools and similar, and not by controllers of the cluster">
+        <label title="Show only changes by kubectl, GitOps tools and similar, not by controllers of the cluster">
           <input
             type="checkbox"
             checked={peopleOnly}
@@ -223,7 +223,8 @@ export class ChangesTab implements Tab, Handler {
     if (!this.complete || since === "") return "";
     const { steps } = this.history;
     const gapCount = steps.filter((s) => s.isGap).length;
-    return `${changeCountText(steps.length - gapCount)} since ${since}${gapCount > 0 ? ", some missed" : ""}`;
+    const count = changeCountText(steps.length - gapCount);
+    return gapCount === 0 ? `${count} since ${since}` : `${count} received since ${since}; others were missed`;
   }
 
   private footerText(hasGroups: boolean, more: boolean, since: string): string {

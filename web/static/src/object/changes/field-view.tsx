@@ -20,11 +20,11 @@ interface FieldViewProps {
 /** Shows a changed field with its previous and its new value. */
 export function FieldView({ field: f, layout, showAuthors = false, isNested = false }: FieldViewProps) {
   const Path = isNested ? "h4" : "h3";
-  const masked = [f.before, f.after].some((v) => v.type === "value" && isMasked(v.value));
+  const maskedCount = [f.before, f.after].filter((v) => v.type === "value" && isMasked(v.value)).length;
   const [before, after] = [valueLines(f.before), valueLines(f.after)];
   const isShort =
     before.join("").length + after.join("").length <= maxBriefLength && before.length <= 1 && after.length <= 1;
-  const isBrief = isShort && !masked && layout === "inline" && f.before.type !== "unknown";
+  const isBrief = isShort && maskedCount === 0 && layout === "inline" && f.before.type !== "unknown";
   return (
     <div class={isBrief ? `field brief${partOf(f) === "status" ? " neutral" : ""}` : "field"}>
       <Path class="path">
@@ -44,7 +44,9 @@ export function FieldView({ field: f, layout, showAuthors = false, isNested = fa
         <>
           {f.before.type === "unknown" && <p class="value-note">The previous value is unknown.</p>}
           <Diff field={f} layout={layout} />
-          {masked && <p class="value-note">Masked value changed</p>}
+          {maskedCount > 0 && (
+            <p class="value-note">{maskedCount === 2 ? "Masked value changed" : "The value is masked."}</p>
+          )}
         </>
       )}
     </div>

@@ -8,12 +8,12 @@ import { formatInteger } from "../../text/format.ts";
 import { eventsFrom, eventSelector, type EventRow } from "../facts/event-rows.ts";
 import { valueAt, text } from "../facts/read.ts";
 import { Feed, type FeedListener } from "../../model/feed.ts";
-import { bannerText, noteFor, status, type Note } from "../../model/status.ts";
+import { bannerText, coverageText, noteFor, status, type Note } from "../../model/status.ts";
 import { preferences } from "../../ui/preferences.ts";
 import { sharedParts } from "../../model/guest.ts";
 import { panelHref } from "../../model/view.ts";
 import { hasMergedLogs } from "../../net/kinds.ts";
-import { eventTarget, intermediateKindOf, isOwnedEvent } from "../workload/owned-events.ts";
+import { eventTarget, intermediateKindOf, isOwnedEvent, scopeText } from "../workload/owned-events.ts";
 import { WorkloadPods } from "../workload/workload-pods.ts";
 import type { TabHost, TabData, Tab } from "../tab.ts";
 
@@ -144,6 +144,7 @@ export class EventsTab implements Tab, FeedListener {
         now={this.host.now()}
         warningsFirst={warningsFirst}
         setWarningsFirst={setWarningsFirst}
+        scope={this.workload === null ? "this object" : scopeText(this.host.kind.ref)}
         isRelevant={(event) => this.isRelevant(event)}
         hrefOf={this.workload === null ? null : (event) => this.hrefOf(event)}
       />,
@@ -158,12 +159,13 @@ interface EventsProps {
   now: number;
   warningsFirst: boolean;
   setWarningsFirst: (on: boolean) => void;
+  scope: string; // names the objects whose events are shown
   isRelevant: (event: EventRow) => boolean;
   /** Returns the URL of the object that an event regards. null if all events regard the same object. */
   hrefOf: ((event: EventRow) => string | null) | null;
 }
 
-function Events({ feed, now, warningsFirst, setWarningsFirst, isRelevant, hrefOf }: EventsProps) {
+function Events({ feed, now, warningsFirst, setWarningsFirst, scope, isRelevant, hrefOf }: EventsProps) {
   const rows = feed?.rows;
   const isComplete = rows?.isComplete === true;
   const events =
@@ -179,15 +181,13 @@ function Events({ feed, now, warningsFirst, setWarningsFirst, isRelevant, hrefOf
   const banner = info === undefined || events.length === 0 ? null : bannerText(info, now);
   const note =
     info === undefined
-      ? { title: "Events", detail: "Events load after the object.", next: "", act: null }
+      ? { title: "Waiting for the object", detail: "Its events load after it.", next: "", act: null }
       : events.length > 0
         ? null
         : isComplete && s?.tone === "live"
-          ? hrefOf === null
-            ? noEventsNote
-            : noOwnedEventsNote
+          ? noEventsNote(scope, coverageText(info))
           : noteFor(info, "events", 0, false, now);
-  const older = events.length - maxEvents;
+  const omitted = events.length - maxEvents;
   return (
     <>
       <div class="bar">
@@ -220,8 +220,8 @@ function Events({ feed, now, warningsFirst, setWarningsFirst, isRelevant, hrefOf
           />
         ))}
       </ol>
-      {older > 0 && (
-        <p class="more">{`${formatInteger(older)} older ${older === 1 ? "event is" : "events are"} not shown.`}</p>
+      {omitted > 0 && (
+        <p class="more">{`${formatInteger(omitted)} more ${omitted === 1 ? "event is" : "events are"} not shown.`}</p>
       )}
     </>
   );
@@ -231,23 +231,19 @@ function countText(events: readonly EventRow[]): string {
   const warnings = events.filter((e) => e.warning).length;
   return (
     `${formatInteger(events.length)} ${events.length === 1 ? "event" : "events"}` +
-    `${warnings === 0 ? "" : `, ${formatInteger(warnings)} ${warnings === 1 ? "warning" : "warnings"}`}`
+    `${warnings === 0 ? "" : ` (${formatInteger(warnings)} ${warnings === 1 ? "warning" : "warnings"})`}`
   );
 }
 
-const noEventsNote: Note = {
+// The note does not claim that there are no events, because the viewer possibly cannot see all of them.
+const noEventsNote = (scope: string, coverage: string | null): Note => ({
   title: "No events",
-  detail: "The cluster has no events of this object. It deletes events after a while, by default after an hour.",
+  detail:
+    `No events of ${scope} were found. ${coverage === null ? "" : `${coverage} `}` +
+    "Kubernetes deletes events after some time, by default after one hour.",
   next: "New ones will appear here automatically.",
   act: null,
-};
-
-const noOwnedEventsNote: Note = {
-  ...noEventsNote,
-  detail:
-    "The cluster has no events of this object, its pods and the objects between them. It deletes events after a " +
-    "while, by default after an hour.",
-};
+});
 
 const Event = memo((e: Omit<EventRow, "key"> & { href: string | null }) => (
   <li

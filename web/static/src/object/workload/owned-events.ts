@@ -17,6 +17,14 @@ const intermediateKinds: Readonly<Record<string, string>> = {
 
 export const intermediateKindOf = (ref: string): string => intermediateKinds[ref] ?? "";
 
+const scopeTexts: Readonly<Record<string, string>> = {
+  "apps/v1/deployments": "this object, its ReplicaSets or its pods",
+  "batch/v1/cronjobs": "this object, its Jobs or its pods",
+};
+
+/** Names the objects whose events are shown for a workload. */
+export const scopeText = (ref: string): string => scopeTexts[ref] ?? "this object or its pods";
+
 /**
  * Reports whether an event regards the workload or an object that it owns. The parameter object is the cell of the
  * event's row, such as "pod/web-1". Pods that no longer exist are recognized by their names.
