@@ -150,7 +150,7 @@ await test("overview", { timeout: 180_000 }, async (t) => {
       ),
     );
     const page = await open(t, panelURL("core/v1/configmaps", "owned"));
-    await page.locator(".owners em", { hasText: "example.net/v1 is not available" }).waitFor();
+    await page.locator(".owners em", { hasText: "unknown kind of example.net/v1" }).waitFor();
     assert.equal(await page.locator(".owners a").count(), 0);
 
     const node = await read(`/api/v1/nodes/${pod.spec.nodeName}`);

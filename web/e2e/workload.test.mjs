@@ -77,7 +77,7 @@ await test("workload", { timeout: 240_000 }, async (t) => {
     await page.getByRole("button", { name: "Copy Namespace/name" }).click();
     await become("the copy", copied, `${ns}/web`);
     await page.locator(".kubectl summary").click();
-    await page.getByRole("button", { name: "Copy as kubectl: Describe" }).click();
+    await page.getByRole("button", { name: "Copy the kubectl command: Describe" }).click();
     await become("the command", copied, `kubectl describe deployment web -n ${ns}`);
   });
 
@@ -130,7 +130,7 @@ await test("workload", { timeout: 240_000 }, async (t) => {
       strategic,
     );
     await become("a second revision", () => rows.count(), 2);
-    assert.match(await rows.first().innerText(), /2\s*current\s+e2e:2\s+main 1 → 2/);
+    assert.match(await rows.first().innerText(), /2\s*latest\s+e2e:2\s+main 1 → 2/);
     await rows.first().getByRole("button").click();
     const field = page.locator(".revision-fields .field");
     assert.equal(await field.locator(".path").innerText(), "spec.containers[main].image");

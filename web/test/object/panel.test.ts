@@ -53,12 +53,15 @@ void test("a tab without its style sheet subscribes to nothing, reports that, an
   try {
     assert.deepEqual(await statusNow(), [1, ""], "the object, and not yet its changes");
     head.children[0]?.fire("error");
-    assert.deepEqual(await statusNow(), [1, "Changes could not be loaded. Reload the page to try again."]);
+    assert.deepEqual(await statusNow(), [1, "The Changes tab could not be loaded. Reload the page to try again."]);
     panel.refresh();
     mock.timers.tick(1500);
     assert.deepEqual(await statusNow(), [1, ""], "a short wait shows no text");
     mock.timers.tick(1000);
-    assert.deepEqual(await statusNow(), [1, "Changes is still loading. If it does not appear, reload the page."]);
+    assert.deepEqual(await statusNow(), [
+      1,
+      "The Changes tab is still loading. If it does not appear, reload the page.",
+    ]);
     head.children[0]?.fire("load");
     assert.deepEqual(await statusNow(), [2, ""]);
   } finally {

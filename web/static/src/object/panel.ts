@@ -128,7 +128,7 @@ export class Panel {
     const openNumber = ++this.openCount;
     clearTimeout(this.slowLoadTimer);
     this.slowLoadTimer = setTimeout(
-      () => this.showFailure(`${kind.label} is still loading. If it does not appear, reload the page.`),
+      () => this.showFailure(`The ${kind.label} tab is still loading. If it does not appear, reload the page.`),
       slowLoadDelay,
     );
     Promise.all([loadTab(kind.id, this.host.kind), loadTabStyle()])
@@ -143,7 +143,7 @@ export class Panel {
       .catch(
         () =>
           openNumber === this.openCount &&
-          this.showFailure(`${kind.label} could not be loaded. Reload the page to try again.`),
+          this.showFailure(`The ${kind.label} tab could not be loaded. Reload the page to try again.`),
       );
   }
 

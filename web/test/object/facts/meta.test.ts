@@ -126,3 +126,9 @@ void test("labels, annotations and owners are sorted, whatever their values", ()
     ["s", "j"],
   );
 });
+
+void test("the time of a deletion request precedes the end of the grace period", () => {
+  const metadata = { deletionTimestamp: "2026-11-21T12:00:30Z", deletionGracePeriodSeconds: 30 };
+  const [deletion] = metaFacts({ metadata });
+  assert.equal(deletion?.pieces[0]?.text, "requested 2026-11-21T12:00:00Z ago");
+});

@@ -95,7 +95,7 @@ void test("a node shows its pods and the sums of their requests", async () => {
   s.setAnswer(() => new Response("", { status: 503 }));
   s.section.tick();
   await nextTask();
-  assert.match(s.words(), /The requests could not be read \(503\)\./);
+  assert.match(s.words(), /Could not read the resource requests of the pods \(status 503\)\. Retrying…/);
   s.advance(10_000);
   s.setAnswer(() => Response.json({ objects: [pod("a", "500m")] }));
   s.section.tick();

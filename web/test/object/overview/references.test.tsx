@@ -90,7 +90,7 @@ void test("references are loaded on request", async () => {
     ],
   );
   await click();
-  assert.equal(list(), "No references found in the searched resource types");
+  assert.equal(list(), "No references found in the searched resource types and namespaces");
   assert.match(
     e.textContent,
     /Searched 1 of 2 resource types; the others may contain more related objects.*you may not list them/,

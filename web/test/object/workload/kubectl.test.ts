@@ -53,5 +53,7 @@ void test("names, images and addresses can be copied", () => {
     { label: "Image", text: "a:1" },
     { label: "IP", text: "10.0.0.1" },
   ]);
+  const ingress = { status: { loadBalancer: { ingress: [{ hostname: "lb.example.com" }] } } };
+  assert.deepEqual(copyItems({ ns: "", name: "i" }, ingress).slice(1), [{ label: "Hostname", text: "lb.example.com" }]);
   assert.deepEqual(copyItems({ ns: "", name: "n" }, { spec: { clusterIP: "None" } }), [{ label: "Name", text: "n" }]);
 });

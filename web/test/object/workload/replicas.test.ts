@@ -21,7 +21,7 @@ void test("one bar and one sentence show the replicas of a workload", () => {
   assert.equal(b?.tone, "bad");
 
   const surge = { replicas: 4, readyReplicas: 3, updatedReplicas: 1, availableReplicas: 3 };
-  assert.equal(replicasOf(ref, deployment(3, surge), null)?.text, "3 of 3 ready, 1 updated, 1 above the target");
+  assert.equal(replicasOf(ref, deployment(3, surge), null)?.text, "3 of 3 ready, 1 updated, 1 more than desired");
   assert.equal(replicasOf(ref, deployment(3, surge), null)?.tone, "warn");
 });
 
@@ -31,7 +31,7 @@ void test("unknown and absent replicas are never zero", () => {
     text: "2 desired",
     tone: "quiet",
   });
-  assert.equal(replicasOf(ref, { spec: {} }, null)?.text, "unknown");
+  assert.equal(replicasOf(ref, { spec: {} }, null)?.text, "Number of replicas unknown");
   assert.equal(replicasOf(ref, deployment(0, {}), null)?.text, "Scaled to 0");
   assert.equal(replicasOf(ref, deployment(2, {}), null)?.text, "0 of 2 ready, 0 updated");
   assert.equal(replicasOf("core/v1/pods", deployment(1, {}), null), null);
@@ -41,6 +41,8 @@ void test("a DaemonSet counts its nodes, and a ReplicaSet updates no pods", () =
   const status = { desiredNumberScheduled: 12, currentNumberScheduled: 12, numberReady: 11, observedGeneration: 2 };
   const text = replicasOf("apps/v1/daemonsets", { status: { ...status, updatedNumberScheduled: 12 } }, null)?.text;
   assert.equal(text, "11 of 12 ready, 0 available");
+  const unused = { desiredNumberScheduled: 0, currentNumberScheduled: 0, numberReady: 0, observedGeneration: 1 };
+  assert.equal(replicasOf("apps/v1/daemonsets", { status: unused }, null)?.text, "0 desired");
   const set = deployment(2, { replicas: 2, readyReplicas: 2, availableReplicas: 2 });
   assert.equal(replicasOf("apps/v1/replicasets", set, null)?.text, "2 of 2 ready");
 });

@@ -95,6 +95,15 @@ void test("pods that cannot be read are explained in one sentence", () => {
   none.workload.close();
 });
 
+void test("a CronJob without permission for Jobs names the Jobs", () => {
+  const cluster = new FakeCluster({});
+  const workload = new WorkloadPods(cluster.host("batch/v1/cronjobs", "CronJob", "web"), () => undefined);
+  workload.show({ metadata: { name: "web", uid: "u-cron" }, spec: {} });
+  cluster.answer();
+  assert.equal(sectionText(workload), "Pods Pods are not shown: you can't list jobs in namespace shop.");
+  workload.close();
+});
+
 void test("guests without pods see that the link does not include them", () => {
   document.documentElement.dataset["shared"] = JSON.stringify([{ resource: "apps/v1/deployments" }]);
   try {

@@ -66,6 +66,8 @@ function rule(r: unknown): Fact | null {
     groups === "" || groups === "core"
       ? null
       : absentPiece(`API ${groups.includes(",") ? "groups" : "group"} ${groups}`),
-    names.length === 0 ? null : absentPiece(`named ${names.slice(0, 10).join(", ")}${names.length > 10 ? ", …" : ""}`),
+    names.length === 0
+      ? null
+      : absentPiece(`only objects named ${names.slice(0, 10).join(", ")}${names.length > 10 ? ", …" : ""}`),
   );
 }

@@ -8,7 +8,7 @@ export interface Condition {
   readonly type: string;
   readonly status: string;
   readonly tone: FactTone;
-  /** The judgment on the condition in words, such as "Problem". */
+  /** The judgment on the condition in words, such as "Expected status". */
   readonly meaning: string;
   readonly reason: string;
   readonly message: string;
@@ -63,9 +63,9 @@ function evaluate(type: string, status: string, reason: string): { tone: FactTon
   if (status !== "True" && status !== "False") return { tone: "warn", meaning: "Unknown" };
   const goodStatus = badWhenTrue.test(type) ? "False" : goodWhenTrue.test(type) ? "True" : "";
   // The condition's type matches neither expression, so only the object's controller knows which status is good.
-  if (goodStatus === "") return { tone: "quiet", meaning: "Neither good nor bad" };
-  if (status === goodStatus) return { tone: "good", meaning: "Expected" };
+  if (goodStatus === "") return { tone: "quiet", meaning: "Unknown whether this status is good" };
+  if (status === goodStatus) return { tone: "good", meaning: "Expected status" };
   return harmlessReasons.has(reason)
     ? { tone: "quiet", meaning: "Completed or scaled to zero" }
-    : { tone: "bad", meaning: "Problem" };
+    : { tone: "bad", meaning: "Not the expected status" };
 }

@@ -67,7 +67,7 @@ const specFacts = (c: unknown): (Fact | null)[] => [
 
 // Returns the state of a container. A container that runs to completion shows neither readiness nor zero restarts.
 function headPieces(status: unknown, runsToCompletion: boolean): (Piece | null)[] {
-  if (status === undefined) return [absentPiece("not started")];
+  if (status === undefined) return [absentPiece("no status")];
   const ready = valueAt(status, "ready");
   const restarts = number(valueAt(status, "restartCount"));
   const finished = valueAt(status, "state", "terminated", "exitCode") === 0;

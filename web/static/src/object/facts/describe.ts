@@ -14,8 +14,8 @@ export function containerGroups(c: unknown, ns: string): (Group | null)[] {
       fact("Arguments", ...list(valueAt(c, "args")).map(scalar)),
       fact("Working directory", text(valueAt(c, "workingDir"))),
       fact("Image pull policy", text(valueAt(c, "imagePullPolicy"))),
-      fact("On start", handlerText(valueAt(c, "lifecycle", "postStart"))),
-      fact("Before stop", handlerText(valueAt(c, "lifecycle", "preStop"))),
+      fact("postStart hook", handlerText(valueAt(c, "lifecycle", "postStart"))),
+      fact("preStop hook", handlerText(valueAt(c, "lifecycle", "preStop"))),
     ]),
     group("Environment", [
       ...trees(valueAt(c, "envFrom")).map((e) => envFrom(e, ns)),
@@ -23,7 +23,9 @@ export function containerGroups(c: unknown, ns: string): (Group | null)[] {
     ]),
     group("Mounts", [
       ...trees(valueAt(c, "volumeMounts")).map(mount),
-      ...trees(valueAt(c, "volumeDevices")).map((d) => fact(text(d["devicePath"]), `device ${text(d["name"])}`)),
+      ...trees(valueAt(c, "volumeDevices")).map((d) =>
+        fact(text(d["devicePath"]), `volume ${text(d["name"])} (block device)`),
+      ),
     ]),
     group(
       "Probes",
@@ -35,7 +37,7 @@ export function containerGroups(c: unknown, ns: string): (Group | null)[] {
 
 /** The parameter spec is the field `spec` of a pod or of a pod template. */
 export function podGroups(spec: unknown, ns: string): (Group | null)[] {
-  const names = ["hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace"].filter((n) => valueAt(spec, n) === true);
+  const names = ["hostNetwork", "hostPID", "hostIPC"].filter((n) => valueAt(spec, n) === true);
   const seconds = (v: unknown): string => (number(v) === null ? "" : `${scalar(v)} s`);
   return [
     group(
@@ -63,6 +65,7 @@ export function podGroups(spec: unknown, ns: string): (Group | null)[] {
       fact("Restart policy", text(valueAt(spec, "restartPolicy"))),
       fact("DNS policy", text(valueAt(spec, "dnsPolicy"))),
       fact("Host access", ...names.map((n) => piece(n, { tone: "warn" }))),
+      valueAt(spec, "shareProcessNamespace") === true ? fact("Process namespace", "shared by all containers") : null,
       fact(
         "Host aliases",
         ...trees(valueAt(spec, "hostAliases")).map((a) =>
@@ -96,7 +99,7 @@ function variable(e: unknown, ns: string): Fact | null {
       ? absentPiece(`field ${field}`)
       : resource !== ""
         ? absentPiece(`resource ${resource}`)
-        : absentPiece("from another source"),
+        : absentPiece("from another source (see the YAML tab)"),
   );
 }
 
@@ -113,7 +116,7 @@ function object(kind: string, ref: unknown, ns: string): Piece | null {
 
 function envFrom(e: unknown, ns: string): Fact | null {
   const prefix = text(valueAt(e, "prefix"));
-  const name = prefix === "" ? "All keys" : `All keys (prefix ${prefix})`;
+  const name = prefix === "" ? "All keys" : `All keys, prefixed with ${prefix}`;
   return fact(name, object("ConfigMap", valueAt(e, "configMapRef"), ns), object("Secret", valueAt(e, "secretRef"), ns));
 }
 
@@ -123,7 +126,7 @@ function mount(m: unknown): Fact | null {
     path,
     text(valueAt(m, "name")),
     valueAt(m, "readOnly") === true ? absentPiece("read-only") : null,
-    sub === "" ? null : absentPiece(`path ${sub}`),
+    sub === "" ? null : absentPiece(`subpath ${sub}`),
   );
 }
 
@@ -204,7 +207,7 @@ function volume(v: unknown, ns: string): Fact | null {
 function toleration(t: unknown, index: number): Fact | null {
   const [key, operator, value] = [text(valueAt(t, "key")), text(valueAt(t, "operator")), text(valueAt(t, "value"))];
   const seconds = number(valueAt(t, "tolerationSeconds"));
-  const name = key === "" ? "All taints" : operator === "Exists" || value === "" ? key : `${key}=${value}`;
+  const name = key === "" ? "All taints" : operator === "Exists" ? key : `${key}${comparison(operator)}${value}`;
   const made = fact(
     name,
     text(valueAt(t, "effect")) || absentPiece("all effects"),
@@ -212,6 +215,8 @@ function toleration(t: unknown, index: number): Fact | null {
   );
   return made === null ? null : { ...made, key: `${name} ${index}` };
 }
+
+const comparison = (operator: string): string => ({ Lt: "<", Gt: ">" })[operator] ?? "=";
 
 const affinityNames: Readonly<Record<string, string>> = {
   nodeAffinity: "Node affinity",
@@ -221,11 +226,13 @@ const affinityNames: Readonly<Record<string, string>> = {
 
 function affinity(name: string, v: unknown): Fact | null {
   const required = valueAt(v, "requiredDuringSchedulingIgnoredDuringExecution");
-  const terms = [...trees(required), ...trees(valueAt(required, "nodeSelectorTerms"))];
+  // A node must match one of its terms. The terms of the other affinities must all match.
+  const nodeTerms = trees(valueAt(required, "nodeSelectorTerms")).map(termText);
+  const terms = [...trees(required).map(termText), ...(nodeTerms.length === 0 ? [] : [nodeTerms.join(" or ")])];
   const preferred = trees(valueAt(v, "preferredDuringSchedulingIgnoredDuringExecution"));
   return fact(
     affinityNames[name] ?? name,
-    ...terms.map((t) => piece(`required: ${termText(t)}`)),
+    ...terms.map((t) => piece(`required: ${t}`)),
     ...preferred.map((p) => piece(`preferred: ${termText(p["preference"] ?? p["podAffinityTerm"])}`)),
   );
 }
@@ -241,7 +248,7 @@ function termText(t: unknown): string {
   });
   const labels = members(valueAt(t, "labelSelector", "matchLabels")).map(([k, v]) => `${k}=${scalar(v)}`);
   const topology = text(valueAt(t, "topologyKey"));
-  return [...labels, ...requirements, ...(topology === "" ? [] : [`by ${topology}`])].join(", ") || "any";
+  return [...labels, ...requirements, ...(topology === "" ? [] : [`by ${topology}`])].join(", ") || "empty term";
 }
 
 // Returns nested settings as facts, such as "capabilities.drop: ALL".

@@ -41,7 +41,7 @@ export function cronJob(o: unknown): (Section | null)[] {
   return [
     section("", [
       fact("Schedule", text(valueAt(spec, "schedule")), text(valueAt(spec, "timeZone"))),
-      valueAt(spec, "suspend") === true ? fact("Suspended", { text: "no jobs are created", tone: "warn" }) : null,
+      valueAt(spec, "suspend") === true ? fact("Suspended", { text: "no new Jobs are created", tone: "warn" }) : null,
       fact("Last scheduled", since(time(valueAt(status, "lastScheduleTime"))) ?? absentPiece("not yet")),
       fact("Last success", since(time(valueAt(status, "lastSuccessfulTime"))) ?? absentPiece("not yet")),
       fact("Active", ...(active.length === 0 ? [absentPiece()] : firstPieces(active))),

@@ -3,7 +3,7 @@ import { valueAt, members, number, scalar, text, texts, time, trees } from "./re
 
 export function metaFacts(o: unknown): Fact[] {
   const m = valueAt(o, "metadata");
-  const deleted = time(valueAt(m, "deletionTimestamp"));
+  const deleted = deletionRequestedAt(m);
   const finalizers = texts(valueAt(m, "finalizers"));
   return facts([
     fact("Name", text(valueAt(m, "name"))),
@@ -18,6 +18,13 @@ export function metaFacts(o: unknown): Fact[] {
     fact("Kind", [text(valueAt(o, "kind")), text(valueAt(o, "apiVersion"))].filter((t) => t !== "").join(", ")),
     fact("UID", text(valueAt(m, "uid"))),
   ]);
+}
+
+// The deletionTimestamp is the time at which the grace period ends.
+function deletionRequestedAt(m: unknown): string {
+  const deadline = Date.parse(time(valueAt(m, "deletionTimestamp")));
+  const gracePeriod = number(valueAt(m, "deletionGracePeriodSeconds")) ?? 0;
+  return Number.isNaN(deadline) ? "" : new Date(deadline - gracePeriod * 1000).toISOString().replace(".000Z", "Z");
 }
 
 function generation(o: unknown): Fact | null {

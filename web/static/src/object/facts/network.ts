@@ -19,6 +19,9 @@ export function service(o: unknown): (Section | null)[] {
   const selected = selectorPieces(valueAt(spec, "selector"));
   const isLoadBalancer = valueAt(spec, "type") === "LoadBalancer";
   const affinity = text(valueAt(spec, "sessionAffinity"));
+  // A Service of type ExternalName has no endpoints.
+  const noSelectorNote =
+    valueAt(spec, "type") === "ExternalName" ? "" : " (EndpointSlices are not created automatically)";
   return [
     section("", [
       fact("Type", text(valueAt(spec, "type"))),
@@ -35,9 +38,10 @@ export function service(o: unknown): (Section | null)[] {
         ...(isLoadBalancer && addresses(o).length === 0 ? [piece("pending", { tone: "warn" })] : addresses(o)),
       ),
       fact("Ports", ...trees(valueAt(spec, "ports")).map(port)),
-      fact("Selector", ...(selected.length > 0 ? selected : [absentPiece("none (endpoints managed manually)")])),
+      fact("Selector", ...(selected.length > 0 ? selected : [absentPiece(`none${noSelectorNote}`)])),
       fact("Session affinity", affinity === "None" ? null : affinity),
-      fact("Traffic policy", text(valueAt(spec, "externalTrafficPolicy")), text(valueAt(spec, "trafficDistribution"))),
+      fact("External traffic policy", text(valueAt(spec, "externalTrafficPolicy"))),
+      fact("Traffic distribution", text(valueAt(spec, "trafficDistribution"))),
     ]),
   ];
 }

@@ -13,7 +13,7 @@ export function node(o: unknown): (Section | null)[] {
   const taints = trees(valueAt(spec, "taints"));
   return [
     section("", [
-      fact("Schedulable", isCordoned ? { text: "no (cordoned)", tone: "warn" } : "yes"),
+      fact("Cordoned", isCordoned ? { text: "yes", tone: "warn" } : "no"),
       fact(
         "Taints",
         ...(taints.length === 0

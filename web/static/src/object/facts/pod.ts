@@ -8,6 +8,7 @@ export function pod(o: unknown): (Section | null)[] {
   const ns = text(valueAt(o, "metadata", "namespace"));
   const ips = trees(valueAt(status, "podIPs")).map((p) => text(p["ip"]));
   const node = text(valueAt(spec, "nodeName"));
+  const nominated = text(valueAt(status, "nominatedNodeName"));
   const priority = scalar(valueAt(spec, "priority"));
   const reason = text(valueAt(status, "reason"));
   return [
@@ -20,8 +21,8 @@ export function pod(o: unknown): (Section | null)[] {
       ),
       fact(
         "Node",
-        link("v1", "Node", "", node) ?? absentPiece("not scheduled yet"),
-        piece(text(valueAt(status, "nominatedNodeName")), { title: "Nominated node" }),
+        link("v1", "Node", "", node) ?? absentPiece("not scheduled"),
+        nominated === "" ? null : piece(`nominated: ${nominated}`),
       ),
       fact("Pod IP", ...(ips.length > 0 ? ips : [text(valueAt(status, "podIP"))])),
       fact("Host IP", text(valueAt(status, "hostIP"))),

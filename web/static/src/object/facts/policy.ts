@@ -123,7 +123,7 @@ export function disruptionBudget(o: unknown): (Section | null)[] {
 }
 
 const evictionPolicies: Readonly<Record<string, string>> = {
-  IfHealthyBudget: "may be evicted while enough pods are healthy",
+  IfHealthyBudget: "may be evicted only while enough pods are healthy",
   AlwaysAllow: "may always be evicted",
 };
 

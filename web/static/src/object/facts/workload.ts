@@ -20,7 +20,9 @@ export function deployment(o: unknown): (Section | null)[] {
   const rollingUpdate = valueAt(spec, "strategy", "rollingUpdate");
   return [
     section("", [
-      valueAt(spec, "paused") === true ? fact("Paused", { text: "changes are not rolled out", tone: "warn" }) : null,
+      valueAt(spec, "paused") === true
+        ? fact("Paused", { text: "changes of the pod template are not rolled out", tone: "warn" })
+        : null,
       fact(
         "Strategy",
         text(valueAt(spec, "strategy", "type")),
@@ -56,7 +58,7 @@ export function statefulSet(o: unknown): (Section | null)[] {
       fact("Selector", ...selectorPieces(valueAt(spec, "selector"))),
       templateImages(o),
       fact(
-        "Claims",
+        "Volume claim templates",
         ...trees(valueAt(spec, "volumeClaimTemplates")).map((c) =>
           `${text(valueAt(c, "metadata", "name"))} ${amount(
             "storage",

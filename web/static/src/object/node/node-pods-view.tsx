@@ -53,9 +53,9 @@ export function NodePodsView({ pods, node, name, now }: Props) {
       )}
       {all.length > maxShown && (
         <p class="note-line">
-          {`Showing ${maxShown} of ${formatInteger(all.length)}, the worst first. `}
+          {`Showing ${maxShown} of ${formatInteger(all.length)} pods, those with problems first. `}
           <a href={formatView({ ...defaultView(podsRef), q: name })} data-address="">
-            View as a list
+            {`Search all pods for ${name}`}
           </a>
         </p>
       )}

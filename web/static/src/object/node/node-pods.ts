@@ -126,13 +126,13 @@ export class NodePods implements FeedListener {
         signal: this.pendingRead.signal,
         headers: { accept: "application/json" },
       });
-      if (!response.ok) throw new Error(String(response.status));
+      if (!response.ok) throw new Error(`status ${response.status}`);
       this.apply(list(valueAt(await response.json(), "objects")));
       this.readPods = key;
       this.problem = "";
     } catch (e) {
       if (this.pendingRead.signal.aborted) return;
-      this.problem = `The requests could not be read (${e instanceof Error ? e.message : String(e)}).`;
+      this.problem = `Could not read the resource requests of the pods (${e instanceof Error ? e.message : String(e)}). Retrying…`;
     } finally {
       this.isReading = false;
     }

@@ -79,7 +79,6 @@ function ObjectName({ object, ns, isLink }: { object: AffectedObject; ns: string
 const initiallyShown = 8;
 
 const titles: Readonly<Record<string, string>> = {
-  "policy/v1/poddisruptionbudgets": "Prevents the eviction of, or affects",
   "core/v1/resourcequotas": "Refuses new objects of",
 };
 

@@ -133,7 +133,7 @@ function LongValue({ label, full }: { label: string; full: () => string }) {
         <>
           {/* A scrollable element must be reachable with the keyboard. */}
           <pre tabIndex={0}>{value.slice(0, maxDrawnValue)}</pre>
-          {value.length > maxDrawnValue && <p>The rest is in the YAML tab, and in copies.</p>}
+          {value.length > maxDrawnValue && <p>The rest is in the YAML tab. “Copy value” copies the complete value.</p>}
           <button type="button" onClick={() => void copy()}>
             {result || "Copy value"}
           </button>

@@ -22,7 +22,7 @@ function Label({ name, value, resource }: { name: string; value: string; resourc
   const href = formatView({ ...defaultView(resource), labels: selector });
   return (
     <li ref={useHighlight<HTMLLIElement>(value)}>
-      <a href={href} data-address="" title={`Show all with ${selector}`}>
+      <a href={href} data-address="" title={`Show all ${resource.split("/").at(-1) ?? ""} with the label ${selector}`}>
         <span>{`${name}=`}</span>
         <b>{value}</b>
       </a>

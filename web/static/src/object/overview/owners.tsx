@@ -45,7 +45,7 @@ export class OwnerReader {
   private async readOwner(o: Owner, signal: AbortSignal): Promise<OwnerResult> {
     const kind = this.host.kindOf(o.apiVersion, o.kind);
     if (kind === undefined)
-      return { trouble: sharedParts() === null ? `${o.apiVersion} is not available` : "not shared with you" };
+      return { trouble: sharedParts() === null ? `unknown kind of ${o.apiVersion}` : "not shared with you" };
     const ns = kind.namespaced ? encodeURIComponent(this.host.name.ns) : "_";
     try {
       const response = await fetch(withBase(`/api/v1/object/${kind.ref}/${ns}/${encodeURIComponent(o.name)}`), {

@@ -113,9 +113,9 @@ function Groups({ graph, ns }: { graph: Graph; ns: string }) {
   if (groups.length === 0)
     return (
       <p>
-        {graph.searched.every(wasSearched)
+        {graph.searched.every((s) => wasSearched(s) && s.namespaces.length === 0)
           ? "No references found"
-          : "No references found in the searched resource types"}
+          : "No references found in the searched resource types and namespaces"}
       </p>
     );
   return (

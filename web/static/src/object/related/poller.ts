@@ -69,7 +69,7 @@ export class RelatedPoller {
       else
         this.onError(
           answer.ok
-            ? { title: "Invalid response", status: 0, detail: "The response is not a graph of related objects." }
+            ? { title: "Invalid response", status: 0, detail: "This page cannot read the response. Reload the page." }
             : await problemOf(answer),
         );
     } catch {

@@ -20,7 +20,7 @@ import type { TabHost, TabData, Tab } from "../tab.ts";
 import type { Problem, JsonObject } from "../../net/wire.ts";
 
 const liveTitle =
-  "Changes of related objects appear within seconds. Resource types without an index are searched every 10 s.";
+  "Most changes of related objects appear within seconds. Some resource types are searched only every 10 s.";
 
 type ViewMode = "graph" | "list";
 
@@ -185,11 +185,8 @@ export class RelatedTab implements Tab {
       if (signal.aborted) return;
       this.isGraphShown = false;
       this.isLayoutFailed = true;
-      this.showError({
-        title: "The graph could not be laid out",
-        status: 0,
-        detail: "The list shows the same objects.",
-      });
+      this.problem = "The graph could not be drawn. The list shows the same objects.";
+      this.render();
     }
   }
 
@@ -248,7 +245,7 @@ export class RelatedTab implements Tab {
       const at = clockTime(new Date(this.readAt).toISOString(), this.host.now());
       return this.isLive ? `Live, updated ${at}` : `Snapshot from ${at}`;
     }
-    return this.problem === "" && this.forbidden === null ? "Searching…" : "";
+    return this.poller.isBusy ? "Searching…" : "";
   }
 
   private get isLive(): boolean {

@@ -45,7 +45,7 @@ export function CopyBar({ items, commands }: Props) {
               <code>{command.text}</code>
               <button
                 type="button"
-                aria-label={result.label === command.label ? undefined : `Copy as kubectl: ${command.label}`}
+                aria-label={result.label === command.label ? undefined : `Copy the kubectl command: ${command.label}`}
                 onClick={() => void copy(command)}
               >
                 {result.label === command.label ? result.text : "Copy"}

@@ -13,14 +13,16 @@ const templatePaths = [["spec"], ["spec", "template", "spec"], ["spec", "jobTemp
 
 /** The names, images and addresses of an object. Items without a text are left out. */
 export function copyItems(name: ObjectName, object: unknown): CopyItem[] {
-  const images = templatePaths
-    .flatMap((path) => [
-      ...trees(valueAt(object, ...path, "containers")),
-      ...trees(valueAt(object, ...path, "initContainers")),
-    ])
-    .map((c) => text(c["image"]))
-    .filter((image) => image !== "");
-  const ips = [
+  const images = new Set(
+    templatePaths
+      .flatMap((path) => [
+        ...trees(valueAt(object, ...path, "containers")),
+        ...trees(valueAt(object, ...path, "initContainers")),
+      ])
+      .map((c) => text(c["image"]))
+      .filter((image) => image !== ""),
+  );
+  const [address = ""] = [
     ...trees(valueAt(object, "status", "podIPs")).map((ip) => text(ip["ip"])),
     text(valueAt(object, "status", "podIP")),
     text(valueAt(object, "spec", "clusterIP")),
@@ -32,8 +34,8 @@ export function copyItems(name: ObjectName, object: unknown): CopyItem[] {
   return [
     { label: "Name", text: name.name },
     { label: "Namespace/name", text: name.ns === "" ? "" : `${name.ns}/${name.name}` },
-    { label: images.length > 1 ? "Images" : "Image", text: [...new Set(images)].join("\n") },
-    { label: "IP", text: ips[0] ?? "" },
+    { label: images.size > 1 ? "Images" : "Image", text: [...images].join("\n") },
+    { label: /^[\d.]+$|:/.test(address) ? "IP" : "Hostname", text: address },
   ].filter((item) => item.text !== "");
 }
 

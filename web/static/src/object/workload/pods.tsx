@@ -73,9 +73,9 @@ export function Pods({ workload, replicas, ns, isDeleted, now, chart }: Props) {
       {note !== "" && <p class="pods-note">{note}</p>}
       {pods.length > 0 && labels !== "" && (
         <p class="pods-foot">
-          {total > maxShown && `Showing ${maxShown} of ${formatInteger(total)}, the worst first. `}
+          {total > maxShown && `Showing ${maxShown} of ${formatInteger(total)} pods, those with problems first. `}
           <a href={formatView({ ...defaultView("core/v1/pods"), ns: [ns], labels })} data-address="">
-            {workload.ownsPods ? "View as a list" : "View the selected pods as a list"}
+            View as a list
           </a>
         </p>
       )}
@@ -87,14 +87,14 @@ function noteOf(workload: WorkloadPods, count: number, ns: string, isDeleted: bo
   if (!isShared("core/v1/pods")) return "The share link does not include pods.";
   const info = workload.info ?? workload.intermediateInfo;
   if (info === null) return "";
-  if (forbiddenNote(info, "pods") !== null) return `Pods are not shown: you can't list pods in namespace ${ns}.`;
+  // Until the Jobs of a CronJob are known, its pods are not known either.
+  const resource = workload.info === null ? "jobs" : "pods";
+  if (forbiddenNote(info, resource) !== null)
+    return `Pods are not shown: you can't list ${resource} in namespace ${ns}.`;
   if (info.problem !== null) return `Pods are not shown: ${info.problem.detail || info.problem.title}`;
-  const between = workload.intermediateInfo;
-  const unknown =
-    workload.info === null && between !== null && forbiddenNote(between, "jobs") !== null
-      ? `Pods are not shown: you can't list the jobs in namespace ${ns}.`
-      : "";
-  if (unknown !== "" || count > 0) return unknown;
+  if (count > 0) return "";
+  if (info.state?.state === "absent" || info.state?.state === "failed")
+    return `Pods are not shown: ${info.state.reason}`;
   if (!workload.isComplete) return `${status(info, now).text}…`.replace("……", "…");
   if (isDeleted) return "No pods are left.";
   return workload.ownsPods ? "No pods" : "The selector matches no pods.";

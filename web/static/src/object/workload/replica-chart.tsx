@@ -57,7 +57,7 @@ class ReplicaSource implements Handler {
   private readonly history: ReplicaHistory;
   private readonly subscription;
   private error = "";
-  private isLost = false;
+  private isRestarting = false;
 
   constructor(
     private readonly host: TabHost,
@@ -83,13 +83,13 @@ class ReplicaSource implements Handler {
 
   get sentence(): string {
     if (this.error !== "") return this.error;
-    const lost = this.isLost || this.host.live.connection === "lost" ? " Connection lost." : "";
+    const lost = this.host.live.connection === "lost" ? " Connection lost." : this.isRestarting ? " Reloading…" : "";
     return this.history.sentence(this.host.now()) + lost;
   }
 
   message(m: Parameters<Handler["message"]>[0]): void {
     let isConsistent = true;
-    this.isLost = false;
+    this.isRestarting = false;
     if (m.type === "changes") {
       isConsistent = this.history.applySnapshot(m.object, m.since, m.events);
       this.error = "";
@@ -106,7 +106,7 @@ class ReplicaSource implements Handler {
   }
 
   restart(): void {
-    this.isLost = true;
+    this.isRestarting = true;
     this.onChange();
   }
 

@@ -35,8 +35,13 @@ export function replicasOf(ref: string, object: unknown, failing: number | null)
   if (counts === null) return null;
   const { desired, current, ready, updated, available } = counts;
   if (desired === null || ready === null)
-    return { segments: [], text: desired === null ? "unknown" : `${formatInteger(desired)} desired`, tone: "quiet" };
-  if (desired === 0 && (current ?? 0) === 0) return { segments: [], text: "Scaled to 0", tone: "quiet" };
+    return {
+      segments: [],
+      text: desired === null ? "Number of replicas unknown" : `${formatInteger(desired)} desired`,
+      tone: "quiet",
+    };
+  if (desired === 0 && (current ?? 0) === 0)
+    return { segments: [], text: ref === "apps/v1/daemonsets" ? "0 desired" : "Scaled to 0", tone: "quiet" };
   const unready = Math.max(0, (current ?? ready) - ready);
   const broken = Math.min(failing ?? 0, unready);
   const segments: Segment[] = [
@@ -49,7 +54,7 @@ export function replicasOf(ref: string, object: unknown, failing: number | null)
   if (updated !== null && updated !== desired) words.push(`${formatInteger(updated)} updated`);
   if (available !== null && available !== ready) words.push(`${formatInteger(available)} available`);
   if (broken > 0) words.push(`${formatInteger(broken)} failing`);
-  if (current !== null && current > desired) words.push(`${formatInteger(current - desired)} above the target`);
+  if (current !== null && current > desired) words.push(`${formatInteger(current - desired)} more than desired`);
   const isDone = ready === desired && (updated ?? desired) === desired && (current ?? ready) === desired;
   return {
     segments: segments.filter((s) => s.count > 0),

@@ -76,7 +76,7 @@ function RevisionRow({ revision, previous, all, isOpen, toggle }: RowProps) {
       <tr data-current={isCurrent ? "" : undefined}>
         <th scope="row" title={name}>
           {labelOf(revision)}
-          {isCurrent && <span class="current">current</span>}
+          {isCurrent && <span class="current">latest</span>}
         </th>
         <td class="image" title={images.join("\n")}>
           {images.map((image) => (
@@ -84,7 +84,7 @@ function RevisionRow({ revision, previous, all, isOpen, toggle }: RowProps) {
           ))}
         </td>
         <td class="change-summary">
-          {summary || (previous === undefined ? "oldest stored revision" : "no changes")}
+          {summary || (previous === undefined ? "oldest revision shown" : "no changes")}
           {cause !== "" && <span class="change-cause">{cause}</span>}
         </td>
         <td class="ready" ref={useHighlight<HTMLTableCellElement>(ready)}>

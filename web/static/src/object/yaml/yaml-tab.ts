@@ -141,7 +141,7 @@ export class YamlTab implements Tab {
 }
 
 function changeText(last: LastChange | null, now: number): string {
-  if (last === null) return "Changed while this page was missing updates";
+  if (last === null) return "Changed while this page received no updates";
   const names = last.by.map((a) => `${a.manager}${a.subresource === "" ? "" : ` (${a.subresource})`}`);
   return `Changed ${clockTime(last.at, now)}${names.length === 0 ? "" : ` by ${[...new Set(names)].join(", ")}`}`;
 }
