@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c}from"./chunk-TXJFHTHF.js";import"./chunk-ICSNI3YG.js";import"./chunk-ONCDYPJW.js";import"./chunk-TEXPNVGT.js";import"./chunk-5AGDOZQC.js";import"./chunk-ATB4R42E.js";export{b as isNamespaceName,a as matchingNamespaces,c as namespaceChooser};
