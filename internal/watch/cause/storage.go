@@ -20,7 +20,7 @@ func claim(s *subject.Subject) *verdict.Verdict {
 		return nil
 	}
 	if o.Status.Phase == corev1.ClaimBound {
-		return unmodifiedClaim(s, &o)
+		return boundClaim(s, &o)
 	}
 	target := s.FirstMissing(func(u *graph.Use) bool {
 		return slices.Contains([]string{"StorageClass", "VolumeAttributesClass", "PersistentVolume"}, u.Target.Kind.Kind)
@@ -156,13 +156,7 @@ func unselectedNode(
 func waitingClaim(
 	s *subject.Subject, o *corev1.PersistentVolumeClaim, class *neighbor.Neighbor,
 ) *verdict.Verdict {
-	var pods []neighbor.Neighbor
-	for _, n := range s.Existing(s.Users(s.ID, neighbor.Limit)) {
-		if n.ID.Kind == (graph.Kind{Kind: "Pod"}) {
-			pods = append(pods, n)
-		}
-	}
-	s.AddSource(subject.PodsRef, s.ID.Namespace())
+	pods := usersOf(s)
 	if len(pods) == 0 {
 		return &verdict.Verdict{
 			Severity: verdict.OK, Reason: "WaitForFirstConsumer",

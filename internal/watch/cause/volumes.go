@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -60,4 +61,54 @@ func misfit(claim *corev1.PersistentVolumeClaim, v *corev1.PersistentVolume) (se
 		return fmt.Sprintf("PersistentVolume %s does not have the volume mode %s", v.Name, *claim.Spec.VolumeMode), true
 	}
 	return "", true
+}
+
+// usersOf returns the pods that use a claim, sorted by name.
+func usersOf(s *subject.Subject) (pods []neighbor.Neighbor) {
+	for _, n := range s.Existing(s.Users(s.ID, neighbor.Limit)) {
+		if n.ID.Kind == (graph.Kind{Kind: "Pod"}) {
+			pods = append(pods, n)
+		}
+	}
+	slices.SortFunc(pods, func(a, b neighbor.Neighbor) int { return cmp.Compare(a.ID.Key, b.ID.Key) })
+	s.AddSource(subject.PodsRef, s.ID.Namespace())
+	return pods
+}
+
+// boundClaim explains why a change of a bound claim does not reach its volume.
+func boundClaim(s *subject.Subject, o *corev1.PersistentVolumeClaim) *verdict.Verdict {
+	if v := unmodifiedClaim(s, o); v != nil {
+		return v
+	}
+	return unresizedClaim(s, o)
+}
+
+// unresizedClaim reports a claim whose volume is larger now, but whose file system is not, although a pod runs with it.
+// The node resizes it within minutes if the driver can do that while the volume is in use. Without a pod, the claim has
+// no problem: the node resizes the file system when a pod next uses the volume.
+func unresizedClaim(s *subject.Subject, o *corev1.PersistentVolumeClaim) *verdict.Verdict {
+	at := slices.IndexFunc(o.Status.Conditions, func(c corev1.PersistentVolumeClaimCondition) bool {
+		return c.Type == corev1.PersistentVolumeClaimFileSystemResizePending && c.Status == corev1.ConditionTrue
+	})
+	has, wants := o.Status.Capacity[corev1.ResourceStorage], o.Spec.Resources.Requests[corev1.ResourceStorage]
+	if at < 0 || has.Cmp(wants) >= 0 {
+		return nil
+	}
+	since := o.Status.Conditions[at].LastTransitionTime.Time
+	if since.IsZero() || s.Now().Before(since.Add(subject.SettleTime)) {
+		return nil
+	}
+	for _, n := range usersOf(s) {
+		p := neighbor.Decode[corev1.Pod](n.Object)
+		if p.Status.Phase != corev1.PodRunning || p.DeletionTimestamp != nil || p.Status.StartTime == nil {
+			continue
+		}
+		problem := "was not resized when pod " + p.Name + " started"
+		if p.Status.StartTime.Time.Before(since) {
+			problem = "is resized when pod " + p.Name + " is restarted"
+		}
+		return s.Explain(verdict.Degraded, string(corev1.PersistentVolumeClaimFileSystemResizePending),
+			fmt.Sprintf("Has %s, but requests %s: the file system %s", has.String(), wants.String(), problem), nil)
+	}
+	return nil
 }

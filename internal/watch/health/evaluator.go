@@ -107,6 +107,7 @@ func (e *Evaluator) runScript(s *script.Script, o object.Object, now time.Time) 
 	if err != nil {
 		e.failures.Add(1)
 		r.Status, r.Summary, r.scriptFailed = Unknown, fmt.Sprintf("The health script failed: %v", err), true
+		r.okReason = string(Unknown)
 	} else {
 		r = toResult(returned, o)
 		r.limitProgress(o)

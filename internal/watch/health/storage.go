@@ -48,6 +48,8 @@ func persistentVolumeClaim(o object.Object, status Status) result {
 			h.Details = append(h.Details, "Being modified ("+c.Kind+")"+c.Suffix())
 		case c.Kind == "FileSystemResizePending":
 			h.Details = append(h.Details, "The file system is resized when a pod next uses the volume")
+			h.progress(c.ChangedAt, verdict.OK) // Package cause knows whether a pod already uses it.
+			h.overdueReason = c.Kind
 		case c.Kind == "ControllerResizeError", c.Kind == "NodeResizeError", c.Kind == "ModifyVolumeError":
 			h.Status = Failed
 			h.Details = append([]string{h.Summary}, h.Details...)
@@ -104,17 +106,16 @@ func volumeAttachment(o object.Object, _ Status) result {
 	node := o.Text("spec", "nodeName")
 	h := result{Health: Health{Status: Current, Summary: "Attached to node " + node}}
 	attach, detach := o.Text("status", "attachError", "message"), o.Text("status", "detachError", "message")
-	created := o.Created()
 	switch {
 	case detach != "" && o.Has("metadata", "deletionTimestamp"):
 		h.Summary = "Cannot be detached from node " + node + ": " + detach
 	case o.Flag("status", "attached"):
 	case attach != "":
 		h.Status, h.Summary, h.reason = InProgress, "Cannot be attached to node "+node+": "+attach, "AttachError"
-		h.progress(created, verdict.Failed)
+		h.progress(o.Created(), verdict.Failed)
 	default:
 		h.Status, h.Summary, h.reason = InProgress, "Waiting to be attached to node "+node, "NotAttached"
-		h.progress(created, verdict.Degraded)
+		h.progress(o.Created(), verdict.Degraded)
 		h.explainOverdue("Not attached to node "+node, "attacher "+o.Text("spec", "attacher")+" is possibly not running")
 	}
 	return h

@@ -29,6 +29,7 @@ type result struct {
 
 	severity verdict.Severity // None means that the status determines the severity.
 	reason   string
+	okReason string // The reason of a verdict whose severity is None or OK.
 	hasRules bool
 	// hasNoSeverity means that the object can be neither healthy nor unhealthy.
 	hasNoSeverity bool
@@ -71,7 +72,7 @@ func (r *result) verdict(now, changedAt time.Time) verdict.Verdict {
 			v.OverdueAt = start.Add(r.promised)
 		}
 		if !v.OverdueAt.IsZero() && !now.Before(v.OverdueAt) {
-			v.Severity, v.OverdueAt = r.overdue, time.Time{}
+			v.Severity, v.OverdueAt, r.okReason = r.overdue, time.Time{}, r.overdueReason
 			if r.overdueSummary != "" {
 				v.Reason, v.Sentence = r.overdueReason, message.Line(r.overdueSummary, maxText)
 			}
@@ -83,11 +84,7 @@ func (r *result) verdict(now, changedAt time.Time) verdict.Verdict {
 		}
 	}
 	if v.Severity <= verdict.OK {
-		v = verdict.Verdict{Severity: v.Severity, OverdueAt: v.OverdueAt}
-		if r.scriptFailed {
-			v.Reason = string(Unknown)
-		}
-		return v
+		return verdict.Verdict{Severity: v.Severity, Reason: r.okReason, OverdueAt: v.OverdueAt}
 	}
 	v.Sentence = message.Cut(v.Sentence, maxSentence)
 	return v

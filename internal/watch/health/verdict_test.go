@@ -61,8 +61,8 @@ func (w *wantVerdict) checkOverdue(t *testing.T, object []byte, later *verdict.V
 		"at the deadline":              {start.Add(deadline), later.Reason},
 	} {
 		got := evaluator.Evaluate(object, test.now, start)
-		if isLate := got.Severity == later.Severity && got.Sentence == later.Sentence; got.Reason != test.wantReason ||
-			isLate != (name == "at the deadline") {
+		isLate := got.Severity == later.Severity && got.Reason == later.Reason && got.Sentence == later.Sentence
+		if got.Reason != test.wantReason || isLate != (name == "at the deadline") {
 			t.Errorf("%s: got %+v, want %s, %q", name, got, test.wantReason, later.Sentence)
 		}
 	}
