@@ -126,5 +126,5 @@ func lastWarning(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Sentence != "" {
 		sentence = s.Own.Sentence + ": " + sentence
 	}
-	return s.Explain(verdict.Degraded, last.Reason, sentence, nil)
+	return s.Explain(verdict.Degraded, last.Reason, sentence, mention.MissingCause(s, last.Message))
 }

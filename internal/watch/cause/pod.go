@@ -122,6 +122,9 @@ func mountFailure(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 		return nil
 	}
 	s.AddSource(subject.EventsRef, last.Namespace)
+	if missing := mention.MissingCause(s, last.Message); missing != nil {
+		return s.Explain(verdict.Failed, last.Reason, last.Message, missing)
+	}
 	severity := s.Own.Severity
 	switch last.Reason {
 	case "FailedMount", "FailedAttachVolume", "FailedCreatePodSandBox": // These rarely end by themselves.

@@ -44,7 +44,8 @@ func lastCreation(s *subject.Subject) *verdict.Verdict {
 		return nil
 	}
 	s.AddSource(subject.EventsRef, last.Namespace)
-	return s.Explain(s.Own.Severity, last.Reason, s.Own.Sentence+". "+last.Message, nil)
+	sentence := s.Own.Sentence + ". " + last.Message
+	return s.Explain(s.Own.Severity, last.Reason, sentence, MissingCause(s, last.Message))
 }
 
 // AdmissionFailure explains a message of the API server, which did not admit a new object.

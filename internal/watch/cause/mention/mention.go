@@ -41,6 +41,8 @@ var (
 	// gateway not found: "public"`.
 	missingKind = regexp.MustCompile(kindWords +
 		`(["'` + "`" + `]? (?:not found|does not exist|is missing)(?:: ?| named ))` + objectName + `$`)
+	// namespacePattern matches a namespace in a message.
+	namespacePattern = regexp.MustCompile(`\bin (?:the )?namespace ["'` + "`" + `]?([a-z0-9-]+)`)
 	// objectPattern matches the kind and the name of an object in a message, such as "Deployment/shop/api" or
 	// "ResourceFlavor(s): gpu".
 	objectPattern = regexp.MustCompile(`\b()([A-Z][A-Za-z]+)(?:\(s\))?(?:\.([a-z0-9.-]+))?([ /]|: )` + objectName)
@@ -90,8 +92,37 @@ func MissingObject(s *subject.Subject) *verdict.Verdict {
 	if !resource.IsCustom(s.ID.Group) {
 		patterns = patterns[:1] // The other patterns also match "no such image" in a message about a container.
 	}
+	missing := firstMissing(s, s.Own.Sentence, patterns)
+	if missing == nil {
+		return nil
+	}
+	return s.Explain(verdict.Degraded, s.Own.Reason, s.Own.Sentence, s.MissingCause(missing))
+}
+
+// MissingCause returns the missing object that an event about the subject names, as a cause, or nil. The message can
+// name the namespace in another place, as in `failed to find the secret csi in the namespace ceph with error: secrets
+// "csi" not found`.
+func MissingCause(s *subject.Subject, message string) *verdict.Cause {
+	missing := firstMissing(s, message, []*regexp.Regexp{missingPattern})
+	if missing == nil {
+		return nil
+	}
+	namespace := firstGroup(namespacePattern, message)
+	if id := missing.ID; namespace != "" && id.Namespace() != "" && id.Namespace() != namespace {
+		s.Named(s.ID, &neighbor.Mention{Kind: id.Kind.Kind, Group: id.Group, Namespace: namespace, Name: id.Name()})
+		other := s.Find(graph.NewID(id.Kind, namespace, id.Name()))
+		if other.Presence != neighbor.Missing {
+			return nil
+		}
+		missing = &other
+	}
+	return s.MissingCause(missing)
+}
+
+// firstMissing returns the missing object that a text names first, or nil.
+func firstMissing(s *subject.Subject, text string, patterns []*regexp.Regexp) *neighbor.Neighbor {
 	for _, pattern := range patterns {
-		for _, found := range pattern.FindAllStringSubmatch(s.Own.Sentence, maxMentions) {
+		for _, found := range pattern.FindAllStringSubmatch(text, maxMentions) {
 			candidates := namedCandidates(s, found)
 			if len(candidates) == 0 {
 				continue
@@ -101,7 +132,7 @@ func MissingObject(s *subject.Subject) *verdict.Verdict {
 			if slices.ContainsFunc(candidates, func(n neighbor.Neighbor) bool { return n.Presence != neighbor.Missing }) {
 				return nil
 			}
-			return s.Explain(verdict.Degraded, s.Own.Reason, s.Own.Sentence, s.MissingCause(&candidates[0]))
+			return &candidates[0]
 		}
 	}
 	return nil
