@@ -362,6 +362,21 @@ func TestClaimOfUnknownClass(t *testing.T) {
 	}
 }
 
+// lateGraph is a cluster whose graph does not contain the owners of objects yet.
+type lateGraph struct{ *cluster }
+
+func (lateGraph) References(graph.ID) ([]graph.Use, []graph.Owner) { return nil, nil }
+func (lateGraph) Owned(string, int) []graph.ID                     { return nil }
+
+// A StatefulSet owns its pod even if the graph does not contain the pod's owners yet.
+func TestOwnedPodInLateGraph(t *testing.T) {
+	c, _ := load(t, "testdata/statefulset-pod-name-taken.yaml")
+	id := graph.NewID(graph.Kind{Group: "apps", Kind: "StatefulSet"}, "shop", "web")
+	if v := cause.Of(lateGraph{c}, c.Find(id)); v != nil {
+		t.Errorf("got %s", describe(*v))
+	}
+}
+
 // Two objects that own each other recover when the cause of their problem is gone.
 func TestOwnersDoNotKeepEachOtherFailed(t *testing.T) {
 	for name, remove := range map[string]func(*cluster, *object){

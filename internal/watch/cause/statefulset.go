@@ -2,7 +2,6 @@ package cause
 
 import (
 	"fmt"
-	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 
@@ -29,17 +28,11 @@ func statefulSet(s *subject.Subject) *verdict.Verdict {
 	for n := range min(replicas, neighbor.Limit) {
 		name := fmt.Sprintf("%s-%d", s.ID.Name(), first+n)
 		p := s.Find(graph.NewID(graph.Kind{Kind: "Pod"}, s.ID.Namespace(), name))
-		if p.Object == nil || owns(s, &p) {
+		if p.Object == nil || s.Owns(&p) {
 			continue
 		}
 		return s.ExplainBy(&p, verdict.Degraded, "AlreadyExists", fmt.Sprintf(
 			"Pod %s cannot be created: a pod of this name already exists, and this StatefulSet does not own it", name))
 	}
 	return nil
-}
-
-// owns reports whether the subject is an owner of a neighbor.
-func owns(s *subject.Subject, n *neighbor.Neighbor) bool {
-	_, owners := s.References(n.ID)
-	return slices.ContainsFunc(owners, func(o graph.Owner) bool { return o.UID == s.Object.UID() })
 }

@@ -3,10 +3,8 @@ package mention
 import (
 	"cmp"
 	"regexp"
-	"slices"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
-	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
@@ -25,9 +23,7 @@ func takenName(s *subject.Subject, message string) *verdict.Verdict {
 	candidates := s.Named(s.ID, &neighbor.Mention{Kind: found[1], Group: found[2], Name: found[3], Namespace: found[4]})
 	for n := range candidates {
 		c := &candidates[n]
-		_, owners := s.References(c.ID)
-		isOwn := slices.ContainsFunc(owners, func(o graph.Owner) bool { return o.UID == s.Object.UID() })
-		if c.Presence != neighbor.Present || c.ID == s.ID || isOwn {
+		if c.Presence != neighbor.Present || c.ID == s.ID || s.Owns(c) {
 			continue
 		}
 		v := s.ExplainBy(c, s.Own.Severity, "AlreadyExists",

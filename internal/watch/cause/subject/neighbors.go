@@ -3,7 +3,10 @@ package subject
 import (
 	"cmp"
 	"iter"
+	"slices"
 	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -28,6 +31,13 @@ func (s *Subject) OwnedObjects() []neighbor.Neighbor {
 		return nil
 	}
 	return s.Existing(s.Owned(s.Object.UID(), neighbor.Limit))
+}
+
+// Owns reports whether the subject is an owner of a neighbor. It reads the neighbor itself, because the graph can lag
+// behind the informer that found the neighbor.
+func (s *Subject) Owns(n *neighbor.Neighbor) bool {
+	owners := neighbor.Decode[metav1.PartialObjectMetadata](n.Object).OwnerReferences
+	return slices.ContainsFunc(owners, func(o metav1.OwnerReference) bool { return string(o.UID) == s.Object.UID() })
 }
 
 // Superseded is the reason of an object that its owner has replaced.
