@@ -377,6 +377,25 @@ func TestOwnedPodInLateGraph(t *testing.T) {
 	}
 }
 
+// usedOften is a cluster in which the limited list of a Service's users contains none of its EndpointSlices.
+type usedOften struct{ *cluster }
+
+func (c usedOften) Users(id graph.ID, limit int) []graph.ID {
+	if id.Kind.Kind == "Service" {
+		return make([]graph.ID, limit)
+	}
+	return c.cluster.Users(id, limit)
+}
+
+// An Ingress is only reported for a lack of EndpointSlices if all users of its Service are known.
+func TestServiceWithManyUsers(t *testing.T) {
+	c, _ := load(t, "testdata/ingress-service-without-endpoints.yaml")
+	id := graph.NewID(graph.Kind{Group: "networking.k8s.io", Kind: "Ingress"}, "shop", "legacy")
+	if v := cause.Of(usedOften{c}, c.Find(id)); v != nil {
+		t.Errorf("got %s", describe(*v))
+	}
+}
+
 // Two objects that own each other recover when the cause of their problem is gone.
 func TestOwnersDoNotKeepEachOtherFailed(t *testing.T) {
 	for name, remove := range map[string]func(*cluster, *object){

@@ -26,16 +26,14 @@ var sliceKind = graph.Kind{Group: "discovery.k8s.io", Kind: "EndpointSlice"}
 // EndpointSlices. A headless Service is ignored: DNS serves its addresses without the ports, so the ports can be wrong.
 func manualEndpoints(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 	isHeadless := o.Spec.ClusterIP == corev1.ClusterIPNone
-	if isHeadless || o.Spec.ClusterIP == "" || len(o.Spec.Ports) == 0 || s.Own.Severity > verdict.OK ||
-		s.Find(graph.NewID(sliceKind, s.ID.Namespace(), "")).Presence != neighbor.Missing {
-		return nil // The EndpointSlices do not matter, or are not known completely.
+	if isHeadless || o.Spec.ClusterIP == "" || len(o.Spec.Ports) == 0 || s.Own.Severity > verdict.OK {
+		return nil // The EndpointSlices do not matter.
 	}
-	users := s.Users(s.ID, neighbor.Limit)
-	if len(users) == neighbor.Limit {
-		return nil // The list is at its limit, so it possibly lacks EndpointSlices.
+	endpoints, isComplete := endpointSlices(s, s.ID)
+	if !isComplete {
+		return nil
 	}
 	s.AddSource(slicesRef, s.ID.Namespace())
-	endpoints := endpointSlices(s, users)
 	switch {
 	case len(endpoints) == 0:
 		return noSlices(s)
@@ -55,15 +53,21 @@ func manualEndpoints(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 	return unservedPorts(s, o, endpoints)
 }
 
-// endpointSlices returns the EndpointSlices among the users of the subject: those whose label names the subject.
-func endpointSlices(s *subject.Subject, users []graph.ID) (found []discovery.EndpointSlice) {
+// endpointSlices returns the EndpointSlices of a Service without a selector: those whose label names the Service.
+// isComplete is false if there are possibly more.
+func endpointSlices(s *subject.Subject, service graph.ID) (found []discovery.EndpointSlice, isComplete bool) {
+	users := s.Users(service, neighbor.Limit)
+	if len(users) == neighbor.Limit ||
+		s.Find(graph.NewID(sliceKind, service.Namespace(), "")).Presence != neighbor.Missing {
+		return nil, false
+	}
 	for _, id := range users {
 		if n := s.Find(id); n.ID.Kind == sliceKind && n.Object != nil {
 			found = append(found, neighbor.Decode[discovery.EndpointSlice](n.Object))
 		}
 	}
 	slices.SortFunc(found, func(a, b discovery.EndpointSlice) int { return cmp.Compare(a.Name, b.Name) })
-	return found
+	return found, true
 }
 
 // noSlices explains a Service without EndpointSlices by one that lacks the label with the name of the Service.

@@ -77,10 +77,8 @@ func hasNoEndpoints(s *subject.Subject, n *neighbor.Neighbor, o *corev1.Service)
 	if o.Spec.Type == corev1.ServiceTypeExternalName || len(o.Spec.Selector) > 0 {
 		return false
 	}
-	if s.Find(graph.NewID(sliceKind, n.ID.Namespace(), "")).Presence != neighbor.Missing {
-		return false // The EndpointSlices are not known completely.
-	}
-	return !slices.ContainsFunc(s.Users(n.ID, neighbor.Limit), func(id graph.ID) bool { return id.Kind == sliceKind })
+	endpoints, isComplete := endpointSlices(s, n.ID)
+	return isComplete && len(endpoints) == 0
 }
 
 // isServedBy reports whether the Service has the port of the path.
