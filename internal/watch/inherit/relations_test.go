@@ -18,11 +18,13 @@ func TestServed(t *testing.T) {
 		{Group: "networking.k8s.io", Version: "v1", Resource: "ingresses", Kind: "Ingress", Namespaced: true},
 		{Group: "discovery.k8s.io", Version: "v1", Resource: "endpointslices", Kind: "EndpointSlice", Namespaced: true},
 	}, true, 0, 0)
-	slice := graph.NewID(graph.Kind{Group: "discovery.k8s.io", Kind: "EndpointSlice"}, "a", "db-1")
+	slice := graph.NewID(graph.Kind{Group: "discovery.k8s.io", Kind: "EndpointSlice"}, "a", "db-blue-1")
 	service := graph.NewID(graph.Kind{Kind: "Service"}, "a", "db")
 	ingress := graph.NewID(graph.Kind{Group: "networking.k8s.io", Kind: "Ingress"}, "a", "web")
 	e.graph.Set(slice, &objectrefs.Object{})
-	want := []graph.ID{graph.NewID(service.Kind, "a", "db-1"), service}
+	want := []graph.ID{
+		graph.NewID(service.Kind, "a", "db-blue-1"), graph.NewID(service.Kind, "a", "db-blue"), service,
+	}
 	if got := served(e.graph, slice); !slices.Equal(got, want) {
 		t.Errorf("without a label: got %v, want %v", got, want)
 	}

@@ -3,7 +3,6 @@ package inherit
 import (
 	"context"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/inherit/plan"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 )
 
@@ -165,7 +165,7 @@ func usersOf(g *graph.Graph, uses []graph.Use, kind string) (users []graph.ID) {
 }
 
 // served returns the Service of an EndpointSlice, and what uses the Service. If the label with the name of the Service
-// is missing, the Service is the one whose name the EndpointSlice has, with or without a suffix.
+// is missing, it returns the Services that the name of the EndpointSlice can mean.
 func served(g *graph.Graph, slice graph.ID) (affected []graph.ID) {
 	service := graph.Kind{Kind: "Service"}
 	uses, _ := g.References(slice)
@@ -177,10 +177,8 @@ func served(g *graph.Graph, slice graph.ID) (affected []graph.ID) {
 	if len(affected) > 0 {
 		return affected
 	}
-	name := slice.Name()
-	affected = append(affected, graph.NewID(service, slice.Namespace(), name))
-	if end := strings.LastIndexByte(name, '-'); end > 0 {
-		affected = append(affected, graph.NewID(service, slice.Namespace(), name[:end]))
+	for _, name := range neighbor.ServiceNames(slice.Name()) {
+		affected = append(affected, graph.NewID(service, slice.Namespace(), name))
 	}
 	return affected
 }

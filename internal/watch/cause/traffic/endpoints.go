@@ -74,7 +74,7 @@ func endpointSlices(s *subject.Subject, service graph.ID) (found []discovery.End
 func noSlices(s *subject.Subject) *verdict.Verdict {
 	for _, n := range s.All(sliceKind, s.ID.Namespace(), neighbor.Limit) {
 		e := neighbor.Decode[discovery.EndpointSlice](n.Object)
-		isNamed := e.Name == s.ID.Name() || strings.HasPrefix(e.Name, s.ID.Name()+"-")
+		isNamed := slices.Contains(neighbor.ServiceNames(e.Name), s.ID.Name())
 		if isNamed && e.Labels[discovery.LabelServiceName] == "" {
 			return s.ExplainBy(&n, verdict.Failed, "NoEndpoints", fmt.Sprintf(
 				noEndpoints+"EndpointSlice %s lacks the label %s, so it has no effect", e.Name, discovery.LabelServiceName))
