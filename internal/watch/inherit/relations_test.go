@@ -7,6 +7,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 // A change of an EndpointSlice affects its Service and what uses the Service. If the EndpointSlice has no label with
@@ -90,6 +91,21 @@ func TestUsersAffectServices(t *testing.T) {
 	e.graph.Set(ingress, &objectrefs.Object{Uses: []objectrefs.Ref{{Kind: "Service", Name: "db"}}})
 	if got := e.neighbors(ingress); !slices.Contains(got, service) {
 		t.Errorf("got %v, want the Service", got)
+	}
+}
+
+// A change of a Service affects the Services of its namespace with a wrong port, because their pods declare a port that
+// no Service has.
+func TestServicesWithWrongPorts(t *testing.T) {
+	e := New(Options{})
+	service := graph.Kind{Kind: "Service"}
+	wrong, other, elsewhere :=
+		graph.NewID(service, "a", "wrong"), graph.NewID(service, "a", "other"), graph.NewID(service, "b", "wrong")
+	for _, id := range []graph.ID{wrong, elsewhere} {
+		e.results.set(id, &verdict.Verdict{Severity: verdict.Degraded, Reason: "NoSuchPort"})
+	}
+	if got := e.dependsOnText(other); !slices.Equal(got, []graph.ID{wrong}) {
+		t.Errorf("got %v, want %v", got, wrong)
 	}
 }
 

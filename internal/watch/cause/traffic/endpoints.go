@@ -157,7 +157,7 @@ func unservedPorts(s *subject.Subject, o *corev1.Service, all []discovery.Endpoi
 	for n := range o.Spec.Ports {
 		p := &o.Spec.Ports[n]
 		if !slices.Contains(offered, portText(p.Name, p.Protocol)) {
-			missing = append(missing, cmp.Or(p.Name, strconv.Itoa(int(p.Port))))
+			missing = append(missing, nameOf(p))
 		}
 	}
 	if len(missing) == 0 || len(missing) < len(o.Spec.Ports) && !isUserMade(s) {
@@ -178,7 +178,7 @@ func unservedPorts(s *subject.Subject, o *corev1.Service, all []discovery.Endpoi
 	if len(missing) > 1 {
 		problem = "Service ports %s have no endpoints"
 	}
-	return s.Explain(severity, "NoSuchPort", fmt.Sprintf(
+	return s.Explain(severity, noSuchPort, fmt.Sprintf(
 		problem+": its EndpointSlices have %s; name and protocol must be those of the Service port",
 		strings.Join(missing, ", "), has), nil)
 }

@@ -60,7 +60,7 @@ func brokenPath(s *subject.Subject, p *path) *verdict.Verdict {
 	o := neighbor.Decode[corev1.Service](n.Object)
 	if !p.isServedBy(&o) {
 		port := cmp.Or(p.portName, strconv.Itoa(int(p.port)))
-		return s.ExplainBy(&n, verdict.Failed, "NoSuchPort", fmt.Sprintf("%s has no port %s", s.Name(&n), port))
+		return s.ExplainBy(&n, verdict.Failed, noSuchPort, fmt.Sprintf("%s has no port %s", s.Name(&n), port))
 	}
 	if s.IsFailed(&n) {
 		return s.Inherit(&n, verdict.Failed, s.Name(&n)+": ")

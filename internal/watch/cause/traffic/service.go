@@ -2,14 +2,11 @@
 package traffic
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -60,20 +57,20 @@ func answers(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 		return noPods(s, selector)
 	}
 	pods := s.Existing(ids)
-	var ready *corev1.Pod
+	var ready []corev1.Pod
 	var unready []neighbor.Neighbor
 	isStarting := false
 	for n := range pods {
 		p := neighbor.Decode[corev1.Pod](pods[n].Object)
 		if isReady(&p) {
-			ready = cmp.Or(ready, &p)
+			ready = append(ready, p)
 			continue
 		}
 		unready = append(unready, pods[n])
 		isStarting = isStarting || pods[n].Object.Verdict().Severity() == verdict.Progressing
 	}
-	if ready != nil {
-		return missingPort(s, o, ready)
+	if len(ready) > 0 {
+		return wrongPort(s, o, ready)
 	}
 	if len(pods) == 0 {
 		return nil
@@ -145,35 +142,4 @@ func scaledToZero(s *subject.Subject, selector *objectrefs.Selector) (scaled *ne
 		}
 	}
 	return nil, ""
-}
-
-// missingPort reports a port of the Service whose target port is a name that the pod does not have.
-func missingPort(s *subject.Subject, o *corev1.Service, p *corev1.Pod) *verdict.Verdict {
-	for n := range o.Spec.Ports {
-		port := &o.Spec.Ports[n]
-		if port.TargetPort.Type != intstr.String || hasPort(p, port.TargetPort.StrVal) {
-			continue
-		}
-		sentence := fmt.Sprintf("Service port %s has no endpoints: no container has a port named %q",
-			cmp.Or(port.Name, strconv.Itoa(int(port.Port))), port.TargetPort.StrVal)
-		severity := verdict.Degraded
-		if len(o.Spec.Ports) == 1 {
-			severity = verdict.Failed
-		}
-		return s.Explain(severity, "NoSuchPort", sentence, nil)
-	}
-	return nil
-}
-
-func hasPort(p *corev1.Pod, name string) bool {
-	for _, containers := range [][]corev1.Container{p.Spec.Containers, p.Spec.InitContainers} {
-		for n := range containers {
-			for _, port := range containers[n].Ports {
-				if port.Name == name {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }

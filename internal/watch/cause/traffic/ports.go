@@ -1,0 +1,205 @@
+package traffic
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// wrongPort reports a port of the Service with a target port that the ready pods do not have.
+func wrongPort(s *subject.Subject, o *corev1.Service, ready []corev1.Pod) *verdict.Verdict {
+	if v := missingPort(s, o, &ready[0]); v != nil || o.Spec.ClusterIP == corev1.ClusterIPNone {
+		return v // Clients of a headless Service connect to the ports of the pods.
+	}
+	for n := range o.Spec.Ports {
+		if v := undeclaredPort(s, o, &o.Spec.Ports[n], ready); v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+// missingPort reports a port of the Service whose target port is a name that the pod does not have.
+func missingPort(s *subject.Subject, o *corev1.Service, p *corev1.Pod) *verdict.Verdict {
+	for n := range o.Spec.Ports {
+		port := &o.Spec.Ports[n]
+		name := port.TargetPort.StrVal
+		if port.TargetPort.Type != intstr.String || hasPort(p, name, port.Protocol) {
+			continue
+		}
+		sentence := fmt.Sprintf("Service port %s has no endpoints: no container has a port named %q", nameOf(port), name)
+		if hasPort(p, name, "") {
+			sentence += " with the protocol " + string(cmp.Or(port.Protocol, corev1.ProtocolTCP))
+		}
+		severity := verdict.Degraded
+		if len(o.Spec.Ports) == 1 {
+			severity = verdict.Failed
+		}
+		return s.Explain(severity, noSuchPort, sentence, nil)
+	}
+	return nil
+}
+
+const noSuchPort = "NoSuchPort"
+
+func nameOf(port *corev1.ServicePort) string { return cmp.Or(port.Name, strconv.Itoa(int(port.Port))) }
+
+// hasPort reports whether a container has a port with a name and a protocol. An empty protocol means any.
+func hasPort(p *corev1.Pod, name string, protocol corev1.Protocol) bool {
+	for _, containers := range [][]corev1.Container{p.Spec.Containers, p.Spec.InitContainers} {
+		for n := range containers {
+			for _, port := range containers[n].Ports {
+				isProtocol := protocol == "" || protocol == cmp.Or(port.Protocol, corev1.ProtocolTCP)
+				if port.Name == name && isProtocol {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// listener is a declared port of a container.
+type listener struct {
+	container string
+	name      string
+	port      int32
+}
+
+// undeclaredPort reports a port of the Service whose target port is a number that no container of the pods declares. A
+// container can listen on such a port, so there must also be a declared port that the Service means, and that no Service
+// has as its target.
+func undeclaredPort(
+	s *subject.Subject, o *corev1.Service, port *corev1.ServicePort, ready []corev1.Pod,
+) *verdict.Verdict {
+	if port.TargetPort.Type != intstr.Int {
+		return nil
+	}
+	var meant *listener
+	for n := range ready {
+		if meant = meantBy(port, len(o.Spec.Ports) == 1, &ready[n]); meant == nil {
+			return nil
+		}
+	}
+	if isTarget(s, meant, &ready[len(ready)-1]) {
+		return nil
+	}
+	number := port.TargetPort.IntValue()
+	return s.Explain(verdict.Degraded, noSuchPort, fmt.Sprintf("Connections to Service port %s probably fail: its target "+
+		"port is %d, but container %s listens on port %d, and no container declares port %d",
+		nameOf(port), number, meant.container, meant.port, number), nil)
+}
+
+// maxDefault is the highest port for which the target port is often left out by mistake. The API server then sets it to
+// the port of the Service.
+const maxDefault = 1023
+
+// meantBy returns the declared port of a pod that a port of a Service probably means: the one with the same name. If it
+// is the only port of the Service, and its target port has the default value, it can also mean the only declared port
+// that a probe checks. meantBy returns nil if a container possibly listens on the target port.
+func meantBy(port *corev1.ServicePort, isOnly bool, p *corev1.Pod) *listener {
+	isDefault := isOnly && port.Port == port.TargetPort.IntVal && port.Port <= maxDefault
+	var named, probed []listener
+	for _, c := range longRunning(p) {
+		if canListen(c, port.TargetPort.IntVal) {
+			return nil
+		}
+		for _, l := range listenersOf(c, port.Protocol) {
+			if port.Name != "" && l.name == port.Name {
+				named = append(named, l)
+			}
+			if isDefault && isProbed(c, &l) && !auxiliary.MatchString(l.name) {
+				probed = append(probed, l)
+			}
+		}
+	}
+	for _, found := range [][]listener{named, probed} {
+		if len(found) == 1 {
+			return &found[0]
+		}
+	}
+	return nil
+}
+
+// canListen reports whether a container declares a port, or declares no ports at all.
+func canListen(c *corev1.Container, number int32) bool {
+	isPort := func(p corev1.ContainerPort) bool { return p.ContainerPort == number }
+	return len(c.Ports) == 0 || slices.ContainsFunc(c.Ports, isPort)
+}
+
+// listenersOf returns the declared ports of a container with a protocol.
+func listenersOf(c *corev1.Container, protocol corev1.Protocol) (found []listener) {
+	for _, p := range c.Ports {
+		if cmp.Or(p.Protocol, corev1.ProtocolTCP) == cmp.Or(protocol, corev1.ProtocolTCP) {
+			found = append(found, listener{c.Name, p.Name, p.ContainerPort})
+		}
+	}
+	return found
+}
+
+// auxiliary matches the name of a port that a container declares in addition to the port of its service.
+var auxiliary = regexp.MustCompile(`(?i)metric|prom|health|live|ready|probe|status|stat|admin|manage|monitor|debug`)
+
+// longRunning returns the containers that run as long as the pod.
+func longRunning(p *corev1.Pod) (containers []*corev1.Container) {
+	for n := range p.Spec.Containers {
+		containers = append(containers, &p.Spec.Containers[n])
+	}
+	for n := range p.Spec.InitContainers {
+		c := &p.Spec.InitContainers[n]
+		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
+			containers = append(containers, c)
+		}
+	}
+	return containers
+}
+
+// isProbed reports whether a probe of the container checks the port. If the pod is ready, the container listens on it.
+func isProbed(c *corev1.Container, l *listener) bool {
+	if c.ReadinessProbe == nil {
+		return false
+	}
+	var at intstr.IntOrString
+	switch probe := &c.ReadinessProbe.ProbeHandler; {
+	case probe.HTTPGet != nil:
+		at = probe.HTTPGet.Port
+	case probe.TCPSocket != nil:
+		at = probe.TCPSocket.Port
+	case probe.GRPC != nil:
+		at = intstr.FromInt32(probe.GRPC.Port)
+	}
+	return l.isAt(at)
+}
+
+// isAt reports whether a target port or the port of a probe is the declared port.
+func (l *listener) isAt(port intstr.IntOrString) bool {
+	return port.Type == intstr.Int && port.IntVal == l.port || port.Type == intstr.String && port.StrVal == l.name
+}
+
+// isTarget reports whether a Service that selects the pod sends connections to the declared port. It also returns true
+// if not all Services are known.
+func isTarget(s *subject.Subject, l *listener, p *corev1.Pod) bool {
+	kind := graph.Kind{Kind: "Service"}
+	services := s.All(kind, s.ID.Namespace(), neighbor.Limit)
+	if len(services) == neighbor.Limit || s.Find(graph.NewID(kind, s.ID.Namespace(), "")).Presence != neighbor.Missing {
+		return true
+	}
+	return slices.ContainsFunc(services, func(n neighbor.Neighbor) bool {
+		selector := s.Selector(n.ID)
+		if selector == nil || !selector.Matches(p.Labels) {
+			return false
+		}
+		o := neighbor.Decode[corev1.Service](n.Object)
+		return slices.ContainsFunc(o.Spec.Ports, func(port corev1.ServicePort) bool { return l.isAt(port.TargetPort) })
+	})
+}
