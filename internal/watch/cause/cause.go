@@ -4,6 +4,7 @@ package cause
 
 import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/placement"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/traffic"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -58,7 +59,7 @@ func ruleFor(s *subject.Subject) rule {
 	case graph.Kind{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}:
 		return autoscaler
 	case graph.Kind{Group: "policy", Kind: "PodDisruptionBudget"}:
-		return disruptionBudget
+		return placement.DisruptionBudget
 	case graph.Kind{Group: admissionGroup, Kind: "ValidatingWebhookConfiguration"},
 		graph.Kind{Group: admissionGroup, Kind: "MutatingWebhookConfiguration"}:
 		return webhooks

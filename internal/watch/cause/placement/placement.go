@@ -1,4 +1,4 @@
-// Package placement explains a pod that cannot be scheduled by the only node on which it can run.
+// Package placement explains why a pod gets no node, or must not leave its node.
 package placement
 
 import (

@@ -1,4 +1,4 @@
-package cause
+package placement
 
 import (
 	"slices"
@@ -11,8 +11,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// disruptionBudget explains why a budget permits no eviction: by another budget, or by the pod that is not healthy.
-func disruptionBudget(s *subject.Subject) *verdict.Verdict {
+// DisruptionBudget explains why a budget permits no eviction: by another budget, or by the pod that is not healthy.
+func DisruptionBudget(s *subject.Subject) *verdict.Verdict {
 	if message := s.EventMessage("UnmanagedPods"); message != "" && !s.Own.Severity.IsProblem() {
 		return s.Explain(verdict.Degraded, "UnmanagedPods", "Allowed disruptions cannot be computed correctly: "+message, nil)
 	}
