@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/placement"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/traffic"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -13,8 +14,11 @@ import (
 
 // custom explains a custom resource by a missing object, by what it uses, or by what it owns.
 func custom(s *subject.Subject) *verdict.Verdict {
-	if s.Own.Reason == terminating {
-		return waitsFor(s, s.OwnedObjects())
+	if s.Own.Reason == subject.Terminating {
+		if v := waitsFor(s, s.OwnedObjects()); v != nil {
+			return v
+		}
+		return placement.Undrained(s)
 	}
 	if v := superseded(s); v != nil {
 		return v

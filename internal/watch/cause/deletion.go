@@ -14,9 +14,6 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// terminating is the reason of an object that is being deleted.
-const terminating = "Terminating"
-
 // namespace explains a namespace that is not deleted because objects remain in it, or because an API does not answer.
 func namespace(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Severity <= verdict.OK {
@@ -83,7 +80,7 @@ func remainingContent(s *subject.Subject, conditions []metav1.Condition) *verdic
 
 // remainingInstances explains a CustomResourceDefinition that is not deleted because objects of its kind remain.
 func remainingInstances(s *subject.Subject) *verdict.Verdict {
-	if !s.Own.Severity.IsProblem() || s.Own.Reason != terminating {
+	if !s.Own.Severity.IsProblem() || s.Own.Reason != subject.Terminating {
 		return nil
 	}
 	o := neighbor.Decode[struct {

@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/placement"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -19,8 +20,12 @@ var nodeWarnings = []string{ //nolint:gochecknoglobals // Constant.
 	"FailedToCreateRoute", "FreeDiskSpaceFailed", "ContainerGCFailed", "FailedNodeAllocatableEnforcement",
 }
 
-// node explains a node that seems healthy by an event that its controllers repeat.
+// node explains a node that is not deleted by its pods, and one that seems healthy by an event that its controllers
+// repeat.
 func node(s *subject.Subject) *verdict.Verdict {
+	if s.Own.Reason == subject.Terminating {
+		return placement.Undrained(s)
+	}
 	if s.Own.Severity != verdict.OK {
 		return nil
 	}

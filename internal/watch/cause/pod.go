@@ -28,7 +28,7 @@ func pod(s *subject.Subject) *verdict.Verdict {
 			return v
 		}
 	}
-	if s.Own.Reason == terminating {
+	if s.Own.Reason == subject.Terminating {
 		return notStopped(s)
 	}
 	if isStarted(&p) {

@@ -16,7 +16,7 @@ import (
 // claim explains why a PersistentVolumeClaim is not bound.
 func claim(s *subject.Subject) *verdict.Verdict {
 	o := neighbor.Decode[corev1.PersistentVolumeClaim](s.Object)
-	if s.Own.Severity == verdict.None || s.Own.Reason == terminating {
+	if s.Own.Severity == verdict.None || s.Own.Reason == subject.Terminating {
 		return nil
 	}
 	if o.Status.Phase == corev1.ClaimBound {

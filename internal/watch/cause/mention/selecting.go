@@ -46,8 +46,7 @@ func selecting(s *subject.Subject, kind *neighbor.Neighbor) (found []neighbor.Ne
 		if !selects(o.Spec, set) {
 			continue
 		}
-		// Record the object by a call of Named, so that the subject is evaluated again when the object changes.
-		s.Named(s.ID, &neighbor.Mention{Kind: n.ID.Kind.Kind, Group: n.ID.Group, Name: n.ID.Name()})
+		s.Follow(&n)
 		found = append(found, n)
 	}
 	return found

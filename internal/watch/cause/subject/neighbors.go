@@ -40,8 +40,11 @@ func (s *Subject) Owns(n *neighbor.Neighbor) bool {
 	return slices.ContainsFunc(owners, func(o metav1.OwnerReference) bool { return string(o.UID) == s.Object.UID() })
 }
 
-// Superseded is the reason of an object that its owner has replaced.
-const Superseded = "Superseded"
+// Reasons of verdicts.
+const (
+	Superseded  = "Superseded"  // The owner has replaced the object.
+	Terminating = "Terminating" // The object is being deleted.
+)
 
 // OrderlyOwner returns the subject's owner, or nil. The owner must be a custom resource or a CronJob. It must be in
 // order, or have the reason Superseded.
@@ -59,6 +62,13 @@ func (s *Subject) OrderlyOwner() *neighbor.Neighbor {
 		}
 	}
 	return nil
+}
+
+// Follow makes each change of a neighbor evaluate the subject again, as if a message named the neighbor.
+func (s *Subject) Follow(n *neighbor.Neighbor) {
+	s.Named(s.ID, &neighbor.Mention{
+		Kind: n.ID.Kind.Kind, Group: n.ID.Group, Namespace: n.ID.Namespace(), Name: n.ID.Name(),
+	})
 }
 
 // Used returns the objects to which the subject refers, also missing ones. If include is not nil, it selects the

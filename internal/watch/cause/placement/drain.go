@@ -1,0 +1,113 @@
+package placement
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+//nolint:gochecknoglobals // Constant.
+var budgetKind = graph.Kind{Group: "policy", Kind: "PodDisruptionBudget"}
+
+// Undrained explains why a node, or the machine of a node, is not deleted: a pod of the node does not stop, or a budget
+// does not permit its eviction. The controllers of machines drain the node first.
+func Undrained(s *subject.Subject) *verdict.Verdict {
+	node := s.Find(graph.NewID(nodeKind, "", nodeNameOf(s)))
+	if !s.Own.Severity.IsProblem() || node.Object == nil {
+		return nil
+	}
+	s.Follow(&node)
+	pods := s.Existing(s.Users(node.ID, 2*neighbor.Limit))
+	slices.SortFunc(pods, func(a, b neighbor.Neighbor) int { return cmp.Compare(a.ID.Key, b.ID.Key) })
+	for n := range pods {
+		if pods[n].ID.Kind != (graph.Kind{Kind: "Pod"}) {
+			continue
+		}
+		if v := blockedPod(s, &pods[n]); v != nil {
+			s.AddSource(subject.PodsRef, pods[n].ID.Namespace())
+			s.AddSource(node.Resource, "")
+			s.Follow(&pods[n])
+			v.Reason, v.Sentence = s.Own.Reason, s.Own.Sentence+". "+node.String()+" is not drained: "+v.Sentence
+			return v
+		}
+	}
+	return nil
+}
+
+// nodeNameOf returns the name of the node that is deleted with the subject. Karpenter has the member status.nodeName,
+// and the Cluster API has status.nodeRef.
+func nodeNameOf(s *subject.Subject) string {
+	if s.ID.Kind == nodeKind {
+		return s.ID.Name()
+	}
+	status := neighbor.Decode[struct {
+		Status struct {
+			NodeName string `json:"nodeName"`
+			NodeRef  struct {
+				Name string `json:"name"`
+			} `json:"nodeRef"`
+		} `json:"status"`
+	}](s.Object).Status
+	return cmp.Or(status.NodeName, status.NodeRef.Name)
+}
+
+// blockedPod explains why a pod does not leave its node, or returns nil if it is not known to stay. A drain ignores the
+// pods of DaemonSets, and static pods.
+func blockedPod(s *subject.Subject, n *neighbor.Neighbor) *verdict.Verdict {
+	p := neighbor.Decode[corev1.Pod](n.Object)
+	for _, owner := range p.OwnerReferences {
+		if owner.Kind == "DaemonSet" || owner.Kind == "Node" {
+			return nil
+		}
+	}
+	switch {
+	case p.Status.Phase == corev1.PodSucceeded, p.Status.Phase == corev1.PodFailed:
+		return nil
+	case p.DeletionTimestamp == nil:
+		return protectedPod(s, n, &p)
+	case s.HasProblem(n) && n.Object.Verdict().Own().Unpack().Reason == subject.Terminating:
+		return s.Inherit(n, verdict.Degraded, s.Name(n)+": ")
+	}
+	return nil
+}
+
+// protectedPod explains a pod that must not be evicted, because of a budget or an annotation of Karpenter.
+func protectedPod(s *subject.Subject, n *neighbor.Neighbor, p *corev1.Pod) *verdict.Verdict {
+	for _, budget := range s.All(budgetKind, p.Namespace, neighbor.Limit) {
+		selector := s.Selector(budget.ID)
+		if selector == nil || !selector.Matches(p.Labels) {
+			continue
+		}
+		if s.HasProblem(&budget) {
+			s.Follow(&budget)
+			return s.Inherit(&budget, verdict.Degraded, s.Name(&budget)+": ")
+		}
+		if o := neighbor.Decode[policyv1.PodDisruptionBudget](budget.Object); blocks(&o, p) {
+			s.Follow(&budget)
+			return s.ExplainBy(&budget, verdict.Degraded, "", s.Name(&budget)+" permits no eviction of "+s.Name(n))
+		}
+	}
+	const annotation = "karpenter.sh/do-not-disrupt"
+	if s.ID.Group == "karpenter.sh" && p.Annotations[annotation] == "true" {
+		return s.ExplainBy(n, verdict.Degraded, "", s.Name(n)+" has the annotation "+annotation)
+	}
+	return nil
+}
+
+// blocks reports whether a budget permits no eviction of a pod. A pod that is not ready can have fewer restrictions.
+func blocks(o *policyv1.PodDisruptionBudget, p *corev1.Pod) bool {
+	policy := o.Spec.UnhealthyPodEvictionPolicy
+	isReady := slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+	isFree := !isReady && (o.Status.CurrentHealthy >= o.Status.DesiredHealthy ||
+		policy != nil && *policy == policyv1.AlwaysAllow)
+	return p.Status.Phase == corev1.PodRunning && o.Status.ExpectedPods > 0 && o.Status.DisruptionsAllowed == 0 && !isFree
+}
