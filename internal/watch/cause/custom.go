@@ -75,10 +75,11 @@ func explained(s *subject.Subject) *verdict.Verdict {
 	return v
 }
 
-// application explains an Application of Argo CD by the worst problem of the resources that it manages.
+// application explains an Application of Argo CD by the worst problem of the resources that it manages, or by a sync
+// that does not end.
 func application(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Severity <= verdict.OK {
-		return nil
+		return mention.RunningSync(s)
 	}
 	o := neighbor.Decode[struct {
 		Status struct {
@@ -96,6 +97,9 @@ func application(s *subject.Subject) *verdict.Verdict {
 	}
 	if worst := s.Worst(managed); worst != nil {
 		return s.Inherit(worst, s.Own.Severity, worst.String()+": ")
+	}
+	if v := mention.RunningSync(s); v != nil {
+		return v
 	}
 	return custom(s)
 }

@@ -1,0 +1,97 @@
+package mention
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+type argoApplication struct {
+	Spec struct {
+		Destination struct {
+			Server string `json:"server"`
+			Name   string `json:"name"`
+		} `json:"destination"`
+	} `json:"spec"`
+	Status struct {
+		OperationState struct {
+			Phase      string      `json:"phase"`
+			Message    string      `json:"message"`
+			StartedAt  metav1.Time `json:"startedAt"`
+			SyncResult struct {
+				Resources []synced `json:"resources"`
+			} `json:"syncResult"`
+		} `json:"operationState"`
+	} `json:"status"`
+}
+
+// synced is an object that a sync applies.
+type synced struct {
+	Group     string `json:"group"`
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	HookType  string `json:"hookType"`  // Set for an object that exists only for the sync, such as a Job before it.
+	HookPhase string `json:"hookPhase"` // The progress in the sync, also if the object is not a hook.
+}
+
+// RunningSync explains a sync of an Application of Argo CD that does not end: an object for which it waits has a problem
+// or was deleted, or Argo CD repeats the sync after errors. Meanwhile, the health of the Application does not change.
+func RunningSync(s *subject.Subject) *verdict.Verdict {
+	if !bytes.Contains(s.Text(), []byte(`"phase":"Running"`)) {
+		return nil
+	}
+	o := neighbor.Decode[argoApplication](s.Object)
+	operation := &o.Status.OperationState
+	if operation.Phase != "Running" || !isLocal(&o) {
+		return nil
+	}
+	const effect = "The sync waits for "
+	awaited, deleted := awaitedBy(s, operation.SyncResult.Resources)
+	if worst := s.Worst(awaited); worst != nil {
+		return s.Inherit(worst, verdict.Degraded, effect+worst.String()+": ")
+	}
+	switch isSlow := !s.Now().Before(operation.StartedAt.Add(subject.SettleTime)); {
+	case !isSlow:
+	case deleted != nil:
+		v := s.ReportMissing(deleted, verdict.Degraded)
+		v.Sentence = effect + deleted.String() + ", which does not exist"
+		return v
+	case strings.Contains(operation.Message, "Retrying attempt"):
+		return s.Explain(verdict.Degraded, "SyncFailed", "The sync is repeated: "+operation.Message, nil)
+	}
+	return nil
+}
+
+// awaitedBy returns the objects for which a sync waits, and the first hook that does not exist any more.
+func awaitedBy(s *subject.Subject, resources []synced) (awaited []neighbor.Neighbor, deleted *neighbor.Neighbor) {
+	for n := range resources {
+		r := &resources[n]
+		if r.HookPhase != "Running" || len(awaited) == neighbor.Limit {
+			continue
+		}
+		target := s.Find(graph.NewID(graph.Kind{Group: r.Group, Kind: r.Kind}, r.Namespace, r.Name))
+		s.Follow(&target)
+		awaited = append(awaited, target)
+		isMissing := target.Presence == neighbor.Missing && target.Resource != ""
+		if r.HookType != "" && isMissing && deleted == nil {
+			deleted = &target
+		}
+	}
+	return awaited, deleted
+}
+
+// isLocal reports whether an Application is deployed to the cluster in which it is. The objects of other clusters are
+// unknown.
+func isLocal(o *argoApplication) bool {
+	d := &o.Spec.Destination
+	return slices.Contains([]string{"", "https://kubernetes.default.svc"}, d.Server) &&
+		slices.Contains([]string{"", "in-cluster"}, d.Name)
+}
