@@ -75,9 +75,7 @@ func (e *Engine) watchResources(ctx context.Context, parts *sync.WaitGroup) {
 // markPolicies marks the objects whose verdict can change when the cluster serves other kinds: admission policies and
 // their bindings, which name the kind of their parameters, and all objects with a problem.
 func markPolicies(e *Engine) {
-	e.mark(e.graph.All(func(kind graph.Kind) bool {
-		return kind.Group == admissionGroup && strings.Contains(kind.Kind, "AdmissionPolicy")
-	})...)
+	e.mark(e.graph.All(func(kind graph.Kind) bool { return kind.Group == admissionGroup })...)
 	e.mark(e.results.problemIDs()...)
 }
 
