@@ -65,7 +65,7 @@ func RunningSync(s *subject.Subject) *verdict.Verdict {
 		v.Sentence = effect + deleted.String() + ", which does not exist"
 		return v
 	case strings.Contains(operation.Message, "Retrying attempt"):
-		return s.Explain(verdict.Degraded, "SyncFailed", "The sync is repeated: "+operation.Message, nil)
+		return subject.ExplainAlone(s, verdict.Degraded, "SyncFailed", "The sync is repeated: "+operation.Message)
 	}
 	return nil
 }
