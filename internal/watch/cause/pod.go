@@ -185,15 +185,17 @@ func hasContainer(p *corev1.Pod, condition func(*corev1.ContainerStatus) bool) b
 	return false
 }
 
-// retriedPod returns OK for a failed pod whose owner is OK, because the owner has replaced the pod.
+// retriedPod returns OK for a failed pod whose owner is OK, because the owner then does not need the pod any more. The
+// owner of a static pod is its node, which does not replace the pod.
 func retriedPod(s *subject.Subject) *verdict.Verdict {
 	_, owners := s.References(s.ID)
 	for n := range owners {
 		owner := s.Find(owners[n].ID)
-		if owner.Object == nil || owner.Object.UID() != owners[n].UID || owner.Object.Verdict().Severity() != verdict.OK {
+		if owner.ID.Kind == nodeKind || owner.Object == nil || owner.Object.UID() != owners[n].UID ||
+			owner.Object.Verdict().Severity() != verdict.OK {
 			continue
 		}
-		return replacedBy(&owner, "Replaced", "has replaced this pod")
+		return replacedBy(&owner, "Replaced", "no longer needs this pod")
 	}
 	return nil
 }

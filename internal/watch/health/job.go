@@ -41,7 +41,7 @@ func job(o object.Object, _ Status) result {
 		h.Summary, h.reason = "Started, but no pod has been created", "NoPods"
 		h.progress(o.Time("status", "startTime"), verdict.Degraded)
 	default:
-		h.Summary, h.reason = fmt.Sprintf("Running: %d active, %s", active, done), "Running"
+		h.Summary, h.reason = fmt.Sprintf("Running: %s active, %s", counted(active, "pod"), done), "Running"
 		if limit := o.Seconds("spec", "activeDeadlineSeconds"); limit > 0 {
 			h.progress(o.Time("status", "startTime"), verdict.Degraded)
 			h.promised, h.overdueReason = limit+reportTime, "DeadlineExceeded"

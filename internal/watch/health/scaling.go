@@ -55,6 +55,9 @@ func horizontalPodAutoscaler(o object.Object, _ Status) result {
 		h.overdueReason = limited.Reason
 		h.overdueSummary = fmt.Sprintf("At its maximum of %s, and its metrics require more", counted(most, "replica"))
 	case h.Status == InProgress:
+		h.Summary, h.Details = fmt.Sprintf(
+			"Scaling from %d to %s (min %d, max %d)", current, counted(desired, "replica"), least, most,
+		), nil
 		h.progress(o.Time("status", "lastScaleTime"), verdict.Degraded)
 		h.promised = mismatchTolerance
 		h.explainOverdue("Target is not scaled to the desired "+counted(desired, "replica"),

@@ -21,7 +21,7 @@ func (r *result) setUnobserved(o object.Object, startedAt time.Time, overdue ver
 	default:
 		likely = "it is possibly not running"
 	}
-	r.explainOverdue("Controller has not observed the spec", likely)
+	r.explainOverdue("Controller has not observed the latest spec", likely)
 }
 
 // explainNeverObserved names the likely reason why a new workload does not get ready: its controller does not run.

@@ -99,8 +99,8 @@ func BenchmarkEvaluate(b *testing.B) {
 // The sentence of an overdue object explains the delay. For example, it names the probe of a pod that is not ready.
 func TestOverdueSentence(t *testing.T) {
 	for name, want := range map[string]string{
-		"pod/readiness-probe":                "0/1 containers ready: readiness probe of container web has not succeeded",
-		"pod/startup-probe":                  "0/1 containers ready: startup probe of container web has not succeeded",
+		"pod/readiness-probe":                "0/1 containers ready: container web does not pass its readiness probe",
+		"pod/startup-probe":                  "0/1 containers ready: container web has not passed its startup probe",
 		"horizontalpodautoscaler/at-maximum": "At its maximum of 10 replicas, and its metrics require more",
 	} {
 		for _, f := range fixtures(t) {

@@ -147,7 +147,7 @@ func statefulSet(o object.Object, status Status) result {
 	switch updated := o.Count("status", "updatedReplicas"); {
 	case newest == "" || newest == o.Text("status", "currentRevision"):
 	case o.Text("spec", "updateStrategy", "type") == "OnDelete":
-		details.add(true, "%d of %d replicas updated"+onDelete, updated, desired)
+		details.add(updated < desired, "%d of %d replicas updated"+onDelete, updated, desired)
 	case partition > 0:
 		details.add(true, "%d of %d replicas updated; ordinals below %d are not updated (partition)",
 			updated, desired, partition)

@@ -43,9 +43,9 @@ func quotaFailure(s *subject.Subject, message string) *verdict.Verdict {
 	}
 	n.Resource = cmp.Or(n.Resource, "core/v1/resourcequotas")
 	before, detail, _ := strings.Cut(message, "quota: "+quota)
-	effect := " rejects new objects: "
+	effect := " rejected a new object: "
 	if strings.HasSuffix(before, "status unknown for ") {
-		effect = " has no status yet, so the API server rejects new objects: "
+		effect = " has no status yet, so the API server rejects new objects with these "
 	}
 	sentence := "ResourceQuota " + quota + effect + strings.TrimSpace(strings.TrimLeft(detail, ",: "))
 	return s.ExplainBy(&n, verdict.Failed, "ExceededQuota", sentence)
@@ -60,7 +60,7 @@ func limitFailure(s *subject.Subject, message string) *verdict.Verdict {
 	if len(ranges) == 0 {
 		return nil
 	}
-	sentence := " rejects new objects: " + strings.TrimSpace(message[limit[0]:])
+	sentence := " rejected a new object: " + strings.TrimSpace(message[limit[0]:])
 	if len(ranges) > 1 {
 		s.AddSource(ranges[0].Resource, s.ID.Namespace()) // Any of them can be the cause.
 		return s.Explain(verdict.Failed, "LimitRange", "A LimitRange"+sentence, nil)
@@ -74,7 +74,7 @@ func webhookFailure(s *subject.Subject, message string) *verdict.Verdict {
 	if configuration == nil {
 		return nil
 	}
-	sentence := "Webhook " + webhook + " cannot be called, so the API server rejects new objects"
+	sentence := "Webhook " + webhook + " cannot be called, so the API server rejects matching objects"
 	if s.HasProblem(configuration) {
 		return s.Inherit(configuration, verdict.Failed, sentence+": ")
 	}
@@ -90,7 +90,7 @@ func DeletionFailure(s *subject.Subject, message string) *verdict.Verdict {
 		if v := explain(s, message); v != nil {
 			v.Severity = s.Own.Severity
 			v.Sentence = strings.NewReplacer(
-				"rejects new objects", "rejects deletions", "denied new objects", "denied a deletion",
+				"rejects matching objects", "rejects matching deletions", "denied a new object", "denied a deletion",
 			).Replace(v.Sentence)
 			return v
 		}
@@ -135,7 +135,7 @@ func webhookDenial(s *subject.Subject, message string) *verdict.Verdict {
 	if configuration == nil {
 		return nil
 	}
-	return s.ExplainBy(configuration, verdict.Failed, "Denied", "Webhook "+found[1]+" denied new objects: "+found[2])
+	return s.ExplainBy(configuration, verdict.Failed, "Denied", "Webhook "+found[1]+" denied a new object: "+found[2])
 }
 
 func policyDenial(s *subject.Subject, message string) *verdict.Verdict {
@@ -148,7 +148,7 @@ func policyDenial(s *subject.Subject, message string) *verdict.Verdict {
 		return nil // The policy was deleted after the failure.
 	}
 	n.Resource = cmp.Or(n.Resource, admissionGroup+"/v1/validatingadmissionpolicies")
-	return s.ExplainBy(&n, verdict.Failed, "Denied", n.String()+" denied new objects: "+found[2])
+	return s.ExplainBy(&n, verdict.Failed, "Denied", n.String()+" denied a new object: "+found[2])
 }
 
 func onOneLine(message string) string { return strings.Join(strings.Fields(message), " ") }

@@ -219,9 +219,9 @@ func (c *Container) ProbeText() string {
 	case !running || c.Status.Flag("ready"):
 		return ""
 	case c.spec.Has("startupProbe") && !c.Status.Flag("started"):
-		return "startup probe of container " + c.Name + " has not succeeded"
+		return "container " + c.Name + " has not passed its startup probe"
 	case c.spec.Has("readinessProbe"):
-		return "readiness probe of container " + c.Name + " has not succeeded"
+		return "container " + c.Name + " does not pass its readiness probe"
 	}
 	return ""
 }

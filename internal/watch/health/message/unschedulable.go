@@ -109,7 +109,7 @@ func (o nodeObstacle) phrase() (plural, singular, noun string) {
 	case "had no available volume zone":
 		return "are not", "is not", "in the zone or region of a volume of the pod"
 	case "exceed max volume count":
-		return "exceed", "exceeds", "the max volume count"
+		return "would exceed", "would exceed", "the maximum volume count"
 	case "had no available disk":
 		return "run", "runs", "another pod that uses the same disk"
 	case "unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod":
@@ -117,7 +117,7 @@ func (o nodeObstacle) phrase() (plural, singular, noun string) {
 	case "unavailable due to one or more pvc(s) bound to non-existent pv(s)":
 		return "are excluded by", "is excluded by", "a claim of the pod whose volume does not exist"
 	case "cannot allocate all claims":
-		return "cannot allocate", "cannot allocate", "all resource claims"
+		return "do not have", "does not have", "the devices for all resource claims of the pod"
 	}
 	return "were rejected with", "was rejected with", `"` + text + `"`
 }
@@ -187,6 +187,8 @@ func podObstacle(text string) string {
 		problem, _, _ = strings.Cut(problem, ". ")
 		if problem == "not found" {
 			problem = "does not exist"
+		} else if strings.HasPrefix(problem, "bound to ") {
+			problem = "is " + problem
 		}
 		return "Cannot be scheduled: PersistentVolumeClaim " + name + " " + problem
 	}

@@ -67,6 +67,9 @@ func (c *condition) text() string {
 	if c.of != "" {
 		text = c.of + ": " + c.kind
 	}
+	if c.message == "" {
+		text += " is " + c.status // Without a message, the name alone could be read as a good state.
+	}
 	if explanation := cmp.Or(c.message, c.reason); explanation != "" {
 		text += ": " + explanation
 	}

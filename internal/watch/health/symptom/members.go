@@ -45,7 +45,7 @@ func badPhase(status members, conditions []condition, isOK bool) *Symptom {
 		if text := cmp.Or(explanation(status, func(string) bool { return true }), errorIn(status)); text != "" {
 			s.Sentence = word + ": " + text
 		} else {
-			s.Sentence = member[0] + " " + word + otherStates(status, member[0])
+			s.Sentence = "status." + strings.Join(member, ".") + ": " + word + otherStates(status, member[0])
 		}
 		return s
 	}
@@ -58,7 +58,7 @@ func otherStates(status members, except string) (text string) {
 	for _, member := range stateMembers(status) {
 		word := status.text(member...)
 		if len(member) == 1 && member[0] != except && isWaitingWord(word) {
-			text += ", " + member[0] + " " + word
+			text += ", status." + member[0] + ": " + word
 		}
 	}
 	return text

@@ -142,7 +142,8 @@ func endedRun(status members, conditions []condition, isOK bool) *Symptom {
 		c := &conditions[n]
 		if c.kind == "Succeeded" && c.isFalse() && hasEnded(status) || c.is("True") && isFailedEnd(c) {
 			return &Symptom{
-				Reason: cmp.Or(c.reason, c.kind), Sentence: "Failed: " + cmp.Or(c.message, c.reason), Since: c.since, IsFinal: true,
+				Reason: cmp.Or(c.reason, c.kind), Since: c.since, IsFinal: true,
+				Sentence: "Failed: " + cmp.Or(c.message, c.reason, "no reason given"),
 			}
 		}
 	}
