@@ -112,7 +112,7 @@ func (s *authSettings) provider() (o auth.OIDCOptions, err error) {
 	if o.Issuer == "" || o.ClientID == "" {
 		return o, &usageError{
 			errors.New("--auth oidc requires --oidc-issuer, the URL of the OpenID provider, and --oidc-client-id, " +
-				"the client ID of this program there"),
+				"the client ID of this program at the provider"),
 		}
 	}
 	if s.oidcSecret != "" {
@@ -144,9 +144,9 @@ func (s *authSettings) proxy(o *auth.ProxyOptions, log *slog.Logger) (err error)
 			(peers.Overlaps(netip.PrefixFrom(netip.IPv6Loopback(), 128)) ||
 				peers.Overlaps(netip.PrefixFrom(netip.AddrFrom4([4]byte{127}), 8))) {
 			return &usageError{
-				fmt.Errorf("--proxy-peers %q contains loopback addresses, from which a kubectl port-forward connects "+
-					"too: anyone who may open one could log in as any user; also set a secret with "+
-					"--proxy-secret-file", peers),
+				fmt.Errorf("--proxy-peers %q contains loopback addresses, but kubectl port-forward also connects from "+
+					"such an address, so anyone who may use it could log in as any user; also set a secret "+
+					"with --proxy-secret-file", peers),
 			}
 		}
 	}

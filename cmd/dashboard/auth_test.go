@@ -130,7 +130,7 @@ func TestAuthFlagsAreValidated(t *testing.T) {
 		{
 			"invalid name of a header",
 			[]string{"--auth", "proxy", "--proxy-secret-file", validSecretFile, "--proxy-user-header", "X_User"},
-			[]string{"not the name of a header"},
+			[]string{"not a valid header name"},
 		},
 		{
 			"same header for user and groups",

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -65,8 +66,8 @@ func configure(flags *pflag.FlagSet, getenv func(string) string) error {
 		switch {
 		case flag == nil || name == configFlag:
 			return &usageError{
-				fmt.Errorf("--config %s: unknown setting %q; a setting is the name of a flag of dashboard without its dashes, "+
-					"see docs/reference.md", file, name),
+				fmt.Errorf("--config %s: unknown setting %q; write the name of a flag without the leading --, but not config "+
+					"or a flag of kubectl, such as context; see docs/reference.md", file, name),
 			}
 		case flag.Changed:
 			continue
@@ -100,7 +101,7 @@ func readConfig(text []byte) (map[string]any, error) {
 	decoder.UseNumber() // keeps 1000000 unchanged; as a float64, it would become 1e+06
 	var settings map[string]any
 	if err := decoder.Decode(&settings); err != nil {
-		return nil, fmt.Errorf("settings must be a YAML mapping, such as \"listen: 127.0.0.1:8080\": %w", err)
+		return nil, errors.New(`the file must be a YAML mapping, such as "listen: 127.0.0.1:8080"`)
 	}
 	for name, value := range settings {
 		values, isList := value.([]any)

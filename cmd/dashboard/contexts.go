@@ -126,7 +126,8 @@ func credentials(ctx context.Context, config *rest.Config) error {
 		}
 		return err
 	case <-time.After(loginTimeout):
-		return fmt.Errorf("the login command of the context has not ended within %s", loginTimeout)
+		return fmt.Errorf("the context has provided no credentials within %s: its login command has possibly not ended",
+			loginTimeout)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -153,7 +154,7 @@ func (c *contextSwitcher) run(ctx context.Context, cluster *watch.Cluster, serve
 			server.SwitchCluster(next.ClusterInfo)
 			close(next.done)
 			end()
-			c.log.InfoContext(ctx, "switched to another cluster", "cluster", next.Name, "server", next.Server)
+			c.log.InfoContext(ctx, "switched to another context", "cluster", next.Name, "server", next.Server)
 		}
 	}
 }

@@ -375,7 +375,7 @@ func TestFailedSwitchKeepsTheActiveCluster(t *testing.T) {
 	}
 	conn.Send(`{"op":"ping","id":2}`)
 	conn.Until(2, "pong") // The pong shows that the tab still has its connection.
-	if strings.Contains(p.log.String(), "switched to another cluster") {
+	if strings.Contains(p.log.String(), "switched to another context") {
 		t.Errorf("the log reports a switch to another cluster: %s", p.log)
 	}
 }

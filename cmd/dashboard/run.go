@@ -79,7 +79,8 @@ func newCommand(stderr io.Writer) *cobra.Command {
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return &usageError{
-					fmt.Errorf("unexpected argument %q: dashboard takes only flags; see dashboard --help", args[0]),
+					fmt.Errorf("unexpected argument %q: dashboard takes only flags, or the command share; see dashboard --help",
+						args[0]),
 				}
 			}
 			return nil

@@ -276,7 +276,7 @@ func TestProgramWaitsForTheAPIServer(t *testing.T) {
 		}
 		return nil
 	})
-	if !strings.Contains(d.log(), "waiting for the API server") {
+	if !strings.Contains(d.log(), "cannot read the list of resources from the API server") {
 		t.Errorf("the log does not report that the program waits:\n%s", d.log())
 	}
 }

@@ -137,7 +137,7 @@ func TestUsageErrorsPrintOneLine(t *testing.T) {
 			`--allowed-origin "x.org" is not an origin`, "https://glasshouse.example.org",
 		}},
 		{"base path with a trailing slash", []string{"--kubeconfig", config, "--base-path", "/x/"}, 2, []string{
-			`--base-path "/x/" is not a path`, "/glasshouse",
+			`--base-path "/x/" is not valid`, "/glasshouse",
 		}},
 		{
 			"forwarders that include all addresses",
@@ -166,7 +166,7 @@ func TestUsageErrorsPrintOneLine(t *testing.T) {
 			"invalid certificate",
 			[]string{"--kubeconfig", config, "--tls-cert", broken, "--tls-key", broken},
 			1,
-			[]string{"read the TLS certificate of " + broken},
+			[]string{"read the TLS certificate " + broken},
 		},
 		{"negative number of rows", []string{"--kubeconfig", config, "--page-rows", "-1"}, 2, []string{
 			"--page-rows is -1; it must be 0 or more",

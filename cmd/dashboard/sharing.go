@@ -126,9 +126,9 @@ func exactArgs(n int) cobra.PositionalArgs {
 		if len(args) == n {
 			return nil
 		}
-		needed := map[int]string{0: "takes no arguments", 1: "needs 1 argument"}[n]
+		needed := map[int]string{0: "takes no arguments", 1: "needs 1 argument, the ID of a link"}[n]
 		return &usageError{
-			fmt.Errorf("share %s %s, got %q; see dashboard share %s --help",
+			fmt.Errorf("share %s %s; got %q; see dashboard share %s --help",
 				command.Name(), needed, args, command.Name()),
 		}
 	}
@@ -139,7 +139,8 @@ func (s *shareSettings) client() (*share.Client, error) {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" ||
 		u.Fragment != "" {
 		return nil, &usageError{
-			fmt.Errorf("--server %q is not the URL of a dashboard, such as http://127.0.0.1:8080", s.server),
+			fmt.Errorf("--server is %q; it must be an http or https URL without user, query and fragment, such as "+
+				"http://127.0.0.1:8080", s.server),
 		}
 	}
 	c := &share.Client{Server: s.server}

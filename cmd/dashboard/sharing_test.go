@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"math/big"
@@ -125,13 +126,17 @@ func TestShareCommandRequests(t *testing.T) {
 		t.Errorf("share revoke: exit code %d, stdout %q, requests %q", code, out, requests)
 	}
 
+	notDashboard := func(status int) string {
+		return fmt.Sprintf("dashboard: the response of %s/base/ (status %d) is not from a Glasshouse dashboard; check "+
+			"--server\n", server.URL, status)
+	}
 	for _, test := range []struct {
 		status                 int
 		responseBody, wantText string
 	}{
 		{403, `{"title":"Forbidden","detail":"You cannot\u001b[2J."}`, "dashboard: Forbidden: You cannot\ufffd[2J.\n"},
-		{404, "<html>", "dashboard: the response with status 404 is not from a Glasshouse dashboard; check --server\n"},
-		{303, "", "dashboard: the response with status 303 is not from a Glasshouse dashboard; check --server\n"},
+		{404, "<html>", notDashboard(404)},
+		{303, "", notDashboard(303)},
 		{200, "<html>", "is not from a Glasshouse dashboard"},
 	} {
 		t.Run(strconv.Itoa(test.status), func(t *testing.T) {
@@ -162,14 +167,15 @@ func TestShareUsageErrors(t *testing.T) {
 		}, "--about applies only to events": {
 			"share", "create", "--resource", "core/v1/pods", "--about",
 			"pod.core/p",
-		}, "share revoke needs 1 argument, got": {"share", "revoke"},
-		"share list takes no arguments, got": {"share", "list", "x"}, `--server "localhost:8080" is not the URL`: {
+		}, "share revoke needs 1 argument, the ID of a link; got": {"share", "revoke"},
+		"share list takes no arguments; got": {"share", "list", "x"},
+		`--server is "localhost:8080"; it must be an http or https URL`: {
 			"share", "list", "--server", "localhost:8080",
 		},
 		"unencrypted": {
 			"share", "list", "--server", "http://192.0.2.7", "--token-file", empty,
 		},
-		`--server "http://u@h"`:                {"share", "list", "--server", "http://u@h"},
+		`--server is "http://u@h"`:             {"share", "list", "--server", "http://u@h"},
 		empty + " is empty":                    {"share", "list", "--token-file", empty},
 		"unknown flag: --kubeconfig":           {"share", "list", "--kubeconfig", "x"},
 		"--share-admins requires --auth token": {"--kubeconfig", unreachableKubeconfig(t), "--share-admins", "ops"},

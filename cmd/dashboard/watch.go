@@ -101,8 +101,8 @@ func (s *watchSettings) memoryLimit(log *slog.Logger, container func() (uint64, 
 		debug.SetMemoryLimit(limit / 10 * heapTenths)
 	}
 	if limit < budget.MinMemory {
-		log.Warn("the memory limit of the container is less than the program needs; watched objects get as much "+
-			"memory as with the minimum of --memory-limit", "limit_bytes", limit, "minimum_bytes", budget.MinMemory)
+		log.Warn("the memory limit of the container is less than the minimum that the program needs; raise the limit, "+
+			"or the container can run out of memory", "limit_bytes", limit, "minimum_bytes", budget.MinMemory)
 	}
 	return max(limit, budget.MinMemory), nil
 }

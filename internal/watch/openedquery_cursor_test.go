@@ -26,7 +26,7 @@ func TestCursorOfEarlierJournalIsReset(t *testing.T) {
 		other.settle()
 		again := subscribe(t, cluster, query.Query{}, first.cursor)
 		if m := again.next(); m.Type != "reset" ||
-			m.Reason != "the resource was relisted after the cursor was issued" {
+			m.Reason != "the history of the resource was restarted after the cursor was issued" {
 			t.Errorf("got %+v, want a reset because of a relist", m)
 		}
 		again.settle()

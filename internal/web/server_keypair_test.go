@@ -167,7 +167,7 @@ func TestNewKeyPairRejectsInvalidFiles(t *testing.T) {
 	for _, test := range []struct{ cert, key, want string }{
 		{"/none", s.key(), "read the TLS certificate and key: stat /none"},
 		{s.cert(), otherKey, "private key does not match public key"},
-		{s.key(), s.cert(), "read the TLS certificate of " + s.key()},
+		{s.key(), s.cert(), "read the TLS certificate " + s.key()},
 	} {
 		t.Run(test.want, func(t *testing.T) {
 			if _, err := listen.NewKeyPair(test.cert, test.key, slog.New(slog.DiscardHandler)); err == nil ||

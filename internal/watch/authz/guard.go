@@ -159,7 +159,9 @@ func (g *Guard) review(ctx context.Context, u Subject, attributes authorization.
 		limit.Limit{Key: "all", Max: allReviews},
 	)
 	if err != nil {
-		return decision{err: fmt.Errorf("wait for the access review of %s %s: %w", attributes.Verb, attributes.Resource, err)}
+		return decision{
+			err: fmt.Errorf("wait to check the permission to %s %s: %w", attributes.Verb, attributes.Resource, err),
+		}
 	}
 	defer lease.Release()
 	ctx, cancel := context.WithTimeout(ctx, ReviewTimeout)
@@ -178,7 +180,7 @@ func (g *Guard) review(ctx context.Context, u Subject, attributes authorization.
 	}
 	review, err := g.client.Create(ctx, &authorization.SubjectAccessReview{Spec: spec}, metav1.CreateOptions{})
 	if err != nil {
-		return decision{err: fmt.Errorf("access review of %s %s: %w", attributes.Verb, attributes.Resource, err)}
+		return decision{err: fmt.Errorf("check the permission to %s %s: %w", attributes.Verb, attributes.Resource, err)}
 	}
 	return decision{allowed: review.Status.Allowed && !review.Status.Denied}
 }

@@ -81,7 +81,7 @@ func errTokenReview(err error, token string) error {
 			"for example through the ClusterRole system:auth-delegator."
 	}
 	if token != "" && strings.Contains(err.Error(), token) {
-		err = errors.New("the error of the API server contains the token")
+		err = errors.New("the error of the API server is omitted, because it contains the token")
 	}
 	return fmt.Errorf("review a token: %w: %w", p, err)
 }

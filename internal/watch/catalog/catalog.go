@@ -108,7 +108,7 @@ func (c *Catalog) Run(ctx context.Context) {
 		case err != nil:
 			wait, retry, failing = retry, min(2*retry, lastRetry), true
 			retryTimer = time.After(wait)
-			c.log.WarnContext(ctx, "waiting for the API server",
+			c.log.WarnContext(ctx, "cannot read the list of resources from the API server; retrying",
 				"server", c.server, "error", status.ReasonOf(err), "retry_in", wait)
 		case failing:
 			retry, failing = firstRetry, false

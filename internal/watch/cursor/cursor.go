@@ -64,7 +64,7 @@ func (s *Cipher) Decode(cursor string, epoch uint64) (uint64, error) {
 		return 0, errors.New("the cursor was not issued for this subscription by this server")
 	}
 	if uint32(number(b[:epochLength])) != uint32(epoch) { //nolint:gosec // Compares the low bytes only.
-		return 0, errors.New("the resource was relisted after the cursor was issued")
+		return 0, errors.New("the history of the resource was restarted after the cursor was issued")
 	}
 	return number(b[epochLength:positionLength]), nil
 }

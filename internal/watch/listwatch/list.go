@@ -85,7 +85,7 @@ func eachMember(dec *json.Decoder, readValue func(key string) error) error {
 		}
 		name, ok := key.(string)
 		if !ok {
-			return fmt.Errorf("unexpected %v, want a field name", key)
+			return fmt.Errorf("unexpected JSON token %q, want a field name", fmt.Sprint(key))
 		}
 		return readValue(name)
 	})

@@ -270,11 +270,13 @@ func (c *Client) Get(
 	defer func() { _ = body.Close() }()
 	raw, err := io.ReadAll(body)
 	if err != nil {
-		return nil, fmt.Errorf("read %s %s: %w", resource.Resource, name, err)
+		return nil, fmt.Errorf("read %s %s: %w", resource.Resource, fullName(namespace, name), err)
 	}
 	clean, err := redact.New(c.rules, resource.Group, resource.Resource).Object(nil, raw)
 	return clean.Text, err
 }
+
+func fullName(namespace, name string) string { return strings.TrimPrefix(namespace+"/"+name, "/") }
 
 // SpecAuthor reads an object, and returns the newest author of its specification, or nil.
 func (c *Client) SpecAuthor(
@@ -305,7 +307,7 @@ func (c *Client) managedFields(
 	if err != nil {
 		return nil, err
 	}
-	full := strings.TrimPrefix(namespace+"/"+name, "/")
+	full := fullName(namespace, name)
 	var o metav1.PartialObjectMetadata
 	const accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 	raw, err := client.Get().NamespaceIfScoped(namespace, namespace != "").

@@ -61,8 +61,8 @@ func Parse(text string) (Rules, error) {
 	kind, path, ok := strings.Cut(text, ":")
 	if !ok {
 		return nil, errors.New(
-			"the path is missing: write group/version/resource:path, such as core/v1/configmaps:data.*, with * as " +
-				"the resource for all resources, or write env",
+			"the path is missing: write group/version/resource:path, such as core/v1/configmaps:data.*, or *:path for " +
+				"all resources, or env",
 		)
 	}
 	rule := Rule{group: "*", resource: "*"}
@@ -100,7 +100,7 @@ func Parse(text string) (Rules, error) {
 	} {
 		if rule.masksAt(strings.FieldsFunc(required.path, func(r rune) bool { return r == '.' }), required.kind) {
 			return nil, fmt.Errorf(
-				"the rule would mask %s, which identifies objects", cmp.Or(required.path, "the whole object"),
+				"the rule would mask %s, which is needed to identify objects", cmp.Or(required.path, "the whole object"),
 			)
 		}
 	}

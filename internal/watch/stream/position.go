@@ -75,7 +75,7 @@ func (p *position) decode(text string, epoch uint64) (uint64, error) {
 	}
 	offset, err := p.cipher.Decode(text, epoch)
 	if err == nil && p.hasGap(offset) {
-		err = errors.New("one of the namespaces was not watched for a while, so its changes in that time are not known")
+		err = errors.New("at least one namespace was not watched for some time, so changes after the cursor can be missing")
 	}
 	return offset, err
 }

@@ -68,9 +68,9 @@ func newProvider(o OIDCOptions) (*provider, error) {
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
 		return nil, errors.New("the issuer must be a URL without user, query and fragment")
 	case o.ClientID == "":
-		return nil, errors.New("the client ID is missing")
+		return nil, errors.New("--oidc-client-id is missing")
 	case o.UsernameClaim == "":
-		return nil, errors.New("the claim with the user name is missing")
+		return nil, errors.New("--oidc-username-claim is empty; set the claim with the user name, such as sub")
 	}
 	if o.UsernamePrefix == "" && o.UsernameClaim != "email" {
 		o.UsernamePrefix = o.Issuer + "#"

@@ -65,7 +65,7 @@ func newProxy(o ProxyOptions) (*proxy, error) {
 			"the headers of user, groups and secret are %q, %q and %q: they must be different", p.userHeader,
 			p.groupsHeader, SecretHeader)
 	case !isHeaderName(p.userHeader) || !isHeaderName(p.groupsHeader):
-		return nil, fmt.Errorf("%q or %q is not the name of a header: use letters, digits and -", o.UserHeader,
+		return nil, fmt.Errorf("%q or %q is not a valid header name: use only letters, digits and -", o.UserHeader,
 			o.GroupsHeader)
 	}
 	if len(o.Secret) > 0 {

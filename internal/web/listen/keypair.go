@@ -98,7 +98,7 @@ func (k *KeyPair) stat() (files [2]os.FileInfo, err error) {
 func (k *KeyPair) read() (*tls.Certificate, error) {
 	certificate, err := tls.LoadX509KeyPair(k.cert, k.key)
 	if err != nil {
-		return nil, fmt.Errorf("read the TLS certificate of %s and the key of %s: %w", k.cert, k.key, err)
+		return nil, fmt.Errorf("read the TLS certificate %s and its key %s: %w", k.cert, k.key, err)
 	}
 	return &certificate, nil
 }

@@ -20,7 +20,8 @@ func NewBasePath(text string) (BasePath, error) {
 	segments := regexp.MustCompile(`^(/[A-Za-z0-9._~:-]+)+$`)
 	if !segments.MatchString(text) || strings.Contains(text+"/", "/./") || strings.Contains(text+"/", "/../") {
 		return "", fmt.Errorf(
-			"--base-path %q is not a path: start each segment with /, without a / at the end, such as /glasshouse",
+			"--base-path %q is not valid: write segments of letters, digits and ._~:- that each start with /, without "+
+				"a / at the end, such as /glasshouse",
 			text)
 	}
 	return BasePath(text), nil

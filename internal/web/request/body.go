@@ -27,7 +27,9 @@ func ReadBody(r *http.Request, into any) error {
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
-	err = decoder.Decode(into)
+	if err = decoder.Decode(into); errors.Is(err, io.EOF) {
+		err = errors.New("the body is empty")
+	}
 	if err == nil && decoder.Decode(new(json.RawMessage)) != io.EOF {
 		err = errors.New("unexpected data after the JSON value")
 	}

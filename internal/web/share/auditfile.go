@@ -51,7 +51,7 @@ func (f *auditFile) openLocked() error {
 func (f *auditFile) Write(line []byte) (int, error) {
 	n, err := f.append(line)
 	if err != nil {
-		f.log.Error("the audit log could not be written", "error", err)
+		f.log.Error("the audit log could not be written or rotated", "error", err)
 	}
 	return n, err
 }

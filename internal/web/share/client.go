@@ -80,7 +80,7 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, into 
 		return fmt.Errorf("read the response of %s: %w", c.Server, err)
 	}
 	if response.StatusCode/100 != 2 {
-		return problemError(response.StatusCode, text)
+		return c.problemError(response.StatusCode, text)
 	}
 	if into == nil {
 		return nil
@@ -91,10 +91,11 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, into 
 	return nil
 }
 
-func problemError(status int, text []byte) error {
+func (c *Client) problemError(status int, text []byte) error {
 	var p struct{ Title, Detail string }
 	if err := json.Unmarshal(text, &p); err != nil || p.Title == "" {
-		return fmt.Errorf("the response with status %d is not from a Glasshouse dashboard; check --server", status)
+		return fmt.Errorf("the response of %s (status %d) is not from a Glasshouse dashboard; check --server", c.Server,
+			status)
 	}
 	return errors.New(sanitize.Text(p.Title + ": " + p.Detail))
 }

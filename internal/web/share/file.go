@@ -151,6 +151,7 @@ func nonNil(records []record) []record {
 func notSaved(effect string, err error) error {
 	return fmt.Errorf("%w: %w", &status.Problem{
 		Cause: status.Unavailable, Title: "Link not saved",
-		Detail: "The file in --data-dir could not be written. " + effect + " Free disk space, then retry.",
+		Detail: "The file in --data-dir could not be written. " + effect +
+			" Check the disk space and the file permissions, then retry.",
 	}, err)
 }

@@ -45,7 +45,7 @@ func Parse(text []byte) (Set, error) {
 	}
 	var settings map[string]any
 	if err := json.NewDecoder(bytes.NewReader(document)).Decode(&settings); err != nil || len(settings) == 0 {
-		return Set{}, fmt.Errorf("must be a YAML mapping with keys of the form %s", ruleForm)
+		return Set{}, fmt.Errorf("the file must be a YAML mapping with keys of the form %s", ruleForm)
 	}
 	data, isConfigMap := settings["data"].(map[string]any)
 	if !isConfigMap {
@@ -67,7 +67,7 @@ func Parse(text []byte) (Set, error) {
 		found[kind] = key
 		source, isText := data[key].(string)
 		if !isText {
-			return Set{}, fmt.Errorf("the value of %s must be a script, as text", key)
+			return Set{}, fmt.Errorf("the value of %s must be a Lua script, as text", key)
 		}
 		compiled, err := script.Compile(key, source)
 		if err != nil {

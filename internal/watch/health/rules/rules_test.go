@@ -18,7 +18,7 @@ func TestInvalidRules(t *testing.T) {
 		"resource.customizations.health.: x":                    "unknown key",
 		"resource.customizations.health.a_b_c: x":               "unknown key",
 		"resource.customizations.health.a/B: x":                 "unknown key",
-		"resource.customizations.health.a_B: 7":                 "must be a script",
+		"resource.customizations.health.a_B: 7":                 "must be a Lua script",
 		"resource.customizations.health.a_B: |\n  x = 1\n  x =": "resource.customizations.health.a_B: ",
 		"resource.customizations.health.a_B: |\n  x = 1\n  = 2": "resource.customizations.health.a_B: line 2: ",
 		ruleFor + "Pod: return\n" + ruleFor + "_Pod: return\n":  "are rules for the same kind",

@@ -139,6 +139,8 @@ func toResult(value lua.LValue) (Result, error) {
 	result := Result{Status: Status(lua.LVAsString(table.RawGetString("status")))}
 	switch result.Status {
 	case Healthy, Progressing, Degraded, Suspended, Missing, Unknown:
+	case "":
+		return Result{}, errors.New("the script returned a table without a status")
 	default:
 		return Result{}, fmt.Errorf("the script returned the status %.40q, which Argo CD does not define", result.Status)
 	}

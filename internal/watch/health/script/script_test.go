@@ -46,7 +46,7 @@ func TestRun(t *testing.T) {
 		"print":       {source: `print("x") return {status = "Suspended"}`, status: "Suspended"},
 		"other":       {source: `return 7`, err: "the script returned a number"},
 		"bad status":  {source: `return {status = "Fine"}`, err: `the status "Fine"`},
-		"no status":   {source: `return {message = "x"}`, err: `the status ""`},
+		"no status":   {source: `return {message = "x"}`, err: "without a status"},
 		"bad message": {source: `return {status = "Healthy", message = {}}`, err: "a table as message"},
 		"run error":   {source: "\nlocal x = obj.status.phase", err: "test:2: attempt to index"},
 		"error":       {source: `error("no")`, err: "no"},

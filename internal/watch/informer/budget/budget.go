@@ -139,7 +139,7 @@ func (b *Budget) evict(requester *Account) bool {
 	if evicted == nil {
 		return false
 	}
-	evicted.usage.Log.Info("the watch was stopped to free memory, because the resource has no readers")
+	evicted.usage.Log.Info("the watch was stopped to free memory, because no page or client reads the resource")
 	return true
 }
 
