@@ -43,7 +43,8 @@ func maskedNote(c Compare) string {
 	case !mask.MatchString(c.A.YAML) || !mask.MatchString(c.B.YAML):
 		return ""
 	case c.A.Ref == "core/v1/secrets" && c.B.Ref == c.A.Ref:
-		return "Values of Secrets are masked. They are not compared. Only marks of changes, such as “(masked, changed)”, can differ."
+		return "Values of Secrets are masked. They are not compared. Only marks of changes, such as " +
+			"“(masked, changed)”, can differ."
 	}
 	return "Some values are masked. They are not compared. Only marks of changes, such as “(masked, changed)”, can differ."
 }

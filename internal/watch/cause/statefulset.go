@@ -28,7 +28,7 @@ func statefulSet(s *subject.Subject) *verdict.Verdict {
 	for n := range min(replicas, neighbor.Limit) {
 		name := fmt.Sprintf("%s-%d", s.ID.Name(), first+n)
 		p := s.Find(graph.NewID(graph.Kind{Kind: "Pod"}, s.ID.Namespace(), name))
-		if p.Object == nil || s.Owns(&p) {
+		if p.Object == nil || p.IsOwnedBy(s.Object.UID()) {
 			continue
 		}
 		return s.ExplainBy(&p, verdict.Degraded, "AlreadyExists", fmt.Sprintf(

@@ -3,6 +3,7 @@
 package neighbor
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -41,6 +42,13 @@ type Neighbor struct {
 
 // String returns the kind and the name, such as "Deployment api".
 func (n *Neighbor) String() string { return n.ID.Kind.Kind + " " + n.ID.Name() }
+
+// IsOwnedBy reports whether an object has the owner with a UID. It reads the object itself, because the graph can lag
+// behind the informer that found the object.
+func (n *Neighbor) IsOwnedBy(uid string) bool {
+	owners := Decode[metav1.PartialObjectMetadata](n.Object).OwnerReferences
+	return slices.ContainsFunc(owners, func(o metav1.OwnerReference) bool { return string(o.UID) == uid })
+}
 
 // ObjectOf returns the resource, kind, namespace and name of a neighbor.
 func ObjectOf(n *Neighbor) verdict.Object {

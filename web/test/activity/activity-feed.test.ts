@@ -33,7 +33,8 @@ void test("the footer reports no changes only for the time that the feed covers"
     [{}, "No changes to configmaps in this list since 00:10:33. History starts at 00:10:33."],
     [
       { staleText: lost },
-      `${gapNote} No changes to configmaps in this list since 00:10:33, as of the last update. History starts at 00:10:33.`,
+      `${gapNote} No changes to configmaps in this list since 00:10:33, as of the last update. ` +
+        "History starts at 00:10:33.",
     ],
     [{ staleText: lost, count: 2, size: 2 }, `${gapNote} History starts at 00:10:33.`],
     [{ staleText: lost, count: 300, size: 300, hasMore: true }, gapNote],

@@ -46,7 +46,7 @@ func selecting(s *subject.Subject, kind *neighbor.Neighbor) (found []neighbor.Ne
 		if !selects(o.Spec, set) {
 			continue
 		}
-		s.Follow(&n)
+		subject.Follow(s, &n)
 		found = append(found, n)
 	}
 	return found

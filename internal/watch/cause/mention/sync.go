@@ -42,8 +42,8 @@ type synced struct {
 	HookPhase string `json:"hookPhase"` // The progress in the sync, also if the object is not a hook.
 }
 
-// RunningSync explains a sync of an Application of Argo CD that does not end: an object for which it waits has a problem
-// or was deleted, or Argo CD repeats the sync after errors. Meanwhile, the health of the Application does not change.
+// RunningSync explains a sync of an Argo CD Application that does not end: an object that it waits for has a problem or
+// was deleted, or Argo CD repeats the sync after errors. Meanwhile, the health of the Application does not change.
 func RunningSync(s *subject.Subject) *verdict.Verdict {
 	if !bytes.Contains(s.Text(), []byte(`"phase":"Running"`)) {
 		return nil
@@ -78,7 +78,7 @@ func awaitedBy(s *subject.Subject, resources []synced) (awaited []neighbor.Neigh
 			continue
 		}
 		target := s.Find(graph.NewID(graph.Kind{Group: r.Group, Kind: r.Kind}, r.Namespace, r.Name))
-		s.Follow(&target)
+		subject.Follow(s, &target)
 		awaited = append(awaited, target)
 		isMissing := target.Presence == neighbor.Missing && target.Resource != ""
 		if r.HookType != "" && isMissing && deleted == nil {

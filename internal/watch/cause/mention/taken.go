@@ -23,7 +23,7 @@ func takenName(s *subject.Subject, message string) *verdict.Verdict {
 	candidates := s.Named(s.ID, &neighbor.Mention{Kind: found[1], Group: found[2], Name: found[3], Namespace: found[4]})
 	for n := range candidates {
 		c := &candidates[n]
-		if c.Presence != neighbor.Present || c.ID == s.ID || s.Owns(c) {
+		if c.Presence != neighbor.Present || c.ID == s.ID || c.IsOwnedBy(s.Object.UID()) {
 			continue
 		}
 		v := s.ExplainBy(c, s.Own.Severity, "AlreadyExists",

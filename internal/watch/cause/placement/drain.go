@@ -23,7 +23,7 @@ func Undrained(s *subject.Subject) *verdict.Verdict {
 	if !s.Own.Severity.IsProblem() || node.Object == nil {
 		return nil
 	}
-	s.Follow(&node)
+	subject.Follow(s, &node)
 	pods := s.Existing(s.Users(node.ID, 2*neighbor.Limit))
 	slices.SortFunc(pods, func(a, b neighbor.Neighbor) int { return cmp.Compare(a.ID.Key, b.ID.Key) })
 	for n := range pods {
@@ -33,7 +33,7 @@ func Undrained(s *subject.Subject) *verdict.Verdict {
 		if v := blockedPod(s, &pods[n]); v != nil {
 			s.AddSource(subject.PodsRef, pods[n].ID.Namespace())
 			s.AddSource(node.Resource, "")
-			s.Follow(&pods[n])
+			subject.Follow(s, &pods[n])
 			v.Reason, v.Sentence = s.Own.Reason, s.Own.Sentence+". "+node.String()+" is not drained: "+v.Sentence
 			return v
 		}
@@ -86,11 +86,11 @@ func protectedPod(s *subject.Subject, n *neighbor.Neighbor, p *corev1.Pod) *verd
 			continue
 		}
 		if s.HasProblem(&budget) {
-			s.Follow(&budget)
+			subject.Follow(s, &budget)
 			return s.Inherit(&budget, verdict.Degraded, s.Name(&budget)+": ")
 		}
 		if o := neighbor.Decode[policyv1.PodDisruptionBudget](budget.Object); blocks(&o, p) {
-			s.Follow(&budget)
+			subject.Follow(s, &budget)
 			return s.ExplainBy(&budget, verdict.Degraded, "", s.Name(&budget)+" permits no eviction of "+s.Name(n))
 		}
 	}

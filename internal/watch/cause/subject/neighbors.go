@@ -3,10 +3,7 @@ package subject
 import (
 	"cmp"
 	"iter"
-	"slices"
 	"strings"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -31,13 +28,6 @@ func (s *Subject) OwnedObjects() []neighbor.Neighbor {
 		return nil
 	}
 	return s.Existing(s.Owned(s.Object.UID(), neighbor.Limit))
-}
-
-// Owns reports whether the subject is an owner of a neighbor. It reads the neighbor itself, because the graph can lag
-// behind the informer that found the neighbor.
-func (s *Subject) Owns(n *neighbor.Neighbor) bool {
-	owners := neighbor.Decode[metav1.PartialObjectMetadata](n.Object).OwnerReferences
-	return slices.ContainsFunc(owners, func(o metav1.OwnerReference) bool { return string(o.UID) == s.Object.UID() })
 }
 
 // Reasons of verdicts.
@@ -65,7 +55,7 @@ func (s *Subject) OrderlyOwner() *neighbor.Neighbor {
 }
 
 // Follow makes each change of a neighbor evaluate the subject again, as if a message named the neighbor.
-func (s *Subject) Follow(n *neighbor.Neighbor) {
+func Follow(s *Subject, n *neighbor.Neighbor) {
 	s.Named(s.ID, &neighbor.Mention{
 		Kind: n.ID.Kind.Kind, Group: n.ID.Group, Namespace: n.ID.Namespace(), Name: n.ID.Name(),
 	})

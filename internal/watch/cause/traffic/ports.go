@@ -77,8 +77,8 @@ type listener struct {
 }
 
 // undeclaredPort reports a port of the Service whose target port is a number that no container of the pods declares. A
-// container can listen on such a port, so there must also be a declared port that the Service means, and that no Service
-// has as its target.
+// container can listen on such a port, so there must also be a declared port that the Service means, and that no
+// Service has as its target.
 func undeclaredPort(
 	s *subject.Subject, o *corev1.Service, port *corev1.ServicePort, ready []corev1.Pod,
 ) *verdict.Verdict {

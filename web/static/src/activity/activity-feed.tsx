@@ -414,5 +414,6 @@ const maxNamed = 5;
 function omittedText(kinds: readonly string[]): string {
   if (kinds.length === 0) return "";
   const more = kinds.length - maxNamed;
-  return `Resource types not shown: ${kinds.slice(0, maxNamed).join(", ")}${more > 0 ? ` and ${formatInteger(more)} more` : ""}.`;
+  const rest = more > 0 ? ` and ${formatInteger(more)} more` : "";
+  return `Resource types not shown: ${kinds.slice(0, maxNamed).join(", ")}${rest}.`;
 }

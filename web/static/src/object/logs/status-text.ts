@@ -125,7 +125,7 @@ export function emptyNote(situation: LogSituation, isGuest = sharedParts() !== n
     return state.isSlow
       ? make(
           "Waiting for log output…",
-          "The API server has not responded yet. If the log is empty, it may not respond until the container writes a line.",
+          "The API server has not responded yet. If the log is empty, it responds when the container writes a line.",
           "New lines appear here automatically.",
         )
       : null;

@@ -132,7 +132,8 @@ export class NodePods implements FeedListener {
       this.problem = "";
     } catch (e) {
       if (this.pendingRead.signal.aborted) return;
-      this.problem = `Could not read the resource requests of the pods (${e instanceof Error ? e.message : String(e)}). Retrying…`;
+      const reason = e instanceof Error ? e.message : String(e);
+      this.problem = `Could not read the resource requests of the pods (${reason}). Retrying…`;
     } finally {
       this.isReading = false;
     }
