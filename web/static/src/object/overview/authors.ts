@@ -29,12 +29,18 @@ export function readAuthors(response: unknown): PartAuthor[] {
     }));
 }
 
-/** Returns the newest author of each part of the object, the newest first. An author of several parts is one entry. */
+/**
+ * Returns the newest author of each part of the object, the newest first. An author of several parts is one entry.
+ *
+ * The managedFields have one time for all fields that a field manager wrote to a subresource. The annotations among
+ * them are usually older than the status, so such an author does not count for the metadata.
+ */
 export function lastAuthors(authors: readonly PartAuthor[]): PartAuthor[] {
   const newest = authors.toSorted((a, b) => Date.parse(b.time) - Date.parse(a.time));
   const seen = new Set<string>();
   return newest.flatMap((author) => {
-    const parts = author.parts.filter((part) => !seen.has(part));
+    const isOfStatus = author.subresource !== "" && author.parts.includes("status");
+    const parts = author.parts.filter((part) => !seen.has(part) && !(isOfStatus && part === "metadata"));
     for (const part of parts) seen.add(part);
     return parts.length === 0 ? [] : [{ ...author, parts }];
   });
