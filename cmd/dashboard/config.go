@@ -66,8 +66,9 @@ func configure(flags *pflag.FlagSet, getenv func(string) string) error {
 		switch {
 		case flag == nil || name == configFlag:
 			return &usageError{
-				fmt.Errorf("--config %s: unknown setting %q; write the name of a flag without the leading --, but not config "+
-					"or a flag of kubectl, such as context; see docs/reference.md", file, name),
+				fmt.Errorf("--config %s: unknown setting %q; each setting must be the name of a flag without the leading --; "+
+					"--config, --help, --version, and flags of kubectl such as --context cannot be set in this file; "+
+					"see docs/reference.md", file, name),
 			}
 		case flag.Changed:
 			continue

@@ -222,7 +222,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     await become("one less", count, "1 difference");
     assert.match(await page.locator(".heads h2").last().innerText(), /\d\d:\d\d:\d\d changed by e2e-painter/);
     assert.ok((await page.locator(".diff").innerText()).includes("line 15"), "what was unfolded stays so");
-    await page.getByLabel("Ignore identity").uncheck();
+    await page.getByLabel("Ignore generated metadata").uncheck();
     await until("the identities", async () => (await page.locator(".diff").innerText()).includes("resourceVersion"));
     assert.equal(new URL(page.url()).searchParams.get("hide"), "none");
     await page.reload();

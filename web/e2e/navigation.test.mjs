@@ -142,7 +142,7 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     for (const [word, expectedHint] of [
       ["ctx", /one cluster/],
       ["q", /^Close the browser tab to quit/],
-      ["nosuchkind", /No resources match “nosuchkind”/],
+      ["nosuchkind", /No resource types match “nosuchkind”/],
     ]) {
       await page.keyboard.type(`:${word}`);
       await until(word, async () => expectedHint.test(await page.locator(".palette-words").innerText()));

@@ -160,7 +160,8 @@ func (g *Guard) review(ctx context.Context, u Subject, attributes authorization.
 	)
 	if err != nil {
 		return decision{
-			err: fmt.Errorf("wait to check the permission to %s %s: %w", attributes.Verb, attributes.Resource, err),
+			err: fmt.Errorf("wait for other permission checks before checking the permission to %s %s: %w",
+				attributes.Verb, attributes.Resource, err),
 		}
 	}
 	defer lease.Release()

@@ -8,10 +8,10 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// application returns the health of an Application of Argo CD: the worst of its comparison, its last sync and its
+// application returns the health of an Application of Argo CD: the worst of its error conditions, its last sync and its
 // resources. Argo CD itself has no script for this kind.
 func application(o object.Object, _ Status) result {
-	h := result{Health: Health{Status: Current, Summary: "Synced and healthy"}}
+	h := result{Health: Health{Status: Current, Summary: applicationState(o)}}
 	for _, c := range o.Conditions() {
 		if strings.HasSuffix(c.Kind, "Error") {
 			h.Status, h.severity, h.reason = Failed, verdict.Degraded, c.Kind
@@ -35,4 +35,12 @@ func application(o object.Object, _ Status) result {
 		h.Status, h.hasNoSeverity, h.Summary = Current, true, "Not compared yet"
 	}
 	return h
+}
+
+func applicationState(o object.Object) string {
+	sync, health := o.Text("status", "sync", "status"), o.Text("status", "health", "status")
+	if sync == "Synced" && health == "Healthy" {
+		return "Synced and healthy"
+	}
+	return "Sync: " + cmp.Or(sync, "Unknown") + ", health: " + cmp.Or(health, "Unknown")
 }

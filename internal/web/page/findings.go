@@ -240,10 +240,10 @@ func emptyText(o *overview.Overview, q string) templates.Empty {
 	}
 	title := "No problems found in " + scope
 	if live == 0 {
-		title = "Problems are unknown"
+		title = "Cannot tell whether there are problems"
 	}
 	return templates.Empty{
-		Title: title, Detail: "Problems can exist in these resource types: " + strings.Join(unknown, ", ") + ".",
+		Title: title, Detail: "Problems in these resource types may be missing here: " + strings.Join(unknown, ", ") + ".",
 	}
 }
 

@@ -77,10 +77,10 @@ func TestFilterAndEmptyTextMatchTheScript(t *testing.T) {
 		"No problems in 2 resource types|":                           {pods, watched("Node", status.Live, 12)},
 		"No problems found yet|Reading resource types: 1 of 2 done.": {pods, watched("Node", status.Syncing, 0)},
 		"No problems found in 1 resource type|" +
-			"Problems can exist in these resource types: Secret (forbidden), Node (stale).": {
+			"Problems in these resource types may be missing here: Secret (forbidden), Node (stale).": {
 			pods, watched("Secret", status.Forbidden, 0), watched("Node", status.Stale, 10),
 		},
-		"Problems are unknown|Problems can exist in these resource types: Node (stale).": {
+		"Cannot tell whether there are problems|Problems in these resource types may be missing here: Node (stale).": {
 			watched("Node", status.Stale, 10),
 		},
 	} {

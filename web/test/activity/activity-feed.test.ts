@@ -40,7 +40,7 @@ void test("the footer reports no changes only for the time that the feed covers"
     [{ staleText: lost, count: 300, size: 300, hasMore: true }, gapNote],
     [
       { staleText: lost, size: 2, filtered: true },
-      `${gapNote} No changes match the filter, or they are minor and hidden.`,
+      `${gapNote} No changes match the filter. Minor changes are hidden and may match.`,
     ],
     [{ size: 2, filtered: true, showsMinor: true }, "No changes match the filter."],
     [{ staleText: lost, complete: false }, gapNote],

@@ -96,9 +96,9 @@ void test("no problems are reported only of what is known", () => {
   });
   assert.deepEqual(emptyText(quiet(pods, watched("Secret", "forbidden", 0), watched("Node", "stale")), ""), {
     title: "No problems found in 1 resource type",
-    detail: "Problems can exist in these resource types: Secret (forbidden), Node (stale).",
+    detail: "Problems in these resource types may be missing here: Secret (forbidden), Node (stale).",
   });
-  assert.equal(emptyText(quiet(watched("Node", "stale")), "").title, "Problems are unknown");
+  assert.equal(emptyText(quiet(watched("Node", "stale")), "").title, "Cannot tell whether there are problems");
   assert.equal(emptyText(quiet(), "").title, "Nothing has been read");
   assert.deepEqual(emptyText(overview, "zzz"), { title: "No problems match “zzz”", detail: "11 problems hidden" });
 });

@@ -179,7 +179,7 @@ func unservedPorts(s *subject.Subject, o *corev1.Service, all []discovery.Endpoi
 		problem = "Service ports %s have no endpoints"
 	}
 	return s.Explain(severity, noSuchPort, fmt.Sprintf(
-		problem+": its EndpointSlices have %s; name and protocol must be those of the Service port",
+		problem+": the EndpointSlices of the Service have %s; a port needs the same name and protocol in both",
 		strings.Join(missing, ", "), has), nil)
 }
 

@@ -96,7 +96,7 @@ func undeclaredPort(
 	}
 	number := port.TargetPort.IntValue()
 	return s.Explain(verdict.Degraded, noSuchPort, fmt.Sprintf("Connections to Service port %s probably fail: its target "+
-		"port is %d, but container %s listens on port %d, and no container declares port %d",
+		"port is %d, but container %s declares port %d, and no container declares port %d",
 		nameOf(port), number, meant.container, meant.port, number), nil)
 }
 

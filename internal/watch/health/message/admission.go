@@ -45,7 +45,7 @@ func quotaText(text string) string {
 		parts = append(parts, fmt.Sprintf("%s %s of %s used, %s requested",
 			resource, amountOf(used, resource), amountOf(limited, resource), amount))
 	}
-	return "quota " + name + " is exceeded: " + strings.Join(parts, "; ")
+	return "quota " + name + " would be exceeded: " + strings.Join(parts, "; ")
 }
 
 // amountOf returns the amount of a resource in a text such as "cpu=4,pods=3".

@@ -97,7 +97,7 @@ func (o nodeObstacle) phrase() (plural, singular, noun string) {
 	case "were unschedulable":
 		return "are", "is", "unschedulable (cordoned)"
 	case "had unknown conditions":
-		return "are not", "is not", "known to the scheduler (unknown conditions)"
+		return "are not", "is not", "in the scheduler's cache (\"had unknown conditions\")"
 	case "didn't have free ports for the requested pod ports":
 		return "have", "has", "no free ports for the host ports of the pod"
 	case "didn't satisfy existing pods anti-affinity rules":
@@ -137,7 +137,7 @@ func missingRequirement(text string) string {
 	case "didn't match pod topology spread constraints":
 		return "the topology spread constraints"
 	case "didn't match pod topology spread constraints (missing required label)":
-		return "the topology spread constraints (label missing)"
+		return "the topology spread constraints (the node label of topologyKey is missing)"
 	case "didn't match the requested node name":
 		return "the requested node name"
 	}

@@ -397,7 +397,7 @@ export function footerText(f: FooterState): string {
         ? "All changes are minor and hidden."
         : f.showsMinor
           ? "No changes match the filter."
-          : "No changes match the filter, or they are minor and hidden.",
+          : "No changes match the filter. Minor changes are hidden and may match.",
     );
   const subject =
     f.kinds === null

@@ -118,8 +118,8 @@ export class ComparePage {
       <>
         {checkbox(
           "identity",
-          "Ignore identity",
-          "Does not compare the UID, resource version, generation and creation time",
+          "Ignore generated metadata",
+          "Does not compare fields that the API server sets, such as the UID, the resource version and the creation time",
         )}
         {checkbox("status", "Ignore status", "Does not compare any field under status")}
         <LayoutSwitch current={this.layout} onChange={setLayout} />

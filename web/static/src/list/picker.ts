@@ -342,7 +342,9 @@ export class Picker implements KindListener {
     const text = `${name} (${k.ref})${namespaceText}`;
     // Use the title only for a resource without problems. With a problem, use the tooltip of ui/tooltip.ts, because it
     // also appears on keyboard focus.
-    const countText = this.isWider(a) ? ". The number of objects is shown only for the open list." : "";
+    const countText = this.isWider(a)
+      ? ". While namespaces are selected, the number of objects is shown only for the open list."
+      : "";
     a.title = isHealthy ? text + countText : "";
     const state = k.state === "absent" ? "not available" : k.state;
     if (isHealthy) delete a.dataset["hint"];

@@ -291,7 +291,7 @@ export function bannerText(info: SubscriptionInfo, now: number, isGuest = shared
         "Data may be missing or out of date."
       );
     case "absent":
-      return "This resource is not available in the cluster.";
+      return "The cluster does not serve this resource type.";
   }
   return null;
 }

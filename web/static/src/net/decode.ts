@@ -134,7 +134,7 @@ function message(
       if (view !== "window") return null;
       const count = nonNegativeInteger(m["count"], "count");
       const rows = list(m["rows"], "rows").map(row);
-      if (rows.length > count) throw new MalformedError("a window has more rows than requested");
+      if (rows.length > count) throw new MalformedError("it has more rows than requested");
       return {
         id,
         type,
@@ -159,7 +159,7 @@ function message(
       };
     case "state": {
       const state = states.find((s) => s === m["state"]);
-      if (state === undefined) throw new MalformedError("the watch state is unknown");
+      if (state === undefined) throw new MalformedError("it contains an unknown watch state");
       return {
         id,
         type,
@@ -236,7 +236,7 @@ function tableEvent(v: unknown): RowEvent {
       return { op: "delete", ns: optional(e["ns"], "ns"), name: string(e["name"], "name") };
     default:
       // An unknown op is an error, because the page does not know what the event has changed.
-      throw new MalformedError("an event has an unknown op");
+      throw new MalformedError("a change has an unknown operation (op)");
   }
 }
 
@@ -273,7 +273,7 @@ function windowEvent(v: unknown): WindowEvent {
             }),
       };
     default:
-      throw new MalformedError("an event has an unknown op");
+      throw new MalformedError("a change has an unknown operation (op)");
   }
 }
 
@@ -339,7 +339,7 @@ function objectEvent(v: unknown): ObjectEvent {
     case "delete":
       return { op: "delete", uid: optional(e["uid"], "uid"), ...changedBy };
     default:
-      throw new MalformedError("an event has an unknown op");
+      throw new MalformedError("a change has an unknown operation (op)");
   }
 }
 
@@ -362,7 +362,7 @@ function health(v: unknown): { health?: Health } {
 function change(v: unknown): Change {
   const e = tree(v, "event");
   const op = (["add", "update", "delete"] as const).find((o) => o === e["op"]);
-  if (op === undefined) throw new MalformedError("an event has an unknown op");
+  if (op === undefined) throw new MalformedError("a change has an unknown operation (op)");
   return {
     op,
     ns: optional(e["ns"], "ns"),
@@ -379,7 +379,7 @@ function change(v: unknown): Change {
 function decodePreviousValues(v: unknown): { was?: ReadonlyMap<number, unknown> } {
   return isAbsent(v)
     ? {}
-    : { was: new Map(Object.entries(tree(v, "the previous values")).map(([index, value]) => [Number(index), value])) };
+    : { was: new Map(Object.entries(tree(v, "was")).map(([index, value]) => [Number(index), value])) };
 }
 
 function decodePatch(e: JsonObject): { patch: PatchOp[]; authors?: PatchAuthor[] } {
@@ -392,7 +392,7 @@ function author(v: unknown, operations: number): PatchAuthor {
   const a = tree(v, "author");
   const ops = list(a["ops"], "ops").map((op) => number(op, "an operation's index"));
   if (ops.some((op) => !Number.isInteger(op) || op < 0 || op >= operations))
-    throw new MalformedError("an author names an unknown operation");
+    throw new MalformedError("an author refers to a patch operation that does not exist");
   return { ...decodeFieldManager(a), ops };
 }
 

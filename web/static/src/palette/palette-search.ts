@@ -133,7 +133,7 @@ export class PaletteSearch {
           word === ""
             ? "Type the name of a resource, for example :deploy"
             : kinds[0] === undefined
-              ? `No resources match “${word}”.`
+              ? `No resource types match “${word}”.`
               : kinds[0].namespaced
                 ? "To select a namespace, type it after the resource, for example :deploy shop"
                 : "",

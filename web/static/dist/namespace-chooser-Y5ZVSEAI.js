@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c}from"./chunk-N2PF7M6Q.js";import"./chunk-UFM5GYRN.js";import"./chunk-2HHFXPIN.js";import"./chunk-MKTLCJNE.js";import"./chunk-2QJ2KIQO.js";import"./chunk-ATB4R42E.js";export{b as isNamespaceName,a as matchingNamespaces,c as namespaceChooser};

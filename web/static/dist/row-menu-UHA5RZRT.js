@@ -1,1 +1,0 @@
-import{a,b,c,d,e}from"./chunk-2QIAKB5J.js";import"./chunk-C4ZBFXOY.js";import"./chunk-2QJ2KIQO.js";import"./chunk-ATB4R42E.js";export{d as copyItems,b as copyName,c as kubectlCommand,e as openRowMenu,a as textOf};
