@@ -25,6 +25,19 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
+// The patterns are compiled once, because the race detector makes this slow.
+var (
+	digestMember = regexp.MustCompile(`"digest":"[0-9a-f]*"`)
+	nonceText    = regexp.MustCompile(`"nonce-[^"]*"`)
+	latencyValue = regexp.MustCompile(`"latencyMs":\d+`)
+	latencyText  = regexp.MustCompile(`Responds in \d+ ms`)
+	cursorMember = regexp.MustCompile(`"cursor":"([^"]+)"`)
+	textMember   = regexp.MustCompile(`"text":"(?:[^"\\]|\\.)*"`)
+	eventsMember = regexp.MustCompile(`"events":\[.*\]`)
+	objectMember = regexp.MustCompile(`,"object":\{.*\}`)
+	idMember     = regexp.MustCompile(`"id":\d+,`)
+)
+
 // observer is a client with restricted permissions. It searches its responses for signs of hidden changes.
 type observer struct {
 	prober *prober
@@ -109,18 +122,18 @@ func (s *observer) get(t *testing.T, path string) (masked, cursor string) {
 }
 
 func (s *observer) mask(text string) string {
-	text = regexp.MustCompile(`"digest":"[0-9a-f]*"`).ReplaceAllString(text, `"digest":X`)
-	text = regexp.MustCompile(`"nonce-[^"]*"`).ReplaceAllString(text, "NONCE")
+	text = digestMember.ReplaceAllString(text, `"digest":X`)
+	text = nonceText.ReplaceAllString(text, "NONCE")
 	// Mask the response time of the API server, because it depends on the load of the machine.
-	text = regexp.MustCompile(`"latencyMs":\d+`).ReplaceAllString(text, `"latencyMs":X`)
-	text = regexp.MustCompile(`Responds in \d+ ms`).ReplaceAllString(text, "Responds in X ms")
+	text = latencyValue.ReplaceAllString(text, `"latencyMs":X`)
+	text = latencyText.ReplaceAllString(text, "Responds in X ms")
 	return s.target.mask(text)
 }
 
 // recordCursor returns the cursor in a text. It fails if an earlier text had this cursor.
 func (s *observer) recordCursor(t *testing.T, source, text string) string {
 	t.Helper()
-	match := regexp.MustCompile(`"cursor":"([^"]+)"`).FindStringSubmatch(text)
+	match := cursorMember.FindStringSubmatch(text)
 	if match == nil {
 		return ""
 	}
@@ -209,15 +222,15 @@ func (s *observer) wantSameMessages(t *testing.T, id int, state string, messages
 	text := strings.Join(messages, "\n")
 	switch view {
 	case "log":
-		text = regexp.MustCompile(`"text":"(?:[^"\\]|\\.)*"`).ReplaceAllString(messages[0], "TEXT")
+		text = textMember.ReplaceAllString(messages[0], "TEXT")
 	case "changes":
 		// A snapshot contains the changes of the last minute, so its events depend on the time.
 		if strings.Contains(text, `"type":"snapshot"`) {
-			text = regexp.MustCompile(`"events":\[.*\]`).ReplaceAllString(text, "EVENTS")
-			text = regexp.MustCompile(`,"object":\{.*\}`).ReplaceAllString(text, "")
+			text = eventsMember.ReplaceAllString(text, "EVENTS")
+			text = objectMember.ReplaceAllString(text, "")
 		}
 	}
-	text = regexp.MustCompile(`"id":\d+,`).ReplaceAllString(text, "")
+	text = idMember.ReplaceAllString(text, "")
 	s.wantSame(t, s.messages, view+" "+state, s.mask(text))
 }
 

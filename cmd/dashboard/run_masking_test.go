@@ -141,6 +141,8 @@ func (c canaries) encodedForms() [][]byte {
 	return forms
 }
 
+var placeAtStart = regexp.MustCompile(`^-([a-z]+)-\d+-`)
+
 // places returns the places (kinds of fields) whose secret test values are in a text; "?" for an encoded value.
 func (c canaries) places(text []byte) (found []string) {
 	for n, form := range c.encodedForms() {
@@ -150,9 +152,8 @@ func (c canaries) places(text []byte) (found []string) {
 				break
 			}
 			place := "?"
-			if match := regexp.MustCompile(`^-([a-z]+)-\d+-`).FindSubmatch(
-				rest[at+len(form) : min(len(rest), at+len(form)+40)],
-			); n == 0 && match != nil {
+			after := rest[at+len(form) : min(len(rest), at+len(form)+40)]
+			if match := placeAtStart.FindSubmatch(after); n == 0 && match != nil {
 				place = string(match[1])
 			}
 			found = append(found, place)

@@ -146,9 +146,7 @@ func (b *safeBuffer) String() string {
 func eventually(t *testing.T, condition string, check func() error) {
 	t.Helper()
 	deadline := time.After(30 * time.Second)
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
+	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
 		err := check()
 		if err == nil {
 			return
@@ -156,7 +154,7 @@ func eventually(t *testing.T, condition string, check func() error) {
 		select {
 		case <-deadline:
 			t.Fatalf("condition %q was not true within 30 s: %v", condition, err)
-		case <-tick.C:
+		case <-time.After(wait):
 		}
 	}
 }
