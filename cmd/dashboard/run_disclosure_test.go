@@ -216,7 +216,11 @@ func subscriptions() map[string]string {
 
 func newProber(t *testing.T) *prober {
 	t.Helper()
-	d := startReady(t, adminConfig(t), "--auth", "token")
+	return newProberFor(t, startReady(t, adminConfig(t), "--auth", "token"))
+}
+
+func newProberFor(t *testing.T, d *dashboard) *prober {
+	t.Helper()
 	w := &prober{dashboard: d, api: newAPIClient(t, adminConfig(t))}
 	w.ownNamespace, w.otherNamespace = w.api.namespace(t), w.api.namespace(t)
 	w.noneToken = w.token(t, w.ownNamespace, "none")

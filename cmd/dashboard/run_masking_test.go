@@ -370,8 +370,8 @@ func startProcess(t *testing.T, address string, rules []string) (d *dashboard, m
 	return startProcessWith(t, args...)
 }
 
-// startProcessWith starts the program as a child process. It returns the URL of the metrics server and the process
-// ID.
+// startProcessWith starts the program as a child process, so that tests can run in parallel. It returns the URL of the
+// metrics server and the process ID.
 func startProcessWith(t *testing.T, args ...string) (d *dashboard, metrics string, process int) {
 	t.Helper()
 	d = &dashboard{t: t, out: &safeBuffer{}}
@@ -399,6 +399,9 @@ func startProcessWith(t *testing.T, args ...string) (d *dashboard, metrics strin
 	d.stop = sync.OnceFunc(func() {
 		_ = stdin.Close()
 		_ = command.Wait()
+		if strings.Contains(d.log(), "WARNING: DATA RACE") {
+			t.Errorf("the program has a data race:\n%s", d.log())
+		}
 	})
 	t.Cleanup(d.stop)
 	eventually(t, "the program serves", func() error {

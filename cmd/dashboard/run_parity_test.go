@@ -64,6 +64,7 @@ func resourceFor(ref string) schema.GroupVersionResource {
 // With random Roles, a user sees exactly the objects that the API server returns for the user's token.
 // Invariant: I18.
 func TestPermissionsMatchTheAPIServer(t *testing.T) {
+	t.Parallel()
 	// The environment variable PARITY sets the number of users, SEED the random seed.
 	sets := 100
 	if s := os.Getenv("PARITY"); s != "" {

@@ -17,13 +17,14 @@ import (
 
 // Invariant: I20.
 func TestPermissionChangesAreDetected(t *testing.T) {
+	t.Parallel()
 	admin := adminConfig(t)
 	o := newAPIClient(t, admin)
 	firstNS, secondNS := o.namespace(t), o.namespace(t)
 	o.apply(t, firstNS, "a", "1")
 	o.apply(t, secondNS, "b", "1")
 	limited := filepath.Join(filepath.Dir(admin), "kubeconfig-nobody")
-	d := startReady(t, limited)
+	d, _, _ := startProcessWith(t, "--kubeconfig", limited)
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	tab := dial(ctx, t, d)

@@ -24,13 +24,15 @@ import (
 // Updates end at most 15 s after the permission is revoked, even while data changes.
 // Invariant: I18.
 func TestRevokedPermissionsStopUpdatesIn15Seconds(t *testing.T) {
+	t.Parallel()
 	const limit, concurrent = 15 * time.Second, 10
 	// The number of permissions to revoke, unless the environment variable LOST sets another one.
 	count := 4
 	if s := os.Getenv("LOST"); s != "" {
 		count, _ = strconv.Atoi(s)
 	}
-	w := newProber(t)
+	d, _, _ := startProcessWith(t, "--auth", "token")
+	w := newProberFor(t, d)
 	config := mustConfig(t)
 	config.QPS = -1
 	client, err := kubernetes.NewForConfig(config)

@@ -81,18 +81,13 @@ func (d *dashboard) dialAsGuest(ctx context.Context, cookie string) *livetest.Ta
 // Viewers of a share link lose access within 15 s after the link is revoked, or after its creator loses the permission.
 // Invariant: I30.
 func TestShareFollowsItsCreatorsPermissions(t *testing.T) {
+	t.Parallel()
 	o := newAPIClient(t, adminConfig(t))
 	ns := o.namespace(t)
 	o.apply(t, ns, "a", "c4n4ry-value")
 	revoke := o.grant(t, ns, "list", "watch", "get")
 	file, _ := writeUserToken(t)
-	d := startProgramProcess(t, adminConfig(t), "--auth", "token", "--data-dir", filepath.Join(t.TempDir(), "data"))
-	eventually(t, "the API server is reachable", func() error {
-		if text, code := d.request("/readyz"); code != http.StatusOK {
-			return fmt.Errorf("GET /readyz: got %d %s, want 200", code, text)
-		}
-		return nil
-	})
+	d, _, _ := startProcessWith(t, "--auth", "token", "--data-dir", filepath.Join(t.TempDir(), "data"))
 	var stdout, stderr console
 	if code := run(t.Context(),
 		[]string{
