@@ -114,7 +114,7 @@ func conversionFailure(s *subject.Subject, message string) *verdict.Verdict {
 		plural := n.Resource[strings.LastIndexByte(n.Resource, '/')+1:]
 		kind := graph.Kind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 		definition := s.Find(graph.NewID(kind, "", plural+"."+found[1]))
-		sentence := "The conversion webhook of kind " + found[2] + " failed, so its objects cannot be converted between versions"
+		sentence := "The conversion webhook of kind " + found[2] + " failed, so objects cannot be converted between versions"
 		switch {
 		case definition.Object == nil:
 		case s.HasProblem(&definition):

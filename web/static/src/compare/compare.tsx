@@ -119,7 +119,7 @@ export class ComparePage {
         {checkbox(
           "identity",
           "Ignore generated metadata",
-          "Does not compare fields that the API server sets, such as the UID, the resource version and the creation time",
+          "Does not compare fields that the API server sets, such as the UID and the creation time",
         )}
         {checkbox("status", "Ignore status", "Does not compare any field under status")}
         <LayoutSwitch current={this.layout} onChange={setLayout} />

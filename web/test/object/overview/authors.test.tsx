@@ -87,7 +87,8 @@ void test("the authors are read when the tab opens, and again after a change of 
   assert.deepEqual(requests, ["/api/v1/authors/apps/v1/deployments/a/web"]);
   assert.equal(
     shown(),
-    "Last changed by status kube-controller-manager Update status 111s ago spec kubectl-set Update 115s ago metadata helm Update 119s ago",
+    "Last changed by status kube-controller-manager Update status 111s ago spec kubectl-set Update 115s ago " +
+      "metadata helm Update 119s ago",
   );
   await show("1");
   await show("2");
