@@ -99,3 +99,31 @@ func TestScriptErrors(t *testing.T) {
 		}
 	}
 }
+
+// A ready pod is degraded for some minutes after a container has restarted several times, the last time after an error.
+func TestRestarts(t *testing.T) {
+	started := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	const ended = `"lastState":{"terminated":{"exitCode":1,"reason":"Error"}},`
+	for name, test := range map[string]struct {
+		container string
+		after     time.Duration
+		want      verdict.Severity
+	}{
+		"several restarts":                      {ended + `"restartCount":5`, time.Minute, verdict.Degraded},
+		"the count comes first":                 {`"restartCount":12,` + ended + `"started":true`, time.Minute, verdict.Degraded},
+		"several restarts, a long time ago":     {ended + `"restartCount":5`, 24 * time.Hour, verdict.OK},
+		"few restarts":                          {ended + `"restartCount":2`, time.Minute, verdict.OK},
+		"several restarts, but no previous run": {`"lastState":{},"restartCount":5`, time.Minute, verdict.OK},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pod := `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},` +
+				`"spec":{"nodeName":"n","containers":[{"name":"c"}]},"status":{` +
+				`"phase":"Running","conditions":[{"type":"Ready","status":"True"}],"containerStatuses":[{` + test.container +
+				`,"name":"c","ready":true,"state":{"running":{"startedAt":"2026-01-01T00:00:00Z"}}}]}}`
+			got := evaluator.Evaluate([]byte(pod), started.Add(test.after), started)
+			if got.Severity != test.want {
+				t.Errorf("got %+v, want %s", got, test.want)
+			}
+		})
+	}
+}

@@ -8,7 +8,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
-// ManyRestarts is the number of restarts of a container from which Pod returns false, because they can be recent.
+// ManyRestarts is the number of restarts of a container from which Pod returns false if the container has ended before,
+// because the restarts can be recent.
 const ManyRestarts = 3
 
 // errNotReady ends a scan by Pod.
@@ -104,29 +105,43 @@ func hasReadyCondition(c *jsonscan.Cursor) (found bool, err error) {
 	return found, err
 }
 
-// scanContainers fails if a container is not running, or has restarted at least ManyRestarts times. Init containers may
-// have ended with exit code 0.
+// scanContainers fails if a container is not running, or has restarted at least ManyRestarts times, the last time after
+// it had ended. Init containers may have ended with exit code 0.
 func scanContainers(c *jsonscan.Cursor, isInit bool) error {
 	return c.Array(func(int) error {
-		return c.Object(func(key []byte) error {
-			if string(key) == "restartCount" {
-				if count, err := c.Value(); err != nil || len(count) > 1 || count[0] >= '0'+ManyRestarts {
-					return errNotReady // The restarts can be recent.
-				}
-			}
-			if string(key) != "state" {
-				return nil
-			}
-			return c.Object(func(key []byte) error {
-				switch {
-				case string(key) == "running":
+		hasManyRestarts, hasEnded := false, false
+		err := c.Object(func(key []byte) error {
+			switch string(key) {
+			case "restartCount":
+				count, err := c.Value()
+				hasManyRestarts = len(count) > 1 || len(count) == 1 && count[0] >= '0'+ManyRestarts
+				return err
+			case "lastState":
+				return c.Object(func(key []byte) error {
+					hasEnded = hasEnded || string(key) == "terminated"
 					return nil
-				case string(key) == "terminated" && isInit:
-					return scanExitCode(c)
-				}
-				return errNotReady
-			})
+				})
+			case "state":
+				return scanState(c, isInit)
+			}
+			return nil
 		})
+		if hasManyRestarts && hasEnded {
+			return errNotReady // The restarts can be recent.
+		}
+		return err
+	})
+}
+
+func scanState(c *jsonscan.Cursor, isInit bool) error {
+	return c.Object(func(key []byte) error {
+		switch {
+		case string(key) == "running":
+			return nil
+		case string(key) == "terminated" && isInit:
+			return scanExitCode(c)
+		}
+		return errNotReady
 	})
 }
 
