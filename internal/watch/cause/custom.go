@@ -18,7 +18,7 @@ func custom(s *subject.Subject) *verdict.Verdict {
 		if v := waitsFor(s, s.OwnedObjects()); v != nil {
 			return v
 		}
-		return placement.Undrained(s)
+		return placement.BlockedDrain(s)
 	}
 	if v := superseded(s); v != nil {
 		return v

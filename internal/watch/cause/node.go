@@ -24,7 +24,7 @@ var nodeWarnings = []string{ //nolint:gochecknoglobals // Constant.
 // repeat.
 func node(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Reason == subject.Terminating {
-		return placement.Undrained(s)
+		return placement.BlockedDrain(s)
 	}
 	if s.Own.Severity != verdict.OK {
 		return nil

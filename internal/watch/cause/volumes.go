@@ -80,13 +80,13 @@ func boundClaim(s *subject.Subject, o *corev1.PersistentVolumeClaim) *verdict.Ve
 	if v := unmodifiedClaim(s, o); v != nil {
 		return v
 	}
-	return unresizedClaim(s, o)
+	return notResizedClaim(s, o)
 }
 
-// unresizedClaim reports a claim whose volume is larger now, but whose file system is not, although a pod runs with it.
-// The node resizes it within minutes if the driver can do that while the volume is in use. Without a pod, the claim has
+// notResizedClaim reports a claim whose volume is larger now, but whose file system is not, although a pod uses it. The
+// node resizes it within minutes if the driver can do that while the volume is in use. Without a pod, the claim has
 // no problem: the node resizes the file system when a pod next uses the volume.
-func unresizedClaim(s *subject.Subject, o *corev1.PersistentVolumeClaim) *verdict.Verdict {
+func notResizedClaim(s *subject.Subject, o *corev1.PersistentVolumeClaim) *verdict.Verdict {
 	at := slices.IndexFunc(o.Status.Conditions, func(c corev1.PersistentVolumeClaimCondition) bool {
 		return c.Type == corev1.PersistentVolumeClaimFileSystemResizePending && c.Status == corev1.ConditionTrue
 	})

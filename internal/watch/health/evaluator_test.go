@@ -109,11 +109,11 @@ func TestRestarts(t *testing.T) {
 		after     time.Duration
 		want      verdict.Severity
 	}{
-		"several restarts":                      {ended + `"restartCount":5`, time.Minute, verdict.Degraded},
-		"the count comes first":                 {`"restartCount":12,` + ended + `"started":true`, time.Minute, verdict.Degraded},
-		"several restarts, a long time ago":     {ended + `"restartCount":5`, 24 * time.Hour, verdict.OK},
-		"few restarts":                          {ended + `"restartCount":2`, time.Minute, verdict.OK},
-		"several restarts, but no previous run": {`"lastState":{},"restartCount":5`, time.Minute, verdict.OK},
+		"several restarts":                  {ended + `"restartCount":5`, time.Minute, verdict.Degraded},
+		"the count is first":                {`"restartCount":12,` + ended + `"started":true`, time.Minute, verdict.Degraded},
+		"several restarts, a long time ago": {ended + `"restartCount":5`, 24 * time.Hour, verdict.OK},
+		"few restarts":                      {ended + `"restartCount":2`, time.Minute, verdict.OK},
+		"several restarts, no previous run": {`"lastState":{},"restartCount":5`, time.Minute, verdict.OK},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pod := `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},` +

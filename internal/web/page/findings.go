@@ -240,7 +240,7 @@ func emptyText(o *overview.Overview, q string) templates.Empty {
 	}
 	title := "No problems found in " + scope
 	if live == 0 {
-		title = "Cannot tell whether there are problems"
+		title = "Problems could not be checked"
 	}
 	return templates.Empty{
 		Title: title, Detail: "Problems in these resource types may be missing here: " + strings.Join(unknown, ", ") + ".",

@@ -80,7 +80,7 @@ func TestFilterAndEmptyTextMatchTheScript(t *testing.T) {
 			"Problems in these resource types may be missing here: Secret (forbidden), Node (stale).": {
 			pods, watched("Secret", status.Forbidden, 0), watched("Node", status.Stale, 10),
 		},
-		"Cannot tell whether there are problems|Problems in these resource types may be missing here: Node (stale).": {
+		"Problems could not be checked|Problems in these resource types may be missing here: Node (stale).": {
 			watched("Node", status.Stale, 10),
 		},
 	} {

@@ -98,7 +98,7 @@ void test("no problems are reported only of what is known", () => {
     title: "No problems found in 1 resource type",
     detail: "Problems in these resource types may be missing here: Secret (forbidden), Node (stale).",
   });
-  assert.equal(emptyText(quiet(watched("Node", "stale")), "").title, "Cannot tell whether there are problems");
+  assert.equal(emptyText(quiet(watched("Node", "stale")), "").title, "Problems could not be checked");
   assert.equal(emptyText(quiet(), "").title, "Nothing has been read");
   assert.deepEqual(emptyText(overview, "zzz"), { title: "No problems match “zzz”", detail: "11 problems hidden" });
 });

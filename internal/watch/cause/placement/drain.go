@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
+	policy "k8s.io/api/policy/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -16,9 +16,9 @@ import (
 //nolint:gochecknoglobals // Constant.
 var budgetKind = graph.Kind{Group: "policy", Kind: "PodDisruptionBudget"}
 
-// Undrained explains why a node, or the machine of a node, is not deleted: a pod of the node does not stop, or a budget
-// does not permit its eviction. The controllers of machines drain the node first.
-func Undrained(s *subject.Subject) *verdict.Verdict {
+// BlockedDrain explains why a node, or the machine of a node, is not deleted: a pod of the node does not stop, or a
+// budget does not permit its eviction. The controllers of machines drain the node first.
+func BlockedDrain(s *subject.Subject) *verdict.Verdict {
 	node := s.Find(graph.NewID(nodeKind, "", nodeNameOf(s)))
 	if !s.Own.Severity.IsProblem() || node.Object == nil {
 		return nil
@@ -89,7 +89,7 @@ func protectedPod(s *subject.Subject, n *neighbor.Neighbor, p *corev1.Pod) *verd
 			subject.Follow(s, &budget)
 			return s.Inherit(&budget, verdict.Degraded, s.Name(&budget)+": ")
 		}
-		if o := neighbor.Decode[policyv1.PodDisruptionBudget](budget.Object); blocks(&o, p) {
+		if o := neighbor.Decode[policy.PodDisruptionBudget](budget.Object); blocks(&o, p) {
 			subject.Follow(s, &budget)
 			return s.ExplainBy(&budget, verdict.Degraded, "", s.Name(&budget)+" permits no eviction of "+s.Name(n))
 		}
@@ -102,12 +102,12 @@ func protectedPod(s *subject.Subject, n *neighbor.Neighbor, p *corev1.Pod) *verd
 }
 
 // blocks reports whether a budget permits no eviction of a pod. A pod that is not ready can have fewer restrictions.
-func blocks(o *policyv1.PodDisruptionBudget, p *corev1.Pod) bool {
-	policy := o.Spec.UnhealthyPodEvictionPolicy
+func blocks(o *policy.PodDisruptionBudget, p *corev1.Pod) bool {
+	unhealthy := o.Spec.UnhealthyPodEvictionPolicy
 	isReady := slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
 	})
 	isFree := !isReady && (o.Status.CurrentHealthy >= o.Status.DesiredHealthy ||
-		policy != nil && *policy == policyv1.AlwaysAllow)
+		unhealthy != nil && *unhealthy == policy.AlwaysAllow)
 	return p.Status.Phase == corev1.PodRunning && o.Status.ExpectedPods > 0 && o.Status.DisruptionsAllowed == 0 && !isFree
 }

@@ -118,7 +118,7 @@ export function emptyText(o: Overview, q: string): Empty {
       : { title: `No problems in ${scope}`, detail: "" };
   const names = unknown.map((w) => `${w.kind} (${stateWord(w).toLowerCase()})`).join(", ");
   return {
-    title: live.length === 0 ? "Cannot tell whether there are problems" : `No problems found in ${scope}`,
+    title: live.length === 0 ? "Problems could not be checked" : `No problems found in ${scope}`,
     detail: `Problems in these resource types may be missing here: ${names}.`,
   };
 }

@@ -1,5 +1,5 @@
 // Combines similar objects into one node of the graph, so that a large workload needs few cards. A node is named after
-// the owner of its objects, so it keeps its place while objects come and go.
+// the owner of its objects, so it keeps its place while objects are added and deleted.
 
 import { isCounted, severities } from "../../model/severity.ts";
 import type { Graph, GraphNode } from "./graph.ts";
