@@ -40,6 +40,7 @@ type Mention struct {
 	Name      string
 	// IsWord is true if Kind can also be a part of a kind, or contain it: project means AppProject, and sourceCluster
 	// means Cluster. A kind that matches in this way must be in the group of the object with the message. A kind that
-	// equals the word can also be in another group of the same domain.
+	// equals the word can also be in another group of the same domain. The word can also be, or end with, ConfigMap,
+	// Secret, Service or ServiceAccount.
 	IsWord bool
 }

@@ -24,9 +24,11 @@ func Kinds(by graph.ID, m *Mention, served iter.Seq2[graph.Kind, string]) []grap
 		isSameGroup := kind.Group == by.Group
 		switch {
 		case isSame(kind.Kind, m.Kind), isSame(plural, m.Kind):
-			if !m.IsWord || m.Group != "" || isSameGroup || isSameDomain(by.Group, kind.Group) {
+			if !m.IsWord || m.Group != "" || isSameGroup || isSameDomain(by.Group, kind.Group) || isSimple(kind) {
 				exact = append(exact, kind)
 			}
+		case m.IsWord && isSimple(kind) && endsWith(m.Kind, kind.Kind):
+			within = append(within, kind)
 		case !m.IsWord || !isSameGroup:
 		case endsWith(kind.Kind, m.Kind), isPlural(kind.Kind, plural) && endsWith(kind.Kind, singular):
 			endings = append(endings, kind)
@@ -48,6 +50,12 @@ func Kinds(by graph.ID, m *Mention, served iter.Seq2[graph.Kind, string]) []grap
 	return []graph.Kind{slices.MaxFunc(within, func(a, b graph.Kind) int { // Prefer SecurityGroup to Group.
 		return cmp.Or(cmp.Compare(len(a.Kind), len(b.Kind)), cmp.Compare(a.Kind, b.Kind))
 	})}
+}
+
+// isSimple reports whether a kind is one of those of Kubernetes to which many custom resources refer by a text only,
+// such as tlsSecret: web.
+func isSimple(kind graph.Kind) bool {
+	return kind.Group == "" && slices.Contains([]string{"ConfigMap", "Secret", "Service", "ServiceAccount"}, kind.Kind)
 }
 
 func sortByDistance(by graph.ID, kinds []graph.Kind) {

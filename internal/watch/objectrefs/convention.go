@@ -63,7 +63,8 @@ func (c *conventions) add(path []string, found Convention) {
 	_, isObject := kindOfObjectMember(key)
 	_, hasDefault := defaultKindOf(key)
 	found.Via = strings.Join(path, ".")
-	if isName || isObject || hasDefault || isOutput(&c.by, found.Via) {
+	isListed := isName && !found.IsObject || (isObject || hasDefault) && found.IsObject
+	if isListed || isOutput(&c.by, found.Via) {
 		return // The function Of returns this reference, or it is none.
 	}
 	c.found = append(c.found, found)

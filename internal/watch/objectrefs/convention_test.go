@@ -22,11 +22,13 @@ func TestConventions(t *testing.T) {
 		`{"gateway":"b/a"}`:                                        {"gateway // b/a"},
 		`{"target":{"kind":"A","apiVersion":"x/v1","name":"a"}}`:   {"target x/A /a object plain"},
 		`{"workflowTemplateRef":{"name":"a","clusterScope":true}}`: {"ClusterworkflowTemplate // /a object ref"},
+		`{"tls":{"secret":"a"},"service":"b"}`:                     {"secret // /a", "service // /b"},
 		// No references:
 		`{"middlewares":[{"name":"a@file"}]}`:                     nil,
 		`{"clusterRef":{"name":"a","optional":true}}`:             nil,
 		`{"projectRef":{"name":"a","external":"b"}}`:              {"external // /b"},
 		`{"taskRef":{"name":"a"},"secretName":"b"}`:               nil, // The function Of returns these references.
+		`{"secret":{"name":"a"},"service":{"name":"b"}}`:          nil, // The same.
 		`{"volumeSnapshotRef":{"name":"a"}}`:                      nil, // The controller creates this object.
 		`{"forProvider":{"roleName":"a"}}`:                        nil,
 		`{"image":"registry.example.com/app:1","title":"A b"}`:    nil,
