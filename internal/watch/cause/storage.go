@@ -31,8 +31,8 @@ func claim(s *subject.Subject) *verdict.Verdict {
 	if target != nil && !isStatic {
 		return s.ReportMissing(target, verdict.Failed)
 	}
-	if source := s.FirstMissing(subject.In("spec.dataSource")); source != nil && source.Resource != "" {
-		return s.ReportMissing(source, verdict.Failed)
+	if v := unfilled(s); v != nil {
+		return v
 	}
 	if v := claimedVolume(s, &o); v != nil {
 		return v
@@ -57,6 +57,18 @@ func claim(s *subject.Subject) *verdict.Verdict {
 		return nil // The storage class possibly delays the volume until a pod uses the claim.
 	}
 	return overdueClaim(s, whyUnbound(s, &o))
+}
+
+// unfilled explains a claim by the object from which its volume gets data, such as a VolumeSnapshot.
+func unfilled(s *subject.Subject) *verdict.Verdict {
+	isSource := subject.In("spec.dataSource")
+	if source := s.FirstMissing(isSource); source != nil && source.Resource != "" {
+		return s.ReportMissing(source, verdict.Failed)
+	}
+	if source := s.Worst(slices.Collect(s.Used(isSource))); source != nil {
+		return s.Inherit(source, verdict.Degraded, "Waits for data from "+source.String()+": ")
+	}
+	return nil
 }
 
 // whyUnbound returns the likely reason why no volume is bound to a claim.
