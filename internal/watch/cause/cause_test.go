@@ -40,6 +40,15 @@ func (o *object) UID() string             { return o.uid }
 func (o *object) Created() time.Time      { return o.created }
 func (o *object) JSON() ([]byte, error)   { return o.text, nil }
 
+// Cell returns the type of a Secret, as in the table of the API server.
+func (o *object) Cell(at int) []byte {
+	var secret struct{ Type json.RawMessage }
+	if at != 1 || json.Unmarshal(o.text, &secret) != nil {
+		return nil
+	}
+	return secret.Type
+}
+
 // cluster contains the objects of a fixture. All resources are known completely.
 type cluster struct {
 	*graph.Graph

@@ -37,6 +37,9 @@ func pod(s *subject.Subject) *verdict.Verdict {
 	if target := s.FirstMissing(func(u *graph.Use) bool { return explainsPod(s, u, &p) }); target != nil {
 		return s.ReportMissing(target, verdict.Failed)
 	}
+	if v := unusedPullSecret(s); v != nil {
+		return v
+	}
 	if v := placement.Pinned(s, &p); v != nil {
 		return v
 	}

@@ -66,6 +66,15 @@ func IDOf(o *verdict.Object) graph.ID {
 	return graph.NewID(graph.Kind{Group: group, Kind: o.Kind}, o.Namespace, o.Name)
 }
 
+// Cell returns the text in a column of an object's row in the table of the API server, or "". It is also known for an
+// object of which only the metadata is read.
+func Cell(o Object, column int) (text string) {
+	if row, ok := o.(interface{ Cell(at int) []byte }); ok {
+		_ = json.Unmarshal(row.Cell(column), &text) // Another cell than a text stays empty.
+	}
+	return text
+}
+
 // Decode decodes the JSON text of an object. A member that is not in the text stays zero. If the object is nil, all
 // members stay zero.
 func Decode[T any](o Object) (value T) {

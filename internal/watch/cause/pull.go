@@ -1,0 +1,43 @@
+package cause
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// pullDenied matches the message of a registry that requires other credentials, or none of which were sent.
+var pullDenied = regexp.MustCompile(`(?i)\b(denied|unauthorized|authorization|authentication|credentials|401|403)\b`)
+
+// unusedPullSecret explains a denied pull by a pull Secret that the kubelet does not use because of its type, unless the
+// pod has another one.
+func unusedPullSecret(s *subject.Subject) *verdict.Verdict {
+	if !slices.Contains([]string{"ErrImagePull", "ImagePullBackOff"}, s.Own.Reason) ||
+		!pullDenied.MatchString(s.Own.Sentence) {
+		return nil
+	}
+	var unused *neighbor.Neighbor
+	var unusedType string
+	for n := range s.Used(func(u *graph.Use) bool { return strings.HasSuffix(u.Via, "imagePullSecrets") }) {
+		secretType := neighbor.Cell(n.Object, secretTypeColumn)
+		switch isPrinted := secretType == "Opaque" || strings.HasPrefix(secretType, "kubernetes.io/"); {
+		case !isPrinted, secretType == "kubernetes.io/dockerconfigjson", secretType == "kubernetes.io/dockercfg":
+			return nil
+		case unused == nil:
+			unused, unusedType = &n, secretType
+		}
+	}
+	if unused == nil {
+		return nil
+	}
+	return s.ExplainBy(unused, s.Own.Severity, s.Own.Reason, s.Own.Sentence+". "+unused.String()+" has the type "+
+		unusedType+", but the kubelet pulls images only with kubernetes.io/dockerconfigjson or kubernetes.io/dockercfg")
+}
+
+// secretTypeColumn is the column TYPE of the table of Secrets. The type is no part of their metadata.
+const secretTypeColumn = 1
