@@ -23,19 +23,7 @@ func custom(s *subject.Subject) *verdict.Verdict {
 	if v := superseded(s); v != nil {
 		return v
 	}
-	if s.Own.Severity != verdict.OK {
-		if target := s.FirstMissing(nil); target != nil && (target.Resource != "" || s.Own.Severity.IsProblem()) {
-			severity := verdict.Degraded
-			if s.Own.Severity == verdict.Progressing {
-				severity = verdict.Failed
-			}
-			return s.ReportMissing(target, severity)
-		}
-	}
-	if v := mention.MissingObject(s); v != nil {
-		return v
-	}
-	if v := mention.MissingReference(s); v != nil {
+	if v := missing(s); v != nil {
 		return v
 	}
 	if s.Own.Severity > verdict.OK {
@@ -48,6 +36,30 @@ func custom(s *subject.Subject) *verdict.Verdict {
 		return s.Inherit(worst, verdict.Degraded, worst.String()+": ")
 	}
 	return explained(s)
+}
+
+// missing explains a custom resource by a missing object to which it refers. An object that its message names precedes
+// other ones.
+func missing(s *subject.Subject) *verdict.Verdict {
+	target := mention.MissingUse(s)
+	if target != nil && mention.IsNamed(s, target) {
+		return reportMissing(s, target)
+	}
+	if v := mention.MissingObject(s); v != nil {
+		return v
+	}
+	if v := mention.MissingReference(s, target != nil); v != nil || target == nil {
+		return v
+	}
+	return reportMissing(s, target)
+}
+
+func reportMissing(s *subject.Subject, target *neighbor.Neighbor) *verdict.Verdict {
+	severity := verdict.Degraded
+	if s.Own.Severity == verdict.Progressing {
+		severity = verdict.Failed
+	}
+	return s.ReportMissing(target, severity)
 }
 
 // virtualService explains a VirtualService of Istio like any custom resource, or by a subset that does not exist.

@@ -41,6 +41,10 @@ var (
 	// gateway not found: "public"`.
 	missingKind = regexp.MustCompile(kindWords +
 		`(["'` + "`" + `]? (?:not found|does not exist|is missing)(?:: ?| named ))` + objectName + `$`)
+	// kindAfterName and kindOfVersion match other forms of a kind with its group: `"shop, Group/Kind: example.com/Widget"`
+	// and `example.com/v1, Kind=Widget shop`.
+	kindAfterName = regexp.MustCompile(`"?\b([a-z0-9][a-z0-9./-]*), Group/Kind: ?([a-z0-9.-]+)/([A-Za-z]+)"?`)
+	kindOfVersion = regexp.MustCompile(`"?\b([a-z0-9][a-z0-9.-]*)/v[a-z0-9]+, Kind=([A-Za-z]+)"?[ ,:]+`)
 	// namespacePattern matches a namespace in a message.
 	namespacePattern = regexp.MustCompile(`\bin (?:the )?namespace ["'` + "`" + `]?([a-z0-9-]+)`)
 	// objectPattern matches the kind and the name of an object in a message, such as "Deployment/shop/api" or
@@ -121,6 +125,7 @@ func MissingCause(s *subject.Subject, message string) *verdict.Cause {
 
 // firstMissing returns the missing object that a text names first, or nil.
 func firstMissing(s *subject.Subject, text string, patterns []*regexp.Regexp) *neighbor.Neighbor {
+	text = kindAfterName.ReplaceAllString(kindOfVersion.ReplaceAllString(text, "$2.$1 "), `$3.$2 "$1"`)
 	for _, pattern := range patterns {
 		for _, found := range pattern.FindAllStringSubmatch(text, maxMentions) {
 			candidates := namedCandidates(s, found)

@@ -29,10 +29,41 @@ type target struct {
 	isSure bool
 }
 
+// MissingUse returns the missing object to which a custom resource refers, or nil. Of several, it returns the first one
+// that a message of the resource names. If the resource has a status, but neither a verdict of its own nor a message
+// about an error, a reference must include the kind: its controller possibly does not need an object with a name only.
+func MissingUse(s *subject.Subject) *neighbor.Neighbor {
+	if s.Own.Severity == verdict.OK {
+		return nil
+	}
+	isCalm := s.Own.Severity == verdict.None && hasStatus(s) && len(messages(s)) == 0
+	var first *neighbor.Neighbor
+	canMiss := func(u *graph.Use) bool { return !u.Optional && (!isCalm || !strings.HasSuffix(u.Via, "Name")) }
+	for n := range s.Used(canMiss) {
+		isKnown := n.Resource != "" || s.Own.Severity.IsProblem()
+		if n.Presence != neighbor.Missing || !isKnown {
+			continue
+		}
+		if IsNamed(s, &n) {
+			return &n
+		}
+		if first == nil {
+			first = &n
+		}
+	}
+	return first
+}
+
+// IsNamed reports whether a message of the subject contains the name of an object.
+func IsNamed(s *subject.Subject, n *neighbor.Neighbor) bool {
+	return slices.ContainsFunc(messages(s), func(text string) bool { return containsName(text, n.ID.Name()) })
+}
+
 // MissingReference explains a custom resource by a missing object to which its spec refers by a convention. If the
 // reference is not sure, a message must name the object. If the resource has no verdict of its own, a sure reference
-// also needs such a message, unless the member contains only the reference and the resource has no status.
-func MissingReference(s *subject.Subject) *verdict.Verdict {
+// also needs such a message, unless the member contains only the reference and the resource has no status. If mustName
+// is true, a message must always name the object.
+func MissingReference(s *subject.Subject, mustName bool) *verdict.Verdict {
 	if s.Own.Severity == verdict.OK {
 		return nil
 	}
@@ -46,6 +77,7 @@ func MissingReference(s *subject.Subject) *verdict.Verdict {
 	}
 	for _, t := range targets(s, include) {
 		isKnown := t.isSure && (s.Own.Severity != verdict.None || isBare(t.by) && !hasStatus(s))
+		isKnown = isKnown && !mustName
 		isNamed := isNamedMissing(s, &t, texts)
 		if t.Presence == neighbor.Missing && (isKnown || isNamed) && !isSuspended(s) {
 			v := s.ReportMissing(&t.Neighbor, verdict.Degraded)
@@ -157,7 +189,8 @@ func hasStatus(s *subject.Subject) bool {
 func isSure(s *subject.Subject, c *objectrefs.Convention, n *neighbor.Neighbor) bool {
 	plural := n.Resource[strings.LastIndexByte(n.Resource, '/')+1:]
 	word := cmp.Or(c.Kind, c.Word)
-	isExact := strings.EqualFold(word, n.ID.Kind.Kind) || strings.EqualFold(word, plural)
+	canBeSure := c.Kind != "" || n.ID.Group != "" // The member secret can also be the secret itself.
+	isExact := canBeSure && (strings.EqualFold(word, n.ID.Kind.Kind) || strings.EqualFold(word, plural))
 	isNames := !c.IsObject && c.IsPlain && isCompound(n.ID.Kind.Kind) // Such as ipAddressPools: [public].
 	return isExact && (c.IsObject || isNames) && (c.IsRef || c.IsPlain && n.ID.Group == s.ID.Group)
 }
