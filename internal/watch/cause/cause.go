@@ -24,7 +24,7 @@ func Of(c neighbor.Cluster, n neighbor.Neighbor) *verdict.Verdict {
 	if v == nil {
 		v = lastWarning(s)
 	}
-	if v != nil {
+	if v = mention.Named(s, v); v != nil {
 		s.Complete(v)
 	}
 	return v

@@ -92,11 +92,15 @@ func (s *Subject) stillApplies(n *neighbor.Neighbor) bool {
 		found.Object != nil && isAboutContent(n, root)
 }
 
-// isAboutContent reports whether the content of a cause is wrong, such as the ports of a Service, although the cause
-// has no problem itself. Such a neighbor never inherits from the subject, so they cannot keep each other's verdict.
+// isAboutContent reports whether the content or the permissions of a cause are wrong, such as the ports of a Service,
+// although the cause has no problem itself. Such a cause never inherits from the neighbor, so they cannot keep each
+// other's verdict.
 func isAboutContent(n *neighbor.Neighbor, root *verdict.Cause) bool {
-	return n.ID.Group == "admissionregistration.k8s.io" && root.Kind == "Service" ||
-		n.ID.Kind.Kind == "Service" && root.Kind == "EndpointSlice"
+	switch root.Kind {
+	case "ConfigMap", "Secret", "Service", "ServiceAccount", "StorageClass":
+		return n.Object.Verdict().Unpack().Via == nil
+	}
+	return n.ID.Kind.Kind == "Service" && root.Kind == "EndpointSlice"
 }
 
 // maxSteps limits how many objects isReported follows on the path of an inherited verdict.
@@ -114,7 +118,7 @@ func isReported(s *Subject, n *neighbor.Neighbor, root *verdict.Cause) bool {
 			return false
 		}
 		if v.Via == nil {
-			return n.Object.Verdict().Own().Severity() > verdict.OK
+			return n.Object.Verdict().Own().Severity() > verdict.OK || isAboutContent(n, root)
 		}
 		next := s.Find(neighbor.IDOf(v.Via))
 		n = &next

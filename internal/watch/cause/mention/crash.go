@@ -1,0 +1,163 @@
+package mention
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+const (
+	hostName = `([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)`
+	quote    = "[\"'`]?"
+)
+
+// hostPattern matches a message about a host name that DNS does not resolve. The name is in one of the groups. The
+// messages are from nginx, Go, Node.js, PHP, Java, curl, BusyBox, PostgreSQL, MySQL, Python and the C library.
+var hostPattern = regexp.MustCompile(`\bhost not found in (?:upstream )?` + quote + hostName +
+	`|\blookup ` + hostName + `(?: on [0-9a-f.:\[\]]+)?: no such host` +
+	`|\bgetaddrinfo (?:ENOTFOUND|EAI_AGAIN|for) ` + hostName +
+	`|\b(?:UnknownHostException: |[Rr]esolve host(?:name)?(?: address)?:? |[Uu]nknown host: )` + quote + hostName +
+	`|\b(?:bad address|could not translate host name|[Uu]nknown (?:MySQL server )?host|resolve) ["']` + hostName +
+	`["'](?:$|[ ,.:;)])` +
+	`|\b` + hostName + `(?::\d+|["'])[:.] (?:Name or service not known|Name does not resolve)` +
+	`|\b(?:Name or service not known|Name does not resolve) \(` + hostName + `:\d`)
+
+// crashCause returns what the message of a container of a pod names as the reason for its end: a Service that does not
+// exist, or the ConfigMap or Secret that contains a wrong file. Otherwise, it returns nil.
+func crashCause(s *subject.Subject) *verdict.Cause {
+	p := neighbor.Decode[corev1.Pod](s.Object)
+	if !slices.ContainsFunc(slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses), hasEnded) {
+		return nil
+	}
+	if host := firstGroup(hostPattern, s.Own.Sentence); host != "" {
+		return missingService(s, &p, host)
+	}
+	return wrongFile(s, &p)
+}
+
+func hasEnded(c corev1.ContainerStatus) bool {
+	return c.State.Terminated != nil || c.LastTerminationState.Terminated != nil
+}
+
+// missingService returns the Service to which a host name belongs, if it does not exist.
+func missingService(s *subject.Subject, p *corev1.Pod, host string) *verdict.Cause {
+	dns := p.Spec.DNSPolicy
+	if dns == corev1.DNSDefault || dns == corev1.DNSNone ||
+		p.Spec.HostNetwork && dns != corev1.DNSClusterFirstWithHostNet {
+		return nil // The pod does not use the DNS server of the cluster.
+	}
+	namespace, name := serviceOf(s, host)
+	if name == "" {
+		return nil
+	}
+	candidates := s.Named(s.ID, &neighbor.Mention{Kind: "Service", Namespace: namespace, Name: name})
+	if len(candidates) == 0 || slices.ContainsFunc(candidates, func(n neighbor.Neighbor) bool {
+		return n.Presence != neighbor.Missing
+	}) {
+		return nil
+	}
+	return withMessage(s.Own.Sentence, s.MissingCause(&candidates[0]))
+}
+
+// serviceOf returns the namespace and the name of the Service to which a host name belongs, such as db, db.shop or
+// mysql-0.db.shop.svc.cluster.local. The name is empty if the host is possibly outside the cluster.
+func serviceOf(s *subject.Subject, host string) (namespace, name string) {
+	part := strings.Split(host, ".")
+	if at := slices.Index(part, "svc"); at >= 2 {
+		return part[at-1], part[at-2]
+	}
+	switch isLocal := host == "localhost" || !strings.ContainsFunc(host, func(r rune) bool { return r >= 'a' }); {
+	case isLocal || len(part) > 2:
+		return "", ""
+	case len(part) == 1:
+		return s.ID.Namespace(), host
+	}
+	if n := s.Find(graph.NewID(graph.Kind{Kind: "Namespace"}, "", part[1])); n.Object == nil {
+		return "", ""
+	}
+	return part[1], part[0]
+}
+
+var (
+	filePattern = regexp.MustCompile(`(?:^|[\s"'(=:\[<` + "`" + `])(/[\w.@+-]+(?:/[\w.@+-]+)*)`)
+	// fileError matches an error about the content or the existence of a file.
+	fileError = regexp.MustCompile(`(?i)\b(pars(?:e|er|ing)|syntax|invalid|unknown|unexpected|unrecognized|unsupported|` +
+		`malformed|unmarshal(?:ing)?|decod(?:e|ing)|directive|duplicate|yaml|json|toml|xml|PEM|emerg|undefined|` +
+		`(?:cannot|can't|could not|couldn't|unable to|failed to) (?:\w+ )?(?:load|read|open|find|parse|stat)|` +
+		`no such file|not a directory|not found|does(?: not|n't) exist)\b`)
+	// scriptPattern matches the name of a script, which can fail because of everything that it runs.
+	scriptPattern = regexp.MustCompile(`\.(sh|bash|py|[cm]?js|ts|rb|pl|php|lua|groovy|sql|jar)$`)
+	// scriptError matches an error about the text of a script.
+	scriptError = regexp.MustCompile(`(?i)\b(syntax ?error|bad interpreter)\b`)
+)
+
+// wrongFile returns the ConfigMap or the Secret that contains the file about which a container reports an error, or
+// nil.
+func wrongFile(s *subject.Subject, p *corev1.Pod) *verdict.Cause {
+	text := s.Own.Sentence
+	if elsewhereError.MatchString(text) {
+		return nil
+	}
+	for _, found := range filePattern.FindAllStringSubmatch(text, maxMentions) {
+		file, isWrong := strings.TrimRight(found[1], "."), fileError
+		v := volumeAt(p, file, text)
+		if v == nil {
+			continue // The file is in the image, such as the program itself.
+		}
+		if scriptPattern.MatchString(file) {
+			isWrong = scriptError
+		}
+		if v.Projected != nil && len(v.Projected.Sources) > 1 || !isWrong.MatchString(text) {
+			return nil // The file can be from any of the sources, such as a token.
+		}
+		for _, kind := range []string{"ConfigMap", "Secret"} {
+			for _, id := range contents(v, s.ID.Namespace(), kind) {
+				_, owners := s.References(id)
+				switch n := s.Find(id); {
+				case len(owners) > 0: // A controller writes the content, so the object is rarely the one to correct.
+				case n.Object != nil:
+					return &verdict.Cause{Object: neighbor.ObjectOf(&n), Sentence: text}
+				case n.Presence == neighbor.Missing && isOptional(v) && symptom.NamesMissing(text):
+					return withMessage(s.Own.Sentence, s.MissingCause(&n))
+				}
+			}
+		}
+		return nil
+	}
+	return nil
+}
+
+// isOptional reports whether a pod starts without the object whose content a volume contains.
+func isOptional(v *corev1.Volume) bool {
+	return v.ConfigMap != nil && ptr.Deref(v.ConfigMap.Optional, false) ||
+		v.Secret != nil && ptr.Deref(v.Secret.Optional, false)
+}
+
+// volumeAt returns the volume with a file of a container, or nil. The text starts with the name of the container.
+func volumeAt(p *corev1.Pod, file, text string) *corev1.Volume {
+	longest, volume := "", ""
+	for _, c := range slices.Concat(p.Spec.InitContainers, p.Spec.Containers) {
+		for _, m := range c.VolumeMounts {
+			at := strings.TrimRight(m.MountPath, "/")
+			isBelow := file == at || strings.HasPrefix(file, at+"/")
+			if isBelow && len(at) > len(longest) && strings.Contains(text, "ontainer "+c.Name+":") {
+				longest, volume = at, m.Name
+			}
+		}
+	}
+	for n := range p.Spec.Volumes {
+		if v := &p.Spec.Volumes[n]; v.Name == volume {
+			return v
+		}
+	}
+	return nil
+}

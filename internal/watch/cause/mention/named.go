@@ -1,0 +1,129 @@
+package mention
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// Named adds the object that a sentence names as the cause to the verdict v of a rule, unless v has a cause. If v is
+// nil, Named explains the subject's own sentence.
+func Named(s *subject.Subject, v *verdict.Verdict) *verdict.Verdict {
+	switch {
+	case s.ID.Kind.Kind == "Event":
+		return v
+	case v != nil:
+		if v.Cause == nil && v.Severity.IsProblem() {
+			v.Cause = namedCause(s, v.Sentence)
+		}
+		return v
+	case !s.Own.Severity.IsProblem():
+		return nil
+	}
+	c := namedCause(s, s.Own.Sentence)
+	if c == nil && s.ID.Kind == (graph.Kind{Kind: "Pod"}) {
+		c = crashCause(s)
+	}
+	if c == nil {
+		return nil
+	}
+	return s.Explain(s.Own.Severity, s.Own.Reason, c.Sentence, c)
+}
+
+// accountPermission matches a message of the API server about a service account without a permission, such as `User
+// "system:serviceaccount:shop:api" cannot list resource "pods"`.
+var accountPermission = regexp.MustCompile(`\bsystem:serviceaccount:([a-z0-9-]+):([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)` +
+	`\\?["'` + "`" + `]?,? (?:cannot|can't|may not|is not (?:allowed|authorized|permitted)|does not have|is missing|lacks)\b`)
+
+// withMessage adds a message to the sentence about a missing object, because the object alone does not show what fails.
+func withMessage(text string, c *verdict.Cause) *verdict.Cause {
+	c.Sentence = text + ". " + c.Sentence
+	return c
+}
+
+// namedCause returns the object that a sentence names and whose permissions or content are wrong, or nil. The object
+// itself can have no problem.
+func namedCause(s *subject.Subject, sentence string) *verdict.Cause {
+	if _, rbac, ok := strings.Cut(sentence, "RBAC: "); ok { // A binding of the account refers to a missing role.
+		if c := MissingCause(s, rbac); c != nil {
+			return withMessage(sentence, c)
+		}
+	}
+	if found := accountPermission.FindStringSubmatch(sentence); found != nil {
+		n := s.Find(graph.NewID(graph.Kind{Kind: "ServiceAccount"}, found[1], found[2]))
+		if n.Object == nil {
+			return nil // It was deleted, or it is not known.
+		}
+		subject.Follow(s, &n)
+		return &verdict.Cause{Object: neighbor.ObjectOf(&n), Sentence: sentence}
+	}
+	if !contentError.MatchString(sentence) || elsewhereError.MatchString(sentence) {
+		return nil
+	}
+	for n := range s.Used(func(u *graph.Use) bool { return !u.Optional }) {
+		if isContent(&n) && namesContent(sentence, &n) {
+			return &verdict.Cause{Object: neighbor.ObjectOf(&n), Sentence: sentence}
+		}
+	}
+	if !resource.IsCustom(s.ID.Group) {
+		return nil
+	}
+	for _, t := range targets(s, nil) {
+		if isContent(&t.Neighbor) && namesContent(sentence, &t.Neighbor) {
+			return &verdict.Cause{Object: neighbor.ObjectOf(&t.Neighbor), Sentence: sentence}
+		}
+	}
+	return nil
+}
+
+var (
+	// contentError matches an error about the content of an object.
+	contentError = regexp.MustCompile(`(?i)\b(keys?|fields?|entry|type|ports?|protocol|annotations?|invalid|malformed|empty|` +
+		`unsupported|unexpected|expected|parse|parsing|decod(?:e|ing)|unmarshal(?:ing|ling)?|contain|missing|PEM|expired)\b`)
+	// elsewhereError matches an error about a server or about permissions, which the content of an object rarely causes.
+	elsewhereError = regexp.MustCompile(`(?i)\b(connection|connect|timeout|timed out|deadline|no such host|unreachable|` +
+		`dial|lookup|resolv(?:e|ing) (?:host|address|server)|permission|denied|forbidden|not permitted|read-only|no space|quota|` +
+		`out of memory|status code|temporar(?:y|ily)|x509|TLS handshake)\b`)
+)
+
+// isContent reports whether an object exists that no controller checks, so that its content can be wrong although it
+// has no problem.
+func isContent(n *neighbor.Neighbor) bool {
+	switch n.ID.Kind {
+	case graph.Kind{Kind: "ConfigMap"}, graph.Kind{Kind: "Secret"}, graph.Kind{Kind: "Service"},
+		graph.Kind{Group: "storage.k8s.io", Kind: "StorageClass"}:
+		return n.Object != nil
+	}
+	return n.Object != nil && resource.IsCustom(n.ID.Group) && n.Object.Verdict().Severity() == verdict.None
+}
+
+// namesContent reports whether a sentence contains the kind and the name of an object, but does not call the object
+// missing. At most three words are between them. A name without a hyphen is possibly another word, so it must directly
+// follow the kind or be in quotation marks. An object that the sentence calls missing was created afterward.
+func namesContent(sentence string, n *neighbor.Neighbor) bool {
+	name := n.ID.Name()
+	if !strings.Contains(sentence, name) {
+		return false
+	}
+	before := `(?: [A-Za-z-]+){0,3}[ :/=]+` + quote
+	if !strings.Contains(name, "-") {
+		before = `(?:[ :/=]+` + quote + `|(?: [A-Za-z-]+){1,3}[ :=]+["'` + "`" + `])`
+	}
+	pattern := regexp.MustCompile(`(?i:\b` + regexp.QuoteMeta(n.ID.Kind.Kind) + `s?)` + before +
+		`(?:([a-z0-9-]+)/)?` + regexp.QuoteMeta(name) + `(?:[^a-z0-9/.-]|\.?$|\.[^a-z0-9])`)
+	found := pattern.FindStringSubmatch(sentence)
+	if found == nil || found[1] != "" && found[1] != n.ID.Namespace() {
+		return false
+	}
+	for _, missing := range missingPattern.FindAllStringSubmatch(sentence, maxMentions) {
+		if strings.TrimRight(missing[6], ".-") == n.ID.Name() {
+			return false
+		}
+	}
+	return true
+}
