@@ -18,22 +18,15 @@ func (r *result) applyPhase(o object.Object) {
 	}
 	phase := cmp.Or(o.Text("status", "phase"), o.Text("status", "state"))
 	switch strings.ToLower(phase) {
-	case "failed", "error", "errored", "failure", "degraded", "unhealthy", "crashed", "lost":
+	case "failed", "error", "errored", "failure", "crashed", "lost":
 		r.Status, r.severity, r.reason = Failed, verdict.Failed, phase
-		if strings.EqualFold(phase, "degraded") || strings.EqualFold(phase, "unhealthy") {
-			r.severity = verdict.Degraded
-		}
+	case "degraded", "unhealthy":
+		r.Status, r.severity, r.reason = Failed, verdict.Degraded, phase
 	case "succeeded", "success", "completed", "complete", "ready", "healthy", "available", "bound", "deployed":
 	default:
 		return // Other words have no common meaning.
 	}
-	r.Summary = phase
-	for _, member := range []string{"message", "reason", "error"} {
-		if text := o.Text("status", member); text != "" {
-			r.Summary = phase + ": " + text
-			break
-		}
-	}
+	r.Summary = strings.TrimSuffix(phase+": "+symptom.Explanation(o, r.Status == Failed), ": ")
 }
 
 // customSettleTime is the time after which the progress of a custom resource is overdue. It is long, because some

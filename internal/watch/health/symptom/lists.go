@@ -26,26 +26,34 @@ func listedError(status members) string {
 	return ""
 }
 
-// firstError returns the first error in a member that lists errors or messages.
+// firstError returns the first error in a member that lists errors, problems or messages.
 func firstError(o members) string {
 	for _, name := range slices.Sorted(maps.Keys(o)) {
-		items, _ := o[name].([]any)
-		isErrors := name == "errors" || strings.HasSuffix(name, "Errors")
-		isMessages := name == "messages" || strings.HasSuffix(name, "Messages")
-		if !isErrors && !isMessages || isHistory(name) {
+		words := split(name)
+		if isHistory(name) || len(words) == 0 {
 			continue
 		}
+		items, _ := o[name].([]any)
 		for _, item := range items[:min(len(items), maxItems)] {
-			text, _ := item.(string)
-			if child, ok := item.(map[string]any); ok && (isErrors || isErrorLevel(child)) {
-				text = textOf(child)
-			} else if isMessages {
-				continue // The item is a plain text. Without a level, it cannot be recognized as an error.
-			}
-			if text = strings.TrimSpace(text); text != "" {
+			if text := strings.TrimSpace(errorOf(words[len(words)-1], item)); text != "" {
 				return text
 			}
 		}
+	}
+	return ""
+}
+
+// errorOf returns the text of an item in a list of errors, problems or messages, or "". A plain text in a list of
+// messages cannot be recognized as an error. A problem can have a level that does not mean an error.
+func errorOf(list string, item any) string {
+	text, _ := item.(string)
+	child, isObject := item.(map[string]any)
+	switch {
+	case list == "errors" && isObject, list == "problems" && isObject && !hasLevel(child),
+		(list == "problems" || list == "messages") && isErrorLevel(child):
+		return textOf(child)
+	case list == "errors", list == "problems":
+		return text
 	}
 	return ""
 }
@@ -60,9 +68,16 @@ func isHistory(name string) bool {
 	})
 }
 
+// levels are the members of a message that contain its level.
+var levels = []string{"level", "severity", "type"} //nolint:gochecknoglobals // Constant.
+
+func hasLevel(message members) bool {
+	return slices.ContainsFunc(levels[:2], func(member string) bool { return message.text(member) != "" })
+}
+
 // isErrorLevel reports whether a message has a level that means an error.
 func isErrorLevel(message members) bool {
-	for _, member := range []string{"level", "severity", "type"} {
+	for _, member := range levels {
 		switch strings.ToLower(message.text(member)) {
 		case "error", "fatal", "critical":
 			return true

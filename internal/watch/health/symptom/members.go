@@ -24,6 +24,23 @@ func explanation(status members, include func(string) bool, further ...string) s
 	return ""
 }
 
+// stateText returns the text in a status that explains a bad state, or "". It prefers a text to a single word.
+func stateText(status members) string {
+	isText := func(text string) bool { return strings.Contains(text, " ") }
+	isAny := func(string) bool { return true }
+	return cmp.Or(explanation(status, isText), errorIn(status), namedError(status), explanation(status, isAny))
+}
+
+// Explanation returns the text in the status of an object that explains its phase. It returns "" if there is none. For
+// a good phase, it ignores errors of other members than message, reason and error.
+func Explanation(o map[string]any, isBad bool) string {
+	status := members(o).child("status")
+	if isBad {
+		return stateText(status)
+	}
+	return cmp.Or(status.text("message"), status.text("reason"), status.text("error"))
+}
+
 // badPhase finds a word for a failure in the members that summarize a status, such as phase and health. The state can
 // also be a sentence, or a warning about an error.
 func badPhase(status members, conditions []condition, isOK bool) *Symptom {
@@ -42,7 +59,7 @@ func badPhase(status members, conditions []condition, isOK bool) *Symptom {
 		if isBadSentence(word) {
 			s.Reason = "Error"
 		}
-		if text := cmp.Or(explanation(status, func(string) bool { return true }), errorIn(status)); text != "" {
+		if text := stateText(status); text != "" {
 			s.Sentence = word + ": " + text
 		} else {
 			s.Sentence = "status." + strings.Join(member, ".") + ": " + word + otherStates(status, member[0])
@@ -88,8 +105,13 @@ func isPhase(member string) bool {
 	return !slices.Contains([]string{"health", "healthStatus", "robustness"}, member)
 }
 
+// subjects are members of a status that describe the object as such, and not one of several parts.
+var subjects = []string{ //nolint:gochecknoglobals // Constant.
+	"state", "status", "health", "cluster", "database", "instance", "server",
+}
+
 // stateMembers returns the paths of the members that summarize a status, the most general first. Such a member is at
-// the top of the status, as lifecycleState, or in one of its members, as applicationState.state.
+// the top of the status, as lifecycleState, or in one of its members, as applicationState.state and cluster.status.
 func stateMembers(status members) (paths [][]string) {
 	for _, member := range []string{"phase", "state", "status", "health", "healthStatus", "robustness"} {
 		paths = append(paths, []string{member})
@@ -101,7 +123,7 @@ func stateMembers(status members) (paths [][]string) {
 				paths = append(paths, []string{name})
 			}
 		case map[string]any:
-			if !isState(name) && name != "state" && name != "status" && name != "health" {
+			if !isState(name) && !slices.Contains(subjects, name) {
 				continue
 			}
 			for _, member := range []string{"phase", "state", "status", "lastObservedState"} {
@@ -152,14 +174,19 @@ func isBadWord(word string) bool {
 	if len(parts) == 2 && parts[0] == "not" {
 		return slices.Contains([]string{"ready", "healthy", "available", "found"}, parts[1])
 	}
-	// FailedOver is a good state: the replica works in place of another one.
-	isGood := func(part string) bool { return part == "over" || slices.Contains(negations, part) }
+	switch strings.Join(parts, " ") {
+	case "no quorum", "split brain", "timed out":
+		return true
+	}
+	// FailedOver is a good state: the replica works in place of another one. IdleTimeout is no failure.
+	isGood := func(part string) bool { return part == "over" || part == "idle" || slices.Contains(negations, part) }
 	return !slices.ContainsFunc(parts, isGood) &&
 		slices.ContainsFunc(parts, func(part string) bool {
 			return slices.Contains([]string{
 				"failed", "failure", "error", "errored", "degraded", "unhealthy", "faulted", "crashed", "unavailable",
 				"unreachable", "invalid", "rejected", "red", "unschedulable", "broken", "lost", "abnormal", "incompatible",
-				"aborted", "err", "critical",
+				"aborted", "err", "critical", "offline", "stalled", "stuck", "corrupt", "corrupted", "misconfigured",
+				"inconsistent", "timeout",
 			}, part)
 		})
 }
@@ -176,6 +203,15 @@ func errorMember(status members, _ []condition, isOK bool) *Symptom {
 	return &Symptom{Reason: cmp.Or(status.text("failureReason"), status.text("errorReason"), "Error"), Sentence: text}
 }
 
+// OwnError returns a sentence about a bad state or an error in the status of an object, without its conditions, or "".
+func OwnError(o map[string]any) string {
+	status := members(o).child("status")
+	if s := cmp.Or(badPhase(status, nil, false), errorMember(status, nil, false)); s != nil {
+		return s.Sentence
+	}
+	return ""
+}
+
 // errorIn returns the text of an error in a status, or "". A past error does not count.
 func errorIn(status members) string {
 	last := cmp.Or(status.text("lastError"), status.text("lastError", "message"), status.text("lastError", "description"))
@@ -187,6 +223,27 @@ func errorIn(status members) string {
 		status.text("errorDescription"), status.text("errorDetails"), last, listedError(status),
 		status.text("failureReason"), status.text("errorReason"),
 	))
+}
+
+// namedError returns the text of a member of a bad status whose name ends as lastSyncError and validationErrorMessage
+// do, or "".
+func namedError(status members) string {
+	for _, name := range slices.Sorted(maps.Keys(status)) {
+		words := split(name)
+		if n := len(words) - 1; n > 0 && slices.Contains([]string{"message", "reason", "text", "details"}, words[n]) {
+			words = words[:n]
+		}
+		isLast := words != nil && words[0] == "last"
+		isError := words != nil && slices.Contains([]string{"error", "failure"}, words[len(words)-1])
+		if !isError || isHistory(strings.TrimPrefix(name, "last")) || isLast && isPast(status) {
+			continue
+		}
+		text := messageIn(cmp.Or(status.text(name), textOf(status.child(name))))
+		if strings.Contains(text, " ") && !noErrorText.MatchString(text) { // A single word can be none or a time.
+			return text
+		}
+	}
+	return ""
 }
 
 // isPast reports whether the last error of a status is over, because the status has a later time. For example,

@@ -75,7 +75,7 @@ func partIn(part members, name string, depth int, left *int) *Symptom {
 		isGeneral := slices.Contains([]string{"status", "state", "phase", "health"}, key)
 		if (isGeneral || isState(key)) && isFailure(word) {
 			s := &Symptom{Reason: word, Sentence: name + ": " + word}
-			if text := shorten(cmp.Or(textOf(part), part.text("statusMessage"))); text != "" && text != word {
+			if text := shorten(cmp.Or(textOf(part), part.text("statusMessage"), namedError(part))); text != "" && text != word {
 				s.Sentence += ": " + text
 			}
 			return s

@@ -21,6 +21,28 @@ var (
 		"`" + `]? is (inactive|not active|not ready|suspended|stopped|paused)\b`)
 )
 
+// isOff reports whether a spec states that the object shall do nothing.
+func isOff(spec members) bool {
+	for name, value := range spec {
+		text, _ := value.(string)
+		switch name {
+		case "suspend", "suspended", "pause", "paused", "stop", "stopped", "hibernate", "hibernated":
+			if value == true || slices.Contains([]string{"true", "yes"}, strings.ToLower(text)) {
+				return true
+			}
+		case "running", "online", "active":
+			if value == false {
+				return true
+			}
+		case "state", "desiredState", "powerState", "runStrategy":
+			if slices.Contains([]string{"off", "offline", "stopped", "halted", "paused", "suspended"}, strings.ToLower(text)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // HasPausedController reports whether a person has stopped the controller of an object. The object then keeps its
 // state.
 func HasPausedController(o map[string]any) bool {

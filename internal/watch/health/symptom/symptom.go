@@ -37,10 +37,12 @@ func first(object members, isOK bool) *Symptom {
 	if found := unanswered(object); found != nil {
 		return found
 	}
-	if status == nil || object.child("spec")["replicas"] == int64(0) || isSuspended(object.child("spec"), conditions) {
+	spec := object.child("spec")
+	isEmpty := spec["replicas"] == int64(0) || spec["instances"] == int64(0)
+	if status == nil || isEmpty || isSuspended(spec, conditions) {
 		return nil
 	}
-	conditions = configured(conditions, object.child("spec"))
+	conditions = configured(conditions, spec)
 	parts := partConditions(status, generation, "listeners", "ancestors", "parents", "bindings")
 	isGood := isSummaryGood(status, conditions)
 	found := cmp.Or(endedRun(status, conditions, isOK), badTrue(conditions, isOK), badTrue(parts, isOK), badPart(parts))
@@ -78,7 +80,7 @@ func IsSuspended(o map[string]any) bool {
 }
 
 func isSuspended(spec members, conditions []condition) bool {
-	if spec["suspend"] == true || spec["suspended"] == true || spec["paused"] == true || spec["running"] == false {
+	if isOff(spec) {
 		return true
 	}
 	return hasIdle(conditions, "Ready", "Available", "Healthy", "Synced", "Reconciled") ||
@@ -153,9 +155,11 @@ func badFalse(_ members, conditions []condition, isOK bool) *Symptom {
 			continue
 		}
 		isBad := isUndecided || NamesMissing(c.message) || badReason.MatchString(c.reason) || isSummary(c.kind) ||
-			isAchievement(c.kind) && NamesError(c.message) || isFailure(c.message)
+			isAchievement(c.kind) && NamesError(c.message) || isFailure(c.message) || isImpossible(c.message)
 		if isOK {
-			isBad = failedReason.MatchString(c.reason) && NamesError(c.message) && !isOptional(c.kind)
+			hasFailed := failedReason.MatchString(c.reason)
+			isBad = !isOptional(c.kind) && (hasFailed && (NamesError(c.message) || isOutcome(c.kind)) ||
+				isOutcome(c.kind) && NamesError(c.message))
 		}
 		if isBad {
 			return symptomOf(c)
@@ -191,9 +195,16 @@ func isAchievement(kind string) bool {
 	}, words[len(words)-1])
 }
 
+// isOutcome reports whether a condition describes how the last run of a task ended, such as LastBackupSucceeded. The
+// object itself can work although the task failed.
+func isOutcome(kind string) bool {
+	words := split(kind[strings.LastIndexAny(kind, "./")+1:])
+	return len(words) > 1 && slices.Contains([]string{"succeeded", "successful", "success"}, words[len(words)-1])
+}
+
 // isOptional reports whether an object also works while a condition of the kind is False (Upgradeable, TestSucceeded).
 func isOptional(kind string) bool {
-	return strings.HasPrefix(kind, "Test") || strings.HasSuffix(kind, "able")
+	return slices.Contains(split(kind), "test") || strings.HasPrefix(kind, "Test") || strings.HasSuffix(kind, "able")
 }
 
 // Detail returns a sentence that explains the problem of an object. It returns "" if there is none, or if the summary
@@ -222,7 +233,11 @@ func Detail(o map[string]any, summary string) string {
 			}
 		}
 	}
-	if text := errorIn(status); text != "" && !strings.Contains(summary, text) {
+	text := errorIn(status)
+	if text == "" && badPhase(status, whole, false) != nil {
+		text = namedError(status)
+	}
+	if text != "" && !strings.Contains(summary, text) {
 		return text
 	}
 	part := cmp.Or(falsePart(parts, false), failedPart(status, false))
@@ -234,7 +249,7 @@ func Detail(o map[string]any, summary string) string {
 
 // isQuoted reports whether a summary contains a text of the object's status.
 func isQuoted(summary string, status members, conditions []condition) bool {
-	texts := []string{errorIn(status)}
+	texts := []string{errorIn(status), namedError(status)}
 	for _, member := range []string{"message", "reason", "statusMessage"} {
 		texts = append(texts, status.text(member))
 	}

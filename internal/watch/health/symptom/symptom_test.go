@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
@@ -12,7 +13,11 @@ import (
 func decode(t *testing.T, text string) map[string]any {
 	t.Helper()
 	o := map[string]any{}
-	if err := yaml.Unmarshal([]byte(text), &o); err != nil {
+	asJSON, err := yaml.YAMLToJSON([]byte(text))
+	if err == nil {
+		err = json.Unmarshal(asJSON, &o) // As in package object, a whole number is an int64.
+	}
+	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
 	return o
@@ -29,6 +34,7 @@ func TestFailedParts(t *testing.T) {
 		"{connections: [{state: error, statusMessage: no route}]}":                   "connection: error: no route",
 		"{clusters: {eu: {bundle: {bundleState: ErrApplied, message: conflict}}}}":   "bundle: ErrApplied: conflict",
 		"{nodes: [{node: n1, syncStatus: Failed, lastSyncError: x}]}":                "n1: Failed",
+		"{nodes: [{node: n1, syncStatus: Failed, lastSyncError: no free disk}]}":     "n1: Failed: no free disk",
 		"{components: {db: {replicas: [{id: r1, state: CREATE_FAILED, code: X1}]}}}": "r1: CREATE_FAILED: X1",
 		"{tags: [{conditions: [{type: ImportSuccess, status: 'False', message: not found}]}]}": "tag: ImportSuccess: " +
 			"not found",
@@ -185,6 +191,14 @@ func TestAchievements(t *testing.T) {
 		"type: PartiallyReady, status: 'True', message: waiting for one namespace":           false,
 		"type: Complete, message: 1 of 2 pods failed":                                        false,
 		"type: QuotaReserved, reason: Pending, message: couldn't assign flavors":             false,
+		"type: QuotaReserved, message: 'request > maximum capacity (16 > 8)'":                true,
+		"type: QuotaReserved, message: 'insufficient unused quota, 2 more needed'":           false,
+		"type: QuotaReserved, message: 'request > maximum capacity (9 > 8), 2 more needed'":  false,
+		"type: QuotaReserved, message: resource gpu unavailable in ClusterQueue":             true,
+		"type: Placed, message: the request can never be satisfied":                          true,
+		"type: Placed, message: exceeds the total memory capacity":                           true,
+		"type: Placed, message: the queue exceeds its quota":                                 false,
+		"type: Placed, message: the group has more than 3 nodes":                             false,
 		"type: Active, reason: ScalerNotActive, message: triggers are not active":            false,
 		"type: Upgradeable, message: cannot be upgraded":                                     false,
 		"type: Provisioned, message: waiting for the machine":                                false,
@@ -212,6 +226,29 @@ func TestExplainedStates(t *testing.T) {
 		"{applied: false, appliedMessage: the webhook denied the request}":            "the webhook denied the request",
 		"{NoMatchingInstances: true}":                                                 "status.NoMatchingInstances is true",
 		"{healthy: false}":                                                            "status.healthy is false",
+		"{cluster: {status: OFFLINE}}":                                                "status.cluster.status: OFFLINE",
+		"{database: {state: split-brain}}":                                            "status.database.state: split-brain",
+		"{clusterStatus: NO_QUORUM}":                                                  "status.clusterStatus: NO_QUORUM",
+		"{phase: TimedOut}":                                                           "status.phase: TimedOut",
+		"{state: Stalled, lastReplicationError: no space left}":                       "Stalled: no space left",
+		"{syncStatus: Failed, lastSyncError: too many functions}":                     "Failed: too many functions",
+		"{state: Failed, reason: SyncFailed, validationErrorMessage: no such field}":  "Failed: no such field",
+		"{state: Failed, reason: SyncFailed, lastSyncError: none}":                    "Failed: SyncFailed",
+		"{state: Failed, lastSyncFailure: '2026-01-01T00:00:00Z'}":                    "status.state: Failed",
+		"{state: Failed, ignoredError: no such field}":                                "status.state: Failed",
+		"{state: Failed, lastIgnoredError: no such field}":                            "status.state: Failed",
+		"{state: IdleTimeout}":                                                        "",
+		"{phase: Failing over, cluster: {status: ONLINE_PARTIAL}}":                    "",
+		"{active: false, problems: ['dangling reference: audit']}":                    "dangling reference: audit",
+		"{problems: [{severity: error, message: no output}]}":                         "no output",
+		"{problems: [{severity: warning, message: no output}]}":                       "",
+		"{active: true, problems: []}":                                                "",
+		"{active: false, problemsCount: 0}":                                           "",
+		"{resolvedProblems: [no output]}":                                             "",
+		"{syncStatus: Succeeded, lastSyncError: too many functions}":                  "",
+		"{cluster: {status: ONLINE}}":                                                 "",
+		"{cluster: {status: INITIALIZING}}":                                           "",
+		"{peers: [{name: a, state: offline}]}":                                        "",
 		"{state: MaxLimitReached, errorDescription: too many roles}":                  "too many roles",
 		"{currentStatus: invalid, description: see Errors for details}":               "status.currentStatus: invalid",
 		"{readOnly: true, expired: true, unschedulable: true}":                        "",
@@ -251,6 +288,61 @@ func TestHasStopped(t *testing.T) {
 	} {
 		if got := symptom.HasStopped(decode(t, "{spec: {}, status: {"+status+"}}")); got != want {
 			t.Errorf("%s: got %v, want %v", status, got, want)
+		}
+	}
+}
+
+// The failure of a task is a problem, although the object itself is ready. Failed tests are none.
+func TestOutcomes(t *testing.T) {
+	for condition, want := range map[string]bool{
+		"type: LastBackupSucceeded, reason: LastBackupFailed, message: the plugin is not available": true,
+		"type: LastSyncSucceeded, message: cannot connect to the server":                            true,
+		"type: example.com/ImportSuccess, reason: ImportFailed":                                     true,
+		"type: LastBackupSucceeded, reason: BackupRunning, message: the backup is running":          false,
+		"type: LastBackupSucceeded, reason: NoBackup":                                               false,
+		"type: LastBackupSucceeded, status: 'True', reason: LastBackupFailed":                       false,
+		"type: LastBackupSucceeded, reason: BackupDisabled, message: backups are disabled":          false,
+		"type: TestSuccess, reason: TestFailed, message: the test failed":                           false,
+		"type: LastTestSucceeded, reason: TestFailed, message: the test failed":                     false,
+		"type: Scheduled, reason: ScheduleFailed, message: no slot":                                 false,
+	} {
+		if !strings.Contains(condition, "status:") {
+			condition += `, status: "False"`
+		}
+		text := "{kind: Feed, spec: {}, status: {conditions: [{type: Ready, status: 'True'}, {" + condition + "}]}}"
+		for _, isOK := range []bool{false, true} {
+			if s, ok := symptom.Of(decode(t, text), isOK); ok != want {
+				t.Errorf("%s: got %+v, want %v", condition, s, want)
+			}
+		}
+	}
+}
+
+// A bad state is no problem if the spec states that the object shall do nothing.
+func TestWantedStates(t *testing.T) {
+	for spec, want := range map[string]bool{
+		"{suspend: true}": false, "{pause: true}": false, "{stop: 'yes'}": false, "{running: false}": false,
+		"{online: false}": false, "{active: false}": false, "{powerState: 'Off'}": false, "{desiredState: Offline}": false,
+		"{replicas: 0}": false, "{instances: 0}": false,
+		"{}": true, "{suspend: false}": true, "{stop: 'no'}": true, "{online: true}": true, "{state: running}": true,
+		"{stop: {after: 1h}}": true, "{instances: 1}": true,
+	} {
+		o := decode(t, "{kind: Feed, spec: "+spec+", status: {state: offline}}")
+		if s, ok := symptom.Of(o, false); ok != want {
+			t.Errorf("%s: got %+v, want %v", spec, s, want)
+		}
+	}
+}
+
+func TestOwnError(t *testing.T) {
+	for status, want := range map[string]string{
+		"{status: Aborted, errors: [cannot create the pod]}":                      "Aborted: cannot create the pod",
+		"{errorMessage: cannot create the pod}":                                   "cannot create the pod",
+		"{conditions: [{type: Ready, status: 'False', message: the pod failed}]}": "",
+		"{phase: Running}": "",
+	} {
+		if got := symptom.OwnError(decode(t, "{status: "+status+"}")); got != want {
+			t.Errorf("%s: got %q, want %q", status, got, want)
 		}
 	}
 }

@@ -105,6 +105,22 @@ var (
 		`(^|Run|Job|Build|Workflow|User)Cancell?ed(By|Run|$)`)
 )
 
+var (
+	// impossibleText matches a message that an object can never get what it requests ("request > maximum capacity").
+	impossibleText = regexp.MustCompile(`(?i)\brequest(s|ed)? *>=? *(the )?(maximum|max|total|nominal) |` +
+		`\b(can|could|will|would) never (be )?(fit|satisf|schedul|admit|placed|met)|` +
+		`\b(exceeds?|(larger|greater|more) than) (the |its )?(maximum|max|total) ([a-z]+ )?(capacity|quota)\b|` +
+		`\bresources? \S+ (is |are )?unavailable in [a-z]|` +
+		`\bflavor \S+ (doesn't|does not) match|\buntolerated taint .{1,100} in flavor\b`)
+	// temporaryText matches a message that an object also waits for capacity that others use at present.
+	temporaryText = regexp.MustCompile(`(?i)\b(unused|more needed|preempt(ion|ed|ing)?|currently|waiting)\b`)
+)
+
+// isImpossible reports whether a message states that an object can never get what it requests.
+func isImpossible(message string) bool {
+	return impossibleText.MatchString(message) && !temporaryText.MatchString(message)
+}
+
 // NamesMissing reports whether a text states that an object does not exist.
 func NamesMissing(text string) bool { return missingText.MatchString(text) }
 
