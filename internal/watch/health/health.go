@@ -127,7 +127,7 @@ func (v kstatusResult) override(o object.Object, h *result) {
 	case h.hasRules:
 		h.setUnobserved(o, time.Time{}, max(h.overdue, verdict.Degraded))
 	case h.promised > 0: // A custom resource.
-		h.explainOverdue("Controller has not observed the latest spec", "it is possibly not running")
+		h.explainUnobserved(o)
 	}
 }
 

@@ -64,6 +64,15 @@ func (r *result) applyExpiry(o object.Object) {
 	}
 }
 
+// explainUnobserved explains a custom resource whose controller has not observed its spec for long. A problem in its
+// status is more specific, because some controllers only set observedGeneration after a success.
+func (r *result) explainUnobserved(o object.Object) {
+	r.explainOverdue("Controller has not observed the latest spec", "it is possibly not running")
+	if s, ok := symptom.Of(o, false); ok {
+		r.overdueReason, r.overdueSummary = s.Reason, strings.TrimRight(s.Sentence, ".")+". "+r.overdueSummary
+	}
+}
+
 // isCalm reports whether an object is not ready on purpose: it is idle, paused, or waits for the approval of a person.
 func (r *result) isCalm(o object.Object) bool {
 	isOwn := r.severity == verdict.None // A severity here means that a script has set the status.

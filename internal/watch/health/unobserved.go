@@ -1,6 +1,7 @@
 package health
 
 import (
+	"slices"
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
@@ -16,9 +17,7 @@ const controllerManager = "kube-controller-manager"
 func (r *result) setUnobserved(o object.Object, startedAt time.Time, overdue verdict.Severity) {
 	r.progress(startedAt, overdue)
 	likely := controllerManager + " is possibly not running"
-	switch o.Group() {
-	case "", "apps", "autoscaling", "batch", "policy":
-	default:
+	if !slices.Contains([]string{"", "apps", "autoscaling", "batch", "policy"}, o.Group()) {
 		likely = "it is possibly not running"
 	}
 	r.explainOverdue("Controller has not observed the latest spec", likely)
