@@ -5,7 +5,10 @@ package subject
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
@@ -98,6 +101,24 @@ func (s *Subject) Inherit(n *neighbor.Neighbor, severity verdict.Severity, prefi
 	v := s.Explain(severity, of.Reason, prefix+cmp.Or(cause.Sentence, of.Why()), cause)
 	via := neighbor.ObjectOf(n)
 	v.Via = &via
+	return v
+}
+
+// maxOwnError limits the part of a sentence that is an error of the subject itself, in bytes.
+const maxOwnError = 200
+
+// InheritBesideError returns the verdict that the subject inherits from a neighbor with a problem. If the status of the
+// subject itself contains a bad state or an error, the sentence starts with it.
+func InheritBesideError(s *Subject, n *neighbor.Neighbor) *verdict.Verdict {
+	v := s.Inherit(n, verdict.Degraded, n.String()+": ")
+	if !s.Own.Severity.IsProblem() {
+		return v
+	}
+	text := symptom.OwnError(neighbor.Decode[map[string]any](s.Object))
+	text = strings.TrimRight(message.Line(text, maxOwnError), ".")
+	if text != "" && !strings.Contains(text, v.Cause.Sentence) && !strings.Contains(v.Sentence, text) {
+		v.Reason, v.Sentence = s.Own.Reason, text+". "+v.Sentence
+	}
 	return v
 }
 
