@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/placement"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -56,10 +57,10 @@ func isEnded(n *neighbor.Neighbor) bool {
 	return neighbor.Decode[corev1.Pod](n.Object).Status.Phase == corev1.PodFailed
 }
 
-// job explains a Job by its failed pods.
+// job explains a Job by its failed pods, or by the queue that keeps it suspended.
 func job(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Severity <= verdict.OK {
-		return nil
+		return placement.QueuedJob(s)
 	}
 	if v := superseded(s); v != nil {
 		return v
