@@ -34,7 +34,7 @@ func Kinds(by graph.ID, m *Mention, served iter.Seq2[graph.Kind, string]) []grap
 			endings = append(endings, kind)
 		case startsWith(kind.Kind, m.Kind), startsWith(kind.Kind, singular):
 			beginnings = append(beginnings, kind)
-		case endsWith(m.Kind, kind.Kind):
+		case endsWith(m.Kind, kind.Kind), isQualified(by.Kind.Kind, m.Kind, kind.Kind):
 			within = append(within, kind)
 		}
 	}
@@ -85,6 +85,19 @@ func endsWith(name, word string) bool {
 func startsWith(name, word string) bool {
 	return len(name) > len(word) && len(word) > 2 && strings.EqualFold(name[:len(word)], word) &&
 		unicode.IsUpper(rune(name[len(word)]))
+}
+
+// isQualified reports whether a word means a kind after the word local or global. For example, globalOutput means
+// ClusterOutput. In SyslogNGFlow, it means SyslogNGClusterOutput.
+func isQualified(by, word, kind string) bool {
+	name, isLocal := strings.CutPrefix(word, "local")
+	if rest, isGlobal := strings.CutPrefix(word, "global"); isGlobal {
+		name = "Cluster" + rest
+	} else if !isLocal {
+		return false
+	}
+	family, ok := strings.CutSuffix(kind, name)
+	return ok && len(name) > 2 && unicode.IsUpper(rune(name[0])) && strings.HasPrefix(by, family)
 }
 
 const (
