@@ -289,13 +289,13 @@ await test("changes", { timeout: 240_000 }, async (t) => {
 
     await page.locator(".feed").hover();
     await scale(2);
-    await page.getByRole("button", { name: "1 more" }).waitFor();
+    await page.getByRole("button", { name: "Show 1 new change" }).waitFor();
     assert.equal((await entries()).length, 1);
     await page.locator("#heading").hover();
     await become("both", async () => (await entries()).length, 2);
     await page.getByRole("button", { name: "Pause" }).click();
     await scale(0);
-    await page.getByRole("button", { name: "1 more" }).click();
+    await page.getByRole("button", { name: "Show 1 new change" }).click();
     await become("all three", async () => (await entries()).length, 3);
 
     const height = () => page.locator(".activity-feed").evaluate((e) => e.offsetHeight);

@@ -40,7 +40,7 @@ await test("filters", { timeout: 120_000 }, async (t) => {
     await page.locator("#q").fill("zzz");
     await page.locator("#note h2", { hasText: "No ConfigMaps match the filter" }).waitFor();
     await page.locator("#q").fill("map-*");
-    await page.locator("#note", { hasText: "no wildcards" }).waitFor();
+    await page.locator("#note", { hasText: "Quotes and wildcards have no special meaning" }).waitFor();
     await page.locator("#note a").click();
     await become("no filter", () => search(page).toString(), "");
 

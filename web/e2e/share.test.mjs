@@ -50,7 +50,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
         );
         assert.match(
           await form.locator(".share-explanation").innerText(),
-          /It uses your current permissions.*ConfigMaps and environment variables are always masked/s,
+          /The link uses your current permissions.*ConfigMaps and environment variables are always masked/s,
         );
         await form.getByLabel("Note").fill("for <b>Anna</b>");
       }),

@@ -229,7 +229,7 @@ func emptyNote(l List) Problem {
 		if len(l.Query.Namespaces) > 0 { // Without chosen namespaces, the list already contains all permitted ones.
 			next = []Link{
 				{Text: "Ask your cluster admin for list and watch access, or"},
-				{Text: "Show " + resource + " in all namespaces that you can list", Href: l.Href},
+				{Text: "Show " + resource + " in all namespaces where you can list them", Href: l.Href},
 			}
 		}
 		if l.Guest != nil {
