@@ -28,12 +28,12 @@ func custom(s *subject.Subject) *verdict.Verdict {
 	}
 	if s.Own.Severity > verdict.OK {
 		if worst := s.Worst(slices.DeleteFunc(slices.Collect(s.Used(nil)), s.IsDependent)); worst != nil {
-			return subject.InheritBesideError(s, worst)
+			return subject.InheritWithError(s, worst)
 		}
 	}
 	worst := s.Worst(s.OwnedObjects())
 	if worst != nil && (s.Own.Severity != verdict.OK || !isComplete(&s.Neighbor)) {
-		return subject.InheritBesideError(s, worst)
+		return subject.InheritWithError(s, worst)
 	}
 	return explained(s)
 }

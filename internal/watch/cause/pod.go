@@ -37,7 +37,7 @@ func pod(s *subject.Subject) *verdict.Verdict {
 	if target := s.FirstMissing(func(u *graph.Use) bool { return explainsPod(s, u, &p) }); target != nil {
 		return s.ReportMissing(target, verdict.Failed)
 	}
-	if v := unusedPullSecret(s); v != nil {
+	if v := mention.UnusedPullSecret(s); v != nil {
 		return v
 	}
 	if v := placement.Pinned(s, &p); v != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
@@ -11,7 +12,8 @@ import (
 // application returns the health of an Application of Argo CD: the worst of its error conditions, its last sync and its
 // resources. Argo CD itself has no script for this kind.
 func application(o object.Object, _ Status) result {
-	h := result{Health: Health{Status: Current, Summary: applicationState(o)}}
+	summary := message.SyncState(o.Text("status", "sync", "status"), o.Text("status", "health", "status"))
+	h := result{Health: Health{Status: Current, Summary: summary}}
 	for _, c := range o.Conditions() {
 		if strings.HasSuffix(c.Kind, "Error") {
 			h.Status, h.severity, h.reason = Failed, verdict.Degraded, c.Kind
@@ -35,12 +37,4 @@ func application(o object.Object, _ Status) result {
 		h.Status, h.hasNoSeverity, h.Summary = Current, true, "Not compared yet"
 	}
 	return h
-}
-
-func applicationState(o object.Object) string {
-	sync, health := o.Text("status", "sync", "status"), o.Text("status", "health", "status")
-	if sync == "Synced" && health == "Healthy" {
-		return "Synced and healthy"
-	}
-	return "Sync: " + cmp.Or(sync, "Unknown") + ", health: " + cmp.Or(health, "Unknown")
 }

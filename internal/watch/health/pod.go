@@ -168,18 +168,15 @@ func (r *result) setUnready(all []container.Container, startedAt time.Time, prob
 	}
 }
 
-// manyRestarts is the number of restarts from which a container counts as degraded until it has run for settleTime.
-const manyRestarts = ready.ManyRestarts
-
-// setRestarts degrades a ready pod with a container that has restarted at least manyRestarts times, the last time after
-// an error. The container is no longer degraded when it has run for settleTime.
+// setRestarts degrades a ready pod with a container that has restarted at least ready.ManyRestarts times, the last time
+// after an error. The container is no longer degraded when it has run for settleTime.
 func (r *result) setRestarts(all []container.Container) {
 	for i := range all {
 		c := &all[i]
 		run, isRunning := c.State("running")
 		last := c.Status.Child("lastState", "terminated")
 		startedAt := run.Time("startedAt")
-		if !isRunning || c.Status.Count("restartCount") < manyRestarts || last == nil || startedAt.IsZero() ||
+		if !isRunning || c.Status.Count("restartCount") < ready.ManyRestarts || last == nil || startedAt.IsZero() ||
 			last.Count("exitCode") == 0 {
 			continue
 		}

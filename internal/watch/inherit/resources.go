@@ -197,7 +197,7 @@ func (x *index) containers(id graph.ID) (found []graph.ID) {
 func (e *Engine) dependsOnText(id graph.ID) []graph.ID {
 	switch id.Kind.Kind {
 	case "Service": // The ports. Another Service can have the port that the pods declare.
-		return append(e.graph.Users(id, maxAffected), e.problemsIn(id.Namespace(), "NoSuchPort")...)
+		return append(e.graph.Users(id, maxAffected), e.results.problemsIn(id.Namespace(), "NoSuchPort")...)
 	case "ValidatingAdmissionPolicy", "MutatingAdmissionPolicy": // The kind of the parameters.
 		return e.graph.Users(id, maxAffected)
 	case "DestinationRule": // The subsets.
@@ -206,17 +206,7 @@ func (e *Engine) dependsOnText(id graph.ID) []graph.ID {
 	case "EndpointSlice": // The ports and the addresses.
 		return served(e.graph, id)
 	case "Deployment", "StatefulSet", "ReplicationController", "Rollout": // Scaled to zero.
-		return e.problemsIn(id.Namespace(), "NoPods", "ScaledToZero")
+		return e.results.problemsIn(id.Namespace(), "NoPods", "ScaledToZero")
 	}
 	return nil
-}
-
-// problemsIn returns the objects of a namespace that inherit a verdict with one of the reasons.
-func (e *Engine) problemsIn(namespace string, reasons ...string) (found []graph.ID) {
-	for _, id := range e.results.withReason(reasons...) {
-		if id.Namespace() == namespace {
-			found = append(found, id)
-		}
-	}
-	return found
 }

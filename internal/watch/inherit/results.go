@@ -157,12 +157,12 @@ func (r *results) problemIDs() []graph.ID {
 	return slices.Collect(maps.Keys(r.problems))
 }
 
-// withReason returns the objects whose inherited verdict has one of the reasons.
-func (r *results) withReason(reasons ...string) (ids []graph.ID) {
+// problemsIn returns the objects of a namespace that inherit a verdict with one of the reasons.
+func (r *results) problemsIn(namespace string, reasons ...string) (ids []graph.ID) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	for id, v := range r.inherited {
-		if slices.Contains(reasons, v.Reason) {
+		if slices.Contains(reasons, v.Reason) && id.Namespace() == namespace {
 			ids = append(ids, id)
 		}
 	}

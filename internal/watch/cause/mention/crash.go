@@ -149,7 +149,8 @@ func volumeAt(p *corev1.Pod, file, text string) *corev1.Volume {
 		for _, m := range c.VolumeMounts {
 			at := strings.TrimRight(m.MountPath, "/")
 			isBelow := file == at || strings.HasPrefix(file, at+"/")
-			if isBelow && len(at) > len(longest) && strings.Contains(text, "ontainer "+c.Name+":") {
+			isNamed := strings.Contains(text, "Container "+c.Name+":") || strings.Contains(text, "container "+c.Name+":")
+			if isBelow && isNamed && len(at) > len(longest) {
 				longest, volume = at, m.Name
 			}
 		}

@@ -38,7 +38,8 @@ func Named(s *subject.Subject, v *verdict.Verdict) *verdict.Verdict {
 // accountPermission matches a message of the API server about a service account without a permission, such as `User
 // "system:serviceaccount:shop:api" cannot list resource "pods"`.
 var accountPermission = regexp.MustCompile(`\bsystem:serviceaccount:([a-z0-9-]+):([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)` +
-	`\\?["'` + "`" + `]?,? (?:cannot|can't|may not|is not (?:allowed|authorized|permitted)|does not have|is missing|lacks)\b`)
+	`\\?["'` + "`" +
+	`]?,? (?:cannot|can't|may not|is not (?:allowed|authorized|permitted)|does not have|is missing|lacks)\b`)
 
 // withMessage adds a message to the sentence about a missing object, because the object alone does not show what fails.
 func withMessage(text string, c *verdict.Cause) *verdict.Cause {
@@ -83,12 +84,13 @@ func namedCause(s *subject.Subject, sentence string) *verdict.Cause {
 
 var (
 	// contentError matches an error about the content of an object.
-	contentError = regexp.MustCompile(`(?i)\b(keys?|fields?|entry|type|ports?|protocol|annotations?|invalid|malformed|empty|` +
-		`unsupported|unexpected|expected|parse|parsing|decod(?:e|ing)|unmarshal(?:ing|ling)?|contain|missing|PEM|expired)\b`)
+	contentError = regexp.MustCompile(`(?i)\b(keys?|fields?|entry|type|ports?|protocol|annotations?|invalid|malformed|` +
+		`empty|unsupported|unexpected|expected|parse|parsing|decod(?:e|ing)|unmarshal(?:ing|ling)?|contain|missing|` +
+		`PEM|expired)\b`)
 	// elsewhereError matches an error about a server or about permissions, which the content of an object rarely causes.
 	elsewhereError = regexp.MustCompile(`(?i)\b(connection|connect|timeout|timed out|deadline|no such host|unreachable|` +
-		`dial|lookup|resolv(?:e|ing) (?:host|address|server)|permission|denied|forbidden|not permitted|read-only|no space|quota|` +
-		`out of memory|status code|temporar(?:y|ily)|x509|TLS handshake)\b`)
+		`dial|lookup|resolv(?:e|ing) (?:host|address|server)|permission|denied|forbidden|not permitted|read-only|no space|` +
+		`quota|out of memory|status code|temporar(?:y|ily)|x509|TLS handshake)\b`)
 )
 
 // isContent reports whether an object exists that no controller checks, so that its content can be wrong although it

@@ -107,9 +107,9 @@ func (s *Subject) Inherit(n *neighbor.Neighbor, severity verdict.Severity, prefi
 // maxOwnError limits the part of a sentence that is an error of the subject itself, in bytes.
 const maxOwnError = 200
 
-// InheritBesideError returns the verdict that the subject inherits from a neighbor with a problem. If the status of the
+// InheritWithError returns the verdict that the subject inherits from a neighbor with a problem. If the status of the
 // subject itself contains a bad state or an error, the sentence starts with it.
-func InheritBesideError(s *Subject, n *neighbor.Neighbor) *verdict.Verdict {
+func InheritWithError(s *Subject, n *neighbor.Neighbor) *verdict.Verdict {
 	v := s.Inherit(n, verdict.Degraded, n.String()+": ")
 	if !s.Own.Severity.IsProblem() {
 		return v

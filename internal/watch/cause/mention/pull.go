@@ -1,4 +1,4 @@
-package cause
+package mention
 
 import (
 	"regexp"
@@ -14,9 +14,9 @@ import (
 // pullDenied matches the message of a registry that requires other credentials, or none of which were sent.
 var pullDenied = regexp.MustCompile(`(?i)\b(denied|unauthorized|authorization|authentication|credentials|401|403)\b`)
 
-// unusedPullSecret explains a denied pull by a pull Secret that the kubelet does not use because of its type, unless the
-// pod has another one.
-func unusedPullSecret(s *subject.Subject) *verdict.Verdict {
+// UnusedPullSecret explains a denied pull by a pull Secret that the kubelet does not use because of its type, unless
+// the pod has another one.
+func UnusedPullSecret(s *subject.Subject) *verdict.Verdict {
 	if !slices.Contains([]string{"ErrImagePull", "ImagePullBackOff"}, s.Own.Reason) ||
 		!pullDenied.MatchString(s.Own.Sentence) {
 		return nil
