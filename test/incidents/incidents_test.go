@@ -174,6 +174,7 @@ func must[T any](value T, err error) func(*testing.T) T {
 func TestFixtures(t *testing.T) {
 	fixtures := slices.Concat(must(load("testdata"))(t), must(load("withheld"))(t))
 	incidents, healthy := 0, 0
+	fixtureOf := make(map[string]string) // By the name of an APIService, which cannot contain the namespace of the test.
 	for _, f := range fixtures {
 		if len(f.Expect) > 0 {
 			incidents++
@@ -181,9 +182,19 @@ func TestFixtures(t *testing.T) {
 		healthy += len(f.Healthy)
 		for i := range f.documents {
 			o := f.documents[i].object
-			if o != nil && o.GetNamespace() != "" && !strings.HasPrefix(o.GetNamespace(), f.namespace) {
+			// Events about nodes must be in the namespace default.
+			isOwn := o == nil || o.GetNamespace() == "" || strings.HasPrefix(o.GetNamespace(), f.namespace) ||
+				o.GetKind() == "Event" && strings.HasPrefix(o.GetName(), f.namespace)
+			if !isOwn {
 				t.Errorf("%s: %s %s is in namespace %s", f.name, o.GetKind(), o.GetName(), o.GetNamespace())
 			}
+			if o == nil || o.GetKind() != "APIService" {
+				continue
+			}
+			if other := fixtureOf[o.GetName()]; other != "" {
+				t.Errorf("%s: APIService %s is also in %s, and all fixtures share one cluster", f.name, o.GetName(), other)
+			}
+			fixtureOf[o.GetName()] = f.name
 		}
 	}
 	if os.Getenv("GLASSHOUSE_INCIDENT") == "" && (incidents < 70 || healthy < 25) {
