@@ -26,6 +26,14 @@ void test("several updates are summarized by their combined changes", () => {
   assert.deepEqual(netChanges(updates), ["readyReplicas 4 → 7", "phase none → Running"]);
 });
 
+void test("a field that was added and removed again has no combined change", () => {
+  const updates = [
+    step(["status.unavailableReplicas", 1, undefined]),
+    step(["status.unavailableReplicas", undefined, 1], ["status.readyReplicas", 4, 5]),
+  ];
+  assert.deepEqual(netChanges(updates), ["readyReplicas 4 → 5"]);
+});
+
 void test("long values and objects are left out, and only a few changes are named", () => {
   assert.deepEqual(netChanges([step(["status.a", "x".repeat(99), "y"], ["status.b", { c: 1 }, 2])]), []);
   const many = step(...["a", "b", "c", "d", "e"].map((n): [string, unknown, unknown] => [`status.${n}`, 1, 2]));

@@ -16,7 +16,10 @@ export function netChanges(updates: readonly ShownStep[]): string[] {
   const texts = [...changes].flatMap(([path, { before, after }]) => {
     const [old, next] = [shortText(before), shortText(after)];
     const isEqual = before.type === "value" && after.type === "value" && jsonEqual(before.value, after.value);
-    return old === null || next === null || isEqual ? [] : [`${path.replace(/^status\./, "")} ${old} → ${next}`];
+    const isAbsent = before.type === "none" && after.type === "none";
+    return old === null || next === null || isEqual || isAbsent
+      ? []
+      : [`${path.replace(/^status\./, "")} ${old} → ${next}`];
   });
   return texts.length <= maxChanges ? texts : [...texts.slice(0, maxChanges), `${texts.length - maxChanges} more`];
 }
