@@ -60,7 +60,7 @@ await test("workload", { timeout: 240_000 }, async (t) => {
       strategic,
     );
     await become("the worst first", async () => (await names(page))[0], bad);
-    await page.locator(".replicas", { hasText: "1 of 2 ready, 1 failing" }).waitFor();
+    await page.locator(".replicas", { hasText: "1 of 2 ready, 1 failed" }).waitFor();
     await page.locator(".health", { hasText: `Pod ${bad}` }).waitFor();
     assert.match(await page.locator(".health").innerText(), /CrashLoopBackOff.*last exit 3/s);
     assert.deepEqual(await violations(page), []);

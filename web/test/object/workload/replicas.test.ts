@@ -7,22 +7,38 @@ const deployment = (replicas: number, status: object): object => ({
   status: { observedGeneration: 1, ...status },
 });
 const bar = (r: Replicas | null): string => (r?.segments ?? []).map((s) => `${s.count} ${s.label}`).join(", ");
+const none = { failed: 0, degraded: 0, progressing: 0 };
 const ref = "apps/v1/deployments";
 
 void test("one bar and one sentence show the replicas of a workload", () => {
   const healthy = { replicas: 3, readyReplicas: 3, updatedReplicas: 3, availableReplicas: 3 };
-  const r = replicasOf(ref, deployment(3, healthy), 0);
+  const r = replicasOf(ref, deployment(3, healthy), none);
   assert.deepEqual([bar(r), r?.text, r?.tone], ["3 ready", "3 of 3 ready", "good"]);
 
   const broken = { replicas: 6, readyReplicas: 2, updatedReplicas: 4, availableReplicas: 1 };
-  const b = replicasOf(ref, deployment(7, broken), 3);
-  assert.equal(bar(b), "2 ready, 3 failing, 1 not ready, 1 missing");
-  assert.equal(b?.text, "2 of 7 ready, 4 updated, 1 available, 3 failing");
+  const b = replicasOf(ref, deployment(7, broken), { ...none, failed: 3 });
+  assert.equal(bar(b), "2 ready, 3 failed, 1 not ready, 1 missing");
+  assert.equal(b?.text, "2 of 7 ready, 4 updated, 1 available, 3 failed");
   assert.equal(b?.tone, "bad");
 
   const surge = { replicas: 4, readyReplicas: 3, updatedReplicas: 1, availableReplicas: 3 };
   assert.equal(replicasOf(ref, deployment(3, surge), null)?.text, "3 of 3 ready, 1 updated, 1 more than desired");
   assert.equal(replicasOf(ref, deployment(3, surge), null)?.tone, "warn");
+});
+
+void test("the bar and the sentence have the colors of the pods that are not ready", () => {
+  const colors = (ready: number, pods: Partial<typeof none>): string[] => {
+    const r = replicasOf(ref, deployment(5, { replicas: 5, readyReplicas: ready, updatedReplicas: 5 }), {
+      ...none,
+      ...pods,
+    });
+    return [r?.tone ?? "", ...(r?.segments ?? []).map((s) => `${s.count} ${s.label} ${s.tone}`)];
+  };
+  assert.deepEqual(colors(0, { degraded: 2, progressing: 3 }), ["warn", "2 degraded warn", "3 progressing progress"]);
+  assert.deepEqual(colors(3, { progressing: 2 }), ["progress", "3 ready good", "2 progressing progress"]);
+  assert.deepEqual(colors(3, { failed: 1, degraded: 1 }), ["bad", "3 ready good", "1 failed bad", "1 degraded warn"]);
+  assert.deepEqual(colors(4, { degraded: 3 }), ["warn", "4 ready good", "1 degraded warn"], "ready pods stay ready");
+  assert.deepEqual(colors(0, {}), ["bad", "5 not ready warn"]);
 });
 
 void test("unknown and absent replicas are never zero", () => {

@@ -32,7 +32,7 @@ void test("the pods of a workload are those that it owns, the worst first", () =
     "apps/v1/replicasets": sets,
   });
   assert.deepEqual(names(), ["web-1-b", "web-1-a"]);
-  assert.equal(workload.failingCount, 1);
+  assert.deepEqual(workload.severityCounts, { failed: 1, degraded: 0, progressing: 0 });
   assert.deepEqual(workload.pods[0]?.status, "CrashLoopBackOff");
   assert.deepEqual(
     workload.intermediates.map((o) => (o["metadata"] as { name: string }).name),
@@ -130,7 +130,7 @@ void test("the overview shows the worst pod as the cause, with its previous log"
     text,
     /^ ?Degraded 1 of 3 replicas ready Cause Pod web-1-b : Container main: CrashLoopBackOff, last exit 1/,
   );
-  assert.match(text, /1 of 3 ready, 2 updated, 0 available, 1 failing/);
+  assert.match(text, /1 of 3 ready, 2 updated, 0 available, 1 failed/);
   const [previous] = element.querySelectorAll(".previous-log");
   assert.equal(
     previous?.getAttribute("href"),

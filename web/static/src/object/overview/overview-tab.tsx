@@ -147,7 +147,7 @@ export class OverviewTab implements Tab {
           <div class="column">
             <Pods
               workload={workload}
-              replicas={replicasOf(host.kind.ref, object, workload.isComplete ? workload.failingCount : null)}
+              replicas={replicasOf(host.kind.ref, object, workload.isComplete ? workload.severityCounts : null)}
               ns={host.name.ns}
               isDeleted={this.isDeleted}
               now={host.now()}

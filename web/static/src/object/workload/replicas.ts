@@ -2,21 +2,26 @@
 
 import type { FactTone } from "../facts/fact.ts";
 import { number, text, valueAt } from "../facts/read.ts";
+import type { CountedSeverity } from "../../model/severity.ts";
 import { formatInteger } from "../../text/format.ts";
 
+type ReplicaTone = FactTone | "progress";
+
 export interface Segment {
-  readonly tone: FactTone;
-  readonly label: string; // name of the segment, such as "failing"
+  readonly tone: ReplicaTone;
+  readonly label: string; // name of the segment, such as "failed"
   readonly count: number;
 }
 
 export interface Replicas {
   /** The segments of the bar, from left to right. Segments with the count 0 are omitted. */
   readonly segments: readonly Segment[];
-  /** A text such as "5 of 7 ready, 6 updated, 2 failing". */
+  /** A text such as "5 of 7 ready, 6 updated, 2 failed". */
   readonly text: string;
-  readonly tone: FactTone;
+  readonly tone: ReplicaTone;
 }
+
+export type SeverityCounts = Readonly<Record<CountedSeverity, number>>;
 
 export interface Counts {
   readonly desired: number | null;
@@ -27,10 +32,10 @@ export interface Counts {
 }
 
 /**
- * Returns the replicas of a workload, or null if the object has no replicas. The parameter failing is the number of
- * failing pods; null if unknown.
+ * Returns the replicas of a workload, or null if the object has no replicas. The parameter pods contains
+ * the number of pods by severity; null if unknown.
  */
-export function replicasOf(ref: string, object: unknown, failing: number | null): Replicas | null {
+export function replicasOf(ref: string, object: unknown, pods: SeverityCounts | null): Replicas | null {
   const counts = countsOf(ref, object);
   if (counts === null) return null;
   const { desired, current, ready, updated, available } = counts;
@@ -43,23 +48,34 @@ export function replicasOf(ref: string, object: unknown, failing: number | null)
   if (desired === 0 && (current ?? 0) === 0)
     return { segments: [], text: ref === "apps/v1/daemonsets" ? "0 desired" : "Scaled to 0", tone: "quiet" };
   const unready = Math.max(0, (current ?? ready) - ready);
-  const broken = Math.min(failing ?? 0, unready);
+  // Ready pods can have problems too, so these numbers are limited to the pods that are not ready.
+  const failed = Math.min(pods?.failed ?? 0, unready);
+  const degraded = Math.min(pods?.degraded ?? 0, unready - failed);
+  const progressing = Math.min(pods?.progressing ?? 0, unready - failed - degraded);
+  const others = unready - failed - degraded - progressing;
+  const missing = Math.max(0, desired - ready - unready);
   const segments: Segment[] = [
     { tone: "good", label: "ready", count: ready },
-    { tone: "bad", label: "failing", count: broken },
-    { tone: "warn", label: "not ready", count: unready - broken },
-    { tone: "quiet", label: "missing", count: Math.max(0, desired - ready - unready) },
+    { tone: "bad", label: "failed", count: failed },
+    { tone: "warn", label: "degraded", count: degraded },
+    { tone: "progress", label: "progressing", count: progressing },
+    { tone: "warn", label: "not ready", count: others },
+    { tone: "quiet", label: "missing", count: missing },
   ];
   const words = [`${formatInteger(ready)} of ${formatInteger(desired)} ready`];
   if (updated !== null && updated !== desired) words.push(`${formatInteger(updated)} updated`);
   if (available !== null && available !== ready) words.push(`${formatInteger(available)} available`);
-  if (broken > 0) words.push(`${formatInteger(broken)} failing`);
+  if (failed > 0) words.push(`${formatInteger(failed)} failed`);
+  if (degraded > 0) words.push(`${formatInteger(degraded)} degraded`);
+  if (progressing > 0) words.push(`${formatInteger(progressing)} progressing`);
   if (current !== null && current > desired) words.push(`${formatInteger(current - desired)} more than desired`);
   const isDone = ready === desired && (updated ?? desired) === desired && (current ?? ready) === desired;
+  const isFailed = failed > 0 || (ready + degraded + progressing === 0 && desired > 0);
+  const isProgressing = progressing > 0 && degraded + others + missing === 0;
   return {
     segments: segments.filter((s) => s.count > 0),
     text: words.join(", "),
-    tone: isDone ? "good" : broken > 0 || (ready === 0 && desired > 0) ? "bad" : "warn",
+    tone: isDone ? "good" : isFailed ? "bad" : isProgressing ? "progress" : "warn",
   };
 }
 

@@ -1,11 +1,12 @@
 // The pods of a workload or Service, and the objects between them, such as ReplicaSets. All are live.
 
-import { severities } from "../../model/severity.ts";
+import { isCounted, severities } from "../../model/severity.ts";
 import type { Entry } from "../../model/row-source.ts";
 import type { SubscriptionInfo } from "../../model/status.ts";
 import type { JsonObject, Verdict } from "../../net/wire.ts";
 import type { TabHost } from "../tab.ts";
 import { controllerOf, ownsPod, podQueryOf, podsOfJobs, uidOf, type PodQuery } from "./ownership.ts";
+import type { SeverityCounts } from "./replicas.ts";
 import { SelectedObjects } from "./selected-objects.ts";
 
 /** The maximum number of pods whose complete objects are loaded, or whose logs are read. */
@@ -102,9 +103,11 @@ export class WorkloadPods {
     return Math.max(this.podList?.total ?? 0, this.pods.length);
   }
 
-  /** The number of failed or degraded pods. */
-  get failingCount(): number {
-    return this.pods.filter(({ verdict: { severity } }) => severity === "failed" || severity === "degraded").length;
+  /** The number of pods by severity. */
+  get severityCounts(): SeverityCounts {
+    const counts = { failed: 0, degraded: 0, progressing: 0 };
+    for (const { severity } of this.pods.map((pod) => pod.verdict)) if (isCounted(severity)) counts[severity]++;
+    return counts;
   }
 
   /** The ReplicaSets, ControllerRevisions or Jobs of the workload, newest first. */
