@@ -14,8 +14,9 @@ const pods = { page: "list", ref: "core/v1/pods", kind: "Pod", resource: "pods",
 const services = { ref: "core/v1/services", kind: "Service", resource: "services", namespaced: true };
 const nodes = { ref: "core/v1/nodes", kind: "Node", resource: "nodes", namespaced: false };
 
-function start(address = "/r/core/v1/pods", isLive = true) {
+function start(address = "/r/core/v1/pods", isLive = true, guestParts = "") {
   const section = openPage(address, pods);
+  if (guestParts !== "") page.documentElement.dataset["shared"] = guestParts;
   const shared = new PageServices("one");
   const controller = startList(section, shared);
   shared.page = controller;
@@ -54,6 +55,15 @@ void test("a click on a resource shows its list, and keeps the namespaces of nam
   click("a", { "data-ref": "core/v1/nodes" });
   assert.deepEqual(browser.history.slice(1), ["push /r/core/v1/nodes"]);
   assert.deepEqual(storedList("kinds"), ["core/v1/nodes", "core/v1/services", "core/v1/pods"]);
+});
+
+void test("a tab that guests do not have is removed from the URL of the list", () => {
+  const { list } = start("/r/core/v1/pods?open=shop/web-1&tab=related", true, '[{"resource":"core/v1/pods"}]');
+  assert.deepEqual([list.view.open?.name, list.view.tab], ["web-1", ""]);
+  assert.deepEqual(browser.history, ["replace /r/core/v1/pods?open=shop%2Fweb-1"]);
+  assert.equal(start("/r/core/v1/pods?open=shop/web-1&tab=logs").list.view.tab, "logs");
+  const node = start("/r/core/v1/pods?open=core/v1/nodes/_/n1&tab=logs").list.view;
+  assert.deepEqual([node.open?.ref, node.tab], ["core/v1/nodes", ""], "an object of another resource");
 });
 
 void test("the open activity feed is in the URL, stays on other lists, and follows the browser's history", () => {

@@ -53,6 +53,14 @@ void test("the link that compares the object is next to the breadcrumbs, and gue
   assert.equal(element("asof").parentElement?.find("class", "compare-link"), undefined);
 });
 
+void test("a tab that the viewer does not have is removed from the URL", () => {
+  const guest = JSON.stringify([{ resource: "core/v1/pods" }]);
+  assert.equal(start("?tab=related&kiosk=1", guest).selectedTab(), "overview");
+  assert.deepEqual(browser.history, ["replace /o/core/v1/pods/shop/web-1?kiosk=1"]);
+  assert.equal(start("?tab=related").selectedTab(), "related");
+  assert.deepEqual(browser.history, []);
+});
+
 void test("back and forward show the tab and the log of the URL", () => {
   const p = start();
   assert.equal(p.selectedTab(), "overview");

@@ -3,6 +3,8 @@
 import { listCommands } from "../keymap.ts";
 import { isKiosk } from "../net/base-path.ts";
 import { defaultView, formatView, pageHref, parseView, withObject, type View } from "../model/view.ts";
+import type { Kind } from "../net/kinds.ts";
+import { removeUnknownTab } from "../object/tabs.ts";
 import { defaultController, type PageController, type PageServices } from "../page-services.ts";
 import { byId, input, setAttr } from "../ui/dom.ts";
 import { Popover } from "../ui/popover.ts";
@@ -24,6 +26,8 @@ export function startList(section: HTMLElement, services: PageServices): PageCon
   };
   picker.add(initialKind);
   const currentView = (): View => parseView(location.pathname, location.search, initialKind.ref);
+  const { open, ref } = currentView();
+  if (open !== null) removeUnknownTab(kindOfObject(initialKind, open.ref ?? ref));
   const navigate: Navigate = (wanted, mode = "push") => {
     const view = { activity: list.view.activity ?? "", ...wanted };
     const href = list.hasData ? formatView(view) : pageHref(view);
@@ -112,6 +116,10 @@ export function startList(section: HTMLElement, services: PageServices): PageCon
     },
   };
 }
+
+// Returns the resource of the object in the panel. It can differ from the resource of the list.
+const kindOfObject = (listed: Kind, ref: string): Kind =>
+  ref === listed.ref ? listed : { ...listed, ref, resource: ref.split("/")[2] ?? "" };
 
 function listenToClicks(list: ListPage, picker: Picker, navigate: Navigate): void {
   document.addEventListener("click", (e) => {

@@ -7,6 +7,7 @@ import { plural } from "../net/kinds.ts";
 import { defaultController, type PageController, type PageServices } from "../page-services.ts";
 import { byId } from "../ui/dom.ts";
 import { Panel } from "./panel.ts";
+import { removeUnknownTab } from "./tabs.ts";
 
 export function startObject(section: HTMLElement, { live, picker, now }: PageServices): PageController {
   const { ref = "", resource = "", namespaced } = section.dataset;
@@ -15,6 +16,7 @@ export function startObject(section: HTMLElement, { live, picker, now }: PageSer
   picker.select(ref);
   const name = { ns: section.dataset["ns"] ?? "", name: section.dataset["name"] ?? "" };
   document.title = titleOf(section.dataset["plural"] || plural(kind), name);
+  removeUnknownTab(kind);
   const query = (): URLSearchParams => new URLSearchParams(location.search);
   const tab = (): string => query().get("tab") ?? "";
   let log = parseLog(query());

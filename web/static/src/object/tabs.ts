@@ -49,3 +49,15 @@ export const tabs: readonly TabDefinition[] = [
 ];
 
 export const tabsFor = (kind: Kind): readonly TabDefinition[] => tabs.filter((t) => t.appliesTo(kind));
+
+/**
+ * Removes the tab from the URL if objects of the resource do not have it. For example, a URL of another viewer can
+ * contain a tab that guests do not have.
+ */
+export function removeUnknownTab(kind: Kind): void {
+  const url = new URL(location.href);
+  const tab = url.searchParams.get("tab");
+  if (tab === null || tabsFor(kind).some((t) => t.id === tab)) return;
+  url.searchParams.delete("tab");
+  history.replaceState(history.state, "", url.pathname + url.search + url.hash);
+}
