@@ -271,7 +271,7 @@ void test("complete label selectors are recognized", () => {
     assert.ok(!isSelector(text), text);
 });
 
-void test("a filter with quotes or a wildcard that hides all rows is explained", () => {
+void test("a filter with quotes, a wildcard or an unknown word that hides all rows is explained", () => {
   start();
   const note = (q: string): string => {
     element("q").value = q;
@@ -282,6 +282,8 @@ void test("a filter with quotes or a wildcard that hides all rows is explained",
   assert.match(note('"web-1"'), /Quotes and wildcards have no special meaning/);
   assert.match(note("web-*"), /Quotes and wildcards have no special meaning/);
   assert.doesNotMatch(note("zzz"), /wildcards/);
+  assert.match(note("web IS:nonsense"), /“IS:nonsense” is not a known filter word\. Known: is:failing, is:failed, /);
+  assert.doesNotMatch(note("is:failed"), /known filter word/);
 });
 
 void test("until data arrive, the browser submits the form", () => {

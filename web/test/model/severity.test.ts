@@ -5,6 +5,7 @@ import {
   isCounted,
   severities,
   severityMatcher,
+  severityFilterWords,
   showsState,
   whyOf,
 } from "../../static/src/model/severity.ts";
@@ -25,6 +26,12 @@ for (const [word, want] of [
     assert.deepEqual(severities.filter(match), want);
   });
 }
+
+void test("the known filter words include each severity once", () => {
+  assert.ok(severityFilterWords.every((word) => severityMatcher(word) !== null));
+  assert.ok(severities.every((s) => severityFilterWords.includes(`is:${s}`)));
+  assert.equal(new Set(severityFilterWords).size, severityFilterWords.length);
+});
 
 for (const word of ["failed", "is:", "is:well", "is:failed:", "this:failed", "is:toString", ""])
   void test(`the filter word ${JSON.stringify(word)} is plain text`, () => assert.equal(severityMatcher(word), null));

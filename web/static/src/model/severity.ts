@@ -23,6 +23,17 @@ export function severityMatcher(word: string): ((severity: Severity) => boolean)
   return isSeverity(name) ? (s) => s === name : null;
 }
 
+/** The filter words that severityMatcher knows, the most useful first. */
+export const severityFilterWords: readonly string[] = [
+  "is:failing",
+  "is:failed",
+  "is:degraded",
+  "is:progressing",
+  "is:waiting",
+  "is:ok",
+  "is:none",
+];
+
 const stateColumns = new Set(["status", "phase", "state", "health", "ready", "sync status", "health status"]);
 
 /** Whether a column shows the state of objects. Its cells have the color of the row's verdict. */

@@ -3,6 +3,7 @@
 import { clockTime } from "../text/age.ts";
 import { formatInteger } from "../text/format.ts";
 import { sharedParts } from "./guest.ts";
+import { severityMatcher, severityFilterWords } from "./severity.ts";
 import type { Connection } from "../net/live.ts";
 import type { Problem, State } from "../net/wire.ts";
 
@@ -150,9 +151,18 @@ export interface Note {
   readonly isForbidden?: boolean;
 }
 
-/** A hint about a filter with quotes or wildcards, which match only themselves. Empty for other filters. */
-export const filterHint = (q: string): string =>
-  /["*?]/.test(q) ? "The filter searches for each word as typed. Quotes and wildcards have no special meaning." : "";
+/**
+ * A hint about a filter with an unknown word such as "is:nonsense", or with quotes or wildcards. These match only
+ * themselves. Empty for other filters.
+ */
+export function filterHint(q: string): string {
+  const unknown = q.split(/\s+/).find((w) => /^is:/i.test(w) && severityMatcher(w.toLowerCase()) === null);
+  if (unknown !== undefined)
+    return `“${unknown}” is not a known filter word. Known: ${severityFilterWords.join(", ")}.`;
+  return /["*?]/.test(q)
+    ? "The filter searches for each word as typed. Quotes and wildcards have no special meaning."
+    : "";
+}
 
 /**
  * Returns the note for a table without rows. A guest (viewer of a share link) cannot request access, so the note does
