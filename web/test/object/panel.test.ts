@@ -27,7 +27,9 @@ function openPanel(): { head: Part; upstream: Upstream; root: Part; panel: Panel
   return { head, upstream, root, panel };
 }
 
-void test("a lost connection is reported before a tab that failed to load", async () => {
+const failed = "This tab could not be loaded. Check the connection, and open the tab again.";
+
+void test("a lost connection is reported above a tab that failed to load", async () => {
   const { head, upstream, root, panel } = openPanel();
   try {
     await nextTask();
@@ -37,6 +39,7 @@ void test("a lost connection is reported before a tab that failed to load", asyn
     await nextTask();
     frame();
     assert.match(root.find("class", "banner")?.textContent ?? "", /^Connection lost/);
+    assert.equal(root.find("class", "tab")?.textContent, failed, "the tab is not empty");
   } finally {
     panel.close();
   }
@@ -48,12 +51,16 @@ void test("a tab without its style sheet subscribes to nothing, reports that, an
   const statusNow = async (): Promise<unknown[]> => {
     await nextTask();
     frame();
-    return [upstream.requests.length - upstream.unsubscribes, root.find("class", "banner")?.textContent];
+    return [upstream.requests.length - upstream.unsubscribes, root.find("class", "tab")?.textContent];
   };
   try {
     assert.deepEqual(await statusNow(), [1, ""], "the object, and not yet its changes");
     head.children[0]?.fire("error");
-    assert.deepEqual(await statusNow(), [1, "The Changes tab could not be loaded. Reload the page to try again."]);
+    assert.deepEqual(await statusNow(), [1, failed]);
+    panel.show("changes");
+    assert.deepEqual(await statusNow(), [1, ""], "it is loaded again when it is opened again");
+    head.children[0]?.fire("error");
+    assert.deepEqual(await statusNow(), [1, failed]);
     panel.refresh();
     mock.timers.tick(1500);
     assert.deepEqual(await statusNow(), [1, ""], "a short wait shows no text");
@@ -63,7 +70,8 @@ void test("a tab without its style sheet subscribes to nothing, reports that, an
       "The Changes tab is still loading. If it does not appear, reload the page.",
     ]);
     head.children[0]?.fire("load");
-    assert.deepEqual(await statusNow(), [2, ""]);
+    await nextTask();
+    assert.deepEqual([upstream.requests.length - upstream.unsubscribes, root.textContent.includes(failed)], [2, false]);
   } finally {
     mock.timers.reset();
     panel.close();

@@ -40,6 +40,7 @@ export class Panel {
   private openCount = 0;
   private frame = 0;
   private failure = ""; // message in place of a tab that could not be loaded
+  private readonly failureNote = h("p", { class: "note", role: "status" });
   private slowLoadTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
@@ -125,6 +126,7 @@ export class Panel {
     this.tab?.close();
     this.tab = null;
     this.failure = "";
+    this.failureNote.remove();
     const openNumber = ++this.openCount;
     clearTimeout(this.slowLoadTimer);
     this.slowLoadTimer = setTimeout(
@@ -143,14 +145,15 @@ export class Panel {
       .catch(
         () =>
           openNumber === this.openCount &&
-          this.showFailure(`The ${kind.label} tab could not be loaded. Reload the page to try again.`),
+          this.showFailure("This tab could not be loaded. Check the connection, and open the tab again."),
       );
   }
 
   private showFailure(reason: string): void {
     clearTimeout(this.slowLoadTimer);
     this.failure = reason;
-    this.body.replaceChildren();
+    setText(this.failureNote, reason);
+    this.body.replaceChildren(this.failureNote);
     this.schedule();
   }
 
@@ -229,9 +232,11 @@ export class Panel {
     });
   }
 
-  // Returns the text of the banner. While the connection is open, a tab that failed to load has priority over other
-  // texts.
+  // Returns the text of the banner. A tab that failed to load is reported in its place. If the page shows the
+  // server-rendered text there, the banner reports the tab. This has priority over other texts while the connection is
+  // open.
   private bannerTextFor(known: string | null): string | null {
+    if (this.body.parentElement !== null) return known;
     return this.host.live.connection === "open" ? this.failure || known : (known ?? (this.failure || null));
   }
 
