@@ -239,6 +239,12 @@ void test("four or more pods of one owner share one node with their worst severi
   );
   const card = folded.nodes[1];
   assert.equal(card && nodeDescription(card, false), "4 pods: 1 failed, 1 degraded. Show each of them");
+  const starting = fold(
+    graph([rs, ...pods.map((p) => ({ ...p, severity: "progressing" as const }))], edges),
+    new Set(),
+  );
+  const progressing = starting.nodes[1];
+  assert.equal(progressing && nodeDescription(progressing, false), "4 pods: 4 progressing. Show each of them");
   assert.equal(fold(g, new Set(["rs+pods"])), g, "opened");
   const three = graph([rs, ...pods.slice(1), ...workers], edges);
   assert.equal(fold(three, new Set()), three, "three pods have cards of their own");

@@ -9,7 +9,7 @@ import { Heading, Overview } from "./fact-view.tsx";
 const words: Readonly<Record<Severity, string>> = {
   none: "",
   ok: "OK",
-  progressing: "In progress",
+  progressing: "Progressing",
   degraded: "Degraded",
   failed: "Failed",
 };

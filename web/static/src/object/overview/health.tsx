@@ -10,7 +10,7 @@ const labels: Readonly<Record<Severity | "deleted", string>> = {
   deleted: "Deleted",
   none: "",
   ok: "OK",
-  progressing: "In progress",
+  progressing: "Progressing",
   degraded: "Degraded",
   failed: "Failed",
 };

@@ -13,8 +13,6 @@ export const stateLabels: Readonly<Record<NodeState, readonly [string, string, s
   unknown: ["quiet", "?", "not checked"],
 };
 
-export const severityWords = { failed: "failed", degraded: "degraded", progressing: "in progress" } as const;
-
 export function stateElements(node: GraphNode): HTMLElement[] {
   const [tone, symbol, word] = stateLabels[node.state];
   return word === ""
@@ -39,16 +37,14 @@ export const nodeLabel = (node: GraphNode): string =>
 // Describes the states of combined objects, such as ": 2 failed, 1 degraded".
 function foldedStates(folded: readonly GraphNode[]): string {
   if (folded[0]?.kind !== "Pod") return " without pods";
-  const counts = countedSeverities.map(
-    (s) => [folded.filter((n) => n.severity === s).length, severityWords[s]] as const,
-  );
+  const counts = countedSeverities.map((s) => [folded.filter((n) => n.severity === s).length, s] as const);
   const words = counts.filter(([n]) => n > 0).map(([n, word]) => `${formatInteger(n)} ${word}`);
   return words.length === 0 ? "" : `: ${words.join(", ")}`;
 }
 
 export function nodeDescription(node: GraphNode, isSelf: boolean): string {
   if (node.folded !== undefined) return `${nodeLabel(node)}${foldedStates(node.folded)}. Show each of them`;
-  const word = stateLabels[node.state][2] || (isCounted(node.severity) ? severityWords[node.severity] : "");
+  const word = stateLabels[node.state][2] || (isCounted(node.severity) ? node.severity : "");
   const name =
     node.count > 0
       ? `${formatInteger(node.count)} more of kind ${node.kind}`

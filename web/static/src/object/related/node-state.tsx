@@ -1,5 +1,5 @@
 import { isCounted } from "../../model/severity.ts";
-import { severityWords, stateLabels } from "./card.ts";
+import { stateLabels } from "./card.ts";
 import type { GraphNode } from "./graph.ts";
 
 /** Shows the state of an object. Shows nothing if the object exists and has no problem. */
@@ -15,7 +15,7 @@ export function NodeState({ node: { state, reason, severity } }: { node: GraphNo
   return isCounted(severity) ? (
     <span class="state" data-severity={severity}>
       <span class="shape" aria-hidden="true" />
-      {` ${severityWords[severity]}`}
+      {` ${severity}`}
     </span>
   ) : null;
 }

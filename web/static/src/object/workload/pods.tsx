@@ -20,7 +20,7 @@ const maxShown = 50;
 const severityLabels: Readonly<Record<Severity, string>> = {
   none: "",
   ok: "",
-  progressing: "In progress",
+  progressing: "Progressing",
   degraded: "Degraded",
   failed: "Failed",
 };
