@@ -130,6 +130,58 @@ void test("the graph is refreshed while visible, and is live if the server repor
   tab.close();
 });
 
+/** Computes layouts at once, with the nodes from top to bottom. */
+class FakeWorker {
+  private answer: (e: object) => void = () => undefined;
+  addEventListener(type: string, listener: (e: object) => void): void {
+    if (type === "message") this.answer = listener;
+  }
+  postMessage({ ids, links }: { ids: string[]; links: object[] }): void {
+    const nodes = new Map(ids.map((id, i) => [id, { x: 100, y: 50 * i }]));
+    this.answer({ data: { width: 200, height: 50 * ids.length, nodes, links: links.map(() => []) } });
+  }
+  terminate(): void {
+    return undefined;
+  }
+}
+
+async function openGraph(nodes: readonly object[], edges: readonly object[]): Promise<Part> {
+  localStorage.setItem("related-as", "graph");
+  Object.assign(globalThis, { Worker: FakeWorker });
+  globalThis.fetch = async () => Response.json({ nodes, edges, truncated: false, searched: [] });
+  const tab = new RelatedTab({
+    live: { connection: "open", subscribe: () => ({ close: () => undefined }) },
+    now: () => 0,
+    kind: { ref: "apps/v1/replicasets", resource: "replicasets", kind: "ReplicaSet" },
+    name: { ns: "a", name: "rs" },
+    kindOf: () => undefined,
+    kindOfRef: () => undefined,
+  } as unknown as TabHost);
+  tab.show({ object: {}, isDeleted: false, info: { connection: "open", state: null, problem: null } } as never);
+  await nextTask();
+  await nextTask();
+  return tab.element as unknown as Part;
+}
+
+const podNames = ["pod-0", "pod-1", "pod-2", "pod-3"];
+const ownedPods = [
+  [{ ...node("rs"), kind: "ReplicaSet" }, ...podNames.map(node)],
+  podNames.map((to) => ({ from: "rs", to, type: "owns", via: "" })),
+] as const;
+const focusedId = (): string | undefined => (page.activeElement as Part | null)?.dataset["id"];
+const cardIds = (e: Part): (string | undefined)[] =>
+  (e.find("class", "graph") as Part).querySelectorAll(".card").map((card) => card.dataset["id"]);
+
+void test("the focus moves from a card of several pods to the first of these pods", async () => {
+  const e = await openGraph(...ownedPods);
+  assert.deepEqual(cardIds(e), ["rs", "rs+pods"]);
+  const card = e.querySelector('[data-id="rs+pods"]') as Part;
+  card.focus();
+  card.dispatch("click", { button: 0, detail: 0 });
+  await nextTask();
+  assert.deepEqual([cardIds(e), focusedId()], [["rs", ...podNames], "pod-0"]);
+});
+
 void test("an object without relations names what was and what was not examined", () => {
   const host = { kindOfRef: () => undefined } as unknown as TabHost;
   const searched = (ref: string, state: string): Searched => ({ ref, state, reason: "", namespaces: [] });

@@ -52,8 +52,11 @@ export class GraphView {
     });
   }
 
-  /** The first drawing is scaled to show the entire graph, if it stays legible. */
-  draw(graph: Graph, layout: GraphLayout, inPanel: boolean): void {
+  /**
+   * Draws a graph. The first drawing is scaled to show the entire graph, if it stays legible. If the parameter wanted
+   * is not empty, the first of these nodes receives the focus. Otherwise, the focus stays.
+   */
+  draw(graph: Graph, layout: GraphLayout, inPanel: boolean, wanted: readonly string[] = []): void {
     const before = this.layout;
     const focused = idOf(document.activeElement);
     const hadFocus = this.element.contains(document.activeElement);
@@ -74,7 +77,9 @@ export class GraphView {
     this.panZoom.show(layout.width, layout.height, this.lines, ...this.cards.values(), this.labels);
     const selfPosition = layout.nodes.get(this.selfId) ?? { x: 0, y: 0 };
     if (before === null) this.panZoom.fit(selfPosition);
-    if (hadFocus && focused !== null) this.focus(focused);
+    const first = [...this.cards.keys()].find((id) => wanted.includes(id));
+    if (first !== undefined) this.focus(first);
+    else if (hadFocus && focused !== null) this.focus(focused);
   }
 
   /** Removes the drawing. The next drawing is scaled to fit again. */

@@ -37,6 +37,7 @@ export class RelatedTab implements Tab {
   private layoutAbort = new AbortController();
   private graph: Graph | null = null;
   private readonly openedNodes = new Set<string>();
+  private nodesToFocus: readonly string[] = []; // the first of these nodes receives the focus in the next drawing
   private requestedObject: JsonObject | null = null;
   private isDeleted = false;
   private readAt = 0; // ms; time of the last read
@@ -158,6 +159,8 @@ export class RelatedTab implements Tab {
   }
 
   private openNode(id: string): void {
+    const node = this.graph === null ? undefined : fold(this.graph, this.openedNodes).nodes.find((n) => n.id === id);
+    this.nodesToFocus = node?.folded?.map((n) => n.id) ?? [];
     this.openedNodes.add(id);
     this.draw();
   }
@@ -176,7 +179,8 @@ export class RelatedTab implements Tab {
         signal,
       );
       if (signal.aborted) return;
-      this.graphView.draw(graph, layoutResult, this.inPanel);
+      this.graphView.draw(graph, layoutResult, this.inPanel, this.nodesToFocus);
+      this.nodesToFocus = [];
       this.isGraphShown = true;
       this.render();
       if (RelatedTab.lastOpenedId !== "" && RelatedTab.lastOpenedId === graph.nodes[0]?.id) this.graphView.focus();
