@@ -182,6 +182,18 @@ void test("the focus moves from a card of several pods to the first of these pod
   assert.deepEqual([cardIds(e), focusedId()], [["rs", ...podNames], "pod-0"]);
 });
 
+void test("a button groups opened pods again, and moves the focus to their card", async () => {
+  const e = await openGraph(...ownedPods);
+  const button = (): Part | null => e.querySelector(".related-bar .group-again");
+  assert.equal(button(), null);
+  (e.querySelector('[data-id="rs+pods"]') as Part).dispatch("click", { button: 0, detail: 1 });
+  await nextTask();
+  assert.equal(button()?.textContent, "Group pods");
+  button()?.click();
+  await nextTask();
+  assert.deepEqual([cardIds(e), focusedId(), button()], [["rs", "rs+pods"], "rs+pods", null]);
+});
+
 void test("an object without relations names what was and what was not examined", () => {
   const host = { kindOfRef: () => undefined } as unknown as TabHost;
   const searched = (ref: string, state: string): Searched => ({ ref, state, reason: "", namespaces: [] });

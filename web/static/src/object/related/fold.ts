@@ -6,6 +6,11 @@ import type { Graph, GraphNode } from "./graph.ts";
 
 const minPods = 4; // a smaller number of pods is easier to read as cards of their own
 
+const podsSuffix = "+pods";
+
+/** Whether an ID is that of a node for several pods. */
+export const isPodsCard = (id: string): boolean => id.endsWith(podsSuffix);
+
 /** Combines old ReplicaSets and the pods of one owner, except for the nodes in `opened`. */
 export function fold(graph: Graph, opened: ReadonlySet<string>): Graph {
   return foldPods(foldRevisions(graph, opened), opened);
@@ -33,7 +38,7 @@ export function foldPods(graph: Graph, opened: ReadonlySet<string>): Graph {
   const groups = new Map<string, GraphNode[]>();
   for (const [owner, all] of ownedNodes(graph, "Pod")) {
     const pods = all.filter((n) => n !== subject && n.state === "there" && n.count === 0);
-    if (pods.length >= minPods) groups.set(`${owner}+pods`, pods);
+    if (pods.length >= minPods) groups.set(`${owner}${podsSuffix}`, pods);
   }
   return combine(graph, groups, opened);
 }

@@ -7,7 +7,7 @@ import { h } from "../../ui/dom.ts";
 import { mount, unmount } from "../../ui/view.tsx";
 import { formatInteger } from "../../text/format.ts";
 import { GraphView } from "./graph-view.ts";
-import { fold } from "./fold.ts";
+import { fold, isPodsCard } from "./fold.ts";
 import { types, type Graph } from "./graph.ts";
 import { RelatedList } from "./list.tsx";
 import { cardHeight, cardWidth, linksOf } from "./graph-layout.ts";
@@ -165,6 +165,20 @@ export class RelatedTab implements Tab {
     this.draw();
   }
 
+  // The IDs of the cards that the user opened, and that the graph would contain otherwise.
+  private get openedCards(): string[] {
+    if (this.graph === null || this.mode === "list" || this.openedNodes.size === 0) return [];
+    return fold(this.graph, new Set())
+      .nodes.map((n) => n.id)
+      .filter((id) => this.openedNodes.has(id));
+  }
+
+  private closeNodes(): void {
+    this.nodesToFocus = this.openedCards;
+    this.openedNodes.clear();
+    this.draw();
+  }
+
   private async drawGraph(graph: Graph): Promise<void> {
     const { signal } = (this.layoutAbort = new AbortController());
     try {
@@ -197,6 +211,7 @@ export class RelatedTab implements Tab {
   private render(): void {
     const { graph, graphView, poller, problem, mode } = this;
     this.element.toggleAttribute("data-busy", poller.isBusy);
+    const openedCards = this.openedCards;
     const isOld = graph !== null && this.host.now() - this.readAt > 2 * refreshInterval;
     mount(
       this.element,
@@ -210,6 +225,11 @@ export class RelatedTab implements Tab {
               List
             </button>
           </span>
+          {openedCards.length > 0 && (
+            <button type="button" class="group-again" onClick={() => this.closeNodes()}>
+              {openedCards.some(isPodsCard) ? "Group pods" : "Group old revisions"}
+            </button>
+          )}
           <span class="spring" />
           <span
             class="related-time"
