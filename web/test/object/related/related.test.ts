@@ -251,3 +251,25 @@ void test("four or more pods of one owner share one node with their worst severi
   const ofPod = graph([...pods.slice(0, 1), rs, ...pods.slice(1), ...workers], edges);
   assert.equal(fold(ofPod, new Set()), ofPod, "the subject is not combined with others");
 });
+
+void test("the graph of a Node combines its pods that no other card combines", () => {
+  const kinds = { kind: "Node", ref: "core/v1/nodes", ns: "" };
+  const ofSet = [0, 1, 2, 3].map((i) => node(`set-${i}`));
+  const others = [0, 1, 2, 3].map((i) => node(`other-${i}`, { ns: i === 0 ? "b" : "a" }));
+  const nodes = [node("worker", kinds), node("rs", { kind: "ReplicaSet" }), node("ds"), ...ofSet, ...others];
+  const g = (all: object[], kind = kinds.ref): Graph =>
+    graph(
+      [{ ...nodes[0], ref: kind }, ...all],
+      [
+        ...[0, 1, 2, 3].map((i) => edge("rs", `set-${i}`)),
+        edge("ds", "other-1"),
+        ...[...ofSet, ...others].map((pod) => edge((pod as { id: string }).id, "worker", "uses")),
+      ],
+    );
+  const names = (of: Graph): string[] => of.nodes.map((n) => `${n.id} ${n.folded?.length ?? 1} ${n.ns}`);
+  const cards = ["worker 1 ", "rs 1 a", "ds 1 a", "rs+pods 4 a"];
+  assert.deepEqual(names(fold(g(nodes.slice(1)), new Set())), [...cards, "worker+pods 4 "]);
+  const three = ["other-0 1 b", "other-1 1 a", "other-2 1 a"];
+  assert.deepEqual(names(fold(g(nodes.slice(1, -1)), new Set())), [...cards, ...three], "three pods are readable");
+  assert.equal(fold(g(nodes.slice(1), "core/v1/pods"), new Set()).nodes.length, 8, "the subject is not a Node");
+});

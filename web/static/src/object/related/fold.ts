@@ -32,7 +32,10 @@ export function foldRevisions(graph: Graph, opened: ReadonlySet<string>): Graph 
   return combine(graph, groups, opened);
 }
 
-/** Combines the pods of each owner into one node. The subject of the graph stays on its own. */
+/**
+ * Combines the pods of each owner into one node, and the other pods that run on the subject if it is a Node. The
+ * subject of the graph stays on its own.
+ */
 export function foldPods(graph: Graph, opened: ReadonlySet<string>): Graph {
   const subject = graph.nodes[0];
   const groups = new Map<string, GraphNode[]>();
@@ -40,7 +43,18 @@ export function foldPods(graph: Graph, opened: ReadonlySet<string>): Graph {
     const pods = all.filter((n) => n !== subject && n.state === "there" && n.count === 0);
     if (pods.length >= minPods) groups.set(`${owner}${podsSuffix}`, pods);
   }
+  if (subject?.ref === "core/v1/nodes") {
+    const grouped = new Set([...groups.values()].flat());
+    const pods = podsOnNode(graph, subject).filter((n) => !grouped.has(n));
+    if (pods.length >= minPods) groups.set(`${subject.id}${podsSuffix}`, pods);
+  }
   return combine(graph, groups, opened);
+}
+
+// Returns the pods that run on a Node. Their field spec.nodeName refers to it.
+function podsOnNode(graph: Graph, { id }: GraphNode): GraphNode[] {
+  const users = new Set(graph.edges.filter((e) => e.type === "uses" && e.to === id).map((e) => e.from));
+  return graph.nodes.filter((n) => n.kind === "Pod" && users.has(n.id) && n.state === "there" && n.count === 0);
 }
 
 // Returns the nodes of a kind by the ID of their owner.
@@ -60,7 +74,8 @@ function combine(graph: Graph, groups: ReadonlyMap<string, readonly GraphNode[]>
     const [first] = folded;
     if (first === undefined || opened.has(id)) continue;
     const severity = worst(folded);
-    for (const n of folded) nodeOf.set(n.id, { ...first, id, name: "", severity, count: folded.length, folded });
+    const ns = folded.every((n) => n.ns === first.ns) ? first.ns : "";
+    for (const n of folded) nodeOf.set(n.id, { ...first, id, ns, name: "", severity, count: folded.length, folded });
   }
   if (nodeOf.size === 0) return graph;
   const idOf = (id: string): string => nodeOf.get(id)?.id ?? id;
