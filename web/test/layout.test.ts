@@ -1,0 +1,25 @@
+// The fake document of the tests has no layout, so these tests check the rules of the style sheets.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+
+/** Returns the declarations of the rules whose selector list contains the selector, such as "flex-wrap: wrap". */
+function declarationsOf(sheet: string, selector: string): string[] {
+  const css = readFileSync(`static/src/css/${sheet}.css`, "utf8").replace(/\/\*.*?\*\//gs, "");
+  const rules = [...css.matchAll(/([^{};]+)\{([^{}]*)\}/g)];
+  return rules
+    .filter(([, selectors = ""]) => selectors.split(/,(?![^()]*\))/).some((s) => s.trim() === selector))
+    .flatMap(([, , body = ""]) => body.split(";").map((d) => d.trim()))
+    .filter((d) => d !== "");
+}
+
+function check(sheet: string, selector: string, ...wanted: string[]): void {
+  const found = declarationsOf(sheet, selector);
+  for (const d of wanted) assert.ok(found.includes(d), `${selector} has ${d}, but only: ${found.join("; ")}`);
+}
+
+void test("the bar of a list wraps as soon as its filters cannot shrink any more, and cuts no heading", () => {
+  check("list", ".list > .bar", "flex-wrap: wrap");
+  check("list", ".list > .bar > *", "flex-shrink: 0", "max-width: 100%");
+  check("list", ".list > .bar > .filters", "flex: 1000 0 150px", "max-width: max-content");
+});
