@@ -23,3 +23,9 @@ void test("the bar of a list wraps as soon as its filters cannot shrink any more
   check("list", ".list > .bar > *", "flex-shrink: 0", "max-width: 100%");
   check("list", ".list > .bar > .filters", "flex: 1000 0 150px", "max-width: max-content");
 });
+
+void test("a kiosk has no controls, and its fixed status covers nothing", () => {
+  for (const control of [".tab-row", ".compare-link", ".copy-bar", ".uses", ".related-bar", ".rollouts button"])
+    check("kiosk", control, "display: none");
+  check("kiosk", ":is(.list, .object-page) > .bar", "padding-right: calc(var(--value) * 24)");
+});
