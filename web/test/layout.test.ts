@@ -29,3 +29,8 @@ void test("a kiosk has no controls, and its fixed status covers nothing", () => 
     check("kiosk", control, "display: none");
   check("kiosk", ":is(.list, .object-page) > .bar", "padding-right: calc(var(--value) * 24)");
 });
+
+void test("a long kind name is truncated at the edge of its card", () => {
+  check("related", ".card :is(.kind, .where)", "min-width: 0", "overflow: hidden", "text-overflow: ellipsis");
+  check("related", ".card .state", "flex: none");
+});
