@@ -2,15 +2,11 @@ package inherit
 
 import (
 	"bytes"
-	"encoding/json"
-	"fmt"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/event"
-	"github.com/glasshouse-project/glasshouse/internal/watch/fieldmanager"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
@@ -85,41 +81,4 @@ func (e *Engine) SpecChanges(since time.Time) (changes []SpecChange) {
 		changes = append(changes, e.specs.changes[n])
 	}
 	return changes
-}
-
-// Author returns who made a change, and the path of the first changed member. by is nil if the author is unknown.
-func Author(c *SpecChange, cache *event.Cache) (by *fieldmanager.Author, what string) {
-	by, err := event.AuthorOf(c.Change, cache)
-	if err != nil {
-		return nil, ""
-	}
-	delta, err := event.DeltaOf(c.Change, cache)
-	if err != nil {
-		return nil, ""
-	}
-	return by, changedPath(delta.Text)
-}
-
-// changedPath returns the first changed path of a delta, and the number of others. Example:
-// "spec.template.spec.containers.0.image and 2 more". It ignores the status and the metadata.
-func changedPath(delta []byte) string {
-	var d struct {
-		Patch []struct{ Path string } `json:"patch"`
-	}
-	if json.Unmarshal(append(append([]byte(`{"x":0`), delta...), '}'), &d) != nil {
-		return ""
-	}
-	var paths []string
-	for _, operation := range d.Patch {
-		if !strings.HasPrefix(operation.Path, "/status") && !strings.HasPrefix(operation.Path, "/metadata") {
-			paths = append(paths, strings.ReplaceAll(strings.TrimPrefix(operation.Path, "/"), "/", "."))
-		}
-	}
-	switch len(paths) {
-	case 0:
-		return ""
-	case 1:
-		return paths[0]
-	}
-	return fmt.Sprintf("%s and %d more", paths[0], len(paths)-1)
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/compact"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
-	"github.com/glasshouse-project/glasshouse/internal/watch/inherit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
@@ -74,7 +73,7 @@ func (b *builder) addChanges() {
 		if f == nil || !f.Match(c.Change.New) || !f.Match(c.Change.Old) || b.isGuest() {
 			continue
 		}
-		by, what := inherit.Author(&c, b.deps.Cache)
+		by, what := authorOf(&c, b.deps.Cache)
 		if by == nil || isController(by.Manager) {
 			continue
 		}

@@ -13,3 +13,6 @@ func LatencyStep(latency time.Duration) int { return latencyStep(latency) }
 func LastChange(changes []Change, o verdict.Object, since time.Time) *Change {
 	return lastChange(changes, o, since)
 }
+
+// ChangedPath exports changedPath.
+func ChangedPath(delta []byte) string { return changedPath(delta) }

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -156,22 +157,40 @@ func changeText(c *overview.Change, of *verdict.Object) string {
 	return fieldText(c.What) + object + " changed by " + cmp.Or(c.By, "an unknown author")
 }
 
+// moreFields matches the number of further changed fields at the end of a text such as "spec.replicas and 2 more".
+var moreFields = regexp.MustCompile(` and (\d+) more$`)
+
+// pathSegment matches a segment of a path. A dot in brackets is part of a segment.
+var pathSegment = regexp.MustCompile(`(?:[^.\[]|\[[^\]]*\])+`)
+
 // fieldText returns a short name of changed fields, such as "image" for spec.template.spec.containers[app].image.
 func fieldText(what string) string {
+	others := 0
+	if more := moreFields.FindStringSubmatch(what); more != nil {
+		others, _ = strconv.Atoi(more[1])
+		what = strings.TrimSuffix(what, more[0])
+	}
 	paths := strings.FieldsFunc(what, func(r rune) bool { return r == ',' || r == ' ' })
 	if len(paths) == 0 {
 		return "spec"
 	}
-	segments := strings.Split(paths[0], ".")
-	name := segments[len(segments)-1]
+	others += len(paths) - 1
+	segments := pathSegment.FindAllString(paths[0], -1)
+	name := paths[0]
+	if len(segments) > 0 {
+		name = segments[len(segments)-1]
+	}
 	if slices.Contains([]string{"value", "name", "key", "valueFrom"}, name) {
 		name = strings.Join(segments[max(0, len(segments)-2):], ".")
+	}
+	if key := regexp.MustCompile(`\[([^\]]*\.[^\]]*)\]$`).FindStringSubmatch(name); key != nil {
+		name = key[1]
 	}
 	if env := regexp.MustCompile(`\benv\[([^\]]+)\]`).FindStringSubmatch(paths[0]); env != nil {
 		name = "env " + env[1]
 	}
-	if len(paths) > 1 {
-		name += fmt.Sprintf(" and %d more", len(paths)-1)
+	if others > 0 {
+		name += fmt.Sprintf(" and %d more", others)
 	}
 	return name
 }

@@ -43,6 +43,23 @@ func linkAll(o *verdict.Object, tab string) string {
 	return path
 }
 
+// web/test/home/home-text.test.ts has the same cases.
+func TestFieldText(t *testing.T) {
+	for what, want := range map[string]string{
+		"":              "spec",
+		"spec.replicas": "replicas",
+		"spec.template.spec.containers[web].image":                              "image",
+		"spec.template.spec.containers[a].env[LOG_LEVEL].value":                 "env LOG_LEVEL",
+		"spec.template.spec.volumes[t].configMap.name, spec.replicas":           "configMap.name and 1 more",
+		"spec.template.metadata.annotations[kubectl.kubernetes.io/restartedAt]": "kubectl.kubernetes.io/restartedAt",
+		"data[app.properties] and 2 more":                                       "app.properties and 2 more",
+	} {
+		if got := fieldText(what); got != want {
+			t.Errorf("%s: got %s, want %s", what, got, want)
+		}
+	}
+}
+
 func renderHome(t *testing.T, page templates.Home) string {
 	t.Helper()
 	var html strings.Builder

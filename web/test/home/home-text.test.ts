@@ -48,6 +48,8 @@ void test("changed fields have short names", () => {
     ["spec.template.spec.containers[web].image", "image"],
     ["spec.template.spec.containers[a].env[LOG_LEVEL].value", "env LOG_LEVEL"],
     ["spec.template.spec.volumes[t].configMap.name, spec.replicas", "configMap.name and 1 more"],
+    ["spec.template.metadata.annotations[kubectl.kubernetes.io/restartedAt]", "kubectl.kubernetes.io/restartedAt"],
+    ["data[app.properties] and 2 more", "app.properties and 2 more"],
   ] as const)
     assert.equal(fieldText(what), want);
   const change = problem("price-feed").lastChange;

@@ -24,14 +24,20 @@ const generic = new Set(["value", "name", "key", "valueFrom"]);
 
 /** Returns a short name of the changed fields, such as "image" for spec.template.spec.containers[app].image. */
 export function fieldText(what: string): string {
-  const paths = what.split(/,\s*/).filter((path) => path !== "");
+  const more = / and (\d+) more$/.exec(what);
+  const paths = what
+    .slice(0, more?.index)
+    .split(/[, ]+/)
+    .filter((path) => path !== "");
   const first = paths[0];
   if (first === undefined) return "spec";
+  const others = paths.length - 1 + Number(more?.[1] ?? 0);
   const env = /\benv\[([^\]]+)\]/.exec(first)?.[1];
-  const segments = first.split(".");
+  const segments = first.match(/(?:[^.[]|\[[^\]]*\])+/g) ?? [first]; // A dot in brackets is part of a segment.
   const last = segments[segments.length - 1] ?? first;
-  const name = env !== undefined ? `env ${env}` : generic.has(last) ? segments.slice(-2).join(".") : last;
-  return paths.length === 1 ? name : `${name} and ${paths.length - 1} more`;
+  const key = /\[([^\]]*\.[^\]]*)\]$/.exec(last)?.[1] ?? last;
+  const name = env !== undefined ? `env ${env}` : generic.has(last) ? segments.slice(-2).join(".") : key;
+  return others === 0 ? name : `${name} and ${others} more`;
 }
 
 /**
