@@ -48,14 +48,18 @@ func Newest(managed []byte) (newest *Author, unambiguous bool) {
 	return &clone, unambiguous
 }
 
-// NewestSpec returns the newest author of an object's specification, or nil. An author of only a subresource, such as
-// status, does not count.
-func NewestSpec(managed []byte) (newest *Author) {
+// NewestSpec returns the newest author of an object's specification, or nil if the author is unknown. An entry without
+// a time can be the newest, so it makes the author unknown. The subresource scale changes the specification, but the
+// subresource status does not. Field managers for which ignore returns true do not count.
+func NewestSpec(managed []byte, ignore func(manager string) bool) (newest *Author) {
 	entries := read(managed)
 	for i := range entries {
 		e := &entries[i]
-		if e.Subresource == "" && bytes.Contains(e.fields, []byte(`"f:spec"`)) &&
-			(newest == nil || !e.Time.Before(newest.Time)) {
+		switch {
+		case e.Subresource == "status" || !bytes.Contains(e.fields, []byte(`"f:spec"`)) || ignore(e.Manager):
+		case e.Time.IsZero():
+			return nil
+		case newest == nil || !e.Time.Before(newest.Time):
 			author := e.Author
 			newest = &author
 		}

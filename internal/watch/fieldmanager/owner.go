@@ -16,7 +16,8 @@ type Owner struct {
 }
 
 // Owners returns the authors in managedFields with the parts that they own, the newest first. The field Time is the
-// time of the author's last write to any of these parts.
+// time of the author's last write to any of these parts. Authors without a time precede all others, because they can be
+// the newest.
 func Owners(managed []byte) []Owner {
 	entries := read(managed)
 	owners := make([]Owner, 0, len(entries))
@@ -35,6 +36,11 @@ func Owners(managed []byte) []Owner {
 		slices.Sort(owner.Parts)
 		owners = append(owners, owner)
 	}
-	slices.SortStableFunc(owners, func(a, b Owner) int { return b.Time.Compare(a.Time) })
+	slices.SortStableFunc(owners, func(a, b Owner) int {
+		if a.Time.IsZero() || b.Time.IsZero() {
+			return a.Time.Compare(b.Time)
+		}
+		return b.Time.Compare(a.Time)
+	})
 	return owners
 }

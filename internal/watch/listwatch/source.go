@@ -278,15 +278,16 @@ func (c *Client) Get(
 
 func fullName(namespace, name string) string { return strings.TrimPrefix(namespace+"/"+name, "/") }
 
-// SpecAuthor reads an object, and returns the newest author of its specification, or nil.
+// SpecAuthor reads an object, and returns the newest author of its specification, or nil if unknown. Field managers for
+// which ignore returns true do not count.
 func (c *Client) SpecAuthor(
-	ctx context.Context, resource schema.GroupVersionResource, namespace, name string,
+	ctx context.Context, resource schema.GroupVersionResource, namespace, name string, ignore func(manager string) bool,
 ) (*fieldmanager.Author, error) {
 	managed, err := c.managedFields(ctx, resource, namespace, name)
 	if err != nil {
 		return nil, err
 	}
-	return fieldmanager.NewestSpec(managed), nil
+	return fieldmanager.NewestSpec(managed, ignore), nil
 }
 
 // Owners reads an object, and returns its field managers, the newest first.

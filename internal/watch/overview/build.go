@@ -46,7 +46,8 @@ type Deps struct {
 	Cache  *event.Cache // Contains the authors of changes.
 	// APIServer returns how the API server responded to discovery.
 	APIServer func() catalog.Health
-	// LastChange returns the newest change of an object's specification, according to its managedFields, or nil.
+	// LastChange returns the newest change of an object's specification, according to its managedFields, or nil if
+	// unknown.
 	LastChange func(context.Context, verdict.Object) *Change
 	Timeout    time.Duration // The time limit for all calls of LastChange together.
 }

@@ -28,7 +28,8 @@ func NewLastChanges(
 	return &LastChanges{find: find, client: client, cache: flight.New[verdict.Object, *Change](MaxFindings, lastChangeAge)}
 }
 
-// Of returns the newest change of an object's specification, according to its managedFields, or nil.
+// Of returns the newest change of an object's specification, according to its managedFields, or nil if unknown. Changes
+// by components of Kubernetes do not count.
 func (l *LastChanges) Of(ctx context.Context, o verdict.Object) *Change {
 	isFresh := func(_ *Change, readAt time.Time) bool { return time.Since(readAt) < lastChangeAge }
 	change, _ := l.cache.Get(ctx, o, isFresh, func(ctx context.Context) *Change {
@@ -36,7 +37,7 @@ func (l *LastChanges) Of(ctx context.Context, o verdict.Object) *Change {
 		if err != nil {
 			return nil
 		}
-		by, err := l.client.SpecAuthor(ctx, r.GVR(), o.Namespace, o.Name)
+		by, err := l.client.SpecAuthor(ctx, r.GVR(), o.Namespace, o.Name, isController)
 		if err != nil || by == nil {
 			return nil // The finding is shown without a change.
 		}

@@ -3,7 +3,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { page, rendering } from "../../fake-page.ts";
-import { AuthorReader, lastAuthors, readAuthors, withChange } from "../../../static/src/object/overview/authors.ts";
+import {
+  AuthorReader,
+  lastAuthors,
+  readAuthors,
+  withChange,
+  type PartAuthor,
+} from "../../../static/src/object/overview/authors.ts";
 import { LastChanges, partsText } from "../../../static/src/object/overview/last-changes.tsx";
 import { mount, ViewState } from "../../../static/src/ui/view.tsx";
 import type { TabHost } from "../../../static/src/object/tab.ts";
@@ -40,6 +46,22 @@ void test("each part has its newest author", () => {
   assert.deepEqual(readAuthors("x"), []);
   assert.equal(partsText(["a", "b", "c"]), "a, b, c");
   assert.equal(partsText(["a", "b", "c", "d"]), "a, b and 2 more");
+});
+
+void test("an author without a time can be the newest", () => {
+  const scale = { manager: "kubectl", operation: "Update", subresource: "scale", parts: ["spec"] };
+  const authors = readAuthors({ authors: [scale, ...response.authors] });
+  const shown = (all: readonly PartAuthor[]): unknown => lastAuthors(all).map((a) => [a.manager, a.parts]);
+  const others = [
+    ["kube-controller-manager", ["status"]],
+    ["helm", ["metadata"]],
+  ];
+  assert.deepEqual(shown(authors), others, "the author of spec is unknown");
+  const by = { manager: "oncall", operation: "Update", subresource: "", time: "" };
+  const before = { metadata: { resourceVersion: "1" }, spec: { replicas: 1 } };
+  const object = { metadata: { resourceVersion: "2" }, spec: { replicas: 2 } };
+  const last = { op: "update", at: "2026-11-21T10:01:00Z", by: [by], before } as const;
+  assert.deepEqual(shown(withChange(authors, last, object) ?? []), [["oncall", ["spec"]], ...others]);
 });
 
 void test("a change that arrives replaces the author of the changed parts", () => {

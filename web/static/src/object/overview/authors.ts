@@ -15,11 +15,11 @@ export interface PartAuthor extends ChangeAuthor {
 
 const maxAuthors = 20;
 
-/** Reads a response of /api/v1/authors. Invalid entries are left out. */
+/** Reads a response of /api/v1/authors. Invalid entries are left out. The time of an entry is empty if unknown. */
 export function readAuthors(response: unknown): PartAuthor[] {
   const entries = trees(valueAt(response, "authors")).slice(0, maxAuthors);
   return entries
-    .filter((entry) => time(entry["time"]) !== "")
+    .filter((entry) => (entry["time"] === undefined ? text(entry["manager"]) : time(entry["time"])) !== "")
     .map((entry) => ({
       manager: text(entry["manager"]),
       operation: text(entry["operation"]),
@@ -32,18 +32,26 @@ export function readAuthors(response: unknown): PartAuthor[] {
 /**
  * Returns the newest author of each part of the object, the newest first. An author of several parts is one entry.
  *
+ * An author whose time is unknown can be the newest. The newest author of its parts is then unknown, so the result
+ * does not contain these parts.
+ *
  * The managedFields have one time for all fields that a field manager wrote to a subresource. The annotations among
  * them are usually older than the status, so such an author does not count for the metadata.
  */
 export function lastAuthors(authors: readonly PartAuthor[]): PartAuthor[] {
-  const newest = authors.toSorted((a, b) => Date.parse(b.time) - Date.parse(a.time));
-  const seen = new Set<string>();
+  const newest = authors.filter((a) => a.time !== "").toSorted((a, b) => Date.parse(b.time) - Date.parse(a.time));
+  const seen = new Set(authors.filter((a) => a.time === "").flatMap(ownParts));
   return newest.flatMap((author) => {
-    const isOfStatus = author.subresource !== "" && author.parts.includes("status");
-    const parts = author.parts.filter((part) => !seen.has(part) && !(isOfStatus && part === "metadata"));
+    const parts = ownParts(author).filter((part) => !seen.has(part));
     for (const part of parts) seen.add(part);
     return parts.length === 0 ? [] : [{ ...author, parts }];
   });
+}
+
+/** Returns the parts of an author, without the metadata of an author of the status. */
+function ownParts({ subresource, parts }: PartAuthor): readonly string[] {
+  const isOfStatus = subresource !== "" && parts.includes("status");
+  return isOfStatus ? parts.filter((part) => part !== "metadata") : parts;
 }
 
 /** Returns the members that differ between two versions of an object. */
@@ -61,7 +69,12 @@ function changedParts(before: JsonObject, after: JsonObject): string[] {
 export function withChange(authors: readonly PartAuthor[], last: LastChange, object: JsonObject): PartAuthor[] | null {
   const [by] = last.by;
   if (by === undefined || last.by.length > 1 || last.before === null || last.op !== "update") return null;
-  return [{ ...by, time: last.at, parts: changedParts(last.before, object) }, ...authors].slice(0, 2 * maxAuthors);
+  const changed = changedParts(last.before, object);
+  // The new change is newer than the authors whose time is unknown.
+  const older = authors.map((author) =>
+    author.time === "" ? { ...author, parts: author.parts.filter((part) => !changed.includes(part)) } : author,
+  );
+  return [{ ...by, time: last.at, parts: changed }, ...older].slice(0, 2 * maxAuthors);
 }
 
 const isTemporary = (status: number): boolean => status === 429 || status >= 500;
