@@ -45,7 +45,7 @@ func TestOverviewGroupsObjectsByCause(t *testing.T) {
 		advance(time.Minute)
 		doc := overviewFor(t, cluster, program, watch.OverviewQuery{})
 		want := []string{
-			"4 Node/CANARY-node failed", "3 Deployment/crashing failed", "3 Deployment/missing failed",
+			"4 Node/CANARY-node failed", "3 Deployment/crashing degraded", "3 Deployment/missing degraded",
 			"3 Deployment/mounting degraded",
 		}
 		if got := lines(doc); !slices.Equal(got, want) || doc.Total != len(want) {
@@ -59,7 +59,7 @@ func TestOverviewGroupsObjectsByCause(t *testing.T) {
 			t.Errorf("counts: got %v, want %d objects with a problem", doc.Counts, objects)
 		}
 		inA := lines(overviewFor(t, cluster, program, watch.OverviewQuery{Namespaces: []string{"a"}}))
-		wantA := append([]string{"3 Deployment/stranded failed"}, want[1:]...)
+		wantA := append([]string{"3 Deployment/stranded degraded"}, want[1:]...)
 		if sorted(strings.Join(inA, ", ")) != sorted(strings.Join(wantA, ", ")) {
 			t.Errorf("in namespace a: got %q, want %q, without the node", inA, wantA)
 		}

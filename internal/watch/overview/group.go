@@ -37,7 +37,8 @@ func rank(kind string) int {
 	return 1
 }
 
-// group groups items by their cause. The worst findings are first. Of equally bad findings, the newest is first.
+// group groups items by their cause. The findings with the worst members are first. Of equally bad findings, the newest
+// is first.
 func group(items []item) []Finding {
 	owners := make(map[verdict.Object]verdict.Object, len(items))
 	for n := range items {
@@ -62,8 +63,8 @@ func group(items []item) []Finding {
 	}
 	slices.SortFunc(findings, func(a, b Finding) int {
 		return cmp.Or(
-			cmp.Compare(b.Severity, a.Severity), b.Since.Compare(a.Since), cmp.Compare(a.Namespace, b.Namespace),
-			cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind),
+			cmp.Compare(b.worst, a.worst), cmp.Compare(b.Severity, a.Severity), b.Since.Compare(a.Since),
+			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Kind, b.Kind),
 		)
 	})
 	return findings
@@ -80,11 +81,11 @@ func newFinding(root verdict.Object, members []*item) Finding {
 	f := Finding{
 		Object: first.Object, Verdict: first.Verdict, Count: len(members), Chain: first.Chain, Objects: []Member{},
 	}
-	for n, m := range members {
-		f.Severity = max(f.Severity, m.Severity)
-		if n < MaxMembers {
-			f.Objects = append(f.Objects, Member{m.Object, m.Verdict, m.Chain})
-		}
+	// The list has a limit, so the worst objects must be first.
+	slices.SortStableFunc(members, func(a, b *item) int { return cmp.Compare(b.Severity, a.Severity) })
+	f.worst = members[0].Severity
+	for _, m := range members[:min(MaxMembers, len(members))] {
+		f.Objects = append(f.Objects, Member{m.Object, m.Verdict, m.Chain})
 	}
 	f.Since = first.Since()
 	return f

@@ -9,7 +9,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// Finding is a group of failed or degraded objects with the same cause. Its Object is the member to read first.
+// Finding is a group of failed or degraded objects with the same cause. Its Object is the member to read first. The
+// Verdict is that of this object. Other members can have a worse severity.
 type Finding struct {
 	verdict.Object
 	verdict.Verdict
@@ -20,6 +21,8 @@ type Finding struct {
 	Chain      []verdict.Object `json:"chain,omitempty"`
 	Objects    []Member         `json:"objects"` // The objects of the group, at most MaxMembers, the worst first.
 	LastChange *Change          `json:"lastChange,omitempty"`
+
+	worst verdict.Severity // The worst severity of all objects of the group.
 }
 
 // MaxMembers is the maximum number of objects that a Finding lists.

@@ -29,7 +29,7 @@ func formatHome(page *templates.Home, document *overview.Overview, link linker, 
 	page.Known, page.Total, page.Unexamined = true, document.Total, document.Unexamined
 	for i := range document.Problems {
 		f := &document.Problems[i]
-		if f.Severity == verdict.Failed {
+		if hasSeverity(f, func(severity verdict.Severity) bool { return severity == verdict.Failed }) {
 			page.Failed++
 		}
 		if matchesFilter(f, page.Q) && len(page.Findings) < homeFindings {
@@ -210,7 +210,7 @@ func matchesFilter(f *overview.Finding, q string) bool {
 	}
 	for word := range strings.FieldsSeq(strings.ToLower(q)) {
 		if matches := query.SeverityMatcher(word); matches != nil {
-			if !matches(f.Severity) {
+			if !hasSeverity(f, matches) {
 				return false
 			}
 			continue
@@ -220,6 +220,12 @@ func matchesFilter(f *overview.Finding, q string) bool {
 		}
 	}
 	return true
+}
+
+// hasSeverity reports whether the severity of an object of a finding matches.
+func hasSeverity(f *overview.Finding, matches func(verdict.Severity) bool) bool {
+	return matches(f.Severity) ||
+		slices.ContainsFunc(f.Objects, func(m overview.Member) bool { return matches(m.Severity) })
 }
 
 // emptyText returns the text that the page shows if there are no problems to list. Resources that cannot be read can

@@ -43,6 +43,19 @@ func linkAll(o *verdict.Object, tab string) string {
 	return path
 }
 
+// The filter finds a problem by the severity of any of its objects, as the script does.
+func TestFilterMatchesTheSeverityOfMembers(t *testing.T) {
+	f := overview.Finding{
+		Verdict: verdict.Verdict{Severity: verdict.Degraded},
+		Objects: []overview.Member{{Verdict: verdict.Verdict{Severity: verdict.Failed}}},
+	}
+	for q, want := range map[string]bool{"is:failed": true, "is:degraded": true, "is:progressing": false} {
+		if got := matchesFilter(&f, q); got != want {
+			t.Errorf("%s: got %t, want %t", q, got, want)
+		}
+	}
+}
+
 // web/test/home/home-text.test.ts has the same cases.
 func TestFieldText(t *testing.T) {
 	for what, want := range map[string]string{
