@@ -115,16 +115,24 @@ func TestProblemBeginsWhenItIsObserved(t *testing.T) {
 			checkSince(t, cluster, sue, "Service/web", broken)
 		}
 
-		// The condition Ready claims to have changed 30 s before the pod was last seen ready. The later time counts.
+		// The pod is ready for a short time before it crashes again. The condition Ready then has the time of this crash.
 		setServedPod(server, true, time.Now())
 		advance(time.Minute)
+		setServedPod(server, false, time.Now())
+		advance(time.Minute)
+		checkSince(t, cluster, program, "Pod/web", broken)
+		checkSince(t, cluster, sue, "Service/web", broken)
+
+		// The condition Ready claims to have changed 30 s before the pod was last seen ready. The later time counts.
+		setServedPod(server, true, time.Now())
+		advance(10 * time.Minute)
 		again := time.Now()
 		setServedPod(server, false, again.Add(-30*time.Second))
 		advance(time.Minute)
 		checkSince(t, cluster, program, "Pod/web", again)
 
 		setServedPod(server, true, time.Now())
-		advance(time.Minute)
+		advance(10 * time.Minute)
 		again = time.Now()
 		server.Delete(pods, "a", "web")
 		advance(time.Minute)

@@ -266,7 +266,8 @@ func (e *Engine) isSettled() bool {
 }
 
 // Began returns since when an object is not OK, and since when it is degraded or failed. The times are zero if the
-// engine did not observe that, because the object had its problem before the engine read it.
+// engine did not observe that, because the object had its problem before the engine read it. Recoveries of at most 5
+// minutes do not count.
 func (e *Engine) Began(id graph.ID) (leftOK, began time.Time) { return e.results.began(id) }
 
 // Usage returns what the pods request in all namespaces for which include returns true.

@@ -52,12 +52,17 @@ func (o *observation) isRunning() bool {
 // than the delays of a container that crashes again and again.
 const maxPause = 15 * time.Minute
 
-// episode is the time in which an object is not OK.
+// maxRecovery is how long an object can be OK before its problem counts as ended. A container that crashes again and
+// again can be ready for some time between two crashes. It is the longest back-off of the kubelet.
+const maxRecovery = 5 * time.Minute
+
+// episode is the time in which an object is not OK, apart from short recoveries.
 type episode struct {
 	// leftOK is since when the object is not OK, and began is since when it is degraded or failed. They are zero if that
 	// was not observed.
 	leftOK, began time.Time
-	pausedAt      time.Time // Since when an object with a problem is progressing again; zero if it is not.
+	firstSeen     time.Time // When the engine first saw the problem.
+	pausedAt      time.Time // Since when an object with a problem is progressing or OK again; zero if it is not.
 	hasProblem    bool
 }
 
@@ -70,7 +75,7 @@ func (e *episode) update(now time.Time, isObserved, isProblem bool) {
 		}
 		return
 	case !e.hasProblem || !e.pausedAt.IsZero() && now.Sub(e.pausedAt) > maxPause:
-		e.hasProblem, e.began = true, time.Time{}
+		e.hasProblem, e.began, e.firstSeen = true, time.Time{}, now
 		if isObserved {
 			e.began = now
 		}

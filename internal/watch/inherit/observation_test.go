@@ -54,6 +54,74 @@ func TestEpisodes(t *testing.T) {
 	}
 }
 
+// A problem continues after a recovery that is shorter than the back-off of a container that crashes.
+func TestShortRecoveryContinuesAnEpisode(t *testing.T) {
+	for name, test := range map[string]struct {
+		recovery     time.Duration
+		isObserved   bool // Whether the engine observed the first problem.
+		isProgress   bool // Whether the object is progressing before it fails again.
+		isRecreated  bool
+		leftOK, want time.Duration // After the start of the test; -1 for unknown.
+	}{
+		"short":           {time.Minute, true, false, false, 0, 0},
+		"long":            {6 * time.Minute, true, false, false, 26 * time.Minute, 26 * time.Minute},
+		"with progress":   {time.Minute, true, true, false, 0, 0},
+		"of a known one":  {time.Minute, false, false, false, -1, 0},
+		"of a new object": {time.Minute, true, false, true, 21 * time.Minute, 21 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var r results
+				r.reset()
+				id := graph.NewID(graph.Kind{Kind: "Pod"}, "a", "p")
+				start := time.Now()
+				track := func(severity verdict.Severity, isObserved bool, pause time.Duration) {
+					r.track(id, verdict.Pack(nil, &verdict.Verdict{Severity: severity}), isObserved)
+					<-time.After(pause)
+				}
+				track(verdict.Failed, test.isObserved, 20*time.Minute)
+				track(verdict.OK, true, test.recovery)
+				if r.isProblem(id) {
+					t.Error("the object is OK, but counts as a problem")
+				}
+				if test.isRecreated {
+					r.remove(id)
+				}
+				if test.isProgress {
+					track(verdict.Progressing, true, time.Minute)
+				}
+				track(verdict.Failed, true, time.Minute)
+				after := func(at time.Time) time.Duration {
+					if at.IsZero() {
+						return -1
+					}
+					return at.Sub(start)
+				}
+				if leftOK, began := r.began(id); after(leftOK) != test.leftOK || after(began) != test.want {
+					t.Errorf("got left OK %s, began %s; want %s, %s", after(leftOK), after(began), test.leftOK, test.want)
+				}
+			})
+		})
+	}
+}
+
+// Episodes of recovered objects do not use memory forever.
+func TestRecoveredEpisodesExpire(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var r results
+		r.reset()
+		for _, name := range []string{"p", "q", "r"} {
+			id := graph.NewID(graph.Kind{Kind: "Pod"}, "a", name)
+			r.track(id, verdict.Pack(nil, &verdict.Verdict{Severity: verdict.Failed}), true)
+			r.track(id, verdict.Pack(nil, &verdict.Verdict{Severity: verdict.OK}), true)
+			<-time.After(maxRecovery + time.Second)
+		}
+		if got := len(r.recovered); got != 1 {
+			t.Errorf("got %d episodes, want only the newest", got)
+		}
+	})
+}
+
 // New verdicts count as observed some time after all objects have been evaluated.
 func TestObservation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

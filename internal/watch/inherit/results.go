@@ -18,6 +18,9 @@ type results struct {
 	// heirs maps an object to the objects that inherit directly from it. The key can be an object that does not exist.
 	heirs    map[graph.ID]map[graph.ID]struct{}
 	problems map[graph.ID]episode
+	// recovered contains the episodes of objects that are OK again, and can soon have the same problem again.
+	recovered map[graph.ID]episode
+	sweptAt   time.Time // When expired episodes were last removed from recovered.
 }
 
 // reset removes all results, and returns the objects that had inherited verdicts.
@@ -26,7 +29,7 @@ func (r *results) reset() (inherited []graph.ID) {
 	defer r.mu.Unlock()
 	inherited = slices.Collect(maps.Keys(r.inherited))
 	r.inherited, r.problems = make(map[graph.ID]*verdict.Verdict), make(map[graph.ID]episode)
-	r.heirs = make(map[graph.ID]map[graph.ID]struct{})
+	r.heirs, r.recovered = make(map[graph.ID]map[graph.ID]struct{}), make(map[graph.ID]episode)
 	return inherited
 }
 
@@ -113,6 +116,7 @@ func (r *results) remove(id graph.ID) (hadInherited bool) {
 	r.setHeirLocked(id, before, nil)
 	delete(r.inherited, id)
 	delete(r.problems, id)
+	delete(r.recovered, id)
 	return hadInherited
 }
 
@@ -120,17 +124,40 @@ func (r *results) remove(id graph.ID) (hadInherited bool) {
 func (r *results) track(id graph.ID, v verdict.Packed, isObserved bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	now := time.Now()
+	e, wasProblem := r.problems[id]
 	if v.Severity() <= verdict.OK {
+		if e.hasProblem {
+			e.pausedAt = now
+			r.keepRecoveredLocked(id, e)
+		}
 		delete(r.problems, id)
 		return
 	}
-	now := time.Now()
-	e, wasProblem := r.problems[id]
-	if !wasProblem && isObserved {
-		e.leftOK = now
+	if !wasProblem {
+		recovered, hadProblem := r.recovered[id]
+		delete(r.recovered, id)
+		switch {
+		case hadProblem && now.Sub(recovered.pausedAt) <= maxRecovery:
+			e = recovered
+			if e.began.IsZero() {
+				e.began = e.firstSeen // The times in the object are now those of the recovery.
+			}
+		case isObserved:
+			e.leftOK = now
+		}
 	}
 	e.update(now, isObserved, v.Severity().IsProblem())
 	r.problems[id] = e
+}
+
+// keepRecoveredLocked keeps the episode of an object that is OK again, and removes expired episodes.
+func (r *results) keepRecoveredLocked(id graph.ID, e episode) {
+	if e.pausedAt.Sub(r.sweptAt) > maxRecovery {
+		r.sweptAt = e.pausedAt
+		maps.DeleteFunc(r.recovered, func(_ graph.ID, old episode) bool { return e.pausedAt.Sub(old.pausedAt) > maxRecovery })
+	}
+	r.recovered[id] = e
 }
 
 // began returns since when an object is not OK, and since when it is degraded or failed. The times are zero if that was

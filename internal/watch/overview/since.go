@@ -11,7 +11,7 @@ import (
 )
 
 // since returns when the problem of an object began, or if unknown, when the object was created. The time is never
-// before the object was created, or was last seen without the problem.
+// before the object was created, or was last seen without the problem for longer than a short recovery.
 //
 // The times of a cause are used only if isCauseVisible is true, because they are facts about another object.
 func since(engine *inherit.Engine, n *neighbor.Neighbor, isCauseVisible bool) time.Time {
@@ -20,7 +20,8 @@ func since(engine *inherit.Engine, n *neighbor.Neighbor, isCauseVisible bool) ti
 	if own := v.Own().Severity(); own.IsProblem() && own == v.Severity() {
 		at = ownSince(n)
 	}
-	if at.IsZero() {
+	// The times in the object can be those of the newest crash, although the object had the problem before.
+	if at.IsZero() || !began.IsZero() && began.Before(at) {
 		at = began
 	}
 	if at.IsZero() && isCauseVisible {
