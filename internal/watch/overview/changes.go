@@ -68,28 +68,34 @@ func (b *builder) regarded(e *corev1.Event) verdict.Object {
 }
 
 func (b *builder) addChanges() {
+	var all []Change // Also contains the changes by unknown authors.
 	for _, c := range b.deps.Engine.SpecChanges(time.Now().Add(-recent)) {
 		f, w := b.filters[c.ID.Kind], b.informers[c.ID.Kind]
 		if f == nil || !f.Match(c.Change.New) || !f.Match(c.Change.Old) || b.isGuest() {
 			continue
 		}
-		by, what := authorOf(&c, b.deps.Cache)
-		if by == nil || isController(by.Manager) {
-			continue
-		}
-		b.result.Changes = append(b.result.Changes, Change{
+		change := Change{
 			Object: verdict.Object{
 				Resource: w.Resource.Ref(), Kind: w.Resource.Kind, Namespace: c.ID.Namespace(), Name: c.ID.Name(),
 			},
-			At: c.Change.Time, By: by.Manager, What: what,
-		})
-		if len(b.result.Changes) == maxShown {
+			At: c.Change.Time,
+		}
+		by, what := authorOf(&c, b.deps.Cache)
+		switch change.What = what; {
+		case by == nil:
+		case isController(by.Manager):
+			continue
+		default:
+			change.By = by.Manager
+			b.result.Changes = append(b.result.Changes, change)
+		}
+		if all = append(all, change); len(b.result.Changes) == maxShown {
 			break
 		}
 	}
 	for n := range b.result.Problems {
 		p := &b.result.Problems[n]
-		p.LastChange = lastChange(b.result.Changes, p.Object, p.Since)
+		p.LastChange = lastChange(all, p.Object, p.Since)
 	}
 }
 
