@@ -260,7 +260,7 @@ func TestListPageShowsItsState(t *testing.T) {
 			},
 			[]string{
 				"<p>Ask your cluster admin for list and watch access, or</p><p><a href=\"/r/core/v1/pods\">Show Pods " +
-					"in all namespaces that you can list</a></p><p>Check with: kubectl auth can-i list pods -n payments</p>",
+					"in all namespaces where you can list them</a></p><p>Check with: kubectl auth can-i list pods -n payments</p>",
 			},
 			[]string{"Choose a namespace"},
 		},
@@ -280,7 +280,7 @@ func TestListPageShowsItsState(t *testing.T) {
 					nil, nil, templates.State{State: "forbidden", Reason: "not shared"}, &templates.Guest{}
 				l.Query.Namespaces = []string{"payments"}
 			},
-			[]string{"Show Pods in all namespaces that you can list"},
+			[]string{"Show Pods in all namespaces where you can list them"},
 			[]string{"cluster admin"},
 		},
 		{"failed with rows", func(l *templates.List) {

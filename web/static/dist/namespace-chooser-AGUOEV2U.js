@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c}from"./chunk-OXSCEWT5.js";import"./chunk-HXWZW4QA.js";import"./chunk-4TXQO2KU.js";import"./chunk-PS6P7LXE.js";import"./chunk-TORL2XHR.js";import"./chunk-ATB4R42E.js";export{b as isNamespaceName,a as matchingNamespaces,c as namespaceChooser};

@@ -1,1 +1,0 @@
-import{a,b,c,d,e}from"./chunk-HNLK4T3Q.js";import"./chunk-C4ZBFXOY.js";import"./chunk-TORL2XHR.js";import"./chunk-ATB4R42E.js";export{d as copyItems,b as copyName,c as kubectlCommand,e as openRowMenu,a as textOf};
