@@ -27,6 +27,7 @@ func (p *Contexts) render(w http.ResponseWriter, r *http.Request, status int, re
 	for _, kubeContext := range all {
 		page.Contexts = append(page.Contexts, templates.Context(kubeContext))
 	}
+	page.Assets.PageStyle = p.Site.Assets.URL("forms.css")
 	return response.HTML(w, r, status, templates.ContextsPage(page))
 }
 

@@ -110,8 +110,10 @@ func (l *Login) render(w http.ResponseWriter, r *http.Request, status int, retur
 			w.Header().Set("Refresh", "0")
 		}
 	}
+	layout := l.Site.bareLayout(r, "Log in")
+	layout.Assets.PageStyle = l.Site.Assets.URL("forms.css")
 	return response.HTML(w, r, status, templates.LoginPage(templates.Login{
-		Layout: l.Site.bareLayout(r, "Log in"), Action: l.Site.Base.At(request.LoginPath),
+		Layout: layout, Action: l.Site.Base.At(request.LoginPath),
 		To: request.ReturnPath(returnPath), Error: loginError,
 		Audience: l.Site.Auth.Audience(), Provider: l.Site.Auth.Provider(),
 	}))

@@ -17,9 +17,10 @@ import (
 
 // Status renders the page with the watch status: all watched resources and their states.
 func (s *Site) Status(w http.ResponseWriter, r *http.Request) error {
-	now := time.Now()
-	return response.HTML(w, r, http.StatusOK,
-		templates.StatusPage(formatStatus(s.layout(r, "Watch status", ""), s.Reader.Access(r).WatchStatus(r.Context()), now)))
+	layout := s.layout(r, "Watch status", "")
+	layout.Assets.PageStyle = s.Assets.URL("status.css")
+	page := formatStatus(layout, s.Reader.Access(r).WatchStatus(r.Context()), time.Now())
+	return response.HTML(w, r, http.StatusOK, templates.StatusPage(page))
 }
 
 // formatStatus formats the watch status for its page. The texts must match those of
