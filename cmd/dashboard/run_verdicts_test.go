@@ -167,8 +167,8 @@ func shownObjects(
 const maxShownObjects = 40
 
 // An object has the same verdict in all views, and is in a finding exactly if it is degraded or failed. Before each
-// comparison, objects of many kinds are created, broken, repaired and deleted, also of custom kinds. The cluster then
-// needs some time, so each resource is compared until it is equal.
+// comparison, objects of many kinds, including custom ones, are created, broken, repaired and deleted. The views need
+// some time to follow, so the comparison of each resource is repeated until all views agree.
 func TestVerdictsAreTheSameEverywhere(t *testing.T) {
 	changes := newChurn(t)
 	changes.step(t)

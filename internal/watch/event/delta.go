@@ -120,9 +120,9 @@ func operations(patch []byte) (n int) {
 	return n
 }
 
-// authorAge is the maximum age of a managedFields entry whose author can have made the change, although the change did
-// not update the entry's time. Such an entry exists if a manager writes twice within one second, because times are
-// whole seconds.
+// authorAge is the maximum age of a managedFields entry that can name the author of a change, although the change did
+// not update the time of the entry. Times are whole seconds, so the second of two writes within one second does not
+// update the time.
 const authorAge = 2 * time.Second
 
 // newestAuthor returns the author in the newest managedFields entry. It returns nil if the change did not update the

@@ -327,8 +327,8 @@ func state(j *testJournal) map[string]object {
 	return values
 }
 
-// Invariant: I1. A client that applies a snapshot and all later changes has the state of the cluster, however snapshot
-// and changes interleave.
+// Invariant: I1. A client that applies a snapshot, and then all changes that the server sends after it, has the state
+// of the cluster, even if objects change while the server makes or sends the snapshot.
 func TestAnyReaderConverges(t *testing.T) {
 	resets := 0
 	for seed := range uint64(3000) {

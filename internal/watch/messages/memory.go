@@ -10,8 +10,8 @@ const (
 	// CompressFrom is the minimum length, in bytes, of a message that a WebSocket compresses. Compression of shorter
 	// messages saves little.
 	CompressFrom = 1 << 10
-	// CompressorMemory is the memory of one WebSocket's compressor, in bytes (1.1 MB measured), until the client has
-	// read the message.
+	// CompressorMemory is the memory, in bytes, that the compressor of one WebSocket uses until the client has read the
+	// message. 1.1 MB was measured, and the rest is a margin.
 	CompressorMemory = 5 << 18
 	// PartMemory is the memory for one part of a snapshot of rows, in bytes, including the compressor.
 	PartMemory = CompressorMemory + 4*PartBytes

@@ -16,7 +16,7 @@ var (
 	// approvalText matches a message that an object waits for approval.
 	approvalText = regexp.MustCompile(`(?i)\bto approve\b|` +
 		`\b(waiting for|waits for|awaiting|requires|needs|pending) (manual )?approval\b`)
-	// troubleReason matches a reason that names a problem. Such a reason can also match idleReason ("NotPaused").
+	// troubleReason names a problem or negates idleReason, such as NotPaused. It takes precedence over idleReason.
 	troubleReason = regexp.MustCompile(`(?i)unexpected|error|fail|crash|panic|timeout|` +
 		`not(paused|suspended|stopped|disabled|drained|idle)`)
 	// otherReason matches a reason that is about another object.
@@ -38,7 +38,7 @@ func (c *condition) isIdle() bool {
 	return idleText.MatchString(c.message) && !NamesError(c.message) && !otherReason.MatchString(c.reason)
 }
 
-// IsIdle reports whether an object is idle on purpose. Only conditions that summarize the object count, such as Ready.
+// IsIdle reports whether an object is idle on purpose. It reads only conditions about the whole object, such as Ready.
 func IsIdle(o map[string]any) bool {
 	return hasIdle(conditionsOf(members(o).child("status"), "", generationOf(o)), "Ready", "Available", "Healthy")
 }

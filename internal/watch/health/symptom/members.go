@@ -14,7 +14,7 @@ var explanations = []string{ //nolint:gochecknoglobals // Constant.
 	"message", "reason", "statusMessage", "error", "description", "failure",
 }
 
-// explanation returns the first explanation in a status for which include returns true, or "".
+// explanation returns the first text in the members further and explanations for which include returns true, or "".
 func explanation(status members, include func(string) bool, further ...string) string {
 	for _, member := range slices.Concat(further, explanations) {
 		if text := status.text(member); text != "" && !isReferral(text) && include(text) {

@@ -14,7 +14,7 @@ var (
 	// unsetText matches a message that a setting has no value.
 	unsetText = regexp.MustCompile(`(?i)^(?:the )?([a-z][a-z0-9 ._-]*?) (?:is|are) ` +
 		`(?:empty|unset|not (?:set|configured|specified|provided|defined))\.?$`)
-	// dependentReason matches the reason of a condition that waits for another object, such as ClusterQueueIsInactive.
+	// dependentReason matches the reason of an object that waits for another object, such as ClusterQueueIsInactive.
 	dependentReason = regexp.MustCompile(`^[A-Z][A-Za-z]+Is(Inactive|Suspended|Stopped|Paused|NotActive)$|^Inadmissible$`)
 	// dependentText matches a message about another object, such as "ClusterQueue batch is inactive".
 	dependentText = regexp.MustCompile(`^(the )?["'` + "`" + `]?[A-Z][A-Za-z]+ ["'` + "`" + `]?[a-z0-9][a-z0-9./-]*["'` +
