@@ -21,8 +21,8 @@ func (b *bubble) openAsUser(name string) *tab {
 	return b.openAs(livetest.Options{Header: http.Header{"Authorization": {"Bearer " + name + ".token"}}})
 }
 
-// Invariant: S24. A user receives nothing that depends on hidden objects. Hidden changes appear in no resource list,
-// and delay no heartbeat.
+// Invariant: S24. A user receives nothing that depends on objects that the user cannot read. Changes of such objects
+// appear in no resource list, and delay no heartbeat.
 //
 // Invariant: I18.
 func TestPickerRevealsNoHiddenChanges(t *testing.T) {

@@ -108,7 +108,7 @@ type Column struct {
 // Cell is one cell of a row.
 type Cell struct {
 	Text string // such as "4m", "3 (5m ago)" or "Running"
-	Wire string // Text, with times in RFC 3339 for the script; only in relative columns
+	Wire string // the field Text with times in RFC 3339, for the script; empty in columns without ages
 }
 
 // Row is one object in a table. len(Cells) equals len(List.Columns).

@@ -17,9 +17,9 @@ type Packed []byte
 const (
 	inherited   = 0x80            // The flag of an inherited verdict, in the byte of the severity.
 	headerSize  = 9               // The severity and OverdueAt.
-	objectTexts = 4               // The texts of an Object: resource, kind, namespace, name.
+	objectTexts = 4               // The number of texts of an Object: resource, kind, namespace, name.
 	causeTexts  = objectTexts + 2 // Those of an Object, the sentence, and "1" if the object is missing.
-	// inheritedTexts are the texts of an inherited verdict: the reason, the sentence, the Cause, the Sources, and Via.
+	// inheritedTexts is the number of texts of an inherited verdict: reason, sentence, Cause, Sources and Via.
 	inheritedTexts = 2 + causeTexts + 1 + objectTexts
 )
 

@@ -111,7 +111,7 @@ func wrongFile(s *subject.Subject, p *corev1.Pod) *verdict.Cause {
 		file, isWrong := strings.TrimRight(found[1], "."), fileError
 		v := volumeAt(p, file, text)
 		if v == nil {
-			continue // The file is in the image, such as the program itself.
+			continue // The image contains the file, so no mounted object can be wrong.
 		}
 		if scriptPattern.MatchString(file) {
 			isWrong = scriptError
