@@ -57,7 +57,7 @@ func TestProgramWithItsServiceAccount(t *testing.T) {
 		switch {
 		case strings.HasSuffix(r.path, "/secrets"):
 			t.Errorf("the program lists Secrets: %v", r)
-		// The dashboard requests a single Secret for a viewer or a pod. The API server must reject the request.
+		// The dashboard requests a Secret that a viewer opens, or to which a pod refers. The API server must reject this.
 		case strings.Contains(r.path, "/secrets/") && r.status != http.StatusForbidden:
 			t.Errorf("the program reads a Secret: %v", r)
 		case r.method == http.MethodPost && strings.HasPrefix(r.path, "/apis/authorization.k8s.io/v1/selfsubject"):

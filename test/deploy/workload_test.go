@@ -110,8 +110,8 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// The manifests for teams (kustomize/team, helm/team.yaml, helm/oidc.yaml) contain a placeholder for the addresses of the
-// trusted proxies. The dashboard does not start until users replace it.
+// The manifests for teams (kustomize/team, helm/team.yaml, helm/oidc.yaml) contain a placeholder for the addresses of
+// the trusted proxies. The dashboard does not start until users replace it.
 func TestTrustedAddressesArePlaceholders(t *testing.T) {
 	for _, file := range []string{"kustomize/team/deployment.yaml", "helm/team.yaml", "helm/oidc.yaml"} {
 		text, err := os.ReadFile(filepath.Join(root, "deploy", file))

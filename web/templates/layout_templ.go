@@ -133,9 +133,9 @@ func head(f Layout) templ.Component {
 	})
 }
 
-// page renders the frame of a page: the header, the resource picker and the main region. scope is the page's own part
-// of the header; nil if it has none. Elements of the class scripted are visible only with script, elements of the class
-// unscripted only without it. Elements of the class not-started are visible if the script should run but has not started.
+// page renders the frame of a page: the header, the resource picker and the main region. scope is the part of the header
+// for this page only, or nil. Three classes control what is visible: "scripted" shows an element only if the script runs,
+// "unscripted" only without script, and "not-started" only while the script should run but has not started.
 func page(f Layout, scope templ.Component) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -191,7 +191,7 @@ func cut(o *Object, n int) (text, rest []byte) {
 // bodyOf returns the compressed text of an object.
 func bodyOf(o *Object) []byte { return o.data[o.verdictEnd:] }
 
-// pack joins the parts of a new Object in its field data, and sets the indices in it.
+// pack joins the parts of a new Object in the field data, and sets the fields with the end of each part.
 func pack(o *Object, m *Metadata, cells, verdict, body []byte) {
 	var start [512]byte
 	data := start[:0]

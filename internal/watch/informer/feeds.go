@@ -40,7 +40,8 @@ type Plan struct {
 // Feeds returns the methods with which the reconciler starts and stops the informer's feeds.
 func (i *Informer) Feeds() *Feeds { return &Feeds{Requests: i.reconcileRequests, informer: i} }
 
-// Report wakes readers if the status has changed. If the informer has no feed, Report also logs a new state.
+// Report wakes the readers if the informer's status has changed. If the informer has no feed, Report also logs the new
+// state, because only feeds log their states.
 func (s *Feeds) Report() {
 	if !s.isStatusChanged {
 		return

@@ -1,7 +1,7 @@
 package journal
 
-// BeginRead returns a function that reads changes after a cursor from the history as it is now. Tests can write to the
-// journal before they call this function.
+// BeginRead captures the history at the time of the call. The returned function reads changes after a cursor from it,
+// so a test can write to the journal between BeginRead and this function.
 func (j *Journal[K, V, M]) BeginRead(after Cursor, limit int) func() ([]*Change[K, V, M], error) {
 	tail := j.tail.Load()
 	return func() ([]*Change[K, V, M], error) {

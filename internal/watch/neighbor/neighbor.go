@@ -87,7 +87,7 @@ func Decode[T any](o Object) (value T) {
 	return value
 }
 
-// Conditions returns the conditions of an object with a status, such as True.
+// Conditions returns those conditions of an object that have a given status, such as True.
 func Conditions(o Object, status metav1.ConditionStatus) (conditions []metav1.Condition) {
 	decoded := Decode[struct {
 		Status struct {

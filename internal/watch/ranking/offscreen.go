@@ -13,8 +13,8 @@ import (
 // OffscreenEvery is the minimum time between two messages that contain an Offscreen summary, but no rows.
 const OffscreenEvery = time.Second
 
-// Offscreen summarizes all changes of a ranking. It includes rows outside the visible window, and rows that lack the
-// words of the query.
+// Offscreen summarizes the changes of all rows of a ranking, not only of those in the visible window. It also includes
+// rows that do not contain the words of the query.
 type Offscreen struct {
 	Changes uint64
 	newest  *lastChange

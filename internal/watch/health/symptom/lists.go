@@ -43,8 +43,8 @@ func firstError(o members) string {
 	return ""
 }
 
-// errorOf returns the text of an item in a list of errors, problems or messages, or "". A plain text in a list of
-// messages cannot be recognized as an error. A problem can have a level that does not mean an error.
+// errorOf returns the text of an item in a list of errors, problems or messages, if the item is an error. Otherwise, it
+// returns "": for a text in a list of messages, and for a problem with a level below error.
 func errorOf(list string, item any) string {
 	text, _ := item.(string)
 	child, isObject := item.(map[string]any)

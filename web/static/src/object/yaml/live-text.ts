@@ -165,8 +165,8 @@ export class LiveText {
     }
   }
 
-  // Inserts a row after the row `before`, or at the start if `before` is undefined. If the row is in a block (a group of
-  // lines) that the page does not contain yet, it inserts the block.
+  // Inserts a row after the row `before`, or at the start if `before` is undefined. If the row is in a block (a group
+  // of lines) that the page does not contain yet, it inserts the block.
   private insert(row: Row, before: Row | undefined): void {
     if (row.block === null) {
       const targetBlock = before?.block ?? this.blocks[0] ?? this.block();
