@@ -60,7 +60,8 @@ func Packages(root string) ([]Component, error) {
 			return nil, err
 		}
 		if len(components[i].Texts) == 0 || components[i].License == "" {
-			return nil, fmt.Errorf("the npm package %s has no license file, or names no license", components[i].title())
+			return nil, fmt.Errorf("the npm package %s has no license file, or no license in web/package-lock.json",
+				components[i].title())
 		}
 	}
 	return components, nil

@@ -27,7 +27,7 @@ function openPanel(): { head: Part; upstream: Upstream; root: Part; panel: Panel
   return { head, upstream, root, panel };
 }
 
-const failed = "This tab could not be loaded. Check the connection, and open the tab again.";
+const failed = "This tab could not be loaded. Check the connection, then reload the page.";
 
 void test("a lost connection is reported above a tab that failed to load", async () => {
   const { head, upstream, root, panel } = openPanel();

@@ -157,7 +157,7 @@ func unservedPorts(s *subject.Subject, o *corev1.Service, all []discovery.Endpoi
 	for n := range o.Spec.Ports {
 		p := &o.Spec.Ports[n]
 		if !slices.Contains(offered, portText(p.Name, p.Protocol)) {
-			missing = append(missing, nameOf(p))
+			missing = append(missing, servicePortText(p))
 		}
 	}
 	if len(missing) == 0 || len(missing) < len(o.Spec.Ports) && !isUserMade(s) {
@@ -167,20 +167,20 @@ func unservedPorts(s *subject.Subject, o *corev1.Service, all []discovery.Endpoi
 	if len(missing) == len(o.Spec.Ports) {
 		severity = verdict.Failed
 	}
-	has := "the ports " + strings.Join(offered, ", ")
+	has := "only the ports " + strings.Join(offered, ", ")
 	switch len(offered) {
 	case 0:
 		has = "no ports"
 	case 1:
-		has = "the port " + offered[0]
+		has = "only the port " + offered[0]
 	}
 	problem := "Service port %s has no endpoints"
 	if len(missing) > 1 {
 		problem = "Service ports %s have no endpoints"
 	}
 	return s.Explain(severity, noSuchPort, fmt.Sprintf(
-		problem+": the EndpointSlices of the Service have %s; a port needs the same name and protocol in both",
-		strings.Join(missing, ", "), has), nil)
+		problem+": the EndpointSlices of the Service have %s. Name and protocol of a port must be the same in the Service "+
+			"and in its EndpointSlices", strings.Join(missing, ", "), has), nil)
 }
 
 // offeredPorts returns the texts of the ports of EndpointSlices, sorted, and each only once.
@@ -203,6 +203,13 @@ func offeredPorts(all []discovery.EndpointSlice) (offered []string) {
 }
 
 // portText returns the name and the protocol of a port, such as "web" (TCP).
+func servicePortText(p *corev1.ServicePort) string {
+	if p.Name == "" {
+		return fmt.Sprintf("%d (%s, unnamed)", p.Port, cmp.Or(p.Protocol, corev1.ProtocolTCP))
+	}
+	return portText(p.Name, p.Protocol)
+}
+
 func portText(name string, protocol corev1.Protocol) string {
 	text := "unnamed"
 	if name != "" {

@@ -74,7 +74,8 @@ func undefinedSubset(s *subject.Subject, host, subset string) *verdict.Verdict {
 			rule = &n
 		}
 	}
-	sentence := fmt.Sprintf("No DestinationRule defines the subset %s of Service %s", subset, service.Name())
+	target := s.Find(service)
+	sentence := fmt.Sprintf("No DestinationRule defines the subset %s of %s", subset, s.Name(&target))
 	s.AddSource("core/v1/services", service.Namespace())
 	if rule == nil {
 		return s.Explain(verdict.Degraded, "SubsetNotFound", sentence, nil)

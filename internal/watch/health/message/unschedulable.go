@@ -101,7 +101,7 @@ func (o nodeObstacle) phrase() (plural, singular, noun string) {
 	case "didn't have free ports for the requested pod ports":
 		return "have", "has", "no free ports for the host ports of the pod"
 	case "didn't satisfy existing pods anti-affinity rules":
-		return "run", "runs", "pods whose anti-affinity excludes this pod"
+		return "are excluded by", "is excluded by", "the anti-affinity of existing pods"
 	case "didn't find available persistent volumes to bind":
 		return "have", "has", "no available persistent volume for a claim of the pod"
 	case "did not have enough free storage":

@@ -21,7 +21,7 @@ func NotResized(o object.Object) string {
 	if compare(has, wanted) >= 0 || o.Condition("FileSystemResizePending").Is("True") || !wasChosen && !hasBegun {
 		return ""
 	}
-	return fmt.Sprintf("Has %s, but requests %s", has, wanted)
+	return fmt.Sprintf("Not resized from %s to %s", has, wanted)
 }
 
 // compare compares two quantities. It returns 0 if one of them is not valid.

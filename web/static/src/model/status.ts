@@ -136,7 +136,7 @@ export function offlineText(closeReason: string, isReachable: boolean | null, at
           : "Glasshouse cannot be reached from this browser";
   return (
     `Not live: ${asSentence(reason)} Showing data from ${clockTime(at, now)}. ` +
-    (closeReason === "" && isReachable === false ? "" : "Links and forms load new data. ") +
+    (closeReason === "" && isReachable === false ? "" : "To load current data, follow a link or reload the page. ") +
     "Live updates start automatically as soon as the connection opens."
   );
 }

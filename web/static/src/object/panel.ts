@@ -145,7 +145,7 @@ export class Panel {
       .catch(
         () =>
           openNumber === this.openCount &&
-          this.showFailure("This tab could not be loaded. Check the connection, and open the tab again."),
+          this.showFailure("This tab could not be loaded. Check the connection, then reload the page."),
       );
   }
 

@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c}from"./chunk-NR52DPAP.js";import"./chunk-I245NCEN.js";import"./chunk-CBU62NRW.js";import"./chunk-VL65KWQL.js";import"./chunk-7MAVBFCT.js";import"./chunk-ATB4R42E.js";export{b as isNamespaceName,a as matchingNamespaces,c as namespaceChooser};
