@@ -11,8 +11,11 @@ import (
 // Tracker evaluates objects again. It keeps at most one time for each object. The zero value is ready to use.
 type Tracker struct {
 	mu      sync.Mutex
-	pending map[graph.ID]*time.Timer
+	pending map[graph.ID]*revisit
 }
+
+// revisit is a planned evaluation of one object.
+type revisit struct{ timer *time.Timer }
 
 // Schedule calls mark with an object at a time, instead of the time of an earlier call. The zero time means never.
 func (t *Tracker) Schedule(id graph.ID, at time.Time, mark func(...graph.ID)) {
@@ -23,22 +26,23 @@ func (t *Tracker) Schedule(id graph.ID, at time.Time, mark func(...graph.ID)) {
 		return
 	}
 	if t.pending == nil {
-		t.pending = make(map[graph.ID]*time.Timer)
+		t.pending = make(map[graph.ID]*revisit)
 	}
-	var timer *time.Timer
-	timer = time.AfterFunc(time.Until(at), func() {
-		if t.end(id, timer) {
+	planned := &revisit{}
+	planned.timer = time.AfterFunc(time.Until(at), func() {
+		if t.end(id, planned) {
 			mark(id)
 		}
 	})
-	t.pending[id] = timer
+	t.pending[id] = planned
 }
 
-// end removes a timer that has fired. It returns false if another call has canceled or replaced the timer meanwhile.
-func (t *Tracker) end(id graph.ID, timer *time.Timer) bool {
+// end removes an evaluation whose timer has fired. It returns false if another call has canceled or replaced it
+// meanwhile.
+func (t *Tracker) end(id graph.ID, planned *revisit) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.pending[id] != timer {
+	if t.pending[id] != planned {
 		return false
 	}
 	delete(t.pending, id)
@@ -62,8 +66,8 @@ func (t *Tracker) Reset() {
 }
 
 func (t *Tracker) cancelLocked(id graph.ID) {
-	if timer, ok := t.pending[id]; ok {
-		timer.Stop()
+	if planned, ok := t.pending[id]; ok {
+		planned.timer.Stop()
 		delete(t.pending, id)
 	}
 }
