@@ -2,6 +2,7 @@ package revisit_test
 
 import (
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,8 +15,18 @@ import (
 func TestRevisits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var r revisit.Tracker
-		var marked []string
-		mark := func(ids ...graph.ID) { marked = append(marked, ids[0].Name()) }
+		var mu sync.Mutex
+		var all []string
+		mark := func(ids ...graph.ID) {
+			mu.Lock()
+			defer mu.Unlock()
+			all = append(all, ids[0].Name())
+		}
+		marked := func() []string {
+			mu.Lock()
+			defer mu.Unlock()
+			return slices.Clone(all)
+		}
 		id := func(name string) graph.ID { return graph.NewID(graph.Kind{Kind: "Service"}, "a", name) }
 		start := time.Now()
 		at := func(minutes int) time.Time { return start.Add(time.Duration(minutes) * time.Minute) }
@@ -37,15 +48,15 @@ func TestRevisits(t *testing.T) {
 			}
 			<-time.After(time.Until(at(minutes)))
 			synctest.Wait()
-			if !slices.Equal(marked, want) {
-				t.Errorf("after %d minutes: got %q, want %q", minutes, marked, want)
+			if got := marked(); !slices.Equal(got, want) {
+				t.Errorf("after %d minutes: got %q, want %q", minutes, got, want)
 			}
 		}
 		r.Schedule(id("once"), at(50), mark)
 		r.Reset()
 		<-time.After(time.Hour)
-		if len(marked) != 3 {
-			t.Errorf("after a reset: got %q", marked)
+		if got := marked(); len(got) != 3 {
+			t.Errorf("after a reset: got %q", got)
 		}
 	})
 }
