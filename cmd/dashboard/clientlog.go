@@ -10,7 +10,7 @@ import (
 // disconnected.
 type clientLog struct{ slog.Handler }
 
-// Handle passes a record to the wrapped handler.
+// Handle passes a record to the wrapped handler. If the record is about a canceled request, its level becomes debug.
 func (c clientLog) Handle(ctx context.Context, record slog.Record) error {
 	record.Attrs(func(attr slog.Attr) bool {
 		if err, ok := attr.Value.Any().(error); ok && errors.Is(err, context.Canceled) {

@@ -108,7 +108,8 @@ func (c *contextSwitcher) switchTo(ctx context.Context, name string) error {
 // the error shows that client-go has obtained the credentials.
 var errNotSent = errors.New("no connection to the API server")
 
-// credentials checks that credentials can be obtained, for example from a login command. It sends no request.
+// credentials checks that client-go can obtain the credentials in config, for example from a login command. It sends no
+// request.
 func credentials(ctx context.Context, config *rest.Config) error {
 	config = rest.CopyConfig(config)
 	config.Dial = func(context.Context, string, string) (net.Conn, error) { return nil, errNotSent }

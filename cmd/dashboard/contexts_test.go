@@ -432,8 +432,8 @@ func TestSwitchesLeakNoGoroutines(t *testing.T) {
 		previous = p.openSocket(p.clusterID())
 		readSnapshot(previous, "")
 	}
-	// leastGoroutines returns the lowest number of goroutines within a duration. It returns early if the number is at most
-	// enough.
+	// leastGoroutines returns the lowest number of goroutines within a duration. It returns as soon as the number is
+	// at most the parameter enough.
 	leastGoroutines := func(within time.Duration, enough int) int {
 		p.waitUntil("the requests to the other cluster have ended", func() bool { return two.inFlight.Load() == 0 })
 		least := runtime.NumGoroutine()

@@ -6,7 +6,7 @@ type limitGroup struct {
 }
 
 // limitGroups returns the tables of limits for docs/reference.md. A name in braces, such as {quota.maxFields}, is a
-// placeholder for the value of this constant.
+// placeholder for the value of the constant with this name.
 func limitGroups() []limitGroup {
 	return []limitGroup{
 		{"Requests and connections", []limit{

@@ -148,7 +148,7 @@ func sentence(text string) string {
 	return string(unicode.ToUpper(first)) + text[size:] + "."
 }
 
-// marker matches words that would start a Markdown list item or heading.
+// marker matches words that would start a Markdown list item or heading if a line began with them.
 var marker = regexp.MustCompile(`^([-+*>]|#+|\d+[.)])$`)
 
 func item(text string) string {

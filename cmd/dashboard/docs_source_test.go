@@ -186,7 +186,8 @@ func thousands(n int64) string {
 	return text
 }
 
-// limit is one row of a table. In value, braces contain a constant's name, as in {web.maxBody size}.
+// limit is one row of a table. In the field value, braces contain the name of a constant, and
+// optionally a unit, as in {web.maxBody size}.
 type limit struct{ what, value string }
 
 func (s *source) limits(t *testing.T) string {
@@ -213,7 +214,7 @@ func (s *source) limits(t *testing.T) string {
 
 type problem struct {
 	statuses []int
-	texts    []string // The first sentences of the detail texts.
+	texts    []string // The first sentence of each detail text that the problem can have.
 }
 
 func (s *source) problems(t *testing.T) string {
@@ -234,7 +235,7 @@ func (s *source) problems(t *testing.T) string {
 			t.Errorf("problemMeanings contains %q, which is not the title of a problem", title)
 		}
 	}
-	var invalid []string // Titles listed without text, because api.md and openapi.json define valid requests.
+	var invalid []string // Titles of problems that need no text: api.md and openapi.json define valid requests.
 	for _, title := range slices.Sorted(maps.Keys(all)) {
 		p := all[title]
 		p.statuses = append(p.statuses, statuses[title]...)
@@ -380,7 +381,8 @@ func (s *source) firstSentence(in string, detail []ast.Expr) string {
 	return ""
 }
 
-// text returns a string expression, or a format with its arguments. Values that are not constant become "…".
+// text returns the text of a string expression, or of a format with its arguments. Values that are not constant become
+// "…".
 func (s *source) text(in string, parts []ast.Expr) string {
 	if len(parts) == 0 || parts[0] == nil {
 		return ""

@@ -29,7 +29,8 @@ var (
 
 const definitionTimeout = 2 * time.Second
 
-// A new custom resource appears in open pages at once. After a deletion, old cursors are invalid.
+// A new custom resource appears in open pages at once. After the definition of a resource is deleted, the earlier
+// cursors of this resource are invalid.
 // Invariant: I19.
 func TestDefinedResourcesAppearAndDisappear(t *testing.T) {
 	admin := adminConfig(t)

@@ -43,8 +43,8 @@ func (a target) expand(template string) string {
 	return strings.NewReplacer("REF", a.ref, "NS", a.ns, "NAME", a.name).Replace(template)
 }
 
-// The patterns begin with a literal text, by which the regexp package finds candidates fast. Patterns without one take
-// most of the time of a test with the race detector.
+// The patterns begin with a literal text, by which the regexp package finds candidates fast. Without such a text, the
+// patterns would take most of the time of a test with the race detector.
 var (
 	versionList  = regexp.MustCompile(`"rv":\[[^]]*\]`)
 	versionPatch = regexp.MustCompile(`("path":"/metadata/resourceVersion","value":)"\d+"`)
@@ -57,7 +57,7 @@ var (
 	versionAtStart = regexp.MustCompile(`^(?:"|&#34;)?[^",&\n> ]*(?:"|&#34;)?`)
 )
 
-// maskTimes finds times by the letter T between the date and the time of day.
+// maskTimes replaces the times in a text. It finds them by the letter T between the date and the time of day.
 func maskTimes(text string) string {
 	const date = len("2006-01-02")
 	var out strings.Builder

@@ -47,9 +47,11 @@ type observer struct {
 	byName bool // The observer can get one object, but cannot list objects.
 
 	requests []string
-	// The first response with masked values. The key is the request and the value of the visible objects.
+	// The first response to each request, with masked values. The key is the request, followed by the value that the
+	// visible objects had.
 	responses map[string]string
-	// The first messages with masked values. The key is the view and the value of the visible objects.
+	// The first messages of each view, with masked values. The key is the view, followed by the value that the visible
+	// objects had.
 	messages map[string]string
 	cursors  map[string]bool
 	lengths  map[int]bool
@@ -224,7 +226,7 @@ func (s *observer) wantSameMessages(t *testing.T, id int, state string, messages
 	case "log":
 		text = textMember.ReplaceAllString(messages[0], "TEXT")
 	case "changes":
-		// A snapshot contains the changes of the last minute, so its events depend on the time.
+		// Mask the events of a snapshot: they are the changes of the last minute, so they depend on the time.
 		if strings.Contains(text, `"type":"snapshot"`) {
 			text = eventsMember.ReplaceAllString(text, "EVENTS")
 			text = objectMember.ReplaceAllString(text, "")
@@ -412,7 +414,7 @@ func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 	eventually(t, "the home pages are complete", func() error {
 		for _, s := range observers {
 			if text, _ := s.get(t, "/api/v1/problems"); !strings.Contains(text, `"watched":[{`) {
-				continue // An observer that can read only some objects of each resource never gets this list.
+				continue // An observer that can read only some objects of each resource never gets the list "watched".
 			}
 			if text, _ := s.get(t, "/"); strings.Contains(text, `id="count" class="count"></span>`) {
 				return fmt.Errorf("the home page of the %s: some resources are not read yet", s.name)

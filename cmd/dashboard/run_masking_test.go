@@ -657,7 +657,7 @@ func TestNoMaskedValueLeavesTheProgram(t *testing.T) {
 				}
 				delete(leaks, place)
 			}
-			delete(leaks, "?") // The place "?" is an encoded value: here binaryData in base64.
+			delete(leaks, "?") // The place "?" means an encoded value, which is expected: binaryData in base64.
 		} else {
 			if masks := bytes.Count(e.received["socket, view object"].Bytes(), []byte("(masked, change ")); masks < 10 {
 				t.Errorf("only %d changes of masked values were sent, want at least 10", masks)

@@ -246,7 +246,7 @@ func (o *apiClient) rows(t *testing.T, ns string) map[string]string {
 
 func base64Part(s string) string {
 	// Base64 encodes 3 bytes as 4 characters. The first 12 characters therefore depend only on the first 9 bytes of s.
-	// They also occur in the base64 of a longer text that starts with s.
+	// The base64 of a longer text that starts with s therefore also contains them.
 	return strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(s)), "=")[:12]
 }
 

@@ -23,8 +23,8 @@ type churned struct {
 }
 
 const (
-	certificates = "cert-manager.io/v1/certificates"      // Argo CD has a script for this kind.
-	gadgets      = "verdicts.test.example.com/v1/gadgets" // Only kstatus covers this kind.
+	certificates = "cert-manager.io/v1/certificates"      // An Argo CD script computes its verdict.
+	gadgets      = "verdicts.test.example.com/v1/gadgets" // There is no script, so kstatus computes its verdict.
 
 	churnedPod = `"selector":{"matchLabels":{"app":"NAME"}},"template":{"metadata":{"labels":{"app":"NAME"}},` +
 		`"spec":{"containers":[{"name":"c","image":"registry.k8s.io/pause:3.10"}]}}`

@@ -18,7 +18,7 @@ import (
 
 // bareLoop is the baseline of the fan-out benchmark: it only sends messages to each viewer in a loop.
 type bareLoop struct {
-	// The length and compression are those of the program's snapshot.
+	// A message with the same length and compression as the snapshot that the program sends.
 	snapshot []byte
 
 	mu      sync.Mutex

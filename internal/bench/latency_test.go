@@ -98,7 +98,8 @@ func (h *arrivals) delaysAfter(written []write) delays {
 	defer h.mu.Unlock()
 	var d delays
 	var arrived time.Time
-	// Several writes can cause one event, which has the version of the last write.
+	// Several writes can cause one event, which has the version of the last of these writes. Iterate backward, so that
+	// the earlier ones get its time, too.
 	for _, w := range slices.Backward(written) {
 		if t, ok := h.times[w.version]; ok {
 			arrived = t

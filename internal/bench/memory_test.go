@@ -15,7 +15,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// benchMemory measures reading all pods: with this program, with a dynamic informer, and without storing anything.
+// benchMemory measures the memory and time for a list of all pods: with this program, with a dynamic informer, and
+// without storing anything.
 func benchMemory(t *testing.T, _ subject, report *table) {
 	t.Helper()
 	sync := func(method string) func(*testing.T) synced {

@@ -105,7 +105,7 @@ func (c *viewerGroup) read(in io.Reader, onRead func()) {
 	// rest, so it is never split. Both texts must have the same length.
 	const eventMark, messageMark = `"op":"update"`, `ts","cursor":`
 	buffer := make([]byte, 32<<10)
-	keptBytes := 0 // The bytes kept from the previous read can be the start of a constant text.
+	keptBytes := 0 // The bytes kept from the last read: they can be the start of a mark.
 	for {
 		n, err := in.Read(buffer[keptBytes:])
 		if err != nil {
@@ -116,7 +116,7 @@ func (c *viewerGroup) read(in io.Reader, onRead func()) {
 			c.events.Add(int64(found))
 		}
 		c.frames.Add(int64(bytes.Count(buffer[:keptBytes+n], []byte(messageMark))))
-		// Keep the end of each read, and search it again together with the next read.
+		// Keep the end of the data, and search it again together with the data of the next read.
 		end := min(len(eventMark)-1, keptBytes+n)
 		keptBytes = copy(buffer, buffer[keptBytes+n-end:keptBytes+n])
 		onRead()

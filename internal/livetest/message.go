@@ -26,7 +26,7 @@ type Subscription struct {
 
 // A Message is a message of the server, with the fields of all types.
 type Message struct {
-	ID             int // The subscription; 0 for none.
+	ID             int // The ID of the subscription; 0 for none.
 	Type           string
 	Cursor         string
 	State, Reason  string
@@ -63,7 +63,7 @@ type Problem struct {
 	Status        int
 }
 
-// A Row is one object as the rows view sends it.
+// A Row is one object in a message of the view "rows".
 type Row struct {
 	NS, Name, UID, RV string
 	Cells             []json.RawMessage

@@ -21,7 +21,7 @@ func (v *View) Subscription() Subscription {
 	return v.want
 }
 
-// Rows returns a copy of the rows, by key.
+// Rows returns a copy of the rows. The key is Row.Key.
 func (v *View) Rows() map[string]Row {
 	v.mu.Lock()
 	defer v.mu.Unlock()

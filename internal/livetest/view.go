@@ -127,7 +127,7 @@ func keys(rows []Row) (keys []string) {
 	return keys
 }
 
-// Digest returns the hash of rows that the protocol defines.
+// Digest returns the hash of the rows, computed as the WebSocket protocol defines.
 func Digest(rows map[string]Row) string {
 	var sum uint32
 	for key, row := range rows {

@@ -27,7 +27,7 @@ type Component struct {
 	Texts   []Text
 }
 
-// String returns the component as a line of the list, such as "example.com/m v1.2.3 (MIT)".
+// String returns the component as a line of THIRD_PARTY_NOTICES, such as "example.com/m v1.2.3 (MIT)".
 func (c Component) String() string {
 	return fmt.Sprintf("%s (%s)", c.title(), c.License)
 }

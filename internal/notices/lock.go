@@ -20,7 +20,8 @@ type packageLock struct {
 	Packages map[string]struct {
 		Version, License string
 		Dev              bool
-		// The direct dependencies of the package. In Packages, the key "" is the web page itself.
+		// The direct dependencies of the package: a version range for each name. The web page itself is the package with
+		// the key "" in Packages.
 		Dependencies map[string]string
 	}
 }

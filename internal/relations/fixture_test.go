@@ -120,8 +120,8 @@ type testCluster struct {
 	server  *apitest.Server
 	cluster *watch.Cluster
 	access  *watch.Access
-	// indexed reads relations from the index of references. Unless indexed is nil, the method graph also checks the graph
-	// that is built from the index.
+	// indexed reads relations from the index of references. If it is not nil, the method graph also checks the graph that
+	// is built from this index.
 	indexed *watch.Access
 	index   *watch.Cluster
 	// isLimited means that the viewer has limited permissions.

@@ -100,7 +100,8 @@ func TestProcessorIsLeasedWhileComputing(t *testing.T) {
 	})
 }
 
-// Memory is reported before it is allocated. The reported size is between the real size and twice the real size.
+// The memory for the rows of a graph is reported with ReadOptions.Grow before it is allocated. The reported size is
+// between the real size and twice the real size.
 func TestRowsOfAGraphAreReported(t *testing.T) {
 	const rows = 20_000
 	synctest.Test(t, func(t *testing.T) {

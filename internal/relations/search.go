@@ -136,7 +136,7 @@ func (f *finder) readRefs() {
 			e := &l.entries[n]
 			var err error
 			if text, err = e.AppendJSON(text[:0]); err != nil {
-				continue // never occurs, because this program has compressed the text
+				continue // AppendJSON never fails, because this program has compressed the text
 			}
 			// An object whose text lacks the name of f.object cannot refer to f.object, so read only its owners.
 			if !mayHaveSelector && !bytes.Contains(text, name) {

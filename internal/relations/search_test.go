@@ -164,7 +164,7 @@ func TestGraphIsLimitedToThePermissionsOfTheUser(t *testing.T) {
 				t := c.t
 				c.add(test.objects...)
 				c.server.Allow(allowed)
-				for _, o := range test.objects { // First, the program itself reads all graphs.
+				for _, o := range test.objects { // First, read all graphs as the program, which starts all watches.
 					c.graph(t, o.path)
 				}
 				c.as(user)

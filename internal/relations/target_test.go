@@ -18,8 +18,8 @@ import (
 
 const pod = pods + "/a/p"
 
-// For the graph of a pod, the program lists EndpointSlices, but neither ConfigMaps nor ReplicaSets. For the graph of an
-// EndpointSlice, it lists pods.
+// A referenced object is searched in a list if the graph searches its kind, and otherwise read by itself. The graph of
+// a pod searches EndpointSlices, but neither ConfigMaps nor ReplicaSets. The graph of an EndpointSlice searches pods.
 //
 // Invariant: I27.
 func TestStateOfAReferencedObject(t *testing.T) {

@@ -36,7 +36,7 @@ type Access struct {
 	cluster *Cluster
 	checker permit.Checker
 	options ReadOptions
-	slots   chan struct{} // Each message in memory occupies one element of the buffer; nil for no limit.
+	slots   chan struct{} // Contains one element for each message in memory. The capacity is the limit; nil for no limit.
 }
 
 // For returns an Access that reads the cluster with the permissions of the viewer.

@@ -121,8 +121,9 @@ func encode(t *testing.T, doc any) string {
 	return string(text)
 }
 
-// collectCauses returns all texts that a viewer gets about the Deployments in some namespaces, by view or document.
-// rows contains the severity in the row of each Deployment, by name.
+// collectCauses returns all texts that a viewer gets about the Deployments in some namespaces. The keys of texts are
+// the sources of the texts, such as "rows" and "overview". rows contains the severity in the row of each Deployment, by
+// name.
 func collectCauses(t *testing.T, access *watch.Access, namespaces []string) (texts, rows map[string]string) {
 	t.Helper()
 	texts = make(map[string]string)
@@ -286,7 +287,7 @@ func TestCausesAreHidden(t *testing.T) {
 	}
 }
 
-// When a user loses the permission for pods, causes of verdicts that are pods disappear within 15 s, also in an open
+// When a user loses the permission for pods, pods disappear from the causes of verdicts within 15 s, also in an open
 // subscription.
 //
 // Invariant: I18.

@@ -62,7 +62,7 @@ func newGuardedCluster(t *testing.T) (*apitest.Server, *watch.Cluster, grants) {
 		"all watch namespaces *", "all get namespaces *",
 		"ann list pods a", "ann watch pods a", "ann get pods a", "ann get pods/log a",
 		"lister list pods *", "getter get pods *")
-	r := subscribe(t, cluster, query.Query{}, "") // Keep all pods in memory. The program itself may read them.
+	r := subscribe(t, cluster, query.Query{}, "") // This reader, which may read all pods, keeps them in memory.
 	r.settle()
 	r.wantLive(2)
 	return server, cluster, g

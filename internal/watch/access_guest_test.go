@@ -185,8 +185,8 @@ func TestSharedLogsMatchParts(t *testing.T) {
 						t.Errorf("log of %s: got %q, error %v", key, text, err)
 					}
 					_ = body.Close()
-					// Do not record the pod "none", which does not exist. Only a link that shares all logs of a namespace sends a
-					// request for its log.
+					// The expected list has no pod "none", which does not exist: its log can be read only if the link shares all
+					// logs of the namespace.
 					if pod != "none" {
 						got = append(got, key)
 					}
@@ -542,7 +542,7 @@ func TestUnwatchedObjectLeavesShare(t *testing.T) {
 	}
 }
 
-// The cache of encoded values includes the copies of objects that are masked for guests in its size.
+// The accounted size of the cache of encoded values includes the copies of objects that are masked for guests.
 // Invariant: I14.
 func TestMaskedChangesAreAccounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -21,7 +21,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
 )
 
-// reviewCounter counts the access reviews in progress. Only reviews of the user ann get a response.
+// reviewCounter counts the access reviews in progress. Only reviews of the user ann get a response. All others wait
+// until they are canceled.
 type reviewCounter struct {
 	mu                    sync.Mutex
 	inFlight, maxInFlight int

@@ -22,7 +22,7 @@ const maxBatch = 1000
 type ChangeReader struct {
 	opened        *opened.Query
 	cursor        journal.Cursor
-	version       int // The version of the informer's columns and history to which cursor belongs.
+	version       int // The version of the informer's columns and history to which the field cursor belongs.
 	needsSnapshot bool
 	status        status.Status // The status that the last ChangeBatch reported.
 }
@@ -81,7 +81,7 @@ func (r *ChangeReader) Next(ctx context.Context) (ChangeBatch, error) {
 			if batch, ok := r.snapshot(); ok {
 				return batch, nil
 			}
-			continue // The state changed after the call of VisibleState.
+			continue // Read the state again, because it changed after the call of VisibleState.
 		case !now.Status.Same(r.status):
 			r.status = now.Status
 			return ChangeBatch{Status: now.Status, Position: r.position()}, nil

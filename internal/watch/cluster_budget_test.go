@@ -104,8 +104,8 @@ func TestOversizedResourceIsRefused(t *testing.T) {
 	})
 }
 
-// The refusal contains the memory that the objects need, and the free memory. The two rounded sizes are never equal, so
-// that the reason is visible.
+// The refusal contains the memory that the objects need, and the free memory. The two rounded sizes always differ, so
+// that users see why the resource was refused.
 func TestRefusalShowsDifferentSizes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)
@@ -148,8 +148,8 @@ func TestRefusalIsLoggedOnce(t *testing.T) {
 	})
 }
 
-// If a resource does not fit into the memory budget, the informer of a resource without readers is stopped. An informer
-// with readers is not.
+// If a new resource does not fit into the memory budget, informers without readers are stopped to free memory.
+// Informers with readers are not stopped.
 // Invariant: I21.
 func TestIdleInformersAreEvictedFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -23,7 +23,7 @@ func TestNotFoundNamespaceAffectsNoOthers(t *testing.T) {
 		all := subscribe(t, cluster, query.Query{}, "")
 		all.settle()
 		server.Refuse(pods, "b", http.StatusNotFound, "no such namespace")
-		<-time.After(40 * time.Second) // Wait until an access review for namespace b.
+		<-time.After(40 * time.Second) // Wait for the next access review of namespace b.
 		if got := a.settle(); got != "" && got != "state live" {
 			t.Errorf("reader of namespace a: got %s, want no rows", got)
 		}

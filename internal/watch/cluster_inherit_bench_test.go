@@ -53,7 +53,7 @@ func awaitAllPods(b *testing.B, access *watch.Access) {
 			b.Fatal(err)
 		}
 		if o.Summary.Pods["Running"] == benchmarkPods {
-			complete++ // The next call waits for the evaluations that the last pods caused.
+			complete++ // Call Overview again, which waits for the evaluations that the last pods caused.
 		}
 		<-time.After(100 * time.Millisecond)
 	}

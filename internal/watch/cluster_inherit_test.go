@@ -76,7 +76,8 @@ func TestInheritedVerdictsFollowTheirCauses(t *testing.T) {
 	})
 }
 
-// A webhook is failed from the expiry of the certificate in its caBundle, although no object changes then.
+// The severity of a webhook becomes "failed" when the certificate in its caBundle expires, although no object changes
+// at that time.
 func TestWebhookFailsWhenItsCertificateExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const webhooks = "admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
@@ -122,7 +123,7 @@ func caBundle(t *testing.T, expiry time.Time) string {
 	return base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }
 
-// Without --inherit-verdicts, an object has only its own verdict, and no related resource is watched.
+// Without --inherit-verdicts, an object has only its own verdict, and the resources of related objects are not watched.
 func TestVerdictsAreNotInheritedIfOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newCauseCluster(t, false)

@@ -20,8 +20,8 @@ func secret(value string) apitest.Item {
 	return apitest.Item{Namespace: "a", Name: "s", Rest: fmt.Sprintf(`"data":{"k":%q}`, value)}
 }
 
-// The change number in the mask of a Secret increases correctly, even if a new feed (list and watch) replaced the old
-// one in between.
+// The change number in the mask of a Secret increases by one with each change, even if a new feed (list and watch)
+// replaces the old one between two changes.
 // Invariant: I16.
 func TestMasksSurviveFeeds(t *testing.T) {
 	for wait := range 12 {

@@ -52,8 +52,8 @@ func TestUnusedNamespacesExpire(t *testing.T) {
 	})
 }
 
-// If one watch covers all namespaces, a query can name any number of them. If each namespace needs its own watch, the
-// number is limited.
+// If one watch covers all namespaces, the open subscriptions together can name any number of them. If each namespace
+// needs its own watch, they can name at most 500.
 func TestNamedNamespacesAreLimited(t *testing.T) {
 	for name, all := range map[string]bool{"one watch of all namespaces": true, "one watch for each namespace": false} {
 		t.Run(name, func(t *testing.T) {
@@ -94,8 +94,8 @@ func TestNamedNamespacesAreLimited(t *testing.T) {
 	}
 }
 
-// A query that names too many namespaces is refused, and stops no watch. A query that fits stops only as many unused
-// watches as necessary, the longest unused first.
+// A query with which too many namespaces would be watched is refused, and stops no watch. A query within the limit
+// stops only as many unused watches as necessary, the longest unused first.
 // Invariant: I20.
 func TestRefusedRequestEvictsNoNamespaces(t *testing.T) {
 	t.Parallel()

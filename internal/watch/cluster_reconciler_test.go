@@ -318,7 +318,8 @@ func (n newerServerBody) Read(text []byte) (int, error) {
 	return read, err
 }
 
-// After a permission is revoked, all its rows disappear, even if the history has no room for so many deletions.
+// After a permission is revoked, all rows that need it disappear, even if the history has no room for so many
+// deletions.
 func TestRevokedRowsExceedHistory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)

@@ -250,7 +250,7 @@ func transcribe(
 	if view != stream.Windowed && strings.Contains(r.text.String(), `"reset"`) {
 		t.Errorf("cursor of the last minute: got a reset: %s", r.text.String())
 	}
-	// Both cursors are too old.
+	// Resume from old and from dropped. Both cursors are now too old.
 	follow(old, 145*time.Second, 150*time.Second)
 	follow(dropped, 168*time.Second, 172*time.Second)
 	<-ended

@@ -318,7 +318,7 @@ func TestInvalidCursorsCauseReset(t *testing.T) {
 	})
 }
 
-// The history reaches back 5 minutes.
+// The history reaches back 5 minutes. A reader with an older cursor gets a reset.
 func TestResumeBeyondHistoryCausesReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -77,13 +77,13 @@ func openView(b *testing.B, cluster *watch.Cluster, sort, text string) *watch.Su
 	return sub
 }
 
-// windowOffset returns the first row of the window for BenchmarkOneChange. Sorted by name, the window contains the
+// windowOffset returns the offset of the window for BenchmarkOneChange. In the order by name, the window contains the
 // changed row.
 func windowOffset(sort string) int {
 	if sort == "name" {
 		return 61_900
 	}
-	// Sorted by restarts, the changed row moves from one side of this window to the other.
+	// In the order by restarts, the changed row moves from one side of this window to the other.
 	return benchRows / 3
 }
 
@@ -189,7 +189,7 @@ func BenchmarkOneChange(b *testing.B) {
 		}
 	}
 	versions := []*watch.Item{at(39), at(0)}
-	// Sorted by restarts, the changed row moves from one side of the window to the other. Sorted by name, it stays.
+	// In the order by restarts, the changed row moves from one side of the window to the other. By name, it stays.
 	for _, sort := range []string{"rows", "name", "-restarts"} {
 		b.Run(strconv.Quote(sort), func(b *testing.B) {
 			sub := openView(b, cluster, sort, "")

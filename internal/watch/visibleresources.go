@@ -121,7 +121,7 @@ type Follower = definitions.Follower
 func (v VisibleResources) Follow() *Follower { return v.access.cluster.definitions.Follow() }
 
 // Counts returns the number of objects of each watched resource, by ref. It omits resources of which the viewer may
-// not see all objects. Resources without a failed or degraded object are not in problems.
+// not see all objects. The map problems omits resources without a failed or degraded object.
 func (v VisibleResources) Counts(ctx context.Context) (counts map[string]int, problems map[string]verdict.Counts) {
 	informers := slices.DeleteFunc(v.access.cluster.sharedInformers(), func(i *shared.Informer) bool {
 		return i.Scope != (listwatch.Scope{Resource: i.Scope.Resource})

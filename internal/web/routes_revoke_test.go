@@ -193,7 +193,7 @@ func TestResponsesEndWhenPermissionIsRevoked(t *testing.T) {
 						path, duration, err)
 				}
 				allow(true)
-				// After a refused list, the server waits before it lists the resource again. Skip that wait.
+				// After a refused list, the server waits before it lists the resource again. Let that (fake) time pass.
 				<-time.After(time.Minute)
 			}
 		})

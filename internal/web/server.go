@@ -54,7 +54,7 @@ type Options struct {
 	// Peers are the proxies whose X-Forwarded-For header determines the address of a client.
 	Peers   []netip.Prefix
 	Version string
-	// MemoryLimit is the memory limit of the program in bytes; 0 means none. The response budget depends on it.
+	// MemoryLimit is the memory limit of the program in bytes; 0: none. The memory budget of responses depends on it.
 	MemoryLimit int64
 	// PageRows is a number of rows. The browser loads a longer list only in part: the visible rows.
 	PageRows int

@@ -261,7 +261,8 @@ func (c *schemaTab) waitForEach(typeOrOp string, ids ...int) {
 	c.t.Fatalf("no %s for each of %v; only %v", typeOrOp, ids, received)
 }
 
-// managedPod returns a pod with the status text status. The managers have changed its labels and its status.
+// managedPod returns a pod whose label and status contain the text of the parameter status. Its field managers have
+// changed both.
 func managedPod(name, status string, managers ...string) apitest.Item {
 	entries := make([]string, len(managers))
 	for i, manager := range managers {
@@ -377,7 +378,7 @@ func (c *schemaTab) receiveLogs(b *bubble) {
 	c.Until(30, "log-end")
 }
 
-// receiveStates receives states with all members, and the error of a subscription.
+// receiveStates receives messages that contain all members of a resource state, and the error of a subscription.
 func (c *schemaTab) receiveStates(b *bubble) {
 	b.api.Refuse("core/v1/secrets", "", http.StatusForbidden, "not for this user")
 	c.Send(`{"op":"subscribe","id":40,"resource":"core/v1/secrets"}`)

@@ -35,7 +35,7 @@ func TestPickerSubscriptionUsesLittleMemory(t *testing.T) {
 		var perTab []int64
 		const rows, picker = `{"op":"subscribe","id":1,"resource":"core/v1/pods"}`,
 			`{"op":"subscribe","id":1,"view":"resources"}`
-		// Measure rows twice, and use the better result: garbage of earlier work can distort one measurement.
+		// Measure rows twice, and use the higher result: garbage of earlier work can make one measurement too low.
 		for _, frame := range []string{rows, picker, rows} {
 			before := heap()
 			for range tabs {

@@ -196,7 +196,7 @@ func (s *site) get(path string, headers ...string) httpResponse {
 	return s.send("GET", path, headers...)
 }
 
-// send writes a request exactly as given. An HTTP client would change requests that some tests need.
+// send writes a request exactly as given, because an HTTP client would change or refuse some invalid test requests.
 func (s *site) send(method, path string, headers ...string) httpResponse {
 	s.t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(s.t.Context(), "tcp", s.addr)

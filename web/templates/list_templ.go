@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// ListPage renders the page of one resource.
+// ListPage renders the page that lists the objects of one resource.
 func ListPage(l List) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// sections returns the order of the resource list, also for /api/v1/resources. Each resource is written as
+// sections returns the order of the resource picker, also for /api/v1/resources. Each resource is written as
 // "resource.group". The page shows rare resources only on request.
 func sections() []struct{ name, resources, rare string } {
 	return []struct{ name, resources, rare string }{
@@ -54,9 +54,9 @@ func sections() []struct{ name, resources, rare string } {
 	}
 }
 
-// Sections sorts resources into sections of the list of resources.
+// Sections sorts resources into the sections of the resource picker.
 type Sections struct {
-	positions map[string]position // in the list of resources, by "resource.group"
+	positions map[string]position // position in the resource picker, by "resource.group"
 }
 
 type position struct {

@@ -51,14 +51,14 @@ type Assets struct {
 	Chunks     []string
 }
 
-// Group is one section of the list of resources.
+// Group is one section of the resource picker.
 type Group struct {
 	Name    string // such as "Workloads"; the API group for custom resources
 	Kinds   []Kind
 	Problem string
 }
 
-// Kind is one resource in the list of resources.
+// Kind is one resource in the resource picker.
 type Kind struct {
 	Ref        string // identifies the resource in URLs, such as "core/v1/pods": group, version and plural
 	Href       string
@@ -79,7 +79,7 @@ type Kind struct {
 // State describes how current the data of a resource is.
 type State struct {
 	State  string // "syncing", "live", "stale", "forbidden", "absent" or "failed"; empty before the first read
-	Since  string // start of the state, RFC 3339
+	Since  string // when the field State last changed, RFC 3339
 	Reason string
 	Count  *int // objects received so far, while syncing
 	Total  *int // estimated number of objects, while syncing
@@ -128,7 +128,7 @@ type List struct {
 	Kind            string
 	Resource        string
 	Plural          string // plural of Kind; with the API group if another group has the same kind
-	Href            string // such as "/r/core/v1/pods"
+	Href            string // route of this page, such as "/r/core/v1/pods"
 	Namespaced      bool
 	Columns         []Column
 	ShowsWhy        bool // whether the table has the column Why, after the name, with the sentences of verdicts
@@ -139,7 +139,7 @@ type List struct {
 	Previous        string
 	Next            string
 	Total           *int     // number of all matching rows; nil: unknown
-	Limit           int      // number of rows; the script loads a longer list in parts
+	Limit           int      // maximum number of rows of a list that the script loads completely, not in parts
 	At              string   // time of the read, RFC 3339
 	Namespaces      []string // suggestions in the filter form
 	NamespacesState State    // how current the suggestions in Namespaces are
@@ -254,8 +254,8 @@ type Context struct {
 type Home struct {
 	Layout
 	Name       string // "Home", or the namespace
-	Href       string // such as "/ns/shop"
-	AllHref    string // the page of all namespaces; empty if it is this page
+	Href       string // route of this page, such as "/ns/shop"
+	AllHref    string // route of the page of all namespaces; empty if it is this page
 	Limited    bool   // whether the start page is limited to one namespace
 	Namespaces []string
 	Q          string
@@ -301,7 +301,7 @@ type ObjectLink struct {
 // SpecChange is the last change of a specification.
 type SpecChange struct {
 	Text string // such as "image changed by kubectl-set"
-	What string // the changed fields
+	What string // the changed fields, such as "spec.template.spec.containers[app].image"
 	Href string
 	Age  Cell // such as "13m ago"
 }

@@ -21,12 +21,12 @@ const (
 	// RecheckEvery is the interval between checks whether a viewer still has the permissions for a subscription, a log
 	// stream or a long response.
 	RecheckEvery = 10 * time.Second
-	// RecheckTimeout is the maximum duration of one such check. Revoked permissions take effect within 15 s, the sum of
-	// RecheckEvery (10 s), the age of a cached decision (2 s), and this timeout (3 s).
+	// RecheckTimeout is the maximum duration of one check of a viewer's permissions. Revoked permissions take effect
+	// within 15 s, the sum of RecheckEvery (10 s), the age of a cached decision (2 s), and this timeout (3 s).
 	RecheckTimeout = 3 * time.Second
 	maxDecisions   = 20_000
-	// MaxReviewedNamespaces is the maximum number of namespaces that one query can name. It is limited because each
-	// namespace needs its own access review.
+	// MaxReviewedNamespaces is the maximum number of namespaces that are reviewed for a query that names none, if the
+	// viewer has no permission for all namespaces. It is limited because each namespace needs its own access review.
 	MaxReviewedNamespaces = 1000
 	// QueryReviews is the maximum number of concurrent access reviews of one query.
 	QueryReviews = 16

@@ -21,8 +21,8 @@ const (
 
 type resourceRules []authorization.ResourceRule
 
-// permissionsByRules returns the permissions that RBAC rules give to this program on a scope. The program can have more
-// permissions, for example from a webhook authorizer.
+// permissionsByRules returns the permissions that RBAC rules give to this program for the objects of a scope. The
+// program can have more permissions, for example from a webhook authorizer.
 func (r *Reviewer) permissionsByRules(ctx context.Context, scope listwatch.Scope) Permissions {
 	if r.AreRulesIncomplete() {
 		return Permissions{}

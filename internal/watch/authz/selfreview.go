@@ -58,8 +58,8 @@ func NewReviewer(client authorizationclient.AuthorizationV1Interface) *Reviewer 
 	}
 }
 
-// Review returns this program's permissions on a scope. previous contains the permissions of the last review. An error
-// means that the permissions are unknown.
+// Review returns this program's permissions for the objects of a scope. previous contains the permissions of the last
+// review. An error means that the permissions are unknown.
 func (r *Reviewer) Review(ctx context.Context, scope listwatch.Scope, previous Permissions) (Permissions, error) {
 	if previous.List && scope.Namespace != "" {
 		if byRules := r.permissionsByRules(ctx, scope); byRules.List {
@@ -70,8 +70,8 @@ func (r *Reviewer) Review(ctx context.Context, scope listwatch.Scope, previous P
 	if err != nil || !list.Allowed {
 		return Permissions{Reason: forbiddenReason(scope, list.Reason)}, err
 	}
-	// If the program had both permissions, a review of the verb list is enough to detect a revocation: a watch shows only
-	// objects that a list shows, too.
+	// If the program had both permissions, review only the verb list. A revocation of the verb watch alone hides no
+	// objects from the program, because a watch shows only objects that a list shows, too.
 	if previous.List && previous.Watch && scope.Namespace != "" {
 		return previous, nil
 	}

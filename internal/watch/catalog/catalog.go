@@ -25,8 +25,8 @@ const (
 	// discoveryMaxAge is the maximum age of the resource list. A new discovery starts when a caller needs the list and it
 	// is older. If no caller needs the list, the API server gets no requests.
 	discoveryMaxAge = 10 * time.Second
-	// followInterval is the interval of discoveries between the calls of Follow and Unfollow. A new resource appears
-	// within 10 s.
+	// followInterval is the interval of discoveries between the calls of Follow and Unfollow, so that a new resource
+	// appears within 10 s.
 	followInterval       = 9 * time.Second
 	refreshMinimum       = time.Second
 	changeRefreshMinimum = 100 * time.Millisecond
@@ -181,7 +181,7 @@ func (c *Catalog) refresh(ctx context.Context) error {
 	startedAt := time.Now()
 	c.mu.Lock()
 	c.startedAt = startedAt
-	needsVersion := c.version == "" || c.err != nil // The API server can have been upgraded during an outage.
+	needsVersion := c.version == "" || c.err != nil // After an error, read it again: an upgrade is possible.
 	c.mu.Unlock()
 	groups, lists, err := c.client.ServerGroupsAndResourcesWithContext(ctx)
 	failed, isPartial := discovery.GroupDiscoveryFailedErrorGroups(err)

@@ -8,8 +8,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
-// silenceLimit is the duration after which a discovery without a response is reported as a problem. It also limits the
-// request for the version.
+// silenceLimit is the duration after which a discovery without a response is reported as a problem. It is also the
+// maximum duration of the request for the API server's version.
 const silenceLimit = 5 * time.Second
 
 // Health describes how the API server responded to discovery. Only the version needs a request in addition to

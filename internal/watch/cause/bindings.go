@@ -83,7 +83,7 @@ func policy(s *subject.Subject) *verdict.Verdict {
 	}
 	group, _, ok := strings.Cut(kind.APIVersion, "/")
 	if !ok {
-		return nil // The core group is always served.
+		return nil // An API version without a slash is of the core group, which each cluster serves.
 	}
 	n := s.Find(graph.NewID(graph.Kind{Group: group, Kind: kind.Kind}, "", "-"))
 	if n.Presence != neighbor.Missing || n.Resource != "" {
@@ -94,7 +94,8 @@ func policy(s *subject.Subject) *verdict.Verdict {
 		severity, effect = effectOf(&s.Neighbor)
 	}
 	sentence := fmt.Sprintf("the cluster does not serve %s, the kind of its parameters (%s)", kind.Kind, kind.APIVersion)
-	// The sentence does not describe the bindings. The severity, which each viewer sees, also depends on their existence.
+	// A viewer needs no permission for the bindings: the sentence reveals only whether one exists, and so does the
+	// severity, which each viewer sees.
 	return subject.ExplainAlone(s, severity, "ParamKindNotFound", effect+sentence)
 }
 

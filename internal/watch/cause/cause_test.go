@@ -275,7 +275,7 @@ func TestSourcesAreReviewed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var reviewed []string // Without the version, because all fixtures have the version v1.
+	var reviewed []string // "GROUP RESOURCE", without the version: it is v1 in all fixtures.
 	for _, r := range permit.CauseResources() {
 		reviewed = append(reviewed, cmp.Or(r.Group, "core")+" "+r.Resource)
 	}
@@ -333,7 +333,7 @@ func TestRevisits(t *testing.T) {
 	for _, test := range []struct {
 		file string
 		id   graph.ID
-		want string // Empty for never.
+		want string // The time of the next evaluation; empty for none.
 	}{
 		{"webhook-service-port", graph.NewID(webhook, "", "renewed"), "2036-01-01T00:00:00Z"},
 		{"webhook-service-port", graph.NewID(webhook, "", "expired"), ""},

@@ -38,8 +38,8 @@ func custom(s *subject.Subject) *verdict.Verdict {
 	return explained(s)
 }
 
-// missing explains a custom resource by a missing object to which it refers. An object that its message names precedes
-// other ones.
+// missing explains a custom resource by a missing object to which it refers. Of several missing objects, it prefers one
+// that a message of the resource names.
 func missing(s *subject.Subject) *verdict.Verdict {
 	target := mention.MissingUse(s)
 	if target != nil && mention.IsNamed(s, target) {

@@ -20,8 +20,8 @@ var nodeWarnings = []string{ //nolint:gochecknoglobals // Constant.
 	"FailedToCreateRoute", "FreeDiskSpaceFailed", "ContainerGCFailed", "FailedNodeAllocatableEnforcement",
 }
 
-// node explains a node that is not deleted by its pods, and one that seems healthy by an event that its controllers
-// repeat.
+// node explains why a node that is being deleted remains: a pod on it does not stop or must not be evicted. It explains
+// a node that seems healthy by an event that a controller repeats.
 func node(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Reason == subject.Terminating {
 		return placement.BlockedDrain(s)

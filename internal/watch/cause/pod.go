@@ -160,7 +160,8 @@ func explainsPod(s *subject.Subject, u *graph.Use, p *corev1.Pod) bool {
 	return !isPullSecret && (!hasFailedContainer(p) || s.Own.Reason == "CreateContainerConfigError")
 }
 
-// isStarted reports whether a container of the pod was ever started. Its volumes and environment existed then.
+// isStarted reports whether a container of the pod was ever started. If so, the objects for its volumes and its
+// environment existed at that time.
 func isStarted(p *corev1.Pod) bool {
 	return hasContainer(p, func(c *corev1.ContainerStatus) bool {
 		return c.State.Running != nil || c.State.Terminated != nil || c.LastTerminationState.Terminated != nil

@@ -78,11 +78,12 @@ func isUnready(p *corev1.Pod, name string) bool {
 	})
 }
 
-// killTime is how long after the event about its kill a container can end, in addition to its grace period.
+// killTime is how much longer than its grace period a container can need to end, after the event that announces its
+// kill.
 const killTime = time.Minute
 
 // endedBy reports whether the last end of a container was the result of a kill at the time killed. If the container
-// ended much later, it has crashed since the kill.
+// ended much later, the kubelet had restarted it after the kill, and it has crashed since.
 func endedBy(p *corev1.Pod, name string, killed time.Time) bool {
 	grace := killTime
 	if seconds := p.Spec.TerminationGracePeriodSeconds; seconds != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// replacedBy is the verdict on an object whose owner does not need it any more.
+// replacedBy returns the verdict OK for an object whose problem does not matter any more because of owner: its owner
+// does not need it, or its newest Job has succeeded.
 func replacedBy(owner *neighbor.Neighbor, reason, effect string) *verdict.Verdict {
 	return &verdict.Verdict{
 		Severity: verdict.OK, Reason: reason, Sentence: owner.String() + " " + effect,

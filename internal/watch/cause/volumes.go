@@ -40,8 +40,8 @@ func isCandidate(claim *corev1.PersistentVolumeClaim, v *corev1.PersistentVolume
 		class != nil && *class != "" && *class == v.Spec.StorageClassName
 }
 
-// misfit returns what the claim requests and the volume does not have, or "". isFree is false if the volume is not
-// available, because another claim can have it.
+// misfit returns what the claim requests and the volume does not have, or "". isFree is false if the phase of the
+// volume is not Available: another claim possibly uses the volume.
 func misfit(claim *corev1.PersistentVolumeClaim, v *corev1.PersistentVolume) (sentence string, isFree bool) {
 	if v.Status.Phase != corev1.VolumeAvailable {
 		return "", false

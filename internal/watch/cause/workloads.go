@@ -87,7 +87,7 @@ func cronJob(s *subject.Subject) *verdict.Verdict {
 		return cmp.Or(a.Object.Created().Compare(b.Object.Created()), cmp.Compare(a.ID.Key, b.ID.Key))
 	})
 	if !s.HasProblem(&newest) {
-		if s.Own.Severity.IsProblem() && isComplete(&newest) { // A person can have started another Job afterward.
+		if s.Own.Severity.IsProblem() && isComplete(&newest) { // A person possibly started this Job after a failed run.
 			return replacedBy(&newest, subject.Superseded, "succeeded after the last scheduled run")
 		}
 		return mention.CreationFailure(s)

@@ -143,7 +143,7 @@ func (f *Follower) Close() {
 }
 
 // Next waits until the resources or the states of their informers may have changed, and returns true. It returns false
-// if the interrupt or the deadline occurs first.
+// if a value arrives on the channel interrupt, or the deadline passes, before that.
 func (f *Follower) Next(ctx context.Context, interrupt <-chan struct{}, deadline time.Time) (bool, error) {
 	f.watch() //nolint:contextcheck // An informer outlives the request that starts it.
 	select {

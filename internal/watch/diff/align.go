@@ -31,8 +31,8 @@ func listKeys() [][]string {
 
 type pair struct{ a, b int }
 
-// align returns pairs of matching elements of two arrays, by their indices, which ascend in both arrays. If two hashes
-// collide, the patch is longer than necessary, but still correct.
+// align returns pairs of matching elements of two arrays, by their indices, which ascend in both arrays. It compares
+// hashes of elements. If different elements have the same hash, the patch is longer than necessary, but still correct.
 func align(as, bs []node) []pair {
 	if len(as)*len(bs) <= 1 {
 		return nil
@@ -117,10 +117,11 @@ func hasKey(nodes []node, partner []int, names []string) bool {
 
 // longestIncreasing returns the longest sequence of partners whose indices ascend in both arrays, in O(n log n) time.
 func longestIncreasing(toA []int) []pair {
-	// before[j] is the index in b of the pair before j, in the longest sequence that ends with j.
+	// A pair is identified by its index j in the second array. before[j] is the pair before j in the longest sequence
+	// that ends with j.
 	before := make([]int, len(toA))
-	// ends[n] is the index in b of the last pair of a sequence with n+1 pairs. If there are several such sequences, it is
-	// the one whose last pair has the smallest index in a.
+	// ends[n] is the last pair of a sequence with n+1 pairs. If there are several such sequences, it is the last pair
+	// with the smallest index in the first array.
 	var ends []int
 	for j, i := range toA {
 		if i < 0 {

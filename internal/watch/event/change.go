@@ -21,7 +21,8 @@ type Memo struct {
 	// rowText and tableText are encoded events. They count toward the memory limit of the history.
 	rowText   Lazy[[]byte]
 	tableText Lazy[[]byte]
-	// delta and health can be long. Therefore, they are weak, and are freed when no reader uses them.
+	// The values of delta and health can be long. Therefore, the Memo has only weak references to them, so that they are
+	// freed when no reader uses them.
 	delta  WeakLazy[Delta]
 	health WeakLazy[healthText]
 	masked WeakLazy[Change] // the change with sensitive values masked for guests (viewers of share links)

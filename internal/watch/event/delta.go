@@ -17,8 +17,8 @@ import (
 
 // Delta is the difference between the two versions of an updated object, with the authors of the change.
 type Delta struct {
-	// Text is the JSON `,"patch":[..],"by":BY,"authors":AUTHORS`. If no author is known, both authors and by are missing.
-	// If one author made all operations of the patch, only authors is missing.
+	// Text is the JSON `,"patch":[..],"by":BY,"authors":AUTHORS`. If no author is known, the members "by" and "authors"
+	// are missing. If one author made all operations of the patch, only the member "authors" is missing.
 	Text      []byte
 	OldValues []byte
 	IsEmpty   bool
@@ -127,7 +127,7 @@ const authorAge = 2 * time.Second
 
 // newestAuthor returns the author in the newest managedFields entry. It returns nil if the change did not update the
 // time of this entry and the entry is older than authorAge. guess reports that the author is not certain: several
-// entries have the newest time, or the change did not update it.
+// entries have the newest time, or the change did not update this time.
 func newestAuthor(c *Change) (a *fieldmanager.Author, guess bool) {
 	if c.Memo.Managed == nil {
 		return nil, false

@@ -20,9 +20,9 @@ type entry struct {
 	shapes map[*fieldpath.Set][][]string // for each list in set: the sets of member names that identify an element
 }
 
-// ownedDepth returns the length of the longest start of the path that leads to a value that the entry owns. If the
-// entry also owns values inside the value at the end of the path, it returns the length of the path. ok is false if the
-// entry owns nothing on the path.
+// ownedDepth returns the number of steps to the deepest value on the path that the managedFields entry owns. If the
+// entry owns values inside the value at the end of the path, this is the number of all steps. ok is false if the entry
+// owns nothing on the path.
 func (e *entry) ownedDepth(path []step) (depth int, ok bool) {
 	set := e.parse()
 	for i := range path {

@@ -102,7 +102,7 @@ func Attribute(managed, patch, newDocument []byte, lastWrite time.Time) []Share 
 	hasNewTime := len(shares) > 0 && shares[0].Time.After(lastWrite)
 	var unattributed []int
 	for n, op := range operations(patch) {
-		// managedFields record no owner for these operations. They later get the author of the newest entry.
+		// managedFields record no owner for these operations. After the loop, they get the author of the newest entry.
 		isUnowned := op.name == "remove" || isUntracked(op.path)
 		var owners []int
 		if !isUnowned && (hasNewTime || op.path != "" && op.path != "/metadata") {

@@ -14,7 +14,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
 )
 
-// Kind is a kind of an API group. The group is empty for the core group.
+// Kind is a kind of objects, such as Deployment, with its API group. The group is empty for the core group.
 type Kind struct{ Group, Kind string }
 
 // ID identifies an object by its kind and its journal key, "namespace/name".

@@ -69,7 +69,7 @@ func (e *Evaluator) evaluate(o object.Object, text []byte, now time.Time) result
 			if r := e.runScript(s, o, now); !r.scriptFailed {
 				return r
 			}
-			// If the script failed, the general rules often determine the state.
+			// Continue after a failed script, because the general rules can often determine the status, too.
 		}
 	}
 	general := computeStatus(o)
@@ -113,7 +113,8 @@ func (e *Evaluator) runScript(s *script.Script, o object.Object, now time.Time) 
 		r.limitProgress(o)
 		if returned.Status != script.Suspended && e.rules.Find(o.Group(), o.Text("kind")) == nil {
 			if c := o.Explaining(returned.Message); r.severity.IsProblem() && symptom.IsInOrder(o, c) {
-				// The script requires further conditions, which this version of the controller does not write.
+				// The script reports a problem only because it requires further conditions, which this version of the
+				// controller does not write.
 				r.Status, r.severity, r.reason = Current, verdict.OK, ""
 			}
 			r.applySymptoms(o)

@@ -29,17 +29,17 @@ type fixture struct {
 	object      []byte
 }
 
-// wantVerdict is the expected verdict one minute after the newest time in an object. Overdue is the severity a day
-// later.
+// wantVerdict is the expected verdict one minute after the newest time in an object. The field Overdue is the expected
+// severity one day after that time.
 type wantVerdict struct {
 	Severity, Overdue verdict.Severity
 	Reason            string
-	// Deadline is how long after the newest time in the object the object is overdue. If it is empty, the reason and the
-	// sentence of the overdue object are not checked.
+	// Deadline is the duration from the newest time in the object until the object is overdue. If it is empty, the reason
+	// and the sentence of the overdue object are not checked.
 	Deadline string
 	// OverdueReason is empty if the overdue object keeps its reason.
 	OverdueReason string
-	Sentence      string // Of the overdue object.
+	Sentence      string // The sentence of the overdue object.
 }
 
 func fixtures(tb testing.TB) (out []fixture) {
@@ -128,7 +128,7 @@ func TestTextsAreLimited(t *testing.T) {
 				len(h.Summary), h.Summary)
 		}
 	}
-	// The beginning names the object, and the end of an error is its root cause.
+	// The limit must keep both ends of the summary: the beginning names the container, and the end is the root cause.
 	if !strings.HasSuffix(h.Summary, "éé") || !strings.HasPrefix(h.Summary, "Container c: ErrImagePull: much much") {
 		t.Errorf("summary: got %.60q…%q", h.Summary, h.Summary[len(h.Summary)-10:])
 	}

@@ -69,8 +69,8 @@ func horizontalPodAutoscaler(o object.Object, _ Status) result {
 	return h
 }
 
-// allowStart replaces the status Failed of a new object by InProgress. For example, the target of an autoscaler
-// possibly has no metrics yet.
+// allowStart replaces the status Failed by InProgress until settleTime after the creation of the object. For example,
+// the target of a new autoscaler possibly has no metrics yet.
 func (r *result) allowStart(o object.Object) {
 	if created := o.Created(); !created.IsZero() {
 		r.Status = InProgress

@@ -9,7 +9,8 @@ import (
 )
 
 // applySymptoms handles problems that objects of many kinds report in the same form. An object with such a problem is
-// degraded if the problem lasts. If another rule has found a problem, applySymptoms adds the most specific message.
+// degraded or failed if the problem lasts. If the problem is final, the object is failed at once. If another rule has
+// found a problem, applySymptoms adds the most specific message.
 func (r *result) applySymptoms(o object.Object) {
 	if r.isCalm(o) {
 		r.Status, r.severity, r.promised = Current, verdict.OK, 0
@@ -51,7 +52,8 @@ func (r *result) applySymptoms(o object.Object) {
 	}
 }
 
-// applyExpiry makes an object in order overdue when its certificate expires. If in progress, the summary states when.
+// applyExpiry makes an object in order overdue when its certificate expires. For an object in progress, it adds the
+// time of the expiry to the summary.
 func (r *result) applyExpiry(o object.Object) {
 	expiry, text := symptom.Expiry(o)
 	switch {
@@ -65,7 +67,7 @@ func (r *result) applyExpiry(o object.Object) {
 }
 
 // explainUnobserved explains a custom resource whose controller has not observed its spec for long. A problem in its
-// status is more specific, because some controllers only set observedGeneration after a success.
+// status precedes this explanation, because some controllers only set observedGeneration after a success.
 func (r *result) explainUnobserved(o object.Object) {
 	r.explainOverdue("Controller has not observed the latest spec", "it is possibly not running")
 	if s, ok := symptom.Of(o, false); ok {

@@ -137,7 +137,7 @@ func (s *Feeds) prepare(
 	if running != nil && !stopped[running] {
 		return
 	}
-	// If feeds are replaced, the new ones start as Syncing, even after a refusal.
+	// Keep the status of a refusal only if no feed was stopped. Feeds that replace stopped ones start as Syncing.
 	if !denied || len(stopped) > 0 {
 		current = status.Status{State: status.Syncing, Since: time.Now()}
 	}

@@ -244,8 +244,8 @@ func (f *feed) replaceableBytes() int64 {
 	return int64(f.informer.WeightIn(f.covers))
 }
 
-// requestTotal requests the total number of objects, so that readers can show progress. It does so only if the first
-// list takes longer than totalDelay.
+// requestTotal requests the total number of objects, so that readers can show progress. It does so only for a complete
+// resource in all namespaces, and only if the first list takes longer than totalDelay.
 func (f *feed) requestTotal(ctx context.Context) {
 	scope := &f.informer.Scope
 	if f.namespace != "" || scope.Fields != "" || scope.Labels != "" || scope.Metadata {

@@ -84,7 +84,7 @@ type Informer struct {
 	Resets            atomic.Int64 // Number of times that a reader had to restart from a snapshot.
 
 	mu     sync.Mutex
-	Status status.Status // Status of each namespace that has no entry in feeds and denied.
+	Status status.Status // Status of each namespace without an entry in the maps feeds and denied.
 	// feeds contains either one feed for all namespaces, with the key "", or one feed for each permitted namespace.
 	feeds  map[string]*feed
 	denied map[string]status.Status
@@ -217,8 +217,8 @@ func (i *Informer) statusLocked(namespaces []string) (current status.Status, syn
 		case "":
 			return i.Status, false
 		case status.Forbidden, status.Absent, status.Failed:
-			// Continue with the next namespace if one does not fit into the memory budget, so that the rows of other
-			// namespaces are still shown.
+			// Do not return here, so that the rows of other namespaces are still shown. Name the namespace in the reason
+			// if its objects do not fit into the memory budget.
 			if now.State == status.Failed && len(namespaces) > 1 {
 				now.Reason = ns + ": " + now.Reason
 			}

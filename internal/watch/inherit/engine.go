@@ -138,7 +138,8 @@ func (e *Engine) stopLocked() {
 	}
 }
 
-// clear removes all inherited verdicts, because the engine no longer updates them.
+// clear resets the state of the engine after a run. It also removes all inherited verdicts, because the engine no
+// longer updates them.
 func (e *Engine) clear() {
 	e.mu.Lock()
 	e.dirty, e.evaluating = make(map[graph.ID]struct{}), false

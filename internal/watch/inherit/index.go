@@ -15,8 +15,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
-// index contains the watched resources, and the references between their objects. It implements neighbor.Cluster
-// except RevisitAt, through which the rules read the cluster.
+// index contains the watched resources, and the references between their objects. Except for the method RevisitAt, it
+// implements neighbor.Cluster, through which the rules read the cluster.
 type index struct {
 	graph *graph.Graph
 
@@ -173,7 +173,7 @@ func (x *index) Find(id graph.ID) neighbor.Neighbor {
 		return n
 	}
 	if w.informer.Scope.Labels != "" && id.Name() != "" {
-		return n // The object possibly exists with other labels.
+		return n // Only objects with certain labels are read. The object possibly exists without these labels.
 	}
 	var namespaces []string
 	if namespace := id.Namespace(); namespace != "" {

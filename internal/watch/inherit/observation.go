@@ -9,8 +9,8 @@ import (
 // a problem that existed before can still pass from object to object.
 const observeDelay = 10 * time.Second
 
-// observation knows whether a new verdict is also new in the cluster. It is not while the engine still reads objects
-// that had their problems before.
+// observation knows whether a new verdict is also new in the cluster. A new verdict is not new in the cluster while the
+// engine still reads objects that had their problems before.
 type observation struct {
 	mu       sync.Mutex
 	restarts int
@@ -53,7 +53,7 @@ func (o *observation) isRunning() bool {
 const maxPause = 15 * time.Minute
 
 // maxRecovery is how long an object can be OK before its problem counts as ended. A container that crashes again and
-// again can be ready for some time between two crashes. It is the longest back-off of the kubelet.
+// again can be ready for some time between two crashes. The value is the longest back-off of the kubelet.
 const maxRecovery = 5 * time.Minute
 
 // episode is the time in which an object is not OK, apart from short recoveries.

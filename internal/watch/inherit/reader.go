@@ -61,7 +61,7 @@ func (r *reader) recordProgress(cursor journal.Cursor) {
 	if now.Synced && !r.resource.isSynced {
 		r.resource.isSynced = true
 		r.observation.restart()
-		r.mark(r.evaluatedIDs()...) // References to objects of this resource may now count as missing.
+		r.mark(r.evaluatedIDs()...) // Objects of this resource to which they refer can now count as missing.
 		r.observation.restart()     // An evaluation that began before omits these objects.
 		r.wake.request()
 	}
@@ -104,7 +104,7 @@ func (r *reader) readSnapshot() journal.Cursor {
 // apply applies a batch of changes. Of several changes of one object, only the result matters.
 func (r *reader) apply(changes []*event.Change) {
 	if !r.resource.isSynced {
-		r.observation.restart() // These objects can be from the first list.
+		r.observation.restart() // These objects can be from the first list, so their problems can be old.
 	}
 	last := make(map[string]*event.Change, len(changes))
 	first := make(map[string]*compact.Object, len(changes))

@@ -132,7 +132,7 @@ func (e *Engine) neighbors(id graph.ID) []graph.ID {
 		affected = append(affected, usersOf(e.graph, uses, "Secret")...)
 	case "EndpointSlice":
 		affected = append(affected, served(e.graph, id)...)
-	case "DestinationRule": // Its subsets.
+	case "DestinationRule": // A VirtualService of the same Service can use its subsets.
 		affected = append(affected, usersOf(e.graph, uses, "Service")...)
 	case "PodDisruptionBudget": // Another budget can select the same pods.
 		affected = append(affected, e.graph.In(id.Kind, id.Namespace())...)

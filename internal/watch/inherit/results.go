@@ -120,7 +120,8 @@ func (r *results) remove(id graph.ID) (hadInherited bool) {
 	return hadInherited
 }
 
-// track records whether an object is OK. isObserved means that the object has just got the verdict.
+// track records whether an object is OK. isObserved is false if the object possibly had the verdict before the engine
+// read it.
 func (r *results) track(id graph.ID, v verdict.Packed, isObserved bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

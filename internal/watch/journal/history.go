@@ -13,7 +13,7 @@ func (j *Journal[K, V, M]) History(cursor Cursor, limit int) []*Change[K, V, M] 
 		n := min(int(cursor.Offset-lastDropped), limit)                     //nolint:gosec // At most the ring's length.
 		if changes := t.after(cursor.Offset-uint64(n), n); changes != nil { //nolint:gosec // n is not negative.
 			return changes
-			// If after returns nil, a write has just dropped some of the requested changes. Retry with the new history.
+			// If t.after returns nil, a write has just dropped some of the requested changes. Retry with the new history.
 		}
 	}
 }

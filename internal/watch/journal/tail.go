@@ -41,7 +41,7 @@ func (t *tail[K, V, M]) after(offset uint64, limit int) []*Change[K, V, M] {
 	for i := range changes {
 		at := offset + uint64(i) + 1 //nolint:gosec // i cannot be negative.
 		change := t.slots.at(at).Load()
-		// A change with another offset means that a write has replaced the expected change.
+		// If the slot has a change with another offset, a write has replaced the requested change.
 		if change == nil || change.Offset != at {
 			return nil
 		}

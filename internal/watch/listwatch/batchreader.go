@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// batchInterval is the minimum time between two reads of a list. It applies after the first batchThreshold bytes of the
-// list.
+// batchInterval is the minimum time from a Read that returned all available data to the next Read of the list. It
+// applies after the first batchThreshold bytes of the list.
 const batchInterval, batchThreshold = 4 * time.Millisecond, 256 << 10
 
 // batchReader reads a long list in large pieces, and all other data without delay.

@@ -25,7 +25,7 @@ type List struct {
 // DeepCopyObject returns the List itself, because the Objects in it are immutable.
 func (l *List) DeepCopyObject() runtime.Object { return l }
 
-// list reads a Table or a plain list by rows. It calls observe with the number of rows so far.
+// list reads a Table or a plain list row by row. After each row, it calls observe with the number of rows so far.
 func (d *decoder) list(body io.Reader, observe func(int)) (*List, error) {
 	list := &List{}
 	add := func(cells []byte, object *jsonscan.Cursor) error {

@@ -54,8 +54,8 @@ func (b *Buffer) Acquire(bytes int64) bool {
 // Grow adds bytes to the reserved memory.
 func (b *Buffer) Grow(bytes int64) { b.reservation.Grow(bytes) }
 
-// KeepList sets the size of the list of rows from which later parts of the snapshot are built. It is a part of the
-// reserved memory until Release.
+// KeepList sets the size of the list of rows from which later parts of the snapshot are built. This size is included
+// in the reserved memory until Release.
 func (b *Buffer) KeepList(bytes int64) { b.listBytes = bytes }
 
 // KeepShared keeps a text that other readers can send, too, in memory until Release.

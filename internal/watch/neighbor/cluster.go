@@ -32,15 +32,16 @@ type Cluster interface {
 	Named(by graph.ID, m *Mention) []Neighbor
 }
 
-// Mention is how a message names an object. Only Kind and Name are never empty.
+// Mention is how a message names an object. Kind and Name are never empty. The other fields can be empty.
 type Mention struct {
 	Kind      string // In upper or lower case; singular or plural.
 	Group     string
 	Namespace string
 	Name      string
-	// IsWord is true if Kind can also be a part of a kind, or contain it: project means AppProject, and sourceCluster
-	// means Cluster. A kind that matches in this way must be in the group of the object with the message. A kind that
-	// equals the word can also be in another group of the same domain. The word can also be, or end with, ConfigMap,
-	// Secret, Service or ServiceAccount.
+	// IsWord is true if the field Kind is a word that is possibly not equal to the kind of the object. The kind can
+	// contain the word (project means AppProject), or the word can end with the kind (sourceCluster means Cluster). Such
+	// a kind must be in the group of the object with the message. A kind that equals the word can also be in another
+	// group of the same domain. The kinds ConfigMap, Secret, Service and ServiceAccount match in any case if the word
+	// equals them or ends with them.
 	IsWord bool
 }

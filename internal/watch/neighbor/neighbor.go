@@ -66,11 +66,11 @@ func IDOf(o *verdict.Object) graph.ID {
 	return graph.NewID(graph.Kind{Group: group, Kind: o.Kind}, o.Namespace, o.Name)
 }
 
-// Cell returns the text in a column of an object's row in the table of the API server, or "". It is also known for an
-// object of which only the metadata is read.
+// Cell returns the text in a column of an object's row in the table of the API server, or "". Such a row also exists
+// for an object of which only the metadata is read.
 func Cell(o Object, column int) (text string) {
 	if row, ok := o.(interface{ Cell(at int) []byte }); ok {
-		_ = json.Unmarshal(row.Cell(column), &text) // Another cell than a text stays empty.
+		_ = json.Unmarshal(row.Cell(column), &text) // If the cell is not a text, the result is "".
 	}
 	return text
 }

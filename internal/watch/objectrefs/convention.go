@@ -54,7 +54,7 @@ func Conventions(text []byte) []Convention {
 type conventions struct {
 	by    Ref // The object with the references.
 	found []Convention
-	depth int // Of the current value, including lists.
+	depth int // The nesting depth of the current value. Lists count, too.
 }
 
 func (c *conventions) add(path []string, found Convention) {
@@ -65,7 +65,7 @@ func (c *conventions) add(path []string, found Convention) {
 	found.Via = strings.Join(path, ".")
 	isListed := isName && !found.IsObject || (isObject || hasDefault) && found.IsObject
 	if isListed || isOutput(&c.by, found.Via) {
-		return // The function Of returns this reference, or it is none.
+		return // The function Of returns this reference, or a controller creates the named object.
 	}
 	c.found = append(c.found, found)
 }
@@ -129,7 +129,7 @@ func (c *conventions) object(path []string, value []byte) {
 	})
 	key := path[len(path)-1]
 	if len(path) == 1 {
-		return // The spec itself.
+		return // The object is the spec itself, which is no reference.
 	}
 	if key == "from" {
 		key = path[len(path)-2] // The controllers of AWS refer to objects by clusterRef: {from: {name: a}}.

@@ -116,7 +116,7 @@ func TestSelectors(t *testing.T) {
 			"apps/Deployment",
 			`{"selector":{"matchExpressions":[{"key":"tier","operator":"Near","values":["b"]}]}}`, false,
 		},
-		// A LabelSelector has no member app, so this one is empty and selects all pods.
+		// A LabelSelector has no member named app, so this selector is empty and selects all pods.
 		{"apps/Deployment", `{"selector":{"app":"web"}}`, true},
 		{"policy/PodDisruptionBudget", `{"selector":{}}`, true},
 		{"policy/PodDisruptionBudget", `{"selector":null}`, false},

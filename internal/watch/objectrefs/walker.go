@@ -93,7 +93,7 @@ func (w *walker) members(c *jsonscan.Cursor) error {
 		w.addRef(string(w.path[len(w.path)-1]), &s)
 	}
 	for n := before; s.isOptional && n < len(w.found); n++ {
-		w.found[n].isOptional = true // Optional: references in a JSON object with "optional":true.
+		w.found[n].isOptional = true // References in a JSON object with "optional":true are optional.
 	}
 	return err
 }

@@ -20,7 +20,7 @@ type Snapshot struct {
 	Columns  []printer.Column
 	// Objects is in the query's sort order, or by namespace and name. Callers must not change these shared objects.
 	Objects      []*compact.Object
-	IsWorstFirst bool // True if the order is "auto" and an object is failed: sorted by severity.
+	IsWorstFirst bool // Objects are sorted by severity, because the order is "auto" and an object is failed.
 	Total        int  // The number of matching objects, including those beyond the limit.
 	Status       status.Status
 	Synced       bool // The first list of the resource has ended, and Objects is complete.

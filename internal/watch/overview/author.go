@@ -10,7 +10,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/inherit"
 )
 
-// authorOf returns who made a change, and the path of the first changed member. by is nil if the author is unknown.
+// authorOf returns the author of a change (nil if unknown), and the path of the first changed member.
 func authorOf(c *inherit.SpecChange, cache *event.Cache) (by *fieldmanager.Author, what string) {
 	by, err := event.AuthorOf(c.Change, cache)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// since returns when the problem of an object began, or if unknown, when the object was created. The time is never
-// before the object was created, or was last seen without the problem for longer than a short recovery.
+// since returns when the problem of an object began. If this is unknown, it returns when the object was created. The
+// result is never before the creation, and never before the object was last OK (short recoveries do not count).
 //
 // The times of a cause are used only if isCauseVisible is true, because they are facts about another object.
 func since(engine *inherit.Engine, n *neighbor.Neighbor, isCauseVisible bool) time.Time {
@@ -20,7 +20,7 @@ func since(engine *inherit.Engine, n *neighbor.Neighbor, isCauseVisible bool) ti
 	if own := v.Own().Severity(); own.IsProblem() && own == v.Severity() {
 		at = ownSince(n)
 	}
-	// The times in the object can be those of the newest crash, although the object had the problem before.
+	// Use the earlier time: the object can contain the time of its newest crash, although the problem began before.
 	if at.IsZero() || !began.IsZero() && began.Before(at) {
 		at = began
 	}
@@ -46,8 +46,9 @@ func ownSince(n *neighbor.Neighbor) time.Time {
 	return onset.Of(text)
 }
 
-// causeSince returns when the problem began that an object inherits: the time of its cause, or else of the object
-// nearest to the cause. It is not before an object of the chain was created. The zero Time means unknown.
+// causeSince returns when the problem that an object inherits began: the time of the cause, or if unknown, of the
+// object nearest to the cause. The result is never before the creation of an object in the chain. The zero Time means
+// unknown.
 func causeSince(engine *inherit.Engine, n *neighbor.Neighbor) (at time.Time) {
 	created := time.Time{}
 	for _, o := range slices.Backward(engine.Chain(n.ID)) {

@@ -122,8 +122,8 @@ func (c *Checker) Record(r *resource.Resource, f *query.Filter, verb authz.Verb)
 	c.Revalidation.add(authz.RecheckEvery, func(ctx context.Context) bool {
 		current := &query.Filter{Namespaces: namespaces, Name: name}
 		err := c.restrictToUser(ctx, r, current, verb, authz.TTLRecheck())
-		// An empty namespaces means all namespaces. If the user has lost some, current.Namespaces lists the others, so the
-		// lengths differ, too.
+		// If the user has lost some namespaces, current.Namespaces lists only the others, so the lengths differ. This is
+		// also true for an empty list, which means all namespaces: current.Namespaces is then no longer empty.
 		return err == nil && len(current.Namespaces) == len(namespaces)
 	})
 }

@@ -14,8 +14,8 @@ import (
 type counter struct {
 	sources  *sources
 	list     *follower
-	pods     *follower // Equal to list if the list contains pods; nil if no pods are counted.
-	events   *follower // Equal to list if the list contains events.
+	pods     *follower // The same follower as list if the list contains pods; nil if no pods are counted.
+	events   *follower // The same follower as list if the list contains events.
 	restarts counts
 	warnings counts
 }
@@ -242,8 +242,8 @@ func (c *counter) series(now time.Time, counted *counts, start time.Time, source
 func (c *counter) known(s *Series, now time.Time, sources []*follower) (from, until time.Time) {
 	until = now.Add(Step)
 	for n, f := range sources {
-		// Skip the list if it shows all objects of its namespaces. Whether a count belongs to the list is then known
-		// without the data of the list.
+		// Skip the follower of the list if the list shows all objects of its namespaces. For an object of the list's kind,
+		// the namespace then suffices to decide whether the list shows the object (see isShown).
 		if n > 0 && f == c.list && f.isRead() && f.source.Filter.MatchesNamespaces() {
 			continue
 		}

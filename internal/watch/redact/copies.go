@@ -123,7 +123,7 @@ func isYAML(text string) bool {
 			continue
 		}
 		if first && (line[0] == '{' || line[0] == '[') {
-			return true // The text can be JSON after comment lines.
+			return true // The first line that is neither empty nor a comment begins like JSON.
 		}
 		first = false
 		name := strings.IndexFunc(line, func(r rune) bool {

@@ -37,7 +37,7 @@ func Cover(resources []resource.Resource, mayKnow, isShown func(*resource.Resour
 	isRead, isLimited := make(map[string]bool, len(planned)), make(map[string]bool, len(limited))
 	for _, r := range planned {
 		if plan.ScopeOf(r).Labels != "" {
-			continue // The engine reads only a part of its objects.
+			continue // The engine reads only some objects of this resource, so a search would miss the others.
 		}
 		c.planned[r.Ref()], isRead[kindKey(r)] = true, true
 	}

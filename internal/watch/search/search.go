@@ -100,7 +100,7 @@ func matchKey(key string, words []string) (rank int, ok bool) {
 	return rank, true
 }
 
-// A Candidate is an object that matches.
+// A Candidate is an object that matches the words of a search.
 type Candidate struct {
 	ResourceIndex int
 	Object        *compact.Object

@@ -24,8 +24,8 @@ type position struct {
 	version    int    // The informer's version when data was sent. It changes with new columns or a dropped history.
 	sentOffset uint64 // The offset in the last cursor that was sent. Not used for a restricted reader.
 	restricted cursor.Restricted
-	// isRepeated means that the client got the cursor in the field restricted twice. The next heartbeat or digest needs
-	// a new cursor.
+	// isRepeated means that the client got the cursor in the field restricted twice. Before the next heartbeat or
+	// digest, the client gets a message with a new cursor.
 	isRepeated bool
 }
 

@@ -151,7 +151,7 @@ func (r *Reader) advance(ctx context.Context) ([]byte, error) {
 		c.position.version = now.Version
 		r.Reset("the resource was served again, its columns changed, or permissions were lost")
 		return nil, nil
-	// Check this after the status, so that a new status is sent between two parts of a snapshot.
+	// This case is after the case of the status, so that a new status is sent between two parts of a snapshot.
 	case c.unsent != nil && !c.buffer.Acquire(messages.PartMemory):
 		return nil, nil
 	case c.unsent != nil:

@@ -18,7 +18,7 @@ const (
 	inherited   = 0x80            // The flag of an inherited verdict, in the byte of the severity.
 	headerSize  = 9               // The severity and OverdueAt.
 	objectTexts = 4               // The number of texts of an Object: resource, kind, namespace, name.
-	causeTexts  = objectTexts + 2 // Those of an Object, the sentence, and "1" if the object is missing.
+	causeTexts  = objectTexts + 2 // The texts of a Cause: an Object, the sentence, and "1" if the object is missing.
 	// inheritedTexts is the number of texts of an inherited verdict: reason, sentence, Cause, Sources and Via.
 	inheritedTexts = 2 + causeTexts + 1 + objectTexts
 )
@@ -146,7 +146,8 @@ func (p Packed) Same(other Packed) bool {
 		bytes.Equal(p.texts(), other.texts())
 }
 
-// texts returns the reason, a zero byte, and the rest.
+// texts returns everything after the header: the reason, a zero byte, the sentence, and the other texts of an
+// inherited verdict with the verdict on the object alone.
 func (p Packed) texts() []byte {
 	if len(p) > headerSize {
 		return p[headerSize:]

@@ -22,8 +22,8 @@ type table struct {
 	expectText func(length int)
 }
 
-// newTable returns a table. cols contains names of columns in lower case, or only "usual" or "wide" (all columns). The
-// table always has the name column. Empty cols means all columns.
+// newTable returns a table. cols contains names of columns in lower case, or only "usual" (the columns of kubectl) or
+// "wide" (all columns, as with empty cols). The table always has the name column.
 func newTable(snapshot *watch.Snapshot, view string, cols []string) (*table, error) {
 	t := &table{Snapshot: snapshot, view: view}
 	if len(cols) > 0 && view == "objects" {

@@ -41,7 +41,7 @@ type OIDCOptions struct {
 	UsernameClaim string
 	GroupsClaim   string // Empty if users have no groups.
 	// UsernamePrefix is "-" for no prefix. If it is empty, user names start with the issuer and "#", or have no prefix
-	// if UsernameClaim is email.
+	// if UsernameClaim is "email".
 	UsernamePrefix string
 	GroupsPrefix   string
 	Scopes         []string

@@ -38,7 +38,7 @@ type ProxyOptions struct {
 	Peers        []netip.Prefix // Address ranges of the proxy; empty means any address.
 	Secret       []byte         // Secret that the proxy sends in the header SecretHeader; empty if it sends none.
 	UserHeader   string
-	GroupsHeader string // The header contains a comma-separated list.
+	GroupsHeader string // Name of the header with the groups, a comma-separated list.
 }
 
 type proxy struct {

@@ -72,8 +72,8 @@ func (s *Sockets) Serve(w http.ResponseWriter, r *http.Request) error {
 	if !strings.Contains(r.Header.Get("Sec-WebSocket-Protocol"), subprotocol) {
 		return request.BadRequest("Wrong subprotocol", "Open a WebSocket with the subprotocol %s.", subprotocol)
 	}
-	// Count the WebSocket before Accept: http.Server does not wait for hijacked connections, but the server calls
-	// Wait.
+	// Count the WebSocket before Accept, so that Wait waits for it: http.Server does not wait for a connection that
+	// Accept has hijacked.
 	s.running.Add(1)
 	netConn := listen.NewCorkedConn(s.deps.Limits.FrameLimiters(r), &s.messageBuffers)
 	conn, err := websocket.Accept(netConn.Hijacker(w), r, &websocket.AcceptOptions{

@@ -67,7 +67,8 @@ func (s *Site) others(r *http.Request, side templates.Side) (links []templates.L
 	return links
 }
 
-// side reads one of the two compared objects. After an error, it returns the fields known so far.
+// side reads one of the two compared objects. After an error, it returns a Side with the fields known
+// so far.
 func (s *Site) side(r *http.Request, full string) (side templates.Side, err error) {
 	parts := strings.Split(full, "/")
 	ref, ns, name := strings.Join(parts[:3], "/"), parts[3], parts[4]

@@ -119,7 +119,7 @@ func ageCell(at time.Time, suffix string, now time.Time) templates.Cell {
 
 func nameOf(o *verdict.Object) string { return strings.TrimPrefix(o.Namespace+"/"+o.Name, "/") }
 
-// otherCause returns the cause of an object's problem if it is another object.
+// otherCause returns the cause of the problem of the object o if the cause is another object, and nil otherwise.
 func otherCause(o *verdict.Object, cause *verdict.Cause) *verdict.Cause {
 	if cause == nil || cause.Name == "" || cause.Resource == o.Resource && nameOf(&cause.Object) == nameOf(o) {
 		return nil
@@ -222,7 +222,7 @@ func matchesFilter(f *overview.Finding, q string) bool {
 	return true
 }
 
-// hasSeverity reports whether the severity of an object of a finding matches.
+// hasSeverity reports whether the severity of a finding, or of any of its objects, matches.
 func hasSeverity(f *overview.Finding, matches func(verdict.Severity) bool) bool {
 	return matches(f.Severity) ||
 		slices.ContainsFunc(f.Objects, func(m overview.Member) bool { return matches(m.Severity) })

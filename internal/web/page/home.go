@@ -112,7 +112,7 @@ func (s *Site) home(w http.ResponseWriter, r *http.Request, namespaces []string,
 	}
 	formatHome(&page, document, linkerFor(r), time.Now())
 	title := page.Name
-	page.Layout = s.layout(r, "", "") // The layout adds the name of the cluster to the title.
+	page.Layout = s.layout(r, "", "") // The template adds the name of the cluster to Title, which is set below.
 	if page.Failed > 0 {
 		title = fmt.Sprintf("(%d) %s", page.Failed, title)
 	}
@@ -132,7 +132,8 @@ func isNamespaceProblem(err error) bool {
 	return ok && (p.Cause == status.Invalid || p.Cause == status.Unknown && p.Title == "Unknown namespace")
 }
 
-// linker returns the route of an object's page, or "" if the viewer cannot open it. The tab can be empty.
+// linker returns the route of an object's page, or "" if the viewer cannot open it. The parameter tab, a
+// tab of that page, can be empty.
 type linker func(o *verdict.Object, tab string) string
 
 // linkerFor returns a linker for the sender of a request. Guests get links only to objects of their share link.

@@ -89,8 +89,8 @@ func (s *Site) List(w http.ResponseWriter, r *http.Request) error {
 	return response.HTML(w, r, status, templates.ListPage(page))
 }
 
-// openObject reads the parameter open: namespace/name, or group/version/resource/namespace/name for an object that the
-// list does not show. The name is empty if the parameter is not valid. view.ts has the same rule.
+// openObject parses the query parameter "open": namespace/name, or group/version/resource/namespace/name for an object
+// that the list does not show. The name is empty if the parameter is not valid. view.ts has the same rule.
 func openObject(text string) (ref, namespace, name string) {
 	segments := strings.Split(text, "/")
 	at := len(segments) - 2
@@ -102,7 +102,7 @@ func openObject(text string) (ref, namespace, name string) {
 
 const events = "core/v1/events"
 
-// defaultSort returns the sort column of a list if the parameter sort is missing. For Events, the newest are first.
+// defaultSort returns the sort column of a list without the query parameter "sort". For Events, the newest are first.
 // view.ts has the same rule.
 func defaultSort(ref string) string {
 	if ref == events {

@@ -49,8 +49,8 @@ func formatStatus(layout templates.Layout, status watch.WatchStatus, now time.Ti
 // unknownCell is the text of a cell whose value is unknown. A zero would be wrong there.
 const unknownCell = "–"
 
-// statusCells returns the cells after the state in one row of the status page. For an elapsed time, the cell contains
-// the point in time, such as "2026-11-21T10:04:56Z ago".
+// statusCells returns the cells after the state column in one row of the status page. For an elapsed time, the cell
+// contains the point in time, such as "2026-11-21T10:04:56Z ago".
 func statusCells(c *watch.WatchStatusEntry) []string {
 	listed := c.State == status.Live || c.State == status.Stale
 	objects, lastEvent, relists := unknownCell, unknownCell, unknownCell

@@ -33,9 +33,9 @@ func (q *Limits) rateLimitersFor(r *http.Request, own *rate.Limiter, addresses *
 	return []*rate.Limiter{own}
 }
 
-// FanOutSize returns the largest number of open WebSockets that one of the limits counts (such as 300 of one user). The
-// server sends changes to many WebSockets less often, which leaves processor time for other callers. If there are no
-// other WebSockets, the result is 0.
+// FanOutSize returns the number of open WebSockets that count toward one of the limits (the largest number, such as 300
+// of one user). The server sends changes less often if this number is large, which leaves processor time for other
+// callers. The result is 0 if all open WebSockets count toward that limit, because there are then no other callers.
 func (q *Limits) FanOutSize(limits []limit.Limit) int {
 	var maxUsed int64
 	for _, l := range limits {

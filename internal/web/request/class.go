@@ -8,7 +8,7 @@ import (
 // Class defines which clients are allowed to call a route.
 type Class int
 
-// The route classes.
+// The values of Class.
 const (
 	Public    Class = iota // Anyone. The route reveals nothing about the cluster.
 	AnyViewer              // Users and guests (viewers of a share link).

@@ -9,7 +9,7 @@ import (
 // Limits of the time for which a share link is valid.
 const (
 	MinLifetime     = time.Minute
-	DefaultLifetime = 24 * time.Hour // Applies if a request specifies no time.
+	DefaultLifetime = 24 * time.Hour // Applies if a Request specifies no lifetime.
 	MaxLifetime     = 30 * 24 * time.Hour
 )
 

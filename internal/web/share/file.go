@@ -117,7 +117,7 @@ func (s *Store) write(records []record) (err error) {
 	if err != nil {
 		return fmt.Errorf("encode the share links: %w", err)
 	}
-	file, err := os.CreateTemp(s.dir, fileName+".*") // The mode is 0600.
+	file, err := os.CreateTemp(s.dir, fileName+".*") // CreateTemp sets mode 0600, so other users cannot read the shares.
 	if err != nil {
 		return fmt.Errorf("write the share links: %w", err)
 	}

@@ -244,8 +244,8 @@ func TestLastUsedIsSaved(t *testing.T) {
 	})
 }
 
-// secretEncodings returns two lists. No file may contain the encodings of the token and cookie (never). Only
-// shares.json may contain the encodings of their hashes.
+// secretEncodings returns encodings of the token and the cookie (never), which no file may contain, and encodings of
+// their hashes, which only shares.json may contain.
 func secretEncodings(token, cookie string) (never, hashes []string) {
 	raw := func(text string) []byte { decoded, _ := base64.RawURLEncoding.DecodeString(text); return decoded }
 	for _, secret := range []string{token, cookie} {

@@ -23,7 +23,7 @@ var (
 	webhookDenied = regexp.MustCompile(`admission webhook "([^"]+)" denied the request:? ?(.*)`)
 )
 
-// firstGroup matches a pattern with a text. It returns the first capture group that is not empty, or "".
+// firstGroup searches a text for a pattern. It returns the first capture group that is not empty, or "".
 func firstGroup(pattern *regexp.Regexp, text string) string {
 	groups := pattern.FindStringSubmatch(text)
 	if groups == nil {
@@ -62,7 +62,7 @@ func limitFailure(s *subject.Subject, message string) *verdict.Verdict {
 	}
 	sentence := " rejected a new object: " + strings.TrimSpace(message[limit[0]:])
 	if len(ranges) > 1 {
-		s.AddSource(ranges[0].Resource, s.ID.Namespace()) // Any of them can be the cause.
+		s.AddSource(ranges[0].Resource, s.ID.Namespace()) // Any LimitRange of the namespace can be the cause.
 		return s.Explain(verdict.Failed, "LimitRange", "A LimitRange"+sentence, nil)
 	}
 	return s.ExplainBy(&ranges[0], verdict.Failed, "LimitRange", ranges[0].String()+sentence)

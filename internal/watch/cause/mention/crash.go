@@ -31,8 +31,8 @@ var hostPattern = regexp.MustCompile(`\bhost not found in (?:upstream )?` + quot
 	`|\b` + hostName + `(?::\d+|["'])[:.] (?:Name or service not known|Name does not resolve)` +
 	`|\b(?:Name or service not known|Name does not resolve) \(` + hostName + `:\d`)
 
-// crashCause returns what the message of a container of a pod names as the reason for its end: a Service that does not
-// exist, or the ConfigMap or Secret that contains a wrong file. Otherwise, it returns nil.
+// crashCause returns the object because of which a container of a pod ended, according to its message: a Service that
+// does not exist, or the ConfigMap or Secret that contains a wrong file. Otherwise, it returns nil.
 func crashCause(s *subject.Subject) *verdict.Cause {
 	p := neighbor.Decode[corev1.Pod](s.Object)
 	if !slices.ContainsFunc(slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses), hasEnded) {
@@ -94,7 +94,8 @@ var (
 		`malformed|unmarshal(?:ing)?|decod(?:e|ing)|directive|duplicate|yaml|json|toml|xml|PEM|emerg|undefined|` +
 		`(?:cannot|can't|could not|couldn't|unable to|failed to) (?:\w+ )?(?:load|read|open|find|parse|stat)|` +
 		`no such file|not a directory|not found|does(?: not|n't) exist)\b`)
-	// scriptPattern matches the name of a script, which can fail because of everything that it runs.
+	// scriptPattern matches the name of a script. An error that names a script is often about a program that the script
+	// runs.
 	scriptPattern = regexp.MustCompile(`\.(sh|bash|py|[cm]?js|ts|rb|pl|php|lua|groovy|sql|jar)$`)
 	// scriptError matches an error about the text of a script.
 	scriptError = regexp.MustCompile(`(?i)\b(syntax ?error|bad interpreter)\b`)
@@ -117,7 +118,7 @@ func wrongFile(s *subject.Subject, p *corev1.Pod) *verdict.Cause {
 			isWrong = scriptError
 		}
 		if v.Projected != nil && len(v.Projected.Sources) > 1 || !isWrong.MatchString(text) {
-			return nil // The file can be from any of the sources, such as a token.
+			return nil // The volume has several sources, and the file can be from any, or the error is not about the file.
 		}
 		for _, kind := range []string{"ConfigMap", "Secret"} {
 			for _, id := range contents(v, s.ID.Namespace(), kind) {

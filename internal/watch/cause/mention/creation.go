@@ -98,7 +98,7 @@ func deletedNamespace(s *subject.Subject, message string) *verdict.Verdict {
 	}
 	n := s.Find(graph.NewID(graph.Kind{Kind: "Namespace"}, "", name))
 	if n.Object == nil {
-		return nil // It was deleted.
+		return nil // The namespace was deleted, or it is not known.
 	}
 	return s.ExplainBy(&n, s.Own.Severity, "NamespaceTerminating",
 		n.String()+" is being deleted, and accepts no new objects")

@@ -132,8 +132,8 @@ func firstMissing(s *subject.Subject, text string, patterns []*regexp.Regexp) *n
 			if len(candidates) == 0 {
 				continue
 			}
-			// Explain only by a missing object. A present one was created meanwhile, or the message means another object. The
-			// kind of an unknown one is not watched.
+			// Return an object only if all candidates are missing. A candidate that is present was created after the message,
+			// or the message means another object. The kind of an unknown candidate is not watched.
 			if slices.ContainsFunc(candidates, func(n neighbor.Neighbor) bool { return n.Presence != neighbor.Missing }) {
 				return nil
 			}

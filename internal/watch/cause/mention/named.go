@@ -48,7 +48,7 @@ func withMessage(text string, c *verdict.Cause) *verdict.Cause {
 }
 
 // namedCause returns the object that a sentence names and whose permissions or content are wrong, or nil. The object
-// itself can have no problem.
+// itself is possibly in order.
 func namedCause(s *subject.Subject, sentence string) *verdict.Cause {
 	if _, rbac, ok := strings.Cut(sentence, "RBAC: "); ok { // A binding of the account refers to a missing role.
 		if c := MissingCause(s, rbac); c != nil {
@@ -58,7 +58,7 @@ func namedCause(s *subject.Subject, sentence string) *verdict.Cause {
 	if found := accountPermission.FindStringSubmatch(sentence); found != nil {
 		n := s.Find(graph.NewID(graph.Kind{Kind: "ServiceAccount"}, found[1], found[2]))
 		if n.Object == nil {
-			return nil // It was deleted, or it is not known.
+			return nil // The ServiceAccount was deleted, or it is not known.
 		}
 		subject.Follow(s, &n)
 		return &verdict.Cause{Object: neighbor.ObjectOf(&n), Sentence: sentence}
@@ -106,7 +106,8 @@ func isContent(n *neighbor.Neighbor) bool {
 
 // namesContent reports whether a sentence contains the kind and the name of an object, but does not call the object
 // missing. At most three words are between them. A name without a hyphen is possibly another word, so it must directly
-// follow the kind or be in quotation marks. An object that the sentence calls missing was created afterward.
+// follow the kind or be in quotation marks. If the sentence calls the object missing, the object was created later, so
+// its content is not the problem.
 func namesContent(sentence string, n *neighbor.Neighbor) bool {
 	name := n.ID.Name()
 	if !strings.Contains(sentence, name) {

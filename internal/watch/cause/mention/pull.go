@@ -11,7 +11,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// pullDenied matches the message of a registry that requires other credentials, or none of which were sent.
+// pullDenied matches the message of a registry that received no credentials, or not the required ones.
 var pullDenied = regexp.MustCompile(`(?i)\b(denied|unauthorized|authorization|authentication|credentials|401|403)\b`)
 
 // UnusedPullSecret explains a denied pull by a pull Secret that the kubelet does not use because of its type, unless
@@ -39,5 +39,6 @@ func UnusedPullSecret(s *subject.Subject) *verdict.Verdict {
 		unusedType+", but the kubelet pulls images only with kubernetes.io/dockerconfigjson or kubernetes.io/dockercfg")
 }
 
-// secretTypeColumn is the column TYPE of the table of Secrets. The type is no part of their metadata.
+// secretTypeColumn is the index of the column TYPE in the table of Secrets. The rules read the type there, because it
+// is not part of the metadata of a Secret.
 const secretTypeColumn = 1

@@ -29,9 +29,10 @@ type target struct {
 	isSure bool
 }
 
-// MissingUse returns the missing object to which a custom resource refers, or nil. Of several, it returns the first one
-// that a message of the resource names. If the resource has a status, but neither a verdict of its own nor a message
-// about an error, a reference must include the kind: its controller possibly does not need an object with a name only.
+// MissingUse returns the missing object to which a custom resource refers, or nil. Of several missing objects, it
+// prefers one that a message of the resource names. If the resource has a status, but neither a verdict of its own nor
+// a message about an error, MissingUse ignores members that contain only a name, such as secretName: the controller of
+// the resource possibly does not need these objects.
 func MissingUse(s *subject.Subject) *neighbor.Neighbor {
 	if s.Own.Severity == verdict.OK {
 		return nil
@@ -59,10 +60,9 @@ func IsNamed(s *subject.Subject, n *neighbor.Neighbor) bool {
 	return slices.ContainsFunc(messages(s), func(text string) bool { return containsName(text, n.ID.Name()) })
 }
 
-// MissingReference explains a custom resource by a missing object to which its spec refers by a convention. If the
-// reference is not sure, a message must name the object. If the resource has no verdict of its own, a sure reference
-// also needs such a message, unless the member contains only the reference and the resource has no status. If mustName
-// is true, a message must always name the object.
+// MissingReference explains a custom resource by a missing object to which its spec refers by a convention. A message
+// must name the object if mustName is true or if the reference is not sure. A message must also name the object if the
+// resource has no verdict of its own, unless the member contains only the reference and the resource has no status.
 func MissingReference(s *subject.Subject, mustName bool) *verdict.Verdict {
 	if s.Own.Severity == verdict.OK {
 		return nil
@@ -141,7 +141,8 @@ func targets(s *subject.Subject, include func(*objectrefs.Convention) bool) (fou
 			Kind: cmp.Or(c.Kind, c.Word), Group: c.Group, Namespace: c.Namespace, Name: c.Name, IsWord: true,
 		})
 		t := likeliest(s, c, candidates)
-		// An unsure reference to the own kind is none: bucketName in a Bucket is the name of the bucket itself.
+		// An unsure reference to the resource's own kind is no reference: bucketName in a Bucket is the name of the bucket
+		// itself.
 		if t != nil && t.ID != s.ID && (t.isSure || t.ID.Kind != s.ID.Kind) {
 			found = append(found, *t)
 		}
@@ -149,8 +150,9 @@ func targets(s *subject.Subject, include func(*objectrefs.Convention) bool) (fou
 	return found
 }
 
-// likeliest returns the object that a reference means: the only one that exists, or the likeliest missing one. It
-// returns nil if several objects exist, or if a missing one is not sure among several.
+// likeliest returns the object that a reference means: the only candidate that exists or, if none exists, the first
+// candidate. It returns nil if several candidates exist. It also returns nil if several candidates are missing and the
+// first one is not sure.
 func likeliest(s *subject.Subject, c *objectrefs.Convention, candidates []neighbor.Neighbor) *target {
 	var present []neighbor.Neighbor
 	for n := range candidates {
@@ -178,8 +180,8 @@ func isSuspended(s *subject.Subject) bool {
 // isBare reports whether a member contains only a reference, and the reference does not include the kind.
 func isBare(c *objectrefs.Convention) bool { return c.IsPlain && c.Kind == "" }
 
-// hasStatus reports whether a controller has written a status. Such a controller would report a missing object there.
-// If it does not, the name can belong to an object outside the cluster.
+// hasStatus reports whether a controller has written a status. Such a controller would report a missing object in the
+// status. If the status contains no such report, the name possibly belongs to an object outside the cluster.
 func hasStatus(s *subject.Subject) bool {
 	return bytes.Contains(s.Text(), []byte(`"status":{`)) &&
 		!bytes.Contains(s.Text(), []byte(`"status":{}`))
@@ -189,7 +191,7 @@ func hasStatus(s *subject.Subject) bool {
 func isSure(s *subject.Subject, c *objectrefs.Convention, n *neighbor.Neighbor) bool {
 	plural := n.Resource[strings.LastIndexByte(n.Resource, '/')+1:]
 	word := cmp.Or(c.Kind, c.Word)
-	canBeSure := c.Kind != "" || n.ID.Group != "" // The member secret can also be the secret itself.
+	canBeSure := c.Kind != "" || n.ID.Group != "" // A member named secret can also contain the secret value itself.
 	isExact := canBeSure && (strings.EqualFold(word, n.ID.Kind.Kind) || strings.EqualFold(word, plural))
 	isNames := !c.IsObject && c.IsPlain && isCompound(n.ID.Kind.Kind) // Such as ipAddressPools: [public].
 	return isExact && (c.IsObject || isNames) && (c.IsRef || c.IsPlain && n.ID.Group == s.ID.Group)

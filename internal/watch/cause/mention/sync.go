@@ -38,12 +38,13 @@ type synced struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	HookType  string `json:"hookType"`  // Set for an object that exists only for the sync, such as a Job before it.
-	HookPhase string `json:"hookPhase"` // The progress in the sync, also if the object is not a hook.
+	HookType  string `json:"hookType"`  // Set for a hook: an object that exists only for the sync, such as a Job.
+	HookPhase string `json:"hookPhase"` // The progress of the object in the sync, even if it is not a hook.
 }
 
 // RunningSync explains a sync of an Argo CD Application that does not end: an object that it waits for has a problem or
-// was deleted, or Argo CD repeats the sync after errors. Meanwhile, the health of the Application does not change.
+// was deleted, or Argo CD repeats the sync after errors. Until the sync ends, the health of the Application does not
+// change.
 func RunningSync(s *subject.Subject) *verdict.Verdict {
 	if !bytes.Contains(s.Text(), []byte(`"phase":"Running"`)) {
 		return nil

@@ -78,7 +78,7 @@ func missingNode(s *subject.Subject, node *neighbor.Neighbor, to pin) *verdict.V
 	if to.isLabel {
 		all := s.All(nodeKind, "", neighbor.Limit)
 		if len(all) == neighbor.Limit {
-			return nil // There are possibly more nodes than the limit.
+			return nil // The cluster possibly has more nodes than were read, and one of them can have the label.
 		}
 		for n := range all {
 			o := neighbor.Decode[metav1.PartialObjectMetadata](all[n].Object)

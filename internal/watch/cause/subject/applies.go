@@ -93,8 +93,8 @@ func (s *Subject) stillApplies(n *neighbor.Neighbor) bool {
 }
 
 // isAboutContent reports whether the content or the permissions of a cause are wrong, such as the ports of a Service,
-// although the cause has no problem itself. Such a cause never inherits from the neighbor, so they cannot keep each
-// other's verdict.
+// although the cause has no problem itself. Such a cause never inherits from the neighbor, so the two cannot keep each
+// other's verdict forever.
 func isAboutContent(n *neighbor.Neighbor, root *verdict.Cause) bool {
 	switch root.Kind {
 	case "ConfigMap", "Secret", "Service", "ServiceAccount", "StorageClass":
@@ -106,8 +106,8 @@ func isAboutContent(n *neighbor.Neighbor, root *verdict.Cause) bool {
 // maxSteps limits how many objects isReported follows on the path of an inherited verdict.
 const maxSteps = 5
 
-// isReported reports whether the object that first reported a cause still has a problem. The cause itself can have
-// none, such as a policy that denies pods.
+// isReported reports whether the object that first reported a cause still has a problem. The cause itself is possibly
+// in order, such as a policy that denies pods.
 func isReported(s *Subject, n *neighbor.Neighbor, root *verdict.Cause) bool {
 	for range maxSteps {
 		if n.Object == nil {

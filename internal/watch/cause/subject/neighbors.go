@@ -90,8 +90,8 @@ func (s *Subject) FirstMissing(include func(*graph.Use) bool) *neighbor.Neighbor
 	return nil
 }
 
-// Worst returns the neighbor with the worst problem, or nil. Of several equally severe ones, it returns the first by
-// key.
+// Worst returns the neighbor with the worst problem, or nil. Of several equally severe problems, it returns the
+// neighbor with the first key in alphabetical order.
 func (s *Subject) Worst(neighbors []neighbor.Neighbor) *neighbor.Neighbor {
 	var worst *neighbor.Neighbor
 	for n := range neighbors {

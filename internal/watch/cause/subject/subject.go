@@ -25,7 +25,7 @@ type Subject struct {
 	neighbor.Neighbor
 
 	Own     verdict.Verdict // The verdict on the object alone.
-	sources verdict.Sources // The sources of the texts that the rule has read, without the source of the cause.
+	sources verdict.Sources // The sources of the texts that the rule has read. Complete adds the source of the cause.
 	text    []byte          // The result of Text; nil before its first call.
 }
 

@@ -27,7 +27,7 @@ var sliceKind = graph.Kind{Group: "discovery.k8s.io", Kind: "EndpointSlice"}
 func manualEndpoints(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 	isHeadless := o.Spec.ClusterIP == corev1.ClusterIPNone
 	if isHeadless || o.Spec.ClusterIP == "" || len(o.Spec.Ports) == 0 || s.Own.Severity > verdict.OK {
-		return nil // The EndpointSlices do not matter.
+		return nil // No proxy uses the EndpointSlices of the Service, or the Service itself is not in order.
 	}
 	endpoints, isComplete := endpointSlices(s, s.ID)
 	if !isComplete {

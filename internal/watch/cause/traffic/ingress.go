@@ -35,7 +35,7 @@ func Ingress(s *subject.Subject) *verdict.Verdict {
 	return nil
 }
 
-// defaultBackend describes the path of an Ingress that belongs to no rule.
+// defaultBackend is the text for the backend to which an Ingress sends requests that match no rule.
 const defaultBackend = "The default backend"
 
 // ingressPaths returns the Services to which an Ingress sends requests.

@@ -77,8 +77,8 @@ type listener struct {
 }
 
 // undeclaredPort reports a port of the Service whose target port is a number that no container of the pods declares. A
-// container can listen on such a port, so there must also be a declared port that the Service means, and that no
-// Service has as its target.
+// container can listen on an undeclared port. Therefore, the pods must also declare another port that the Service
+// probably means, and that is the target of no Service.
 func undeclaredPort(
 	s *subject.Subject, o *corev1.Service, port *corev1.ServicePort, ready []corev1.Pod,
 ) *verdict.Verdict {
@@ -100,13 +100,13 @@ func undeclaredPort(
 		nameOf(port), number, meant.container, meant.port, number), nil)
 }
 
-// maxDefault is the highest port for which the target port is often left out by mistake. The API server then sets it to
-// the port of the Service.
+// maxDefault is the highest port of a Service for which users often omit the target port by mistake. The API server
+// then sets it to the port of the Service.
 const maxDefault = 1023
 
-// meantBy returns the declared port of a pod that a port of a Service probably means: the one with the same name. If it
-// is the only port of the Service, and its target port has the default value, it can also mean the only declared port
-// that a probe checks. meantBy returns nil if a container possibly listens on the target port.
+// meantBy returns the declared port of a pod that a port of a Service probably means: the one with the same name. If
+// the Service has no other port, and the target port has the default value, the Service can also mean the only declared
+// port that a probe checks. meantBy returns nil if a container possibly listens on the target port.
 func meantBy(port *corev1.ServicePort, isOnly bool, p *corev1.Pod) *listener {
 	isDefault := isOnly && port.Port == port.TargetPort.IntVal && port.Port <= maxDefault
 	var named, probed []listener
@@ -131,7 +131,7 @@ func meantBy(port *corev1.ServicePort, isOnly bool, p *corev1.Pod) *listener {
 	return nil
 }
 
-// canListen reports whether a container declares a port, or declares no ports at all.
+// canListen reports whether a container possibly listens on a port: it declares this port, or no ports at all.
 func canListen(c *corev1.Container, number int32) bool {
 	isPort := func(p corev1.ContainerPort) bool { return p.ContainerPort == number }
 	return len(c.Ports) == 0 || slices.ContainsFunc(c.Ports, isPort)

@@ -12,7 +12,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
 )
 
-// Role is the kind of a container, in the words of the sentences about it.
+// Role is the kind of a container, as the sentences about the container name it.
 type Role string
 
 // The roles. A sidecar is an init container that keeps running.

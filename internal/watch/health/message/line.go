@@ -17,7 +17,7 @@ func Capital(sentence string) string {
 
 // Line returns a text as one valid line of at most maxBytes bytes.
 func Line(text string, maxBytes int) string {
-	if size := len(text); size > 4*maxBytes { // Saves time. Keep more than maxBytes, because Fields removes white space.
+	if size := len(text); size > 4*maxBytes { // Saves time. Keep more than maxBytes: Fields removes white space.
 		text = text[:3*maxBytes] + " " + text[size-maxBytes:]
 	}
 	return Cut(strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), ""), maxBytes)

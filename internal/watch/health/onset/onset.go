@@ -58,7 +58,8 @@ func podSince(o object.Object) time.Time {
 	if o.Text("status", "phase") == "Failed" {
 		return ended
 	}
-	// If several containers failed, the condition Ready changed when the first one failed.
+	// Prefer the time of a condition such as Ready: it changed when the first container failed, and ended is when the
+	// last one failed.
 	return cmp.Or(ofCondition(o), ended)
 }
 

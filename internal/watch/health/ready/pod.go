@@ -8,8 +8,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
-// ManyRestarts is the number of restarts of a container from which Pod returns false if the container has ended before,
-// because the restarts can be recent.
+// ManyRestarts is the lowest number of restarts of a container that can be a problem. Pod returns false if the status
+// of such a container contains its last end, because the restarts can be recent.
 const ManyRestarts = 3
 
 // errNotReady ends a scan by Pod.
@@ -105,8 +105,8 @@ func hasReadyCondition(c *jsonscan.Cursor) (found bool, err error) {
 	return found, err
 }
 
-// scanContainers fails if a container is not running, or has restarted at least ManyRestarts times, the last time after
-// it had ended. Init containers may have ended with exit code 0.
+// scanContainers fails if a container is not running; an init container may also have ended with exit code 0. It also
+// fails if a container has restarted at least ManyRestarts times, and its lastState is terminated.
 func scanContainers(c *jsonscan.Cursor, isInit bool) error {
 	return c.Array(func(int) error {
 		hasManyRestarts, hasEnded := false, false

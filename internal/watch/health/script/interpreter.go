@@ -16,7 +16,7 @@ const (
 	// maxInstructions limits a run to about 50 ms. Argo CD's own test objects take up to 461 instructions.
 	maxInstructions = 1_000_000
 	maxCalls        = 128
-	// minRegisters and maxRegisters are sizes of the data stack. A register takes 16 bytes.
+	// minRegisters and maxRegisters are the initial and the maximum size of the data stack. A register takes 16 bytes.
 	minRegisters = 1 << 10
 	maxRegisters = 1 << 16
 )
@@ -154,7 +154,8 @@ func toResult(value lua.LValue) (Result, error) {
 	return result, nil
 }
 
-// toTable converts a JSON object as Argo CD does. A member null is nil, so it does not exist.
+// toTable converts a JSON object as Argo CD does. A member with the value null is nil in Lua, so the table does not
+// contain it.
 func toTable(l *lua.LState, object map[string]any) *lua.LTable {
 	table := l.CreateTable(0, len(object))
 	for _, name := range slices.Sorted(maps.Keys(object)) { // Lua's function pairs returns the members in this order.

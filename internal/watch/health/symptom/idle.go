@@ -13,15 +13,16 @@ var (
 		`not(needed|required|requested|applicable|used)|nolongerneeded|intentional|onpurpose`)
 	// approvalReason matches the reason of a condition that waits for the approval of a person.
 	approvalReason = regexp.MustCompile(`(?i)^(requires|needs|awaiting|WaitingFor|pending)(manual)?approval$`)
-	// approvalText matches a message that an object waits for approval.
+	// approvalText matches a message which states that an object waits for approval.
 	approvalText = regexp.MustCompile(`(?i)\bto approve\b|` +
 		`\b(waiting for|waits for|awaiting|requires|needs|pending) (manual )?approval\b`)
-	// troubleReason names a problem or negates idleReason, such as NotPaused. It takes precedence over idleReason.
+	// troubleReason matches a reason that names a problem or negates a word of idleReason, such as NotPaused. It takes
+	// precedence over idleReason.
 	troubleReason = regexp.MustCompile(`(?i)unexpected|error|fail|crash|panic|timeout|` +
 		`not(paused|suspended|stopped|disabled|drained|idle)`)
 	// otherReason matches a reason that is about another object.
 	otherReason = regexp.MustCompile(`Dependency|Dependencies|Waiting|Pending|NotReady`)
-	// idleText matches a message that an object is idle on purpose.
+	// idleText matches a message which states that an object is idle on purpose.
 	idleText = regexp.MustCompile(`(?i)\b(scaled (down )?to (zero|0)|(not receiving|receives no) traffic|` +
 		`(is|are|was|were|been|currently|intentionally) (on standby|in standby|(not|no longer) (needed|required)|` +
 		`paused|suspended|stopped|disabled|superseded|drained|hibernated|idle|inactive)|on purpose)\b`)
@@ -57,8 +58,8 @@ func AwaitsApproval(o map[string]any) bool {
 	})
 }
 
-// isIdleName reports whether the name of a condition means that the object is idle on purpose if it is True, such as
-// Paused and cnpg.io/hibernation.
+// isIdleName reports whether a condition with a name, such as Paused or cnpg.io/hibernation, means that the object is
+// idle on purpose if the condition is True.
 func isIdleName(name string) bool {
 	words := split(name[strings.LastIndexAny(name, "./")+1:])
 	if len(words) == 2 && (words[0] == "reconciliation" || words[0] == "reconcile") {

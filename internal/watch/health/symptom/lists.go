@@ -44,7 +44,7 @@ func firstError(o members) string {
 }
 
 // errorOf returns the text of an item in a list of errors, problems or messages, if the item is an error. Otherwise, it
-// returns "": for a text in a list of messages, and for a problem with a level below error.
+// returns "": for a plain text in a list of messages, and for a problem with a level below error.
 func errorOf(list string, item any) string {
 	text, _ := item.(string)
 	child, isObject := item.(map[string]any)

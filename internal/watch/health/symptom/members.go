@@ -24,7 +24,8 @@ func explanation(status members, include func(string) bool, further ...string) s
 	return ""
 }
 
-// stateText returns the text in a status that explains a bad state, or "". It prefers a text to a single word.
+// stateText returns the text in a status that explains a bad state, or "". It prefers a text of several words to a
+// single word.
 func stateText(status members) string {
 	isText := func(text string) bool { return strings.Contains(text, " ") }
 	isAny := func(string) bool { return true }
@@ -41,8 +42,8 @@ func Explanation(o map[string]any, isBad bool) string {
 	return cmp.Or(status.text("message"), status.text("reason"), status.text("error"))
 }
 
-// badPhase finds a word for a failure in the members that summarize a status, such as phase and health. The state can
-// also be a sentence, or a warning about an error.
+// badPhase finds a word for a failure in the members that summarize a status, such as phase and health. The value of
+// such a member can also be a sentence that names an error, or the word warning if another member explains the error.
 func badPhase(status members, conditions []condition, isOK bool) *Symptom {
 	isReady := slices.ContainsFunc(conditions, func(c condition) bool {
 		return c.is("True") && slices.Contains([]string{"Ready", "Available", "Healthy", "Succeeded"}, c.kind)
@@ -69,8 +70,8 @@ func badPhase(status members, conditions []condition, isOK bool) *Symptom {
 	return nil
 }
 
-// otherStates lists the members, other than except, whose states are words for waiting. They can explain a bad state
-// that has no message.
+// otherStates lists the members whose states are words for waiting. It omits the member with the name except. The
+// listed states can explain a bad state that has no message.
 func otherStates(status members, except string) (text string) {
 	for _, member := range stateMembers(status) {
 		word := status.text(member...)
@@ -239,7 +240,7 @@ func namedError(status members) string {
 			continue
 		}
 		text := messageIn(cmp.Or(status.text(name), textOf(status.child(name))))
-		if strings.Contains(text, " ") && !noErrorText.MatchString(text) { // A single word can be none or a time.
+		if strings.Contains(text, " ") && !noErrorText.MatchString(text) { // A single word can be "none" or a time.
 			return text
 		}
 	}
@@ -269,7 +270,7 @@ func isBadSentence(state string) bool {
 	return strings.Contains(state, " ") && NamesError(failover.ReplaceAllString(state, ""))
 }
 
-// noText matches a message that possibly negates the error.
+// noText matches a message which possibly states that there is no error.
 var noText = regexp.MustCompile(`(?i)\b(no|0|zero|none|never|without|recovered|succeeded|successfully)\b`)
 
 // failover matches words such as "failed over", which name no error.
@@ -301,8 +302,8 @@ func refused(status members, _ []condition, isOK bool) *Symptom {
 	return nil
 }
 
-// badFlag finds a member that is true, although its name means a bad state, such as NoMatchingInstances. Names such as
-// readOnly and expired can also describe a state that a person wants.
+// badFlag finds a member that is true, although its name means a bad state, such as NoMatchingInstances. It ignores
+// names such as readOnly and expired, which can also describe a state that a person wants.
 func badFlag(status members, _ []condition, isOK bool) *Symptom {
 	for _, name := range slices.Sorted(maps.Keys(status)) {
 		if isOK || name == "" || status[name] != true || strings.HasPrefix(name, "last") || strings.HasPrefix(name, "prev") {

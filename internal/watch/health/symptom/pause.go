@@ -11,10 +11,10 @@ var (
 	// cluster.x-k8s.io/paused and strimzi.io/pause-reconciliation.
 	pauseKey = regexp.MustCompile(`(?i)(^|/)(paused?|(pause|skip|disable|suspend)-?reconcil[a-z]*|` +
 		`reconcil[a-z]*-?(paused?|suspended|disabled))$`)
-	// unsetText matches a message that a setting has no value.
+	// unsetText matches a message which states that a setting has no value.
 	unsetText = regexp.MustCompile(`(?i)^(?:the )?([a-z][a-z0-9 ._-]*?) (?:is|are) ` +
 		`(?:empty|unset|not (?:set|configured|specified|provided|defined))\.?$`)
-	// dependentReason matches the reason of an object that waits for another object, such as ClusterQueueIsInactive.
+	// dependentReason matches the reason of a condition that depends on another object, such as ClusterQueueIsInactive.
 	dependentReason = regexp.MustCompile(`^[A-Z][A-Za-z]+Is(Inactive|Suspended|Stopped|Paused|NotActive)$|^Inadmissible$`)
 	// dependentText matches a message about another object, such as "ClusterQueue batch is inactive".
 	dependentText = regexp.MustCompile(`^(the )?["'` + "`" + `]?[A-Z][A-Za-z]+ ["'` + "`" + `]?[a-z0-9][a-z0-9./-]*["'` +

@@ -52,7 +52,7 @@ func Expiry(o map[string]any) (at time.Time, text string) {
 // resizes are the conditions of a pod whose resources are being changed.
 var resizes = []string{"PodResizePending", "PodResizeInProgress"} //nolint:gochecknoglobals // Constant.
 
-// Resize finds a change of a running pod's resources that its node does not make.
+// Resize finds a requested change of a running pod's resources that the node has not completed.
 func Resize(o map[string]any) (s Symptom, ok bool) {
 	for _, c := range conditionsOf(members(o).child("status"), "", generationOf(o)) {
 		if c.is("True") && slices.Contains(resizes, c.kind) {

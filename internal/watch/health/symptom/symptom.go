@@ -208,7 +208,7 @@ func isOptional(kind string) bool {
 }
 
 // Detail returns a sentence that explains the problem of an object. It returns "" if there is none, or if the summary
-// already quotes an error from the status. An error in the words of a health script does not count.
+// already quotes an error from the status. An error that a health script describes in its own words is not a quotation.
 func Detail(o map[string]any, summary string) string {
 	status, generation := members(o).child("status"), generationOf(o)
 	whole, parts := conditionsOf(status, "", generation), partConditions(status, generation)

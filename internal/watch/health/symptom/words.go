@@ -100,19 +100,20 @@ var (
 		`^(Failed|Invalid|Error|Unresolved|Unsupported)[A-Z]`)
 	failedReason = regexp.MustCompile(`(Failed|Failure|Failing|Error|DeadlineExceeded)$`)
 	// calmReason matches the reason of a condition that is False as expected, such as PodCompleted and TaskRunCancelled.
-	// ContextCanceled is an error.
+	// It does not match ContextCanceled, which is an error.
 	calmReason = regexp.MustCompile(`Completed|Skipped|Deleting|Terminating|` +
 		`(^|Run|Job|Build|Workflow|User)Cancell?ed(By|Run|$)`)
 )
 
 var (
-	// impossibleText matches a message that an object can never get what it requests ("request > maximum capacity").
+	// impossibleText matches a message which states that an object can never get what it requests ("request > maximum
+	// capacity").
 	impossibleText = regexp.MustCompile(`(?i)\brequest(s|ed)? *>=? *(the )?(maximum|max|total|nominal) |` +
 		`\b(can|could|will|would) never (be )?(fit|satisf|schedul|admit|placed|met)|` +
 		`\b(exceeds?|(larger|greater|more) than) (the |its )?(maximum|max|total) ([a-z]+ )?(capacity|quota)\b|` +
 		`\bresources? \S+ (is |are )?unavailable in [a-z]|` +
 		`\bflavor \S+ (doesn't|does not) match|\buntolerated taint .{1,100} in flavor\b`)
-	// temporaryText matches a message that an object also waits for capacity that others use at present.
+	// temporaryText matches a message which states that an object also waits for capacity that others use at present.
 	temporaryText = regexp.MustCompile(`(?i)\b(unused|more needed|preempt(ion|ed|ing)?|currently|waiting)\b`)
 )
 

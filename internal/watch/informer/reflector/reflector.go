@@ -49,7 +49,7 @@ func (r *Reflector) Run(ctx context.Context) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	logger := klog.Logger{}
-	var listing sync.Mutex // Locked while a list runs. client-go's Reflector can return earlier.
+	var listing sync.Mutex // Locked while a list runs, because client-go's Reflector can return before its list ends.
 	lister := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			listing.Lock()

@@ -40,8 +40,8 @@ type batchBoundary struct {
 	createdAt time.Time
 }
 
-// Boundary returns the journal offset at which readers with the same ID end their current batch. It returns the offset
-// of an earlier call, if this offset is after batchStart and was returned at most maxAge ago. Otherwise, it returns
+// Boundary returns the journal offset at which readers with the same ID end their current batch. It returns the newest
+// boundary with this ID, if this is after batchStart and was created at most maxAge ago. Otherwise, it creates one at
 // newestOffset().
 func (b *Batches) Boundary(
 	id query.FilterID, batchStart uint64, maxAge time.Duration, newestOffset func() uint64,
