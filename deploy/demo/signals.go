@@ -19,7 +19,7 @@ func withSignals(ctx context.Context) (context.Context, func()) {
 		defer close(done)
 		select {
 		case s := <-signals:
-			// A second signal then ends all processes immediately.
+			// Stop catching signals, so that a second signal ends all processes immediately.
 			signal.Stop(signals)
 			cancel(cluster.SignalError{Signal: s})
 		case <-ctx.Done():

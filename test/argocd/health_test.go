@@ -68,13 +68,13 @@ func TestAgreement(t *testing.T) {
 			var now time.Time
 			if isBuiltIn(kind) {
 				builtIn++
-				// The cases are old, so their newest time is now. With the real time, their CronJobs would have missed many
-				// runs.
+				// The cases are old, so use their newest time as the present time. With the real time, their CronJobs would
+				// have missed many runs.
 				now = newestTime(object)
 			} else {
 				custom++
-				// The newest time of the conditions is now. With the real time, objects in progress would be overdue, a state
-				// that Argo CD does not have.
+				// Use the newest time of the conditions as the present time. With the real time, objects in progress would be
+				// overdue, a state that Argo CD does not have.
 				now = newestTime(conditionsOf(object))
 			}
 			got := evaluator.Evaluate(object, now, now)

@@ -194,7 +194,7 @@ func TestEveryRouteSurvivesMisuse(t *testing.T) {
 		start := must(s.counts())(p)
 		baseline := s.health(shortOrFull(time.Second, 10*time.Second))
 		m := &matrix{site: s, slots: make(chan struct{}, shortOrFull(300, 3000)), wrong: map[string]int{}}
-		// Call the method "writes" before the attack, because its first call reads the routes from the program.
+		// Call s.writes before the attack, because its first call reads the routes from the program.
 		s.writes()
 		during := s.healthDuring(shortOrFull(6*time.Second, time.Minute), func() { m.startAll(guest) })
 		logged := 0

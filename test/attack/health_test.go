@@ -215,10 +215,12 @@ func readUntil(ctx context.Context, client *livetest.Client, text string) error 
 	}
 }
 
-// An increase of the p99 latency by socketFloor is permitted, because a single scheduler delay can cause it.
+// socketFloor is the increase of the p99 latency that is always permitted, because a single scheduler delay can cause
+// it.
 const socketFloor = 15 * time.Millisecond
 
-// Short runs (without GLASSHOUSE_ATTACK=full) have too few samples for a p99. They fail only above shortLimit.
+// shortLimit is the latency above which short runs (without GLASSHOUSE_ATTACK=full) fail. They have too few samples for
+// a p99.
 const shortLimit = 3 * time.Second
 
 func (s *site) requireHealth(finding string, before, during health) {

@@ -55,8 +55,8 @@ func TestResetStreamsLogNoErrors(t *testing.T) {
 	})
 }
 
-// startWatches starts the watches of graphs and verdicts. They outlive a request, so start them before counting
-// goroutines.
+// startWatches starts the watches of graphs and verdicts. These watches outlive the request that starts them, so start
+// them before counting goroutines.
 func (s *site) startWatches() {
 	s.Helper()
 	client := &http.Client{Transport: s.transport(healthyAddress)}
@@ -114,7 +114,8 @@ func TestUnreadStreamsStayWithinTheMemoryLimit(t *testing.T) {
 	})
 }
 
-// requireNoErrors checks the log for level ERROR, which is for operators. A client must not be able to cause it.
+// requireNoErrors requires that the log has no lines with level ERROR. They are for operators, so no client must be
+// able to cause them.
 func (s *site) requireNoErrors(finding string, of int) {
 	s.Helper()
 	var lines []string

@@ -30,7 +30,7 @@ func plainAnnotations() map[string]string {
 type template struct {
 	resource string // Group, version and plural, such as apps/v1/deployments.
 	kind     string
-	spec     string // JSON; the method object replaces ANNOTATED with metadata, and POD with fields of a pod spec.
+	spec     string // JSON; template.object replaces ANNOTATED with metadata, and POD with fields of a pod spec.
 }
 
 func templates() []template {

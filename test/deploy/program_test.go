@@ -78,7 +78,8 @@ func run(t *testing.T, kubeconfig string, args ...string) *program {
 	return p
 }
 
-// token requests a token of the dashboard's service account. Deleting the object in bound makes the token invalid.
+// token requests a token of the dashboard's service account. If the object that the parameter bound names is deleted,
+// the token becomes invalid.
 func (c *cluster) token(t *testing.T, bound *authenticationv1.BoundObjectReference) string {
 	t.Helper()
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{BoundObjectRef: bound}}

@@ -119,7 +119,7 @@ func TestAPIServerUnreachable(t *testing.T) {
 		t.Errorf("reason of the state is %q, want connection refused", reason)
 	}
 	check(t, w.up.Restore())
-	// client-go retries at least every 30 s.
+	// The client-go library waits at most 30 s before a retry, so 45 s are enough.
 	t.Logf("live after %v", waitForState(t, 45*time.Second, "live", rows...))
 	stop()
 	w.converges(10*time.Second, append(rows, lateViewers...)...)

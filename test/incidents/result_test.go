@@ -16,8 +16,8 @@ type result struct {
 
 type score struct{ fixtures, expected, found, explained, healthy, wrong int }
 
-// compare compares the findings with the fixtures. The fixtures in further are not counted, but the objects that they
-// expect do not count as wrong.
+// compare compares the findings with the fixtures. The parameter further contains fixtures that are not counted, but
+// whose expected objects do not count as wrong.
 func compare(fixtures []*fixture, findings []finding, further ...*fixture) *result {
 	r := &result{areas: make(map[string]*score)}
 	all := reports(findings)

@@ -235,7 +235,7 @@ func (b *bed) isAvailable(ctx context.Context, r *reference, namespace string) e
 	available, _, _ := unstructured.NestedInt64(o.Object, "status", "availableReplicas")
 	succeeded, _, _ := unstructured.NestedInt64(o.Object, "status", "succeeded")
 	phase, _, _ := unstructured.NestedString(o.Object, "status", "phase")
-	_, isCounted, _ := unstructured.NestedMap(o.Object, "status", "hard") // Of a ResourceQuota.
+	_, isCounted, _ := unstructured.NestedMap(o.Object, "status", "hard") // Set once a ResourceQuota is counted.
 	if isCounted || replicas > 0 && available >= replicas || succeeded > 0 ||
 		phase == "Bound" || phase == "Running" || phase == "Failed" {
 		return nil
@@ -295,7 +295,7 @@ func applyOptions() metav1.ApplyOptions {
 
 func (b *bed) resourceOf(kind schema.GroupVersionKind) (resource schema.GroupVersionResource, isNamespaced bool) {
 	mapping, err := b.mapper.RESTMapping(kind.GroupKind(), kind.Version)
-	if err != nil { // The mapper does not know kinds that a fixture defines by a CustomResourceDefinition.
+	if err != nil { // The mapper does not know the CustomResourceDefinitions of fixtures, so guess.
 		resource, _ = meta.UnsafeGuessKindToResource(kind)
 		return resource, true
 	}

@@ -68,7 +68,7 @@ function note() {
   });
 }
 
-/** Opens an empty page in which the CPU is throttled by the factor slow. */
+/** Opens an empty page in which the CPU is throttled by the factor `slow`. */
 export async function open(t, browser, slow) {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   t.after(() => context.close());

@@ -279,8 +279,8 @@ async function main() {
       table.add(`${of}: longest task`, "ms", got.longest, bound(50), theirs("longest"));
       table.add(`${of}: sum of long tasks`, "s", got.sum, bound(0.2), theirs("sum"));
       if (rate === 1000) table.add(`${of}: input delay, worst of those above 16 ms`, "ms", got.delay, bar(100));
-      // Each write adds 1 to a restart count. So the increase of all counts is the number of writes that the API server
-      // has reported.
+      // Each write adds 1 to a restart count. So the increase of the sum of all counts is the number of writes that the
+      // API server has reported.
       if (rate === 1000) table.add(`(${of}: reported by the API server until then)`, "", got.restartsReported, null);
       if (slow === 1) {
         table.add(`${of}: server CPU`, "s", got.server, bound(1), theirs("serverCPU"));

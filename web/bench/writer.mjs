@@ -52,7 +52,7 @@ export async function churn(rate, seconds) {
   }
 }
 
-/** Writes through the API server, rate times per second, and returns the number of successes. */
+/** Writes through the API server, `rate` times per second, and returns the number of successes. */
 export async function writeAt(pods, rate, seconds) {
   const start = performance.now();
   let begun = 0;

@@ -14,7 +14,7 @@ const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const all = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"];
 const ofColors = ["color-contrast", "link-in-text-block"];
 
-// Checks a page with axe. In the dark color scheme, it checks only the color rules. The parameter within is a CSS
+// Checks a page with axe. In the dark color scheme, it checks only the color rules. The parameter `within` is a CSS
 // selector.
 async function check(page, what, within = "html") {
   for (const [colorScheme, runOnly] of [

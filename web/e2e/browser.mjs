@@ -46,7 +46,7 @@ function listen() {
   }).observe(document, { attributes: true, attributeFilter: ["data-changed"], subtree: true });
 }
 
-/** Opens a page. The option allow contains patterns of expected console lines, popups and downloads. */
+/** Opens a page. The option `allow` contains patterns of expected console lines, popups and downloads. */
 export async function newPage(t, browser, options = {}) {
   const { allow = [], ...contextOptions } = options;
   const context = await browser.newContext({

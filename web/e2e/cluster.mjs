@@ -20,7 +20,7 @@ const { token } = config.users.find((u) => u.name === context.user).user;
 export const apiServer = server;
 const agent = new Agent({ keepAlive: true, ca: Buffer.from(ca, "base64") });
 
-/** Sends a request. A status outside 2xx throws unless it is in allowed. */
+/** Sends a request. A status outside 2xx throws unless it is in `allowed`. */
 export function api(
   method,
   where,

@@ -11,7 +11,7 @@ export class Dashboard {
   binary = binary;
 
   /**
-   * Starts the dashboard with a demo user's kubeconfig, or with the kubeconfig at the path config. Port 0 selects a
+   * Starts the dashboard with a demo user's kubeconfig, or with the kubeconfig at the path `config`. Port 0 selects a
    * free port.
    */
   static async start(t, { user = "admin", port = 0, flags = [], config } = {}) {

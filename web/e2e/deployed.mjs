@@ -24,7 +24,7 @@ export function deploy(t, variant, kustomize = join(repository, "deploy/kustomiz
 }
 
 /**
- * Applies the variant "team". The parameter own maps placeholders to values. Returns a function that reads objects
+ * Applies the variant "team". The parameter `own` maps placeholders to values. Returns a function that reads objects
  * with kubectl get.
  */
 export function deployTeam(t, own) {

@@ -20,7 +20,7 @@ await test("home", { timeout: 300_000 }, async (t) => {
   const names = (page) => page.locator("#rows > .finding .what .object-link").allInnerTexts();
   const severities = (page) =>
     page.locator("#rows > .finding").evaluateAll((all) => all.map((li) => li.dataset.severity));
-  // The object that a problem names can be less severe than another object with the same cause.
+  // Whether each problem contains a failed object. The object that a problem names can be less severe than another one.
   const haveFailedObjects = (page) =>
     page
       .locator("#rows > .finding")
@@ -218,7 +218,8 @@ await test("home", { timeout: 300_000 }, async (t) => {
     const guest = await newPage(t, browser);
     await openLink(guest, url);
     assert.equal(guest.url(), `${dashboard.url}ns/shop?q=is:failed`);
-    // Problems whose common cause is not shared are separate problems for the guest.
+    // The link does not share some causes, so problems that have a common cause for the owner are separate for the
+    // guest.
     await until("the problems of the owner", async () => {
       const seen = await names(guest);
       return shown.every((name) => seen.includes(name)) && seen.every((name) => name.startsWith("shop/"));

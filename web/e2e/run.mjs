@@ -5,7 +5,8 @@ import { text } from "node:stream/consumers";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
 
-// These files mostly wait for timeouts. They measure no time, and change nothing that other files read.
+// These files mostly wait for timeouts, so they run at the same time as others. They measure no time, and change
+// nothing that other files read.
 const waiting = ["proxied.test.mjs"];
 const files = readdirSync(import.meta.dirname).filter((name) => name.endsWith(".test.mjs"));
 

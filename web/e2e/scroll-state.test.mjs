@@ -116,7 +116,7 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
       assert.equal(await top(), name(199), "closing it moved the rows");
       await page.goBack();
       await page.locator("#panel h2", { hasText: name(202) }).waitFor();
-      await frames(page); // the panel is shown before the frame that restores the scroll position
+      await frames(page); // wait, because the scroll position is restored in a frame after the panel is shown
       await page.evaluate(() => {
         document.getElementById("rows").scrollTop = 0;
       });

@@ -1,7 +1,7 @@
 import jsQR from "jsqr";
 import { become } from "./wait.mjs";
 
-/** Creates a share link in the dialog, and returns its URL. The function choose fills in the form. */
+/** Creates a share link in the dialog, and returns its URL. The function `choose` fills in the form. */
 export async function share(page, choose = async () => {}) {
   await page.locator("button.share-button:visible").click();
   await page.locator(".share-form").waitFor();

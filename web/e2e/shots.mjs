@@ -21,7 +21,7 @@ const page = await newPage(t, browser, { allow: [/./] });
 const at = (path) => dashboard.url + path;
 const live = (path) => openLive(page, at(path));
 
-/** Takes screenshots of one screen in two color schemes and three sizes. The function make opens the screen. */
+/** Takes screenshots of one screen in two color schemes and three sizes. The function `make` opens the screen. */
 async function screen(name, make, on = page) {
   if (!wanted.test(name)) return;
   for (const p of [page, on]) await p.setViewportSize({ width: 1440, height: 900 });

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { setTimeout as pause } from "node:timers/promises";
 
-/** Calls probe every 40 ms until it returns a truthy value. An exception counts as false. */
+/** Calls `probe` every 40 ms until it returns a truthy value. An exception counts as false. */
 export async function until(what, probe, ms = 15_000) {
   const end = Date.now() + ms;
   let last;
@@ -21,7 +21,7 @@ export async function until(what, probe, ms = 15_000) {
   }
 }
 
-/** Waits until the function probe returns a value that is deeply equal to want. */
+/** Waits until the function `probe` returns a value that is deeply equal to `want`. */
 export async function become(what, probe, want, ms = 15_000) {
   let got;
   try {

@@ -1,5 +1,5 @@
 // A minimal document. Importing this file replaces the global document. Animation frames run only when a test calls
-// frame(). The method fire runs only the listeners of one element. The method dispatch also runs those of its
+// frame(). The method `fire` runs only the listeners of one element. The method `dispatch` also runs those of its
 // ancestors.
 import { matchesSelector } from "./fake-selectors.ts";
 
@@ -249,7 +249,7 @@ export class Part {
     }
     return undefined;
   }
-  /** HTML, with only the properties that views of the page set. */
+  /** The element as HTML, with only the properties that views of the page set. */
   get html(): string {
     const attributes = [...this.attributes].map(([name, value]) => ` ${name}="${escapeHTML(value)}"`).join("");
     const flags = (["hidden", "disabled", "checked"] as const).map((name) => (this[name] ? ` ${name}` : "")).join("");

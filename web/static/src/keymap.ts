@@ -29,9 +29,9 @@ const inPalette = { inPalette: true };
 
 /**
  * Returns the commands that every page has.
- * The parameter share opens the share dialog. It is null for guests (viewers of a share link).
- * The parameter home is the URL of the home page. It is null for guests whose link shares only one list.
- * The parameter contexts opens the chooser for kubeconfig contexts. It is null if the server offers only one.
+ * The parameter `share` opens the share dialog. It is null for guests (viewers of a share link).
+ * The parameter `home` is the URL of the home page. It is null for guests whose link shares only one list.
+ * The parameter `contexts` opens the chooser for kubeconfig contexts. It is null if the server offers only one.
  */
 export function pageCommands(
   jump: PaletteLauncher,

@@ -33,7 +33,7 @@ void test("paths are formatted for people", () => {
     ["/spec/containers/0/ports/1/containerPort", "spec.containers[web].ports[81].containerPort"],
     ["/status/conditions/0", "status.conditions[Ready]"],
     ["/spec/mounts/1/mountPath", "spec.mounts[/b].mountPath"],
-    ["/spec/tolerations/1/effect", "spec.tolerations[1].effect"], // Two tolerations have the key "a".
+    ["/spec/tolerations/1/effect", "spec.tolerations[1].effect"], // an index, because two tolerations have the key "a"
     ["/metadata/labels/app.kubernetes.io~1name", "metadata.labels[app.kubernetes.io/name]"],
     ["/metadata/labels/til~0de", "metadata.labels[til~de]"],
     ["", "."],

@@ -61,7 +61,7 @@ func Pods(
 		})
 	}
 	err = group.Wait()
-	// Return how many changes were written. If etcd is slow, this is lower than requested.
+	// Return how many changes were written. If etcd is slow, there are fewer than requested.
 	return written.Load(), err
 }
 

@@ -120,8 +120,9 @@ func (p plan) kubeletArgs() []string {
 		"--kubeconfig=" + p.dir.config(identity.Kubelets),
 		"--config=" + p.dir.stages(),
 		"--manage-all-nodes=true",
-		// Let kwok ignore the nodes with this label, because tests simulate their kubelets. A lease of another holder is
-		// not enough: kwok checks node leases only if it starts its stages for nodes before those for pods.
+		// Let kwok ignore the nodes with this label, because tests simulate their kubelets. The leases of these nodes,
+		// which have another holder, are not enough: kwok checks leases only if it starts its stages for nodes before those
+		// for pods.
 		"--disregard-status-with-label-selector=demo.glasshouse/kubelet=other",
 		"--node-ip=" + loopback,
 		"--node-port=" + strconv.Itoa(p.ports.Kubelet),

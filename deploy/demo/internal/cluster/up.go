@@ -137,8 +137,8 @@ func (p plan) start(
 	return nil
 }
 
-// client returns the configuration of a client. The default rate limits of client-go are too low, because they assume
-// many clients.
+// client returns the configuration of a client. It raises the default rate limits of client-go, which are low because
+// they assume many clients.
 func (p plan) client() (*rest.Config, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", p.dir.kubeconfig())
 	if err != nil {

@@ -367,7 +367,10 @@ export interface FooterState {
   readonly showsMinor: boolean;
   readonly resource: string;
   readonly since: string;
-  /** null if the feed shows only one list. `known` is true once the server has sent the list of watched resources. */
+  /**
+   * The number of shown resources and the names of omitted ones. null if the feed shows only one list. `known` is true
+   * once the server has sent the list of watched resources.
+   */
   readonly kinds: { readonly known: boolean; readonly shown: number; readonly omitted: readonly string[] } | null;
 }
 

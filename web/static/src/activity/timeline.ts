@@ -19,7 +19,7 @@ export const parts = ["spec", "status", "metadata"] as const;
 export type Part = (typeof parts)[number];
 
 export interface TimelineFilter {
-  /** Words that the path of a changed field, or its authors, must contain. */
+  /** Words that the path of a changed field, or the text about its authors, must contain. */
   readonly text: string;
   readonly part: Part | null; // null for all parts
   readonly peopleOnly: boolean;

@@ -11,7 +11,7 @@ interface Props {
   readonly title: string;
   /** The data of the chart. null if no data exist. */
   readonly data: ChartData | null;
-  /** A sentence with the current numbers. Without numbers, it contains the reason. */
+  /** A sentence with the current numbers, or with the reason why there are none. */
   readonly sentence: string;
   readonly heading?: ComponentChildren;
 }

@@ -8,7 +8,7 @@ import type { ChartData } from "./chart-data.ts";
 
 export interface Rate {
   readonly state: State["state"];
-  /** The reason for the state. Empty if unknown. */
+  /** The server's reason for `state`. Empty if it gave none. */
   readonly reason: string;
   /** When the data begin, in ms since 1970. null if all buckets have data, or if no bucket has data. */
   readonly since: number | null;

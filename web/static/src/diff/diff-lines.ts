@@ -11,7 +11,9 @@ export interface Pair {
   readonly same: boolean;
 }
 
-/** Pairs the lines of two texts, and each replaced line with its replacement. Yields where the caller can pause. */
+/**
+ * Pairs the equal lines of two texts, and each replaced line with its replacement. Yields where the caller can pause.
+ */
 export function* pairLinesInSteps(left: readonly string[], right: readonly string[]): Generator<undefined, Pair[]> {
   const from = yield* matchLines(left, right);
   const pairs: Pair[] = [];

@@ -196,7 +196,7 @@ function showRest(more: Element | null): void {
   if (more !== null) replaceButton(more, "More characters");
 }
 
-// Moves the keyboard focus from the button to the revealed content. The parameter label is for screen readers.
+// Moves the keyboard focus from the button to the revealed content. The parameter `label` is for screen readers.
 function replaceButton(button: Element, label: string): void {
   const next = button.nextElementSibling;
   const hadFocus = document.activeElement === button;

@@ -94,7 +94,8 @@ function WarningObjects({ warning: { objects } }: { warning: Warning }) {
 }
 
 export function WatchedResources({ watched }: { watched: readonly Watched[] }) {
-  // The server does not count the objects if the viewer sees only some of them, such as those of one namespace.
+  // This is 0 if the viewer sees only some objects, such as those of one namespace, because the server does not count
+  // these.
   const objects = watched.reduce((n, w) => n + w.objects, 0);
   const bytes = watched.reduce((n, w) => n + w.bytes, 0);
   // Guests (viewers of a share link) do not see the memory use.

@@ -139,8 +139,8 @@ export class HomePage implements Handler {
   private drawStatus(): void {
     const info = this.info();
     drawStatus(byId("status"), status(info, this.services.now()));
-    // While the page is syncing, show no banner, because other parts show the progress, and which resources cannot be
-    // read.
+    // While the page is syncing, show no banner, because other parts of the page already show the progress and the
+    // unreadable resources.
     showText(byId("banner"), info.state?.state === "syncing" ? null : bannerText(info, this.services.now()));
   }
 

@@ -15,7 +15,7 @@ interface LinkProps {
   name?: string;
   exists?: boolean;
   tab?: string;
-  /** The namespace that the context already shows, so that it is not repeated before the name. */
+  /** A namespace that the surroundings already show. It is omitted before the name of an object in it. */
   within?: string;
 }
 

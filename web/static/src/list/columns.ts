@@ -103,7 +103,7 @@ export class ColumnWidths {
 
   /**
    * Sets the widths of the columns. "Why" fills the remaining space. Without "Why", the last column does. The parameter
-   * room is the width of the table in characters. If it is larger than the sum of all columns, columns with truncated
+   * `room` is the width of the table in characters. If it is larger than the sum of all columns, columns with truncated
    * texts become wider.
    */
   apply(head: TableHead, room = 0): void {
@@ -124,7 +124,7 @@ export class ColumnWidths {
 
 /**
  * Returns the indexes of the wide columns that fit into the table, in their order. Columns without any value are
- * omitted. The parameter room is the width of the table, and the parameter pad is the padding of a column, both in
+ * omitted. The parameter `room` is the width of the table, and the parameter `pad` is the padding of a column, both in
  * characters.
  */
 export function fittingColumns(rows: RowSource, shape: TableShape, room: number, pad: number): ReadonlySet<number> {

@@ -139,7 +139,7 @@ export class ListPage implements FeedListener {
 
   /**
    * Shows another view. The caller has already changed the URL. When the user goes back or forward in the browser's
-   * history, the parameter position is the scroll position of that history entry.
+   * history, the parameter `position` is the scroll position of that history entry.
    */
   show(view: View, kind: Kind, position: number | null = null): void {
     const old = this.view;
@@ -470,7 +470,7 @@ export class ListPage implements FeedListener {
   }
 
   /**
-   * Opens a tab of the panel, for the open object or for the object of the active row. The parameter key is the
+   * Opens a tab of the panel, for the open object or for the object of the active row. The parameter `key` is the
    * shortcut of the tab.
    */
   openTab(key: string): void {

@@ -165,7 +165,7 @@ export class Picker implements KindListener {
     return this.links().filter((a) => !a.closest("[hidden]"));
   }
 
-  // Returns the link of the first resource that best matches the filter text.
+  // Returns the link of the resource that best matches the filter text. If several match equally, returns the first.
   private bestMatch(): HTMLAnchorElement | undefined {
     const terms = this.terms();
     const rank = (a: HTMLAnchorElement): number => {

@@ -97,8 +97,8 @@ export class Table {
   }
 
   /**
-   * Shows other rows. The parameter shape describes their columns. The previous rows are removed, including those that
-   * the server rendered.
+   * Shows other rows. The parameter `shape` describes their columns. The previous rows are removed, including those
+   * that the server rendered.
    */
   show(rows: RowSource, shape: TableShape, sort: Sort | null): void {
     this.rows = rows;
@@ -345,7 +345,7 @@ export class Table {
       Math.ceil((this.scroller.scrollTop + this.scroller.clientHeight) / rowHeight) + overscan,
     );
     const positions = rows.slice(first, last);
-    // The number of rows at the start of the range that are not loaded yet. Empty space replaces them.
+    // The number of rows at the start of the drawn range that are not loaded yet. Empty space replaces them.
     const before = Math.max(
       0,
       positions.findIndex((e) => e !== undefined),
@@ -401,8 +401,8 @@ export class Table {
       freeRows.push(d.tr);
       this.drawn.delete(key);
     }
-    // If all row elements are unused, reuse them from top to bottom. Otherwise, move the unused ones below the other
-    // rows.
+    // If no row element stays in use, reuse the elements from top to bottom. Otherwise, move the unused elements below
+    // the other rows.
     if (this.drawn.size === 0)
       freeRows.sort((a, b) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1));
     else this.below.before(...freeRows);

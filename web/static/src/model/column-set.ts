@@ -1,4 +1,4 @@
-// The visible columns of a table in the URL: column names, "wide" for all columns, or empty for the default.
+// The URL parameter for the visible columns of a table: column names, "wide" for all, or empty for the default.
 
 import type { Sort } from "./sort.ts";
 import type { Column } from "../net/wire.ts";
@@ -45,7 +45,7 @@ export function unknownColumnsText(
 ): string | null {
   const existing = [...(namespaced ? ["namespace"] : []), ...columns.map((c) => c.name.toLowerCase())];
   // Two names for sorting are not names of columns from the server: "severity" (the column "Why") and "auto" (the
-  // default order). The URL parameter cols never contains "Why", because the user cannot show or hide it.
+  // default order). The URL parameter `cols` never contains "Why", because the user cannot show or hide it.
   const unknownSort = sort === null || ["severity", "auto", ...existing].includes(sort.column) ? [] : [sort.column];
   const unknownShown = isWide(cols) ? [] : cols.filter((c) => !existing.includes(c));
   const parts = (

@@ -11,7 +11,7 @@ import { WindowRows, windowOffset, windowSize } from "./window.ts";
 import type { Message, Problem, SubscriptionSpec, State } from "../net/wire.ts";
 
 export interface FeedListener {
-  /** Called when all rows of a snapshot have arrived. The parameter columns reports whether the columns changed. */
+  /** Called when all rows of a snapshot have arrived. The parameter `columns` reports whether the columns changed. */
   snapshotArrived(columns: boolean): void;
   rowsChanged(): void;
   /** Called when the viewer lost permission, the resource is gone, or the rows differed from those of the server. */
@@ -34,7 +34,7 @@ export class Feed implements Handler {
   rows: RowSource;
   events = 0;
   private state: State | null = null;
-  // When the data became stale. null if the data was not stale when the connection was lost.
+  // If the data was stale when the connection was lost: the time when it became stale. Otherwise null.
   private stale: string | null = null;
   private problem: Problem | null = null;
   private windowed: boolean;
@@ -185,7 +185,7 @@ export class Feed implements Handler {
       case "window":
       case "window-events": {
         const { columns } = this.rows;
-        // Before the first message of a new window, the rows of the previous list stay on the screen.
+        // Until the first message of a new window arrives, `this.rows` contains the rows of the previous list.
         const window = this.rows instanceof WindowRows ? this.rows : this.emptyRows();
         if (!(window instanceof WindowRows) || !window.apply(m))
           return this.resync("a received change does not match the loaded part of the list");

@@ -30,7 +30,7 @@ const noValue: Value = { type: "none" };
 const unknownValue: Value = { type: "unknown" };
 const toValue = (value: unknown): Value => (value === undefined ? noValue : { type: "value", value });
 
-/** Returns the changed fields in the order of the patch. The parameter before is null if the object is unknown. */
+/** Returns the changed fields in the order of the patch. The parameter `before` is null if the object is unknown. */
 export function fieldsOf(
   before: JsonObject | null,
   { patch, by, authors, was: previousValues }: PatchedChange,

@@ -11,8 +11,8 @@ export class FrozenOrder {
   constructor(readonly entries: readonly Entry[]) {}
 
   /**
-   * Records a change of a row. The parameters existed and exists state whether the list contains the row before
-   * and after the change.
+   * Records a change of a row. The parameters `existed` and `exists` state whether the list contains the row before and
+   * after the change.
    */
   recordChange(key: string, existed: boolean, exists: boolean, hasMoved: boolean): void {
     const returned = exists && this.removed.delete(key);

@@ -60,7 +60,8 @@ export class History {
     let before = keptSteps.at(-1)?.after ?? (keptSteps.length > 0 ? null : (steps[0]?.before ?? this.current));
     if (object === null ? repeatedIndex !== undefined : before !== null && version(before) === version(object))
       return void (this.steps = keptSteps);
-    // If a gap directly precedes this gap, merge both, unless only the preceding gap ends with a known object.
+    // If a gap directly precedes this gap, merge both, except if the object is known after the preceding gap, but
+    // unknown after this one.
     const last = keptSteps.at(-1);
     if (last?.isGap && (object !== null || last.after === null)) ({ before } = keptSteps.pop() as HistoryStep);
     const uid = String(metadataField(object ?? before, "uid") ?? "");

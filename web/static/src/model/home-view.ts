@@ -8,7 +8,7 @@ export interface HomeView {
   readonly q: string;
 }
 
-/** Parses the URL of the home page. The parameter path has no base path. It is, for example, "/ns/shop". */
+/** Parses the URL of the home page. The parameter `path` has no base path. It is, for example, "/ns/shop". */
 export function parseHome(path: string, search: string): HomeView {
   const query = new URLSearchParams(search);
   const inPath = /\/ns\/([^/]+)\/?$/.exec(path)?.[1];

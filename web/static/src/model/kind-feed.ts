@@ -9,8 +9,8 @@ const maxClockJump = 2000; // ms; a larger jump of the browser's clock causes a 
 
 export interface KindListener {
   /**
-   * Is called after the list of resources has arrived. The parameter problems maps each API group that could not be
-   * read to the reason. The parameter versions contains the resources in API versions that are not preferred.
+   * Is called after the list of resources has arrived. The parameter `problems` maps each API group that could not be
+   * read to the reason. The parameter `versions` contains the resources in API versions that are not preferred.
    */
   kindsListed(
     kinds: readonly ListedKind[],

@@ -122,7 +122,7 @@ export class ObjectStore implements Handler {
     this.isLoaded = true;
     this.isReloading = false;
     this.problem = null;
-    // Another version means that the page missed changes, so the last change is unknown.
+    // If the version is not the previous one, the page missed changes, so the last change is unknown.
     if (object === null ? this.deletedAt === null : version(object) !== version(this.object)) this.last = null;
     if (object !== null) this.deletedAt = null;
     else if (this.object !== null) this.deletedAt ??= "";

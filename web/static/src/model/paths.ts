@@ -49,7 +49,7 @@ export function keyOfList(...lists: readonly (readonly unknown[])[]): string | u
 }
 
 /**
- * Returns a readable path, such as spec.containers[web].image. The parameter root is the object that contains the
+ * Returns a readable path, such as spec.containers[web].image. The parameter `root` is the object that contains the
  * names of list elements.
  */
 export function pathText(path: readonly string[], root: unknown): string {

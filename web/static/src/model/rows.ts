@@ -97,7 +97,7 @@ export class Rows implements RowSource {
     this.recomputeRanks();
   }
 
-  /** Sets the text filter. A row matches if its namespace, name and cells contain every word of q. */
+  /** Sets the text filter. A row matches if its namespace, name and cells contain every word of `q`. */
   setFilter(q: string): void {
     this.frozenOrder = null;
     const terms = q

@@ -12,7 +12,7 @@ export interface SubscriptionInfo {
   readonly since: number; // ms; when the connection changed to its current state
   readonly closeReason: string; // reason from the server when it closed the connection; empty if it gave none
   readonly state: State | null; // null until the server sends one over this connection
-  // When the data became stale: "" if the time is unknown. null if the data was not stale when the connection was lost.
+  // If the data was stale when the connection was lost: the time when it became stale, "" if unknown. Otherwise null.
   readonly stale: string | null;
   readonly isComplete: boolean; // whether a complete snapshot has arrived, and no newer one is expected
   readonly arriving: number; // number of received rows while a snapshot is incomplete
@@ -152,8 +152,8 @@ export interface Note {
 }
 
 /**
- * A hint about a filter with an unknown word such as "is:nonsense", or with quotes or wildcards. These match only
- * themselves. Empty for other filters.
+ * A hint about a filter with an unknown word such as "is:nonsense", or with quotes or wildcards, because the filter
+ * matches them literally. Empty for other filters.
  */
 export function filterHint(q: string): string {
   const unknown = q.split(/\s+/).find((w) => /^is:/i.test(w) && severityMatcher(w.toLowerCase()) === null);

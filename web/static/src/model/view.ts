@@ -56,8 +56,8 @@ export interface View {
   /** The open tab of the panel. Empty for the first tab. */
   readonly tab: string;
   /**
-   * The open activity feed: "list" or "all", and a filter after a space. Empty if closed. If missing, it stays as it
-   * is.
+   * The open activity feed: "list" or "all", and a filter after a space. Empty if the feed is closed. If missing, the
+   * feed does not change.
    */
   readonly activity?: string;
 }
@@ -78,7 +78,7 @@ export const defaultView = (ref: string): View => ({
 const defaultSort = (ref: string): Sort | null =>
   ref === "core/v1/events" ? { column: "last seen", descending: false } : null;
 
-/** Parses the URL of a list page. The parameter ref is the resource to use if the path contains none, as in "/". */
+/** Parses the URL of a list page. The parameter `ref` is the resource to use if the path contains none, as in "/". */
 export function parseView(pathname: string, search: string, ref: string): View {
   const path = /\/r\/([^/]+\/[^/]+\/[^/]+)\/?$/.exec(pathname);
   const query = new URLSearchParams(search);

@@ -144,7 +144,7 @@ export class WindowRows implements RowSource {
     this.entries = m.rows.map((r) => {
       const e = entryOf(r, false, null);
       const before = old.get(e.key);
-      // A verdict can change without another resourceVersion, when progress becomes overdue.
+      // Compare the verdicts too. When progress becomes overdue, the verdict changes, but the resourceVersion does not.
       const isSame = before?.uid === e.uid && before.rv === e.rv && sameVerdict(before.verdict, e.verdict);
       return isSame ? before : e;
     });
@@ -171,8 +171,8 @@ export class WindowRows implements RowSource {
           if (e.at > this.entries.length) return false;
           const next = entryOf(e.row, true, commonAuthor(this.byKey.get(keyOf(e.row.ns, e.row.name)), e.by ?? null));
           this.entries.splice(e.at, 0, next);
-          // An event with an author was caused by a change of this row. In a list without a filter, the row then counts
-          // as moved, because it was already in the list, outside the window.
+          // If an inserted row has an author, a change of this row caused the event. In a list without a filter, this
+          // row was already in the list, outside the window, so record a move.
           this.frozen?.order.recordChange(
             next.key,
             true,
@@ -214,8 +214,8 @@ export class WindowRows implements RowSource {
   private recordRemoval(key: string, why: RemovalReason): void {
     if (why === "gone") this.deletedKeys.add(key);
     for (const oldest of this.deletedKeys) if (this.deletedKeys.size > windowSize) this.deletedKeys.delete(oldest);
-    // Without a reason, inserted rows have pushed an unchanged row out of the window: record nothing. Otherwise, record
-    // a move, and record a removal if the window had the row at the start of the freeze.
+    // If `why` is missing, inserted rows have pushed an unchanged row out of the window, so record nothing. If `why` is
+    // "moved", record a move. Otherwise, record a removal if the window had the row at the start of the freeze.
     if (why !== undefined && (why === "moved" || this.frozen?.keys.has(key) === true))
       this.frozen?.order.recordChange(key, true, why === "moved", true);
   }

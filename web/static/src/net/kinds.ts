@@ -42,7 +42,7 @@ const selectsPods = new RegExp(
     "core/v1/(services|replicationcontrollers))$",
 );
 
-/** Whether the objects of a resource select pods. The parameter ref is the ref of the resource. */
+/** Whether the objects of a resource select pods. The parameter `ref` is the ref of the resource. */
 export const hasMergedLogs = (ref: string): boolean => selectsPods.test(ref);
 
 /** Whether the panel has logs for the objects of a resource. */

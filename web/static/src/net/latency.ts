@@ -7,7 +7,7 @@ const pingInterval = 10_000;
 const firstPingDelay = 1000; // ms between the opening of the connection and the first ping, so that rows load first
 
 /**
- * The browser functions that Latency calls. The function clock returns a monotonic time in ms, with fractions. Tests
+ * The browser functions that Latency calls. The function `clock` returns a monotonic time in ms, with fractions. Tests
  * replace these functions.
  */
 export interface LatencyHost {

@@ -15,7 +15,7 @@ export interface Handler {
 }
 
 export interface Subscription {
-  /** Discards the current data and requests a new snapshot. The page shows the reason in the parameter why. */
+  /** Discards the current data and requests a new snapshot. The page shows the reason in the parameter `why`. */
   resync(why: string): void;
   /** Requests other rows of a window (a part of a sorted list), by offset or around an object. */
   move(offset: number, around?: { readonly ns: string; readonly name: string }): void;
@@ -356,8 +356,8 @@ export class Live {
 
   // Detects a dead connection. After sleep or packet loss, the browser fires no close event.
   private check(): void {
-    // Older servers send no heartbeats for the view "resources". So the silence of a connection counts only if it has
-    // other subscriptions.
+    // Older servers send no heartbeats for the view "resources". So silence on an open connection counts only if the
+    // connection has other subscriptions.
     const waiting =
       this.connection !== "open" || [...this.subs.values()].some((s) => !s.ended && s.spec.view !== "resources");
     if (this.socket !== null && waiting && this.host.now() - this.lastReceivedAt > maxSilence)

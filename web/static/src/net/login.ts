@@ -17,7 +17,7 @@ export async function checkLogin(
     });
     if (response.ok) return onLoggedIn();
   } catch {
-    // A login proxy has probably redirected the request, so it failed. Treat this as logged out.
+    // The request failed, probably because a login proxy redirected it. Treat this as logged out.
   }
   onLoggedOut();
 }

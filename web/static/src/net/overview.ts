@@ -30,7 +30,7 @@ export interface SpecChange extends ObjectRef {
 }
 
 /**
- * Failed or degraded objects with the same cause. The members of the finding itself describe the object to read first.
+ * Failed or degraded objects with the same cause. The fields inherited from Member describe the object to read first.
  */
 export interface Finding extends Member {
   readonly since: string; // start of the problem; empty if unknown

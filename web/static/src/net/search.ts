@@ -57,8 +57,8 @@ export class Search {
   ) {}
 
   /**
-   * Sends a search after a short pause, and repeats it until the server has read all resources. The parameter shown is
-   * the ref of the list on the page, or "". A later call of request or stop cancels the search.
+   * Sends a search after a short pause, and repeats it until the server has read all resources. The parameter `shown`
+   * is the ref of the list on the page, or "". A later call of `request` or `stop` cancels the search.
    */
   request(q: string, shown: string): void {
     this.stop();

@@ -107,7 +107,7 @@ export type WindowEvent =
 export interface Counts {
   /** The number of all rows with the requested namespaces and labels. */
   readonly total: number;
-  /** The number of rows that match the text filter q. */
+  /** The number of rows that match the text filter `q`. */
   readonly matching: number;
   readonly failing: number;
   readonly degraded: number;

@@ -232,9 +232,9 @@ export class Panel {
     });
   }
 
-  // Returns the text of the banner. A tab that failed to load is reported in its place. If the page shows the
-  // server-rendered text there, the banner reports the tab. This has priority over other texts while the connection is
-  // open.
+  // Returns the text of the banner. If a tab failed to load, a message usually replaces the tab. While the
+  // server-rendered text is in that place, the banner shows the message instead of `known`. While the connection is not
+  // open, `known` has priority.
   private bannerTextFor(known: string | null): string | null {
     if (this.body.parentElement !== null) return known;
     return this.host.live.connection === "open" ? this.failure || known : (known ?? (this.failure || null));

@@ -280,7 +280,7 @@ function isOnPage(r: SearchResult, { view, rows, windowTotal }: SearchContext): 
 /**
  * Ranks the resources that match a text: exact names first, then prefixes of names, then other matches. Of resources
  * with the same name, those of Kubernetes are first, so that no custom resource takes ":po" from pods. The parameter
- * versions contains resources that rank below others with an equally good match.
+ * `versions` contains resources that rank below others with an equally good match.
  */
 export function rankKinds(
   context: Pick<SearchContext, "kinds" | "pins" | "recent">,

@@ -20,7 +20,7 @@ export function qrOutline(text: string): { d: string; size: number } {
   return { d: runs.join(""), size };
 }
 
-/** Returns an SVG element with the QR code of a text. The parameter label is the text for screen readers. */
+/** Returns an SVG element with the QR code of a text. The parameter `label` is the text for screen readers. */
 export function drawQrCode(text: string, label: string): SVGElement {
   const { d, size } = qrOutline(text);
   return svg(

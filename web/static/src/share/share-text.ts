@@ -211,7 +211,7 @@ export function partsText(parts: readonly SharedPart[]): string {
   );
 }
 
-/** Describes what the guests of a link see. The parameter open is true if the server requires no login. */
+/** Describes what the guests of a link see. The parameter `open` is true if the server requires no login. */
 export function visibilityText(parts: readonly SharedPart[], open: boolean): string {
   if (parts.length === 0) return "Select at least one resource. For namespaced resources, also select namespaces.";
   const description = partsText(parts);

@@ -34,7 +34,7 @@ export class BuildMonitor {
     private readonly host: BuildHost,
   ) {}
 
-  /** The parameter build is the build that the server reports; empty if it reports none. */
+  /** The parameter `build` is the build that the server reports; empty if it reports none. */
   setServerBuild(build: string): void {
     const reported = this.pageBuild === "" || build === this.pageBuild ? "" : build;
     if (reported === this.otherBuild) return;

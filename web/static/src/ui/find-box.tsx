@@ -14,7 +14,7 @@ export class FindState {
   hasMatches = false;
   readonly input = createRef<HTMLInputElement>();
 
-  /** The function draw is called after each change. */
+  /** The function `draw` is called after each change. */
   constructor(
     private readonly actions: FindActions,
     private readonly draw: () => void,
@@ -29,7 +29,7 @@ export class FindState {
     this.input.current?.select();
   }
 
-  /** Shows which match is selected, such as "3 of 20". The parameter number is 0 if no match is selected. */
+  /** Shows which match is selected, such as "3 of 20". The parameter `number` is 0 if no match is selected. */
   showCount(number: number, count: number): void {
     const text =
       count === 0

@@ -63,7 +63,7 @@ export function onListChangedElsewhere(name: string, changed: () => void): void 
   });
 }
 
-/** Returns the list with the value at the front. The parameter most limits the length of the result. */
+/** Returns the list with the value at the front. The parameter `most` limits the length of the result. */
 export const moveToFront = (list: readonly string[], value: string, most: number): string[] =>
   [value, ...list.filter((v) => v !== value)].slice(0, most);
 

@@ -19,7 +19,7 @@ export class ViewState {
     for (const update of this.ages) update();
   }
 
-  /** Calls update at every tick, until the returned function is called. */
+  /** Calls `update` at every tick, until the returned function is called. */
   onTick(update: () => void): () => void {
     this.ages.add(update);
     return () => void this.ages.delete(update);

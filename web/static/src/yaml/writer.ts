@@ -55,7 +55,7 @@ export class YamlWriter {
     return isTree(value) ? this.lines(value, 0) : createLines(value, 2);
   }
 
-  // Appends each part without cached lines to out. A nested part precedes the part that contains it.
+  // Appends each part without cached lines to `out`. A nested part precedes the part that contains it.
   private uncachedParts(value: unknown, indent: number, out: [Part, number][]): [Part, number][] {
     if (typeof value === "string" && value.length >= minCachedLength) out.push([value, indent]);
     if (!isTree(value)) return out;

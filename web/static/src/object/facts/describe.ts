@@ -35,7 +35,7 @@ export function containerGroups(c: unknown, ns: string): (Group | null)[] {
   ];
 }
 
-/** The parameter spec is the field `spec` of a pod or of a pod template. */
+/** The parameter `spec` is the field `spec` of a pod or of a pod template. */
 export function podGroups(spec: unknown, ns: string): (Group | null)[] {
   const names = ["hostNetwork", "hostPID", "hostIPC"].filter((n) => valueAt(spec, n) === true);
   const seconds = (v: unknown): string => (number(v) === null ? "" : `${scalar(v)} s`);
@@ -226,7 +226,8 @@ const affinityNames: Readonly<Record<string, string>> = {
 
 function affinity(name: string, v: unknown): Fact | null {
   const required = valueAt(v, "requiredDuringSchedulingIgnoredDuringExecution");
-  // A node must match one of its terms. The terms of the other affinities must all match.
+  // A node affinity needs only one matching term, so join its terms with "or". The terms of the other affinities must
+  // all match.
   const nodeTerms = trees(valueAt(required, "nodeSelectorTerms")).map(termText);
   const terms = [...trees(required).map(termText), ...(nodeTerms.length === 0 ? [] : [nodeTerms.join(" or ")])];
   const preferred = trees(valueAt(v, "preferredDuringSchedulingIgnoredDuringExecution"));

@@ -20,7 +20,7 @@ export function metaFacts(o: unknown): Fact[] {
   ]);
 }
 
-// The deletionTimestamp is the time at which the grace period ends.
+// The deletionTimestamp is the time at which the grace period ends, so subtract this period.
 function deletionRequestedAt(m: unknown): string {
   const deadline = Date.parse(time(valueAt(m, "deletionTimestamp")));
   const gracePeriod = number(valueAt(m, "deletionGracePeriodSeconds")) ?? 0;

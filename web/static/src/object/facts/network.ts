@@ -19,7 +19,7 @@ export function service(o: unknown): (Section | null)[] {
   const selected = selectorPieces(valueAt(spec, "selector"));
   const isLoadBalancer = valueAt(spec, "type") === "LoadBalancer";
   const affinity = text(valueAt(spec, "sessionAffinity"));
-  // A Service of type ExternalName has no endpoints.
+  // A Service of type ExternalName has no endpoints, so it needs no note about EndpointSlices.
   const noSelectorNote =
     valueAt(spec, "type") === "ExternalName" ? "" : " (EndpointSlices are not created automatically)";
   return [

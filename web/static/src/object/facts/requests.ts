@@ -34,7 +34,8 @@ export function podAmounts(pod: unknown, kind: AmountKind): Amounts {
   for (const [name, n] of initial) running.set(name, Math.max(running.get(name) ?? 0, n));
   for (const [name, n] of amountsOf(valueAt(spec, "resources", kind))) running.set(name, n);
   const overhead = amountsOf(valueAt(spec, "overhead"));
-  // Add the overhead to a limit only if the pod has one. Without a limit, the pod can use more than the overhead.
+  // Add the overhead to a limit only if the pod has this limit. Without a limit, the pod can use more than the
+  // overhead.
   for (const [name, n] of overhead)
     if (kind === "requests" || running.has(name)) running.set(name, n + (running.get(name) ?? 0));
   return running;

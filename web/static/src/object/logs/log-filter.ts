@@ -37,8 +37,8 @@ export class LogFilter {
   private words = "";
 
   /**
-   * The function onChange is called after a change of the filter. onCount is called after a change of hasLevels, shown
-   * or loaded. onInput is called after the user has changed the filter.
+   * The function onChange is called after a change of the filter. onCount is called after a change of `hasLevels`,
+   * `shown` or `loaded`. onInput is called after the user has changed the filter.
    */
   constructor(
     private readonly onChange: () => void,

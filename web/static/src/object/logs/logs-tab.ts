@@ -102,7 +102,7 @@ export class LogsTab implements Tab, Reader {
   }
 
   // Opens the selected log. A log that is already open is opened again only after a restart of the container, or if
-  // reopen is true.
+  // `reopen` is true.
   private open(reopen: boolean): void {
     const { kind, name } = this.host;
     const { choice } = this.view.bar;

@@ -65,7 +65,7 @@ export class MergedStreams {
     private readonly reader: MergedReader,
   ) {}
 
-  /** Reads exactly the logs in targets. All other open logs are closed, but their lines stay. */
+  /** Reads exactly the logs in `targets`. All other open logs are closed, but their lines stay. */
   show(targets: readonly LogTarget[], options: Options): void {
     this.options = options;
     const names = new Set(targets.map(nameOf));

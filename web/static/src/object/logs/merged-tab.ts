@@ -114,7 +114,7 @@ export class MergedLogsTab implements Tab, MergedReader {
     this.streams.show(readable.slice(0, maxStreams), options);
     const width = Math.max(0, ...readable.slice(0, maxStreams).map((t) => t.label.length));
     this.view.screen.element.style.setProperty("--source-width", `${width}ch`);
-    // The limits do not affect the log of a single container.
+    // The banner names the limits maxStreams and maxPodObjects, which do not affect the log of a single container.
     this.view.showBanner(
       container === "" ? limitText(readable.length, maxStreams, this.workload.total, maxPodObjects) : "",
     );

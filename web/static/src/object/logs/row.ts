@@ -6,7 +6,7 @@ import type { Span } from "./search.ts";
 
 export const maxDrawnLength = 4000;
 
-/** Creates the element of a line. The parameter current is the index of the selected match in the line, or -1. */
+/** Creates the element of a line. The parameter `current` is the index of the selected match in the line, or -1. */
 export function createLineElement(line: Line, times: boolean, found: readonly Span[], current: number): HTMLElement {
   if (line.note === true) return h("div", { class: "log-note" }, line.text);
   const level = levelOf(line.text);

@@ -83,10 +83,12 @@ function unreadText(situation: LogSituation, since: string): string {
 
 const isCut = ({ title }: Problem): boolean => title === "Log is cut";
 
-/** Names the API server as the cause, so that users do not blame Glasshouse. */
+/** For an interrupted log, names the API server as the cause, so that users do not blame Glasshouse. */
 export const titleOf = (p: Problem): string => (isCut(p) ? "The API server interrupted the log" : p.title);
 
-/** The detail of an interrupted log asks clients to request the log again, which the page does automatically. */
+/**
+ * Omits the detail of an interrupted log. It asks clients to request the log again, which the page does automatically.
+ */
 export const detailOf = (p: Problem): string => (isCut(p) ? "" : p.detail);
 
 export function lineCountText(lines: number, dropped: number): string {

@@ -70,7 +70,8 @@ export function withChange(authors: readonly PartAuthor[], last: LastChange, obj
   const [by] = last.by;
   if (by === undefined || last.by.length > 1 || last.before === null || last.op !== "update") return null;
   const changed = changedParts(last.before, object);
-  // The new change is newer than the authors whose time is unknown.
+  // This change is newer than any change of an author whose time is unknown, so remove the changed parts from such
+  // authors.
   const older = authors.map((author) =>
     author.time === "" ? { ...author, parts: author.parts.filter((part) => !changed.includes(part)) } : author,
   );
@@ -102,7 +103,8 @@ export class AuthorReader {
     const uid = text(valueAt(object, "metadata", "uid"));
     const version = text(valueAt(object, "metadata", "resourceVersion"));
     if (uid === this.uid && version === this.version) return;
-    // Several changes can arrive between two frames, and last is only the newest of them.
+    // Several changes can arrive between two frames, and `last` is only the newest of them. Check that there was no
+    // other.
     const isNext = uid === this.uid && text(valueAt(last?.before, "metadata", "resourceVersion")) === this.version;
     const merged = last !== null && isNext ? withChange(this.authors, last, object) : null;
     if (uid !== this.uid) {
@@ -112,7 +114,7 @@ export class AuthorReader {
     this.uid = uid;
     this.version = version;
     if (merged !== null) this.authors = merged;
-    // The response of a read that has begun can be older than this change.
+    // If a read is in progress, its response can be older than this change, so read the authors again later.
     if (merged === null || this.isReading) this.isOutdated = true;
     this.tick();
   }

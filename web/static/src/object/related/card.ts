@@ -98,7 +98,7 @@ export function nodeLink(
   return h("a", { ...attributes, href, "data-address": true, "aria-current": isSelf ? "true" : null }, ...children);
 }
 
-const maxCells = 14; // the width of a card
+const maxCells = 14; // more cells do not fit into the width of a card
 
 // Creates one cell for each pod of a card, the worst first.
 function cells(folded: readonly GraphNode[]): HTMLElement[] {

@@ -11,7 +11,9 @@ const podsSuffix = "+pods";
 /** Whether an ID is that of a node for several pods. */
 export const isPodsCard = (id: string): boolean => id.endsWith(podsSuffix);
 
-/** Combines old ReplicaSets and the pods of one owner, except for the nodes in `opened`. */
+/**
+ * Combines old ReplicaSets, and the pods of each owner, except for the nodes in `opened`, which the user has opened.
+ */
 export function fold(graph: Graph, opened: ReadonlySet<string>): Graph {
   return foldPods(foldRevisions(graph, opened), opened);
 }
@@ -33,8 +35,8 @@ export function foldRevisions(graph: Graph, opened: ReadonlySet<string>): Graph 
 }
 
 /**
- * Combines the pods of each owner into one node, and the other pods that run on the subject if it is a Node. The
- * subject of the graph stays on its own.
+ * Combines the pods of each owner into one node. If the subject of the graph is a Node, its other pods are combined
+ * into one node too. The subject itself is never combined.
  */
 export function foldPods(graph: Graph, opened: ReadonlySet<string>): Graph {
   const subject = graph.nodes[0];

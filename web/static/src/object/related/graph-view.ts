@@ -53,7 +53,7 @@ export class GraphView {
   }
 
   /**
-   * Draws a graph. The first drawing is scaled to show the entire graph, if it stays legible. If the parameter wanted
+   * Draws a graph. The first drawing is scaled to show the entire graph, if it stays legible. If the parameter `wanted`
    * is not empty, the first of these nodes receives the focus. Otherwise, the focus stays.
    */
   draw(graph: Graph, layout: GraphLayout, inPanel: boolean, wanted: readonly string[] = []): void {

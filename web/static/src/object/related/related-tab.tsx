@@ -165,7 +165,7 @@ export class RelatedTab implements Tab {
     this.draw();
   }
 
-  // The IDs of the cards that the user opened, and that the graph would contain otherwise.
+  // The IDs of the combined cards that the user opened. If they were closed, the graph would contain them.
   private get openedCards(): string[] {
     if (this.graph === null || this.mode === "list" || this.openedNodes.size === 0) return [];
     return fold(this.graph, new Set())

@@ -26,7 +26,7 @@ const scopeTexts: Readonly<Record<string, string>> = {
 export const scopeText = (ref: string): string => scopeTexts[ref] ?? "this object or its pods";
 
 /**
- * Reports whether an event regards the workload or an object that it owns. The parameter object is the cell of the
+ * Reports whether an event regards the workload or an object that it owns. The parameter `object` is the cell of the
  * event's row, such as "pod/web-1". Pods that no longer exist are recognized by their names.
  */
 export function isOwnedEvent(object: string, scope: EventScope): boolean {

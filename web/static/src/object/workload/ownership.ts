@@ -19,7 +19,7 @@ export interface PodQuery {
 }
 
 /**
- * Returns how to find the pods of an object, or null if it selects none. The parameter ref is the ref of the object's
+ * Returns how to find the pods of an object, or null if it selects none. The parameter `ref` is the ref of the object's
  * resource.
  */
 export function podQueryOf(ref: string, object: unknown): PodQuery | null {
@@ -72,8 +72,8 @@ export function controllerOf(object: unknown): Controller | null {
 export const uidOf = (object: unknown): string => text(valueAt(object, "metadata", "uid"));
 
 /**
- * Reports whether a workload owns a pod, directly or through another object (a ReplicaSet or a Job). The function read
- * returns this other object. If the object is not loaded, the pod counts as owned, because its labels match.
+ * Reports whether a workload owns a pod, directly or through another object (a ReplicaSet or a Job). The function
+ * `read` returns this other object. If the object is not loaded, the pod counts as owned, because its labels match.
  */
 export function ownsPod(uid: string, pod: unknown, read: (controller: Controller) => unknown): boolean {
   const owner = controllerOf(pod);

@@ -32,8 +32,8 @@ export interface Counts {
 }
 
 /**
- * Returns the replicas of a workload, or null if the object has no replicas. The parameter pods contains
- * the number of pods by severity; null if unknown.
+ * Returns the replicas of a workload, or null if the object has no replicas. The parameter `pods` contains the number
+ * of pods by severity; null if unknown.
  */
 export function replicasOf(ref: string, object: unknown, pods: SeverityCounts | null): Replicas | null {
   const counts = countsOf(ref, object);
@@ -48,7 +48,7 @@ export function replicasOf(ref: string, object: unknown, pods: SeverityCounts | 
   if (desired === 0 && (current ?? 0) === 0)
     return { segments: [], text: ref === "apps/v1/daemonsets" ? "0 desired" : "Scaled to 0", tone: "quiet" };
   const unready = Math.max(0, (current ?? ready) - ready);
-  // Ready pods can have problems too, so these numbers are limited to the pods that are not ready.
+  // The numbers in `pods` include ready pods with problems, so limit them to the number of pods that are not ready.
   const failed = Math.min(pods?.failed ?? 0, unready);
   const degraded = Math.min(pods?.degraded ?? 0, unready - failed);
   const progressing = Math.min(pods?.progressing ?? 0, unready - failed - degraded);
@@ -97,7 +97,8 @@ export function countsOf(ref: string, object: unknown): Counts | null {
       available: count("numberAvailable"),
     };
   if (!scaled.test(ref)) return null;
-  // ReplicaSets, ReplicationControllers, and workloads with the update strategy OnDelete do not update their pods.
+  // ReplicaSets, ReplicationControllers, and workloads with the update strategy OnDelete do not update their pods, so
+  // omit the number of updated ones.
   const updates =
     !/(replicasets|replicationcontrollers)$/.test(ref) &&
     text(valueAt(object, "spec", "updateStrategy", "type")) !== "OnDelete";

@@ -19,7 +19,7 @@ export interface Revision {
   readonly isCurrent: boolean;
 }
 
-/** Returns the revisions, newest first. The parameter sources contains the ReplicaSets or ControllerRevisions. */
+/** Returns the revisions, newest first. The parameter `sources` contains the ReplicaSets or ControllerRevisions. */
 export function revisionsOf(workload: unknown, sources: readonly JsonObject[]): Revision[] {
   const all = sources.map((source): Revision => {
     const isSet = valueAt(source, "revision") === undefined;
