@@ -61,8 +61,7 @@ func persistentVolumeClaim(o object.Object, status Status) result {
 }
 
 // limitBinding makes a claim overdue that no provisioner handles. A claim with a storage class possibly waits until a
-// pod uses it, so its severity stays, and only the reason changes. Package cause knows the storage class, and can then
-// report a problem.
+// pod uses it, so its severity stays, and only the reason changes. Package cause knows the storage class.
 func (r *result) limitBinding(o object.Object) {
 	r.progress(o.Created(), verdict.Progressing)
 	r.reason = "Pending"

@@ -52,8 +52,7 @@ func (r *result) applySymptoms(o object.Object) {
 	}
 }
 
-// applyExpiry makes an object in order overdue when its certificate expires. For an object in progress, it adds the
-// time of the expiry to the summary.
+// applyExpiry makes an object in order overdue when its certificate expires. In progress, the summary contains the time.
 func (r *result) applyExpiry(o object.Object) {
 	expiry, text := symptom.Expiry(o)
 	switch {
