@@ -52,7 +52,7 @@ func (r *result) applySymptoms(o object.Object) {
 	}
 }
 
-// applyExpiry makes an object in order overdue when its certificate expires. In progress, the summary contains the time.
+// applyExpiry makes an object in order overdue when its certificate expires. If in progress, the summary has the time.
 func (r *result) applyExpiry(o object.Object) {
 	expiry, text := symptom.Expiry(o)
 	switch {

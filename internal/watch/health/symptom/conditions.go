@@ -52,8 +52,7 @@ func (c *condition) is(status string) bool { return c.status == status }
 // isBadTrue reports whether the condition is True, and its name means a bad state.
 func (c *condition) isBadTrue() bool { return c.is("True") && IsBadIfTrue(c.kind) }
 
-// isPartial reports whether the condition, such as PartiallyReady, means that only a part is in order because of an
-// error.
+// isPartial reports whether the condition means that only a part is in order, because of an error (PartiallyReady).
 func (c *condition) isPartial() bool {
 	return c.is("True") && strings.HasPrefix(c.kind, "Partially") && NamesError(c.message)
 }

@@ -16,8 +16,7 @@ var (
 	// approvalText matches a message which states that an object waits for approval.
 	approvalText = regexp.MustCompile(`(?i)\bto approve\b|` +
 		`\b(waiting for|waits for|awaiting|requires|needs|pending) (manual )?approval\b`)
-	// troubleReason matches a reason that names a problem or negates a word of idleReason, such as NotPaused. It takes
-	// precedence over idleReason.
+	// troubleReason, which takes precedence, matches a problem or a negated word of idleReason, such as NotPaused.
 	troubleReason = regexp.MustCompile(`(?i)unexpected|error|fail|crash|panic|timeout|` +
 		`not(paused|suspended|stopped|disabled|drained|idle)`)
 	// otherReason matches a reason that is about another object.

@@ -24,8 +24,7 @@ func explanation(status members, include func(string) bool, further ...string) s
 	return ""
 }
 
-// stateText returns the text in a status that explains a bad state, or "". It prefers a text of several words to a
-// single word.
+// stateText returns the text in a status that explains a bad state, or "". It prefers several words to a single word.
 func stateText(status members) string {
 	isText := func(text string) bool { return strings.Contains(text, " ") }
 	isAny := func(string) bool { return true }

@@ -106,8 +106,7 @@ var (
 )
 
 var (
-	// impossibleText matches a message which states that an object can never get what it requests ("request > maximum
-	// capacity").
+	// impossibleText matches a message about a request that can never be satisfied ("request > maximum capacity").
 	impossibleText = regexp.MustCompile(`(?i)\brequest(s|ed)? *>=? *(the )?(maximum|max|total|nominal) |` +
 		`\b(can|could|will|would) never (be )?(fit|satisf|schedul|admit|placed|met)|` +
 		`\b(exceeds?|(larger|greater|more) than) (the |its )?(maximum|max|total) ([a-z]+ )?(capacity|quota)\b|` +
