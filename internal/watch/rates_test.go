@@ -162,7 +162,8 @@ func sumPointer(s *rates.Series) *int {
 	return &sum
 }
 
-// For a list of Deployments, the restarts of their pods count. Warnings count for the Deployments and for their pods.
+// The rates of a list of Deployments count the restarts of their pods, and the Warning events about the Deployments and
+// about their pods.
 func TestRatesOfControllers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveRates(t)

@@ -1,13 +1,13 @@
 // Package incidents verifies that the program explains real incidents. Each file of testdata reproduces one incident
-// in the demo cluster, and lists the objects that the program must report, each with its cause. The test requires
-// .ci/on-demo and environment variables:
+// in the demo cluster, and lists the objects that the program must report, each with its cause. Run the test with the
+// script .ci/on-demo, which starts the cluster, and with these environment variables:
 //
-//   - DASHBOARD is the path of the program.
-//   - GLASSHOUSE_INCIDENT can be a regular expression for the names of the fixtures to run.
+//   - DASHBOARD is the path of the program. Only this variable is required.
+//   - GLASSHOUSE_INCIDENT is a regular expression for the names of the fixtures to run.
 //   - GLASSHOUSE_INCIDENTS=verdicts compares the verdicts of rows instead of problems. Rows name no causes, so the test
 //     then only prints the result.
 //
-// The folder withheld can contain more fixtures of the same form. The test only prints their results, because the
+// The folder "withheld" can contain more fixtures in the same format. The test only prints their results, because the
 // program is not adapted to them.
 package incidents
 

@@ -15,8 +15,8 @@ await test("progress", { timeout: 120_000 }, async (t) => {
     const link = await gate(t);
     const dashboard = await Dashboard.start(t, { flags: link.flags });
     const page = await newPage(t, browser);
-    // On this slow link, the server receives the total number of objects too late. Insert the number into the server's
-    // messages.
+    // The link to the API server is so slow that the total number of objects arrives after the list. Insert the number
+    // into the messages to the page.
     let total = "";
     await page.routeWebSocket(/live(\?|$)/, (ws) => {
       const server = ws.connectToServer();

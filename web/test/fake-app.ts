@@ -1,4 +1,5 @@
-// Opens a page of the script in the minimal document of fake-page.ts, with a fake address, history and WebSocket.
+// Runs the script of a page without a browser: in the minimal document of fake-page.ts, with a fake address, history
+// and WebSocket.
 import { mock } from "node:test";
 import { clearPage, page, Part } from "./fake-page.ts";
 import { Socket } from "./fake-browser.ts";

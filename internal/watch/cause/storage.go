@@ -107,8 +107,8 @@ func provisioningFailure(s *subject.Subject, reasons ...string) *verdict.Verdict
 	return s.Explain(verdict.Failed, "ProvisioningFailed", message, nil)
 }
 
-// overdueClaim is the verdict on a claim that is not bound in time for no known reason. Its own verdict is not always a
-// problem, because a storage class can delay the volume until a pod uses the claim.
+// overdueClaim is the verdict on a claim that should be bound by now, if the reason is unknown. The claim's own verdict
+// is not always a problem, because a storage class can delay the volume until a pod uses the claim.
 func overdueClaim(s *subject.Subject, likely string) *verdict.Verdict {
 	if s.Own.Reason != "NotBound" || s.Own.Severity.IsProblem() && likely == likelyUnbound {
 		return nil

@@ -34,7 +34,7 @@ type group struct {
 	first    uint32 // The first member.
 }
 
-// link is an entry in the list of groups that a term finds.
+// link is an entry in the linked list of a search term. Each entry names a group of objects in which the term occurs.
 type link struct {
 	hash  uint64 // The hash of the term. Two terms with the same hash are too improbable to matter.
 	group uint32

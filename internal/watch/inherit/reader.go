@@ -34,7 +34,7 @@ func (r *reader) read(ctx context.Context) {
 	cursor := r.readSnapshot()
 	for {
 		r.recordProgress(cursor)
-		//nolint:contextcheck // The context of the resource ends earlier than the context of the engine.
+		//nolint:contextcheck // The resource has a context of its own, which ends when it is not watched any more.
 		changes, next, err := r.resource.informer.Next(r.resource.ctx, cursor, maxChanges)
 		r.checkInterruption()
 		switch {

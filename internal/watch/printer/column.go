@@ -154,7 +154,7 @@ func (c *Column) Resolve(cell string, object []byte, created, now time.Time) str
 	if c.Name == "Duration" && lookup(object, "status.completionTime") != nil {
 		return cell // The job has ended, so its duration does not change any more.
 	}
-	at := created // Most columns show the creation time, which needs no search in the object.
+	at := created // Most date columns show the creation time, which is known already.
 	if created.IsZero() || len(c.paths) != 1 || c.paths[0] != creationPath {
 		at = c.timestamp(printed, object, now)
 	}

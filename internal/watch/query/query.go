@@ -13,7 +13,8 @@ import (
 const (
 	maxNamespaces = 200
 	maxSelector   = 4 << 10
-	// maxTerms limits requirements, values and words of a query. Each is evaluated for every object and every change.
+	// maxTerms limits the numbers of requirements, of values and of words in a query, because each requirement, value and
+	// word is evaluated for every object and every change.
 	maxTerms = 100
 )
 

@@ -242,8 +242,8 @@ func (c *counter) series(now time.Time, counted *counts, start time.Time, source
 func (c *counter) known(s *Series, now time.Time, sources []*follower) (from, until time.Time) {
 	until = now.Add(Step)
 	for n, f := range sources {
-		// Skip the follower of the list if the list shows all objects of its namespaces. For an object of the list's kind,
-		// the namespace then suffices to decide whether the list shows the object (see isShown).
+		// The state of the list's follower does not matter if the list shows all objects of the namespaces that it selects:
+		// isShown then decides by the namespace of the object alone.
 		if n > 0 && f == c.list && f.isRead() && f.source.Filter.MatchesNamespaces() {
 			continue
 		}

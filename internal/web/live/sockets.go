@@ -64,7 +64,8 @@ type Sockets struct {
 // New returns Sockets without any open WebSocket.
 func New(deps Deps) *Sockets { return &Sockets{deps: deps} }
 
-// Wait waits until all WebSockets are closed. The end of a cluster's context closes its WebSockets.
+// Wait waits until all WebSockets are closed. It closes none: the WebSockets of a cluster close when the
+// context.Context of the cluster is canceled.
 func (s *Sockets) Wait() { s.running.Wait() }
 
 // Serve accepts the WebSocket of one browser tab, and serves it in another goroutine.

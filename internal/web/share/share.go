@@ -17,7 +17,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/authz"
 )
 
-// CookieName is the name of the guest cookie without the port; see auth.CookieNameFor.
+// CookieName is the base name of the guest cookie, to which auth.CookieNameFor adds the port of the server.
 const CookieName = "glasshouse-share"
 
 // A Share is one share link.

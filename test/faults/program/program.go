@@ -89,7 +89,8 @@ func (p *Program) MetricsAddress() string { return strings.TrimPrefix(p.metrics,
 // Log returns all output of the program so far.
 func (p *Program) Log() string { return p.out.String() }
 
-// Stop sends SIGTERM, and kills the program after the timeout. It returns an error after a kill or a failure.
+// Stop sends SIGTERM, and kills the program if it still runs after the timeout. It returns an error if the program was
+// killed, or if its exit code is not 0.
 func (p *Program) Stop(timeout time.Duration) error {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM) // An error means that the program has already ended.
 	select {

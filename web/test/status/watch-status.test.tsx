@@ -9,7 +9,7 @@ import { rendering } from "../fake-page.ts";
 import { ScopeRow } from "../../static/src/status/status-page.tsx";
 import { mount, ViewState } from "../../static/src/ui/view.tsx";
 
-// The Go tests read the same file, so that server and page show the same texts.
+// The Go tests read the file with these texts too, so that server and page show the same texts.
 interface ExpectedText {
   status: unknown;
   held: string;

@@ -70,7 +70,8 @@ func endpointSlices(s *subject.Subject, service graph.ID) (found []discovery.End
 	return found, true
 }
 
-// noSlices explains a Service without EndpointSlices by one that lacks the label with the name of the Service.
+// noSlices explains why a Service has no EndpointSlices: an EndpointSlice with a matching name lacks the label that
+// must contain the name of the Service.
 func noSlices(s *subject.Subject) *verdict.Verdict {
 	for _, n := range s.All(sliceKind, s.ID.Namespace(), neighbor.Limit) {
 		e := neighbor.Decode[discovery.EndpointSlice](n.Object)

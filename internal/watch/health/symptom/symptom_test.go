@@ -68,7 +68,7 @@ func TestFailedParts(t *testing.T) {
 	}
 }
 
-// A long text of several lines is a stack trace.
+// A long text of several lines is treated as a stack trace: only the line with the error is kept.
 func TestStackTraceIsShortened(t *testing.T) {
 	long := `Deploying app failed:\n  File \"/usr/lib/python3.11/importlib/__init__.py\", line 127, in import_module\n` +
 		`    return _bootstrap._gcd_import(name[level:], package, level)\n    raise ImportError(name, path, module)\n` +
@@ -178,7 +178,8 @@ func TestDependency(t *testing.T) {
 	}
 }
 
-// A step that is not completed is a problem if the message names an error. Waiting in a queue is no problem.
+// Some conditions report an achievement, such as DatabaseProvisioned. If such a condition is False, it is a problem
+// only if its message names an error. Waiting in a queue is no problem.
 func TestAchievements(t *testing.T) {
 	for condition, want := range map[string]bool{
 		"type: DatabaseProvisioned, message: cannot connect to the server":                   true,

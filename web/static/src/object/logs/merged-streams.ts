@@ -27,7 +27,7 @@ export interface MergedReader {
 export const nameOf = ({ pod, container }: LogTarget): string => `${pod}/${container.name}`;
 
 const batchDelay = 200; // ms between two batches of lines
-const firstBatchDelay = 1500; // ms in which all logs can start; a log that starts later is merged when it arrives
+const firstBatchDelay = 1500; // ms to wait until all logs have started; lines of later logs are merged on arrival
 
 class SourceStream implements Reader {
   state: LogState = { at: "asking", isSlow: false, since: null };
