@@ -79,7 +79,7 @@ func TestDefinedResourcesAppearAndDisappear(t *testing.T) {
 	lateSocket := dial(ctx, t, d)
 	lateSocket.Send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"test.example.com/v1/widgets","cursor":%q}`,
 		snapshot.Cursor))
-	lateSocket.UntilContains(`"type":"reset"`, "relisted")
+	lateSocket.UntilContains(`"type":"reset"`, "was restarted")
 
 	o.redefine(t,
 		widgetsDefinition(`{"name":"v1","served":false,"storage":true,"schema":`+anySchema+
