@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/json"
 
@@ -100,4 +101,11 @@ func Conditions(o Object, status metav1.ConditionStatus) (conditions []metav1.Co
 		}
 	}
 	return conditions
+}
+
+// IsReady reports whether the condition Ready of a pod is True.
+func IsReady(p *corev1.Pod) bool {
+	return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
 }

@@ -104,10 +104,7 @@ func protectedPod(s *subject.Subject, n *neighbor.Neighbor, p *corev1.Pod) *verd
 // blocks reports whether a budget permits no eviction of a pod. A pod that is not ready can have fewer restrictions.
 func blocks(o *policy.PodDisruptionBudget, p *corev1.Pod) bool {
 	unhealthy := o.Spec.UnhealthyPodEvictionPolicy
-	isReady := slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
-	})
-	isFree := !isReady && (o.Status.CurrentHealthy >= o.Status.DesiredHealthy ||
+	isFree := !neighbor.IsReady(p) && (o.Status.CurrentHealthy >= o.Status.DesiredHealthy ||
 		unhealthy != nil && *unhealthy == policy.AlwaysAllow)
 	return p.Status.Phase == corev1.PodRunning && o.Status.ExpectedPods > 0 && o.Status.DisruptionsAllowed == 0 && !isFree
 }

@@ -3,7 +3,6 @@ package traffic
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -62,7 +61,7 @@ func answers(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 	isStarting := false
 	for n := range pods {
 		p := neighbor.Decode[corev1.Pod](pods[n].Object)
-		if isReady(&p) {
+		if neighbor.IsReady(&p) {
 			ready = append(ready, p)
 			continue
 		}
@@ -88,12 +87,6 @@ func answers(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 	}
 	return s.Explain(severity, "NoReadyPods", sentence, &verdict.Cause{
 		Object: neighbor.ObjectOf(&unready[0]), Sentence: unready[0].Object.Verdict().Unpack().Sentence,
-	})
-}
-
-func isReady(p *corev1.Pod) bool {
-	return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
 	})
 }
 
