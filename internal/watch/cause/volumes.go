@@ -95,7 +95,7 @@ func notResizedClaim(s *subject.Subject, o *corev1.PersistentVolumeClaim) *verdi
 		return nil
 	}
 	since := o.Status.Conditions[at].LastTransitionTime.Time
-	if since.IsZero() || s.Now().Before(since.Add(subject.SettleTime)) {
+	if since.IsZero() || !subject.HasPassed(s, since.Add(subject.SettleTime)) {
 		return nil
 	}
 	for _, n := range usersOf(s) {

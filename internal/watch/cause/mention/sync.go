@@ -59,7 +59,7 @@ func RunningSync(s *subject.Subject) *verdict.Verdict {
 	if worst := s.Worst(awaited); worst != nil {
 		return s.Inherit(worst, verdict.Degraded, effect+worst.String()+": ")
 	}
-	switch isSlow := !s.Now().Before(operation.StartedAt.Add(subject.SettleTime)); {
+	switch isSlow := subject.HasPassed(s, operation.StartedAt.Add(subject.SettleTime)); {
 	case !isSlow:
 	case deleted != nil:
 		v := s.ReportMissing(deleted, verdict.Degraded)
