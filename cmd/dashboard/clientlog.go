@@ -6,15 +6,19 @@ import (
 	"log/slog"
 )
 
-// clientLog logs canceled requests of client-go at debug level. They are not errors: the browser that needed them has
-// disconnected.
+// clientLog lowers the level of requests of client-go that this program interrupted. They are not errors of client-go:
+// either the browser that needed them has disconnected (debug), or a time limit of this program has expired (warning).
+// Whoever made the request returns an error in both cases.
 type clientLog struct{ slog.Handler }
 
-// Handle passes a record to the wrapped handler. If the record is about a canceled request, its level becomes debug.
+// Handle passes a record to the wrapped handler. If the record is about an interrupted request, it lowers its level.
 func (c clientLog) Handle(ctx context.Context, record slog.Record) error {
 	record.Attrs(func(attr slog.Attr) bool {
-		if err, ok := attr.Value.Any().(error); ok && errors.Is(err, context.Canceled) {
-			record.Level = slog.LevelDebug
+		switch err, _ := attr.Value.Any().(error); {
+		case errors.Is(err, context.Canceled):
+			record.Level = min(record.Level, slog.LevelDebug)
+		case errors.Is(err, context.DeadlineExceeded):
+			record.Level = min(record.Level, slog.LevelWarn)
 		}
 		return true
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -113,15 +114,16 @@ func TestUnverifiedCertificatesAreWarnedAbout(t *testing.T) {
 	)
 }
 
-// client-go logs canceled requests as errors, but the program logs them at debug level.
-func TestCanceledRequestsAreNotErrors(t *testing.T) {
+// client-go logs interrupted requests as errors, but the program logs them at debug level or as warnings.
+func TestInterruptedRequestsAreNotErrors(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		err  error
 		want string
 	}{
 		{"canceled", fmt.Errorf("read a body: %w", context.Canceled), ""},
-		{"another error", context.DeadlineExceeded, "level=ERROR"},
+		{"time limit", fmt.Errorf("read a body: %w", context.DeadlineExceeded), "level=WARN"},
+		{"another error", io.ErrUnexpectedEOF, "level=ERROR"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var out strings.Builder
