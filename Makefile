@@ -11,7 +11,7 @@ export CGO_ENABLED ?= 0
 export GOFLAGS ?= -trimpath
 # The race detector needs a C compiler. Without one, the tests run without it. With it they take minutes, and on a busy
 # machine many, so the timeout is 30 minutes.
-RACE := $(shell command -v gcc >/dev/null 2>&1 && echo CGO_ENABLED=1 go test -race -timeout 30m || echo go test -timeout 30m)
+RACE := $(shell command -v gcc >/dev/null 2>&1 && echo -race)
 LINT := go tool -modfile=$(CURDIR)/internal/tools/go.mod golangci-lint
 
 .DEFAULT_GOAL := help
@@ -76,15 +76,15 @@ unit: ## Run the unit tests of Go: no cluster, no browser, no npm.
 	cd test/argocd && go test ./...
 
 test: build web/node_modules/.package-lock.json ## Run all tests: unit, cluster, browser, faults, incidents.
-	$(RACE) ./...
-	cd deploy/demo && go test ./...
-	cd test/deploy && go test ./...
-	cd test/argocd && go test -v ./...
+	$(if $(RACE),CGO_ENABLED=1) .ci/go-test . ./... $(RACE) -timeout 30m
+	.ci/go-test deploy/demo ./...
+	.ci/go-test test/deploy ./...
+	.ci/go-test test/argocd ./...
 	npm --prefix web test
 	.ci/packages chromium firefox-esr nginx openssl buildah
 	deploy/demo/build.sh .demo/bin/demo
 	.ci/on-demo .ci/cluster-tests
-	.ci/on-demo env DASHBOARD=$(CURDIR)/bin/dashboard go -C test/incidents test -count=1 -timeout 5m -v .
+	.ci/on-demo env DASHBOARD=$(CURDIR)/bin/dashboard .ci/go-test test/incidents . -count=1 -timeout 5m
 
 attack: build ## Run all attacks on the built program: BASELINE= a second program to compare with
 	deploy/demo/build.sh .demo/bin/demo
