@@ -8,7 +8,7 @@ import (
 
 // clientLog lowers the level of requests of client-go that this program interrupted. They are not errors of client-go:
 // either the browser that needed them has disconnected (debug), or a time limit of this program has expired (warning).
-// Whoever made the request returns an error in both cases.
+// The caller returns an error to the viewer in both cases.
 type clientLog struct{ slog.Handler }
 
 // Handle passes a record to the wrapped handler. If the record is about an interrupted request, it lowers its level.
