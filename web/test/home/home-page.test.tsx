@@ -162,6 +162,15 @@ void test("a guest gets links only to shared objects", () => {
   assert.doesNotMatch(p.body.textContent ?? "", /MiB|KiB/, "the memory use is not shared");
 });
 
+void test("the strip shows quotas in readable units", () => {
+  const p = start();
+  const quota = { name: "small", resource: "requests.cpu", used: "11580m", hard: "80", percent: 14 };
+  p.send({ type: "overview", ...overview, summary: { quotas: [quota], apiServer: {} } });
+  const fact = p.body.querySelectorAll("div").find((e) => e.getAttribute("title")?.startsWith("ResourceQuota small"));
+  assert.equal(fact?.textContent?.trim(), "requests.cpu 11.6 cores of 80 cores (14%)");
+  assert.equal(fact?.getAttribute("title"), "ResourceQuota small: 11580m of 80 used");
+});
+
 void test("the strip shows the version of the API server, and whether it responds", () => {
   const p = start();
   const shown = (apiServer: object): (string | null | undefined)[] => {

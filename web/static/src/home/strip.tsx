@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { formatInteger } from "../text/format.ts";
+import { quantityText } from "../text/quantity.ts";
 import type { Amount, Overview, Quota } from "../net/overview.ts";
 import { TimedText } from "../ui/view.tsx";
 import { bytesOf, hasEvents, percent, plural, podsText, shortNumber } from "./home-text.ts";
@@ -118,7 +119,7 @@ const QuotaFact = ({ quota: q }: { quota: Quota }) => (
     tone={q.percent > 100 ? "bad" : q.percent >= 90 ? "warn" : ""}
     title={`ResourceQuota ${q.name}: ${q.used} of ${q.hard} used`}
   >
-    {`${q.used} of ${q.hard} (${q.percent}%)`}
+    {`${quantityText(q.resource, q.used)} of ${quantityText(q.resource, q.hard)} (${q.percent}%)`}
     <Meter value={q.percent} />
   </Fact>
 );

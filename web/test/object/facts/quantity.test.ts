@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formatAgesInSentence } from "../../../static/src/text/age.ts";
-import { amount, bytes, quantity } from "../../../static/src/object/facts/quantity.ts";
+import { bytes } from "../../../static/src/text/quantity.ts";
+import { amount, quantity } from "../../../static/src/object/facts/quantity.ts";
 
 for (const [raw, want] of [
   ["100m", 0.1],

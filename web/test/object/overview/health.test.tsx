@@ -38,6 +38,13 @@ void test("the verdict replaces the summary of the health", () => {
   assert.match(part.textContent, /Failed\s+container app: CrashLoopBackOff\s+2 replicas updated/);
 });
 
+void test("a sentence that begins with the severity does not repeat it", () => {
+  const { part, element } = rendering();
+  const verdict = { severity: "failed", reason: "Evicted", sentence: "Failed: Evicted: out of memory" } as const;
+  mount(element, <HealthView health={null} verdict={verdict} isDeleted={false} />);
+  assert.equal(part.textContent.replace(/\s+/g, " ").trim(), "Failed Evicted: out of memory");
+});
+
 void test("the cause does not repeat the sentence of the verdict", () => {
   const { part, element } = rendering();
   const sentence = "Container app: CrashLoopBackOff";

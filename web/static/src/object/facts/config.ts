@@ -1,6 +1,7 @@
 import { formatInteger } from "../../text/format.ts";
 import { fact, absentPiece, piece, section, type Fact, type Section } from "./fact.ts";
-import { bytes, sizeOf } from "./quantity.ts";
+import { sizeOf } from "./quantity.ts";
+import { bytes } from "../../text/quantity.ts";
 import { valueAt, members, text } from "./read.ts";
 
 const maxInlineLength = 80; // characters; a longer value is shown only on request

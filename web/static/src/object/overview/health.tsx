@@ -43,7 +43,8 @@ export function HealthView({ health, verdict, isDeleted, cause = null, chain = [
     <div class="health" data-health={severity} title={verdict?.reason || undefined}>
       <span class="mark" aria-hidden="true" />
       <p ref={summary}>
-        <strong aria-live="polite">{labels[severity]}</strong> <span class="why">{reason}</span>
+        <strong aria-live="polite">{labels[severity]}</strong>{" "}
+        <span class="why">{withoutPrefix(reason, `${labels[severity]}: `)}</span>
       </p>
       {hasChain && <Chain hops={chain} />}
       {!isDeleted && (namedCause !== null || previousLog !== null) && (
@@ -57,6 +58,9 @@ export function HealthView({ health, verdict, isDeleted, cause = null, chain = [
     </div>
   );
 }
+
+// Some sentences begin with the severity, such as "Failed: Evicted".
+const withoutPrefix = (s: string, prefix: string): string => (s.startsWith(prefix) ? s.slice(prefix.length) : s);
 
 interface CauseProps {
   cause: Cause | null;

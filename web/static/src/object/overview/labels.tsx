@@ -1,5 +1,6 @@
 import { useHighlight } from "../../ui/view.tsx";
-import { bytes, sizeOf } from "../facts/quantity.ts";
+import { sizeOf } from "../facts/quantity.ts";
+import { bytes } from "../../text/quantity.ts";
 import type { Pair } from "../facts/meta.ts";
 import { formatView, defaultView } from "../../model/view.ts";
 import { Heading } from "./fact-view.tsx";
