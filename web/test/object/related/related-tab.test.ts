@@ -182,6 +182,18 @@ void test("the focus moves from a card of several pods to the first of these pod
   assert.deepEqual([cardIds(e), focusedId()], [["rs", ...podNames], "pod-0"]);
 });
 
+void test("opened pods scale the graph to fit again", async () => {
+  const e = await openGraph(...ownedPods);
+  const scale = (): string | undefined =>
+    /scale\((.*)\)/.exec((e.querySelector(".graph-content") as Part).style["transform"] as string)?.[1];
+  const first = scale();
+  (e.find("class", "graph") as Part).dispatch("keydown", { key: "+" });
+  assert.ok(scale() !== first);
+  (e.querySelector('[data-id="rs+pods"]') as Part).dispatch("click", { button: 0, detail: 1 });
+  await nextTask();
+  assert.equal(scale(), first);
+});
+
 void test("a button groups opened pods again, and moves the focus to their card", async () => {
   const e = await openGraph(...ownedPods);
   const button = (): Part | null => e.querySelector(".related-bar .group-again");

@@ -53,8 +53,8 @@ export class GraphView {
   }
 
   /**
-   * Draws a graph. The first drawing is scaled to show the entire graph, if it stays legible. If the parameter `wanted`
-   * is not empty, the first of these nodes receives the focus. Otherwise, the focus stays.
+   * Draws a graph. The first drawing is scaled to show the entire graph, if it stays legible. If the graph contains
+   * nodes of the parameter `wanted`, the drawing is scaled again, and the first of them receives the focus.
    */
   draw(graph: Graph, layout: GraphLayout, inPanel: boolean, wanted: readonly string[] = []): void {
     const before = this.layout;
@@ -75,9 +75,9 @@ export class GraphView {
     }
     this.drawLines(layout);
     this.panZoom.show(layout.width, layout.height, this.lines, ...this.cards.values(), this.labels);
-    const selfPosition = layout.nodes.get(this.selfId) ?? { x: 0, y: 0 };
-    if (before === null) this.panZoom.fit(selfPosition);
     const first = [...this.cards.keys()].find((id) => wanted.includes(id));
+    if (before === null || first !== undefined)
+      this.panZoom.fit(layout.nodes.get(first ?? this.selfId) ?? { x: 0, y: 0 });
     if (first !== undefined) this.focus(first);
     else if (hadFocus && focused !== null) this.focus(focused);
   }
