@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -197,6 +198,13 @@ func TestRatesOfControllers(t *testing.T) {
 				t.Errorf("%s: got %s and %s, want %d and %d",
 					name, sumOf(got.Restarts), sumOf(got.Warnings), test.restarts, test.warnings)
 			}
+		}
+		// The Deployments decide which pods are counted, so stale Deployments make the counts stale.
+		server.Refuse(deployments, "", http.StatusServiceUnavailable, "ServiceUnavailable")
+		server.EndWatches(deployments)
+		advance(time.Minute)
+		if got := latest(t, all); got.Restarts.State != status.Stale || got.Warnings.State != status.Stale {
+			t.Errorf("stale Deployments: got restarts %s, warnings %s", got.Restarts.State, got.Warnings.State)
 		}
 	})
 }

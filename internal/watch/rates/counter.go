@@ -242,9 +242,9 @@ func (c *counter) series(now time.Time, counted *counts, start time.Time, source
 func (c *counter) known(s *Series, now time.Time, sources []*follower) (from, until time.Time) {
 	until = now.Add(Step)
 	for n, f := range sources {
-		// The state of the list's follower does not matter if the list shows all objects of the namespaces that it selects:
-		// isShown then decides by the namespace of the object alone.
-		if n > 0 && f == c.list && f.isRead() && f.source.Filter.MatchesNamespaces() {
+		// The state of the list's follower does not matter if isShown decides by the namespace of an object alone: if the
+		// list shows all objects of the namespaces that it selects, and no counted pod needs its owner.
+		if n > 0 && f == c.list && f.isRead() && !f.keepsLeft {
 			continue
 		}
 		state := f.source.state()

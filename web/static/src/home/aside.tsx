@@ -104,7 +104,7 @@ export function WatchedResources({ watched }: { watched: readonly Watched[] }) {
     <section class="watched" aria-labelledby="watched-heading">
       <h2 id="watched-heading">
         Watched resources{" "}
-        <span class="count">
+        <span class="count" title={showsBytes ? "Memory of the cached objects, without their changes" : undefined}>
           {[
             plural(watched.length, "type"),
             ...(objects > 0 ? [plural(objects, "object")] : []),
