@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { browse, newPage, openLive, row, table } from "./browser.mjs";
 import { configMap, create, namespace, patch, remove } from "./cluster.mjs";
@@ -41,7 +42,18 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     assert.equal(new URL(page.url()).searchParams.get("tab"), "yaml");
     await panel(page).locator('.status[data-state="live"]').waitFor({ state: "attached" });
     assert.ok(await panel(page).locator(".status").isHidden(), "only the header shows Live");
-    await panel(page).locator(".title").getByRole("link", { name: "Compare with" }).waitFor();
+    await panel(page).getByRole("button", { name: "Actions" }).click();
+    assert.deepEqual(await page.getByRole("menuitem").allTextContents(), [
+      "Copy name",
+      "Copy kubectl command",
+      "Copy YAML",
+      "Download YAML",
+      "Compare with…",
+    ]);
+    const download = page.waitForEvent("download");
+    await page.getByRole("menuitem", { name: "Download YAML" }).click();
+    assert.equal((await download).suggestedFilename(), `configmaps-${ns}-a-2.yaml`);
+    assert.match(readFileSync(await (await download).path(), "utf8"), /^apiVersion: v1\n.*\n {2}name: a-2\n/s);
     assert.equal(await page.locator("#panel .line[data-changed]").count(), 0, "nothing has changed yet");
 
     await patch(`${where}/a-2`, { metadata: { labels: { colour: "green" } } }, { manager: "e2e-painter" });

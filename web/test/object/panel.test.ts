@@ -95,7 +95,7 @@ void test("the title names the state of an object only while it is not live, and
     assert.equal(state(), "Stale");
     const title = root.find("class", "bar title") as Part;
     assert.equal(title.find("class", "status")?.dataset["state"], "warn");
-    assert.equal(title.find("class", "compare-link")?.textContent, "Compare with…");
+    assert.equal(title.find("class", "icon object-menu")?.getAttribute("aria-haspopup"), "menu");
     assert.equal(root.find("class", "bar object-status"), undefined);
   } finally {
     panel.close();

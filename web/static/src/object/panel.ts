@@ -62,14 +62,15 @@ export class Panel {
     );
     this.tabStrip.addEventListener("keydown", (e) => this.moveFocus(e));
     const tabRow = h("div", { class: "tab-row" }, this.tabStrip, this.lastChangeElement);
-    const compareLink = h("a", { class: "compare-link", href: compareHref(kind.ref, name) }, "Compare with…");
-    const links = sharedParts() === null ? [compareLink] : []; // guests cannot compare
     if (isFullPage) {
-      byId("asof").before(...links);
+      // Guests cannot compare.
+      if (sharedParts() === null)
+        byId("asof").before(h("a", { class: "compare-link", href: compareHref(kind.ref, name) }, "Compare with…"));
+      byId("asof").before(this.menuButton());
       tabRow.append(this.reloads);
       root.prepend(tabRow, this.banner);
     } else {
-      root.replaceChildren(this.title(links), tabRow, this.banner);
+      root.replaceChildren(this.title(), tabRow, this.banner);
       this.attachBody();
     }
     this.store = new ObjectStore(host.live, host.now, kind.ref, name, () => this.schedule(), showReloadToast);
@@ -78,7 +79,16 @@ export class Panel {
     this.draw();
   }
 
-  private title(links: readonly HTMLElement[]): HTMLElement {
+  private menuButton(): HTMLElement {
+    const attributes = { "aria-label": "Actions", title: "Actions", "aria-haspopup": "menu" };
+    const button = h("button", { type: "button", class: "icon object-menu", ...attributes }, "⋯");
+    button.addEventListener("click", () => {
+      void import("./object-menu.ts").then((m) => m.openObjectMenu(this.host, () => this.store.object, button));
+    });
+    return button;
+  }
+
+  private title(): HTMLElement {
     const { kind, name } = this.host;
     const text = name.ns === "" ? name.name : `${name.ns}/${name.name}`;
     const button = h(
@@ -95,8 +105,8 @@ export class Panel {
       h("h2", { title: text }, text),
       this.statusElement,
       h("span", { class: "spring" }),
-      ...links,
       page,
+      this.menuButton(),
       button,
     );
   }

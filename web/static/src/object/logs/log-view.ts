@@ -4,6 +4,7 @@
 import { copyText } from "../../ui/clipboard.ts";
 import { h, setText } from "../../ui/dom.ts";
 import { formatInteger } from "../../text/format.ts";
+import { saveFile } from "../save-file.ts";
 import type { TabHost } from "../tab.ts";
 import { Bar, type MergedBarOptions } from "./bar.tsx";
 import { LogBuffer } from "./buffer.ts";
@@ -167,14 +168,8 @@ export class LogView {
   }
 
   private download(): void {
-    const url = URL.createObjectURL(
-      new Blob([this.buffer.text(this.bar.showsTimes)], { type: "text/plain;charset=utf-8" }),
-    );
-    h("a", {
-      href: url,
-      download: `${this.actions.fileName()}${this.bar.choice.previous ? "-previous" : ""}.log`,
-    }).click();
-    setTimeout(() => URL.revokeObjectURL(url), 1000);
+    const name = `${this.actions.fileName()}${this.bar.choice.previous ? "-previous" : ""}.log`;
+    saveFile(name, this.buffer.text(this.bar.showsTimes));
   }
 
   private key(e: KeyboardEvent): void {
