@@ -73,7 +73,7 @@ func showsPicker(f Layout) bool {
 	return f.Guest == nil || !f.Guest.SingleObject && kinds > 1
 }
 
-// expiryText returns the end time of a share link in UTC. The script replaces it by local time.
+// expiryText returns the time in UTC at which a share link ends. With JavaScript, the page shows local time instead.
 func expiryText(until string) string {
 	at, err := time.Parse(time.RFC3339, until)
 	if err != nil {
@@ -97,7 +97,7 @@ func tokenCommand(audience string) string {
 	return command
 }
 
-// readText returns the result of stateText, or "" if the page's problem already explains the unknown state.
+// readText returns the result of stateText. If the state is unknown, but p already explains why, it returns "".
 func readText(s State, readAt string, p *Problem) string {
 	if p != nil && s.State == "" {
 		return ""
@@ -105,7 +105,7 @@ func readText(s State, readAt string, p *Problem) string {
 	return stateText(s, readAt)
 }
 
-// stateText describes the data on a page without a script, which does not update.
+// stateText describes how current the data is on a page without JavaScript, which does not update by itself.
 func stateText(s State, readAt string) string {
 	switch s.State {
 	case "syncing":

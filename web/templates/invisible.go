@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxMarked is the maximum number of marked places in one text, and of listed code points for one place.
+// maxMarked limits the pieces with invisible characters that are shown in a text, and the code points shown per piece.
 const maxMarked = 32
 
 // piece is a completely visible or completely invisible part of a text. Only invisible pieces have codePoints.
@@ -15,8 +15,8 @@ type piece struct {
 	isInvisible      bool
 }
 
-// splitInvisible splits a text into visible and invisible pieces. A limit prevents unlimited markup for hostile
-// texts.
+// splitInvisible splits a text into visible and invisible pieces. Text beyond the limit is one piece, because a hostile
+// text could otherwise lead to a very large page.
 func splitInvisible(s string) (out []piece) {
 	for s != "" {
 		if len(out) == 2*maxMarked {

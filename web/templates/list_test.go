@@ -76,8 +76,8 @@ func podList() templates.List {
 
 var update = flag.Bool("update", false, "rewrite testdata")
 
-// web/test/list/row.test.ts and web/test/status/watch-status.test.tsx compare the script's rows with the same files
-// in testdata.
+// TestRowsMatchTheScript compares rendered rows with files in testdata. Tests of the script in
+// web/test/list/row.test.ts and web/test/status/watch-status.test.tsx compare its rows with the same files.
 func TestRowsMatchTheScript(t *testing.T) {
 	cells := []templates.Cell{{Text: "3", Wire: "3"}, {Text: "4s ago", Wire: "2026-11-21T10:04:56Z ago"}}
 	scope := templates.Scope{
@@ -467,8 +467,8 @@ func TestTextIsEscaped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			html := render(t, page)
-			// In quoted attribute values, the hostile text has no effect. For this reason, the search omits these
-			// values.
+			// Hostile text in a quoted attribute value has no effect, so remove these values before the search for inline
+			// scripts and styles.
 			withoutAttributes := regexp.MustCompile(`"[^"]*"`).ReplaceAllString(html, `""`)
 			if match := inline.FindString(withoutAttributes); match != "" {
 				t.Errorf("the page contains %q", match)
@@ -613,7 +613,7 @@ func TestObjectPageLinksToCompare(t *testing.T) {
 	}
 }
 
-// A guest's status page has no rows, but does not claim that nothing is watched.
+// A guest may not see the watched resources, so the page has no rows. It must not state that nothing is watched.
 func TestGuestStatusPageHasNoRows(t *testing.T) {
 	page := templates.Status{Memory: "0 B cached, no limit"}
 	if got := render(t, templates.StatusPage(page)); !strings.Contains(got, "Nothing is watched") ||

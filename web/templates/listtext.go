@@ -8,8 +8,8 @@ import (
 
 func isWide(q Query) bool { return len(q.Columns) == 1 && q.Columns[0] == "wide" }
 
-// isShown reports whether the page shows a column. If the query names no columns, only columns with priority 0 are
-// shown.
+// isShown reports whether the page shows a column. Without chosen columns, it shows those with priority 0, as kubectl
+// does without -o wide.
 func isShown(c Column, q Query) bool {
 	if len(q.Columns) == 0 || isWide(q) {
 		return isWide(q) || c.Priority <= 0
@@ -44,8 +44,8 @@ func isNumber(c Column) bool {
 	return c.Relative
 }
 
-// linkColumn returns the index of the column whose cells link to the objects: "Name", or else the first shown column
-// without times, or else the first shown column. It returns -1 if no column is shown.
+// linkColumn returns the index of the column whose cells link to the objects. It is the first of these that exists: the
+// column "Name", the first shown column without times, the first shown column. Without shown columns, it is -1.
 func linkColumn(columns []Column, q Query) int {
 	first := -1
 	for i, c := range columns {
@@ -226,7 +226,7 @@ func emptyNote(l List) Problem {
 			next[0].Text = "Choose a namespace that you can read, " +
 				"or ask your cluster admin for list and watch access."
 		}
-		if len(l.Query.Namespaces) > 0 { // Without chosen namespaces, the list already contains all permitted ones.
+		if len(l.Query.Namespaces) > 0 { // If no namespaces are chosen, the list already shows all permitted ones.
 			next = []Link{
 				{Text: "Ask your cluster admin for list and watch access, or"},
 				{Text: "Show " + resource + " in all namespaces where you can list them", Href: l.Href},

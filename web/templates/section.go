@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// sections returns the order of the resource picker, also for /api/v1/resources. Each resource is written as
-// "resource.group". The page shows rare resources only on request.
+// sections returns the resources of each section of the resource picker, in order, as "resource.group". The page shows
+// rare ones only under "More". /api/v1/resources has the same order.
 func sections() []struct{ name, resources, rare string } {
 	return []struct{ name, resources, rare string }{
 		{
@@ -89,10 +89,10 @@ func (s Sections) Section(group, resource string) string {
 	return group
 }
 
-// IsRare reports whether few users open a resource. Custom resources are not rare.
+// IsRare reports whether a built-in resource is rarely used, so that the page shows it only under "More".
 func (s Sections) IsRare(group, resource string) bool { return s.positions[resource+"."+group].isRare }
 
-// Compare orders resources as on the page: built-in ones are first. The results are those of cmp.Compare.
+// Compare orders resources as the resource picker does: built-in ones first. It returns -1, 0 or 1, like cmp.Compare.
 func (s Sections) Compare(groupA, resourceA, groupB, resourceB string) int {
 	a, okA := s.positions[resourceA+"."+groupA]
 	b, okB := s.positions[resourceB+"."+groupB]
@@ -107,7 +107,7 @@ func (s Sections) Compare(groupA, resourceA, groupB, resourceB string) int {
 	return cmp.Or(strings.Compare(groupA, groupB), strings.Compare(resourceA, resourceB))
 }
 
-// Groups sorts resources into groups. The map problems adds an empty group for each API group with failed discovery.
+// Groups sorts kinds into groups. It adds an empty group for each API group in problems, whose discovery failed.
 func (s Sections) Groups(kinds []Kind, problems map[string]string) []Group {
 	kinds = slices.Clone(kinds)
 	slices.SortFunc(kinds, func(a, b Kind) int { return s.Compare(a.Group, a.Resource, b.Group, b.Resource) })

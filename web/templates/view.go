@@ -93,10 +93,10 @@ type Query struct {
 	Q          string
 	Labels     string
 	Sort       string   // column name in lower case; a leading "-" reverses the order
-	Columns    []string // in lower case; empty: default columns; "wide": all
+	Columns    []string // names in lower case; empty: default columns; only "wide": all columns
 }
 
-// Column is one column of the API server's Table. List.Columns keeps the order of the Table.
+// Column is one column of the Table that the API server returned. List.Columns has the columns in the Table's order.
 type Column struct {
 	Name     string
 	Type     string // data type of the cells in the Table, such as "integer"
@@ -108,7 +108,7 @@ type Column struct {
 // Cell is one cell of a row.
 type Cell struct {
 	Text string // such as "4m", "3 (5m ago)" or "Running"
-	Wire string // the field Text with times in RFC 3339, for the script; empty in columns without ages
+	Wire string // Text with timestamps (RFC 3339) in place of ages, for the script; empty in columns without ages
 }
 
 // Row is one object in a table. len(Cells) equals len(List.Columns).
@@ -135,13 +135,13 @@ type List struct {
 	SortNamespace   string
 	SortSeverity    string
 	Rows            []Row
-	From            int // number of rows before the first row of the page
+	From            int // number of rows on earlier pages
 	Previous        string
 	Next            string
 	Total           *int     // number of all matching rows; nil: unknown
-	Limit           int      // maximum number of rows of a list that the script loads completely, not in parts
+	Limit           int      // number of rows; the script loads only parts of a longer list
 	At              string   // time of the read, RFC 3339
-	Namespaces      []string // suggestions in the filter form
+	Namespaces      []string // namespaces that the filter form suggests
 	NamespacesState State    // how current the suggestions in Namespaces are
 	State           State
 	Query           Query
@@ -208,12 +208,12 @@ type Status struct {
 	Scopes []Scope
 }
 
-// Scope is one row of the status page. Its field Cells begins after the state column.
+// Scope is one row of the status page, about one watch. Cells are the cells after the column with the state.
 type Scope struct {
 	Href     string
 	Resource string
 	Group    string
-	Scope    string // "all", a namespace, or a field selector
+	Scope    string // what is watched: "all", a namespace, or a field selector
 	State    string
 	Status   Cell
 	Reason   string
@@ -256,15 +256,15 @@ type Home struct {
 	Name       string // "Home", or the namespace
 	Href       string // route of this page, such as "/ns/shop"
 	AllHref    string // route of the page of all namespaces; empty if it is this page
-	Limited    bool   // whether the start page is limited to one namespace
+	Limited    bool   // whether the start page shows only one namespace
 	Namespaces []string
 	Q          string
 	Failed     int
 	At         string // time of the read, RFC 3339
-	Known      bool   // whether Findings is known
+	Known      bool   // whether the problems of the cluster are known; false: Total and Findings are empty
 	Total      int    // number of all findings; the page can show fewer
 	Findings   []Finding
-	Unexamined []string // sentences on what the findings do not include
+	Unexamined []string // sentences about what was not examined for problems
 	Empty      Empty    // shown if there are no findings
 }
 

@@ -37,7 +37,7 @@ for (const [scheme, i] of [
 ] as const) {
   void test(`code has enough contrast on all backgrounds, ${scheme}`, () =>
     checkContrast(["code-key", "code-string", "code-value"], ["bg", "flash", "hover", "found", "selected"], i));
-  // These colors appear in cells, whose background changes after a change (flash), and in counts on the page (bg).
+  // Text colors in cells and counts, and the backgrounds behind them, such as "flash" (a changed cell).
   void test(`texts have enough contrast on all backgrounds of rows, ${scheme}`, () =>
     checkContrast(
       ["text", "muted", "accent", "live", "bad", "warn", "progress"],

@@ -132,7 +132,7 @@ export const element = (id: string): Part => {
   return found;
 };
 
-/** Connects the page, and returns a function that sends a message to the subscription for a resource. */
+/** Opens the page's connection. Returns a function that sends a message to the page's subscription for a resource. */
 export function connect(services: PageServices): (resource: string, message: object) => void {
   services.connect();
   browser.socket.accept();

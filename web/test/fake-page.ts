@@ -55,7 +55,7 @@ export class Part {
   clientWidth = 100;
   scrollHeight = 100;
   offsetHeight = 18;
-  open = false; // whether a dialog or popover is open
+  open = false; // whether this element is an open dialog or popover
   private returnFocusTo: Part | null = null;
   constructor(readonly localName = "") {}
   get children(): Part[] {
@@ -290,7 +290,7 @@ const documentListeners = (type: string): DocumentListener[] => listenersOfDocum
 const escapeHTML = (text: string): string =>
   text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&#34;").replace(/'/g, "&#39;");
 
-/** Returns one element with two types: a Part for the test, and an Element for the view that the test renders. */
+/** Returns one element twice: as a Part for checks of the test, and as an Element to render a view into. */
 export function rendering(): { part: Part; element: Element } {
   const part = new Part("main");
   return { part, element: part as unknown as Element };
@@ -306,10 +306,10 @@ export function frame(): void {
 
 class Sizes {
   observe(): void {
-    /* In tests, sizes never change. */
+    /* Does nothing, because sizes never change in tests. */
   }
   disconnect(): void {
-    /* In tests, sizes never change. */
+    /* Does nothing, because sizes never change in tests. */
   }
 }
 

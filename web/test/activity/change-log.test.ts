@@ -189,7 +189,7 @@ void test("each timestamp is parsed once, regardless of the size of the log", ()
   const kinds = Array.from({ length: 20 }, (_, i) => kind(`k${i}`));
   for (const k of kinds) h.addResource(k, t, []);
   const all = Array.from({ length: 3000 }, (_, i) => phase(String(i), "1"));
-  // Each resource sends small batches, so a change can arrive after changes that are up to one second newer.
+  // The batches of the resources overlap in time, so a change can arrive after changes that are up to 1 s newer.
   const batches = Array.from({ length: 30 }, (_, round) =>
     kinds.map((k, i) => ({
       k,

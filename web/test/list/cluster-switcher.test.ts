@@ -7,7 +7,7 @@ import { browser, element, openPage } from "../fake-app.ts";
 import { ClusterSwitcher } from "../../static/src/list/cluster-switcher.ts";
 import { Contexts } from "../../static/src/net/contexts.ts";
 
-const after = setTimeout; // the real one, because openPage replaces the global setTimeout
+const after = setTimeout; // the original setTimeout; openPage replaces the global one
 const settled = (): Promise<void> => new Promise((done) => after(done));
 
 function start(hasPopover: boolean) {

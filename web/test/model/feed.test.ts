@@ -191,7 +191,7 @@ void test("a digest is checked in slices against the rows at its arrival", () =>
     for (let run = s.later.shift(); run !== undefined; run = s.later.shift()) run();
     assert.deepEqual([s.words(), s.live.reloadCount], ["Live", 0]);
 
-    // The digest starts a comparison of rows with the server. The new snapshot below cancels this comparison.
+    // The digest starts a check of the rows against the server. The new snapshot below cancels this check.
     s.receive({ type: "digest", cursor: "c2", count: many.length - 1, digest: want });
     s.receive({ type: "reset", reason: "listed again" });
     snapshot(s, "c3", ...many);

@@ -65,8 +65,8 @@ for (let seed = 1; seed <= 30; seed++) {
     let uid = 0;
     const words = ["Running", "Pending", "Failed"];
     const cells = (name: string): Cell[] => [name, words[pick(3)] as string, pick(12), at(pick(100))];
-    // The order "auto" depends on whether any object failed. With odd seeds, failed objects are rare, so this order
-    // changes.
+    // The order "auto" is by severity only while an object is failed. With odd seeds, failed objects are rare, so both
+    // orders occur.
     const verdict = (): Verdict =>
       verdictOf(severities[seed % 2 === 0 || pick(60) === 0 ? pick(5) : pick(4)] as Severity);
     const make = (): Row => {
@@ -127,7 +127,7 @@ for (let seed = 1; seed <= 30; seed++) {
       if (action === 1)
         rows.setFilter((q = ["", "web-1", "running", "ns2/web", "is:failing", "none of it"][pick(6)] as string));
       if (action === 2) fill();
-      // Do not read the rows after each change, because a hidden tab does not read them either.
+      // Read the rows only after some changes: a hidden tab does not read them either, so changes accumulate.
       if (pick(3) > 0) assert.deepEqual(seen(rows), expected(model, sort, q));
       assert.equal(rows.total, model.size);
     }
@@ -218,7 +218,7 @@ void test("a frozen order stays, and reports the pending changes", () => {
     rows.visible().map((e) => e.name),
     ["d", "c", "a"],
   );
-  // A row that was added and then deleted, or deleted and then added, is not counted.
+  // pendingText does not count rows that were both added and deleted during the freeze, in either order.
   rows.apply(
     events([
       { op: "delete", ns: "a", name: "d" },

@@ -61,8 +61,8 @@ class Server {
       }),
     );
   }
-  // Sends the changes as events. Rows that keep their relative order stay. Others are removed from last to first, and
-  // inserted from first to last.
+  // Sends the changes as events. Rows in unchanged relative order get no event. All other rows are first removed, from
+  // the last to the first, and then inserted, from the first to the last.
   sendChanges(): void {
     const next = this.rows.slice(this.offset, this.offset + windowSize);
     const events: WindowEvent[] = [];
@@ -391,7 +391,7 @@ void test("verdicts change without another version of the object", () => {
   );
   assert.deepEqual(s.window.get("a/web-0")?.verdict, overdue);
   assert.ok(s.window.get("a/web-0") !== first, "so that the table draws it");
-  // After many changes, the server sends the window again instead of events.
+  // After many changes, the server sends the complete window instead of events, as here.
   s.rows = [
     { ...row(0), verdict: overdue },
     { ...row(1), verdict: overdue },

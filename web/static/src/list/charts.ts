@@ -1,4 +1,4 @@
-// The button "Charts" of a list, and the strip below the rows that it opens.
+// The button "Charts" of a list page. It opens and closes a strip of charts below the rows.
 
 import type { RatesScope, RatesStrip } from "../chart/rates-strip.tsx";
 import type { Live } from "../net/live.ts";

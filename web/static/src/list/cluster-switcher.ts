@@ -9,7 +9,7 @@ import { showToast } from "../ui/toast.ts";
 export class ClusterSwitcher {
   private readonly popover: Popover | null;
 
-  /** Pass false for hasPopover on a page that reloads itself, because a reload would close the popover. */
+  /** Pass false for hasPopover if the page reloads itself: a reload would close an open popover of the cluster list. */
   constructor(
     private readonly link: HTMLAnchorElement,
     hasPopover: boolean,
@@ -23,12 +23,12 @@ export class ClusterSwitcher {
     else this.popover.open();
   }
 
-  /** Reads the contexts from the server. */
+  /** Reads the kubeconfig contexts from the server, which are the clusters that the user can choose. */
   read(): Promise<void> {
     return this.contexts.read();
   }
 
-  /** The contexts that were read last, each with a function that switches to its cluster. */
+  /** The contexts from the latest call of read, each with a function that switches to the context's cluster. */
   choices(): (Context & { choose: () => void })[] {
     return this.contexts.all.map((c) => ({ ...c, choose: () => void this.choose(c.name) }));
   }

@@ -24,7 +24,7 @@ function ColumnChooser({ page }: { page: ListPage }) {
   const list = useRef<HTMLUListElement>(null);
   const choices = columnChoices(page.columns, page.kind.namespaced, page.view.cols);
   const isEmpty = choices.length === 0;
-  // The columns are unknown until the first rows arrive. Until then, try again every 200 ms.
+  // The columns are unknown until the first rows arrive. Until then, redraw every 200 ms to check for columns.
   useLayoutEffect(() => {
     if (!isEmpty) return;
     const timer = setInterval(redraw, 200);

@@ -9,7 +9,7 @@ import type { Sort } from "../model/sort.ts";
 
 const maxWidth = 56; // characters; a longer text ends with an ellipsis
 const relativeWidth = 9; // minimum width in characters of a column with ages; the age "<invalid>" needs 9
-const longNameWidth = 253; // characters; the longest possible name of an object
+const longNameWidth = 253; // characters; no column is wider, because no object name is longer
 const whyWidth = 24; // minimum width in characters of the column "Why", which fills the remaining space
 const shapeWidth = 2; // characters; space for the shape that shows the severity, before the name
 
@@ -92,7 +92,7 @@ export class ColumnWidths {
     return grown;
   }
 
-  /** The width of all columns in characters, without padding. Texts longer than maxWidth are truncated. */
+  /** The sum of all column widths in characters, without padding. Each column counts as at most maxWidth. */
   get sum(): number {
     return this.chars.reduce((sum, n) => sum + Math.min(n, maxWidth), 0);
   }
@@ -123,9 +123,9 @@ export class ColumnWidths {
 }
 
 /**
- * Returns the indexes of the wide columns that fit into the table, in their order. Columns without any value are
- * omitted. The parameter `room` is the width of the table, and the parameter `pad` is the padding of a column, both in
- * characters.
+ * Returns which wide columns (those that kubectl shows only with -o wide) fit into the table, as column indexes. Skips
+ * columns without any value. The parameter `room` is the width of the table, and `pad` is the padding of one column,
+ * both in characters.
  */
 export function fittingColumns(rows: RowSource, shape: TableShape, room: number, pad: number): ReadonlySet<number> {
   const widths = new ColumnWidths(shape);

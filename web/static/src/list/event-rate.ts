@@ -1,4 +1,4 @@
-// Measures the rate of events, for a sparkline of 10 seconds and an average over 5 seconds.
+// Measures how many events (row changes) arrive per second, for a sparkline of 10 s and an average over 5 s.
 
 const sampleCount = 10;
 const blocks = "▁▂▃▄▅▆▇█";
@@ -9,7 +9,7 @@ export class EventRate {
 
   /** Records the total number of events so far. It must be called once per second. */
   tick(total: number): void {
-    // A total that is lower than the previous one is that of a new feed, so count no new events.
+    // A new feed counts its events from 0, so the total can be lower than before. In that case, record 0 new events.
     this.counts.push(Math.max(0, total - this.previousTotal));
     this.previousTotal = total;
     if (this.counts.length > sampleCount) this.counts.shift();

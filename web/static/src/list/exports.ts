@@ -5,7 +5,7 @@ import { setText } from "../ui/dom.ts";
 import type { View } from "../model/view.ts";
 import type { Column } from "../net/wire.ts";
 
-/** Returns the URL that exports a view. Requested columns that the table does not have are omitted. */
+/** Returns the URL that exports a view. Omits columns in `view.cols` that the table does not have. */
 export function exportHref(view: View, columns: readonly Column[], content: string, format: string): string {
   const query = new URLSearchParams();
   for (const ns of view.ns) query.append("ns", ns);
@@ -17,7 +17,7 @@ export function exportHref(view: View, columns: readonly Column[], content: stri
   // An export of rows has the columns of the page; other exports contain complete objects.
   if (content === "rows") {
     const names = new Set(["namespace", ...columns.map((c) => c.name.toLowerCase())]);
-    // If the columns of the table are not known yet, keep all requested columns.
+    // Keep all names in view.cols if the table's columns are not known yet, or if the only name is "wide" (all).
     const allColumns = columns.length === 0 || view.cols.join() === "wide";
     const cols = allColumns ? view.cols : view.cols.filter((c) => names.has(c));
     for (const c of cols.length === 0 ? ["usual"] : cols) query.append("cols", c);

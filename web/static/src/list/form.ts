@@ -20,12 +20,12 @@ export function fillForm(view: View, kind: Kind): void {
   setInput("ns", view.ns.join(","));
   setInput("labels", view.labels);
   const ns = input("ns");
-  // If the share link includes only one namespace, there is nothing to select.
+  // If the share link includes only one namespace, hide the choice of namespaces.
   const allowed = sharedNamespaces(kind.ref) ?? [];
   const choice = kind.namespaced && allowed.length !== 1;
   if (ns !== null) ns.hidden = !choice;
   const button = byId("namespace-button");
-  // In kiosk mode (a wall display), the button only shows the selected namespaces.
+  // In kiosk mode (a wall display), show the button even without a choice: it then only displays the namespaces.
   button.hidden = !choice && !(kind.namespaced && isKiosk());
   setText(button, namespacesLabel(isKiosk() && view.ns.length === 0 ? allowed : view.ns));
   button.toggleAttribute("data-chosen", view.ns.length > 0);

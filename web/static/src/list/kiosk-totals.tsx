@@ -1,4 +1,4 @@
-// The totals above a list in kiosk mode, as on the home page.
+// The large numbers of objects by severity, above a list in kiosk mode. The home page shows the same totals.
 
 import "../shared-code.ts";
 import { clusterName } from "../net/base-path.ts";

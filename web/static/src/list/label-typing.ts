@@ -3,7 +3,7 @@
 import { byId } from "../ui/dom.ts";
 import type { ListPage } from "./list.ts";
 
-const delay = 400; // ms after the last key press
+const delay = 400; // ms between the last key press and the use of the typed selector
 
 const key = "([a-z0-9.-]+/)?[a-zA-Z0-9]([\\w.-]*[a-zA-Z0-9])?";
 const value = "([a-zA-Z0-9]([\\w.-]*[a-zA-Z0-9])?)?";
@@ -16,8 +16,8 @@ const selector = new RegExp(`^(${requirement}(,${requirement})*)?$`);
 export const isSelector = (text: string): boolean => selector.test(text);
 
 /**
- * Called after the first key in the field. From then on, each pause in typing applies the selector. While the text is
- * incomplete, the previous selector stays in use. The Enter key submits the form, even with an incomplete selector.
+ * Listens to the label field. Called after the first key press in it. After each pause in typing, applies a complete
+ * selector to the list. While the text is incomplete, the previous selector stays in use. Enter submits any text.
  */
 export function startLabelTyping(list: ListPage): void {
   const field = byId("labels") as HTMLInputElement;

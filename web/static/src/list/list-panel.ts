@@ -80,15 +80,13 @@ export class ListPanel {
   }
 }
 
-/**
- * Returns the object to open in the panel. If it is already open, the result includes the log that the user selected.
- */
+/** Returns the object to open in the panel, with the user's log selection if the object is already open. */
 export function openedObject({ open }: View, { ns, name, ref }: OpenedObject): OpenedObject {
   const object = { ns, name, ...(ref === undefined ? {} : { ref }) };
   return open !== null && sameObject(open, object) ? open : object;
 }
 
-// Returns a note that replaces the panel while the list is not live. It links to the page of the object.
+// Returns a note that replaces the panel while the list is not live. The note links to the object's own page.
 function objectPageNote(view: View, open: ObjectName): HTMLElement {
   const close = h("a", { href: formatView({ ...view, open: null, tab: "" }) }, "Close");
   return h(

@@ -28,7 +28,7 @@ export interface ListState {
   readonly view: View;
   readonly kind: Kind;
   readonly feed: Feed;
-  readonly namespaceFeed: Feed | null; // all existing namespaces; finds selected namespaces that do not exist
+  readonly namespaceFeed: Feed | null; // all namespaces of the cluster, to find selected ones that do not exist
   readonly visibleCount: number; // number of rows that match the text filter
   readonly showsServerRows: boolean; // whether the rows on the screen are those that the server rendered
 }
@@ -82,8 +82,8 @@ export function drawListStatus(list: ListState, now: number, retry: () => void):
     );
   // While the server-rendered rows are shown, keep the server-rendered notes about them too.
   if (complete || !showsServerRows) showText(byId("coverage-note"), empty ? null : asideText(list, now));
-  // If the list is empty, the note in place of the rows also reports outdated data. If the text filter hides all rows,
-  // this note does not report outdated data, so show the banner too.
+  // In an empty list, the note in place of the rows reports outdated data, so no banner is needed. If the list has
+  // rows, but the text filter hides all of them, that note does not report outdated data, so show the banner.
   const isStale = complete && total > 0 && staleText(info, now) !== null;
   const banner = empty && !isStale ? null : bannerText(info, now);
   showText(byId("banner"), banner);
@@ -94,8 +94,8 @@ export function drawListStatus(list: ListState, now: number, retry: () => void):
 /** Whether the list contains only objects with the selected namespaces or labels. */
 const isFiltered = ({ ns, labels }: View): boolean => ns.length > 0 || labels !== "";
 
-// Returns notes about what the rows do not include: namespaces that do not exist or that the server cannot list,
-// and unknown columns.
+// Returns notes above the rows: unknown columns in the URL, and selected namespaces that the rows do not include
+// because they do not exist or the server cannot list them.
 function asideText({ view, kind, feed, namespaceFeed }: ListState, now: number): string | null {
   const { ns, sort, cols } = view;
   const missing =

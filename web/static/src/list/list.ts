@@ -316,7 +316,7 @@ export class ListPage implements FeedListener {
     return shapeOf(ref, this.columns, this.kind.namespaced && ns.length !== 1, cols, this.hasVerdicts, fitting);
   }
 
-  // The wide columns that fit into the table, if the user has chosen no columns. The indexes are joined by commas.
+  // The indexes, joined by commas, of the -o wide columns that fit into the table. Empty if the user chose columns.
   private fittingColumns(): string {
     const { rows } = this.feed;
     if (this.view.cols.length > 0 || !rows.isComplete) return "";
@@ -329,7 +329,7 @@ export class ListPage implements FeedListener {
     return this.view.sort ?? (this.feed.rows.countSeverity("failed") > 0 ? worstFirst : null);
   }
 
-  // Whether any row has a verdict. A window contains only some rows, so the counts of all rows are also checked.
+  // Whether any row has a verdict (health). If the page has loaded only some rows, it also checks the server's counts.
   private get hasVerdicts(): boolean {
     const { rows } = this.feed;
     return (
@@ -470,8 +470,8 @@ export class ListPage implements FeedListener {
   }
 
   /**
-   * Opens a tab of the panel, for the open object or for the object of the active row. The parameter `key` is the
-   * shortcut of the tab.
+   * Opens the tab with the keyboard shortcut `key` in the panel. The tab shows the open object, or if none is open, the
+   * object of the active row.
    */
   openTab(key: string): void {
     const at = this.view.open ?? this.table.activeEntry;
@@ -482,7 +482,7 @@ export class ListPage implements FeedListener {
     this.openObject(at, kind === kinds[0] ? "" : kind.id);
   }
 
-  /** Opens a tab of an object in the panel. An empty text selects the first tab. */
+  /** Opens an object in the panel, with the given tab. If `tab` is empty, the first tab opens. */
   openObject(o: OpenedObject, tab: string): void {
     this.change({ open: openedObject(this.view, o), tab });
   }
@@ -528,8 +528,8 @@ export class ListPage implements FeedListener {
   private becomeLive(): void {
     this.hasData = true;
     this.setOffline(false);
-    // Before the page became live, the user may have typed into the form, and the activity feed may have opened by
-    // itself. Now write both to the URL.
+    // Before the page became live, the user may have typed into the form, or the activity feed may have opened because
+    // of a stored preference. Write both states to the URL now.
     const activity = new URLSearchParams(location.search).get("activity") ?? "";
     if (activity.trim() !== this.view.activity || formatView(readForm(this.view, this.kind)) !== formatView(this.view))
       this.applyForm("replace");

@@ -1,4 +1,4 @@
-// The pages of lists and of objects. They share the panel, so they load as one file.
+// The start functions of list pages and object pages. Both pages show the panel, so they share one script file.
 
 import "../shared-code.ts";
 export { startList } from "./start-list.ts";

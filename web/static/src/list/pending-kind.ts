@@ -12,13 +12,13 @@ interface ReloadState {
   readonly delay: number;
 }
 
-/** Returns the time to wait before the next reload, and the minimum delay after it, both in ms. */
+/** Returns how long to wait before the next reload, and the minimum delay after that reload, both in ms. */
 export function nextReload(state: unknown, now: number): { readonly wait: number; readonly delay: number } {
   const last = parseReloadState(state);
   const elapsed = last === null ? NaN : now - last.at;
-  // After the first error or a long pause, reload immediately and start with the shortest delay.
+  // If this is the first error, or the last reload was long ago, reload immediately and use the shortest delay.
   if (last === null || !(elapsed >= 0 && elapsed < 2 * last.delay)) return { wait: 0, delay: minDelay };
-  // Double the delay, because the reload can reach a replica that lacks the resource.
+  // Double the delay: each reload can reach a server replica that does not know the resource yet, and fail again.
   return { wait: Math.max(0, last.delay - elapsed), delay: Math.min(maxDelay, 2 * last.delay) };
 }
 

@@ -8,7 +8,7 @@ import { matchRank, plural, type Kind, type ListedKind, type ProblemCounts } fro
 import type { Live } from "../net/live.ts";
 import { storeList, storedList, onListChangedElsewhere, toggleValue } from "../ui/preferences.ts";
 
-const pinned = "Pinned"; // cannot equal the name of an API group, because those are in lower case
+const pinned = "Pinned"; // group of the pinned resources; no API group has this name, because those are in lower case
 
 export class Picker implements KindListener {
   private readonly kinds = new Map<string, Kind>();
@@ -19,14 +19,14 @@ export class Picker implements KindListener {
   // Number of objects by resource ref. null until the server has sent counts.
   private counts: ReadonlyMap<string, number> | null = null;
   private problemCounts: ReadonlyMap<string, ProblemCounts> = new Map();
-  // The resources that had no objects at the first counts, and still have none. They are shown under "More".
+  // The resources that had no objects when the server first sent counts, and still have none. They are under "More".
   private empty: ReadonlySet<string> | null = null;
   private readonly feed: KindFeed;
   private selected = "";
   private isScoped = false;
-  /** Is called when the set of resources that the server watches has changed. */
+  /** Called when the server has started or stopped watching resources. */
   onWatched: () => void = () => {};
-  // The number of rows in the table of the selected resource. It can be newer than `counts`. null if unknown.
+  // The number of rows in the open list, or null if unknown. It is often more recent than the number in `counts`.
   private selectedCount: number | null = null;
   private readonly noMatchElement = h("p", { class: "picker-none", role: "status" });
 
@@ -82,7 +82,7 @@ export class Picker implements KindListener {
     return Number((a?.querySelector(".count")?.textContent ?? "").replaceAll(",", ""));
   }
 
-  /** Returns the resource with this ref. Resources that are no longer listed are found too. */
+  /** Returns the resource with this ref, even if the cluster no longer serves the resource. */
   get(ref: string): Kind | undefined {
     return this.kinds.get(ref);
   }
@@ -107,7 +107,7 @@ export class Picker implements KindListener {
     this.draw();
   }
 
-  /** Returns the resource with this kind and the API group of apiVersion, in any version of the group. */
+  /** Returns the resource of this kind in the API group of apiVersion. The version in apiVersion is ignored. */
   kindOf(apiVersion: string, kind: string): Kind | undefined {
     const group = apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "core";
     for (const k of this.kinds.values()) if (k.kind === kind && k.ref.startsWith(`${group}/`)) return k;
@@ -127,8 +127,8 @@ export class Picker implements KindListener {
   }
 
   /**
-   * Sets whether the list is limited to selected namespaces. The server's counts include all namespaces, so in a
-   * limited list, namespaced resources show no counts, except the selected resource.
+   * Sets whether the open list is limited to selected namespaces. If it is, no other namespaced resource shows a count,
+   * because the server counts objects in all namespaces. The open list still shows its number of rows.
    */
   setScoped(isScoped: boolean): void {
     if (isScoped === this.isScoped) return;
@@ -171,8 +171,8 @@ export class Picker implements KindListener {
     const rank = (a: HTMLAnchorElement): number => {
       const ref = a.dataset["ref"] ?? "";
       const known = this.list.find((k) => k.ref === ref) ?? this.kinds.get(ref);
-      // Rank a resource last if it is only in the server-rendered HTML, because its short names (such as "po") are
-      // unknown.
+      // Rank a link last if its resource is known only from the server-rendered HTML: that HTML lacks the resource's
+      // short names, such as "po".
       return known === undefined ? 3 : matchRank({ short: (a.dataset["words"] ?? "").split(" "), ...known }, terms);
     };
     return this.matching()
@@ -219,7 +219,7 @@ export class Picker implements KindListener {
       const isWider = this.isWider(a);
       const count =
         (linkRef === this.selected ? this.selectedCount : null) ?? (isWider ? null : this.counts?.get(linkRef)) ?? null;
-      // Until the server has sent counts, keep the counts in the server-rendered HTML.
+      // Until the server has sent counts, keep a server-rendered count unless it includes unselected namespaces.
       if (count !== null || this.counts !== null || isWider)
         setText(a.lastElementChild as Element, count === null ? "" : formatInteger(count));
       if (this.counts !== null) drawProblemCounts(a, isWider ? undefined : this.problemCounts.get(linkRef));
@@ -233,7 +233,7 @@ export class Picker implements KindListener {
     }
   }
 
-  // Reports whether the server's counts of a resource include more than the selected namespaces.
+  // Reports whether the server's count of a resource includes objects in namespaces that are not selected.
   private isWider(a: HTMLElement): boolean {
     return this.isScoped && a.dataset["namespaced"] !== undefined;
   }
@@ -252,7 +252,7 @@ export class Picker implements KindListener {
   }
 
   private draw(): void {
-    if (this.list.length === 0) return; // keep the server-rendered HTML
+    if (this.list.length === 0) return; // resources unknown; keep the server-rendered HTML
     const pins = this.pins();
     const sections = new Map<string, ListedKind[]>();
     // Pinned resources are also listed at the top, in a group of their own.
@@ -264,7 +264,7 @@ export class Picker implements KindListener {
       else list.push(k);
     }
     for (const group of this.problems.keys()) if (!sections.has(group)) sections.set(group, []);
-    // Listed resources keep their HTML elements, which preserves focus and collapsed groups.
+    // Reuse the HTML elements of resources that are still listed, to preserve the focus and collapsed groups.
     const old = new Map(
       [...this.groups.children].map((e) => [(e as HTMLElement).dataset["group"] ?? "", e as HTMLElement]),
     );
@@ -302,7 +302,7 @@ export class Picker implements KindListener {
     return group !== "core" && [...this.kinds.values()].some((k) => k.kind === kind && groupOf(k.ref) !== group);
   }
 
-  /** Returns the plural of a kind, with the API group if another group has the same kind. The server does the same. */
+  /** Returns the plural of a kind, with the API group if another group has this kind. The server does the same. */
   nameOf(kind: Kind): string {
     const version = this.versions.some((k) => k.ref === kind.ref) ? ` (${kind.ref.split("/", 2).join("/")})` : "";
     return plural(kind) + (version || (this.isAmbiguous(kind) ? ` (${groupOf(kind.ref)})` : ""));
@@ -340,8 +340,8 @@ export class Picker implements KindListener {
     const namespaceText =
       k.namespaces === 0 ? "" : `, limited to ${formatInteger(k.namespaces)} namespace${k.namespaces === 1 ? "" : "s"}`;
     const text = `${name} (${k.ref})${namespaceText}`;
-    // Use the title only for a resource without problems. With a problem, use the tooltip of ui/tooltip.ts, because it
-    // also appears on keyboard focus.
+    // Use the attribute title only if the watch is healthy. Show a problem in the tooltip of ui/tooltip.ts instead,
+    // because that tooltip also appears on keyboard focus.
     const countText = this.isWider(a)
       ? ". While namespaces are selected, the number of objects is shown only for the open list."
       : "";
@@ -401,7 +401,7 @@ export class Picker implements KindListener {
     setText(this.noMatchElement, found ? "" : `No resources match “${this.filter.value.trim()}”.`);
   }
 
-  // Rare resources and resources without objects are hidden, until the user opens "More" of their group.
+  // Whether a resource is hidden until the user opens "More" of its group: it is rarely used or has no objects.
   private isUnderMore(a: HTMLElement, li: HTMLElement): boolean {
     const ref = a.dataset["ref"] ?? "";
     const group = a.closest("details")?.dataset["group"] ?? "";
@@ -443,7 +443,7 @@ export class Picker implements KindListener {
 
 const groupOf = (ref: string): string => ref.slice(0, ref.indexOf("/"));
 
-// Draws the number of failed objects, or otherwise of degraded ones. The title of the link has both numbers.
+// Draws the number of failed objects, or if none failed, of degraded ones. The tooltip shows both numbers.
 function drawProblemCounts(a: HTMLAnchorElement, counts: ProblemCounts | undefined): void {
   const old = a.querySelector(".problems");
   if (counts === undefined) return old?.remove();

@@ -104,8 +104,8 @@ export async function startRowMenu(list: ListPage): Promise<void> {
     e.preventDefault();
     const at = e.clientX === 0 && e.clientY === 0 ? undefined : new DOMRect(e.clientX, e.clientY, 0, 0);
     const open = (): void => void openMenu(list, row, at);
-    // Some systems send this event while the mouse button is still pressed. The release of the button would close the
-    // menu, so wait for the release.
+    // Some systems send the event contextmenu while the mouse button is still pressed. Releasing the button would then
+    // close the menu, so open the menu after the release.
     if (e.buttons === 0) open();
     else document.addEventListener("pointerup", () => setTimeout(open), { once: true });
   });
@@ -120,7 +120,7 @@ async function openMenu(list: ListPage, row: ObjectName, at = activeRect()): Pro
   await openRowMenu(textOf(row), itemsOf(list, row), at, byId("rows"), byId("table"));
 }
 
-// The position of the active row, for a menu that the keyboard opens.
+// Returns the area of the active row on the screen. A menu opened by the keyboard appears there.
 function activeRect(): DOMRect {
   const cell = document.querySelector("#tbody tr[data-active] th") ?? byId("table");
   const { left, top, height } = cell.getBoundingClientRect();

@@ -38,8 +38,8 @@ export const copyItems = (ref: string, o: ObjectName): MenuItem[] => [
 ];
 
 /**
- * Opens a menu at a position. The menu is placed after `rows` in the document. When the menu closes, `focus` gets the
- * focus.
+ * Opens a menu at the position `at`. Inserts the menu after the element `rows`. When the menu closes, the keyboard
+ * focus moves to the element `focus`.
  */
 export async function openRowMenu(
   title: string,

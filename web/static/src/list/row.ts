@@ -13,10 +13,10 @@ export interface TableShape {
   readonly namespace: boolean; // whether rows have a cell with the namespace
   readonly link: number; // index of the column whose cells link to the object; same as linkColumn in Go
   readonly columns: readonly ShownColumn[];
-  readonly hasVerdicts: boolean; // whether one of the objects has a verdict
+  readonly hasVerdicts: boolean; // whether any listed object has a verdict (health); adds the column "Why"
   /**
-   * The position of the cell "Why", which contains the sentence of the verdict and directly follows the cell with the
-   * link. It is -1 without verdicts, and for Events, which already show this sentence as their message.
+   * The position of the cell "Why" (the verdict's sentence), directly after the cell with the link. It is -1 if there
+   * is no such cell: if no object has a verdict, and for Events, whose message already is that sentence.
    */
   readonly whyAt: number;
 }
@@ -42,7 +42,7 @@ export function shapeOf(
   namespace: boolean,
   cols: readonly string[],
   hasVerdicts: boolean,
-  fitting: ReadonlySet<number> = new Set(), // indexes of the wide columns that fit into the table
+  fitting: ReadonlySet<number> = new Set(), // indexes of the -o wide columns that fit into the table
 ): TableShape {
   const wide = cols.length === 1 && cols[0] === "wide";
   const isChosen = (name: string): boolean => cols.includes(name.toLowerCase());

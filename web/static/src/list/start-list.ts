@@ -101,7 +101,7 @@ export function startList(section: HTMLElement, services: PageServices): PageCon
     ...defaultController,
     list,
     retryable: list,
-    // Do not offer to share an object of another resource, because a share link of a list cannot include it.
+    // If the panel shows an object of another resource, offer only the list: its share link cannot include that object.
     content: () => {
       const { view, listedObject: object } = list;
       const isListed = view.open === null || object !== null;
@@ -149,8 +149,8 @@ function listenToClicks(list: ListPage, picker: Picker, navigate: Navigate): voi
     if (address !== null) {
       e.preventDefault();
       const { ref, open, tab, ...rest } = parseView(address.pathname, address.search, list.view.ref);
-      // Links in the path to a cause, and links to affected or related objects, open the object in the panel next to
-      // the same list.
+      // If the panel is open, a link to a cause, an affected object or a related object changes only the panel. The
+      // list stays the same.
       const keepsList = address.closest(".related, .chain, .affected") !== null;
       return navigate(
         keepsList && open !== null && list.view.open !== null

@@ -29,7 +29,7 @@ export class Table {
   private order: readonly Entry[] = []; // the entries (rows) in the order in which they are drawn
   private readonly deletedRows = new Map<string, { readonly entry: Entry; readonly until: number }>();
   private active: string | null = null; // key of the active row, which the user moves with the keyboard
-  private activeIndex = -1; // index of the active row; set even before that row is loaded; -1 for none
+  private activeIndex = -1; // index of the active row, also known while that row is not loaded; -1 if no row is active
   private openedKey: string | null = null;
   readonly marked = new Map<string, ObjectName>(); // rows that the user marked to compare them, by key
   private pendingStep: {
@@ -52,7 +52,7 @@ export class Table {
   private pointer: readonly [number, number] | null = null; // position of the mouse; null if outside the browser
   // The position to scroll to when rows arrive, in rows from the top. null if there is no such position.
   private pendingScroll: number | null = null;
-  private ownScrollTop = 0; // the last scroll position that this class set itself
+  private ownScrollTop = 0; // last scroll position that this class set, to recognize scrolling by the user
 
   constructor(
     private readonly scroller: HTMLElement,
@@ -109,7 +109,7 @@ export class Table {
     this.widths.apply(this.head, this.roomForText);
     this.table.classList.add("virtual");
     this.measure();
-    // Until the rows are drawn, `below` is as high as all rows together, so that the scroll position stays.
+    // Until the rows are drawn, the empty space `below` is as high as all rows, to keep the scroll position.
     this.above.style.height = "0";
     this.below.style.height = `${rows.length * this.rowHeight}px`;
     this.tbody.replaceChildren(this.above, this.below);
@@ -135,10 +135,10 @@ export class Table {
     return this.shape?.hasVerdicts === false;
   }
 
-  /** The width of the table, and the padding of a column, both in characters. */
+  /** The space for columns: the width of the table and the padding of one column, both in characters. */
   get room(): { readonly width: number; readonly pad: number } {
     const style = getComputedStyle(this.table);
-    const char = parseFloat(style.fontSize) * 0.62; // px; most monospaced fonts are narrower
+    const char = parseFloat(style.fontSize) * 0.62; // px per character; most monospaced fonts are narrower
     const pad = parseFloat(style.getPropertyValue("--cell-pad"));
     return { width: this.scroller.clientWidth / char, pad: pad / char };
   }
@@ -165,7 +165,7 @@ export class Table {
     this.marked.clear();
   }
 
-  /** Marks the sort column in the header, after changes of rows have changed the order. */
+  /** Marks the sort column in the header. Called after row changes, because they can change the order "auto". */
   markSortColumn(sort: Sort | null): void {
     markSort(this.head, sort);
   }
@@ -282,7 +282,7 @@ export class Table {
     return to?.getAttribute("data-sort") ?? "";
   }
 
-  /** Changes the row height by calling applyHeight. It scrolls so that the same rows stay visible. */
+  /** Changes the row height by calling applyHeight. Then scrolls, so that the same row stays at the top. */
   changeRowHeight(applyHeight: () => void): void {
     const { top } = this;
     applyHeight();
@@ -345,14 +345,14 @@ export class Table {
       Math.ceil((this.scroller.scrollTop + this.scroller.clientHeight) / rowHeight) + overscan,
     );
     const positions = rows.slice(first, last);
-    // The number of rows at the start of the drawn range that are not loaded yet. Empty space replaces them.
+    // The number of rows at the start of the drawn range that are not loaded yet. Empty space is in their place.
     const before = Math.max(
       0,
       positions.findIndex((e) => e !== undefined),
     );
     const window = positions.filter((e) => e !== undefined);
     if (widths.measure(window)) widths.apply(this.head, this.roomForText);
-    // A row can become active before it is loaded. Store its key once it is loaded.
+    // A row can become active before it is loaded. In this case, store the row's key as soon as the row is loaded.
     if (this.active === null && this.activeIndex >= 0) this.active = positions[this.activeIndex - first]?.key ?? null;
     // Draw the effect of a user action before setFrozen below freezes the order.
     this.placeRows(this.withDeletedRows(window, rows), first + before, shape, rows);
@@ -368,7 +368,7 @@ export class Table {
     else this.table.setAttribute("aria-activedescendant", activeRow.tr.id);
   }
 
-  // Adds the recently deleted rows to the visible rows, each at its last position.
+  // Inserts recently deleted rows among the visible rows, each where it was before its deletion.
   private withDeletedRows(window: Entry[], rows: RowSource): readonly Entry[] {
     const now = performance.now();
     for (const [key, l] of this.deletedRows)
@@ -401,8 +401,8 @@ export class Table {
       freeRows.push(d.tr);
       this.drawn.delete(key);
     }
-    // If no row element stays in use, reuse the elements from top to bottom. Otherwise, move the unused elements below
-    // the other rows.
+    // If all row elements are free for other rows, reuse them from top to bottom. Otherwise, move the free elements
+    // below the elements that stay.
     if (this.drawn.size === 0)
       freeRows.sort((a, b) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1));
     else this.below.before(...freeRows);
@@ -453,7 +453,7 @@ function markChange({ cell, before }: ChangedCell, e: Entry, now: number): void 
   const at = clockTime(e.by?.time || new Date(now).toISOString(), now);
   const authorText =
     e.by === null ? "" : ` by ${isolateText(e.by.manager)}${e.by.subresource === "" ? "" : ` (${e.by.subresource})`}`;
-  // Do not use setAttr, because it would replace the Unicode isolate characters by visible code points.
+  // Call setAttribute directly. setAttr would replace the isolate characters of isolateText by visible code points.
   cell.setAttribute(
     "title",
     (before === "" ? "" : `${isolateText(before)} → ${isolateText(cell.textContent ?? "")}\n`) +

@@ -11,7 +11,7 @@ interface ListedNamespaces {
   readonly isRefused: boolean;
 }
 
-/** Returns the namespaces of the cluster. If the parameter `live` is null, it watches nothing. */
+/** Returns the namespaces of the cluster. If `live` is null, subscribes to nothing, so the names stay unknown. */
 export function useNamespaces(live: Live | null): ListedNamespaces {
   const [listed, setListed] = useState<ListedNamespaces>({ names: null, isRefused: false });
   useLayoutEffect(() => {

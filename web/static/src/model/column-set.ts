@@ -44,8 +44,8 @@ export function unknownColumnsText(
   cols: readonly string[],
 ): string | null {
   const existing = [...(namespaced ? ["namespace"] : []), ...columns.map((c) => c.name.toLowerCase())];
-  // Two names for sorting are not names of columns from the server: "severity" (the column "Why") and "auto" (the
-  // default order). The URL parameter `cols` never contains "Why", because the user cannot show or hide it.
+  // Besides columns of the server, the user can sort by "severity" (the column "Why") and "auto" (the default order).
+  // The parameter `cols` never contains "Why", because the user cannot show or hide that column.
   const unknownSort = sort === null || ["severity", "auto", ...existing].includes(sort.column) ? [] : [sort.column];
   const unknownShown = isWide(cols) ? [] : cols.filter((c) => !existing.includes(c));
   const parts = (

@@ -11,13 +11,13 @@ import { WindowRows, windowOffset, windowSize } from "./window.ts";
 import type { Message, Problem, SubscriptionSpec, State } from "../net/wire.ts";
 
 export interface FeedListener {
-  /** Called when all rows of a snapshot have arrived. The parameter `columns` reports whether the columns changed. */
+  /** Called when all rows of a snapshot have arrived. `columns` is true if the table's columns have changed. */
   snapshotArrived(columns: boolean): void;
   rowsChanged(): void;
-  /** Called when the viewer lost permission, the resource is gone, or the rows differed from those of the server. */
+  /** Called after all rows were dropped: permission lost, resource gone, or rows different from the server's. */
   rowsDiscarded(): void;
   rowChanged?(newest: LatestChange): void;
-  /** Called when the server cannot replay missed changes, and therefore sends all rows again. */
+  /** Called when the server sends all rows again, because it cannot replay the changes that the page missed. */
   reset?(): void;
   statusChanged(): void;
   firstVisibleRow?(): number;
@@ -25,16 +25,16 @@ export interface FeedListener {
 
 /** Minimum time in ms between two messages of the server, and between two redraws. */
 export const updateInterval = 50;
-// The duration in ms of one slice of a computation: half of an animation frame, so that the page stays responsive.
+// The maximum duration in ms of one step of a long computation. Half an animation frame keeps the page responsive.
 const sliceDuration = 8;
-const statusDelay = 300; // ms; the status text mentions a wait for sorted rows only if it takes longer
+const statusDelay = 300; // ms; the status text mentions a wait for newly sorted rows only after this time
 const digestStep = 5000;
 
 export class Feed implements Handler {
   rows: RowSource;
   events = 0;
   private state: State | null = null;
-  // If the data was stale when the connection was lost: the time when it became stale. Otherwise null.
+  // Since when the data is stale. Set only if the data was already stale when the connection was lost, otherwise null.
   private stale: string | null = null;
   private problem: Problem | null = null;
   private windowed: boolean;
@@ -42,7 +42,7 @@ export class Feed implements Handler {
   private unsorted = false;
   private snapshotPending = false;
   private reorderCount = 0;
-  private reorderIsRecent = false; // whether the last call of reorder was less than statusDelay ago
+  private reorderIsRecent = false; // whether the wait for reordered rows is still shorter than statusDelay
   private isReloading = false;
   private checkGeneration = 0;
   private subscription: Subscription;
@@ -74,7 +74,7 @@ export class Feed implements Handler {
     );
   }
 
-  // Switches to the rows near the viewport. If hasRows is true, old rows stay until new ones arrive.
+  // Switches to loading only the rows near the viewport. If hasRows is true, the old rows stay until new rows arrive.
   private toWindow(hasRows: boolean): void {
     this.windowed = true;
     this.checkGeneration++;
@@ -83,7 +83,7 @@ export class Feed implements Handler {
     this.reorder(this.listener.firstVisibleRow?.());
   }
 
-  // Subscribes again with the current order and filter. The old rows stay until the new ones arrive.
+  // Subscribes again with the current sort order and filter, at row `position`. Old rows stay until new rows arrive.
   private reorder(position = 0): void {
     this.subscription.close();
     this.snapshotPending = this.reorderIsRecent = true;
@@ -137,12 +137,12 @@ export class Feed implements Handler {
     this.listener.statusChanged();
   }
 
-  /** Whether the rows are current. False while a requested snapshot has not arrived completely. */
+  /** Whether the rows are complete, and no newly requested snapshot of them is still to arrive. */
   get isCurrent(): boolean {
     return this.rows.isComplete && !this.snapshotPending;
   }
 
-  /** Is called when the connection is restored, and also when it is lost. */
+  /** Called when the connection is lost, and when it is restored. */
   reconnected(): void {
     if (this.live.connection === "open") return;
     if (this.state?.state === "stale") this.stale = this.state.since;
@@ -162,8 +162,8 @@ export class Feed implements Handler {
         if (!(this.rows instanceof Rows) || !this.rows.apply(m))
           return this.resync("a received change does not match the loaded rows");
         this.problem = null;
-        // More rows than the limit lead to a window. A loaded list can exceed the limit by 20 %, or by 100 % while the
-        // mouse pointer freezes its order.
+        // If the list has more rows than the limit, load only the rows near the viewport. A list that is already loaded
+        // can exceed the limit by 20 %, or by 100 % while the mouse pointer freezes the order of its rows.
         if (
           m.type === "rows"
             ? (m.last ? this.rows.total : this.rows.arriving) > this.limit
@@ -208,7 +208,7 @@ export class Feed implements Handler {
       case "digest":
         return this.check(m);
       case "reset":
-        // Ignore a second reset before the rows of the first one have arrived, and a reset before the page has rows.
+        // Ignore a reset if the page has no rows to replace, or still waits for the rows of an earlier reset.
         if (this.rows.total === 0 || this.isReloading) break;
         this.isReloading = true;
         this.live.reset(m.reason);
@@ -234,8 +234,8 @@ export class Feed implements Handler {
     this.listener.statusChanged();
   }
 
-  // Compares a hash of the page's rows with the server's hash. It computes the hash in short slices. The rows can
-  // change between two slices, because it hashes a copy of the list, whose entries are immutable.
+  // Compares a hash of the page's rows with the server's hash, computed in short slices. Changes of rows between two
+  // slices do not affect the hash: it is that of a copy of the list, whose entries are immutable.
   private check(m: Extract<Message, { type: "digest" }>): void {
     if (!this.rows.isComplete || this.snapshotPending) return;
     const entries = [...this.rows.all()];

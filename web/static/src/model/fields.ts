@@ -5,7 +5,7 @@ import { isVolatile } from "./volatile-fields.ts";
 import { valueAt, isObject, keyOfList, pathText, segments } from "./paths.ts";
 import type { PatchAuthor, ChangeAuthor, PatchOp, JsonObject } from "../net/wire.ts";
 
-/** "none" means that the field does not exist; "unknown" means that the server did not send the content. */
+/** "none": the field does not exist. "unknown": the field exists, but the server did not send its value. */
 export type Value =
   | { readonly type: "value"; readonly value: unknown }
   | { readonly type: "none" }
@@ -30,7 +30,7 @@ const noValue: Value = { type: "none" };
 const unknownValue: Value = { type: "unknown" };
 const toValue = (value: unknown): Value => (value === undefined ? noValue : { type: "value", value });
 
-/** Returns the changed fields in the order of the patch. The parameter `before` is null if the object is unknown. */
+/** Returns the fields that the patch changes, in patch order. `before` is null if the previous object is unknown. */
 export function fieldsOf(
   before: JsonObject | null,
   { patch, by, authors, was: previousValues }: PatchedChange,
@@ -62,7 +62,7 @@ export function fieldsOf(
       });
     // The operation replaces a complete value. Add only the fields of this value that differ.
     splitValue(path, previous, after, addField);
-    // A list was only reordered, so no single field differs. Return the list itself.
+    // A list was only reordered, so no field in it differs. Add the list itself as the changed field.
     if (fields.length === countBefore) addField(path, previous, after);
     root = next;
   });
@@ -119,7 +119,7 @@ export function jsonEqual(a: unknown, b: unknown): boolean {
   return names.length === Object.keys(b).length && names.every((n) => Object.hasOwn(b, n) && jsonEqual(a[n], b[n]));
 }
 
-/** Unlike JSON.stringify, this accepts a bigint (an integer beyond 2^53) and writes all its digits. */
+/** Formats a value as JSON. Unlike JSON.stringify, supports bigint (integers beyond 2^53) without loss of digits. */
 export const jsonText = (value: unknown): string =>
   JSON.stringify(value, (_key, v: unknown) => (typeof v === "bigint" ? `\u0000${v}\u0000` : v), 2).replace(
     /"\\u0000(-?\d+)\\u0000"/g,

@@ -11,8 +11,8 @@ export class FrozenOrder {
   constructor(readonly entries: readonly Entry[]) {}
 
   /**
-   * Records a change of a row. The parameters `existed` and `exists` state whether the list contains the row before and
-   * after the change.
+   * Records that a row changed. `existed` and `exists` state whether the list contains the row before and after the
+   * change. `hasMoved` states whether its position changed.
    */
   recordChange(key: string, existed: boolean, exists: boolean, hasMoved: boolean): void {
     const returned = exists && this.removed.delete(key);
@@ -25,8 +25,8 @@ export class FrozenOrder {
   }
 
   /**
-   * Returns a text such as "2 moved, 1 new". The parameter totalGrowth is the number of rows that the list has gained,
-   * loaded or not.
+   * Returns a text such as "2 moved, 1 new". The parameter totalGrowth is the growth of the complete list in rows
+   * (negative if it shrank), including rows that the page has not loaded.
    */
   pendingText(totalGrowth = this.added.size - this.removed.size): string {
     const notLoaded = totalGrowth - this.added.size + this.removed.size;

@@ -1,11 +1,11 @@
-// Guests are viewers of a share link. Only the server enforces what the link shares.
+// Share links: what a guest (a viewer of a share link) can see. Only the server enforces these limits.
 
 import { clockTime } from "../text/age.ts";
 import { withBase } from "../net/base-path.ts";
 
 export interface SharedPart {
   readonly resource: string; // such as "core/v1/pods", or "core/v1/pods/log" for logs
-  readonly namespaces: readonly string[]; // empty for all namespaces
+  readonly namespaces: readonly string[]; // namespaces of the shared objects; empty for all namespaces
   readonly labels: string;
   readonly name: string; // name of the only shared object; empty for all objects
   readonly q: string;
@@ -16,7 +16,7 @@ export interface SharedPart {
 const documentRoot = (): HTMLElement | undefined =>
   typeof document === "undefined" ? undefined : (document.documentElement as HTMLElement | undefined);
 
-/** Returns what the share link includes, or null if the viewer is not a guest. */
+/** Returns the resources and objects that the share link includes, or null if the viewer is not a guest. */
 export function sharedParts(): readonly SharedPart[] | null {
   const text = documentRoot()?.dataset["shared"];
   if (text === undefined) return null;
@@ -44,15 +44,15 @@ export function readParts(value: unknown): SharedPart[] {
     }));
 }
 
-/** Reports whether the share link includes a resource. It is true for viewers who are not guests. */
+/** Reports whether the viewer's share link includes a resource. For viewers who are not guests, returns true. */
 export function isShared(resource: string): boolean {
   const parts = sharedParts();
   return parts === null || parts.some((p) => p.resource === resource);
 }
 
 /**
- * Returns the namespaces of the share link. An empty list means all namespaces. null means that the viewer is not a
- * guest.
+ * Returns the namespaces in which the share link includes a resource. An empty list means all namespaces. null means
+ * that the viewer is not a guest, or that the link does not include the resource.
  */
 export const sharedNamespaces = (ref: string): readonly string[] | null =>
   sharedParts()?.find((p) => p.resource === ref)?.namespaces ?? null;
@@ -67,5 +67,5 @@ export function expiryText(at: string, now: number): string {
   return clockTime(at, tomorrow.getTime()).includes("-") ? `${day} ${clock}` : `tomorrow ${clock}`;
 }
 
-/** Leaves the page, so that the shared data does not stay on the screen. */
+/** Leaves the page after the share has ended, so that the shared data does not stay on the screen. */
 export const endShare = (): void => location.replace(withBase("/share#ended"));

@@ -1,4 +1,4 @@
-// The history of one object. It applies the patch of each change, so it has each version of the object exactly.
+// The history of one object. It applies the patch of each change, so that it knows the exact object after each change.
 
 import { immutableJSONPatch } from "immutable-json-patch";
 import { valueAt } from "./paths.ts";
@@ -21,19 +21,19 @@ const maxBytes = 8 << 20; // limit of the estimated memory for all steps; the ne
 export class History {
   /** The changes of the object, oldest first. */
   steps: readonly HistoryStep[] = [];
-  /** The history contains all changes after this time, except those in gaps. Empty before the first snapshot. */
+  /** The start of the history. All later changes are known, except those in gaps. Empty before the first snapshot. */
   since = "";
   private current: JsonObject | null = null;
   private nextNumber = 0;
   private readonly bytes = new WeakMap<HistoryStep, number>();
 
   /**
-   * Applies a snapshot: the object before the given changes, and these changes. Returns false if a patch does not
-   * apply.
+   * Applies a snapshot: `object` is the state before `changes`, which are then applied. Returns false if a patch does
+   * not apply.
    */
   applySnapshot(object: JsonObject | null, since: string, changes: readonly Change[]): boolean {
-    // Keep the earlier steps if the changes from the server begin later than the history, for example because the
-    // server has restarted.
+    // If the server's changes start later than this history, for example after a restart of the server, keep the
+    // earlier steps.
     if (!(Date.parse(since) > Date.parse(this.since))) {
       this.steps = [];
       this.since = since;
@@ -60,8 +60,8 @@ export class History {
     let before = keptSteps.at(-1)?.after ?? (keptSteps.length > 0 ? null : (steps[0]?.before ?? this.current));
     if (object === null ? repeatedIndex !== undefined : before !== null && version(before) === version(object))
       return void (this.steps = keptSteps);
-    // If a gap directly precedes this gap, merge both, except if the object is known after the preceding gap, but
-    // unknown after this one.
+    // If the previous step is a gap too, merge both gaps. Do not merge them if the object after the previous gap is
+    // known, but the object after this gap is unknown: a merge would lose the known object.
     const last = keptSteps.at(-1);
     if (last?.isGap && (object !== null || last.after === null)) ({ before } = keptSteps.pop() as HistoryStep);
     const uid = String(metadataField(object ?? before, "uid") ?? "");
@@ -122,7 +122,7 @@ export class History {
 const metadataField = (object: JsonObject | null, name: string): unknown => valueAt(object, ["metadata", name]);
 const version = (object: JsonObject): string => String(metadataField(object, "resourceVersion") ?? "");
 
-// Returns the approximate memory of a value, without the parts that the value shares with its previous version.
+// Returns the approximate memory of a value in bytes. Excludes parts that its previous version `before` also contains.
 function estimateBytes(value: unknown, before?: unknown): number {
   if (value === before) return 0;
   if (typeof value === "string") return 16 + value.length;

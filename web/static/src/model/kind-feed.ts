@@ -25,9 +25,9 @@ export interface KindListener {
 }
 
 export class KindFeed implements Handler {
-  /** Whether the server answered the newest HTTP request; null before the first one. */
+  /** Whether the server answered the latest HTTP request; null before the first response. */
   isReachable: boolean | null = null;
-  // Whether the WebSocket sends the resources, which are then newer than those of any HTTP response.
+  // Whether the WebSocket sends the resources. If so, ignore those in HTTP responses, because they can be older.
   private socketSendsKinds = false;
   private socketSendsCounts = false;
   private etag = "";
@@ -74,8 +74,8 @@ export class KindFeed implements Handler {
   }
 
   /**
-   * Requests the resources now. Afterward, it repeats the request every 10 s while the page is visible, but only if the
-   * WebSocket does not send the resources or the clock has jumped.
+   * Requests the resources now, and then every 10 s while the page is visible. It skips a later request if the
+   * WebSocket sends resources and counts, unless the clock has jumped (then it needs the server's time).
    */
   async poll(first = true): Promise<void> {
     if (
@@ -89,7 +89,7 @@ export class KindFeed implements Handler {
         this.isReachable = true;
       } catch {
         this.isReachable = false;
-        // Ignore the error: the WebSocket reports a lost connection, and the next poll retries.
+        // Do not report the failed request: the WebSocket reports a lost connection, and the next poll retries.
       }
     }
     setTimeout(() => void this.poll(false), pollInterval);

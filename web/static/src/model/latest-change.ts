@@ -34,7 +34,7 @@ export function latestChange(events: readonly RowEvent[], rows: Rows): LatestCha
   return null;
 }
 
-/** Converts the summary that the server sends if the page has only a part of the list. */
+/** Converts the server's summary of the newest change, which replaces events if only part of the list is loaded. */
 export function latestChangeFrom(
   { op, ns, name, before, cells, by }: NewestChange,
   columns: readonly Column[],

@@ -10,7 +10,7 @@ export function isMasked(value: unknown): boolean {
   return isObject(value) && Object.values(value).some(isMasked);
 }
 
-/** Returns a note about masked values. Returns null if at least one of the objects has no masked value. */
+/** Returns a note about masked values if every object contains some. Otherwise, returns null. */
 export function maskedText(objects: readonly JsonObject[]): string | null {
   if (!objects.every(isMasked)) return null;
   return `${

@@ -14,7 +14,7 @@ export function namespacesLabel(ns: readonly string[]): string {
 export function missingNamespacesText(
   ns: readonly string[],
   namespaces: RowSource | null,
-  // The time of outdated data, such as "at 14:03". null for current data.
+  // When the list of namespaces was last current, such as "at 14:03". null if it is current now.
   when: string | null,
 ): string | null {
   const missing =

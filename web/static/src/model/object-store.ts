@@ -44,7 +44,7 @@ export class ObjectStore implements Handler {
     ref: string,
     name: ObjectName,
     private readonly onChange: () => void,
-    /** Called when the server cannot replay missed changes, and therefore sends the object again. */
+    /** Called when the server sends the object again, because it cannot replay the changes that the page missed. */
     private readonly onReset: () => void,
   ) {
     this.subscription = live.subscribe(
@@ -83,7 +83,7 @@ export class ObjectStore implements Handler {
     this.onChange();
   }
 
-  /** Is called when the connection is restored, and also when it is lost. */
+  /** Called when the connection is lost, and when it is restored. */
   reconnected(): void {
     if (this.live.connection !== "open") this.state = null;
     this.onChange();
@@ -110,7 +110,7 @@ export class ObjectStore implements Handler {
     this.onChange();
   }
 
-  // Counts a reset. It ignores a reset before the page has the object, and a second one before the new data arrive.
+  // Counts a reset (the server sends the object again). Ignores it if no object is loaded, or one is already awaited.
   private noteReset(reason: string): void {
     if (this.object === null || this.isReloading) return;
     this.isReloading = true;
@@ -122,7 +122,7 @@ export class ObjectStore implements Handler {
     this.isLoaded = true;
     this.isReloading = false;
     this.problem = null;
-    // If the version is not the previous one, the page missed changes, so the last change is unknown.
+    // If the snapshot has another version than the page, the page missed changes. So the latest change is unknown.
     if (object === null ? this.deletedAt === null : version(object) !== version(this.object)) this.last = null;
     if (object !== null) this.deletedAt = null;
     else if (this.object !== null) this.deletedAt ??= "";
@@ -142,8 +142,8 @@ export class ObjectStore implements Handler {
     }
   }
 
-  // Applies an event. If the event does not apply to the present version of the object, it returns the reason,
-  // otherwise null.
+  // Applies an event to the object. Returns null if it succeeded, or why the event does not match the page's version of
+  // the object.
   private applyEvent(e: ObjectEvent): string | null {
     const at = e.by?.time || new Date(this.now()).toISOString();
     const before = this.object;

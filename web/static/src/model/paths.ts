@@ -34,7 +34,7 @@ const elementKeys = [
   "topologyKey",
 ];
 
-/** Returns the first of elementKeys whose values are unique within each list. */
+/** Returns the first key of elementKeys that identifies the elements of each list, because its values are unique. */
 export function keyOfList(...lists: readonly (readonly unknown[])[]): string | undefined {
   return elementKeys.find((key) =>
     lists.every((list) => {
@@ -49,8 +49,8 @@ export function keyOfList(...lists: readonly (readonly unknown[])[]): string | u
 }
 
 /**
- * Returns a readable path, such as spec.containers[web].image. The parameter `root` is the object that contains the
- * names of list elements.
+ * Returns a readable path, such as spec.containers[web].image. The function looks up list elements in `root`, to show
+ * their names (such as "web") instead of their indexes.
  */
 export function pathText(path: readonly string[], root: unknown): string {
   let text = "";

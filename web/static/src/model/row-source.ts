@@ -7,9 +7,9 @@ import type { CountedSeverity } from "./severity.ts";
 /** One version of a row. An update creates another Entry, so the table finds changed rows by comparing identities. */
 export interface Entry extends Row {
   readonly key: string;
-  /** Whether the row arrived after the snapshot, so that the table highlights it as new. */
+  /** Whether the row was added after the page had loaded the list. The table highlights such a row as new. */
   readonly isAdded: boolean;
-  /** Author of all changes since the table last drew the row; null if unknown or several. */
+  /** Author of all changes of the row that are not drawn yet. null if unknown or several. */
   readonly by: ChangeAuthor | null;
   isDrawn: boolean;
   rank: Rank;
@@ -69,7 +69,7 @@ export function changedEntry(old: Entry, change: RowChange): Entry | null {
   const cells = withCells(old, change.cells);
   if (cells === null) return null;
   const by = change.by ?? null;
-  // A change that affects no cell is not visible, so keep the author of the previous change.
+  // A change without changed cells is not visible, so do not count its author among those of the visible changes.
   const quiet = change.cells.size === 0;
   const verdict = change.verdict ?? old.verdict;
   const e = entryOf({ ...old, rv: change.rv, verdict, cells }, old.isAdded, quiet ? old.by : commonAuthor(old, by));
@@ -85,7 +85,7 @@ export interface RowSource {
   /** The number of rows, including those that the text filter hides. */
   readonly total: number;
   readonly matching: number;
-  /** The number of positions. Equals `matching`, except while the mouse pointer freezes the order of the rows. */
+  /** The number of row positions. Equals `matching`, except while the mouse pointer freezes the order of the rows. */
   readonly length: number;
   /** The number of received rows while a snapshot is incomplete. */
   readonly arriving: number;
@@ -98,11 +98,11 @@ export interface RowSource {
    */
   slice(from: number, to: number): readonly (Entry | undefined)[];
   indexOf(key: string): number;
-  /** Requests the rows around an object. Returns false if the rows cannot be requested. */
+  /** Requests the rows around an object. Returns false if the list loads completely, or no row has arrived yet. */
   requestAround(ns: string, name: string): boolean;
   get(key: string): Entry | undefined;
   all(): Iterable<Entry>;
-  /** Whether a row was deleted. A row outside the loaded part of the list is not deleted. */
+  /** Whether the page knows that a row was deleted. For a row outside the loaded part of the list, returns false. */
   isDeleted(key: string): boolean;
   /** Returns the number of rows with a severity, including those that the text filter hides. */
   countSeverity(severity: CountedSeverity): number;

@@ -6,7 +6,7 @@ import { changedEntry, entryOf, keyOf, type Entry, type RowSource } from "./row-
 import { severities, severityMatcher, type CountedSeverity } from "./severity.ts";
 import type { Column, Message, Severity } from "../net/wire.ts";
 
-// Work that is due before the rows are displayed. Each level includes the work of the previous levels.
+// The steps that are due before rows are displayed. "filter" includes "merge", and "all" includes both and sorting.
 const pendingWork = ["no", "merge", "filter", "all"] as const;
 
 export class Rows implements RowSource {
@@ -17,14 +17,14 @@ export class Rows implements RowSource {
   private incoming: Map<string, Entry> | null = null;
   private sort: Sort | null = null;
   private sortIndex = -1;
-  private isWorstFirst = false; // whether the order "auto" is by severity now
+  private isWorstFirst = false; // whether the sort order "auto" is by severity now
   private terms: readonly string[] = [];
   private severityTerms: readonly ((severity: Severity) => boolean)[] = [];
   private sorted: Entry[] = [];
   private filtered: Entry[] = []; // the same array as `sorted` if there is no filter
   private newEntries: Entry[] = [];
   private pendingWorkLevel: (typeof pendingWork)[number] = "no";
-  private isInDefaultOrder = false; // whether byKey is sorted by namespace and name
+  private isInDefaultOrder = false; // whether the rows in the map byKey are in order of namespace and name
   // Whether the rows that arrived so far are sorted by namespace and name, and the last row that arrived.
   private incomingOrder: { isInDefaultOrder: boolean; last: Entry | null } = { isInDefaultOrder: true, last: null };
   private frozenOrder: FrozenOrder | null = null;
@@ -33,11 +33,11 @@ export class Rows implements RowSource {
     return this.byKey.size;
   }
 
-  /** Freezes or unfreezes the positions of rows. A new sort order or filter also ends the freeze. */
+  /** Freezes or unfreezes the positions of rows. setSort and setFilter unfreeze them, too. */
   setFrozen(on: boolean): void {
     if (on === (this.frozenOrder !== null)) return;
     this.frozenOrder = on ? new FrozenOrder(this.visible()) : null;
-    if (!on) this.version++; // only the end of a freeze changes the screen
+    if (!on) this.version++; // the end of a freeze can move rows; its start changes nothing
   }
 
   get isFrozen(): boolean {
@@ -204,7 +204,7 @@ export class Rows implements RowSource {
     const old = this.byKey.get(e.key);
     this.byKey.set(e.key, e);
     if (old === undefined)
-      this.isInDefaultOrder = false; // because a Map appends new keys at its end
+      this.isInDefaultOrder = false; // the map has the new row at its end, which can be the wrong position
     else old.isDead = true;
     this.recordChange(old, e);
     if (
@@ -216,8 +216,8 @@ export class Rows implements RowSource {
       return;
     if (this.pendingWorkLevel === "all") return void this.version++;
     this.newEntries.push(e);
-    // While the browser tab is hidden, new entries accumulate. If there are more of them than rows, sorting all rows
-    // costs less than merging them.
+    // While the browser tab is hidden, new entries accumulate. If there are more new entries than rows, sorting all
+    // rows takes less time than merging the new entries.
     this.markStale(this.newEntries.length > this.byKey.size ? "all" : "merge");
   }
 

@@ -36,7 +36,7 @@ export const severityFilterWords: readonly string[] = [
 
 const stateColumns = new Set(["status", "phase", "state", "health", "ready", "sync status", "health status"]);
 
-/** Whether a column shows the state of objects. Its cells have the color of the row's verdict. */
+/** Reports whether a column, such as "Status", shows the state of objects. The verdict's severity colors its cells. */
 export const showsState = (column: string): boolean => stateColumns.has(column.toLowerCase());
 
 /** The text of the column "Why": the sentence, or the severity if there is none. The server has the same text. */

@@ -3,11 +3,11 @@
 import { firstTimestamp } from "../text/age.ts";
 import type { Cell, Column } from "../net/wire.ts";
 
-/** A sort key. null is an unknown value, which is last in both directions. */
+/** The value by which a cell is sorted. null if the cell's value is unknown: such cells are last in both directions. */
 export type Rank = number | string | null;
 
 export interface Sort {
-  /** A column name in lower case, "namespace", "severity" (the worst first), or "auto". */
+  /** A column name in lower case, or "namespace", "severity" (worst objects first) or "auto" (see autoSort). */
   readonly column: string;
   readonly descending: boolean;
 }

@@ -1,4 +1,4 @@
-// Texts for the status of a subscription. Only data that is known to be current is "Live".
+// Texts for the status of a subscription. The status is "Live" only if the page knows that its data is current.
 
 import { clockTime } from "../text/age.ts";
 import { formatInteger } from "../text/format.ts";
@@ -14,7 +14,7 @@ export interface SubscriptionInfo {
   readonly state: State | null; // null until the server sends one over this connection
   // If the data was stale when the connection was lost: the time when it became stale, "" if unknown. Otherwise null.
   readonly stale: string | null;
-  readonly isComplete: boolean; // whether a complete snapshot has arrived, and no newer one is expected
+  readonly isComplete: boolean; // whether the newest requested snapshot has arrived completely
   readonly arriving: number; // number of received rows while a snapshot is incomplete
   readonly expected: number; // approximate number of rows in the snapshot; 0 if unknown
   readonly problem: Problem | null;
@@ -94,7 +94,7 @@ export function reloadsText(times: number): string | null {
   return times === 0 ? null : times === 1 ? "reloaded once" : `reloaded ${formatInteger(times)} times`;
 }
 
-/** Returns a text such as "Showing namespace shop only". null if the rows include all requested namespaces. */
+/** Returns a text such as "Showing namespace shop only" if rows of other selected namespaces are missing, else null. */
 export function coverageText(info: SubscriptionInfo): string | null {
   const covered = info.state?.namespaces ?? [];
   const why =
@@ -111,7 +111,7 @@ export function staleText(info: Pick<SubscriptionInfo, "connection" | "since" | 
   return null;
 }
 
-/** Returns the time of outdated data, such as "at 14:03:05"; null for current data. */
+/** Returns when outdated data was last current, such as "at 14:03:05". Returns null if the data is current now. */
 export function lastCurrentText(info: SubscriptionInfo, now: number): string | null {
   if (status(info, now).tone === "live") return null;
   // If the data was stale before the connection was lost, use the earlier time.
@@ -121,8 +121,8 @@ export function lastCurrentText(info: SubscriptionInfo, now: number): string | n
 }
 
 /**
- * Describes why the page is not live. The parameter isReachable reports whether the server answers HTTP requests. null
- * means unknown.
+ * Returns why the page is not live, and what the user can do. The parameter isReachable states whether the server
+ * answers HTTP requests. It is null if this is unknown.
  */
 export function offlineText(closeReason: string, isReachable: boolean | null, at: string, now: number): string {
   const closed = "the WebSocket connection is not open yet (a proxy may block it)";
@@ -141,13 +141,13 @@ export function offlineText(closeReason: string, isReachable: boolean | null, at
   );
 }
 
-/** A note that replaces the rows of an empty table. The field `next` describes what the user can do. */
+/** A note that replaces the rows of an empty table. Its field `next` is a sentence on what the user can do. */
 export interface Note {
   readonly title: string;
   readonly detail: string;
   readonly next: string;
   readonly act: "show-all" | "show-allowed" | "view-namespaces" | "retry" | null;
-  /** Whether the user can check the missing permission with kubectl. */
+  /** Whether a missing permission is the reason, so that the note shows the kubectl command that checks it. */
   readonly isForbidden?: boolean;
 }
 
@@ -196,8 +196,8 @@ export function noteFor(
   switch (info.state?.state) {
     case "forbidden": {
       const title = `Forbidden: you can't list ${resource}`;
-      // If no namespaces are selected, the note has no button for the permitted namespaces, because the server would
-      // already show these.
+      // Offer the button for the permitted namespaces only if namespaces are selected. Otherwise, the server would
+      // already show all permitted namespaces.
       const next = hasChosenNamespaces
         ? "Ask your cluster admin for list and watch access, or"
         : `${namespaced ? "Choose a namespace that you can read, or ask" : "Ask"} your cluster admin for list and ` +
@@ -245,7 +245,7 @@ export function noteFor(
       : "Retrying automatically. Missed changes are shown after that.";
     return make(staleNote, reason === "" ? emptyText : `${emptyText} ${reason}`, next);
   }
-  // The data is outdated, for example because no data has arrived over the new connection yet.
+  // The list was empty, but this is possibly outdated, for example because a new connection has sent no data yet.
   if (info.isComplete && lastCurrent !== null) return make(current.text, emptyText, "");
   if (info.isComplete && isFiltered)
     return make(

@@ -12,8 +12,8 @@ export interface ObjectName {
 
 export interface LogSelection {
   readonly container: string; // empty for the default container
-  readonly previous: boolean; // whether to show the log of the previous run, as in kubectl logs --previous
-  readonly filter?: string; // filter that selects the visible lines; object/logs/log-filter.ts parses it
+  readonly previous: boolean; // whether to show the log of the container's previous run (kubectl logs --previous)
+  readonly filter?: string; // filter in the URL that selects the lines to show; see log-filter.ts
 }
 
 export const defaultLog: LogSelection = { container: "", previous: false };
@@ -24,7 +24,7 @@ export const toggledLog = (log = defaultLog, tab = ""): LogSelection => ({
   previous: tab !== "logs" || !log.previous,
 });
 
-/** The text in the search box or filter box of one tab of the panel. */
+/** The search or filter text that the user typed in one tab of the panel. */
 export interface TabFind {
   readonly tab: string;
   readonly text: string;
@@ -38,7 +38,7 @@ export const parseFind = (query: URLSearchParams): TabFind => ({
 });
 
 export interface OpenedObject extends ObjectName {
-  /** The ref of the object's resource. Missing if the list shows this resource. */
+  /** The ref of the object's resource. Missing if the object belongs to the listed resource. */
   readonly ref?: string;
   readonly log?: LogSelection;
   readonly find?: TabFind;
@@ -56,8 +56,8 @@ export interface View {
   /** The open tab of the panel. Empty for the first tab. */
   readonly tab: string;
   /**
-   * The open activity feed: "list" or "all", and a filter after a space. Empty if the feed is closed. If missing, the
-   * feed does not change.
+   * The state of the activity feed: "list" or "all", optionally with a space and a filter. Empty if the feed is closed.
+   * undefined leaves the feed as it is.
    */
   readonly activity?: string;
 }
@@ -73,8 +73,8 @@ export const defaultView = (ref: string): View => ({
   tab: "",
 });
 
-// Events have the newest first by default. Other lists have no sort column (null), so autoSort applies. list.go has the
-// same rule.
+// A list of Events shows the newest first. Other lists have no default sort column (null), so autoSort applies. list.go
+// has the same rule.
 const defaultSort = (ref: string): Sort | null =>
   ref === "core/v1/events" ? { column: "last seen", descending: false } : null;
 
@@ -119,8 +119,8 @@ export function formatView(v: View): string {
   for (const ns of v.ns) query.append("ns", ns);
   if (v.q !== "") query.set("q", v.q);
   if (v.labels !== "") query.set("labels", v.labels);
-  // If the view has no sort order, but the resource has a default one, write the order by namespace into the URL.
-  // Without the parameter, the URL would mean the default order.
+  // A missing parameter `sort` means the default order of the resource. So a view with sort null (by namespace) of a
+  // resource with a default order needs an explicit parameter.
   const sort = v.sort ?? (defaultSort(v.ref) && { column: "namespace", descending: false });
   if (sort !== null) query.set("sort", (sort.descending ? "-" : "") + sort.column);
   for (const column of v.cols) query.append("cols", column);
@@ -179,7 +179,7 @@ export function objectHref(ref: string, o: ObjectName, tab = "", log?: LogSelect
 export const pageHref = (v: View): string =>
   v.open === null ? formatView(v) : objectHref(v.open.ref ?? v.ref, v.open, v.tab);
 
-/** Returns the URL of the compare page with one object. The user selects the other object there. */
+/** Returns the URL of the compare page with this object on one side. There, the user selects the second object. */
 export const compareHref = (ref: string, o: ObjectName): string =>
   withBase(`/compare${queryText(new URLSearchParams({ a: `${ref}/${o.ns === "" ? "_" : o.ns}/${o.name}` }))}`);
 
@@ -214,7 +214,7 @@ function parseOpen(text: string, listed: string): OpenedObject | null {
   return { ...(ref === "" || ref === listed ? {} : { ref }), ns: ns === "_" ? "" : ns, name };
 }
 
-/** Returns a view with an object in the panel. The list stays, even if it does not show the object's resource. */
+/** Returns the view with another object in the panel. The list stays the same, even if it lists another resource. */
 export const withObject = (view: View, ref: string, open: OpenedObject, tab: string): View => ({
   ...view,
   open: ref === view.ref ? open : { ...open, ref },

@@ -1,14 +1,14 @@
-// A window is the loaded part of a long list. The server sorts and filters the list.
+// WindowRows holds the window, the part of a long list that is loaded. The server sorts and filters the list.
 
 import { FrozenOrder } from "./frozen-order.ts";
 import { changedEntry, entryOf, keyOf, commonAuthor, type Entry, type RowSource } from "./row-source.ts";
 import { sameVerdict, type CountedSeverity } from "./severity.ts";
 import type { Column, Message, WindowEvent } from "../net/wire.ts";
 
-/** Rows in a window: several screens, so that short scrolls need no request. */
+/** Number of rows in a window. It covers several screens, so that short scroll distances need no request. */
 export const windowSize = 400;
 
-/** Returns the first row of the window that has the given row in its middle. */
+/** Returns the index of the first row of a window. The row at `position` is in the middle of this window. */
 export const windowOffset = (position: number): number => Math.max(0, position - windowSize / 2);
 
 type WindowMessage = Extract<Message, { type: "window" }>;
@@ -20,7 +20,7 @@ interface FrozenState {
   readonly order: FrozenOrder;
   readonly keys: ReadonlySet<string>;
   readonly matching: number;
-  readonly departed: Map<string, Entry>; // rows that left the window during the freeze, in their newest versions
+  readonly departed: Map<string, Entry>; // newest versions of the rows that left the window during the freeze
 }
 
 export class WindowRows implements RowSource {
@@ -107,10 +107,10 @@ export class WindowRows implements RowSource {
           departed: new Map(),
         }
       : null;
-    if (!on) this.version++; // only the end of a freeze changes the screen
+    if (!on) this.version++; // the end of a freeze can move rows; its start changes nothing
   }
 
-  /** Requests the rows if they are not loaded. At most one request is pending at a time. */
+  /** Requests the rows in a range of positions if they are not loaded. At most one request is pending at a time. */
   private requestIfNeeded(from: number, to: number): void {
     this.neededRange = [from, to];
     const end = Math.min(to, this.matching);
@@ -124,7 +124,7 @@ export class WindowRows implements RowSource {
     if (offset === this.requestedOffset) return;
     this.requestedOffset = offset;
     this.isRequestPending = true;
-    this.frozen = null; // the user has scrolled to another part of the list
+    this.frozen = null; // the user has scrolled to rows outside the frozen ones
     this.requestRows(offset);
   }
 
@@ -148,14 +148,14 @@ export class WindowRows implements RowSource {
       const isSame = before?.uid === e.uid && before.rv === e.rv && sameVerdict(before.verdict, e.verdict);
       return isSame ? before : e;
     });
-    // A message with the same offset and without columns only updates this window, so a frozen order stays frozen.
+    // Unfreeze the order only if this message has new columns or another offset. Otherwise, it only updates the window.
     if (m.columns !== null || m.offset !== this.offset) this.frozen = null;
     this.offset = this.requestedOffset = m.offset;
     this.updateCounts(m);
     this.isRequestPending = false;
     this.isComplete = true;
-    // If this message answers a request for the position of an object, request no rows yet. The table first scrolls to
-    // the object, and then requests rows.
+    // If this message answers the search for an object's position, request no other rows yet: the table first scrolls
+    // to the object, and then requests the rows that it needs.
     if (!this.isLocatePending) this.requestIfNeeded(...this.neededRange);
     this.isLocatePending = false;
     return true;
@@ -171,8 +171,8 @@ export class WindowRows implements RowSource {
           if (e.at > this.entries.length) return false;
           const next = entryOf(e.row, true, commonAuthor(this.byKey.get(keyOf(e.row.ns, e.row.name)), e.by ?? null));
           this.entries.splice(e.at, 0, next);
-          // If an inserted row has an author, a change of this row caused the event. In a list without a filter, this
-          // row was already in the list, outside the window, so record a move.
+          // Record a move if the row itself moved into the window, not if other rows pushed it in. An author means that
+          // the row changed. Without a filter, a changed row was in the list before, so it moved.
           this.frozen?.order.recordChange(
             next.key,
             true,
@@ -214,8 +214,8 @@ export class WindowRows implements RowSource {
   private recordRemoval(key: string, why: RemovalReason): void {
     if (why === "gone") this.deletedKeys.add(key);
     for (const oldest of this.deletedKeys) if (this.deletedKeys.size > windowSize) this.deletedKeys.delete(oldest);
-    // If `why` is missing, inserted rows have pushed an unchanged row out of the window, so record nothing. If `why` is
-    // "moved", record a move. Otherwise, record a removal if the window had the row at the start of the freeze.
+    // Without `why`, other rows pushed this unchanged row out of the window, so record nothing. For "moved", record a
+    // move. For other reasons, record a removal if the window contained the row at the start of the freeze.
     if (why !== undefined && (why === "moved" || this.frozen?.keys.has(key) === true))
       this.frozen?.order.recordChange(key, true, why === "moved", true);
   }

@@ -13,5 +13,5 @@ export function withBase(route: string): string {
   return `${documentRoot()?.dataset["base"] ?? ""}${route}`;
 }
 
-/** Returns the name of the cluster, or "Glasshouse" if the page shows none. */
+/** Returns the cluster's name, or "Glasshouse" if the server wrote no name into the page. */
 export const clusterName = (): string => documentRoot()?.dataset["name"] ?? "Glasshouse";

@@ -39,8 +39,8 @@ export interface Decoded {
 class MalformedError extends Error {}
 
 /**
- * Decodes one message, or an array of messages. The function viewOf returns null for an unknown subscription, whose
- * messages are dropped.
+ * Decodes a text with one message or an array of messages. viewOf returns the view of a subscription, or null if the
+ * subscription is unknown. Messages of unknown subscriptions are dropped.
  */
 export function decode(text: string, viewOf: (id: number) => SubscriptionSpec["view"] | null): Decoded {
   let frame: unknown;
@@ -71,10 +71,10 @@ const longInteger = /[:[,]\s*-?\d{16,}\s*[,}\]]/;
 
 export function parse(text: string): unknown {
   if (!longInteger.test(text)) return JSON.parse(text);
-  // This reviver function is slow, so it is used only for long integers.
+  // Parse with a reviver function only if the text contains long integers, because a reviver is slow.
   return JSON.parse(text, function (this: unknown, _key: string, value: unknown, context?: { source?: string }) {
     const source = context?.source;
-    // Some browsers do not provide the source text of a number. For these, keep the rounded number.
+    // Some browsers do not provide the source text of a number here. For these, keep the rounded number.
     if (typeof value !== "number" || Number.isSafeInteger(value) || source === undefined || !/^-?\d+$/.test(source))
       return value;
     return BigInt(source);
@@ -277,7 +277,7 @@ function windowEvent(v: unknown): WindowEvent {
   }
 }
 
-// Decodes the reason why a row was removed from a window. An unknown reason is ignored.
+// Decodes why the server removed a row from a window. An unknown reason counts as no reason.
 function decodeRemovalReason(v: unknown): { why?: "gone" | "filtered" | "moved" } {
   const known = (["gone", "filtered", "moved"] as const).find((w) => w === v);
   return known === undefined ? {} : { why: known };
@@ -438,7 +438,7 @@ function table(v: unknown): Row[] {
     return column;
   };
   const [ns, rv, created] = [columnOf("ns"), columnOf("rv"), columnOf("created")];
-  // If all rows have the same verdict, the server sends it once, as a word.
+  // Usually, the verdicts are a list with one element per row. If all are the same, the server sends only one word.
   const verdicts = Array.isArray(t["verdict"]) ? columnOf("verdict") : null;
   // Instead of a column with the names or creation times of the rows, the server sends the word "name" or "created".
   const columns = list(t["cells"], "cells").map((c) =>
@@ -481,7 +481,7 @@ function cells(v: unknown): Map<number, Cell> {
 function cell(v: unknown): Cell {
   if (v === null || typeof v === "string" || typeof v === "number" || typeof v === "boolean") return v;
   if (v === undefined) return null;
-  // Convert other values to text. Tables of aggregated API servers can contain arrays, objects and integers beyond
+  // Convert all other values to text. Tables of aggregated API servers can contain arrays, objects and integers beyond
   // 2^53.
   return typeof v === "bigint"
     ? v.toString()
@@ -493,7 +493,7 @@ function decodeAuthor(v: unknown): { by?: ChangeAuthor } {
   return { by: decodeFieldManager(tree(v, "by")) };
 }
 
-// Decodes an author in the view "table": an array instead of an object.
+// Decodes the author of a change in the view "table". There, an author is an array, not an object as in other views.
 function decodeTableAuthor(v: unknown): { by?: ChangeAuthor } {
   if (isAbsent(v)) return {};
   const [manager, operation, subresource, time] = list(v, "by");

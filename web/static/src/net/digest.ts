@@ -1,4 +1,4 @@
-// Computes the digest by which the page verifies that it has the server's rows. test/digest.json tests both sides.
+// Computes a digest, by which the page checks that it has the server's rows. Tests on both sides read test/digest.json.
 
 const basis = 0x811c9dc5;
 const prime = 0x01000193;
@@ -11,13 +11,13 @@ export interface DigestRow {
   readonly rv: string;
 }
 
-/** Returns the sum of the hashes of the entries `from` (inclusive) to `to` (exclusive). */
+/** Returns the digest of the entries `from` (inclusive) to `to` (exclusive): the sum of their hashes. */
 export function digest(entries: readonly DigestRow[], from = 0, to = entries.length): number {
   // The digest is a sum modulo 2^32, which does not depend on the order of the rows.
   let sum = 0;
   for (let i = from; i < to; i++) {
     const e = entries[i] as DigestRow;
-    // The 32-bit FNV-1a of "namespace/name/resourceVersion", finished with the mix function of MurmurHash3.
+    // The hash is the 32-bit FNV-1a of "namespace/name/resourceVersion", followed by the final mix of MurmurHash3.
     let hash = hashText(basis, e.ns);
     hash = Math.imul(hash ^ slash, prime);
     hash = hashText(hash, e.name);

@@ -18,7 +18,7 @@ export interface ListedKind extends Kind {
   readonly state: string; // state of the watch, such as "live"; empty if the server does not watch the resource
   readonly reason: string;
   readonly count: number | null;
-  /** The number of namespaces in which the server watches the resource. 0 for all namespaces. */
+  /** The number of namespaces to which the server's watch is limited. 0 if it watches all namespaces. */
   readonly namespaces: number;
 }
 
@@ -36,7 +36,7 @@ export function plural({ kind, resource }: Kind): string {
   return resource;
 }
 
-// The resources whose objects select pods, so that the panel can show the logs of these pods.
+// The resources whose objects select pods. For these objects, the panel shows the merged logs of the pods.
 const selectsPods = new RegExp(
   "^(apps/v1/(deployments|statefulsets|daemonsets|replicasets)|batch/v1/(cron)?jobs|" +
     "core/v1/(services|replicationcontrollers))$",
@@ -45,7 +45,7 @@ const selectsPods = new RegExp(
 /** Whether the objects of a resource select pods. The parameter `ref` is the ref of the resource. */
 export const hasMergedLogs = (ref: string): boolean => selectsPods.test(ref);
 
-/** Whether the panel has logs for the objects of a resource. */
+/** Whether the panel shows a tab with logs for objects of a resource. */
 export const hasLogs = (ref: string): boolean => ref === "core/v1/pods" || hasMergedLogs(ref);
 
 /** Ranks how well search terms match a resource, from 0 (best) to 3 (no match). */
@@ -97,7 +97,7 @@ export function readKinds(body: unknown, isPreferred = true): ListedKind[] {
   return out;
 }
 
-/** Decodes the build id of the page that the server serves. Returns "" if the server sends none. */
+/** Decodes the build id, which identifies the page's version on the server. Returns "" if the server sends none. */
 export function readBuild(body: unknown): string {
   return typeof body === "object" && body !== null ? text((body as Fields)["build"]) : "";
 }

@@ -37,8 +37,7 @@ export class Latency {
   }
 
   /**
-   * Is called when the connection is restored, and also when it is lost. Discards the previous measurement, and starts
-   * again.
+   * Called when the connection is lost, and when it is restored. Discards the previous measurement, and starts again.
    */
   reconnected(): void {
     this.host.cancel(this.timer);
@@ -72,7 +71,7 @@ export class Latency {
 }
 
 /**
- * Formats a round-trip time. The parameter at is the time of the measurement. The member `title` of the result is the
+ * Formats a round-trip time. The parameter `at` is the time of the measurement. The member `title` of the result is the
  * text of the tooltip.
  */
 export function latencyText(ms: number, at: number, now: number): { text: string; title: string } {

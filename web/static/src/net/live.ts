@@ -8,7 +8,7 @@ export type Connection = "connecting" | "open" | "lost";
 export interface Handler {
   /** Handles a message. The messages arrive in order. */
   message(m: Exclude<Message, { type: "heartbeat" | "pong" | "part" }>): void;
-  /** Called if the rest of an incomplete snapshot will not arrive. */
+  /** Called if the rest of a partly received snapshot will not arrive. A new snapshot follows. */
   restart(): void;
   /** Reports the progress of a long message: receivedBytes of its totalBytes have arrived. */
   part?(receivedBytes: number, totalBytes: number): void;
@@ -33,8 +33,8 @@ export interface LiveHost {
   cancel(timer: unknown): void;
   report(what: string): void;
   /**
-   * Is called when the login or the share link has ended. If access remains, the implementation calls again() to
-   * reconnect.
+   * Called when the login or the share link has ended. If the viewer still has access, for example after a new login,
+   * the implementation must call again(), which reconnects.
    */
   accessEnded(again: () => void): void;
   clusterSwitched(): void;
@@ -54,7 +54,7 @@ interface SubscriptionState {
   isSent: boolean; // whether the server knows this subscription on the current connection
   partialMessage: string; // the received chunks of an incomplete long message
   ended: boolean; // whether the server has ended or refused this subscription
-  resyncs: number; // number of consecutive resyncs (new requests for all data)
+  resyncs: number; // number of consecutive resyncs (requests for all data); each one doubles the delay
   timer: unknown;
 }
 
@@ -64,9 +64,9 @@ export class Live {
   since: number;
   /** The reason that the server gave when it closed the connection. Empty if it gave none. */
   closeReason = "";
-  /** Whether the server has ever sent a message. If so, no proxy blocks WebSocket connections. */
+  /** Whether the server has ever sent a message. If it has, WebSocket connections work, and no proxy blocks them. */
   hasAnswered = false;
-  /** How many times data was reloaded, because it was inconsistent or missed changes could not be replayed. */
+  /** How many times data was loaded again, because it was inconsistent or missed changes were not available. */
   reloadCount = 0;
   /** The reason of the last reload, as a text for the status page. Empty if data was never reloaded. */
   reloadReason = "";
@@ -78,7 +78,7 @@ export class Live {
   private retryCount = 0;
   private lastReceivedAt = 0;
   private retry: unknown = null;
-  private waitsForServerDelay = false; // whether the next retry waits for the delay that the server requested
+  private waitsForServerDelay = false; // whether the next retry must wait as long as the server requested
   private watchdog: unknown = null;
 
   constructor(
@@ -228,7 +228,7 @@ export class Live {
     if (m.type === "pong") return this.onPong(m.id);
     const sub = this.subs.get(m.id);
     if (sub === undefined) return;
-    // If another message precedes the last part, the server has aborted the long message. Discard its parts.
+    // If another message precedes the last part of a long message, the server has aborted it. Discard its parts.
     if (m.type !== "part") sub.partialMessage = "";
     switch (m.type) {
       case "part": {
@@ -259,7 +259,7 @@ export class Live {
         sub.resyncs = 0;
         break;
       case "log":
-        if (!m.waiting) sub.resyncs = 0; // only now has the API server accepted the request, so the subscription works
+        if (!m.waiting) sub.resyncs = 0; // the API server has accepted the request, so retry delays are short again
         break;
       case "log-end":
         sub.ended = true;
@@ -280,7 +280,7 @@ export class Live {
       case "error":
         sub.ended = true;
         sub.isSent = false;
-        // Status 503 is a temporary error. Retry, unless the subscription is closed before.
+        // Status 503 means a temporary error, so request the data again after a delay. close() cancels this.
         if (m.problem.status === 503) {
           sub.cursor = null;
           const maxDelay = Math.min(maxRetryDelay, minRetryDelay * 4 * 2 ** sub.resyncs++);
@@ -310,12 +310,12 @@ export class Live {
     }
     sub.cursor = null;
     this.forget(sub);
-    // Register the new id now, so that a reconnect before the timer fires also sends the subscription.
+    // Register the new id before the delay, so that a reconnect during the delay also sends the subscription.
     sub.id = this.nextId++;
     this.subs.set(sub.id, sub);
     const wait = Math.min(maxRetryDelay, sub.resyncs++ === 0 ? 0 : minRetryDelay * 2 ** sub.resyncs);
     sub.timer = this.host.after(wait, () => this.send(sub));
-    sub.handler.restart(); // the handler is allowed to close the subscription
+    sub.handler.restart(); // keep this call last, because the handler can close the subscription
   }
 
   private connectionLost(
@@ -328,7 +328,7 @@ export class Live {
     socket.close();
     this.host.cancel(this.watchdog);
     const { words, wait } = parseCloseReason(closed);
-    if (words !== "") this.closeReason = words; // the text stays until the next connection opens
+    if (words !== "") this.closeReason = words; // keep the previous reason if the server gave none
     this.waitsForServerDelay = wait !== null;
     this.setConnection("lost");
     for (const sub of this.subs.values()) {
@@ -356,8 +356,8 @@ export class Live {
 
   // Detects a dead connection. After sleep or packet loss, the browser fires no close event.
   private check(): void {
-    // Older servers send no heartbeats for the view "resources". So silence on an open connection counts only if the
-    // connection has other subscriptions.
+    // Older servers send no heartbeats for the view "resources". So, if the open connection has no other subscription,
+    // silence does not mean that it is dead.
     const waiting =
       this.connection !== "open" || [...this.subs.values()].some((s) => !s.ended && s.spec.view !== "resources");
     if (this.socket !== null && waiting && this.host.now() - this.lastReceivedAt > maxSilence)
@@ -372,7 +372,7 @@ export class Live {
   }
 }
 
-// Parses the delay and the message in the close reason of a server that is stopping or overloaded.
+// Parses a close reason such as "retry after 500 ms: text". A stopping or overloaded server sends it.
 function parseCloseReason({ code, reason }: Pick<CloseEvent, "code" | "reason">): {
   words: string;
   wait: number | null;

@@ -16,7 +16,7 @@ export interface Cause extends ObjectRef {
   readonly missing: boolean; // whether the object does not exist
 }
 
-/** One object of a finding, with its own cause. */
+/** One of the objects of a finding, with its verdict and with the cause of its own problem. */
 export interface Member extends ObjectRef {
   readonly verdict: Verdict;
   readonly cause: Cause | null;
@@ -29,14 +29,12 @@ export interface SpecChange extends ObjectRef {
   readonly what: string; // the changed fields as text; can be empty
 }
 
-/**
- * Failed or degraded objects with the same cause. The fields inherited from Member describe the object to read first.
- */
+/** Failed or degraded objects with the same cause. The inherited fields describe the object to look at first. */
 export interface Finding extends Member {
   readonly since: string; // start of the problem; empty if unknown
-  readonly count: number; // the number of objects
+  readonly count: number; // number of objects with this problem
   readonly chain: readonly ObjectRef[]; // the path from the object to its cause (the last element); empty if unknown
-  readonly members: readonly Member[]; // the objects of the finding; can be fewer than `count`
+  readonly members: readonly Member[]; // the objects with this problem; possibly fewer than `count`
   readonly lastChange: SpecChange | null;
 }
 
@@ -77,27 +75,27 @@ export interface Summary {
   };
 }
 
-/** A resource that the overview reads, with its cost. */
+/** A resource that the server watches for the overview, with the number of its objects and their memory in bytes. */
 export interface Watched {
   readonly resource: string;
   readonly kind: string;
   readonly state: StateName;
   readonly since: string;
   readonly reason: string;
-  readonly namespaces: readonly string[]; // the namespaces to which the state applies; empty for all
+  readonly namespaces: readonly string[]; // the namespaces in which the resource has this state; empty for all
   readonly objects: number;
   readonly bytes: number;
 }
 
 export interface Overview {
   readonly problems: readonly Finding[]; // the worst first
-  readonly total: number; // the number of all findings, including those that `problems` omits
+  readonly total: number; // number of findings, including those that are not in `problems`
   readonly counts: ReadonlyMap<string, number>; // the number of objects by severity
   readonly summary: Summary;
   readonly changes: readonly SpecChange[];
   readonly warnings: readonly Warning[];
   readonly watched: readonly Watched[];
-  readonly unexamined: readonly string[]; // sentences about what was not examined for problems
+  readonly unexamined: readonly string[]; // sentences about resources that were not searched for problems
 }
 
 /** The maximum length of a text on the page, in characters. Longer texts are cut. */
@@ -247,7 +245,7 @@ function text(v: unknown, name: string): string {
   return v.length > maxText ? `${v.slice(0, maxText)}…` : v;
 }
 
-// Reads a time. The server writes an unknown time as the year 1.
+// Reads a time. Returns "" for an unknown time, which the server writes as the year 1, and for an invalid time.
 function time(v: unknown, name: string): string {
   const at = text(v, name);
   return at.startsWith("0001-") || Number.isNaN(Date.parse(at)) ? "" : at;

@@ -13,21 +13,21 @@ export interface SearchResult {
 export interface SearchedResource {
   readonly ref: string;
   readonly state: string;
-  /** The number of searched objects. null if the server has not searched the resource yet. */
+  /** The number of objects of this resource that were searched. null if the resource has not been searched yet. */
   readonly count: number | null;
 }
 
 /** A resource that the server does not search. */
 export interface OmittedResource {
   readonly ref: string;
-  /** Why the resource is not searched: "forbidden", "limit" (too many custom resources) or "unread". */
+  /** Why no search includes the resource: "forbidden", "limit" (too many custom resources) or "unread". */
   readonly reason: string;
 }
 
 export interface SearchResponse {
   readonly results: readonly SearchResult[];
   readonly searched: readonly SearchedResource[];
-  /** null before the server's response, and if the server searches only watched resources. */
+  /** null until the server has responded, and if the server searches only the resources that it already watches. */
   readonly omitted: readonly OmittedResource[] | null;
   /** The reason why the search failed. Empty if it succeeded. */
   readonly trouble: string;
@@ -39,11 +39,11 @@ const firstRepeat = 400;
 const lastRepeat = 6400;
 export const emptyResponse: SearchResponse = { results: [], searched: [], omitted: null, trouble: "" };
 
-/** Reports whether a resource was not searched yet, but will be when the server has read it. */
+/** Reports whether a resource was not searched yet, because the server is still reading its objects. */
 export const isPending = ({ count, state }: SearchedResource): boolean =>
   count === null && (state === "syncing" || state === "stale");
 
-/** The server is not asked for shorter texts. */
+/** The minimum length of a search text in characters. The page sends no search for a shorter text. */
 export const minSearchLength = 2;
 
 export class Search {

@@ -20,6 +20,6 @@ export function readVerdict(v: unknown): Verdict {
 
 const severityOf = (v: unknown): Severity => severities.find((s) => s === v) ?? "none";
 
-/** Reads the new verdict of a changed row. The result is empty if the verdict has not changed. */
+/** Decodes the new verdict of a changed row. Returns an object without `verdict` if the verdict has not changed. */
 export const readChangedVerdict = (v: unknown): { verdict?: Verdict } =>
   v === undefined || v === null ? {} : { verdict: readVerdict(v) };

@@ -15,7 +15,7 @@ export interface Column {
 
 export type Severity = "none" | "ok" | "progressing" | "degraded" | "failed";
 
-/** The health of a row's object. If there is no problem and no progress, `reason` and `sentence` are empty. */
+/** The health of an object. If the object has no problem and is not progressing, `reason` and `sentence` are empty. */
 export interface Verdict {
   readonly severity: Severity;
   /** A code such as "CrashLoopBackOff". It can be empty although the verdict has a sentence. */
@@ -78,7 +78,7 @@ export type RowEvent =
     }
   | { readonly op: "delete"; readonly ns: string; readonly name: string; readonly by?: ChangeAuthor };
 
-/** A change in a window, the loaded part of a list. `at` is the row's index after all earlier events. */
+/** A change in a window, the loaded part of a list. `at` is the row's index after the earlier events of the message. */
 export type WindowEvent =
   | { readonly op: "insert"; readonly at: number; readonly row: Row; readonly by?: ChangeAuthor }
   | {
@@ -90,7 +90,7 @@ export type WindowEvent =
       readonly verdict?: Verdict; // missing if the verdict has not changed
       readonly by?: ChangeAuthor;
     }
-  /** Removes a row. `why` is missing if other rows moved it out of the window. `now` is set if the row also changed. */
+  /** A removed row. `why` is missing if other rows pushed it out of the window. `now`: its new content, if changed. */
   | {
       readonly op: "remove";
       readonly at: number;
@@ -114,13 +114,13 @@ export interface Counts {
   readonly waiting: number;
 }
 
-/** A summary of the changes in all rows of the list since the last message. */
+/** A summary of all changes of the list's rows since the previous message, including rows outside the window. */
 export interface ChangeSummary {
   readonly changes: number;
   readonly newest: NewestChange | null;
 }
 
-/** The newest change that the viewer may see. `before` contains the old cells, and `cells` the new ones. */
+/** The newest change that the viewer may see. `before` has the old texts of changed cells, and `cells` the new ones. */
 export interface NewestChange {
   readonly op: "add" | "update" | "delete";
   readonly ns: string;
@@ -138,7 +138,7 @@ export type ObjectEvent =
       readonly verdict?: Verdict;
       readonly by?: ChangeAuthor;
     }
-  /** An update of an object. If `health` or `verdict` is missing, it has not changed. */
+  /** An update of an object. A missing `health` or `verdict` means that this value has not changed. */
   | {
       readonly op: "update";
       readonly uid: string;
@@ -161,10 +161,10 @@ export interface Change {
   readonly time: string;
   /** The patch operations of an update. Empty for other changes. */
   readonly patch: readonly PatchOp[];
-  /** The complete added object. It is only sent for an add, and only if the query names one object. */
+  /** The added object. Only set for the op "add", and only if the subscription names one object (`name`). */
   readonly object?: JsonObject;
   readonly by?: ChangeAuthor;
-  /** All authors of the change. Omitted if there is only one author, whom the field `by` contains. */
+  /** All authors of the change, if there are several. A single author is in the field `by` instead. */
   readonly authors?: readonly PatchAuthor[];
   /**
    * The previous values that the patch replaced or removed, by the index of the patch operation. Long values are
@@ -263,7 +263,7 @@ export type Message =
       readonly counts: ReadonlyMap<string, number>;
       readonly problems: ReadonlyMap<string, ProblemCounts>;
     }
-  /** decode.ts does not check the content of `members`. The views do. */
+  /** decode.ts does not check the content of `members`. The code that shows it does. */
   | { readonly id: number; readonly type: "overview" | "explanation" | "rates"; readonly members: JsonObject }
   | {
       readonly id: number;
@@ -292,7 +292,7 @@ export interface SubscriptionSpec {
   /** A field selector for the objects. The server starts a separate watch for it. */
   readonly fields?: string;
   readonly name?: string;
-  /** The minimum time in ms between two messages with changes. The first change after a pause is sent immediately. */
+  /** The minimum time in ms between two messages with changes. A change after a longer pause is sent immediately. */
   readonly every?: number;
   readonly view: "table" | "object" | "changes" | "resources" | "window" | "log" | "overview" | "explanation" | "rates";
   /**
@@ -301,16 +301,14 @@ export interface SubscriptionSpec {
    */
   readonly watched?: boolean;
   /**
-   * The text filter, the sort order and the range of rows. Only for the view "window", except that `q` is also for the
-   * view "rates".
+   * `q` is the text filter, `sort` is the order, and `offset` and `count` are the range of rows. These members are only
+   * for the view "window", except that the view "rates" has `q` too.
    */
   readonly q?: string;
   readonly sort?: string;
   readonly offset?: number;
   readonly count?: number;
-  /**
-   * Only for the view "log". It is read again for every subscribe request, because it contains where to resume the log.
-   */
+  /** Only for the view "log". Live reads it for each request, because it contains where to resume the log. */
   readonly log?: LogSpec;
 }
 

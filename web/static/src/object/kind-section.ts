@@ -1,10 +1,10 @@
 import type { ComponentChild } from "preact";
 import type { JsonObject } from "../net/wire.ts";
 
-/** A section of the overview that only objects of one kind have. Its code loads on demand. */
+/** A section of the overview for only one kind, such as Node. Its code is loaded only for objects of this kind. */
 export interface KindSection {
   view(object: JsonObject): ComponentChild;
-  /** Is called when the connection is restored, and also when it is lost. */
+  /** Called when the connection is lost, and when it is restored. */
   reconnected(): void;
   /** Is called every second. */
   tick(): void;

@@ -27,16 +27,16 @@ export class Panel {
   private readonly kinds: readonly TabDefinition[];
   private readonly tabStrip = h("div", { class: "tabs", role: "tablist", "aria-label": "Object details" });
   private readonly body = h("div", { class: "tab", role: "tabpanel", id: "tab" });
-  private readonly statusElement: HTMLElement; // the page's status element, if the panel fills a page of its own
+  private readonly statusElement: HTMLElement; // shows the status; on an object page, the page's own element
   private readonly lastChangeElement = h("span", { class: "change" });
-  // Shows how many times data was reloaded, if the panel fills a page of its own. The list page has its own element
-  // for this text.
+  // On an object page, shows how many times data was reloaded. Next to a list, the list page has its own element for
+  // this text.
   private readonly reloads = h("span", { class: "asof", hidden: true });
   private readonly banner = h("p", { class: "banner", role: "status", hidden: true });
   private readonly timer: ReturnType<typeof setInterval>;
   private tab: Tab | null = null;
   private selected = "";
-  // Is incremented when another tab is opened. If this happens while the code of a tab loads, that tab is discarded.
+  // Increases when a tab is opened. A tab whose code loads too late, after another tab was opened, is discarded.
   private openCount = 0;
   private frame = 0;
   private failure = ""; // message in place of a tab that could not be loaded
@@ -242,9 +242,9 @@ export class Panel {
     });
   }
 
-  // Returns the text of the banner. If a tab failed to load, a message usually replaces the tab. While the
-  // server-rendered text is in that place, the banner shows the message instead of `known`. While the connection is not
-  // open, `known` has priority.
+  // Returns the banner's text: `known` or, if a tab could not be loaded, the message `failure`. Usually, `failure` is
+  // shown in place of the tab. But while the server-rendered text is there, the banner shows it. If the connection is
+  // not open, `known` has priority over it.
   private bannerTextFor(known: string | null): string | null {
     if (this.body.parentElement !== null) return known;
     return this.host.live.connection === "open" ? this.failure || known : (known ?? (this.failure || null));

@@ -64,7 +64,7 @@ export function startObject(section: HTMLElement, { live, picker, now }: PageSer
       retry: () => location.reload(),
     },
     content: () => ({ kind, view: null, object: name, tab: tab() }),
-    // The command that opens the list is missing for guests whose share link includes only one object of this resource.
+    // A guest whose share link includes only one object of this resource gets no command that opens the list.
     commands: () =>
       objectCommands(
         kind,

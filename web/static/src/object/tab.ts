@@ -19,7 +19,7 @@ export interface TabHost {
   readonly kindOfRef: (ref: string) => Kind | undefined;
   readonly log: () => LogSelection;
   readonly selectLog: (log: LogSelection, how?: "push" | "replace") => void;
-  /** The search text of a tab, which is in the URL. Empty for none. */
+  /** Returns the search text of a tab, which is in the URL. Empty for none. */
   readonly find: (tab: string) => string;
   readonly setFind: (tab: string, text: string) => void;
 }

@@ -1,4 +1,4 @@
-// The tabs of the panel. Their code is separate (see load-tab.ts), because lists need only the labels and keys.
+// Defines the tabs of the panel. load-tab.ts loads their code, because lists need only their labels and shortcut keys.
 
 import { isShared, sharedParts } from "../model/guest.ts";
 import { hasMergedLogs, type Kind } from "../net/kinds.ts";
@@ -51,8 +51,8 @@ export const tabs: readonly TabDefinition[] = [
 export const tabsFor = (kind: Kind): readonly TabDefinition[] => tabs.filter((t) => t.appliesTo(kind));
 
 /**
- * Removes the tab from the URL if objects of the resource do not have it. For example, a URL of another viewer can
- * contain a tab that guests do not have.
+ * Removes the parameter `tab` from the URL if the panel has no such tab for this resource and viewer. For example, a
+ * guest can open a URL with a tab that guests do not have.
  */
 export function removeUnknownTab(kind: Kind): void {
   const url = new URL(location.href);

@@ -1,11 +1,11 @@
-// Commands are the actions of keys and the palette. Keyboard, palette and help share one list.
+// Defines commands, the actions that keys and palette entries start. Keyboard, palette and help use the same commands.
 
 import { isCharacterKey } from "../ui/single-key.ts";
 
 export type KeyScope =
-  /** The key works everywhere, except in text fields. */
+  /** The key works everywhere on the page, except in text fields. */
   | "page"
-  /** The key works while the rows have the focus. Letters and punctuation work everywhere, except in text fields. */
+  /** The key works if the rows have the focus. Letters and punctuation work everywhere, except in text fields. */
   | "rows"
   /** The key works in the filter field above the rows. */
   | "filter"

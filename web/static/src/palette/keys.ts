@@ -8,9 +8,9 @@ export const isApple = /Mac|iP(hone|ad)/.test(navigator.platform);
 export function listenToKeys(commands: () => readonly Command[]): void {
   document.addEventListener("keydown", (e) => {
     if (e.defaultPrevented || e.isComposing) return;
-    // An open dialog or popover handles all keys, except those of commands with the scope "ever".
+    // While a dialog or popover is open, only commands with the scope "ever" (everywhere) run.
     const dialogIsOpen = document.querySelector("dialog[open], :popover-open:not([popover=manual])") !== null;
-    const isAltGraph = e.getModifierState("AltGraph"); // some keyboards need AltGr to type [ and ]
+    const isAltGraph = e.getModifierState("AltGraph"); // AltGr is allowed: some keyboards need it to type [ and ]
     const plain = isAltGraph || (!e.ctrlKey && !e.metaKey && !e.altKey);
     const ctrlOrCmd = !plain && e.ctrlKey !== e.metaKey && !e.altKey && !e.shiftKey;
     const command = findCommand(commands(), {

@@ -7,7 +7,7 @@ import { showToast } from "../ui/toast.ts";
 export class PaletteLauncher {
   private palette: Promise<Palette> | null = null;
   private typed: string | null = null; // text that the user typed while the palette loads; null if it is not loading
-  private isEntered = false; // whether the user pressed Enter after this text
+  private isEntered = false; // whether the user pressed Enter after this text, to run the first result
 
   constructor(
     button: HTMLElement,
@@ -19,7 +19,7 @@ export class PaletteLauncher {
     document.addEventListener(
       "keydown",
       (e) => {
-        // Ctrl or Cmd is probably the start of Ctrl+K, so load the palette already.
+        // A pressed Ctrl or Cmd key is probably the start of Ctrl+K, which opens the palette. Load its code now.
         if (e.key === "Control" || e.key === "Meta") void this.load().catch(() => undefined);
         if (this.typed === null || e.ctrlKey || e.metaKey || e.altKey) return;
         if (e.key === "Enter") this.isEntered = true;

@@ -22,7 +22,7 @@ export interface PaletteItem {
   readonly keys: readonly string[];
   /** The URL of the result, which can be opened in another browser tab. null for an action on this page. */
   readonly href: string | null;
-  /** The text that the Tab key puts into the search box. If it is empty, the Tab key uses the label. */
+  /** The text that the Tab key puts into the search box to complete it. If empty, the Tab key uses the label. */
   readonly fill: string;
   readonly act:
     | { readonly view: View }
@@ -62,8 +62,8 @@ export class PaletteSearch {
   find(typed: string, context: SearchContext, response: SearchResponse): PaletteResults {
     const text = typed.trim();
     if (text.startsWith(":")) return this.colon(typed.slice(typed.indexOf(":") + 1), context);
-    // Omit the resource that the page shows, so that the first recent resource is the one that the user opened before.
-    // Enter opens it, unless resources are pinned.
+    // Omit the resource of this page. Then, unless resources are pinned, the first result is the resource that the user
+    // opened before this one, and Enter opens it.
     const withoutCurrent = { ...context, recent: context.recent.filter((ref) => ref !== context.view?.ref) };
     if (text === "")
       return {
@@ -86,8 +86,8 @@ export class PaletteSearch {
       ...this.contexts(text, context).slice(0, 4),
       ...onThisPage.items,
       ...elsewhere.map((r): PaletteItem => objectItem(r.ref, r, "Other resources", [], r.kind)),
-      // Approximate matches of resources are last. For example, "store" matches CuSTOmREsources approximately, but
-      // probably means an object.
+      // Put resources whose names match only approximately last. For example, "store" matches CuSTOmREsources, but the
+      // user probably means an object.
       ...kindItems(
         ranked.filter((k) => !exactMatches.includes(k)),
         context,
@@ -278,9 +278,9 @@ function isOnPage(r: SearchResult, { view, rows, windowTotal }: SearchContext): 
 }
 
 /**
- * Ranks the resources that match a text: exact names first, then prefixes of names, then other matches. Of resources
- * with the same name, those of Kubernetes are first, so that no custom resource takes ":po" from pods. The parameter
- * `versions` contains resources that rank below others with an equally good match.
+ * Ranks the resources that match a text: exact names first, then prefixes of names, then other matches. If names are
+ * equal, resources of Kubernetes are first, so that ":po" always means pods. `versions` are further resources, which
+ * rank below equally good matches among the others.
  */
 export function rankKinds(
   context: Pick<SearchContext, "kinds" | "pins" | "recent">,

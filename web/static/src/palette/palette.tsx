@@ -22,7 +22,7 @@ export interface PaletteHost {
   context(): Omit<SearchContext, "namespaces"> & { rowNamespaces(): Iterable<string> };
   go(view: View): void;
   open(ref: string, object: ObjectName): void;
-  /** Is called after the palette was opened. The page calls then() when it has more data, such as contexts. */
+  /** Called after the palette was opened. The page must call then() whenever it has loaded more data to search. */
   opened(then: () => void): void;
 }
 
@@ -116,7 +116,7 @@ export class Palette {
     this.message = isEmpty ? noResultsText(text, response) : results.words;
     this.coverage = text === "" || text.startsWith(":") ? "" : searchCoverage(context, response);
     this.details = coverageDetails(response, context.kinds);
-    // If more results arrive, the same item stays selected.
+    // If more results of the same search arrive, the selected item stays selected, even at another position.
     const sameIndex =
       this.selectedIndex === 0 || previouslySelected === undefined
         ? 0
@@ -200,7 +200,7 @@ export class Palette {
   }
 }
 
-// Runs the command in a microtask, so that the closed dialog first returns the focus to the page.
+// Runs the command after the dialog has closed and has returned the keyboard focus to the page.
 function run(command: Command): void {
   queueMicrotask(() => command.run(command.keys[0] ?? ""));
 }

@@ -24,7 +24,7 @@ export function searchCoverage(context: SearchContext, response: SearchResponse)
   return sentences.join(" ");
 }
 
-/** Returns the complete lists behind the sentences of searchCoverage, one per line. */
+/** Returns all names that the sentences of searchCoverage shorten, one line per category, such as "Searched". */
 export function coverageDetails(
   { searched, omitted }: SearchResponse,
   kinds: readonly ListedKind[],
@@ -65,7 +65,7 @@ function notSearched(
   ].filter(({ names }) => names.length > 0);
 }
 
-// Returns sentences about what was searched in the page itself.
+// Returns texts with the numbers of resource types, namespaces and rows that were searched in the page itself.
 function searchedHere(context: SearchContext, response: SearchResponse): string[] {
   const parts = [typesText(context.kinds.length)];
   if (context.namespaces.length > 0) parts.push(countText(context.namespaces.length, "namespace"));

@@ -96,7 +96,7 @@ export function CreatedLink({ created: { url, persistent, link }, now, another, 
   );
 }
 
-// The QR code is an SVG path of some thousand squares, which is drawn without Preact.
+// Preact only creates the container. qr.ts draws the code as one large SVG path, and is loaded on demand.
 function QrCode({ text }: { text: string }) {
   const element = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {

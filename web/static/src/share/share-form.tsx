@@ -37,7 +37,7 @@ interface Extras {
   readonly events: boolean;
 }
 
-// Returns the choice to share the page, its view or its object. Returns null if the page has nothing to share.
+// Returns the choice to share the home page, list view or object (`target`). null if the page does not show it.
 function pageChoice(
   content: PageContent | null,
   target: ShareTarget,

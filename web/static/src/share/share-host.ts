@@ -1,4 +1,4 @@
-// What the share dialog needs from the page.
+// The data and functions of the page that the share dialog uses.
 
 import type { Kind, ListedKind } from "../net/kinds.ts";
 import type { Live } from "../net/live.ts";

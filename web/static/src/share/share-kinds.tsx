@@ -62,7 +62,7 @@ interface ShareKindsProps {
 export function ShareKinds({ live, listedKinds, selection, onChange, hidden }: ShareKindsProps) {
   const [initialNs] = useState(selection.ns);
   const [typed, setTyped] = useState("");
-  // If the user is not permitted to list namespaces, a typed name is offered too.
+  // If the list of namespaces is not available, offer the name that the user has typed.
   const offered = isNamespaceName(typed) ? [typed] : [];
   const names = useNamespaces(live).names ?? [...initialNs, ...selection.ns, ...offered];
   const kindLines = listedKinds.map((k) => ({

@@ -82,7 +82,7 @@ class LinkReader {
         error = asSentence(`${title}. ${detail}`);
       }
     } catch {
-      // Ignore the error: the code below shows it.
+      // `error` keeps its initial text, which is shown below.
     }
     if (!this.open || ownRequest !== this.requestNumber) return;
     if (listing !== null) {
@@ -157,7 +157,7 @@ function RevokeControls({ revoke, onError }: { revoke: () => Promise<void>; onEr
   const [isConfirming, setConfirming] = useState(false);
   const [isBusy, setBusy] = useState(false);
   const controls = useRef<HTMLDivElement>(null);
-  const hadFocus = useRef(false); // whether the button that is being replaced had the keyboard focus
+  const hadFocus = useRef(false); // whether the button that is replaced now had the focus; its replacement gets it
   useLayoutEffect(() => {
     if (hadFocus.current) controls.current?.querySelector("button")?.focus();
   }, [isConfirming]);

@@ -1,4 +1,4 @@
-// Defines the scope and the duration of share links, read-only URLs for guests, and creates texts about them.
+// Share links are read-only URLs for guests. This file defines their scope and duration, and creates texts about them.
 
 import { humanDuration } from "../text/age.ts";
 import { readParts, type SharedPart } from "../model/guest.ts";
@@ -95,7 +95,7 @@ export function partsOf(c: ShareChoice): SharedPart[] {
     case "home": {
       const part = ({ ref, namespaces }: HomeResource): SharedPart => sharedPart(ref, { namespaces });
       const pod = c.resources.filter((r) => r.ref === pods);
-      // The description of many parts names only the first ones, so put the parts first that are not masked.
+      // The description of many parts names only the first ones, so put pods and the unmasked logs and events first.
       return [
         ...pod.map(part),
         ...(c.logs ? pod.map(({ namespaces }) => sharedPart(logs, { namespaces })) : []),
@@ -150,8 +150,8 @@ export function targetPath(c: ShareChoice, base: string): string {
     case "view":
       return withoutBase(formatView(c.view));
     case "home":
-      // The home page of several namespaces has no URL path of its own, so use that of all namespaces. The parts of the
-      // link restrict it to the selected ones.
+      // The home page of several namespaces has no URL path, so use the path for all namespaces. The parts that the
+      // link shares limit the page to the selected namespaces.
       return withoutBase(formatHome(c.view.ns.length === 1 ? c.view : { ...c.view, ns: [] }));
     case "object":
       return withoutBase(objectHref(c.kind.ref, c.name, c.tab));
@@ -220,8 +220,8 @@ export function visibilityText(parts: readonly SharedPart[], open: boolean): str
     : `Viewers see ${description}, and nothing else.`;
 }
 
-// Returns a short text (such as "its log") if the part `p` contains the logs or events of the part `main`. Otherwise,
-// returns null.
+// Returns a short text (such as "its log") if the part `p` only adds the logs or events of the part `main`, so that one
+// phrase can describe both parts. Otherwise, returns null.
 function companionText(main: SharedPart, p: SharedPart): string | null {
   const same = JSON.stringify({ ...p, resource: "" }) === JSON.stringify({ ...main, resource: "" });
   if (p.resource === logs && same) return main.name === "" ? "their logs" : "its log";
@@ -238,8 +238,8 @@ function joinList(items: readonly string[]): string {
 }
 
 /**
- * Names the content that guests see unmasked, although it can contain sensitive values. Returns null if there is
- * none.
+ * Returns a warning that logs or events in the link are unmasked and can contain sensitive values. Returns null if the
+ * link includes neither.
  */
 export function unmaskedText(parts: readonly SharedPart[]): string | null {
   const log = parts.some((p) => p.resource === logs);
@@ -326,8 +326,8 @@ export const isLoopback = (host: string): boolean =>
   host === "localhost" || host.endsWith(".localhost") || host === "[::1]" || /^127(\.\d+){3}$/.test(host);
 
 /**
- * Returns the link's URL in kiosk mode. The parameter for kiosk mode is before the fragment, which contains the secret
- * token.
+ * Returns a share link's URL in kiosk mode. Inserts the parameter before the fragment (the part after "#"), which
+ * contains the secret token.
  */
 export function kioskUrl(url: string): string {
   const at = url.indexOf("#");

@@ -43,7 +43,7 @@ const tabs = [
 type TabId = (typeof tabs)[number]["id"];
 
 function Share({ host, close }: { host: ShareHost; close: () => void }) {
-  // Each selection of a tab changes `number`, so that Preact creates the content of the tab again.
+  // Each click on a tab increases `number`, part of the content's key, so that Preact creates new content.
   const [{ tab, number }, setTab] = useState<{ tab: TabId; number: number }>({ tab: "new", number: 0 });
   const [created, setCreated] = useState<NewLink | null>(null);
   const show = (id: TabId): void => {

@@ -14,7 +14,7 @@ const pollInterval = 2000;
 export class StatusPage {
   private readonly body = byId("scopes");
   private readonly state: ViewState;
-  private isDrawn = false; // whether this script has drawn the rows
+  private isDrawn = false; // whether this script has replaced the server-rendered rows
   private failingSince: number | null = null; // time in ms of the first failed request; null while requests succeed
   private timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -44,7 +44,7 @@ export class StatusPage {
       }
       this.updateStatus();
     }
-    clearTimeout(this.timer); // another poll possibly started meanwhile
+    clearTimeout(this.timer); // another poll can have started a timer during this request
     this.timer = setTimeout(() => void this.poll(), pollInterval);
   }
 

@@ -1,5 +1,5 @@
-// Decodes and formats the watch status. internal/web/page/status.go creates the same texts; tests compare both with
-// internal/web/testdata/watchstatus.json.
+// Decodes and formats the watch status. internal/web/page/status.go creates the same texts for the server-rendered
+// page; tests compare both with internal/web/testdata/watchstatus.json.
 
 import { formatInteger } from "../text/format.ts";
 
@@ -57,13 +57,13 @@ function readScope(c: Fields): WatchScope {
 // The text for an unknown number. To show 0 instead would be wrong.
 const unknownText = "–";
 
-// Returns the texts of the columns after the state column.
+// Returns the texts of a row's cells that follow the cell with the state.
 function cells(c: Fields): string[] {
   const listed = c["state"] === "live" || c["state"] === "stale";
   const [objects, cache, lists] = [number(c["objects"]), number(c["cacheBytes"]), number(c["lists"])];
-  // The page shows the timestamps in the texts of the columns as ages.
+  // Keep the timestamp in the text. When the page shows the text, it replaces timestamps by ages.
   const last = timestampText(c["lastEvent"]);
-  // Formats a number that is counted since the first list. Before this list has succeeded, the number is unknown.
+  // Formats a number that the server counts from the first successful list on. Until then, the number is unknown.
   const since = (n: number): string => (lists > 0 ? formatInteger(n) : unknownText);
   return [
     listed ? formatInteger(objects) : unknownText,

@@ -13,7 +13,7 @@ export interface Hits {
   readonly best: readonly Hit[];
 }
 
-const maxRanked = 2000; // hits; if there are more, they are not ranked
+const maxRanked = 2000; // if more texts match, the matches are not ranked, because ranking is slow
 
 export class Fuzzy {
   private readonly fuzzy = new uFuzzy({ intraIns: 1, intraChars: "[a-z\\d._/:-]" });

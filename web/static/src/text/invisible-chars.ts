@@ -8,22 +8,22 @@ const invisible = new RegExp(
 );
 const invisibleGlobal = new RegExp(invisible, "gu");
 const invisibleSplit = new RegExp(`(${invisible.source})`, "u");
-const maxRuns = 32; // maximum number of invisible runs that are shown, and of code points in one run
+const maxRuns = 32; // maximum number of runs (sequences) of invisible characters to show, and of code points per run
 
 /** Whether a text contains invisible characters, or characters that change the writing direction. */
 export const hasInvisible = (text: string): boolean => invisible.test(text);
 
 /**
- * A part of a text. The page shows `codePoints` in place of invisible characters. If `codePoints` is null or "", it
- * shows the text unchanged. For "", it also isolates the text, so that a change of direction does not affect the
- * surroundings.
+ * A part of a text. If `codePoints` is null, the page shows `text` unchanged. If it is "" (beyond the limit maxRuns),
+ * the page also shows `text` unchanged, but isolates it, so that a change of direction in it does not affect other
+ * text. Otherwise, the page shows `codePoints` in place of `text`.
  */
 export interface TextPart {
   readonly text: string;
   readonly codePoints: string | null;
 }
 
-/** Splits a text into parts. The concatenated parts equal the text, so that copying and searching work. */
+/** Splits a text into parts. No part drops or changes characters, so copying and searching the text still work. */
 export function splitInvisible(text: string): TextPart[] {
   const parts = text.split(invisibleSplit).filter((p) => p !== "");
   const shownParts = parts
@@ -39,8 +39,8 @@ export const escapeInvisible = (text: string): string =>
   hasInvisible(text) ? text.replace(invisibleGlobal, (run) => `[${codePointsOf(run)}]`) : text;
 
 /**
- * Like escapeInvisible, but for a text that is inserted into another text. Isolates text that can contain right-to-left
- * letters, so that the other text keeps its order.
+ * Like escapeInvisible, but for a text that is inserted into another text. If it can contain right-to-left letters,
+ * encloses it in isolate characters, so that the other text keeps its order.
  */
 export const isolateText = (text: string): string =>
   /[\u0590-\u{10ffff}]/u.test(text) ? `\u2068${escapeInvisible(text)}\u2069` : escapeInvisible(text);

@@ -1,4 +1,4 @@
-const maxEdits = 600; // the time that Myers' algorithm needs grows with the square of the edits
+const maxEdits = 600; // maximum number of edits; Myers' algorithm takes time in proportion to their square
 
 /** Returns, for each entry of `next`, the index of the same entry in `before`, or -1. */
 export function alignLists<T>(
@@ -22,7 +22,7 @@ export function alignLists<T>(
 
   // The algorithm is from E. Myers, "An O(ND) Difference Algorithm and Its Variations".
   const limit = Math.min(n + m, maxEdits);
-  // For each diagonal k, the highest index of the first list that can be reached with d edits.
+  // For each diagonal k, the highest index in the first list that d edits (insertions or deletions) can reach.
   const furthest = new Int32Array(2 * limit + 3);
   const trace: Int32Array[] = [];
   const at = (k: number): number => k + limit + 1;
@@ -46,7 +46,7 @@ function backtrack(out: Int32Array, trace: readonly Int32Array[], head: number, 
   let x = n;
   let y = m;
   for (let d = trace.length - 1; d >= 0; d--) {
-    const v = trace[d] as Int32Array; // the values of the diagonals from -d-1 to d+1
+    const v = trace[d] as Int32Array; // the values of `furthest` before step d, for the diagonals -d-1 to d+1
     const get = (k: number): number => v[k + d + 1] ?? 0;
     const k = x - y;
     const from = k === -d || (k !== d && get(k - 1) < get(k + 1)) ? k + 1 : k - 1;

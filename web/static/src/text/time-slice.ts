@@ -1,11 +1,11 @@
 // Divides long computations into slices of a few milliseconds, so that the page stays responsive.
 
-const sliceDuration = 8; // ms; an animation frame has 16 ms
+const sliceDuration = 8; // ms per slice of work; an animation frame has 16 ms
 
 export class TimeSlicer {
   private since = 0; // ms; start of the current slice
 
-  /** The function isWanted reports after each pause whether the work must continue. */
+  /** After each pause, isWanted must return whether to continue the work. */
   constructor(
     private readonly isWanted: () => boolean,
     private readonly clock: () => number = () => performance.now(),

@@ -1,9 +1,9 @@
-// Detects that the server serves another build of this page. A hidden page then reloads itself if possible.
+// Detects that the server serves another build of this page. A hidden page then reloads if nothing would be lost.
 
 import { withBase } from "../net/base-path.ts";
 import { h, setText } from "./dom.ts";
 
-// ms until a hidden page reloads itself. A random addition spreads the reloads of many pages.
+// ms before a hidden page reloads itself. A random time is added, so that not all pages reload at the same time.
 const hiddenDelay = 60_000;
 const requestTimeout = 30_000; // ms
 
@@ -12,12 +12,12 @@ export interface BuildHost {
   hidden(): boolean;
   /** Reports whether a reload would show the same: the page is live, and its URL contains all choices of the user. */
   canReload(): boolean;
-  /** Reports whether a request for this page would return this build. */
+  /** Checks with a request that the server now returns this page with the given build. */
   isServed(build: string): Promise<boolean>;
   after(ms: number, run: () => void): unknown;
   cancel(timer: unknown): void;
   random(): number;
-  /** Records that this tab reloads for the build. Returns false if that was already recorded, or if recording fails. */
+  /** Records that this tab reloads for a build, once. Returns false if it did before, or if it cannot be recorded. */
   recordReload(build: string): boolean;
   reload(): void;
   updateChanged(other: boolean): void;

@@ -1,5 +1,5 @@
-// Highlights lose their color in a few steps, at the same times for all cells. A smooth fade would redraw a busy page
-// all the time.
+// A highlight loses its color in a few steps. All cells take their steps at the same times, because fading each cell
+// smoothly would redraw a busy page all the time.
 
 const reduced = matchMedia("(prefers-reduced-motion: reduce)");
 const fadeInterval = 250; // ms between two steps
@@ -27,7 +27,7 @@ function fade(): void {
       continue;
     }
     stepOfElement.set(e, step + 1);
-    // With reduced motion, the highlight keeps its full color until it is removed.
+    // If the user prefers reduced motion, do not fade: the highlight keeps its full color until it ends.
     if (step > 0 && !reduced.matches) e.setAttribute("data-fading", String(step));
   }
   if (stepOfElement.size > 0) return;

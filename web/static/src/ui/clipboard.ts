@@ -4,7 +4,7 @@ export async function copyText(text: string): Promise<boolean> {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // If the clipboard API is missing or refuses, try the old "copy" command, which can work during a user action.
+    // If the clipboard API is missing or not permitted, try the old command "copy", which can work after a click.
     const onCopy = (e: ClipboardEvent): void => {
       e.clipboardData?.setData("text/plain", text);
       e.preventDefault();

@@ -4,17 +4,17 @@ import { formatInteger } from "../text/format.ts";
 export interface FindActions {
   setQuery(text: string): void;
   step(by: 1 | -1): void;
-  focusText(): void; // moves the keyboard focus from the search box to the text
+  focusText(): void; // moves the keyboard focus from the search box to the searched text
 }
 
 export class FindState {
   query = "";
-  /** A text that shows which match is selected, such as "3 of 20". Empty without a query. */
+  /** A text such as "3 of 20": the selected match and the number of matches. Empty if the query is empty. */
   matchText = "";
   hasMatches = false;
   readonly input = createRef<HTMLInputElement>();
 
-  /** The function `draw` is called after each change. */
+  /** FindState calls `draw` after each change of the query or of `matchText`. */
   constructor(
     private readonly actions: FindActions,
     private readonly draw: () => void,
@@ -29,7 +29,7 @@ export class FindState {
     this.input.current?.select();
   }
 
-  /** Shows which match is selected, such as "3 of 20". The parameter `number` is 0 if no match is selected. */
+  /** Updates matchText. `number` is the position of the selected match, or 0. `count` is the number of matches. */
   showCount(number: number, count: number): void {
     const text =
       count === 0
@@ -70,7 +70,7 @@ interface FindBoxProps {
   find: FindState;
   label: string;
   title: string;
-  /** Whether screen readers announce each new number of matches. */
+  /** Whether screen readers announce `matchText` after each change. */
   announcesMatches?: boolean;
 }
 

@@ -30,5 +30,5 @@ export function addMenuKeys(menu: HTMLElement): void {
     if (details.open && menu.contains(document.activeElement)) links()[0]?.focus();
   };
   menu.addEventListener("toggle", focusFirstLink);
-  focusFirstLink(); // the menu is possibly open already, without a toggle event
+  focusFirstLink(); // if the menu was opened before this script ran, no toggle event follows
 }

@@ -30,7 +30,7 @@ export const preferences = {
     try {
       localStorage.removeItem(key);
     } catch {
-      // Without storage, there is nothing to remove.
+      // If the browser blocks localStorage, it contains no value to remove.
     }
   },
   setFlag(key: string, on: boolean): void {
@@ -56,7 +56,7 @@ export function storeList(name: string, list: readonly string[]): void {
   else preferences.set(prefix + name, JSON.stringify(list));
 }
 
-/** Calls `changed` after another browser tab has changed the list or cleared the storage. */
+/** Calls `changed` after the user has changed the stored list, or cleared the storage, in another browser tab. */
 export function onListChangedElsewhere(name: string, changed: () => void): void {
   addEventListener("storage", (e) => {
     if (e.key === null || e.key === prefix + name) changed();
@@ -76,9 +76,9 @@ export const rememberRecent = (name: string, value: string): void =>
   storeList(name, moveToFront(storedList(name), value, 8));
 
 /**
- * Adds the columns that the user last chose for the resource of the view. Returns the view unchanged if it already
- * names columns, or if the screen already shows this resource. Do not call this function for the opened URL, because
- * the author of the URL chose the columns deliberately.
+ * Adds the columns that the user last chose for the view's resource. Returns the view unchanged if it already has
+ * columns, or if the screen shows this resource now (shownRef). Do not call this for the URL with which the page was
+ * opened: its author chose the columns deliberately.
  */
 export const withPreferredColumns = (view: View, shownRef?: string): View =>
   view.cols.length > 0 || view.ref === shownRef ? view : { ...view, cols: storedList(`columns.${view.ref}`) };

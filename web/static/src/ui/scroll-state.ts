@@ -1,6 +1,6 @@
 // Stores the scroll position in the browser's history entry, so that the back button shows the same rows.
 
-// ms after the last scroll event. Browsers reject scripts that write the history too often.
+// ms after the last scroll event until the position is saved. Browsers reject scripts that write the history too often.
 const saveDelay = 150;
 
 /** Returns the scroll position in rows from the top, or null if the state has none. */

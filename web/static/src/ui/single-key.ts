@@ -1,4 +1,4 @@
-// Users of speech input can disable single-key shortcuts, because spoken words arrive as letters.
+// Speech input enters words as letters, which would start single-key shortcuts. So users can disable these shortcuts.
 
 import { preferences } from "./preferences.ts";
 

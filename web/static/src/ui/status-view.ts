@@ -24,7 +24,7 @@ export function drawStatus(e: HTMLElement, s: Status): void {
   setText(number, countText(s));
 }
 
-// Returns the kubectl command that checks whether the API server permits the list. templates/listtext.go has the same.
+// Returns the kubectl command that checks the permission to list, like canListCommand in templates/listtext.go.
 function canListCommand(ref: string): string {
   const [group = "", , resource = ""] = ref.split("/");
   const [namespace] = parseView(location.pathname, location.search, ref).ns;

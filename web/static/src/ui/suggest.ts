@@ -2,11 +2,11 @@ import { withBase } from "../net/base-path.ts";
 import { h } from "./dom.ts";
 
 const maxSuggestions = 20;
-const debounceDelay = 150; // ms after the last key press
+const debounceDelay = 150; // ms between the last key press and the request for names
 
 /**
- * Suggests object names in a datalist. They are names of the resource ref(), unless the typed text starts with a
- * resource ref.
+ * Fills a datalist with the names of objects that match the typed text. If the text starts with a resource ref
+ * (group/version/resource/), suggests objects of that resource, otherwise of the resource ref().
  */
 export function suggestNames(input: HTMLInputElement, list: HTMLElement, ref: () => string): void {
   let timer: ReturnType<typeof setTimeout> | undefined;

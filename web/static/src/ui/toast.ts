@@ -2,7 +2,7 @@
 
 import { h, setAttr, setText } from "./dom.ts";
 
-/** A quiet toast is only for screen readers. */
+/** Shows a short message. If isQuiet is true, the message is invisible, and only screen readers announce it. */
 export function showToast(text: string, isQuiet = false): void {
   let element = document.getElementById("toast");
   if (element === null) document.body.append((element = h("p", { id: "toast", class: "toast", role: "status" })));
@@ -16,10 +16,10 @@ export function showToast(text: string, isQuiet = false): void {
 
 export const showReloadToast = (): void => showToast("Missed changes could not be replayed. Reloading…");
 
-const typingPause = 1000; // ms after the last key press
+const typingPause = 1000; // ms without a key press after which typing has ended
 let typingTimer: ReturnType<typeof setTimeout> | undefined;
 
-/** Announces a text to screen readers after the user has stopped typing, unless text() is then empty. */
+/** When the user has stopped typing, calls text() and lets screen readers announce its result, if it is not empty. */
 export function showToastAfterTyping(text: () => string): void {
   clearTimeout(typingTimer);
   typingTimer = setTimeout(() => {

@@ -8,7 +8,7 @@ interface TotalsProps {
   cluster: string;
 }
 
-/** Large numbers and a clock for a wall display. kiosk.css has their style. */
+/** Large counts of objects by severity, and a clock, for a wall display. kiosk.css has their style. */
 export function Totals({ count, cluster }: TotalsProps) {
   return (
     <div class="totals">

@@ -19,7 +19,7 @@ export class ViewState {
     for (const update of this.ages) update();
   }
 
-  /** Calls `update` at every tick, until the returned function is called. */
+  /** Calls `update` at every tick. Returns a function that ends these calls. */
   onTick(update: () => void): () => void {
     this.ages.add(update);
     return () => void this.ages.delete(update);
@@ -29,7 +29,7 @@ export class ViewState {
 const defaultState = new ViewState(() => Date.now());
 const Shared = createContext(defaultState);
 
-/** Renders or updates a view. A view without ages and highlights needs no state. */
+/** Renders or updates a view. `state` has the clock and the highlighting; views without ages and highlights omit it. */
 export function mount(element: Element, view: ComponentChildren, state = defaultState): void {
   render(<Shared.Provider value={state}>{view}</Shared.Provider>, element);
 }
@@ -81,7 +81,7 @@ export function useRedraw(): () => void {
   return useCallback(() => setCount((n) => n + 1), []);
 }
 
-/** Returns a ref whose element is highlighted when the text changes, unless the text is null. */
+/** Returns a ref. After each change of the text, highlights the element with this ref. For null, does nothing. */
 export function useHighlight<E extends Element>(text: string | null): RefObject<E | null> {
   const state = useContext(Shared);
   const element = useRef<E>(null);
@@ -108,7 +108,7 @@ export function memo<P extends object>(View: FunctionComponent<P>): ComponentCla
   };
 }
 
-// Preact renders a String object as text. The hook below ignores String objects, so it does not replace the text again.
+// The hook options.vnode below ignores String objects, so it does not replace this text again. Preact shows it as text.
 const TextWithInvisible = memo(({ text }: { text: string }) => (
   <>
     {splitInvisible(text).map((part) =>
@@ -123,8 +123,8 @@ const TextWithInvisible = memo(({ text }: { text: string }) => (
   </>
 ));
 
-// Preact calls this hook for each new element and text. Invisible characters become elements in texts, and code points
-// as text in attributes.
+// Preact calls this hook for each new element and text. In a text, the hook replaces invisible characters by elements
+// that show code points. In an attribute, it replaces them by code points as text.
 options.vnode = (vnode: VNode<{ title?: unknown; "aria-label"?: unknown }>) => {
   const { type, props }: { type: unknown; props: unknown } = vnode;
   if (typeof props === "string") {

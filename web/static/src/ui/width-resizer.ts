@@ -4,7 +4,7 @@ const minPanelWidth = 320;
 const minTableWidth = 360; // pixels
 const keyStep = 24;
 
-/** Makes a separator change the width of the part at its right. The width is in the CSS property --panel-width. */
+/** Lets users resize the part at the right of a separator. The width is in the CSS property --panel-width. */
 export function makeWidthResizable(separator: HTMLElement, part: HTMLElement): void {
   const set = (width: number): void => {
     const clamped = Math.round(Math.max(minPanelWidth, Math.min(innerWidth - minTableWidth, width)));

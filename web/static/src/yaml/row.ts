@@ -1,4 +1,4 @@
-// Each line has an element, even outside the viewport, so that users can select and search all lines.
+// The rows of a YAML text. Even lines outside the viewport have elements, so that users can select and search them.
 
 import { h } from "../ui/dom.ts";
 import { formatInteger } from "../text/format.ts";
@@ -20,8 +20,8 @@ export interface Block {
   shown: number; // number of visible rows in the block
 }
 
-export const blockSize = 64; // lines in one block
-const initialLength = 1000; // characters that are laid out at first, if the line is longer
+export const blockSize = 64; // lines in a new block (a group of lines)
+const initialLength = 1000; // characters of a long line that are shown until the user shows its rest
 const pieceLength = 2000;
 
 export function newRow(line: Line): Row {
@@ -35,7 +35,7 @@ export function newRow(line: Line): Row {
   return { line, element, block: null, index: -1, folded: false, hidden: false, found: null };
 }
 
-// Creates an element with a single text node, because textNodes reads only the first child.
+// Creates an element with exactly one text node. The function textNodes relies on this: it reads only the first child.
 function textElement(name: string, text: string): HTMLElement {
   const element = h("div", { class: name });
   // The YAML writer has already escaped invisible characters.

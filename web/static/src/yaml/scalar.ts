@@ -1,4 +1,4 @@
-// Formats keys and scalars as YAML. js-yaml quotes every string that YAML 1.1 or 1.2 would parse as another type.
+// Formats keys and scalars as YAML. js-yaml quotes every string that YAML 1.1 or 1.2 would not read as a string.
 
 import { hasInvisible } from "../text/invisible-chars.ts";
 import { defineScalarTag, dump, DUMP_SCHEMA, NOT_RESOLVED, type Schema } from "js-yaml";
@@ -7,17 +7,17 @@ export type ScalarType = "string" | "number" | "word";
 
 export interface Scalar {
   readonly first: string; // text of the first line, after the key or the dash
-  readonly rest: readonly string[]; // lines of a block scalar, indented by two spaces
+  readonly rest: readonly string[]; // further lines of a block scalar, indented by two spaces; otherwise empty
   readonly type: ScalarType;
 }
 
-// Extends the js-yaml schema with bigint values, and with quotes for strings that only kubectl misreads.
+// Extends the js-yaml schema: supports bigint, and quotes strings that kubectl's parser would misread.
 function schema(): Schema {
   const ambiguous = defineScalarTag("misread", {
     implicit: true,
     implicitFirstChars: [..."-+.0123456789"],
     identify: () => false,
-    // kubectl parses these strings as a number or as the end of a document.
+    // kubectl's YAML parser would read these strings as a number or the end of a document, unless they are quoted.
     resolve: (text) => (/^(?:[-+]?0[xob]|[-+.\d].*_|---|\.\.\.)/i.test(text) ? text : NOT_RESOLVED),
   });
   const int = DUMP_SCHEMA.tags.find((t) => t.tagName === "tag:yaml.org,2002:int");
@@ -62,7 +62,7 @@ const quote = (text: string): string =>
     return n > 0xffff ? `\\U${n.toString(16).padStart(8, "0")}` : `\\u${n.toString(16).padStart(4, "0")}`;
   });
 
-// Matches strings that blockScalar formats without js-yaml, because js-yaml is slow for long strings (1 MB).
+// Matches multi-line strings that blockScalar can format. js-yaml is not used for them, because it is slow for 1 MB.
 const blockPattern = /^(?=\S)(?=.*\n)[\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]*$/s;
 
 function blockScalar(text: string): Scalar {
@@ -96,7 +96,7 @@ export const keyLines = (key: string): string[] =>
         .slice(0, -1)
         .map((l, i) => (i === 0 ? l : l.slice(2)));
 
-// Formats a value with js-yaml, as the first element of a list. The second element prevents an end marker ("...").
+// Formats a value with js-yaml, as the first element of a list. The 0 after it prevents an end marker ("...").
 const dumpValue = (value: unknown): string[] =>
   dump([value, 0], {
     ...options,
@@ -123,7 +123,7 @@ export function compareKeys(a: string, b: string): number {
   if (letters === 2) return x - y;
   const m = digitsEnd(a, at);
   const n = digitsEnd(b, at);
-  // A 0 that follows a nonzero digit is not a leading zero, so the number with more digits is larger.
+  // After a nonzero digit, a 0 is no leading zero, so compare the numbers of remaining digits: more digits are larger.
   const isWithinNumber = (x === 48 || y === 48) && /[1-9]\d*$/.test(a.slice(0, at));
   const difference = isWithinNumber || m === n ? m - n : Number(a.slice(at, m)) - Number(b.slice(at, n));
   return difference || m - n || x - y;

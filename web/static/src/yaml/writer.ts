@@ -16,7 +16,7 @@ export interface Line {
   readonly isWide: boolean;
 }
 
-type Part = readonly unknown[] | JsonObject | string; // a nonempty map or list, or a long text; its lines are cached
+type Part = readonly unknown[] | JsonObject | string; // a nonempty map or list, or a long text, with cached lines
 interface CachedLines {
   readonly indent: number;
   readonly lines: readonly Line[];
@@ -40,7 +40,7 @@ export class YamlWriter {
   private cachedLength = 0; // total number of characters of the cached texts
   private readonly keys = new Map<string, string | null>();
 
-  /** Returns all lines of an object, or null if pauseIfDue returns false between parts of the work. */
+  /** Returns all lines of an object. Stops and returns null if pauseIfDue, called after each part, returns false. */
   async write(object: JsonObject, pauseIfDue: () => Promise<boolean> | true): Promise<readonly Line[] | null> {
     for (const [part, indent] of this.uncachedParts(object, 0, [])) {
       if (typeof part === "string") this.text(part, indent);
@@ -55,7 +55,7 @@ export class YamlWriter {
     return isTree(value) ? this.lines(value, 0) : createLines(value, 2);
   }
 
-  // Appends each part without cached lines to `out`. A nested part precedes the part that contains it.
+  // Appends to `out` each part whose lines are not cached yet. Nested parts are before the part that contains them.
   private uncachedParts(value: unknown, indent: number, out: [Part, number][]): [Part, number][] {
     if (typeof value === "string" && value.length >= minCachedLength) out.push([value, indent]);
     if (!isTree(value)) return out;

@@ -58,7 +58,7 @@ void test("a log that is read again continues after the last line", () => {
   );
   assert.equal(overlap.since, at(2, ".5"));
   overlap.restart();
-  // The server resumes at a full second, so it repeats the lines older, b and c.
+  // The server resumes at the full second 2, so it sends "older", "b" and "c" again.
   const got = overlap.newLines([
     line("older", at(2, ".12")),
     line("b", at(2, ".5")),

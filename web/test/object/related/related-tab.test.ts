@@ -115,7 +115,7 @@ void test("the graph is refreshed while visible, and is live if the server repor
     ["b", 6],
     ["b", 6],
     ["c", 7],
-    ["", 7], // Without a report of the server, the page sends no request.
+    ["", 7], // An empty report means that the server reports no changes, so the page sends no request.
     ["c", 7],
   ] as const) {
     now += 1000;

@@ -8,13 +8,13 @@ Object.assign(globalThis, {
   Text: page.createTextNode("").constructor,
   IntersectionObserver: class {
     observe(): void {
-      /* In tests, no block is visible. */
+      /* Does nothing, because no block is visible in tests. */
     }
     unobserve(): void {
-      /* In tests, no block is visible. */
+      /* Does nothing, because no block is visible in tests. */
     }
     disconnect(): void {
-      /* In tests, no block is visible. */
+      /* Does nothing, because no block is visible in tests. */
     }
   },
 });

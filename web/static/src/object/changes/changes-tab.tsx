@@ -31,13 +31,13 @@ export class ChangesTab implements Tab, Handler {
   private readonly history = new History();
   private readonly timeline = new Timeline();
   private readonly subscription: Subscription;
-  // The drawn groups. The key of a group is the number of its oldest change, which stays the same when newer changes
-  // join the group.
+  // The drawn groups of changes. The key of a group is the number of its oldest change: this number stays the same when
+  // newer changes join the group.
   private drawn = new Map<number, StepGroup>();
   private layout: DiffLayout = storedLayout("inline");
   private limit = pageSize;
   private complete = false;
-  private progress = ""; // how much of a long message has arrived; empty if none is arriving
+  private progress = ""; // how much of a long message with changes has arrived, as text; empty if none is arriving
   private state: State | null = null;
   private problem: Problem | null = null;
   private frame = 0;
@@ -89,7 +89,7 @@ export class ChangesTab implements Tab, Handler {
     this.complete = false;
   }
 
-  // The tab has its own subscription, and does not need the panel's object.
+  // Does nothing: this tab gets its data from its own subscription, not from the panel's object.
   show(): void {}
 
   tick(): void {

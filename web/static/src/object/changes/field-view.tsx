@@ -6,14 +6,14 @@ import { Author } from "../../ui/author.tsx";
 import { partOf } from "../../activity/timeline.ts";
 import { valueLines } from "./values.ts";
 
-const maxLines = 24; // a value with more lines is shortened at first
+const maxLines = 24; // a value with more lines is shortened until the user expands it
 const maxBriefLength = 64; // characters; a change is drawn on one line if both values together are not longer
 
 interface FieldViewProps {
   field: Field;
   layout: DiffLayout;
   showAuthors?: boolean;
-  /** Whether the field is in a section with a heading of its own. */
+  /** Whether the field is below the heading of a section, so that its own heading is one level lower. */
   isNested?: boolean;
 }
 

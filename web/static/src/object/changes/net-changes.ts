@@ -2,7 +2,7 @@ import type { ShownStep } from "../../activity/timeline.ts";
 import { jsonEqual, type Value } from "../../model/fields.ts";
 
 const maxChanges = 3;
-const maxValueLength = 24; // characters; a longer value is not shown
+const maxValueLength = 24; // characters; a change from or to a longer value is omitted
 
 /**
  * Combines the changes of several updates, which the parameter `updates` contains with the newest one first. Returns a

@@ -4,7 +4,7 @@ import { yamlLines } from "../../yaml/writer.ts";
 
 const maxLineLength = 2000; // characters; longer lines are truncated on the screen
 
-/** Splits a string with line breaks, and formats any other value as YAML. An unknown value has no lines. */
+/** Returns the lines of a value: of a multi-line string, or of the YAML. Empty for an unknown or missing value. */
 export function valueLines(v: Value): string[] {
   if (v.type !== "value") return [];
   const lines =

@@ -18,8 +18,8 @@ import { WorkloadPods } from "../workload/workload-pods.ts";
 import type { TabHost, TabData, Tab } from "../tab.ts";
 
 const maxEvents = 200;
-// If a namespace has more events than this, the page does not load all of them. Instead, the server filters them by
-// name.
+// If a namespace has more events than this, the page loads only a part of them, and the server filters them by the name
+// of the workload.
 const maxLoadedEvents = 2000;
 const warningsFirstKey = "glasshouse-warnings-first";
 
@@ -31,8 +31,8 @@ export class EventsTab implements Tab, FeedListener {
   private query = "";
   private frame = 0;
   /**
-   * The owned objects of a workload. null if the object is not a workload. Also null for guests, who may see only the
-   * events of the object itself.
+   * The pods and other objects of a workload, whose events are shown too. null if the object is not a workload, and for
+   * guests, who may see only the events of the object itself.
    */
   private readonly workload: WorkloadPods | null;
 
@@ -89,8 +89,8 @@ export class EventsTab implements Tab, FeedListener {
     const ns = name.ns === "" ? [] : [name.ns];
     // The column shows ages, so ascending order puts the newest event first.
     const sort = { column: "last seen", descending: false };
-    // Filter the events by the workload's name, because the names of the owned objects begin with this name. A field
-    // selector for each owned object would exceed the server's limit of watches with field selectors.
+    // Filter the events by the workload's name, because the names of the objects that it owns begin with this name. One
+    // field selector per owned object would exceed the server's limit of such watches.
     this.feed =
       this.workload === null
         ? new Feed(live, { resource: "core/v1/events", ns, fields: this.query }, { sort, q: "" }, this, Infinity, 0)
@@ -117,7 +117,7 @@ export class EventsTab implements Tab, FeedListener {
     });
   }
 
-  // Returns the URL of the object that an event regards, or null if this is the object of the panel.
+  // Returns the URL of the object that an event regards, or null for the panel's object and unknown resources.
   private hrefOf(event: EventRow): string | null {
     const { ref, name } = eventTarget(event.object);
     const { host } = this;
@@ -159,9 +159,9 @@ interface EventsProps {
   now: number;
   warningsFirst: boolean;
   setWarningsFirst: (on: boolean) => void;
-  scope: string; // names the objects whose events are shown
+  scope: string; // which objects the events belong to, as text, such as "this object or its pods"
   isRelevant: (event: EventRow) => boolean;
-  /** Returns the URL of the object that an event regards. null if all events regard the same object. */
+  /** Returns the URL of the object that an event regards. null if all events are of the panel's object. */
   hrefOf: ((event: EventRow) => string | null) | null;
 }
 
@@ -191,7 +191,7 @@ function Events({ feed, now, warningsFirst, setWarningsFirst, scope, isRelevant,
   return (
     <>
       <div class="bar">
-        {/* The panel already shows "Live" for the object. Show the status of the events only if it is different. */}
+        {/* The panel shows whether the object is live. Show the status of the events only if they are not live. */}
         <span class="status" role="status" data-state={s?.tone}>
           {s?.tone === "live" ? "" : s?.text}
         </span>
@@ -235,7 +235,7 @@ function countText(events: readonly EventRow[]): string {
   );
 }
 
-// The note does not claim that there are no events, because the viewer possibly cannot see all of them.
+// The text states only that no events were found, because the viewer possibly may not see all events.
 const noEventsNote = (scope: string, coverage: string | null): Note => ({
   title: "No events",
   detail:

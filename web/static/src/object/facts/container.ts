@@ -65,7 +65,7 @@ const specFacts = (c: unknown): (Fact | null)[] => [
   fact("Probes", ...["startup", "readiness", "liveness"].map((p) => probe(p, valueAt(c, `${p}Probe`)))),
 ];
 
-// Returns the state of a container. A container that runs to completion shows neither readiness nor zero restarts.
+// Returns the state, readiness and restarts of a container. Omits readiness and zero restarts if it runs to completion.
 function headPieces(status: unknown, runsToCompletion: boolean): (Piece | null)[] {
   if (status === undefined) return [absentPiece("no status")];
   const ready = valueAt(status, "ready");

@@ -35,7 +35,7 @@ export function containerGroups(c: unknown, ns: string): (Group | null)[] {
   ];
 }
 
-/** The parameter `spec` is the field `spec` of a pod or of a pod template. */
+/** Returns groups of facts. The parameter `spec` is the field `spec` of a pod or of a pod template. */
 export function podGroups(spec: unknown, ns: string): (Group | null)[] {
   const names = ["hostNetwork", "hostPID", "hostIPC"].filter((n) => valueAt(spec, n) === true);
   const seconds = (v: unknown): string => (number(v) === null ? "" : `${scalar(v)} s`);
@@ -226,8 +226,8 @@ const affinityNames: Readonly<Record<string, string>> = {
 
 function affinity(name: string, v: unknown): Fact | null {
   const required = valueAt(v, "requiredDuringSchedulingIgnoredDuringExecution");
-  // A node affinity needs only one matching term, so join its terms with "or". The terms of the other affinities must
-  // all match.
+  // Only one term of a required node affinity must match, so join these terms with "or". For pod affinities, all terms
+  // must match, so each one is a separate piece.
   const nodeTerms = trees(valueAt(required, "nodeSelectorTerms")).map(termText);
   const terms = [...trees(required).map(termText), ...(nodeTerms.length === 0 ? [] : [nodeTerms.join(" or ")])];
   const preferred = trees(valueAt(v, "preferredDuringSchedulingIgnoredDuringExecution"));

@@ -1,6 +1,6 @@
 // Facts are the named values in the overview of an object. The pure functions here accept objects of any shape.
 
-/** The color of a fact. good: healthy. warn: not healthy yet. bad: failed. quiet: absent or disabled on purpose. */
+/** The color of a fact, by its meaning. "quiet" is for a value that is absent or disabled on purpose. */
 export type FactTone = "good" | "warn" | "bad" | "quiet";
 
 /** A link to another object, which possibly does not exist. */
@@ -26,7 +26,7 @@ export interface Piece {
 export interface Bar {
   readonly actual: number;
   readonly desired: number;
-  /** The tone of the bar. By default, it is good if both numbers are the same, and otherwise warn. */
+  /** The color of the bar. If missing, it is "good" if `actual` equals `desired`, and otherwise "warn". */
   readonly tone?: "good" | "warn";
 }
 
@@ -56,7 +56,7 @@ export interface Item {
 
 export interface Table {
   readonly columns: readonly string[];
-  /** Each row has a cell for each column. The first cells name the row. */
+  /** One cell per column. The first two cells identify the row. */
   readonly rows: readonly { readonly key: string; readonly cells: readonly (Piece | null)[] }[];
 }
 
@@ -75,7 +75,7 @@ const maxGroupFacts = 100;
 
 type Optional<T> = T | null | undefined;
 
-/** Returns a piece with this text. Returns null if the text is empty, because the value is then unknown. */
+/** Returns a piece with a text. For an empty text (unknown value), returns null, so that nothing is shown. */
 export const piece = (text: string, more: Omit<Piece, "text"> = {}): Piece | null =>
   text === "" ? null : { text, ...more };
 
@@ -96,7 +96,7 @@ export function fact(name: string, ...pieces: readonly Optional<Piece | string>[
   return present.length === 0 ? null : { key: name, name, pieces: present };
 }
 
-/** Returns the first pieces. If there are more, a text such as "and 5 more" follows. */
+/** Returns at most `limit` pieces, followed by a piece such as "and 5 more" if there are more. */
 export function firstPieces(pieces: readonly Optional<Piece | string>[], limit = 20): Optional<Piece | string>[] {
   return pieces.length <= limit
     ? [...pieces]
@@ -156,7 +156,7 @@ function limited(all: readonly Fact[], limit: number, omittedItems: number): Fac
   ]);
 }
 
-/** Returns a section with a table. The first two cells of a row are its key. */
+/** Returns a section with a table. The texts of the first two cells of a row are the row's key. */
 export function tableSection(
   title: string,
   columns: readonly string[],

@@ -15,7 +15,7 @@ import { daemonSet, deployment, replicaSet, statefulSet } from "./workload.ts";
 
 type FactExtractor = (object: unknown) => (Section | null)[];
 
-// The keys contain the API group, because kinds of different groups can have the same name (Service of Knative).
+// The keys are kinds with their API group, because kinds of two groups can have the same name (Service of Knative).
 const kinds: Readonly<Record<string, FactExtractor>> = {
   "/Pod": pod,
   "/Service": service,

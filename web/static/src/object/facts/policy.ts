@@ -16,7 +16,7 @@ import { amount, amountPiece, quantity } from "./quantity.ts";
 import { isScalar, members, number, scalar, text, texts, time, trees, valueAt } from "./read.ts";
 import { selectorPieces } from "./workload.ts";
 
-const nearlyUsed = 0.9; // share of a quota from which its usage gets the tone "warn"
+const nearlyUsed = 0.9; // fraction of a quota; from this usage, the quota has the tone "warn"
 
 export function resourceQuota(o: unknown): (Section | null)[] {
   const hard = valueAt(o, "status", "hard") ?? valueAt(o, "spec", "hard");

@@ -12,14 +12,14 @@ export type AmountKind = "requests" | "limits";
 export const hasEnded = (pod: unknown): boolean => /^(Succeeded|Failed)$/.test(text(valueAt(pod, "status", "phase")));
 
 /**
- * Returns the requests or limits of a pod. Init containers run one after the other, before the main containers, so the
- * larger amount of both phases counts. Sidecars are init containers that keep running. A value for the complete pod
- * (spec.resources) replaces the computed sum.
+ * Returns the resource requests or limits of a pod. Init containers run one after the other before the main containers,
+ * so each amount is the larger one of these two phases. Sidecars (init containers that keep running) count in both. A
+ * value for the complete pod (spec.resources) replaces the computed amount.
  */
 export function podAmounts(pod: unknown, kind: AmountKind): Amounts {
   const spec = valueAt(pod, "spec");
   const running = new Map<string, number>(); // sum of the sidecars; the main containers are added below
-  const initial = new Map<string, number>(); // the largest sum at any time before the main containers start
+  const initial = new Map<string, number>(); // the largest sum at any time while init containers run
   for (const container of trees(valueAt(spec, "initContainers"))) {
     const own = amountsOf(valueAt(container, "resources", kind));
     const isSidecar = valueAt(container, "restartPolicy") === "Always";
@@ -34,14 +34,14 @@ export function podAmounts(pod: unknown, kind: AmountKind): Amounts {
   for (const [name, n] of initial) running.set(name, Math.max(running.get(name) ?? 0, n));
   for (const [name, n] of amountsOf(valueAt(spec, "resources", kind))) running.set(name, n);
   const overhead = amountsOf(valueAt(spec, "overhead"));
-  // Add the overhead to a limit only if the pod has this limit. Without a limit, the pod can use more than the
-  // overhead.
+  // Add the pod's overhead to a limit only if the containers have this limit. Otherwise, the pod's use is unlimited,
+  // and the overhead alone would look like a limit.
   for (const [name, n] of overhead)
     if (kind === "requests" || running.has(name)) running.set(name, n + (running.get(name) ?? 0));
   return running;
 }
 
-/** Returns the sums of all pods that have not ended. */
+/** Returns the total requests or limits of the pods that have not ended. */
 export function sumAmounts(pods: readonly unknown[], kind: AmountKind): Amounts {
   const sums = new Map<string, number>();
   for (const pod of pods) if (!hasEnded(pod)) addAmounts(sums, podAmounts(pod, kind));

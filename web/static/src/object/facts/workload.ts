@@ -93,7 +93,7 @@ export function daemonSet(o: unknown): (Section | null)[] {
   ];
 }
 
-/** Returns the facts of a ReplicaSet or a ReplicationController. The selector of the latter is a plain map. */
+/** Returns the facts of a ReplicaSet or a ReplicationController, whose selector is only a map of labels. */
 export function replicaSet(o: unknown): (Section | null)[] {
   return [
     section("", [
@@ -105,9 +105,7 @@ export function replicaSet(o: unknown): (Section | null)[] {
   ];
 }
 
-/**
- * Formats a label selector as kubectl does. An empty selector gets no text, because its meaning depends on the kind.
- */
+/** Formats a label selector as kubectl does. No pieces for an empty one, which can select everything or nothing. */
 export function selectorPieces(v: unknown): (Piece | null)[] {
   if (!isTree(v)) return [];
   if (!("matchLabels" in v) && !("matchExpressions" in v))

@@ -34,9 +34,7 @@ const ageOptions = [
   ["24h", "Last day"],
 ] as const;
 
-/**
- * The options of the bar above a merged log (the log of several containers). Bars of other logs have no such options.
- */
+/** Settings of the bar above the merged log of several containers. The bar above the log of one container has none. */
 export interface MergedBarOptions {
   readonly allLabel: string; // label of the option "all containers"; the value of this option is ""
   readonly tail: number;
@@ -50,7 +48,7 @@ export class Bar {
   private containers: readonly Container[] = [];
   showsTimes = preferences.get("log-times") !== null;
   isWrapped = preferences.get("log-wrap") !== null;
-  // The number of matches for screen readers, updated only after user actions because matches arrive all the time.
+  // The number of matches, for screen readers. Updated only after user actions, because each new line could change it.
   private announcement = "";
   private copyLabel = "Copy";
   private timer: ReturnType<typeof setTimeout> | undefined;

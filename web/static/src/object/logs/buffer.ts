@@ -8,7 +8,7 @@ export class LogBuffer {
   private lines: Line[] = [];
   private head = 0; // index of the oldest stored line in the array `lines`
   private bytes = 0;
-  /** The number of the oldest stored line, which equals the number of dropped lines. */
+  /** The number of the oldest stored line. Equals the number of dropped lines, because numbers start at 0. */
   first = 0;
 
   constructor(
@@ -35,7 +35,7 @@ export class LogBuffer {
         this.first++;
       }
     }
-    // Remove dropped lines from the array rarely, because the removal copies the array.
+    // Shorten the array only if it contains many dropped lines, because this copies the array.
     if (this.head > 4096 || this.head > this.size) {
       this.lines = this.lines.slice(this.head);
       this.head = 0;
@@ -43,8 +43,8 @@ export class LogBuffer {
   }
 
   /**
-   * Inserts lines by their time. Both the given and the stored lines are in order. Returns the number of the first line
-   * that changed: if the inserted lines are older than stored ones, the stored ones get other numbers.
+   * Inserts `lines` among the stored lines, both in the given order. Returns the number of the first changed line: if
+   * an inserted line is older than stored lines, these get higher numbers.
    */
   merge(lines: readonly Line[], order: (a: Line, b: Line) => number): number {
     const [oldest] = lines;

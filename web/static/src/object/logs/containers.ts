@@ -7,8 +7,8 @@ export interface Container {
   readonly state: string;
   readonly phase: "running" | "waiting" | "ended" | "";
   /**
-   * Identifies a run of the container: the restart count and the container ID. Before the first start, the ID is
-   * missing.
+   * Identifies a run of the container by its restart count and container ID, so that a restart is noticed. Before the
+   * first start, there is no container ID.
    */
   readonly id: string;
   readonly restarts: number;
@@ -34,8 +34,8 @@ export function containersOf(pod: JsonObject | null): Container[] {
 }
 
 /**
- * Returns the container that the pod's annotation names. Without the annotation, it returns the first one, as kubectl
- * does.
+ * Returns the container that the pod's annotation kubectl.kubernetes.io/default-container names. Without it, returns
+ * the first container, as kubectl does.
  */
 export function defaultContainer(pod: JsonObject | null, all: readonly Container[]): string {
   const annotated = text(tree(tree(pod?.["metadata"])["annotations"])["kubectl.kubernetes.io/default-container"]);

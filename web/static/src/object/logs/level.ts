@@ -6,7 +6,7 @@ export interface Level extends Span {
   readonly severity: "bad" | "warn";
 }
 
-const maxPrefix = 400; // characters at the start of a line that can contain the level
+const maxPrefix = 400; // only this many characters at the start of a line are searched for a level
 const errorWords = "error|err|fatal|panic|critical|crit|severe|alert|emergency";
 const warningWords = "warning|warn";
 // The recognized forms are level=error, "level":"error", [error], ERROR, and klog's E1121 12:00:00.

@@ -15,7 +15,7 @@ export interface Line {
   readonly text: string;
   /** The container that wrote the line. Only set in a log of several containers. */
   readonly source?: LineSource;
-  /** Set if the line is not from the log, but a note that the page inserted, such as one about a new run. */
+  /** Set if the page inserted this line as a note, for example that a new run of the container starts. */
   readonly note?: true;
 }
 
@@ -24,7 +24,7 @@ const timestampPrefix = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d
 
 export class LineReader {
   private pendingText = "";
-  private lineEmitted = false; // whether the start of the current line was returned, so that the rest is dropped
+  private lineEmitted = false; // whether the current line was returned at its maximum length; its rest is dropped
 
   /**
    * Adds a chunk of the log. Returns the lines that are complete now, and lines that have reached the maximum length.
@@ -63,10 +63,10 @@ function lineOf(raw: string): Line {
   return { at, text: at === "" ? raw : raw.slice(at.length + 1) };
 }
 
-/** Removes duplicate lines from a resumed log. The API server repeats lines, because it resumes at a full second. */
+/** Removes the lines that a resumed log repeats, because the API server resumes a log at a full second. */
 export class Overlap {
   private last = "";
-  private equalCount = 0; // number of lines that have the time of the newest line
+  private equalCount = 0; // number of received lines with the same time as the newest line
   private skipCount = 0;
   private isChecking = false;
 
@@ -80,7 +80,7 @@ export class Overlap {
     this.isChecking = this.last !== "";
   }
 
-  /** Removes lines that arrived before. `gap` is true if lines before the result are possibly missing. */
+  /** Removes repeated lines. `gap` is true if lines are possibly missing before the returned ones. */
   newLines(lines: readonly Line[]): { readonly lines: readonly Line[]; readonly gap: boolean } {
     const before = this.last;
     let gap = false;
@@ -92,8 +92,8 @@ export class Overlap {
           this.skipCount--;
           return false;
         }
-        // The server should repeat the lines with the last known time. If it repeats none of them, the log was possibly
-        // truncated or rotated.
+        // The server should repeat the lines with the time `before`. If it repeats none, the log was possibly truncated
+        // or rotated, so lines can be missing.
         if (this.skipCount > 0 && this.skipCount === this.equalCount) gap = true;
         this.isChecking = false;
       }

@@ -11,7 +11,7 @@ interface LogFilterBoxProps {
   focusText: () => void; // moves the keyboard focus to the log
 }
 
-/** The controls that hide lines. The user can select a level only if the log contains recognizable levels. */
+/** The controls that hide lines by text and level. The choice of a level is shown only if the log contains levels. */
 export function LogFilterBox({ filter, focusText }: LogFilterBoxProps) {
   const { text, level, hasLevels, countText } = filter;
   return (

@@ -4,10 +4,10 @@ import { levelOf } from "./level.ts";
 import type { Line } from "./lines.ts";
 
 export type LogLevel = "error" | "warning" | "info";
-/** The levels that a filter can show. Each level includes the levels before it in this list. */
+/** The levels that a filter can select, worst first. Selecting a level also shows the lines of worse levels. */
 export const logLevels: readonly LogLevel[] = ["error", "warning", "info"];
 
-const maxPrefix = 400; // characters at the start of a line that can contain the level
+const maxPrefix = 400; // only this many characters at the start of a line are searched for a level
 const infoWords = "info|information|notice|debug|trace|verbose";
 const levelField = /(?:^|[\s{,"])(?:level|lvl|severity|log\.level)"?\s*[=:]\s*"?/i;
 const infoField = new RegExp(`${levelField.source}(${infoWords})\\b`, "i");
@@ -31,14 +31,14 @@ export class LogFilter {
   level: LogLevel | null = null;
   /** Whether a line with a recognizable level has arrived. */
   hasLevels = false;
-  /** How many lines are shown, and how many are loaded. */
+  /** The numbers of lines that the filter shows, and of all loaded lines. */
   shown = 0;
   loaded = 0;
   private words = "";
 
   /**
-   * The function onChange is called after a change of the filter. onCount is called after a change of `hasLevels`,
-   * `shown` or `loaded`. onInput is called after the user has changed the filter.
+   * onChange is called after each change of the filter, and onInput only if the user made the change. onCount is called
+   * after a change of `hasLevels`, `shown` or `loaded`.
    */
   constructor(
     private readonly onChange: () => void,

@@ -1,5 +1,5 @@
-// The view of a log: the bar, the search, the lines and the footer. The tab that contains it decides which log is read,
-// and composes the texts.
+// The view of a log: the bar, the search, the lines and the footer. The tab around it (for one container or several)
+// selects the log to read, and provides the texts for banner, note and status.
 
 import { copyText } from "../../ui/clipboard.ts";
 import { h, setText } from "../../ui/dom.ts";
@@ -15,9 +15,9 @@ import { LogViewport } from "./viewport.ts";
 export interface LogViewActions {
   logSelected(): void; // called after the user selects another log or range of lines
   retryNow(): void;
-  reopen?(): void; // called by the button of a note (see LogNote.again)
+  reopen?(): void; // called by the button of a note that opens the log again (see LogNote.again)
   updateStatus(): void; // called after each drawing of the log
-  fileName(): string; // the name of a download, without the extension
+  fileName(): string; // returns the name for a downloaded log, without the extension
 }
 
 /** A text that is shown in place of the lines of a log. */
@@ -82,7 +82,7 @@ export class LogView {
     this.element.addEventListener("keydown", (e) => this.key(e));
   }
 
-  /** Draws the log for the first time, which calls updateStatus. */
+  /** Draws the log for the first time with the stored display options and the filter and search in the URL. */
   start(): void {
     this.applyDisplayOptions();
     this.restoreFind();
@@ -124,7 +124,7 @@ export class LogView {
     );
   }
 
-  /** Adds a line that is not from the log, but a note of the page. */
+  /** Appends a note of the page, such as one about a new run, as a line of the log. */
   appendNote(text: string): void {
     this.buffer.append([{ at: "", text, note: true }]);
   }

@@ -19,7 +19,7 @@ export class LogsTab implements Tab, Reader {
   private containers: readonly Container[] = [];
   private openedKey = ""; // the parameters of the open log, to detect when they change
   private isFollowing = false;
-  private containerId = ""; // container ID of the run whose log is open; a restarted container has another ID
+  private containerId = ""; // ID of the run of the container whose log is open; differs after a restart
 
   constructor(private readonly host: TabHost) {
     this.view = new LogView(host, {
@@ -91,7 +91,7 @@ export class LogsTab implements Tab, Reader {
     this.logState = state;
     // If the viewer lost permission, remove the lines from the screen.
     if (state.at === "refused" && state.problem.status === 403) this.view.clear();
-    // Store the container ID again, because a resumed log can be that of a new run of the container, with another ID.
+    // Store the container ID again: a resumed log can belong to a new run of the container, which has another ID.
     if (state.at === "reading") this.containerId = this.selectedContainer()?.id ?? this.containerId;
     if (state.at === "ended") this.open(false);
     this.updateStatus();
@@ -119,7 +119,7 @@ export class LogsTab implements Tab, Reader {
       if (this.logState?.at === "reading" && container.id.endsWith(this.containerId)) this.containerId = container.id;
       if (container.id === this.containerId || choice.previous || container.phase !== "running") return;
       if (this.logState?.at === "refused" && this.logState.again) {
-        this.containerId = container.id; // the stream retries by itself, and then reads the log of the new run
+        this.containerId = container.id; // the stream will retry, and will then read the log of this new run
         return this.stream?.retryNow();
       }
       if (this.logState?.at !== "ended" && this.logState?.at !== "refused") return;
@@ -187,7 +187,7 @@ export class LogsTab implements Tab, Reader {
   }
 
   private updateStatus(): void {
-    // Return after stop(), because stop() reports a new state of the stream, and this calls updateStatus again.
+    // Stop retries for a deleted pod. Return then, because stop() reports a new state, which calls updateStatus again.
     if (this.retryIsPointless && this.stream !== null) return this.stream.stop();
     const s = this.situation();
     this.view.showStatus(logFooter(s, this.host.now()), this.willRetry, emptyNote(s));

@@ -19,16 +19,16 @@ function keyOf(line: Line): string {
   return key;
 }
 
-// Returns a key that sorts as text in the order of time: 13 digits of milliseconds (true from 2001 to 2286), then the
-// 9 digits of the fraction. Date.parse drops nanoseconds, so the fraction is appended as text.
+// Returns a text key whose alphabetical order is the order in time: milliseconds (13 digits for the years 2001 to 2286)
+// and the 9 digits of the fraction, which is appended as text, because Date.parse drops nanoseconds.
 function timeKey(at: string): string {
   const seconds = Date.parse(at.replace(/\.\d+/, ""));
   return Number.isNaN(seconds) ? "" : `${seconds}${(/\.(\d+)/.exec(at)?.[1] ?? "").padEnd(9, "0")}`;
 }
 
 /**
- * Sets the source of each line. A line without a time gets the time of the previous line. If no previous line has a
- * time, it gets the first time that follows.
+ * Sets the source of each line, and the time of lines without one: the time of the line before it, or if no earlier
+ * line has a time, the first time in `lines`.
  */
 export function withSource(lines: readonly Line[], source: LineSource): Line[] {
   let at = lines.find((line) => line.at !== "")?.at ?? "";
@@ -44,7 +44,7 @@ export function withSource(lines: readonly Line[], source: LineSource): Line[] {
  */
 export function sourceLabel(workload: string, pod: string, container: string, hasSeveral: boolean): string {
   const own = pod.startsWith(`${workload}-`) ? pod.slice(workload.length + 1) : pod;
-  // The pods of a StatefulSet differ only in a number, so the label contains the complete name of the pod.
+  // A pod of a StatefulSet has only a number after the workload's name, so use the pod's complete name as the label.
   if (/^\d+$/.test(own)) return hasSeveral ? `${pod}/${container}` : pod;
   // The name of a Deployment's pod contains the hash of the ReplicaSet before the pod's own suffix.
   const suffix = /^[a-z0-9]{6,10}-([a-z0-9]{5})$/.exec(own)?.[1] ?? own;

@@ -27,7 +27,7 @@ export interface MergedReader {
 export const nameOf = ({ pod, container }: LogTarget): string => `${pod}/${container.name}`;
 
 const batchDelay = 200; // ms between two batches of lines
-const firstBatchDelay = 1500; // ms to wait until all logs have started; lines of later logs are merged on arrival
+const firstBatchDelay = 1500; // ms to wait for the start of all logs before the first lines are shown
 
 class SourceStream implements Reader {
   state: LogState = { at: "asking", isSlow: false, since: null };
@@ -65,7 +65,7 @@ export class MergedStreams {
     private readonly reader: MergedReader,
   ) {}
 
-  /** Reads exactly the logs in `targets`. All other open logs are closed, but their lines stay. */
+  /** Reads the logs of `targets`, and no others: closes all other open logs. Lines that have arrived stay. */
   show(targets: readonly LogTarget[], options: Options): void {
     this.options = options;
     const names = new Set(targets.map(nameOf));

@@ -114,7 +114,7 @@ export class MergedLogsTab implements Tab, MergedReader {
     this.streams.show(readable.slice(0, maxStreams), options);
     const width = Math.max(0, ...readable.slice(0, maxStreams).map((t) => t.label.length));
     this.view.screen.element.style.setProperty("--source-width", `${width}ch`);
-    // The banner names the limits maxStreams and maxPodObjects, which do not affect the log of a single container.
+    // If the log of all containers is selected, a banner reports that a limit (maxStreams or maxPodObjects) omits logs.
     this.view.showBanner(
       container === "" ? limitText(readable.length, maxStreams, this.workload.total, maxPodObjects) : "",
     );
@@ -129,7 +129,7 @@ export class MergedLogsTab implements Tab, MergedReader {
   private readableTargets(targets: readonly LogTarget[]): readonly LogTarget[] {
     const { container, previous } = this.view.bar.choice;
     const chosen = container === "" ? targets : targets.filter((t) => nameOf(t) === container);
-    // A container without a status has not started, so it has no log.
+    // A container without a status has not started, so it has no log. Only a restarted one has a previous log.
     return chosen.filter((t) => (previous ? t.container.restarts > 0 : t.container.phase !== ""));
   }
 

@@ -11,7 +11,7 @@ import type { Problem } from "../../net/wire.ts";
 export interface MergedSituation {
   readonly states: readonly LogState[];
   readonly podInfo: SubscriptionInfo | null;
-  readonly podResource: string; // the resource that podInfo describes: "pods", or "jobs" until the jobs are known
+  readonly podResource: string; // resource whose state is podInfo: "pods", or "jobs" while the jobs are unknown
   readonly isComplete: boolean; // whether all pods are known
   readonly hasPods: boolean; // whether the object selects pods
   readonly objectIsKnown: boolean;
@@ -58,7 +58,7 @@ const firstProblem = (states: readonly LogState[]): Problem | null => {
   return refused?.at === "refused" ? refused.problem : null;
 };
 
-/** Returns the title of the problem that all logs have, or otherwise a general title. */
+/** Returns the title of the problem if all logs have the same one. Otherwise, returns a general title. */
 function problemTitle(states: readonly LogState[]): string {
   const titles = new Set(states.map((s) => (s.at === "refused" ? titleOf(s.problem) : "")));
   const [title = ""] = titles;
@@ -77,7 +77,7 @@ export function limitText(logs: number, maxLogs: number, pods: number, maxPods: 
   return pods > maxPods ? `Only ${maxPods} of ${formatInteger(pods)} pods are included, pods with problems first.` : "";
 }
 
-/** A guest (viewer of a share link) cannot request access, so the note does not suggest it. */
+/** Returns the note for an empty merged log. It does not advise guests to request access, which they cannot. */
 export function mergedNote(s: MergedSituation, isGuest = sharedParts() !== null): Note | null {
   const make = (title: string, detail: string, next = ""): Note => ({ title, detail, next, act: null });
   if (s.lines > 0 || !s.objectIsKnown) return null;

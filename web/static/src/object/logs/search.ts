@@ -14,7 +14,7 @@ export interface MatchPosition {
 }
 
 export interface LineFilter {
-  /** Identifies the filter. Filters with equal keys show the same lines. */
+  /** Identifies the filter's settings. Two filters with the same key show the same lines. */
   readonly key: string;
   shows(line: Line): boolean;
 }

@@ -83,12 +83,10 @@ function unreadText(situation: LogSituation, since: string): string {
 
 const isCut = ({ title }: Problem): boolean => title === "Log is cut";
 
-/** For an interrupted log, names the API server as the cause, so that users do not blame Glasshouse. */
+/** Returns a problem's title. For an interrupted log, names the API server, so that users do not blame Glasshouse. */
 export const titleOf = (p: Problem): string => (isCut(p) ? "The API server interrupted the log" : p.title);
 
-/**
- * Omits the detail of an interrupted log. It asks clients to request the log again, which the page does automatically.
- */
+/** Returns a problem's detail. Omits that of an interrupted log: it asks to request the log again, as the page does. */
 export const detailOf = (p: Problem): string => (isCut(p) ? "" : p.detail);
 
 export function lineCountText(lines: number, dropped: number): string {
@@ -104,7 +102,7 @@ export interface EmptyNote {
   readonly again: boolean;
 }
 
-/** A guest (viewer of a share link) cannot request access, so the note does not suggest it. */
+/** Returns the note for an empty log. It does not advise guests to request access, which they cannot. */
 export function emptyNote(situation: LogSituation, isGuest = sharedParts() !== null): EmptyNote | null {
   if (situation.lines > 0) return null;
   const make = (title: string, detail: string, next = "", canRetry = false): EmptyNote => ({

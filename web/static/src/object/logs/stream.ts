@@ -9,7 +9,7 @@ export interface LogRequest {
   readonly pod: string;
   readonly container: string;
   readonly tail: number;
-  /** A duration before now, such as 10m. Empty for no limit. */
+  /** The start of the log: a duration before now, such as 10m. Empty for no limit. */
   readonly since: string;
   readonly previous: boolean;
   readonly follow: boolean;
@@ -17,8 +17,8 @@ export interface LogRequest {
 
 export type LogState =
   /**
-   * Nothing has arrived yet. `isSlow` is true if the API server takes long. `since` is the time of the interruption, or
-   * null for a new log.
+   * Requested, but no response has arrived yet. `isSlow` is true if this takes long. `since` is the time at which an
+   * earlier response was interrupted, or null for a new log.
    */
   | { readonly at: "asking"; readonly isSlow: boolean; readonly since: number | null }
   /** The API server has responded. Lines arrive as the container writes them. */
@@ -88,8 +88,8 @@ export class LogStream implements Handler {
   }
 
   /**
-   * Is called before Live requests the log again, after a lost connection or an invalid message. Prepares for the
-   * response.
+   * Called before Live requests the log again, after a lost connection or an invalid message. Discards the incomplete
+   * line, and reports the state "asking".
    */
   restart(): void {
     this.startResponse();

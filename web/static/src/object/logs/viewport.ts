@@ -22,7 +22,7 @@ export class LogViewport {
   private frame = 0;
   private maxLineLength = 0; // characters in the longest line
   private column = 7.2; // pixels per character of the monospaced font
-  private firstUnseen = 0; // number of the first line that was never visible
+  private firstUnseen = 0; // number of the first line that the user has not seen, to count new lines
   private followsEnd = true;
   private lastScrollTop = 0; // pixels; the previous scroll position
   private filter: LogFilter | null = null;
@@ -102,7 +102,7 @@ export class LogViewport {
     this.search.setFilter(filter);
   }
 
-  /** Is called after a change of the line wrapping, the filter or the width. */
+  /** Measures and draws all lines again. Called after a change of the line wrapping, the filter or the width. */
   remeasure(): void {
     const top = this.top;
     const offsetInLine = this.element.scrollTop - this.heights.heightAbove(top);
@@ -126,7 +126,7 @@ export class LogViewport {
   private scrolled(): void {
     const { scrollTop, clientHeight, scrollHeight } = this.element;
     const rest = scrollHeight - clientHeight - scrollTop;
-    // Stop following the end as soon as the user scrolls up, even by two pixels.
+    // If the user scrolls up, even by two pixels, stop scrolling to new lines automatically.
     const followsEnd =
       scrollTop < this.lastScrollTop && rest > 1 ? false : this.followsEnd ? true : rest <= endTolerance;
     this.lastScrollTop = scrollTop;
@@ -144,7 +144,7 @@ export class LogViewport {
     return selection !== null && !selection.isCollapsed && this.rows.contains(selection.anchorNode);
   }
 
-  // Corrects the scroll position for dropped lines, so that the visible lines do not move.
+  // Removes dropped lines from `heights`, and adds new ones. Adjusts the scroll position, so that visible lines stay.
   private syncHeights(): void {
     const { buffer, heights } = this;
     const droppedHeight = heights.dropBefore(buffer.first);
@@ -186,7 +186,7 @@ export class LogViewport {
     this.updateSize();
     if (this.followsEnd) element.scrollTop = heights.total;
     this.placeRows();
-    // Heights of wrapped lines are known only after the drawing. If they changed, one more drawing is enough.
+    // The heights of wrapped lines are known only after drawing. If they differ from the estimates, draw again.
     if (this.wrap && this.measure()) {
       this.updateSize();
       if (this.followsEnd) element.scrollTop = heights.total;

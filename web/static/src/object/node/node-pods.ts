@@ -9,7 +9,7 @@ import { list, text, valueAt } from "../facts/read.ts";
 import type { TabHost } from "../tab.ts";
 
 export const podsRef = "core/v1/pods";
-// The maximum number of rows of a complete list. A longer list is loaded in parts. By default, a node runs at most 110
+// If the node has more pods than this, the page loads only a part of their rows. By default, a node runs at most 110
 // pods.
 const maxRows = 2000;
 const minReadInterval = 10_000; // ms between two reads of the requests
@@ -54,7 +54,7 @@ export class NodePods implements FeedListener {
     this.pendingRead.abort();
   }
 
-  /** Is called when the connection is restored, and also when it is lost. */
+  /** Called when the connection is lost, and when it is restored. */
   reconnected(): void {
     this.feed.reconnected();
   }
@@ -108,8 +108,8 @@ export class NodePods implements FeedListener {
     return `spec.nodeName=${this.host.name.name}`;
   }
 
-  // Reads the complete pods, because table rows do not contain the resource requests. Reads them again only after pods
-  // were added, were removed or have ended.
+  // Reads the pod objects, because table rows do not contain resource requests. Reads them again only after a pod was
+  // added, was removed or has ended.
   private async readRequests(): Promise<void> {
     if (!this.isComplete || this.isReading) return;
     const key = this.pods

@@ -1,5 +1,5 @@
-// Who changed an object last, and which parts of it. The server reads this from the managedFields when the tab opens.
-// Later changes arrive with their authors.
+// Finds who last changed each part of an object. When the overview opens, the server reads the authors from the
+// managedFields. Later changes arrive together with their authors.
 
 import { withBase } from "../../net/base-path.ts";
 import { text, texts, time, trees, valueAt } from "../facts/read.ts";
@@ -9,7 +9,7 @@ import type { ChangeAuthor, JsonObject } from "../../net/wire.ts";
 import type { TabHost } from "../tab.ts";
 
 export interface PartAuthor extends ChangeAuthor {
-  /** The members of the object that the author changed, such as "spec" and "status". */
+  /** The top-level fields of the object that the author changed, such as "spec" and "status". */
   readonly parts: readonly string[];
 }
 
@@ -30,13 +30,13 @@ export function readAuthors(response: unknown): PartAuthor[] {
 }
 
 /**
- * Returns the newest author of each part of the object, the newest first. An author of several parts is one entry.
+ * Returns the newest author of each part (top-level field), newest first. An author of several parts has one entry.
  *
- * An author whose time is unknown can be the newest. The newest author of its parts is then unknown, so the result
- * does not contain these parts.
+ * An author whose time is unknown can be the newest. The result omits the parts of such an author, because their newest
+ * author is unknown.
  *
- * The managedFields have one time for all fields that a field manager wrote to a subresource. The annotations among
- * them are usually older than the status, so such an author does not count for the metadata.
+ * The managedFields have one time for all fields that a field manager wrote to a subresource. A writer of the status
+ * usually wrote annotations much earlier, so it does not count as an author of the metadata.
  */
 export function lastAuthors(authors: readonly PartAuthor[]): PartAuthor[] {
   const newest = authors.filter((a) => a.time !== "").toSorted((a, b) => Date.parse(b.time) - Date.parse(a.time));
@@ -48,13 +48,13 @@ export function lastAuthors(authors: readonly PartAuthor[]): PartAuthor[] {
   });
 }
 
-/** Returns the parts of an author, without the metadata of an author of the status. */
+/** Returns the parts that count for an author. For an author of the status, omits the metadata (see lastAuthors). */
 function ownParts({ subresource, parts }: PartAuthor): readonly string[] {
   const isOfStatus = subresource !== "" && parts.includes("status");
   return isOfStatus ? parts.filter((part) => part !== "metadata") : parts;
 }
 
-/** Returns the members that differ between two versions of an object. */
+/** Returns the top-level fields that differ between two versions of an object. */
 function changedParts(before: JsonObject, after: JsonObject): string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]);
   const parts = [...names].filter((name) => before[name] !== after[name]);
@@ -63,15 +63,14 @@ function changedParts(before: JsonObject, after: JsonObject): string[] {
 }
 
 /**
- * Adds a change that arrived while the tab is open. Returns null if its author is unknown. Also returns null if it has
- * several authors, because it is unknown who changed which part.
+ * Adds the author of a change that arrived while the tab is open. Returns null if the author is unknown, or if there
+ * are several, because it is unknown who changed which part.
  */
 export function withChange(authors: readonly PartAuthor[], last: LastChange, object: JsonObject): PartAuthor[] | null {
   const [by] = last.by;
   if (by === undefined || last.by.length > 1 || last.before === null || last.op !== "update") return null;
   const changed = changedParts(last.before, object);
-  // This change is newer than any change of an author whose time is unknown, so remove the changed parts from such
-  // authors.
+  // This change is newer than those of authors without a time, so remove the changed parts from such authors.
   const older = authors.map((author) =>
     author.time === "" ? { ...author, parts: author.parts.filter((part) => !changed.includes(part)) } : author,
   );
@@ -82,7 +81,7 @@ const isTemporary = (status: number): boolean => status === 429 || status >= 500
 
 const readInterval = 10_000; // minimum ms between two reads of the authors
 
-/** Keeps the authors of the shown object. */
+/** Reads the authors of the object that the overview shows, and keeps them current. */
 export class AuthorReader {
   authors: readonly PartAuthor[] = [];
   private uid = "";
@@ -103,8 +102,8 @@ export class AuthorReader {
     const uid = text(valueAt(object, "metadata", "uid"));
     const version = text(valueAt(object, "metadata", "resourceVersion"));
     if (uid === this.uid && version === this.version) return;
-    // Several changes can arrive between two frames, and `last` is only the newest of them. Check that there was no
-    // other.
+    // Several changes can arrive between two frames, but `last` is only the newest one. Check that `last` directly
+    // follows the known version.
     const isNext = uid === this.uid && text(valueAt(last?.before, "metadata", "resourceVersion")) === this.version;
     const merged = last !== null && isNext ? withChange(this.authors, last, object) : null;
     if (uid !== this.uid) {
@@ -122,7 +121,7 @@ export class AuthorReader {
   /** Reads the authors if a change without a known author arrived, at most every 10 s. */
   tick(): void {
     const now = performance.now();
-    // Do not read the authors for guests, who see only the changes during their visit.
+    // Do not read the authors for guests, who may see only changes that happen while they watch.
     if (!this.isOutdated || this.isDeleted || sharedParts() !== null || now - this.readAt < readInterval) return;
     this.readAt = now;
     this.isOutdated = false;

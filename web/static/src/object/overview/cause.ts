@@ -25,7 +25,7 @@ export function readCause({ cause }: Verdict): Cause | null {
     : { resource, kind, ns, name, sentence, isMissing: cause["missing"] === true };
 }
 
-/** Returns the worst pod of a workload as the cause, or null if no pod is worse than "ok". */
+/** Returns the pod with the worst verdict as the cause. Returns null if no pod is failed, degraded or progressing. */
 export function causeInPods(ns: string, pods: readonly OwnedPod[]): Cause | null {
   const [worst] = [...pods].sort(
     (a, b) => severities.indexOf(b.verdict.severity) - severities.indexOf(a.verdict.severity),
@@ -45,8 +45,8 @@ export function causeInPods(ns: string, pods: readonly OwnedPod[]): Cause | null
 }
 
 /**
- * Whether the reason or the sentence of a verdict states that a container crashed, so that its previous log explains
- * the problem.
+ * Whether the reason or the sentence of a verdict states that a container crashed, so that the log of its previous run
+ * explains the problem.
  */
 export const isCrash = (reason: string, sentence: string): boolean =>
   reason === "CrashLoopBackOff" || /CrashLoopBackOff|OOMKilled|last exit [1-9]/.test(sentence);

@@ -17,7 +17,7 @@ export interface AffectedObject {
 /** One object on the path to a cause. */
 export interface Hop extends AffectedObject {
   readonly sentence: string;
-  /** The host and path of a route's rule whose requests reach no pod. Empty if there is no such rule. */
+  /** For a route: the host and path of a rule that leads to no pod. Otherwise empty. */
   readonly rule: string;
   readonly state: "there" | "missing" | "unknown";
 }
@@ -26,7 +26,7 @@ export interface Explanation {
   readonly chain: readonly Hop[]; // the object itself first, the cause last
   readonly affected: readonly AffectedObject[];
   readonly affectedTotal: number;
-  /** A text that changes when a related object is added or deleted, or gets another severity. */
+  /** A text that the server changes when a related object is added or deleted, or when its severity changes. */
   readonly related: string;
   readonly unexamined: readonly string[];
 }

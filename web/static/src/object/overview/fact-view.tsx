@@ -10,11 +10,11 @@ import type { Bar, Fact, Group, Item, Piece, Section, Table, Target } from "../f
 const maxDrawnValue = 50_000; // characters; the rest of a longer value is not drawn
 
 export interface OverviewScope {
-  /** Returns the URL that opens an object in the panel, or null if the object's resource is unknown. */
+  /** Returns the URL that opens an object in the panel. Returns null if the cluster serves no resource of its kind. */
   readonly href: (target: Target) => string | null;
   /** Like href, but finds the resource by its ref, such as "core/v1/pods". */
   readonly hrefOf: (ref: string, name: ObjectName) => string | null;
-  /** Overrides the heading level of the h3 elements. */
+  /** The heading level for screen readers. undefined keeps level 3, that of the h3 elements. */
   readonly headingLevel: 2 | undefined;
 }
 
@@ -87,7 +87,7 @@ function ItemView({ item: { title, head, facts, groups } }: { item: Item }) {
   );
 }
 
-// An expanded group stays expanded when its facts change.
+// Shows collapsed groups of facts. The keys keep a group expanded when its facts change.
 const Groups = ({ groups }: { groups: readonly Group[] }) => (
   <div class="groups" hidden={groups.length === 0}>
     {groups.map(({ key, title, facts }) => (

@@ -27,8 +27,8 @@ interface Props {
 }
 
 /**
- * Shows the verdict on an object, its cause and its details. Shows nothing for an existing object without a verdict:
- * its health is unknown, and "OK" could be wrong.
+ * Shows the verdict on an object (its health), with the cause and details. Shows nothing for an existing object without
+ * a verdict, because "OK" could be wrong.
  */
 export function HealthView({ health, verdict, isDeleted, cause = null, chain = [], previousLog = null }: Props) {
   const severity = isDeleted ? "deleted" : (verdict?.severity ?? "none");
@@ -37,7 +37,7 @@ export function HealthView({ health, verdict, isDeleted, cause = null, chain = [
   const summary = useHighlight<HTMLParagraphElement>(isDeleted ? null : `${severity} ${reason}`);
   if (severity === "none") return null;
   const hasChain = !isDeleted && chain.length > 1;
-  // Do not show the cause if the path and the reason already name it.
+  // Do not show the cause if the path already shows its object, and the reason contains its sentence.
   const namedCause = hasChain && cause !== null && reason.includes(cause.sentence) ? null : cause;
   return (
     <div class="health" data-health={severity} title={verdict?.reason || undefined}>

@@ -5,7 +5,7 @@ import { Heading } from "./fact-view.tsx";
 
 const maxShown = 6;
 
-/** Joins the names of parts. Long lists are shortened, because some objects (events) have many parts and no spec. */
+/** Joins the names of parts (top-level fields). Shortens long lists: events have many parts instead of a spec. */
 export const partsText = (parts: readonly string[]): string =>
   parts.length <= 3 ? parts.join(", ") : `${parts.slice(0, 2).join(", ")} and ${parts.length - 2} more`;
 

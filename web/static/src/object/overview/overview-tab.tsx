@@ -46,7 +46,7 @@ export class OverviewTab implements Tab {
   private health: Health | null = null;
   private verdict: Verdict | null = null;
   private isDeleted = false;
-  // Whether the overview contains a reference without a link, because the resource of its object is unknown.
+  // Whether a reference in the overview has no link, because its object's resource is not known yet.
   private hasUnresolvedLinks = false;
   private kindSection: KindSection | null = null;
   private isClosed = false;
@@ -85,7 +85,7 @@ export class OverviewTab implements Tab {
     this.draw();
   }
 
-  /** Updates ages, and adds links if their resources have become known. */
+  /** Updates ages. If references lack links, draws them again, because their resources may now be known. */
   tick(): void {
     this.state.tick();
     this.kindSection?.tick();
@@ -195,7 +195,7 @@ export class OverviewTab implements Tab {
     return causeInPods(this.host.name.ns, workload.pods);
   }
 
-  // Returns the URL of the log of the run before a crash, of this pod or of the pod that is the cause.
+  // Returns the URL of the log before the crash of this pod, or of the pod that is the cause. null if none crashed.
   private previousLog(cause: Cause | null): string | null {
     const { host, verdict, object } = this;
     if (!isShared("core/v1/pods/log") || verdict === null) return null;
@@ -226,7 +226,7 @@ const uid = (object: JsonObject | null): string => text(valueAt(object, "metadat
 
 // Loads the section that only objects of this kind have. Returns null if there is none.
 async function loadKindSection(host: TabHost, onChange: () => void): Promise<KindSection | null> {
-  // A guest possibly sees only some pods, so the sums would be wrong.
+  // The section contains sums over all pods of a node. A guest possibly sees only some of these pods.
   if (host.kind.ref !== "core/v1/nodes" || sharedParts() !== null) return null;
   const { NodeSection } = await import("../node/node-section.tsx");
   return new NodeSection(host, onChange);

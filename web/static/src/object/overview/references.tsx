@@ -51,7 +51,7 @@ export class ReferenceReader {
     this.poller.request();
   }
 
-  /** Follows an object. Its uid is empty if the viewer is not permitted to see the object. */
+  /** Sets the object whose references are shown. `uid` is empty if the viewer is not permitted to see the object. */
   show(uid: string, isDeleted: boolean): void {
     this.isDeleted = isDeleted;
     if (isDeleted || uid !== this.objectUid) {

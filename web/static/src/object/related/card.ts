@@ -5,7 +5,7 @@ import { countedSeverities, isCounted, severities } from "../../model/severity.t
 import { formatView, objectHref, defaultView } from "../../model/view.ts";
 import type { GraphNode, NodeState } from "./graph.ts";
 
-/** The color, symbol and text of each node state. They are empty for the normal state "there". */
+/** The color, symbol and text for each state of a node. All three are empty for "there" (the object exists). */
 export const stateLabels: Readonly<Record<NodeState, readonly [string, string, string]>> = {
   there: ["", "", ""],
   missing: ["bad", "✕", "missing"],
@@ -34,7 +34,7 @@ export const nodeLabel = (node: GraphNode): string =>
       ? `${formatInteger(node.count)} more`
       : node.name;
 
-// Describes the states of combined objects, such as ": 2 failed, 1 degraded".
+// Describes the pods or old ReplicaSets that share a card, such as ": 2 failed, 1 degraded" or " without pods".
 function foldedStates(folded: readonly GraphNode[]): string {
   if (folded[0]?.kind !== "Pod") return " without pods";
   const counts = countedSeverities.map((s) => [folded.filter((n) => n.severity === s).length, s] as const);
@@ -100,7 +100,7 @@ export function nodeLink(
 
 const maxCells = 14; // more cells do not fit into the width of a card
 
-// Creates one cell for each pod of a card, the worst first.
+// Creates a colored cell for each pod that a card represents, the worst pod first, up to maxCells.
 function cells(folded: readonly GraphNode[]): HTMLElement[] {
   const rank = (n: GraphNode): number => severities.indexOf(n.severity);
   const shown = [...folded].sort((a, b) => rank(b) - rank(a)).slice(0, maxCells);
@@ -109,7 +109,7 @@ function cells(folded: readonly GraphNode[]): HTMLElement[] {
   return [h("span", { class: "cells", "aria-hidden": "true" }, ...shown.map(cell))];
 }
 
-/** Creates the card of an object. The end of a long name stays visible, because it distinguishes similar names. */
+/** Creates the card of a node. The end of a long name stays visible, because similar names often differ only there. */
 export function createCard(node: GraphNode, isSelf: boolean, inPanel: boolean, host: TabHost): HTMLElement {
   const name = nodeLabel(node);
   const tailStart = name.length > 18 ? name.length - 8 : name.length;

@@ -1,5 +1,5 @@
-// Combines similar objects into one node of the graph, so that a large workload needs few cards. A node is named after
-// the owner of its objects, so it keeps its place while objects are added and deleted.
+// Combines similar objects into one node of the graph, so that a large workload needs few cards. The ID of such a node
+// contains the ID of the objects' owner, so the node keeps its position when objects are added or deleted.
 
 import { isCounted, severities } from "../../model/severity.ts";
 import type { Graph, GraphNode } from "./graph.ts";
@@ -23,7 +23,7 @@ export function fold(graph: Graph, opened: ReadonlySet<string>): Graph {
  * ReplicaSet of the same owner has pods.
  */
 export function foldRevisions(graph: Graph, opened: ReadonlySet<string>): Graph {
-  // Pods can be missing in a truncated graph, so a ReplicaSet without pods is not always old.
+  // A truncated graph can lack pods, so a ReplicaSet that seems to have no pods is not necessarily old.
   if (graph.truncated) return graph;
   const owners = new Set(graph.edges.filter((e) => e.type === "owns").map((e) => e.from));
   const groups = new Map<string, GraphNode[]>();
@@ -35,8 +35,8 @@ export function foldRevisions(graph: Graph, opened: ReadonlySet<string>): Graph 
 }
 
 /**
- * Combines the pods of each owner into one node. If the subject of the graph is a Node, its other pods are combined
- * into one node too. The subject itself is never combined.
+ * Combines the pods of each owner into one node. If the graph is that of a Node (the subject), the other pods on this
+ * Node are combined too. The subject of the graph is never combined.
  */
 export function foldPods(graph: Graph, opened: ReadonlySet<string>): Graph {
   const subject = graph.nodes[0];

@@ -12,8 +12,8 @@ export interface GraphLink {
 }
 
 /**
- * Returns the lines of a graph. It omits a "selects" line if the selecting object also owns the selected one, because
- * that is expected.
+ * Returns the lines of a graph. If an object owns the objects that it selects, such as a Deployment and its pods, the
+ * line "selects" is omitted, because it adds no information.
  */
 export function linksOf(graph: Graph): GraphLink[] {
   const owned = new Map<string, string[]>();
@@ -48,10 +48,10 @@ export interface GraphLayout {
   readonly width: number;
   readonly height: number;
   readonly nodes: ReadonlyMap<string, Point>;
-  readonly links: readonly (readonly Point[])[]; // points of each line, in the order of the requested lines
+  readonly links: readonly (readonly Point[])[]; // points of each line, in the order of LayoutRequest.links
 }
 
-/** Returns an SVG path. The path is horizontal at both ends, and where it passes between two cards of a column. */
+/** Returns the SVG path of a line. It is horizontal at both ends and between two cards of a column that it crosses. */
 export function pathOf(from: Point, to: Point, points: readonly Point[]): string {
   const half = (from.x <= to.x ? cardWidth : -cardWidth) / 2;
   const n = (v: number): number => Math.round(v * 10) / 10;
@@ -71,7 +71,7 @@ export function pathOf(from: Point, to: Point, points: readonly Point[]): string
   return d;
 }
 
-/** Returns the position of a line's label: halfway between the start and the next column that the line reaches. */
+/** Returns the position of a line's label: the middle between the line's start and the next column on its way. */
 export function labelPosition(from: Point, to: Point, points: readonly Point[]): Point {
   const next = points.length > 3 ? (points[2] as Point) : to;
   return { x: (from.x + next.x) / 2, y: (from.y + next.y) / 2 };

@@ -53,8 +53,8 @@ export class GraphView {
   }
 
   /**
-   * Draws a graph. The first drawing is scaled to show the entire graph, if it stays legible. If the graph contains
-   * nodes of the parameter `wanted`, the drawing is scaled again, and the first of them receives the focus.
+   * Draws a graph. The first drawing shows the entire graph if it stays legible. If the graph contains nodes of `wanted`,
+   * it is scaled to fit again, and the first of these nodes receives the keyboard focus. Otherwise, the focus stays.
    */
   draw(graph: Graph, layout: GraphLayout, inPanel: boolean, wanted: readonly string[] = []): void {
     const before = this.layout;
@@ -127,7 +127,7 @@ export class GraphView {
     this.labels.replaceChildren();
   }
 
-  // Highlights the line that is the target, or all lines of the card that is the target.
+  // Highlights lines while the mouse or the focus is on `target`: one line, or all lines of one card.
   private highlightLinks(target: EventTarget | null, on: boolean): void {
     const id = idOf(target);
     const group = target instanceof Element ? target.closest("[data-edge]") : null;

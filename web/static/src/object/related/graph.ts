@@ -15,11 +15,11 @@ export interface GraphNode {
   readonly name: string;
   readonly state: NodeState;
   readonly reason: string;
-  /** The worst severity of all objects of the node. "none" if no object has a verdict, or if it is unknown. */
+  /** The worst severity of the objects that this node represents. "none" if they have no verdict or it is unknown. */
   readonly severity: Severity;
-  /** The number of unnamed objects that this node represents. 0 for a single object. */
+  /** The number of objects that this node represents without their names. 0 if it represents a named object. */
   readonly count: number;
-  /** The objects that share this node, in the order of the graph. undefined for a single object. */
+  /** The objects that are combined into this node (see fold.ts), in graph order. undefined for a single object. */
   readonly folded?: readonly GraphNode[];
 }
 
@@ -104,8 +104,8 @@ const text = (v: unknown): string => (typeof v === "string" ? v : "");
 export interface Relation {
   readonly node: GraphNode;
   /**
-   * If the node is related through another object: this object, and the relation to it in words. null for a direct
-   * relation.
+   * The object through which the node is related, and this object's relation to the node in words. null if the relation
+   * is direct.
    */
   readonly intermediate: { readonly words: string; readonly object: GraphNode } | null;
   readonly via: string;
@@ -131,7 +131,7 @@ export function groupsOf(graph: Graph): Group[] {
     listed.add(id);
     return [{ node, intermediate, via: edge.via }];
   };
-  // Returns all direct and indirect owners, or all owned objects. The parameters from and to select the direction.
+  // Returns all direct and indirect owners, or all owned objects. `from` and `to` select the direction.
   const ownerRelations = (from: "from" | "to", to: "from" | "to", relationText: string): Relation[] => {
     const out: Relation[] = [];
     const at = [subject];
@@ -163,7 +163,7 @@ export function groupsOf(graph: Graph): Group[] {
 
 const passiveVerbs = { owns: "owned by", uses: "used by", selects: "selected by" } as const;
 
-// Returns the nodes that are related only through other nodes, nearest first.
+// Returns nodes that are related only through other nodes. Nodes with the fewest steps to the subject are first.
 function indirectRelations(
   edges: readonly Edge[],
   listed: ReadonlySet<string>,

@@ -9,12 +9,12 @@ interface LayoutRequest {
   readonly height: number;
 }
 
-// The maximum number of nodes for the optimal assignment of nodes to columns, which takes too long for more nodes.
+// With more nodes than this, the optimal assignment of nodes to columns takes too long, so a faster method is used.
 const exactRankLimit = 60;
 
 export function layout(order: LayoutRequest, signal: AbortSignal): Promise<GraphLayout> {
   return new Promise((resolve, reject) => {
-    // The worker loads this same file, which also contains the code of the worker.
+    // This file contains the code of the worker too, so the worker loads it again.
     const worker = new Worker(import.meta.url, { type: "module" });
     const terminate = (): void => worker.terminate();
     signal.addEventListener("abort", () => {
@@ -63,8 +63,8 @@ async function computeLayout({ ids, links, width, height }: LayoutRequest): Prom
 
 if (typeof document === "undefined" && typeof self !== "undefined") {
   self.onmessage = (e: MessageEvent<LayoutRequest>): void => {
-    // The page receives an error event only for errors outside of promises, so throw an error of this promise again in
-    // a timer.
+    // Report errors to the page. A worker fires an error event only for errors outside of promises, so throw the error
+    // again in a timer.
     computeLayout(e.data).then(
       (layout) => self.postMessage(layout),
       (err: unknown) =>

@@ -21,7 +21,7 @@ export class PanZoom {
   private width = 0;
   private height = 0;
   private whenSized: (() => void) | null = null;
-  // The pointer position minus the drawing's position when a drag started. null without a drag.
+  // The offset of the pointer from the drawing's origin at the start of a drag. null if the user does not drag.
   private dragStart: Point | null = null;
   private hasDragged = false;
   private readonly sizes = new ResizeObserver(() => {
@@ -67,8 +67,8 @@ export class PanZoom {
   }
 
   /**
-   * Scales the drawing to fit into the viewport. Unless showAll is true, the drawing stays legible, and is centered on
-   * `center`.
+   * Scales the drawing to fit into the viewport. If showAll is false, the drawing is not scaled below a legible size.
+   * If it is still too large, the point `center` is in the middle of the viewport.
    */
   fit(center: Point, showAll = false): void {
     const { clientWidth, clientHeight } = this.element;
@@ -95,7 +95,7 @@ export class PanZoom {
     this.applyTransform();
   }
 
-  /** Scales the drawing around a point of the viewport. */
+  /** Scales the drawing by a factor. The point `at` of the viewport stays at its position. */
   zoom(by: number, at: Point = { x: this.element.clientWidth / 2, y: this.element.clientHeight / 2 }): void {
     const scale = Math.min(maxScale, Math.max(minScale, this.scale * by));
     this.x = at.x - ((at.x - this.x) * scale) / this.scale;

@@ -25,15 +25,15 @@ const liveTitle =
 type ViewMode = "graph" | "list";
 
 export class RelatedTab implements Tab {
-  // The node that the user opened with the keyboard. It receives the focus in the next graph.
+  // ID of the node that the user opened with the keyboard. The graph of this node's object then gets the focus.
   private static lastOpenedId = "";
   readonly element = h("div", { class: "related" });
   private readonly graphView: GraphView;
   private readonly poller: RelatedPoller;
   private readonly explanation: ExplanationReader;
-  // A text that differs after each change of related objects. Empty if the server does not report such changes.
+  // A text of the server that differs after each change of a related object. Empty if the server reports no changes.
   private related = "";
-  private reported = ""; // the last nonempty value of `related`
+  private reported = ""; // last nonempty value of `related`, to detect changes
   private layoutAbort = new AbortController();
   private graph: Graph | null = null;
   private readonly openedNodes = new Set<string>();
@@ -91,8 +91,8 @@ export class RelatedTab implements Tab {
     this.poller.request();
   }
 
-  // Requests the graph again if the server reports a change of a related object. The first report is not a change,
-  // because the first graph already includes what it reports.
+  // Requests the graph again if the server reports a change of a related object. The first report describes the state
+  // that the first graph already shows, so it does not count as a change.
   private explanationChanged(): void {
     const { related } = this.explanation.explanation;
     const isChange = this.reported !== "" && related !== "" && this.reported !== related;
@@ -165,7 +165,7 @@ export class RelatedTab implements Tab {
     this.draw();
   }
 
-  // The IDs of the combined cards that the user opened. If they were closed, the graph would contain them.
+  // IDs of the combined cards that the user opened. To find them, fold the graph as if no card were opened.
   private get openedCards(): string[] {
     if (this.graph === null || this.mode === "list" || this.openedNodes.size === 0) return [];
     return fold(this.graph, new Set())
@@ -263,7 +263,7 @@ export class RelatedTab implements Tab {
     );
   }
 
-  // The panel's status "Live" refers to the object only, so this text shows whether the graph is live.
+  // Returns the state of the graph, because the panel's status "Live" is only that of the object.
   private timeText(): string {
     if (this.graph !== null) {
       const at = clockTime(new Date(this.readAt).toISOString(), this.host.now());

@@ -45,7 +45,7 @@ function labelOf(ref: string, host: TabHost): string {
   return kind === undefined ? (ref.split("/").at(-1) ?? ref) : plural(kind);
 }
 
-/** Shows where no related objects were found, and what was not examined. */
+/** Returns the text for a graph without related objects: which resources were searched, and which were not. */
 export function emptyText({ searched }: Graph, host: TabHost): string {
   const names = (all: readonly Searched[]): string => all.map(({ ref }) => labelOf(ref, host)).join(", ");
   const absent = (s: Searched): boolean => s.state === "absent"; // The cluster does not serve the resource.

@@ -39,7 +39,7 @@ export function copyItems(name: ObjectName, object: unknown): CopyItem[] {
   ].filter((item) => item.text !== "");
 }
 
-// For kinds of these groups, kubectl needs no group and version ("deployment" instead of "deployments.v1.apps").
+// In these API groups, kubectl finds a kind by its name alone: "deployment" instead of "deployments.v1.apps".
 const commonGroups = new Set(["core", "apps", "batch"]);
 const withRollout = /^apps\/v1\/(deployments|statefulsets|daemonsets)$/;
 
@@ -55,7 +55,7 @@ export function kubectlCommands(kind: Kind, name: ObjectName, hasLogs: boolean):
     { label: "Describe", text: `kubectl describe ${object}${scope}` },
     { label: "Events", text: `kubectl events${scope} --for ${resource}/${shellWord(name.name)}` },
   ];
-  // kubectl reads the log of one pod of a workload, and cannot find the pods of a CronJob.
+  // kubectl reads the log of only one pod of a workload, and it cannot find the pods of a CronJob.
   if (hasLogs && kind.ref !== "batch/v1/cronjobs")
     commands.push({
       label: kind.ref === "core/v1/pods" ? "Logs" : "Logs of one pod",

@@ -3,7 +3,7 @@
 export interface EventScope {
   readonly kind: string; // kind of the workload
   readonly name: string;
-  /** The kind and the names of the objects between the workload and its pods, such as ReplicaSets. */
+  /** The kind (here) and names (below) of the workload's ReplicaSets or Jobs, which own its pods. */
   readonly intermediateKind: string;
   readonly intermediates: readonly string[];
   readonly pods: ReadonlySet<string>;
@@ -22,7 +22,7 @@ const scopeTexts: Readonly<Record<string, string>> = {
   "batch/v1/cronjobs": "this object, its Jobs or its pods",
 };
 
-/** Names the objects whose events are shown for a workload. */
+/** Returns a text that names the objects whose events a workload's events tab shows. */
 export const scopeText = (ref: string): string => scopeTexts[ref] ?? "this object or its pods";
 
 /**

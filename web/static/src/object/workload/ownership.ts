@@ -3,7 +3,7 @@
 import { number, text, trees, valueAt } from "../facts/read.ts";
 import { labelSelector } from "./selector.ts";
 
-/** Objects between a workload and its pods, or the revisions of its pod template. */
+/** How to find the objects between a workload and its pods (ReplicaSets or Jobs), or its ControllerRevisions. */
 export interface Intermediate {
   readonly ref: string;
   readonly labels: string; // label selector; empty selects all objects in the namespace
@@ -72,8 +72,8 @@ export function controllerOf(object: unknown): Controller | null {
 export const uidOf = (object: unknown): string => text(valueAt(object, "metadata", "uid"));
 
 /**
- * Reports whether a workload owns a pod, directly or through another object (a ReplicaSet or a Job). The function
- * `read` returns this other object. If the object is not loaded, the pod counts as owned, because its labels match.
+ * Reports whether a workload owns a pod, directly or through the pod's controller (a ReplicaSet or a Job). `read`
+ * returns the controller. If it is not loaded, the pod counts as owned, because its labels match.
  */
 export function ownsPod(uid: string, pod: unknown, read: (controller: Controller) => unknown): boolean {
   const owner = controllerOf(pod);

@@ -31,7 +31,7 @@ export function ReplicaChart({ host }: { host: TabHost }) {
       opened?.close();
     };
   }, []);
-  // Redraw every second, because the time axis also moves when nothing changes.
+  // Redraw every second, because the time axis ends at the current time and moves on.
   useLayoutEffect(() => {
     if (source === null) return;
     const timer = setInterval(redraw, interval);

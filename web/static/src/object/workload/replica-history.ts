@@ -24,7 +24,7 @@ export class ReplicaHistory {
 
   constructor(private readonly ref: string) {}
 
-  /** Applies a snapshot of the workload's changes. Returns false if a patch does not apply. */
+  /** Applies a snapshot: `object`, and the changes after it. Returns false if a patch does not apply. */
   applySnapshot(object: JsonObject | null, since: string, changes: readonly Change[]): boolean {
     const isConsistent = this.history.applySnapshot(object, since, changes);
     this.first = object;
@@ -41,7 +41,7 @@ export class ReplicaHistory {
     this.first = null;
   }
 
-  /** Returns the chart up to now (in ms), or null without data. */
+  /** Returns the data of the chart from the start of the history to `now` (in ms). null if no data is known. */
   chart(now: number): ChartData | null {
     const since = Date.parse(this.history.since) / 1000;
     if (Number.isNaN(since)) return null;
@@ -93,7 +93,7 @@ export class ReplicaHistory {
       const at = Math.max(since, timeOf(step));
       const last = points.at(-1);
       const next = this.point(at, step.after);
-      // A change that leaves the numbers of replicas the same adds no point.
+      // A change that does not affect the numbers of replicas needs no point in the chart.
       if (last !== undefined && !step.isGap && same(last, next)) continue;
       if (last !== undefined && last.at === at) points.pop();
       points.push(next);
@@ -113,7 +113,7 @@ export class ReplicaHistory {
     };
   }
 
-  // Returns the times without data: from the last known change before a gap to the time of the gap.
+  // Returns the periods without data, from the last known change before a gap to the time of the gap.
   private gaps(): (readonly [number, number])[] {
     const { steps } = this.history;
     return steps.flatMap((step, n) => {

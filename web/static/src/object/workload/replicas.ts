@@ -48,7 +48,7 @@ export function replicasOf(ref: string, object: unknown, pods: SeverityCounts | 
   if (desired === 0 && (current ?? 0) === 0)
     return { segments: [], text: ref === "apps/v1/daemonsets" ? "0 desired" : "Scaled to 0", tone: "quiet" };
   const unready = Math.max(0, (current ?? ready) - ready);
-  // The numbers in `pods` include ready pods with problems, so limit them to the number of pods that are not ready.
+  // `pods` also counts ready pods with problems, so together, these segments must not exceed the unready pods.
   const failed = Math.min(pods?.failed ?? 0, unready);
   const degraded = Math.min(pods?.degraded ?? 0, unready - failed);
   const progressing = Math.min(pods?.progressing ?? 0, unready - failed - degraded);
@@ -83,7 +83,7 @@ const scaled = /^(apps\/v1\/(deployments|statefulsets|replicasets)|core\/v1\/rep
 
 export function countsOf(ref: string, object: unknown): Counts | null {
   const status = valueAt(object, "status");
-  // A missing count means 0 only if a controller has written the status.
+  // A count that the status omits means 0 if a controller has written the status. Otherwise, it is unknown.
   const isKnown =
     number(valueAt(status, "observedGeneration")) !== null || number(valueAt(status, "replicas")) !== null;
   const count = (member: string): number | null =>
@@ -97,8 +97,8 @@ export function countsOf(ref: string, object: unknown): Counts | null {
       available: count("numberAvailable"),
     };
   if (!scaled.test(ref)) return null;
-  // ReplicaSets, ReplicationControllers, and workloads with the update strategy OnDelete do not update their pods, so
-  // omit the number of updated ones.
+  // ReplicaSets, ReplicationControllers, and workloads with the update strategy OnDelete do not replace their pods
+  // after a change of the template, so do not show the number of updated pods.
   const updates =
     !/(replicasets|replicationcontrollers)$/.test(ref) &&
     text(valueAt(object, "spec", "updateStrategy", "type")) !== "OnDelete";

@@ -10,8 +10,8 @@ export interface Revision {
   readonly number: number | null;
   readonly name: string; // name of the ReplicaSet or ControllerRevision
   readonly created: string;
-  readonly cause: string; // the annotation that "kubectl rollout history" shows
-  /** The pod template without generated parts. */
+  readonly cause: string; // value of the annotation kubernetes.io/change-cause
+  /** The pod template, without the parts that a controller adds (see withoutGenerated). */
   readonly template: JsonObject;
   readonly images: readonly string[];
   /** Replicas of a ReplicaSet. null for a ControllerRevision. */

@@ -59,7 +59,7 @@ export function Revisions({ revisions, info, ns, resource }: Props) {
 
 interface RowProps {
   revision: Revision;
-  previous: Revision | undefined; // the next older revision
+  previous: Revision | undefined; // the revision before this one; undefined if this is the oldest
   all: readonly Revision[];
   isOpen: boolean;
   toggle: () => void;

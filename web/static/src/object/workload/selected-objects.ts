@@ -1,4 +1,4 @@
-// The objects that a label selector selects: all rows, and the complete objects of the first ones.
+// The rows of all objects that a label selector selects, and the complete objects of the first rows.
 
 import { Feed, type FeedListener } from "../../model/feed.ts";
 import { ObjectStore } from "../../model/object-store.ts";
@@ -15,11 +15,11 @@ export interface Selection {
   readonly namePrefix: string;
   /** The maximum number of complete objects. Each one needs its own subscription. */
   readonly maxObjects: number;
-  /** Sorts the rows. The complete objects of the first rows are loaded. */
+  /** The order of the rows. Only the first maxObjects rows in this order get complete objects. */
   readonly compare: (a: Entry, b: Entry) => number;
 }
 
-// A longer list is loaded in parts, and only its first part is shown.
+// A list with more rows than this is loaded only in part. The rows of this part are used.
 const maxRows = 2000;
 
 export class SelectedObjects implements FeedListener {
@@ -41,7 +41,7 @@ export class SelectedObjects implements FeedListener {
     this.stores.clear();
   }
 
-  /** Is called when the connection is restored, and also when it is lost. */
+  /** Called when the connection is lost, and when it is restored. */
   reconnected(): void {
     this.feed.reconnected();
     for (const store of this.stores.values()) store.reconnected();

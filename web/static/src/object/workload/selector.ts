@@ -3,8 +3,8 @@
 import { isScalar, isTree, members, scalar, text, texts, trees, valueAt } from "../facts/read.ts";
 
 /**
- * Formats a selector in kubectl's syntax. Returns "" if it selects no pods or is not understood. Callers must check for
- * this, because an empty selector of a subscription selects everything.
+ * Formats a selector in kubectl's syntax. Returns "" for an empty selector (no pods) and for an unknown syntax. Callers
+ * must not subscribe with "": to the server, it means all objects.
  */
 export function labelSelector(v: unknown): string {
   if (!isTree(v)) return "";

@@ -1,4 +1,4 @@
-// The pods of a workload or Service, and the objects between them, such as ReplicaSets. All are live.
+// Follows the pods of a workload or Service, and the objects between them and the workload, such as ReplicaSets.
 
 import { isCounted, severities } from "../../model/severity.ts";
 import type { Entry } from "../../model/row-source.ts";
@@ -11,7 +11,7 @@ import { SelectedObjects } from "./selected-objects.ts";
 
 /** The maximum number of pods whose complete objects are loaded, or whose logs are read. */
 export const maxPodObjects = 20;
-const maxIntermediates = 12; // maximum number of loaded intermediates; Kubernetes keeps 10 old revisions by default
+const maxIntermediates = 12; // maximum number of loaded ReplicaSets, Jobs or ControllerRevisions; 10 old ones are usual
 
 export interface OwnedPod {
   readonly name: string;
@@ -38,7 +38,7 @@ export class WorkloadPods {
     private readonly maxPods = maxPodObjects,
   ) {}
 
-  /** Follows the pods of the newest version of the workload. null ends all subscriptions. */
+  /** Subscribes to the pods that the given version of the workload selects. null closes all subscriptions. */
   show(object: JsonObject | null): void {
     const query = object === null ? null : podQueryOf(this.host.kind.ref, object);
     const key = query === null ? "" : JSON.stringify([query, uidOf(object)]);
@@ -141,7 +141,7 @@ export class WorkloadPods {
     return ownsPod(this.uid, pod, ({ name }) => this.intermediateList?.object(name));
   }
 
-  // The pods of a CronJob are those of its Jobs, so select the pods of the present Jobs.
+  // A CronJob has no label selector for its pods. When its Jobs change, select the pods of the current Jobs.
   private intermediatesChanged(): void {
     if (this.query?.labels === "") this.followPods(podsOfJobs(this.intermediates.map((job) => nameOf(job)).sort()));
     this.onChange();

@@ -34,7 +34,7 @@ function position(text: LiveText, node: Node, offset: number): Position {
     const row = text.row(node);
     if (row !== undefined) return { index: row.index, column: columnOf(row, node, offset) };
   }
-  // If the node is an element, `offset` is the index of a child node, and the position is before that child.
+  // If `node` is an element, the DOM position is directly before its child with the index `offset`.
   const child = node.childNodes[offset];
   if (child !== undefined) {
     const row = text.row(child) ?? text.row(firstLine(child));

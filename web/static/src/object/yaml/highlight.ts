@@ -12,7 +12,7 @@ type Name = (typeof names)[number];
  * syntax.
  */
 export function highlightLines(blocks: Iterable<Block>, search: Search, matchesOnly: boolean): void {
-  if (!("highlights" in CSS)) return; // the text is readable without colors
+  if (!("highlights" in CSS)) return; // without this browser API, the text has no colors
   const ranges: Record<Name, AbstractRange[]> = { key: [], string: [], number: [], word: [], found: [], current: [] };
   for (const { rows } of blocks) {
     for (const row of rows) {
@@ -47,7 +47,7 @@ function highlightSyntax({ line, element }: Row, ranges: Record<Name, AbstractRa
 
 function highlightMatches(row: Row, current: Hit | null, ranges: Record<Name, AbstractRange[]>): void {
   const found = row.found ?? [];
-  // Mark at most 1,000 matches in a line, because people could not distinguish more. The array contains two numbers per
+  // Mark only the first 1,000 matches in a line, because nobody could distinguish more. `found` has two numbers per
   // match.
   for (let i = 0; i < found.length && i < 2000; i += 2) {
     const r = range(row, found[i] ?? 0, found[i + 1] ?? 0);

@@ -9,7 +9,7 @@ import type { Line } from "../../yaml/writer.ts";
 
 const sameText = (a: Line | undefined, b: Line | undefined): boolean => a === b || a?.text === b?.text;
 
-// Returns the new rows without the line metadata.resourceVersion. Every write changes this line, so it is not marked.
+// Removes the row of metadata.resourceVersion from the new rows. Every write changes it, so a mark has no use.
 function withoutResourceVersion(newRows: readonly Row[], all: readonly Row[]): readonly Row[] {
   const start = all.findIndex((row) => row.line.text === "metadata:");
   const end = start < 0 ? -1 : start + (all[start] as Row).line.nestedCount;
@@ -55,8 +55,8 @@ export class LiveText {
   }
 
   /**
-   * Replaces the shown lines. Changed lines are marked, and get the tooltip. If the tooltip is null, no lines are
-   * marked. If pauseIfDue returns false, the shown lines do not change.
+   * Replaces the shown lines by `lines`. Marks changed lines, and gives them the tooltip. If the tooltip is null, marks
+   * no lines. Stops without any change if pauseIfDue returns false, because newer data has arrived.
    */
   async show(lines: readonly Line[], tooltip: string | null, pauseIfDue: () => Promise<boolean> | true): Promise<void> {
     const from = alignLists(
@@ -83,7 +83,7 @@ export class LiveText {
         for (let at = start; at < i; at += blockSize)
           this.fill(this.block(), next.slice(at, Math.min(i, at + blockSize)));
     }
-    // Change the screen only when all rows are ready.
+    // All new rows exist now, so the screen changes in one step.
     this.keepScrollPosition(() => this.replaceRows(next, lines, tooltip));
   }
 
@@ -194,7 +194,7 @@ export class LiveText {
     row.block?.element.after(block.element);
   }
 
-  // Assigns the rows to blocks again: it removes empty blocks, and splits large ones.
+  // Updates the list of blocks and the rows of each block after a change: drops empty blocks, and splits large ones.
   private regroup(): void {
     const old = new Set(this.blocks);
     this.blocks = [];

@@ -31,8 +31,8 @@ export class Search {
       row.found ??= this.matchesIn(row.line.text);
       this.count += row.found.length / 2;
     }
-    // If the row of the selected match no longer exists, probably because its line has changed, select the nearest
-    // match.
+    // An index below 0 means that the selected match's row is no longer in the text, probably because its line has
+    // changed. Select the nearest match instead.
     if (this.current !== null && this.current.row.index < 0) this.current = this.nearestMatch(this.current.at);
     this.index = this.current?.row.index ?? this.index;
   }
@@ -84,7 +84,7 @@ export class Search {
 
 const startsOf = (row: Row): number[] => (row.found ?? []).filter((_, i) => i % 2 === 0);
 
-/** Returns the range of the characters `from` (inclusive) to `to` (exclusive), or null if they have no DOM nodes. */
+/** Returns the DOM range of the characters `from` (inclusive) to `to` (exclusive), or null if they are not drawn. */
 export function range(row: Row, from: number, to: number): Range | null {
   const start = textPosition(row, from);
   const end = textPosition(row, to);

@@ -74,8 +74,8 @@ export class TextInput {
     e.preventDefault();
   }
 
-  // Moves the active line as in a tree view. "in" only unfolds a line that is folded. "out" only folds a line that is
-  // not folded.
+  // Moves the active line as in a tree view. "in" unfolds a folded line, or else moves to the first nested line. "out"
+  // folds an unfolded line, or else moves to the parent line.
   private move(to: "down" | "up" | "in" | "out"): void {
     const at = this.active !== null && this.isVisible(this.active) ? this.active : null;
     if (at === null) return this.activate(this.firstVisibleRow());

@@ -103,8 +103,8 @@ export class YamlTab implements Tab {
       this.slicer.begin();
       if (w.object === this.drawnObject) continue;
       const event = w.last === this.drawnChange ? null : w.last;
-      // If several changes arrived, first draw the object before the newest change, so that only the newest change is
-      // marked.
+      // If several changes arrived, first draw the object as it was before the newest change, without marks. So only
+      // the newest change is marked.
       if (this.drawnObject !== null && event !== null && event.before !== null && event.before !== this.drawnObject)
         await this.drawObject(event.before, null);
       await this.drawObject(w.object, this.drawnObject === null ? null : changeText(event, this.host.now()));
