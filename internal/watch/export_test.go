@@ -14,11 +14,11 @@ func (c *Cluster) Informer(ref string) *shared.Informer {
 	return c.find(listwatch.Scope{Resource: resources[resource.Index(resources, ref)].GVR()})
 }
 
-// Reader returns the reader of the subscription, which does not check permissions.
+// Reader returns the reader of the subscription. Unlike the subscription, this reader does not check permissions.
 func (s *Subscription) Reader() *stream.Reader { return s.reader }
 
 func (c *Cluster) CachedNamespaces() int { return c.namespaces.Existence.Len() }
 
-// CachedValues returns the values in the cache of encoded values. accounted is their size in bytes, according to the
-// cache.
+// CachedValues returns the values in the cache of encoded values. accounted is their size in bytes, as the cache
+// counts it.
 func (c *Cluster) CachedValues() (values []any, accounted int) { return c.encodedCache.Values() }

@@ -26,8 +26,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// Remove client-go's error handlers. The default one sleeps until shortly after its last error. Its initial value for
-	// that time is from the real clock, years ahead of the fake clock.
+	// Remove client-go's error handlers. The default one sleeps until shortly after the time of its last error. The
+	// initial value of this time is from the real clock, years ahead of the fake clock.
 	utilruntime.ErrorHandlers = nil
 	goleak.VerifyTestMain(m)
 }

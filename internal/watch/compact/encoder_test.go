@@ -36,8 +36,8 @@ func checkObject(t *testing.T, o *compact.Object, text, cells string) {
 	}
 }
 
-// The dictionary is built when the list has 256 objects or ends. It is also used for later objects of the list or
-// watch.
+// An encoder builds its compression dictionary after the first 256 objects of a list, or at the end of a shorter list.
+// It also uses the dictionary for later objects of the list and of the watch.
 func TestObjectsAreEqualAfterCompression(t *testing.T) {
 	for _, count := range []int{1, 31, 32, 255, 256, 300} {
 		e := compact.NewEncoder()

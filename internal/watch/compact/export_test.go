@@ -2,8 +2,8 @@ package compact
 
 import "runtime"
 
-// Compressed returns an Object that has its own codec, and calls the function freed after the garbage collector has
-// freed this codec.
+// Compressed returns an Object that has its own codec. After the garbage collector has freed this codec, the callback
+// freed is called.
 func Compressed(text string, freed func()) *Object {
 	objectCodec := new(codec)
 	runtime.AddCleanup(objectCodec, func(freed func()) { freed() }, freed)

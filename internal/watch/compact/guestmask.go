@@ -11,7 +11,7 @@ import (
 // goroutine at a time can use it.
 type GuestMask struct {
 	mask      *redact.GuestMask
-	lastCodec *codec // The masking codec of the previous Object, for further Objects of the same list.
+	lastCodec *codec // The masking codec of the previous Object. Other Objects of the same list reuse it.
 }
 
 // NewGuestMask returns the GuestMask of a resource. group is "" for the core group.
@@ -32,8 +32,8 @@ func (v *GuestMask) Object(o *Object) *Object {
 	return &masked
 }
 
-// After returns a copy of o with masked text. If a masked value differs between the versions previous and o, its mask
-// contains the word "changed".
+// After returns a copy of o with masked text. If a sensitive value differs between the versions previous and o, its
+// mask contains the word "changed".
 func (v *GuestMask) After(previous, o *Object) (*Object, error) {
 	old, err := previous.JSON()
 	if err != nil {

@@ -34,7 +34,7 @@ type Object struct {
 	managedTime seconds               // Newest time in the managedFields, which are not stored.
 	labels      unique.Handle[string] // JSON text of the labels; objects with equal labels share it.
 	codec       *codec
-	textHash    uint64 // Hash of the redacted text. Hashes of different processes differ.
+	textHash    uint64 // Hash of the redacted text, with a random seed for each process.
 }
 
 // seconds is a time in Unix seconds, up to the year 2106. 0 is the zero Time.
@@ -109,8 +109,8 @@ func (o *Object) Created() time.Time { return o.created.time() }
 // equal handles.
 func (o *Object) Labels() unique.Handle[string] { return o.labels }
 
-// ManagedTime returns the newest time in the managedFields of the object, in whole seconds. A change can leave this
-// time as it was. An example is a deletion that waits for finalizers.
+// ManagedTime returns the newest time in the managedFields of the object, in whole seconds. Some changes do not
+// update this time, for example a deletion that waits for finalizers.
 func (o *Object) ManagedTime() time.Time { return o.managedTime.time() }
 
 // JSON returns the object's redacted text. Each call decompresses the text again.
@@ -138,8 +138,8 @@ func (o *Object) RowSize() int { return int(o.verdictEnd) + 96 }
 // Verdict returns the verdict on the object. Callers must not change it.
 func (o *Object) Verdict() verdict.Packed { return o.data[o.cellsEnd:o.verdictEnd] }
 
-// WithOwnVerdict returns a copy of the object with another own verdict. The own verdict depends only on the object
-// itself. If the object inherited a verdict from other objects, the copy keeps it.
+// WithOwnVerdict returns a copy of the object whose own verdict is replaced by own. The own verdict depends only on the
+// object itself. If the object has also inherited a verdict from other objects, the copy keeps the inherited verdict.
 func (o *Object) WithOwnVerdict(own verdict.Packed) *Object {
 	if v := o.Verdict(); v.IsInherited() {
 		effective := v.Unpack()
@@ -177,7 +177,7 @@ func part(o *Object, n int) []byte {
 	return text
 }
 
-// cut returns the part with index n of an object's data, and the data after this part.
+// cut returns the part with index n (see part) of an object's data, and the data after this part.
 func cut(o *Object, n int) (text, rest []byte) {
 	rest = o.data
 	for range n + 1 {
@@ -191,7 +191,7 @@ func cut(o *Object, n int) (text, rest []byte) {
 // bodyOf returns the compressed text of an object.
 func bodyOf(o *Object) []byte { return o.data[o.verdictEnd:] }
 
-// pack joins the parts of a new Object in the field data, and sets the fields with the end of each part.
+// pack joins the parts of a new Object in its field data, and sets its fields cellsEnd and verdictEnd.
 func pack(o *Object, m *Metadata, cells, verdict, body []byte) {
 	var start [512]byte
 	data := start[:0]

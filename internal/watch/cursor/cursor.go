@@ -10,7 +10,7 @@ import (
 	"errors"
 )
 
-// Lengths of the cursors for readers who may see all objects, in bytes. Other readers get a Restricted.
+// Lengths of the cursors for readers who may see all objects, in bytes. Other readers get a cursor of type Restricted.
 const (
 	// epochLength is the length of an epoch in a cursor: the low 4 bytes of the ID of an uninterrupted history.
 	epochLength = 4
@@ -82,7 +82,7 @@ func (s *Cipher) sign(b *[cursorLength]byte) {
 // the SIV mode of RFC 5297, but with a hash instead of AES.
 func (s *Cipher) crypt(b *[cursorLength]byte) {
 	var text [len(s) + cursorLength - positionLength]byte
-	// The hashed text is shorter than the one in the method sign, so both methods never hash the same text.
+	// The method sign hashes a longer text, so a signature never equals the hash that encrypts a position.
 	copy(text[copy(text[:], s[:]):], b[positionLength:])
 	sum := sha256.Sum256(text[:])
 	subtle.XORBytes(b[:positionLength], b[:positionLength], sum[:])

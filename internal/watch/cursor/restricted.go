@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A Restricted is a cursor for a reader who may not see all objects. It contains a random nonce, so that two cursors
-// for the same position are not equal.
+// A Restricted is a cursor for a reader who may not see all objects. It contains a random nonce, so that a reader
+// who compares two cursors cannot detect whether their positions are equal.
 type Restricted [nonceLength + payloadLength + tagLength]byte
 
 const (
@@ -18,8 +18,8 @@ const (
 	tagLength     = 16
 )
 
-// EncryptRestricted returns an encrypted cursor for an offset in the history. issued is the time when the cursor is
-// issued.
+// EncryptRestricted returns an encrypted cursor for an offset in the history. issued is the present time, from
+// which the age of the cursor counts.
 func (s *Cipher) EncryptRestricted(epoch, offset uint64, issued time.Time) (c Restricted) {
 	var text [payloadLength]byte
 	putNumber(text[:issuedLength], uint64(issued.Unix())) //nolint:gosec // The time is not before 1970.

@@ -17,11 +17,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Definitions watches CustomResourceDefinitions and APIServices while a caller needs this.
+// Definitions watches CustomResourceDefinitions and APIServices while at least one caller of Watch needs them.
 type Definitions struct {
 	Catalog *catalog.Catalog
 	Pool    *pool.Pool
-	// Changed wakes waiters after a change of the list of resources, or of an informer's state.
+	// Changed is signaled after a change of the list of served resources, or of an informer's state.
 	Changed *signal.Signal
 }
 
@@ -68,8 +68,8 @@ func (d *Definitions) Served(ctx context.Context, scope listwatch.Scope) reconci
 	gvr := scope.Resource
 	at := slices.IndexFunc(resources, func(r resource.Resource) bool { return r.GVR() == gvr })
 	if at < 0 {
-		// Request a discovery, because the resource can be served again later. Do not request one for CRDs and APIServices,
-		// the only scopes with Metadata: an API server that does not serve them now never will.
+		// Request a discovery, because the cluster can serve the resource again later. Only CRDs and APIServices have
+		// scope.Metadata. They need no discovery: an API server that does not serve them now never will.
 		if !scope.Metadata {
 			d.Catalog.RefreshIfOld(ctx, 0)
 		}
@@ -95,8 +95,8 @@ func (d *Definitions) AwaitServed(ctx context.Context, ref string, timeout time.
 	timedOut, before := time.After(timeout), d.Catalog.Knows(ref)
 	for {
 		changed := d.Changed.Next()
-		// Return early only if the resource has become known during the call. If discovery already knew it, the attempt of
-		// the caller failed for another reason: wait for the complete timeout, so that the caller does not retry at once.
+		// Return early only if discovery finds the resource during the call. If it was known before, the caller could not
+		// watch it for another reason. Then wait for the complete timeout, so that the caller does not retry at once.
 		if !before && d.Catalog.Knows(ref) {
 			return
 		}
@@ -120,14 +120,14 @@ type Follower struct {
 // Follow returns a Follower, whose method Next waits for changes of the list of resources.
 func (d *Definitions) Follow() *Follower {
 	f := &Follower{definitions: d, changed: d.Changed.Next()}
-	// Until Close is called, run discovery at intervals, because the program possibly may not watch the definitions.
+	// Run discovery at intervals until Close is called, in case the program has no permission to watch the definitions.
 	d.Catalog.Follow()
 	f.watch()
 	return f
 }
 
-// watch starts to watch the definitions of resources, if they are not watched yet. This fails before Cluster.Run, so
-// Next calls watch again.
+// watch starts to watch the definitions of resources, if they are not watched yet. A call before Cluster.Run fails,
+// so Next tries again.
 func (f *Follower) watch() {
 	if f.release == nil {
 		f.release, _ = f.definitions.Watch()

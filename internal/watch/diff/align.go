@@ -64,8 +64,8 @@ type matching struct {
 	toB, toA []int
 }
 
-// match makes partners of elements without a partner that have the same hash (the result of identity). If several
-// elements have the same hash, the first free ones of both arrays become partners.
+// match pairs elements of both arrays that have the same hash (the result of identity) and no partner yet. If several
+// elements of an array have the same hash, match uses the first of them that has no partner.
 func (m *matching) match(identity func(*node) uint64) {
 	first := make(map[uint64]int, len(m.as))
 	next := make([]int, len(m.as))
@@ -120,8 +120,8 @@ func longestIncreasing(toA []int) []pair {
 	// A pair is identified by its index j in the second array. before[j] is the pair before j in the longest sequence
 	// that ends with j.
 	before := make([]int, len(toA))
-	// ends[n] is the last pair of a sequence with n+1 pairs. If there are several such sequences, it is the last pair
-	// with the smallest index in the first array.
+	// ends[n] is the last pair of a sequence with n+1 pairs: of all such sequences, the one whose last pair has the
+	// smallest index in the first array.
 	var ends []int
 	for j, i := range toA {
 		if i < 0 {

@@ -1,7 +1,7 @@
 // Package diff compares two JSON documents and returns an RFC 6902 patch with the operations add, remove and replace.
 //
-// It ignores white space and the order of members, and compares the texts of numbers and strings. A patch is never
-// longer than one that replaces the complete document. If two parts have equal bytes, they are not parsed.
+// It ignores white space and the order of members. It compares numbers and strings as text, so 1 and 1.0 differ. A
+// patch is never longer than one that replaces the complete document. Parts whose bytes are equal are not parsed.
 package diff
 
 import (
@@ -30,8 +30,8 @@ func Patch(before, after []byte) ([]byte, error) {
 const maxFormer = 256
 
 // Compare is like Patch, and also returns the values that the patch replaces or removes. former is a JSON object with
-// these values, such as {"0":"Pending"}. Each key is the index of an operation. former has no values of more than 256
-// bytes, and is nil if it has none.
+// these values, such as {"0":"Pending"}. Each key is the index of an operation. Values of more than 256 bytes are
+// omitted. If no value remains, former is nil.
 func Compare(before, after []byte) (patch, former []byte, err error) {
 	return compare(before, after, true)
 }

@@ -226,8 +226,8 @@ func TestDeepDifferenceReplacesItsParent(t *testing.T) {
 	}
 }
 
-// The operations of a value are no longer written after they are longer than one replace of the value. Otherwise,
-// 10,000 operations with paths of 10,000 bytes would use 100 MB.
+// The comparison of a value stops when its operations are longer than one operation that replaces the value. Without
+// this limit, 10,000 operations with paths of 10,000 bytes would use 100 MB.
 func TestReplacedOpsDoNotAccumulate(t *testing.T) {
 	var members strings.Builder
 	for i := range 10_000 {

@@ -27,8 +27,8 @@ func document(text []byte, similar *node) (node, error) {
 	return n, errors.New("not a JSON document")
 }
 
-// A reader splits the outer levels of a JSON text into nodes. It does not use jsonscan for this, which returns no
-// positions of values.
+// A reader splits the outer levels of a JSON text into nodes. It does not use the package jsonscan,
+// because that package returns no positions of values.
 type reader struct {
 	data []byte
 	pos  int
@@ -127,21 +127,21 @@ func (r *reader) peek() byte {
 	return 0
 }
 
-// A predictor compares the next member or element with those of a similar text. An equal one need not be scanned.
+// A predictor finds members and elements that are equal to those of a similar text, so that they need no scan.
 type predictor struct {
 	items []node
 	index int
 }
 
-// next compares the value at the start of text with items of the similar text near the current position. If one is
-// equal, next returns its length. Otherwise, it returns 0 and the item at the current position.
+// next compares the value at the start of text with the items of the similar text at and next to the index g.index. If
+// an item is equal, next returns its length. Otherwise, it returns 0 and the item at g.index, or nil if there is none.
 func (g *predictor) next(text []byte) (int, *node) {
 	for _, at := range [...]int{g.index, g.index - 1, g.index + 1} {
 		if at < 0 || at >= len(g.items) {
 			continue
 		}
-		// Compare no numbers, because the end of a number is not in its own text: the next byte in text could be another
-		// digit.
+		// Compare only strings, objects and arrays, which end with a delimiter. For example, the number 1 is a prefix of
+		// the different number 12.
 		known := g.items[at].text
 		if b := known[0]; (b == '"' || b == '{' || b == '[') && bytes.HasPrefix(text, known) {
 			g.index = at + 1

@@ -22,7 +22,7 @@ type Delta struct {
 	Text      []byte
 	OldValues []byte
 	IsEmpty   bool
-	by        *fieldmanager.Author // the newest author; nil if unknown
+	by        *fieldmanager.Author // the newest author of the change; nil if unknown
 }
 
 const (
@@ -60,7 +60,7 @@ func (r *Cache) Add(value any, bytes int) {
 	}
 }
 
-// Values returns the cached values from the oldest to the newest, and the sum of their accounted sizes in bytes.
+// Values returns the cached values from the oldest to the newest, and the sum of the sizes given to Add, in bytes.
 func (r *Cache) Values() (all []any, accounted int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -120,9 +120,9 @@ func operations(patch []byte) (n int) {
 	return n
 }
 
-// authorAge is the maximum age of a managedFields entry that can name the author of a change, although the change did
-// not update the time of the entry. Times are whole seconds, so the second of two writes within one second does not
-// update the time.
+// authorAge is the maximum age at which the newest managedFields entry can name the author of a change that did not
+// update the time of this entry. Such changes exist, because times are whole seconds: of two writes within one second,
+// the second does not update the time.
 const authorAge = 2 * time.Second
 
 // newestAuthor returns the author in the newest managedFields entry. It returns nil if the change did not update the
@@ -143,14 +143,14 @@ func newestAuthor(c *Change) (a *fieldmanager.Author, guess bool) {
 }
 
 // Folding contains the changes that were merged into one update, oldest first. If there are more than MaxFolded, it
-// contains only the first MaxFolded + 1.
+// contains only the first MaxFolded + 1, which is enough to detect this case.
 type Folding []*Change
 
 // MaxFolded is the maximum number of merged changes for which the author of the resulting update is determined.
 const MaxFolded = 16
 
-// author returns the author of the changed table cells. It returns nil if the author of a change is unknown, or if
-// different authors changed cells.
+// author returns the author who changed the table cells in the merged changes. It returns nil if several authors
+// changed cells, or if the author of one of these changes is unknown.
 func (r Folding) author(cache *Cache) (*fieldmanager.Author, error) {
 	var by, noAuthor *fieldmanager.Author
 	for _, c := range slices.Backward(r) {
@@ -175,8 +175,8 @@ func sameManager(a, b *fieldmanager.Author) bool {
 	return a.Manager == b.Manager && a.Operation == b.Operation && a.Subresource == b.Subresource
 }
 
-// rowAuthor returns the author of an update, or nil if unknown. Only if newestAuthor is not certain, it compares the
-// two versions of the object, because this comparison is expensive.
+// rowAuthor returns the author of an update, or nil if unknown. It compares the two versions of the object only if the
+// result of newestAuthor is not certain, because this comparison is expensive.
 func rowAuthor(c *Change, cache *Cache) (*fieldmanager.Author, error) {
 	if c.Memo.Folded != nil {
 		return c.Memo.Folded.author(cache)

@@ -8,7 +8,7 @@ import (
 // Masked returns a change with sensitive values masked for viewers of a share link.
 //
 // If a masked value has changed, its new mask is "(masked, changed)". The client shows this mask until it gets the
-// complete object again. The patches of later changes still apply to the object that the client has.
+// complete object again. Until then, the patches of later changes still apply to the object that the client has.
 func Masked(c *Change, mask *compact.GuestMask, cache *Cache) (*Change, error) {
 	masked, computed, err := c.Memo.masked.Get(func() (*Change, error) { return newMasked(c, mask) })
 	if computed {

@@ -8,8 +8,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// maxShapes limits the number of different sets of key names that identify the elements of a list. A normal list has
-// one such set, but hostile managedFields can have many.
+// maxShapes limits, for one list, the number of different sets of key members by which managedFields identify its
+// elements. A normal list has one set, such as containerPort and protocol. Hostile managedFields can have many.
 const maxShapes = 8
 
 type entry struct {
@@ -17,11 +17,11 @@ type entry struct {
 
 	fields []byte
 	set    *fieldpath.Set
-	shapes map[*fieldpath.Set][][]string // for each list in set: the sets of member names that identify an element
+	shapes map[*fieldpath.Set][][]string // for each list in the field set: the sets of members that identify its elements
 }
 
 // ownedDepth returns the number of steps to the deepest value on the path that the managedFields entry owns. If the
-// entry owns values inside the value at the end of the path, this is the number of all steps. ok is false if the entry
+// entry owns values inside the value at the end of the path, depth is the length of the path. ok is false if the entry
 // owns nothing on the path.
 func (e *entry) ownedDepth(path []step) (depth int, ok bool) {
 	set := e.parse()

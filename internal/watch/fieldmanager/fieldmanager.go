@@ -115,8 +115,8 @@ func Attribute(managed, patch, newDocument []byte, lastWrite time.Time) []Share 
 			unattributed = append(unattributed, n)
 		}
 	}
-	// Operations without an owner get the newest author. If the newest time did not change (as in the binding of a pod),
-	// this applies only if the newest author owns another operation of the patch.
+	// Operations without an owner get the newest author. If the patch did not update the newest time (as in the binding
+	// of a pod), they get this author only if the author also owns another operation of the patch.
 	if i := fallbackIndex(shares, lastWrite); i >= 0 {
 		shares[i].Ops = append(shares[i].Ops, unattributed...)
 		slices.Sort(shares[i].Ops)

@@ -91,7 +91,7 @@ func (g *Graph) Set(id ID, o *objectrefs.Object) (changed bool) {
 		number = g.storage.objects.add(object{key: id.Key})
 	} else {
 		m := g.storage.objects.at(number)
-		m.key = id.Key // The caller now stores this copy of the key. Share its memory, and free the old copy.
+		m.key = id.Key // Use the string that the caller stores now, so that the previous copy of the key is freed.
 		if texts == [2]string{g.storage.groups.at(m.groups[0]).text, g.storage.groups.at(m.groups[1]).text} {
 			return false
 		}
@@ -146,8 +146,8 @@ func (g *Graph) shapesOf(id ID, o *objectrefs.Object) (references shape, onNode 
 	return references, onNode
 }
 
-// resolve returns the object to which a reference from a namespace refers. If the kind is not served, the result has a
-// namespace, although the kind can be cluster-scoped.
+// resolve returns the object to which a reference from a namespace refers. If the kind is not served, resolve
+// cannot know whether it is cluster-scoped, and assumes that it is namespaced.
 func (g *Graph) resolve(r *objectrefs.Ref, namespace string) (id ID, ok bool) {
 	kind := Kind{r.Group, r.Kind}
 	if r.Namespace != "" {

@@ -34,7 +34,7 @@ func (g *Graph) NodeOf(id ID) string {
 // The order is undefined.
 func (g *Graph) Users(id ID, limit int) []ID { return g.collect(term{uses, id.Kind, id.Key}, limit) }
 
-// Owned returns at most limit objects of the owner with a UID.
+// Owned returns at most limit objects whose owner has the given UID.
 func (g *Graph) Owned(uid string, limit int) []ID {
 	return g.collect(term{relation: owned, text: uid}, limit)
 }

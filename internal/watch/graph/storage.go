@@ -20,25 +20,25 @@ type storage struct {
 	byTerm  table // Finds the number of the first link of a term by the term's hash.
 }
 
-// object is a member of the group for its references. A pod is also a member of the group for its node.
+// object is a member of the group with its references. A pod on a node is also in the group of all pods on this node.
 type object struct {
 	key    string
 	groups [2]uint32
-	next   [2]uint32 // The next member of each group.
+	next   [2]uint32 // The number of the next member in each of these groups.
 }
 
 // group contains objects with the same shape.
 type group struct {
 	text     string // The packed shape.
 	selector *objectrefs.Selector
-	first    uint32 // The first member.
+	first    uint32 // The number of the first member.
 }
 
 // link is an entry in the linked list of a search term. Each entry names a group of objects in which the term occurs.
 type link struct {
 	hash  uint64 // The hash of the term. Two terms with the same hash are too improbable to matter.
 	group uint32
-	next  uint32 // The next link of the term.
+	next  uint32 // The number of the next link of the same term.
 }
 
 // clear removes all objects.

@@ -7,8 +7,8 @@ type slab[T any] struct {
 	free   []uint32 // Numbers of removed values.
 }
 
-// chunkSize is the number of values in a chunk. Smaller chunks would take more memory: in Go, a smaller chunk with
-// pointers has a header, and the allocator rounds up its size.
+// chunkSize is the number of values in a chunk. Smaller chunks would take more memory: Go adds a header to a small
+// allocation with pointers, and rounds up its size.
 const chunkSize = 1024
 
 // at returns the value with a number.
@@ -79,7 +79,7 @@ func (t *table) insert(number uint32) {
 	t.slots[at] = number
 }
 
-// remove removes a number that the table contains. It moves later numbers into the gap, because find stops at a gap.
+// remove removes a number that the table contains. Later numbers fill the empty slot, because find would stop there.
 func (t *table) remove(number uint32) {
 	mask := uint64(len(t.slots) - 1)
 	gap := t.hash(number) & mask

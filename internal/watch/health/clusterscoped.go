@@ -57,7 +57,7 @@ func namespace(o object.Object, status Status) result {
 	if h.Summary == "" {
 		h.Summary = "No phase reported"
 	}
-	obstacle := symptom.NamespaceObstacle(o) // The summary of a deletion already contains this text.
+	obstacle := symptom.NamespaceObstacle(o) // Not a detail: the summary of a deletion already contains this text.
 	for _, c := range o.Conditions() {
 		if text := c.ShortExplanation(); c.Is("True") && text != obstacle {
 			h.Details = append(h.Details, text)
@@ -78,7 +78,7 @@ func customResourceDefinition(o object.Object, status Status) result {
 		h.severity = verdict.Failed
 	case !served.Is("True"):
 		h.Summary, h.reason = "Not served yet: "+served.Explanation(), served.Reason
-		if status == InProgress { // The API server serves a new kind after about 5 seconds.
+		if status == InProgress { // Normal for about 5 seconds, until the API server serves a new kind.
 			h.progress(cmp.Or(served.ChangedAt, o.Created()), verdict.Failed)
 			h.promised = serveTime
 			h.explainOverdue("Not served", "the API server has not established the CustomResourceDefinition")
@@ -105,9 +105,9 @@ func apiService(o object.Object, _ Status) result {
 		h := result{Health: Health{Status: InProgress, Summary: "Availability not reported yet"}, reason: "NotReported"}
 		h.progress(o.Created(), verdict.Degraded)
 		if o.Has("spec", "service") {
-			h.overdue = verdict.Failed // The API server sends requests only to a service that is available.
+			h.overdue = verdict.Failed // Without this report, the API server sends no requests to the service.
 		}
-		h.promised = serveTime // The API server checks each service every 30 seconds.
+		h.promised = serveTime // Long enough: the API server checks each service every 30 seconds.
 		h.explainOverdue("Availability not reported", "the aggregator of the API server is possibly not running")
 		return h
 	default:

@@ -89,7 +89,7 @@ func (e *Evaluator) evaluate(o object.Object, text []byte, now time.Time) result
 // applyGeneralRules applies the rules for kinds that no other rule covers.
 func (r *result) applyGeneralRules(o object.Object) {
 	before := *r
-	if r.Status == Unknown { // A member that kstatus reads has an unexpected type. The other rules do not need it.
+	if r.Status == Unknown { // kstatus found a member with an unexpected type. Other rules can still find a problem.
 		r.Status, r.Summary = Current, ""
 	}
 	r.applyPhase(o)
@@ -113,7 +113,7 @@ func (e *Evaluator) runScript(s *script.Script, o object.Object, now time.Time) 
 		r.limitProgress(o)
 		if returned.Status != script.Suspended && e.rules.Find(o.Group(), o.Text("kind")) == nil {
 			if c := o.Explaining(returned.Message); r.severity.IsProblem() && symptom.IsInOrder(o, c) {
-				// The script requires further conditions, which this version of the controller does not write.
+				// Trust the condition: the script also requires others, which this version of the controller does not write.
 				r.Status, r.severity, r.reason = Current, verdict.OK, ""
 			}
 			r.applySymptoms(o)
@@ -140,7 +140,7 @@ func toResult(returned script.Result, o object.Object) result {
 	}
 	if c := o.Explaining(returned.Message); c.Kind != "" {
 		if returned.Message == c.Reason {
-			// The scripts for Flux return only the reason of the condition. Add its message.
+			// The scripts for Flux return only the reason of a condition. Add the message of this condition.
 			r.Summary = c.Explanation()
 		}
 		if r.severity > verdict.OK {

@@ -63,7 +63,7 @@ func TestRulesReadTheCompleteObject(t *testing.T) {
 	}
 }
 
-// A good condition overrides a script of Argo CD, but not a script of the administrator.
+// A good condition (Ready is True) overrides the result of an Argo CD script, but not of a script of the administrator.
 func TestConditionOverridesScript(t *testing.T) {
 	text := []byte(`{"apiVersion":"source.toolkit.fluxcd.io/v1","kind":"HelmRepository","metadata":{},"spec":{},` +
 		`"status":{"conditions":[{"type":"Ready","status":"True","reason":"Succeeded"}]}}`)

@@ -23,7 +23,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// Status is the condition of an object, in the terms of kstatus.
+// Status is the state of an object, in the terms of kstatus.
 type Status string
 
 // The statuses of kstatus.
@@ -40,8 +40,8 @@ const (
 	maxText    = 1000
 )
 
-// Health describes whether an object is healthy, and why. Sentences have no final period, and can contain cluster
-// text.
+// Health describes whether an object is healthy, and why. Sentences have no final period. They can quote text
+// from the cluster, such as the message of a condition.
 type Health struct {
 	Status  Status   `json:"status"`
 	Summary string   `json:"summary"` // one or two sentences; can be empty if Status is Current

@@ -141,7 +141,7 @@ func checkSentence(t *testing.T, sentence string) {
 	}
 }
 
-// For any text, the length of the result is limited. The computation takes time in proportion to parsing the text.
+// For any text, the length of the result is limited. The computation time is proportional to the time for parsing.
 // Invariant: I12.
 func TestUnusualTexts(t *testing.T) {
 	deep := strings.Repeat(`{"status":`, 9990) + "1" + strings.Repeat("}", 9990)

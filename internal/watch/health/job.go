@@ -85,7 +85,7 @@ func cronJob(o object.Object, _ Status) result {
 		if succeeded == "" {
 			h.Summary = "Last run did not succeed, and no run has succeeded so far"
 		}
-		h.severity = verdict.Degraded // The next run can succeed.
+		h.severity = verdict.Degraded // Not Failed, because the next run can succeed.
 	case succeeded < last:
 		h.Summary = "Last run has ended; whether it succeeded is unknown"
 	default:

@@ -14,7 +14,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// pod ignores the status from kstatus, which is Current for failed pods, and depends on time for unschedulable pods.
+// pod ignores the status from kstatus: it is Current for failed pods, and depends on time for unschedulable pods.
 func pod(o object.Object, _ Status) result {
 	containers := container.Of(o)
 	h := result{Health: Health{Status: InProgress}}
@@ -129,7 +129,7 @@ func (r *result) setRunning(all []container.Container, ready object.Condition, o
 	case ready.Is("True"):
 		r.Status, r.reason, r.promised = Current, "", 0
 		r.setRestarts(all)
-		if s, ok := symptom.Resize(o); ok { // Not a problem at once, because another pod can make room.
+		if s, ok := symptom.Resize(o); ok { // A pending resize is no problem at once: another pod can end and make room.
 			r.startedAt, r.promised, r.overdue = s.Since, settleTime, verdict.Degraded
 			r.overdueReason, r.overdueSummary = s.Reason, s.Sentence
 		}
@@ -169,7 +169,7 @@ func (r *result) setUnready(all []container.Container, startedAt time.Time, prob
 }
 
 // setRestarts degrades a ready pod with a container that has restarted at least ready.ManyRestarts times, the last time
-// after an error. The container is no longer degraded when it has run for settleTime.
+// after an error. The pod is no longer degraded when this container has run for settleTime.
 func (r *result) setRestarts(all []container.Container) {
 	for i := range all {
 		c := &all[i]

@@ -92,7 +92,7 @@ func podDisruptionBudget(o object.Object, status Status) result {
 	case failed >= 0:
 		c := o.Conditions()[failed]
 		h.Status, h.Summary, h.reason = Failed, "Allowed disruptions cannot be computed: "+c.Explanation(), c.Reason
-		h.severity = verdict.Degraded // It blocks evictions, but the pods run.
+		h.severity = verdict.Degraded // The budget blocks evictions, but its pods run.
 	// The API server sets all counts of a new budget to 0, before the controller observes it.
 	case symptom.IsNeverObserved(o) || !o.Has("status", "expectedPods"):
 		h.Status, h.Summary, h.Details = InProgress, "Controller has not observed the latest spec yet", nil
@@ -101,7 +101,7 @@ func podDisruptionBudget(o object.Object, status Status) result {
 	case healthy < required && expected > 0 && allowed == 0:
 		h.Status, h.Details, h.reason = InProgress, nil, "TooFewHealthyPods"
 		h.Summary = "Blocks evictions: " + ratioText(healthy, expected, "pods", fmt.Sprintf("healthy, %d required", required))
-		h.progress(time.Time{}, verdict.Degraded) // A rollout or a restart makes pods unready for a short time.
+		h.progress(time.Time{}, verdict.Degraded) // No problem at once: after a restart, pods are unready for a short time.
 	case allowed == 0:
 		h.Summary = "No disruptions allowed"
 	}

@@ -48,7 +48,7 @@ func persistentVolumeClaim(o object.Object, status Status) result {
 			h.Details = append(h.Details, "Being modified ("+c.Kind+")"+c.Suffix())
 		case c.Kind == "FileSystemResizePending":
 			h.Details = append(h.Details, "The file system is resized when a pod next uses the volume")
-			h.progress(c.ChangedAt, verdict.OK) // Package cause knows whether a pod uses the volume.
+			h.progress(c.ChangedAt, verdict.OK) // Package cause sets the severity: it knows whether a pod uses the volume.
 			h.overdueReason = c.Kind
 		case c.Kind == "ControllerResizeError", c.Kind == "NodeResizeError", c.Kind == "ModifyVolumeError":
 			h.Status = Failed
@@ -61,7 +61,7 @@ func persistentVolumeClaim(o object.Object, status Status) result {
 }
 
 // limitBinding makes a claim overdue that no provisioner handles. A claim with a storage class possibly waits until a
-// pod uses it, so its severity stays, and only the reason changes. Package cause knows the storage class.
+// pod uses it. Then only the reason changes. Package cause, which knows the storage class, sets the severity.
 func (r *result) limitBinding(o object.Object) {
 	r.progress(o.Created(), verdict.Progressing)
 	r.reason = "Pending"

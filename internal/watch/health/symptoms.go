@@ -52,7 +52,7 @@ func (r *result) applySymptoms(o object.Object) {
 	}
 }
 
-// applyExpiry makes an object in order overdue when its certificate expires. If in progress, the summary has the time.
+// applyExpiry makes a healthy object overdue when its certificate expires. During progress, the summary has this time.
 func (r *result) applyExpiry(o object.Object) {
 	expiry, text := symptom.Expiry(o)
 	switch {
@@ -65,8 +65,8 @@ func (r *result) applyExpiry(o object.Object) {
 	}
 }
 
-// explainUnobserved explains a custom resource whose controller has not observed its spec for long. A problem in its
-// status precedes this explanation, because some controllers only set observedGeneration after a success.
+// explainUnobserved explains why the controller of a custom resource has not observed the spec for long. It first names
+// a problem in the status, because some controllers set observedGeneration only after a success.
 func (r *result) explainUnobserved(o object.Object) {
 	r.explainOverdue("Controller has not observed the latest spec", "it is possibly not running")
 	if s, ok := symptom.Of(o, false); ok {
@@ -76,7 +76,7 @@ func (r *result) explainUnobserved(o object.Object) {
 
 // isCalm reports whether an object is not ready on purpose: it is idle, paused, or waits for the approval of a person.
 func (r *result) isCalm(o object.Object) bool {
-	isOwn := r.severity == verdict.None // A severity here means that a script has set the status.
+	isOwn := r.severity == verdict.None // The status is not from a script, which would have set a severity, too.
 	isOpen := r.Status == Failed || r.Status == InProgress
 	return r.Status != Current && symptom.IsIdle(o) || isOpen && symptom.AwaitsApproval(o) ||
 		r.Status == Failed && symptom.IsPaused(o) ||

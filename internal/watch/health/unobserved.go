@@ -9,11 +9,11 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// controllerManager runs the controllers of Kubernetes. It cannot apply any deadline while it does not run.
+// controllerManager runs the controllers of Kubernetes. While it does not run, it also reports no missed deadlines.
 const controllerManager = "kube-controller-manager"
 
-// setUnobserved makes an object of a built-in kind overdue whose controller has not observed its spec. A controller
-// needs less than a second, and the kubelet restarts kube-controller-manager after at most 5 minutes.
+// setUnobserved makes an object of a built-in kind overdue whose controller has not observed its spec. Normally, this
+// takes less than a second, and the kubelet restarts kube-controller-manager after at most 5 minutes.
 func (r *result) setUnobserved(o object.Object, startedAt time.Time, overdue verdict.Severity) {
 	r.progress(startedAt, overdue)
 	likely := controllerManager + " is possibly not running"

@@ -55,8 +55,8 @@ func (r *result) progress(startedAt time.Time, overdue verdict.Severity) {
 	r.overdueReason, r.overdueSummary = "", ""
 }
 
-// explainOverdue sets the summary that the object gets when it is overdue: the problem, for how long it lasts at least,
-// and the likely cause. The reason stays.
+// explainOverdue sets the summary that the object gets when it is overdue: the problem, its minimum duration until
+// then (r.promised), and the likely cause. The reason stays.
 func (r *result) explainOverdue(problem, likely string) {
 	r.overdueReason = r.reason
 	r.overdueSummary = fmt.Sprintf("%s for more than %d minutes: %s", problem, int(r.promised.Minutes()), likely)

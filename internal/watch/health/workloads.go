@@ -17,14 +17,14 @@ const (
 // reasons are the details of a workload's health.
 type reasons []string
 
-// add adds a text if a condition applies.
+// add appends a detail if the condition is true.
 func (r *reasons) add(condition bool, format string, arguments ...any) {
 	if condition {
 		*r = append(*r, fmt.Sprintf(format, arguments...))
 	}
 }
 
-// addReplicas adds the replicas that are more than desired, and the ready ones that are not available yet.
+// addReplicas adds details about extra replicas (more than desired), and ready replicas that are not available yet.
 func (r *reasons) addReplicas(o object.Object, desired, ready int64) {
 	extra, available := o.Count("status", "replicas")-desired, o.Count("status", "availableReplicas")
 	r.add(extra > 0, "%s pending termination", counted(extra, "extra replica"))
@@ -87,8 +87,8 @@ func deployment(o object.Object, status Status) result {
 		r.reason = progressing.Reason
 	case status != InProgress:
 	case progressing.Reason == "NewReplicaSetAvailable" && ready < desired:
-		// The rollout is complete. Therefore, the missing replicas were ready once, and the deadline of the rollout
-		// does not apply.
+		// The rollout is complete, so all replicas were ready then. The deadline of the rollout does not apply to
+		// replicas that are no longer ready.
 		r.reason, r.severity = "MinimumReplicasUnavailable", verdict.Degraded
 		if ready == 0 {
 			r.severity = verdict.Failed

@@ -66,7 +66,7 @@ func (f Faults) Uncover(namespace string) (restore func()) {
 	}
 }
 
-// OnFeedStop simulates that a watch opens while its feed stops. It then calls observer with the informer's state.
+// OnFeedStop simulates that the watch of a feed opens while the feed stops. It then calls observer with the new state.
 func (f Faults) OnFeedStop(observer func(status.State)) {
 	f.informer.mu.Lock()
 	defer f.informer.mu.Unlock()

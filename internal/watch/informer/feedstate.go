@@ -15,7 +15,7 @@ const (
 	// servers regularly end watches.
 	gracePeriod      = time.Second
 	progressInterval = 100 * time.Millisecond
-	// totalDelay is the time after which an incomplete first list requests the total number of objects.
+	// totalDelay is the time after which the total number of objects is requested, if the first list is not complete.
 	totalDelay = 200 * time.Millisecond
 )
 
@@ -28,7 +28,7 @@ type feedState struct {
 	open             bool
 	listing          bool      // The open watch has not sent all objects of its initial list yet.
 	continues        bool      // It is certain that the open watch misses no changes since the previous watch or list.
-	interruptedSince time.Time // End of the last watch without missed changes; zero before the first and during one.
+	interruptedSince time.Time // When the last watch without missed changes ended; zero if none has, or one is open.
 	watchRefusal     string
 	oversizedReason  string
 	outdated         bool // The cells of the list are for old columns, so the resource must be listed again.
@@ -166,8 +166,8 @@ func (s *feedState) listed(at time.Time, columnsMatch bool, pollReason string) (
 // failed records the error of a list request or of a watch request.
 func (s *feedState) failed(err error) (isChanged bool) {
 	state := status.StateOf(err, s.synced)
-	// Change synced together with the state. Otherwise, after the rows of a refused feed are removed, readers could show
-	// an empty list as if it were complete.
+	// Change s.synced together with the state. Otherwise, after the rows of a refused feed are removed, readers could
+	// show an empty list as if it were complete.
 	s.synced = s.synced && !state.IsRefused()
 	since := time.Now()
 	if state == status.Stale && !s.interruptedSince.IsZero() {
@@ -244,8 +244,8 @@ func (f *feed) replaceableBytes() int64 {
 	return int64(f.informer.WeightIn(f.covers))
 }
 
-// requestTotal requests the total number of objects, so that readers can show progress. It does so only for a complete
-// resource in all namespaces, and only if the first list takes longer than totalDelay.
+// requestTotal requests the total number of objects, so that readers can show progress. It does so only if the
+// feed covers the complete resource in all namespaces, and its first list takes longer than totalDelay.
 func (f *feed) requestTotal(ctx context.Context) {
 	scope := &f.informer.Scope
 	if f.namespace != "" || scope.Fields != "" || scope.Labels != "" || scope.Metadata {
@@ -268,8 +268,8 @@ func (f *feed) recordStall() {
 	)
 }
 
-// recordStreamFailure records why a streaming list failed. The next list is a plain list. If it fails, too, its error
-// replaces this one, because it is more precise.
+// recordStreamFailure records why a streaming list failed. The next list is a plain list. If the plain list
+// fails, too, its error replaces the recorded one, because it is more precise.
 func (f *feed) recordStreamFailure(ctx context.Context, err error) {
 	f.update(func(s *feedState) bool { s.usePlainOnce = true; return false })
 	f.recordFailure(ctx, err)

@@ -58,7 +58,7 @@ func (i *Informer) ListedSince(namespaces []string) (since time.Time) {
 // HistoryAge returns the age after which a change is dropped from the history.
 func (i *Informer) HistoryAge() time.Duration { return i.options.Ring.Age }
 
-// LimitedTo returns r with defaults for zero fields. It limits Bytes to an eighth of the budget; 0 means no budget.
+// LimitedTo returns r with defaults for zero fields. It limits Bytes to 1/8 of the budget (0 means no budget).
 func (r Ring) LimitedTo(budget int64) Ring {
 	r.Bytes, r.Age = cmp.Or(r.Bytes, ringBytes), cmp.Or(r.Age, ringAge)
 	if budget > 0 {

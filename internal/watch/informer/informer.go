@@ -49,7 +49,7 @@ type Options struct {
 	Masked         bool
 	// Inherited returns the verdict that the object with a journal key inherits from other objects, or nil.
 	Inherited func(key string) *verdict.Verdict
-	// StateChanged is called after a change of the state, and ObjectChanged after one of an object. Neither may block.
+	// StateChanged is called after the state has changed, ObjectChanged after an object has changed. Neither may block.
 	StateChanged, ObjectChanged func()
 	Log                         *slog.Logger
 }
@@ -84,7 +84,7 @@ type Informer struct {
 	Resets            atomic.Int64 // Number of times that a reader had to restart from a snapshot.
 
 	mu     sync.Mutex
-	Status status.Status // Status of each namespace without an entry in the maps feeds and denied.
+	Status status.Status // Status of all namespaces that have no entry in feeds or denied.
 	// feeds contains either one feed for all namespaces, with the key "", or one feed for each permitted namespace.
 	feeds  map[string]*feed
 	denied map[string]status.Status
@@ -120,7 +120,7 @@ func New(scope listwatch.Scope, deps Options) *Informer {
 		Same:      unchanged,
 		Continues: (*compact.Object).SameUID,
 		Size:      (*compact.Object).Size,
-		// Each version of an object can have two encoded events: one for the rows view and one for the table view.
+		// Readers can store two events per change, each about as large as a row: one for each of the views rows and table.
 		Derived:  func(o *compact.Object) int { return 2 * o.RowSize() },
 		MaxBytes: deps.Ring.Bytes,
 		MaxAge:   deps.Ring.Age,

@@ -19,12 +19,12 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// Options are what an Engine needs.
+// Options are the settings of an Engine, and the functions with which it reads other data of the cluster.
 type Options struct {
 	Pool *pool.Pool
 	// Resources returns the resources that the cluster serves. isComplete is false if some could not be read.
 	Resources func() (resources []resource.Resource, isComplete bool)
-	// Discovered is signaled after a change of the resources.
+	// Discovered is signaled after a change of the resources that the cluster serves.
 	Discovered *signal.Signal
 	// Linger is how long the engine keeps running after its last user has left.
 	Linger time.Duration
@@ -121,7 +121,7 @@ func (e *Engine) startLocked() {
 	e.running.Go(func() {
 		defer close(ended)
 		if before != nil {
-			<-before // Two runs must not share the state of the engine.
+			<-before // Wait for the end of the previous run: two runs must not share the engine's state.
 		}
 		var parts sync.WaitGroup
 		parts.Go(func() { e.watchResources(ctx, &parts) })
@@ -233,7 +233,7 @@ func (e *Engine) mark(ids ...graph.ID) {
 	e.wake.request()
 }
 
-// wakeup wakes the goroutine that evaluates. It needs a buffer of one.
+// wakeup wakes the goroutine that evaluates. It needs a buffer of one, to keep a request during an evaluation.
 type wakeup chan struct{}
 
 // request makes the evaluation run, or run again if it is running.
@@ -267,7 +267,7 @@ func (e *Engine) isSettled() bool {
 }
 
 // Began returns since when an object is not OK, and since when it is degraded or failed. The times are zero if the
-// engine did not observe that, because the object had its problem before the engine read it. Recoveries of at most 5
+// engine did not observe them, because the object had its problem before the engine read it. Recoveries of at most 5
 // minutes do not count.
 func (e *Engine) Began(id graph.ID) (leftOK, began time.Time) { return e.results.began(id) }
 

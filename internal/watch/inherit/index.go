@@ -84,7 +84,7 @@ func (x *index) isNamespaced(kind graph.Kind) (namespaced, ok bool) {
 	return r.Namespaced, true
 }
 
-// setServed replaces the resources that the cluster serves. It reports whether the cluster now serves other kinds.
+// setServed replaces the resources that the cluster serves. It reports whether their kinds or isComplete have changed.
 func (x *index) setServed(resources []resource.Resource, isComplete bool, planned, omitted int) (hasOtherKinds bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -179,7 +179,7 @@ func (x *index) Find(id graph.ID) neighbor.Neighbor {
 	if namespace := id.Namespace(); namespace != "" {
 		namespaces = []string{namespace}
 	}
-	// For an ID without a name, Missing means that the graph contains all objects of the kind. So require isRead, too.
+	// For an ID without a name, Missing means that the graph contains all objects of the kind. This also needs isRead.
 	if w.informer.CurrentState(namespaces).Synced && (id.Name() != "" || w.isRead.Load()) {
 		n.Presence = neighbor.Missing
 	}

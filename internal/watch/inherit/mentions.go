@@ -74,13 +74,13 @@ func (m *mentions) users(id graph.ID) []graph.ID {
 	return slices.Clone(m.by[id])
 }
 
-// recorder is used for the evaluation of one object. It records the objects that messages about this object name, and
-// when the object is evaluated again.
+// recorder is used for the evaluation of one object. It records which objects are named in messages about this object,
+// and when the object must be evaluated again.
 type recorder struct {
 	*Engine
 
 	named     []graph.ID
-	revisitAt time.Time // Zero for never.
+	revisitAt time.Time // When to evaluate the object again; zero for never.
 }
 
 // RevisitAt requests another evaluation (see neighbor.Cluster). Only the earliest time counts.

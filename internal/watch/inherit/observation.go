@@ -6,15 +6,15 @@ import (
 )
 
 // observeDelay is the time from the first evaluation of all objects until a new problem counts as observed. Until then,
-// a problem that existed before can still pass from object to object.
+// objects can still inherit a problem that existed before.
 const observeDelay = 10 * time.Second
 
-// observation knows whether a new verdict is also new in the cluster. A new verdict is not new in the cluster while the
-// engine still reads objects that had their problems before.
+// observation decides whether a verdict that is new to the engine is also new in the cluster. While the engine still
+// reads existing objects, it is not, because they can have had their problems before.
 type observation struct {
 	mu       sync.Mutex
 	restarts int
-	from     time.Time // When all objects that were read had been evaluated; zero before.
+	from     time.Time // When the evaluation of all objects that were read was complete; zero until then.
 }
 
 // restart forgets that all objects have been evaluated, because more are being read.
@@ -66,7 +66,7 @@ type episode struct {
 	hasProblem    bool
 }
 
-// update changes the episode of an object with a new verdict that is not OK.
+// update updates the episode of an object after a new verdict that is not OK.
 func (e *episode) update(now time.Time, isObserved, isProblem bool) {
 	switch {
 	case !isProblem:

@@ -9,8 +9,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// A problem begins when the object is degraded or failed, also after it was progressing for long. It continues if the
-// object is progressing for a short time.
+// A problem begins when the object becomes degraded or failed, even if it was progressing for a long time before. The
+// problem continues while the object is progressing for a short time.
 func TestEpisodes(t *testing.T) {
 	const ok, progressing, failed = verdict.OK, verdict.Progressing, verdict.Failed
 	for name, test := range map[string]struct {

@@ -61,15 +61,15 @@ func (r *reader) recordProgress(cursor journal.Cursor) {
 	if now.Synced && !r.resource.isSynced {
 		r.resource.isSynced = true
 		r.observation.restart()
-		r.mark(r.evaluatedIDs()...) // Objects of this resource to which they refer can now count as missing.
-		r.observation.restart()     // An evaluation that began before omits these objects.
+		r.mark(r.evaluatedIDs()...) // Only now, the targets of their references to this resource can count as missing.
+		r.observation.restart()     // An evaluation that began before the call of mark must not count as complete.
 		r.wake.request()
 	}
 	r.changed.Broadcast()
 }
 
-// checkInterruption restarts the observation while the watch is interrupted, and once afterward, because the changes in
-// between are read late. A polled resource does not count: it is always stale, but without a start time.
+// checkInterruption restarts the observation while the watch is interrupted, and once afterward, because the changes
+// during this time are read late. It ignores a polled resource, which is always Stale, but without a start time.
 func (r *reader) checkInterruption() {
 	now := r.resource.informer.CurrentState(nil).Status
 	isInterrupted := now.State == status.Stale && !now.Since.IsZero()
@@ -83,7 +83,7 @@ func (r *reader) checkInterruption() {
 // readSnapshot replaces all objects of a resource in the graph.
 func (r *reader) readSnapshot() journal.Cursor {
 	r.observation.restart()
-	defer r.wake.request() // Also if there are no objects.
+	defer r.wake.request() // Even without objects, so that the observation can be completed again.
 	entries, cursor := r.resource.informer.Snapshot()
 	present := make(map[string]bool, len(entries))
 	if r.resource.kind.Kind == "Pod" {
@@ -162,7 +162,7 @@ func (r *reader) remove(id graph.ID) {
 	r.mentions.set(id, nil)
 	r.revisits.Cancel(id)
 	if r.results.remove(id) {
-		r.publish(id) // An informer of another API version can still contain the object.
+		r.publish(id) // Clear the verdict in informers of other API versions, which can still contain the object.
 	}
 	r.mark(neighbors...)
 }

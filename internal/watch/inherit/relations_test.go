@@ -11,7 +11,7 @@ import (
 )
 
 // A change of an EndpointSlice affects its Service and what uses the Service. If the EndpointSlice has no label with
-// the name of the Service, it affects the Services that its own name can mean.
+// the name of the Service, it affects the Services with whose names its own name can start.
 func TestServed(t *testing.T) {
 	e := New(Options{})
 	e.setServed([]resource.Resource{

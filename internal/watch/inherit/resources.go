@@ -32,7 +32,7 @@ type watched struct {
 	started  time.Time
 	ctx      context.Context //nolint:containedctx // Ends when the resource is not watched any more.
 	stop     context.CancelFunc
-	isSynced bool        // Used by the reading goroutine only.
+	isSynced bool        // The informer was synced at least once. Used by the reading goroutine only.
 	isRead   atomic.Bool // The objects of the first list are in the graph.
 }
 
@@ -111,7 +111,7 @@ func (e *Engine) neighbors(id graph.ID) []graph.ID {
 		}
 	}
 	affected = append(affected, e.mentions.users(id)...)
-	// An owner in order explains the objects that it owns, and a newer object explains the older ones that it replaces.
+	// The verdict of an object can depend on whether its owner is in order, and on a newer object that replaces it.
 	if resource.IsCustom(id.Group) || id.Group == "batch" {
 		affected = append(affected, e.graph.Owned(e.uidOf(id), maxAffected)...)
 		for n := range owners {
@@ -152,7 +152,7 @@ func explainsTarget(user, target graph.Kind) bool {
 
 const admissionGroup = "admissionregistration.k8s.io"
 
-// usersOf returns the users of the objects of a kind among the targets of uses.
+// usersOf returns all users of those targets of uses that have the given kind.
 func usersOf(g *graph.Graph, uses []graph.Use, kind string) (users []graph.ID) {
 	for n := range uses {
 		if uses[n].Target.Kind.Kind == kind {
@@ -162,8 +162,8 @@ func usersOf(g *graph.Graph, uses []graph.Use, kind string) (users []graph.ID) {
 	return users
 }
 
-// served returns the Service of an EndpointSlice, and what uses the Service. If the label with the name of the Service
-// is missing, it returns the Services that the name of the EndpointSlice can mean.
+// served returns the Service of an EndpointSlice, and the objects that use the Service. If the label with the name of
+// the Service is missing, it returns the Services with whose names the name of the EndpointSlice can start.
 func served(g *graph.Graph, slice graph.ID) (affected []graph.ID) {
 	service := graph.Kind{Kind: "Service"}
 	uses, _ := g.References(slice)

@@ -142,7 +142,7 @@ func (r *results) track(id graph.ID, v verdict.Packed, isObserved bool) {
 		case hadProblem && now.Sub(recovered.pausedAt) <= maxRecovery:
 			e = recovered
 			if e.began.IsZero() {
-				e.began = e.firstSeen // The times in the object are now those of the recovery.
+				e.began = e.firstSeen // The times in the object are no longer useful: they are those of the recovery.
 			}
 		case isObserved:
 			e.leftOK = now

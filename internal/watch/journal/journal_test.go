@@ -206,7 +206,7 @@ func TestNextWaits(t *testing.T) {
 						return
 					}
 					if len(changes) == 0 {
-						got[i] += 1000 // Only Wake causes a read without changes. Add 1000 to distinguish it from changes.
+						got[i] += 1000 // Only Wake causes a read without changes. The 1000 marks such a read.
 					}
 					got[i] += len(changes)
 					cursor = next

@@ -96,7 +96,7 @@ func (d *decoder) cells(raw []byte, object *redact.Redacted, m *compact.Metadata
 	c := jsonscan.NewCursor(raw)
 	_ = c.Array(func(i int) error {
 		if i >= len(columns) && len(columns) > 0 {
-			// Some rows, such as those of IPAddress, have more cells than columns.
+			// Omit this cell: some rows, such as those of IPAddress, have more cells than columns.
 			_, err := c.Value()
 			return err
 		}

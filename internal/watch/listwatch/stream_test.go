@@ -358,7 +358,7 @@ func TestSlowLists(t *testing.T) {
 	for _, test := range []struct {
 		name                    string
 		firstDelay, secondDelay time.Duration
-		objects, failsAfter     int // Seconds until the failure; 0 if the list succeeds.
+		objects, failsAfter     int // Expected objects, and seconds until the failure; 0 if the list succeeds.
 	}{
 		{"slow first object", 70 * time.Second, 0, 2, 0},
 		{"no first object", time.Hour, 0, 0, 75},

@@ -39,7 +39,7 @@ type Namespaces struct {
 	pool             *pool.Pool
 	defaultNamespace string // The default namespace of the kubeconfig; can be empty.
 	get              func(ctx context.Context, namespace string) error
-	last             atomic.Pointer[[]string] // The newest list; nil before the first one. Read-only.
+	last             atomic.Pointer[[]string] // The newest list of namespaces; nil before the first one. Read-only.
 }
 
 // New returns the Namespaces of a cluster. The function get must request a Namespace from the API server, and return an

@@ -26,7 +26,7 @@ type Cluster interface {
 	References(id graph.ID) (uses []graph.Use, owners []graph.Owner)
 	Selector(id graph.ID) *objectrefs.Selector
 	Now() time.Time
-	// RevisitAt requests that the object is evaluated again at a time, because the rule can then have another result.
+	// RevisitAt requests another evaluation of the object at the given time, when the rule can have another result.
 	RevisitAt(at time.Time)
 	// Named returns the objects that a message about an object (the parameter by) can mean, the likeliest first.
 	Named(by graph.ID, m *Mention) []Neighbor
@@ -41,7 +41,7 @@ type Mention struct {
 	// IsWord is true if the field Kind is a word that is possibly not equal to the kind of the object. The kind can
 	// contain the word (project means AppProject), or the word can end with the kind (sourceCluster means Cluster). Such
 	// a kind must be in the group of the object with the message. A kind that equals the word can also be in another
-	// group of the same domain. The kinds ConfigMap, Secret, Service and ServiceAccount match in any case if the word
-	// equals them or ends with them.
+	// group of the same domain. The kinds ConfigMap, Secret, Service and ServiceAccount match regardless of their
+	// group if the word equals them or ends with them.
 	IsWord bool
 }

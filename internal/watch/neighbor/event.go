@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// EventTime returns when an event last happened, as the column Last Seen does.
+// EventTime returns when an event last happened, as in the column Last Seen.
 func EventTime(e *corev1.Event) time.Time {
 	if e.Series != nil && !e.Series.LastObservedTime.IsZero() {
 		return e.Series.LastObservedTime.Time

@@ -12,8 +12,8 @@ import (
 )
 
 // Kinds returns the kinds that a mention by an object can mean, the likeliest first. served contains the kinds of the
-// cluster, with the names of their resources. If the mention is a word, variants of a kind follow the kind itself:
-// MiddlewareTCP and ClusterIssuer are variants of Middleware and Issuer.
+// cluster, with the names of their resources. If the mention is a word (m.IsWord), the variants of a kind follow the
+// kind itself: MiddlewareTCP and ClusterIssuer are variants of Middleware and Issuer.
 func Kinds(by graph.ID, m *Mention, served iter.Seq2[graph.Kind, string]) []graph.Kind {
 	var exact, endings, beginnings, within []graph.Kind
 	singular := strings.TrimSuffix(m.Kind, "s")
@@ -47,13 +47,13 @@ func Kinds(by graph.ID, m *Mention, served iter.Seq2[graph.Kind, string]) []grap
 	case len(endings) > 0 || len(within) == 0:
 		return endings
 	}
-	return []graph.Kind{slices.MaxFunc(within, func(a, b graph.Kind) int { // SecurityGroup is longer than Group.
+	return []graph.Kind{slices.MaxFunc(within, func(a, b graph.Kind) int { // SecurityGroup rather than Group.
 		return cmp.Or(cmp.Compare(len(a.Kind), len(b.Kind)), cmp.Compare(a.Kind, b.Kind))
 	})}
 }
 
-// isSimple reports whether a kind is one of those of Kubernetes to which many custom resources refer by a text only,
-// such as tlsSecret: web.
+// isSimple reports whether a kind is one of those of Kubernetes to which many custom resources refer only by a text,
+// such as "web" in "tlsSecret: web".
 func isSimple(kind graph.Kind) bool {
 	return kind.Group == "" && slices.Contains([]string{"ConfigMap", "Secret", "Service", "ServiceAccount"}, kind.Kind)
 }
@@ -107,7 +107,7 @@ const (
 	otherGroup
 )
 
-// distance rates how unlikely objects of one API group refer to objects of another one. The likeliest is 0.
+// distance returns how unlikely it is that objects of one API group refer to objects of another. The likeliest is 0.
 func distance(from, to string) int {
 	switch {
 	case from == to:

@@ -133,7 +133,7 @@ func (c *Container) Sentence() string {
 		parts = append(parts, reason)
 		text = message.Waiting(reason, wait.Text("message"), c.spec.Text("image"))
 		if reason == "CrashLoopBackOff" {
-			// The waiting message describes only the back-off, not the exit.
+			// Use the message of the last exit, because the waiting message describes only the back-off.
 			text = message.Waiting(last.Text("reason"), last.Text("message"), "")
 		}
 	}
@@ -195,7 +195,7 @@ func (c *Container) StopText() string {
 		c.Role, c.Name, strings.Join(probes, " or "))
 }
 
-// ExitText describes the state terminated, such as "exit 137 (OOMKilled)".
+// ExitText describes how a container ended, such as "exit 137 (OOMKilled)". end is its state "terminated".
 func ExitText(end object.Object) string {
 	code := end.Count("exitCode")
 	text := fmt.Sprintf("exit %d", code)

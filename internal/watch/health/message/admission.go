@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Admission shortens an error of the API server to the part that matters.
+// Admission shortens an error with which the API server rejects an object to the cause, such as an exceeded quota.
 func Admission(text string) string {
 	if before, after, ok := strings.Cut(text, " is forbidden: "); ok && strings.HasPrefix(before, "pods ") {
 		text = after
@@ -30,8 +30,8 @@ func Admission(text string) string {
 	return text
 }
 
-// quotaText describes a text such as "small, requested: cpu=1,pods=1, used: cpu=4,pods=3, limited: cpu=4,pods=9". The
-// text names only resources that are exceeded.
+// quotaText rewords a text such as "small, requested: cpu=1,pods=1, used: cpu=4,pods=3, limited: cpu=4,pods=9". Such a
+// text names only the resources whose limits are exceeded.
 func quotaText(text string) string {
 	name, amounts, ok := strings.Cut(text, ", requested: ")
 	requested, amounts, okUsed := strings.Cut(amounts, ", used: ")

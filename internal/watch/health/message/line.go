@@ -17,14 +17,14 @@ func Capital(sentence string) string {
 
 // Line returns a text as one valid line of at most maxBytes bytes.
 func Line(text string, maxBytes int) string {
-	if size := len(text); size > 4*maxBytes { // Saves time. Keep more than maxBytes: Fields removes white space.
+	if size := len(text); size > 4*maxBytes { // Drop the middle for speed. Keep spare bytes, as Fields removes spaces.
 		text = text[:3*maxBytes] + " " + text[size-maxBytes:]
 	}
 	return Cut(strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), ""), maxBytes)
 }
 
-// Cut shortens a text to at most maxBytes bytes by an ellipsis in the middle: the last part of an error is its root
-// cause. It does not split a character.
+// Cut shortens a text to at most maxBytes bytes. It puts the ellipsis in the middle, because the last part of an error
+// is its root cause. It does not split a character.
 func Cut(text string, maxBytes int) string {
 	if len(text) <= maxBytes {
 		return text

@@ -2,8 +2,8 @@ package message
 
 import "strings"
 
-// Waiting shortens the message of a container that waits. Messages of image pulls and of container runtimes repeat
-// the names of the image and of the layers of software.
+// Waiting shortens the message of a container that waits. Messages about image pulls repeat the name of the image.
+// Messages of container runtimes name each software layer that passed on the error.
 func Waiting(reason, message, image string) string {
 	switch reason {
 	case "ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "RegistryUnavailable", "ImageInspectError":
@@ -21,7 +21,7 @@ func imageText(message, image string) string {
 		cause = rest
 	}
 	if _, after, ok := strings.Cut(cause, image+": "); ok && image != "" {
-		cause = after // The error of containerd repeats the complete name of the image.
+		cause = after // Omit the image name, which containerd repeats in its error.
 	}
 	switch {
 	case image == "":
@@ -71,8 +71,8 @@ func runtimeText(message string) string {
 	return strings.TrimSuffix(strings.TrimSpace(message), ": unknown")
 }
 
-// Eviction returns the first sentence of a kubelet's message about an eviction. The other sentences contain numbers of
-// each container.
+// Eviction returns the first sentence of a kubelet's message about an eviction. The other sentences contain
+// amounts, such as the usage of each container.
 func Eviction(message string) string {
 	first, _, _ := strings.Cut(message, ". ")
 	first = strings.TrimSuffix(strings.TrimSpace(first), ".")

@@ -2,7 +2,7 @@ package message
 
 import "cmp"
 
-// SyncState describes an Argo CD Application by the states of its comparison and of its resources.
+// SyncState describes an Argo CD Application by its sync status and the health of its resources.
 func SyncState(sync, health string) string {
 	if sync == "Synced" && health == "Healthy" {
 		return "Synced and healthy"

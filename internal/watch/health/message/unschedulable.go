@@ -144,7 +144,7 @@ func missingRequirement(text string) string {
 	return ""
 }
 
-// taintPhrase describes a taint such as "key: value" by a verb (plural, singular) and a noun. The value can be empty.
+// taintPhrase describes a taint ("key: value" or "key:") by words such as "have" (plural), "has", and "disk pressure".
 func taintPhrase(taint string) (plural, singular, noun string) {
 	key, value, _ := strings.Cut(taint, ": ")
 	key = strings.TrimSuffix(key, ":")

@@ -58,12 +58,12 @@ func podSince(o object.Object) time.Time {
 	if o.Text("status", "phase") == "Failed" {
 		return ended
 	}
-	// Prefer the time of a condition such as Ready: it changed when the first container failed, and ended is when the
-	// last one failed.
+	// Prefer the time of a condition such as Ready. It changed when the first container failed. The time in the
+	// variable ended is when the last container failed.
 	return cmp.Or(ofCondition(o), ended)
 }
 
-// cronJobSince returns when the last run was due if that run failed. Otherwise, it returns when the missed run was due.
+// cronJobSince returns when the last run was due, if it failed. If a run was missed instead, it returns its due time.
 func cronJobSince(o object.Object) time.Time {
 	if schedule.LastRunFailed(o) {
 		return o.Time("status", "lastScheduleTime")

@@ -9,10 +9,10 @@ import (
 )
 
 // ManyRestarts is the lowest number of restarts of a container that can be a problem. Pod returns false if the status
-// of such a container contains its last end, because the restarts can be recent.
+// of such a container contains lastState.terminated, because the restarts can be recent.
 const ManyRestarts = 3
 
-// errNotReady ends a scan by Pod.
+// errNotReady ends the scan in the function Pod.
 var errNotReady = errors.New("the pod is not ready, or the text is not a pod")
 
 // Pod reports whether an object is a Pod with the verdict OK. Most objects are such Pods. Pod does not decode them,

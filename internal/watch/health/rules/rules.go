@@ -51,7 +51,7 @@ func Parse(text []byte) (Set, error) {
 	if !isConfigMap {
 		data = settings
 	}
-	found := make(map[groupKind]string) // The key of the rule for each kind, to find duplicates.
+	found := make(map[groupKind]string) // For each kind, the YAML key of its rule, to find duplicates.
 	rules := Set{exact: make(map[groupKind]*script.Script)}
 	for _, key := range slices.Sorted(maps.Keys(data)) {
 		if isConfigMap && !isHealthKey(key) {

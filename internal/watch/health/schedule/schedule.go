@@ -36,8 +36,8 @@ func Next(text, zone string, last, created time.Time) (due time.Time, tolerance 
 	case last.IsZero():
 		start = created.UTC()
 	case isZoneUnknown && !schedule.Next(start.Add(-time.Second)).Equal(start):
-		// The last run does not match the schedule in UTC. The controller is in another time zone, or the schedule has
-		// changed.
+		// The last run does not match the schedule in UTC: the controller is in another time zone, or the schedule has
+		// changed. Therefore, allow for both tolerances.
 		tolerance = unknownMinuteTolerance + unknownHourTolerance
 	}
 	if start.IsZero() {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// maxItems limits the items of a status that are read.
+// maxItems is the maximum number of items that are read from a list in a status.
 const maxItems = 100
 
 // members is a decoded JSON object.
@@ -52,7 +52,7 @@ func (c *condition) is(status string) bool { return c.status == status }
 // isBadTrue reports whether the condition is True, and its name means a bad state.
 func (c *condition) isBadTrue() bool { return c.is("True") && IsBadIfTrue(c.kind) }
 
-// isPartial reports whether the condition means that only a part is in order, because of an error (PartiallyReady).
+// isPartial reports whether a condition such as PartiallyReady means that only a part works, because of an error.
 func (c *condition) isPartial() bool {
 	return c.is("True") && strings.HasPrefix(c.kind, "Partially") && NamesError(c.message)
 }
@@ -68,7 +68,7 @@ func (c *condition) text() string {
 		text = c.of + ": " + c.kind
 	}
 	if c.message == "" {
-		text += " is " + c.status // Without a message, the name alone could be read as a good state.
+		text += " is " + c.status // Without a message, add the status: the name alone can look like a good state.
 	}
 	if explanation := cmp.Or(c.message, c.reason); explanation != "" {
 		text += ": " + explanation

@@ -16,7 +16,7 @@ var (
 	// approvalText matches a message which states that an object waits for approval.
 	approvalText = regexp.MustCompile(`(?i)\bto approve\b|` +
 		`\b(waiting for|waits for|awaiting|requires|needs|pending) (manual )?approval\b`)
-	// troubleReason, which takes precedence, matches a problem or a negated word of idleReason, such as NotPaused.
+	// troubleReason matches a problem or a negated word of idleReason, such as NotPaused. It overrides idleReason.
 	troubleReason = regexp.MustCompile(`(?i)unexpected|error|fail|crash|panic|timeout|` +
 		`not(paused|suspended|stopped|disabled|drained|idle)`)
 	// otherReason matches a reason that is about another object.
@@ -62,7 +62,7 @@ func AwaitsApproval(o map[string]any) bool {
 func isIdleName(name string) bool {
 	words := split(name[strings.LastIndexAny(name, "./")+1:])
 	if len(words) == 2 && (words[0] == "reconciliation" || words[0] == "reconcile") {
-		words = words[1:] // ReconciliationPaused
+		words = words[1:] // For example, ReconciliationPaused means the same as Paused.
 	}
 	return len(words) == 1 && slices.Contains([]string{
 		"paused", "suspended", "hibernation", "hibernated", "hibernating", "stopped", "sleeping", "dormant",

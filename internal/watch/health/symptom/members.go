@@ -14,7 +14,7 @@ var explanations = []string{ //nolint:gochecknoglobals // Constant.
 	"message", "reason", "statusMessage", "error", "description", "failure",
 }
 
-// explanation returns the first text in the members further and explanations for which include returns true, or "".
+// explanation returns the first text that include accepts, or "". It reads the members in further and explanations.
 func explanation(status members, include func(string) bool, further ...string) string {
 	for _, member := range slices.Concat(further, explanations) {
 		if text := status.text(member); text != "" && !isReferral(text) && include(text) {
@@ -31,8 +31,8 @@ func stateText(status members) string {
 	return cmp.Or(explanation(status, isText), errorIn(status), namedError(status), explanation(status, isAny))
 }
 
-// Explanation returns the text in the status of an object that explains its phase. It returns "" if there is none. For
-// a good phase, it ignores errors of other members than message, reason and error.
+// Explanation returns the text in the status of an object that explains its phase, or "" if there is none. If the phase
+// is not bad, it reads only the members message, reason and error.
 func Explanation(o map[string]any, isBad bool) string {
 	status := members(o).child("status")
 	if isBad {
@@ -41,8 +41,8 @@ func Explanation(o map[string]any, isBad bool) string {
 	return cmp.Or(status.text("message"), status.text("reason"), status.text("error"))
 }
 
-// badPhase finds a word for a failure in the members that summarize a status, such as phase and health. The value of
-// such a member can also be a sentence that names an error, or the word warning if another member explains the error.
+// badPhase finds a failure in the members that summarize a status, such as phase and health: a word for a failure, a
+// sentence that names an error, or the word "warning" if another member of the status names an error.
 func badPhase(status members, conditions []condition, isOK bool) *Symptom {
 	isReady := slices.ContainsFunc(conditions, func(c condition) bool {
 		return c.is("True") && slices.Contains([]string{"Ready", "Available", "Healthy", "Succeeded"}, c.kind)
@@ -69,8 +69,8 @@ func badPhase(status members, conditions []condition, isOK bool) *Symptom {
 	return nil
 }
 
-// otherStates lists the members whose states are words for waiting. It omits the member with the name except. The
-// listed states can explain a bad state that has no message.
+// otherStates lists the members of a status whose value is a word for waiting, such as Pending. It omits the member
+// named except. The list can explain a bad state that has no message.
 func otherStates(status members, except string) (text string) {
 	for _, member := range stateMembers(status) {
 		word := status.text(member...)
@@ -111,7 +111,7 @@ var subjects = []string{ //nolint:gochecknoglobals // Constant.
 }
 
 // stateMembers returns the paths of the members that summarize a status, the most general first. Such a member is at
-// the top of the status, as lifecycleState, or in one of its members, as applicationState.state and cluster.status.
+// the top of the status (lifecycleState), or in one of its members (applicationState.state, cluster.status).
 func stateMembers(status members) (paths [][]string) {
 	for _, member := range []string{"phase", "state", "status", "health", "healthStatus", "robustness"} {
 		paths = append(paths, []string{member})
@@ -203,7 +203,7 @@ func errorMember(status members, _ []condition, isOK bool) *Symptom {
 	return &Symptom{Reason: cmp.Or(status.text("failureReason"), status.text("errorReason"), "Error"), Sentence: text}
 }
 
-// OwnError returns a sentence about a bad state or an error in the status of an object, without its conditions, or "".
+// OwnError returns a sentence about a bad state or an error in the status of an object, or "". It reads no conditions.
 func OwnError(o map[string]any) string {
 	status := members(o).child("status")
 	if s := cmp.Or(badPhase(status, nil, false), errorMember(status, nil, false)); s != nil {
@@ -225,8 +225,8 @@ func errorIn(status members) string {
 	))
 }
 
-// namedError returns the text of a member of a bad status whose name ends as lastSyncError and validationErrorMessage
-// do, or "".
+// namedError returns the text of a member whose name ends like lastSyncError or validationErrorMessage, or "". The
+// status must be that of an object that is not in order.
 func namedError(status members) string {
 	for _, name := range slices.Sorted(maps.Keys(status)) {
 		words := split(name)
@@ -281,7 +281,7 @@ var flags = []string{ //nolint:gochecknoglobals // Constant.
 	"reachable", "reconciled", "installed", "deployed", "created", "bound", "active", "registered", "configured",
 }
 
-// refused finds a member that is false, such as applied, with a text that names an error.
+// refused finds a flag such as "applied" that is false, with a text about an error. "healthy" and "valid" need no text.
 func refused(status members, _ []condition, isOK bool) *Symptom {
 	if isOK {
 		return nil
@@ -301,7 +301,7 @@ func refused(status members, _ []condition, isOK bool) *Symptom {
 	return nil
 }
 
-// badFlag finds a member that is true, although its name means a bad state, such as NoMatchingInstances. It ignores
+// badFlag finds a member that is true, and whose name means a bad state, such as NoMatchingInstances. It ignores
 // names such as readOnly and expired, which can also describe a state that a person wants.
 func badFlag(status members, _ []condition, isOK bool) *Symptom {
 	for _, name := range slices.Sorted(maps.Keys(status)) {

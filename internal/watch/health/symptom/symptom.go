@@ -16,7 +16,7 @@ type Symptom struct {
 	Since            time.Time // Zero if it is not known.
 	// IsWaiting means that the object waits, and reports an error meanwhile.
 	IsWaiting bool
-	// IsTotal means that the object does not work at all, and IsFinal that its controller does not try again.
+	// IsTotal means that the object does not work at all. IsFinal means that its controller does not try again.
 	IsTotal, IsFinal bool
 }
 
@@ -47,7 +47,7 @@ func first(object members, isOK bool) *Symptom {
 	isGood := isSummaryGood(status, conditions)
 	found := cmp.Or(endedRun(status, conditions, isOK), badTrue(conditions, isOK), badTrue(parts, isOK), badPart(parts))
 	if found == nil && isOK && !isGood && len(conditions) == 0 && errorIn(status) != "" {
-		// The script that found the object healthy possibly ignores the object's own state.
+		// Pass false for isOK: the script that found the object healthy possibly does not read its state.
 		found = badPhase(status, conditions, false)
 	}
 	if found != nil {
@@ -112,7 +112,7 @@ func symptomOf(c *condition) *Symptom {
 	return &Symptom{Reason: cmp.Or(c.reason, c.kind), Sentence: c.text(), Since: c.since}
 }
 
-// badTrue finds a condition that is True, although its name means a bad state. For an otherwise healthy object (isOK),
+// badTrue finds a condition that is True, and whose name means a bad state. For an otherwise healthy object (isOK),
 // the message must also name an error.
 func badTrue(conditions []condition, isOK bool) *Symptom {
 	var found *condition
@@ -143,7 +143,7 @@ func badPart(parts []condition) *Symptom {
 	return nil
 }
 
-// badFalse finds a condition that is False because of an error, or about which no controller decides.
+// badFalse finds a condition that is False because of an error, means a partial failure, or is Unknown (not decided).
 func badFalse(_ members, conditions []condition, isOK bool) *Symptom {
 	for n := range conditions {
 		c := &conditions[n]
@@ -208,7 +208,7 @@ func isOptional(kind string) bool {
 }
 
 // Detail returns a sentence that explains the problem of an object. It returns "" if there is none, or if the summary
-// already quotes an error from the status. An error that a health script describes in its own words is not a quotation.
+// already quotes an error from the status. Words of a health script about an error are not a quotation.
 func Detail(o map[string]any, summary string) string {
 	status, generation := members(o).child("status"), generationOf(o)
 	whole, parts := conditionsOf(status, "", generation), partConditions(status, generation)

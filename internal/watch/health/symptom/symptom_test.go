@@ -23,7 +23,7 @@ func decode(t *testing.T, text string) map[string]any {
 	return o
 }
 
-// If an object is not in order, possibly only its parts report the failure.
+// The failure of an object is possibly reported only by one of its parts, such as a node of a database cluster.
 func TestFailedParts(t *testing.T) {
 	for status, want := range map[string]string{
 		"{applications: {web: {status: DEPLOY_FAILED, message: no module}}}":         "web: DEPLOY_FAILED: no module",
@@ -40,7 +40,7 @@ func TestFailedParts(t *testing.T) {
 			"not found",
 		"{transport: {modelStatus: {transitionStatus: BlockedByFailedLoad}}}": "modelStatus: BlockedByFailedLoad",
 		"{process: {status: Failed, failure: disk is full}}":                  "process: Failed: disk is full",
-		// The condition names no error, or is no step.
+		// The condition names no error, or describes no step of a controller (see isAchievement).
 		"{tags: [{conditions: [{type: ImportSuccess, status: 'False'}]}]}":                     "",
 		"{tags: [{conditions: [{type: Found, status: 'False', message: the search failed}]}]}": "",
 		// The object itself is in order.
@@ -215,7 +215,7 @@ func TestAchievements(t *testing.T) {
 	}
 }
 
-// A status without conditions can explain a state in several members.
+// In a status without conditions, one of several members can explain the state.
 func TestExplainedStates(t *testing.T) {
 	for status, want := range map[string]string{
 		"{currentStatus: invalid, description: the secret does not exist}":            "invalid: the secret does not exist",
@@ -293,7 +293,7 @@ func TestHasStopped(t *testing.T) {
 	}
 }
 
-// The failure of a task is a problem, although the object itself is ready. Failed tests are none.
+// The failure of a task, such as a backup, is a problem even if the object itself is ready. Failed tests do not count.
 func TestOutcomes(t *testing.T) {
 	for condition, want := range map[string]bool{
 		"type: LastBackupSucceeded, reason: LastBackupFailed, message: the plugin is not available": true,

@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// If a condition is bad when it is True, its name can end with one of badWords, such as ResolutionFailed.
+// badWords are the last words of names of conditions that are bad if they are True, such as ResolutionFailed.
 var badWords = []string{ //nolint:gochecknoglobals // Constant.
 	"failed", "failure", "failing", "error", "errors", "errored", "stalled", "degraded", "dangling", "unsupported",
 	"conflict", "conflicted", "unhealthy", "invalid", "deadlock", "deadlocked", "stuck", "unreachable", "unresponsive",
@@ -16,7 +16,7 @@ var badWords = []string{ //nolint:gochecknoglobals // Constant.
 	"exhausted", "inconsistent", "violated", "irreconcilable",
 }
 
-// If a condition is bad when it is True, its name can start with one of badStarts, such as ErrorOccurred and
+// badStarts are the beginnings of names of conditions that are bad if they are True, such as ErrorOccurred and
 // FailedCreatePod.
 var badStarts = []string{ //nolint:gochecknoglobals // Constant.
 	"Failed", "Invalid", "Corrupt", "Readonly", "ReadOnly", "Unresolved", "ErrorOccurred", "NotReady", "NotHealthy",

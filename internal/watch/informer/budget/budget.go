@@ -24,8 +24,8 @@ const MinMemory = 96 << 20
 // programMemory is the memory, in bytes, that the program needs for itself, without watched objects.
 const programMemory = 48 << 20
 
-// reserveStep is the number of bytes that a running list reserves in addition, each time its objects exceed its
-// reservation.
+// reserveStep is the number of bytes by which the reservation of a running list grows, each time the objects of the
+// list exceed it.
 const reserveStep = 64 << 10
 
 const unmeasured = -1

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Max is the maximum number of namespaces of one resource that are watched one by one. It is needed because clients can
-// request any number.
+// Max is the maximum number of namespaces of one resource that are watched one by one. Without this limit, clients
+// could start any number of watches.
 const Max = 500
 
 // Set contains a lease for each namespace that readers request, or requested recently. It is not safe for concurrent

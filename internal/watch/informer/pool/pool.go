@@ -38,11 +38,11 @@ type Pool struct {
 	running sync.WaitGroup
 }
 
-// Start creates an informer and returns it with the function run, which keeps it live until ctx ends.
+// Start creates an informer and returns it with the function run, which keeps it up to date until ctx ends.
 type Start func(listwatch.Scope, *resource.Resource) (i *informer.Informer, run func(ctx context.Context))
 
-// entry is a running informer with the number of references to it. Each call of Acquire adds a reference, which its
-// release removes.
+// entry is a running informer with the number of references to it. Each call of Acquire adds a reference. The
+// function release that this call returns removes the reference.
 type entry struct {
 	informer    *informer.Informer
 	refs        int

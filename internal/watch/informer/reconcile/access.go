@@ -117,8 +117,8 @@ func (t *accessTable) reviewInterval(namespace string, canList bool) time.Durati
 	switch {
 	case namespace == "":
 		return authz.ReviewEvery
-	// Without usable RBAC rules, each informer needs its own review for each namespace. Therefore, count the namespaces
-	// of all informers.
+	// If the RBAC rules are incomplete, informers cannot share reviews: each informer reviews each of its namespaces.
+	// Therefore, count the namespaces of all informers.
 	case canList && t.reviews.AreRulesIncomplete():
 		minimum, count = authz.ReviewEvery, t.reviews.Allowed.Load()
 	case canList:
@@ -130,7 +130,7 @@ func (t *accessTable) reviewInterval(namespace string, canList bool) time.Durati
 // reviewDelay returns the time until the next access review of a namespace. A hash of the name spreads the reviews of
 // different namespaces over the interval.
 func reviewDelay(namespace string, interval time.Duration) time.Duration {
-	// All informers get the same time for a namespace, so that one review of its RBAC rules is enough for all of them.
+	// All informers review a namespace at the same time, so that they can share one review of its RBAC rules.
 	hash := fnv.New64a()
 	_, _ = io.WriteString(hash, namespace)
 	phase := int64(hash.Sum64() % uint64(interval))
@@ -157,7 +157,7 @@ func (t *accessTable) review(
 	case err == nil:
 		v.Permissions, v.isListRefused = reviewed, false
 	// If this is the first review of the namespace, or if the API server does not support access reviews, assume that a
-	// list is permitted. The API server then decides when it gets the list request.
+	// list is permitted. The API server can still refuse the list request.
 	case isFirst || apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err):
 		v.List, v.Watch = true, true
 	}

@@ -126,7 +126,7 @@ func (s *Reconciler) enforceBudget() bool {
 	s.feeds.Deny(status.Failed, refusals)
 	s.feeds.End()
 	s.clearRows()
-	// Also refuse a watch of all namespaces together, which needs at least as much memory.
+	// Also refuse one watch of all namespaces, which needs at least as much memory as the stopped feeds.
 	refusals[""] = prefix + s.advice("") + "."
 	for ns, refusal := range refusals {
 		s.estimates[ns] = estimate{refusal: refusal, until: time.Now().Add(estimateDelay)}

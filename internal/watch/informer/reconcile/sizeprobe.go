@@ -37,7 +37,7 @@ type sizeProbe struct {
 func (p *sizeProbes) probe(ctx context.Context, namespace string) *sizeProbe {
 	scope := p.scope
 	scope.Namespace = namespace
-	// Wait for this response: it decides whether one feed covers all namespaces, so no other feed can start earlier.
+	// Wait for this response: before it shows whether one feed can cover all namespaces, no feed can start.
 	if namespace == "" {
 		probe := &sizeProbe{}
 		probe.objects, probe.bytes, probe.err = p.client.Estimate(ctx, scope)

@@ -12,7 +12,7 @@ import (
 )
 
 // Readers end their batches of changes at the same offset, so that they can share texts. If the batch of a reader
-// begins at this offset, the reader gets a new one.
+// begins at this offset, the reader gets a new offset.
 // Invariant: I4.
 func TestBatchBoundariesAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -25,7 +25,7 @@ func TestBatchBoundariesAreShared(t *testing.T) {
 			{0, 90, a, a},
 			{10 * time.Millisecond, 95, a + 5, a},
 			{15 * time.Millisecond, 80, a + 9, a},
-			{time.Millisecond, 90, a + 10, a + 10}, // The boundary is too old: 10 + 15 + 1 = 26 ms, and the maximum is 25.
+			{time.Millisecond, 90, a + 10, a + 10}, // The boundary is too old: 10 + 15 + 1 = 26 ms. The limit is 25 ms.
 			{0, a + 10, a + 11, a + 11},            // The batch begins at the boundary.
 			{0, 90, a + 12, a + 11},
 		} {

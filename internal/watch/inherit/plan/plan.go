@@ -43,7 +43,7 @@ var onlyNames = []string{ //nolint:gochecknoglobals // Constant.
 const (
 	endpointSlices = "discovery.k8s.io/v1/endpointslices"
 	// notFromSelector selects the EndpointSlices that Kubernetes does not derive from the selector of a Service. Only
-	// these are read: the others change with each pod, and follow from the pods.
+	// these are read. The derived ones change with each pod, and contain nothing that the pods do not show.
 	notFromSelector = "endpointslice.kubernetes.io/managed-by!=endpointslice-controller.k8s.io"
 )
 

@@ -17,7 +17,7 @@ type Tracker struct {
 // revisit is a planned evaluation of one object.
 type revisit struct{ timer *time.Timer }
 
-// Schedule calls mark with an object at a time, instead of the time of an earlier call. The zero time means never.
+// Schedule calls mark with the object at the time at. It replaces an earlier time of the object. Zero means never.
 func (t *Tracker) Schedule(id graph.ID, at time.Time, mark func(...graph.ID)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -37,8 +37,8 @@ func (t *Tracker) Schedule(id graph.ID, at time.Time, mark func(...graph.ID)) {
 	t.pending[id] = planned
 }
 
-// end removes an evaluation whose timer has fired. It returns false if another call has canceled or replaced it
-// meanwhile.
+// end removes a planned evaluation whose timer has fired. It returns false if a call of Schedule, Cancel or Reset has
+// replaced or canceled the evaluation in the meantime.
 func (t *Tracker) end(id graph.ID, planned *revisit) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/inherit/revisit"
 )
 
-// Each object is evaluated once, at the time of the last call of Schedule. A canceled object is not.
+// Each object is evaluated once, at the time of the last call of Schedule. A canceled object is not evaluated.
 func TestRevisits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var r revisit.Tracker
