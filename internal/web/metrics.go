@@ -18,8 +18,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/web/request"
 )
 
-// MetricsHandler serves /metrics, /healthz, /readyz and, if profiles is true, /debug/pprof. A heap profile contains
-// all cached cluster data.
+// MetricsHandler serves /metrics, /healthz, /readyz and, if profiles is true, /debug/pprof. Set profiles only on a
+// loopback listener, because a heap profile contains all cached cluster data.
 func (s *Server) MetricsHandler(profiles bool) (http.Handler, error) {
 	registry, err := metrics.Registry(
 		func() watch.WatchStatus { return s.active.Load().Cluster.WatchStatus() },

@@ -28,8 +28,8 @@ func (s *Server) noMethod(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if len(allowed) == 0 {
-		// The router has matched the path with its escapes (such as %2F), but no route matches the decoded path. The
-		// allowed methods are therefore unknown, so report only GET.
+		// The path contains an escape such as %2F. The router has matched the encoded path, but no route matches the
+		// decoded path, which the loop above uses. The allowed methods are therefore unknown, so report only GET.
 		allowed = []string{http.MethodGet}
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))

@@ -37,7 +37,7 @@ func TestNoticesAreServedWithoutLogin(t *testing.T) {
 	}
 }
 
-// The link to the third-party notices works without JavaScript. A test in web/e2e covers the link in the help.
+// The status page links to the third-party notices without JavaScript. A test in web/e2e covers the help dialog's link.
 func TestStatusPageLinksNotices(t *testing.T) {
 	s := newSite(t)
 	link := `<a href="/third-party-notices">Third-party notices</a>`

@@ -45,7 +45,7 @@ func (b *bubble) readAtRate(
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	defer func() { _ = conn.Close() }() // Closing the connection also ends the response.
+	defer func() { _ = conn.Close() }() // This also ends the response, so its body is not closed.
 	path, encoding, _ := strings.Cut(path, " ")
 	if _, err := fmt.Fprintf(
 		conn,
@@ -55,7 +55,7 @@ func (b *bubble) readAtRate(
 	); err != nil {
 		b.t.Fatal(err)
 	}
-	// Only the body is read slowly. A slow header would exceed StallTimeout: each piece of 4 KiB must be read in 20 s.
+	// Read the header without a limit (0). Reading it slowly would take longer than StallTimeout, 20 s per 4 KiB.
 	slow := &slowReader{conn, 0}
 	response, err := http.ReadResponse(bufio.NewReaderSize(slow, 16), nil)
 	if err != nil || response.StatusCode != http.StatusOK {
@@ -80,7 +80,7 @@ func (b *bubble) addManyObjects() (watchAll func()) {
 		all = append(all, ref)
 	}
 	long, noise := strings.Repeat("long-", 20), make([]byte, 12<<10)
-	_, _ = rand.Read(noise) // Random data does not compress.
+	_, _ = rand.Read(noise) // Random data stays long even if the response is compressed.
 	var owners []string
 	for n := range 100 {
 		b.api.Set(podsRef, apitest.Item{
@@ -179,7 +179,7 @@ func TestResponsesEndWhenPermissionIsRevoked(t *testing.T) {
 				}
 				watchAll()
 				size, _, err := b.readAtRate(path, 0, func() {})
-				if err != nil || size < 8<<10 { // A shorter response would be sent at once.
+				if err != nil || size < 8<<10 { // A shorter response would end before the revocation.
 					b.t.Errorf("%s: got %d bytes, error %v, want at least 8 KiB", path, size, err)
 				}
 				_, duration, err := b.readAtRate(path, size/30, func() {})

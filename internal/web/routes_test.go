@@ -181,7 +181,7 @@ func TestPagesAreRendered(t *testing.T) {
 	}
 }
 
-// The page of a missing object is complete, so that its script can show the object when it appears.
+// The page of a missing object has all parts of an object page, so that its script can show the object once it exists.
 //
 // Invariant: I19.
 func TestPagesOfMissingObjects(t *testing.T) {

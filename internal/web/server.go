@@ -56,9 +56,9 @@ type Options struct {
 	Version string
 	// MemoryLimit is the memory limit of the program in bytes; 0: none. The memory budget of responses depends on it.
 	MemoryLimit int64
-	// PageRows is a number of rows. The browser loads a longer list only in part: the visible rows.
+	// PageRows is the maximum number of rows that a browser loads. Of a longer list, it loads only the visible rows.
 	PageRows int
-	// Shares stores the share links. If it is nil, the links are kept only in memory.
+	// Shares stores the share links. If it is nil, the server stores the links in memory, until it ends.
 	Shares      *share.Store
 	ShareAdmins []string // Groups whose members may list and revoke the links of other users.
 	Log         *slog.Logger

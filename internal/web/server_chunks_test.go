@@ -70,7 +70,7 @@ func TestLongMessagesAreSentInChunksOnRequest(t *testing.T) {
 	}
 }
 
-// At most 4 chunks are sent without a pong. Other messages do not wait for these chunks.
+// The server sends at most 4 chunks before the client acknowledges them by a pong. Other messages do not wait for that.
 //
 // Invariant: I44.
 func TestUnacknowledgedChunksAreLimited(t *testing.T) {

@@ -53,7 +53,7 @@ func (r *resettingClient) connect() {
 		r.t.Fatal(err)
 	}
 	r.framer, r.next = http2.NewFramer(r.conn, r.conn), 1
-	// Do not enlarge the windows of the streams: a reset must interrupt the response.
+	// Enlarge only the window of the connection. With a small window per stream, a reset interrupts the response.
 	if err := errors.Join(r.framer.WriteSettings(), r.framer.WriteWindowUpdate(0, 1<<30)); err != nil {
 		r.t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestStreamResetsAreNotLoggedAsErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	api := newSite(t).api
-	for n := range 500 { // A response with 500 pods is longer than the flow-control window of a stream.
+	for n := range 500 { // With 500 pods, a response exceeds a stream's window, so a reset interrupts it.
 		name := fmt.Sprintf("pod-%d", n)
 		api.Set(podsRef, apitest.Item{
 			Namespace: "a", Name: name, Cells: fmt.Sprintf(`[%q,"Running","5m"]`, name), Rest: `"spec":{}`,

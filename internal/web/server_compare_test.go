@@ -71,7 +71,7 @@ func TestComparePageNotesMaskedValues(t *testing.T) {
 		s.api.Set(secrets, apitest.Item{Namespace: "a", Name: name, Rest: `"data":{"key":"aHVzaA=="}`})
 	}
 	s.api.Set(secrets, apitest.Item{Namespace: "a", Name: "empty"})
-	// The real value of the variable equals the text that replaces masked values.
+	// Simulate masked values: the value of this variable equals the text that replaces masked values.
 	for _, name := range []string{"mask-1", "mask-2"} {
 		s.api.Set(podsRef, apitest.Item{
 			Namespace: "a", Name: name, Rest: `"spec":{"containers":[{"env":[{"name":"A","value":"(masked)"}]}]}`,

@@ -118,7 +118,7 @@ func TestKeyPairReloadsChangedFiles(t *testing.T) {
 		}
 		second, secondKey := newCertificate(t, "second")
 		s.put(second, secondKey)
-		wantCertificate("first", 0) // The server checks the files once per second.
+		wantCertificate("first", 0) // Still the first: the server checks the files once per second.
 		<-time.After(time.Second)
 		wantCertificate("second", 0)
 
@@ -145,7 +145,7 @@ func TestKeyPairReloadsChangedFiles(t *testing.T) {
 		if strings.Contains(log.String(), "PRIVATE") {
 			t.Errorf("the log contains the key: %s", log.String())
 		}
-		// From here on, overwrite the files in place.
+		// From here on, overwrite the files themselves, and do not replace the symbolic link.
 		fourth, fourthKey := newCertificate(t, "the fourth")
 		if err := errors.Join(
 			os.WriteFile(s.cert(), fourth, 0o600), os.WriteFile(s.key(), fourthKey, 0o600),

@@ -389,7 +389,7 @@ func TestRequestRateOfAnAddressIsLimited(t *testing.T) {
 // Invariant: I26.
 func TestSelectorTermsAreLimited(t *testing.T) {
 	s := newSite(t)
-	values := strings.Repeat("v,", 98) // Equal values count as one term.
+	values := strings.Repeat("v,", 98) // Equal values count only once, so these are not too many.
 	var different strings.Builder
 	for i := range 99 {
 		fmt.Fprintf(&different, "v%d,", i)

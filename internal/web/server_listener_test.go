@@ -44,11 +44,11 @@ func (s *busySite) dial(from string) net.Conn {
 	return conn
 }
 
-// pendingConnections is less than the shortest queue of new connections that kernels use (128). If the queue is full,
-// the kernel drops the next connection request, and repeats it only after a second.
+// After pendingConnections new connections, dial waits until the server has accepted them. Kernels queue at least 128
+// connections. If this queue is full, the kernel drops a connection request, and repeats it only after a second.
 const pendingConnections = 100
 
-// waitForAccept waits until the server has accepted all connections so far. It accepts them in order.
+// waitForAccept waits until the server has served a new connection, and thus has accepted all earlier ones.
 func (s *busySite) waitForAccept() {
 	s.t.Helper()
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 10)}}

@@ -192,7 +192,7 @@ func TestNonReadingClientIsDisconnected(t *testing.T) {
 	})
 }
 
-// isWritable reports whether the server still reads from an in-memory connection, and so has not closed it.
+// isWritable reports whether the server still reads from an in-memory connection, and has therefore not closed it.
 func isWritable(conn net.Conn) bool {
 	_ = conn.SetWriteDeadline(time.Now().Add(time.Millisecond))
 	_, err := conn.Write([]byte{0x89}) // The first byte of a ping frame.
@@ -205,7 +205,7 @@ func isWritable(conn net.Conn) bool {
 func TestClientWithoutPongsIsDisconnected(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		t := b.t
-		c := b.open() // The client answers pings only during a read.
+		c := b.open() // The client answers pings only while the test reads.
 		c.Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
 		start := time.Now()
 		for time.Since(start) < 5*time.Minute {

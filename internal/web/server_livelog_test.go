@@ -151,7 +151,7 @@ func TestSocketLogProblems(t *testing.T) {
 	})
 }
 
-// A followed log is reported as open after 2 s. Heartbeats are sent every 15 s, new lines at once.
+// A followed log without lines is reported as open after 2 s. Heartbeats are sent every 15 s, new lines at once.
 //
 // Invariant: I28.
 func TestSocketLogIsFollowed(t *testing.T) {
@@ -376,7 +376,7 @@ func TestEndlessLogDoesNotBlockOtherMessages(t *testing.T) {
 func TestLogLimitCoversSocketsAndHTTP(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.api.Handle(upstream, func(w http.ResponseWriter, r *http.Request) {
-			// Flush sends the header of an empty log. Otherwise, the server waits 2 s for a line.
+			// Send the response header now. Without it, the server would wait 2 s before it reports the log as open.
 			w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // The ResponseWriter is always a Flusher.
 			<-r.Context().Done()
 		})

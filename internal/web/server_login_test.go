@@ -183,7 +183,7 @@ var clusterData = []*regexp.Regexp{
 	regexp.MustCompile(`Pods`), regexp.MustCompile(`Running`),
 }
 
-// clusterDataIn returns cluster data that a response contains, or "". The caller first removes the request path.
+// clusterDataIn returns cluster data that body contains, or "". Callers first remove the request path, which can match.
 func clusterDataIn(body string) string {
 	for _, word := range clusterData {
 		if found := word.FindString(body); found != "" {
@@ -234,8 +234,8 @@ func TestUnauthenticatedClientsGetNoClusterData(t *testing.T) {
 			},
 			"headers of a proxy": {"X-Forwarded-User: anna"},
 		},
-		// The requests are from a loopback address, as through a port-forward, and not from the address range of the
-		// proxy.
+		// The server must ignore these headers: the requests are from a loopback address, as through a port-forward,
+		// and not from the address range of the proxy.
 		proxySite: {
 			"nothing": noHeaders, "a token": {"Authorization: Bearer " + validToken},
 			"headers of a proxy":       {"X-Forwarded-User: anna"},
@@ -248,7 +248,7 @@ func TestUnauthenticatedClientsGetNoClusterData(t *testing.T) {
 			for address, public := range routesByAccess(t) {
 				method, path, _ := strings.Cut(address, " ")
 				if method != "GET" && public {
-					continue // These routes respond only to a request with a token.
+					continue // Skip: such a route needs the token of a login or a link.
 				}
 				for _, accept := range []string{"application/json", "text/html", "*/*"} {
 					a := s.send(method, path, append([]string{"Accept: " + accept}, headers...)...)

@@ -205,7 +205,7 @@ func TestMessagesMatchTheSchemas(t *testing.T) {
 		c.Until(0, "error")
 	}, apitest.Kind{Ref: "core/v1/namespaces", Kind: "Namespace", Cluster: true},
 		apitest.Kind{Ref: "core/v1/secrets", Kind: "Secret"}, apitest.Kind{Ref: "core/v1/endpoints", Kind: "Endpoints"})
-	// Chunks need a network with buffers, so receive them outside of the bubble.
+	// Chunks need connections with buffers, which the bubble does not have, so use a site without fake time.
 	s := newSite(t)
 	(&schemaTab{s.openAs(options)}).receiveLongMessages(s)
 	for _, path := range []string{
@@ -316,7 +316,7 @@ func (c *schemaTab) receiveViews(b *bubble) {
 	c.Send(`[{"op":"unsubscribe","id":4},
 		{"op":"subscribe","id":14,"resource":"core/v1/pods","ns":["a"],"name":"web-1","view":"changes"},
 		{"op":"subscribe","id":15,"resource":"core/v1/pods","view":"rows","cursor":"x"}]`)
-	c.waitForEach("snapshot", 14, 15) // Subscription 14 receives the changes so far.
+	c.waitForEach("snapshot", 14, 15) // The snapshot of subscription 14 contains the changes above.
 	c.waitForEach("digest", 1, 2)
 	c.waitForEach("heartbeat", 3, 5)
 	c.Send(`[{"op":"unsubscribe","id":1},{"op":"unsubscribe","id":2},{"op":"unsubscribe","id":3},
@@ -355,7 +355,7 @@ func (c *schemaTab) receiveWindows(b *bubble) {
 	c.Until(20, "digest", "heartbeat")
 	status("web-2", "s00")
 	c.UntilContains(`"id":20`, `"newest"`)
-	// Alone, this change would be sent only after a second. The window that is requested next includes it.
+	// The server would send this change only after a second. But it includes the change in the window requested below.
 	status("web-2", "s000")
 	synctest.Wait()
 	c.Send(`[{"op":"window","id":20,"offset":2,"count":2},

@@ -197,7 +197,7 @@ func TestRelatedReportsResourcesBeyondMemory(t *testing.T) {
 		})
 	}
 	s := startSite(t, startClusterWith(t, api, budget.MinMemory))
-	// A request waits only briefly for the first lists, so repeat the request.
+	// A request waits only briefly until the resources are listed for the first time, so repeat the request.
 	path := "/api/v1/related/core/v1/nodes/_/node-1"
 	// Compare only the end of the error text, because its start depends on whether the size of the list is estimated or
 	// measured.

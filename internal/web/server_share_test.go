@@ -249,7 +249,7 @@ func TestShareLinkIsUnderBasePath(t *testing.T) {
 		!strings.Contains(a.header.Get("Set-Cookie"), "Path=/tools/g/;") {
 		t.Errorf("POST share/leave: got %v %s", a.header, a.body)
 	}
-	// Programs send no Origin header. Their links have the configured origin with the requested host.
+	// A request of a program has no Origin header. Its link has the configured origin whose host is in the Host header.
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/tools/g/api/v1/shares",
 		strings.NewReader(shareRequestA))
 	request.Host = "glasshouse.example.org"
@@ -597,7 +597,7 @@ func TestGuestCookieOverridesOtherCredentials(t *testing.T) {
 	shared := s.openShare(s.createShare(shareRequestA, bearerHeader("anna")))
 	both := login + "; " + strings.TrimPrefix(shared.cookie, "Cookie: ")
 	total := func(headers ...string) string {
-		// Wait until a request without credentials receives a problem document.
+		// A request without credentials must receive a problem document, which has the member "title".
 		s.waitForText("/api/v1/snapshot/"+podsRef, `"title"`)
 		return regexp.MustCompile(`"total":\d+`).FindString(s.get("/api/v1/snapshot/"+podsRef, headers...).body)
 	}
@@ -630,7 +630,7 @@ func TestGuestCookieOverridesOtherCredentials(t *testing.T) {
 	}
 }
 
-// A guest sees only what the link shares. Hidden objects are like missing objects, on every route.
+// A guest sees only what the link shares. On every route, a hidden object has the same response as a missing one.
 //
 // Invariant: I30.
 func TestGuestSeesOnlyWhatIsShared(t *testing.T) {
@@ -1090,7 +1090,7 @@ func TestSharesSurviveARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	restarted := newTeamSiteWith(t, api, dir)
-	// The name of a cookie contains the port, and the restarted server has another port.
+	// The name of a cookie contains the port, which a restart changes, so put the new port into the cookie's name.
 	shared.cookie = strings.Replace(shared.cookie, s.cookie("glasshouse-share", ""),
 		restarted.cookie("glasshouse-share", ""), 1)
 	if a := restarted.get("/r/"+podsRef, shared.cookie, "Accept: text/html"); a.status != http.StatusOK {

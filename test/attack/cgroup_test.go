@@ -57,7 +57,7 @@ func currentCgroup() (dir string, v2 bool, err error) {
 	return unified, true, nil
 }
 
-// wrap writes a script that joins the cgroup and then executes the program, so that all memory of the program counts.
+// wrap writes a script that joins the cgroup and then executes the program, so that the cgroup counts all its memory.
 func (g *cgroup) wrap(program, dir string) (script string, err error) {
 	script = filepath.Join(dir, "in-cgroup")
 	text := fmt.Sprintf("#!/bin/sh\necho $$ >%s/cgroup.procs && exec %s \"$@\"\n", g.dir, program)

@@ -130,7 +130,7 @@ type matrix struct {
 	wrong map[string]int
 }
 
-// startAll runs each pair of identity and misuse on all routes, and records the peak memory.
+// startAll runs each pair of an identity (such as guest) and a misuse on all routes, and records the peak memory.
 func (m *matrix) startAll(guest string) {
 	routes := slices.Concat(m.inventory(), m.writes())
 	identities := m.identities(guest)
@@ -194,7 +194,7 @@ func TestEveryRouteSurvivesMisuse(t *testing.T) {
 		start := must(s.counts())(p)
 		baseline := s.health(shortOrFull(time.Second, 10*time.Second))
 		m := &matrix{site: s, slots: make(chan struct{}, shortOrFull(300, 3000)), wrong: map[string]int{}}
-		// Call s.writes before the attack, because its first call reads the routes from the program.
+		// Call s.writes before the attack: its first call requests openapi.json, which must not fail during the attack.
 		s.writes()
 		during := s.healthDuring(shortOrFull(6*time.Second, time.Minute), func() { m.startAll(guest) })
 		logged := 0

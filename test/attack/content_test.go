@@ -26,7 +26,7 @@ type content struct {
 	hidden    string // Namespace without permissions for the restricted user.
 	pod       string
 
-	creator      string // Token with the ClusterRole view, which can also read Secrets in content.namespace.
+	creator      string // Token with the ClusterRole view. It can also read Secrets in content.namespace.
 	restricted   string // Token that can only read ConfigMaps in content.namespace.
 	unprivileged string
 	healthyToken string // Token with the ClusterRole view, for latency measurements.
@@ -164,8 +164,8 @@ func (c *content) user(
 	return tokenRequest.Status.Token, nil
 }
 
-// ignoreExisting returns nil if an object already exists, because the run of the other program (BASELINE) can have
-// created it.
+// ignoreExisting returns nil if an object already exists: if the tests run on two programs (see BASELINE), the first
+// run can have created the object.
 func ignoreExisting(err error) error {
 	if apierrors.IsAlreadyExists(err) {
 		return nil

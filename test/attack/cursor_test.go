@@ -52,7 +52,7 @@ func (s *site) waitForSnapshot(r request) {
 	}))
 }
 
-// waitForSearch waits until the search of an observer covers the lists of all resources.
+// waitForSearch waits until the program has listed all resources in which an observer can search.
 func (s *site) waitForSearch(o observer) {
 	s.Helper()
 	s.check(eventually(30*time.Second, func() error {
@@ -63,8 +63,8 @@ func (s *site) waitForSearch(o observer) {
 	}))
 }
 
-// measureAdvantage measures how well cursors (resume positions) reveal hidden changes. An advantage of 0 % reveals
-// nothing.
+// measureAdvantage measures how much more often cursors (resume positions) differ in rounds with hidden changes than in
+// rounds without. An advantage of 0 % means that cursors reveal nothing to the observer.
 func (s *site) measureAdvantage(o observer) {
 	s.Helper()
 	rounds := shortOrFull(6, 200)

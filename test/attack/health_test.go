@@ -219,8 +219,8 @@ func readUntil(ctx context.Context, client *livetest.Client, text string) error 
 // it.
 const socketFloor = 15 * time.Millisecond
 
-// shortLimit is the latency above which short runs (without GLASSHOUSE_ATTACK=full) fail. They have too few samples for
-// a p99.
+// shortLimit is the latency above which short runs (without GLASSHOUSE_ATTACK=full) fail. The limits of full runs do
+// not apply, because a short run has too few samples for a p99.
 const shortLimit = 3 * time.Second
 
 func (s *site) requireHealth(finding string, before, during health) {
@@ -232,8 +232,8 @@ func (s *site) requireHealth(finding string, before, during health) {
 	s.requireSocket(finding+": healthy socket", before.socket, during.socket)
 }
 
-// requireSocket limits the p99 latency of a WebSocket. One known attack exceeds the limit: 600 simultaneous requests
-// over all routes.
+// requireSocket requires that an attack increases the p99 latency of a WebSocket only within a limit. One known attack
+// fails this: 600 simultaneous requests over all routes.
 func (s *site) requireSocket(finding string, before, during latencies) {
 	s.Helper()
 	works := during.failures == 0 && during.count > 0 && before.p99 > 0
@@ -243,8 +243,8 @@ func (s *site) requireSocket(finding string, before, during latencies) {
 		before.p99.Round(100*time.Microsecond))
 }
 
-// latencyReporter returns s.require, which can fail the test. For a short run without failures and with latencies up to
-// shortLimit, it returns s.report, which never fails the test.
+// latencyReporter returns s.require, which can fail the test, or s.report, which cannot. s.report is for a short run
+// in which all requests succeeded (works) and no latency exceeded shortLimit.
 func (s *site) latencyReporter(works bool, slowest time.Duration) func(bool, string, string, string, ...any) {
 	if works && !isFull() && slowest <= shortLimit {
 		return s.report

@@ -114,8 +114,8 @@ func TestUnreadStreamsStayWithinTheMemoryLimit(t *testing.T) {
 	})
 }
 
-// requireNoErrors requires that the log has no lines with level ERROR. They are for operators, so no client must be
-// able to cause them.
+// requireNoErrors requires that the log has no lines with level ERROR. Such lines are for problems that an operator
+// must solve, so no client must be able to cause them.
 func (s *site) requireNoErrors(finding string, of int) {
 	s.Helper()
 	var lines []string
@@ -130,7 +130,7 @@ func (s *site) requireNoErrors(finding string, of int) {
 	s.require(len(lines) == 0, finding+": lines with level error", "0", "%d of %d requests", len(lines), of)
 }
 
-// openStreams sends one request per HTTP/2 stream. If reset is false, it never reads the connection.
+// openStreams sends one request per HTTP/2 stream. If reset is true, it resets each stream; if not, it never reads.
 func openStreams(
 	ctx context.Context, from, to string, config *tls.Config, paths []string, token string, count int, reset bool,
 ) (conn net.Conn, opened int, err error) {
@@ -146,7 +146,7 @@ func openStreams(
 	framer := http2.NewFramer(conn, conn)
 	window := uint32(1000)
 	if !reset {
-		window = 1 << 30 // Flow control must not stop the responses.
+		window = 1 << 30 // So large that flow control never pauses the server.
 	}
 	if err := framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: window}); err != nil {
 		return conn, 0, err

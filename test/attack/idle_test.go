@@ -141,7 +141,7 @@ func (s *site) unfinishedRequests() func(n int) string {
 	body.headers = []string{"Content-Type: application/json", "Content-Length: 1000"}
 	unread := get("/api/v1/snapshot/"+configMaps+"?view=objects&ns="+s.namespace, bearer(s.restricted))
 	texts := []string{body.text("localhost"), unread.text("localhost")}
-	// Each of the six client addresses sends both texts.
+	// Change the text after every six connections, so that each of the six client addresses sends both texts.
 	return func(n int) string { return texts[n/6%2] }
 }
 

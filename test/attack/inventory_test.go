@@ -179,7 +179,7 @@ func (r route) request(address string, headers ...string) request {
 	return request{method: http.MethodGet, path: r.path, headers: headers, body: textFrame(r.subscribe)}
 }
 
-// textFrame masks with a zero key, so that the text is readable in a network trace.
+// textFrame returns a WebSocket text frame. Its masking key is 0, so that the text is readable in a network trace.
 func textFrame(text string) string {
 	header := []byte{0x81, 0x80 | 126, byte(len(text) >> 8), byte(len(text)), 0, 0, 0, 0} //nolint:gosec // Below 64 KiB.
 	if len(text) < 126 {

@@ -157,8 +157,8 @@ func (s *site) memory() (text string, isWithin bool) {
 	return text, isWithin && used <= memoryLimit && kills == 0
 }
 
-// requireMemory checks two peaks: the resident memory since s.peak was 0, and the cgroup's memory since the program
-// started.
+// requireMemory checks two peaks: the resident memory since the test last set s.peak to 0, and the cgroup's memory
+// since the program started.
 func (s *site) requireMemory(attack, extra string) {
 	s.Helper()
 	text, isWithin := s.memory()

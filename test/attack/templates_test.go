@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// templateCanary occurs in object copies in annotations of templates. Guests must never receive it.
+// templateCanary is a text in a copy of an object, which is in an annotation of a pod template. Guests must not get it.
 const templateCanary = "canary-of-a-template"
 
 // plainAnnotations returns annotations whose values are not copies of objects. The program may mask such an annotation
@@ -30,7 +30,7 @@ func plainAnnotations() map[string]string {
 type template struct {
 	resource string // Group, version and plural, such as apps/v1/deployments.
 	kind     string
-	spec     string // JSON; template.object replaces ANNOTATED with metadata, and POD with fields of a pod spec.
+	spec     string // JSON. The method object replaces ANNOTATED with metadata, and POD with fields of a pod spec.
 }
 
 func templates() []template {

@@ -46,7 +46,7 @@ func run(t *testing.T, kubeconfig string, args ...string) *program {
 	cmd := exec.Command(path, args...) //nolint:gosec // This is the program under test.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	var log bytes.Buffer
-	cmd.Stderr = &log // the test reads it only after the process has ended
+	cmd.Stderr = &log // needs no lock: the test reads it only after the process has ended
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

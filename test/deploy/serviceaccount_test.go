@@ -114,7 +114,7 @@ func (p *program) checkEveryKind() {
 		case r.Ref == "core/v1/secrets" || strings.Contains(r.Ref, ".example.com/"):
 			want = []string{"forbidden"}
 		case !slices.Contains(r.Verbs, "watch"):
-			want = []string{"stale"} // Without watch support, the dashboard lists the resource at intervals.
+			want = []string{"stale"} // The dashboard cannot watch it, and only lists it at intervals.
 		}
 		eventually(p.t, r.Ref, func() error {
 			var snapshot struct{ State, Reason string }
@@ -155,7 +155,7 @@ func (c *cluster) recordingProxy(t *testing.T) (server *httptest.Server, recorde
 	if err != nil {
 		t.Fatal(err)
 	}
-	transport, err := rest.TransportFor(rest.AnonymousClientConfig(c.config)) // each request already has a token
+	transport, err := rest.TransportFor(rest.AnonymousClientConfig(c.config)) // adds no token: the dashboard sends one
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,7 +68,7 @@ func TestEtcdCompaction(t *testing.T) {
 	w.converges(10*time.Second, rows...)
 	lists := w.gate.Count(link.Lists("configmaps"))
 	check(t, w.Apply(t.Context(), w.namespace, "cm-2", "2"))
-	// The watch needs one event, because client-go relists after a watch without events.
+	// Wait until the watch has sent this change: after a watch without events, client-go would relist anyway.
 	w.converges(10*time.Second, rows...)
 
 	w.up.Cut()

@@ -92,7 +92,7 @@ func attackAll(ctx context.Context, address, namespace string) {
 		attackers.Go(func() {
 			for ctx.Err() == nil {
 				a := &attack{ctx: ctx, address: address, namespace: namespace, running: &running}
-				_ = a.run(attacks[i%len(attacks)]) // The server or ctx ended the connection.
+				_ = a.run(attacks[i%len(attacks)]) // Ignore the error: the server or ctx has ended the connection.
 				_ = a.sleep(time.Second)
 			}
 		})

@@ -81,7 +81,7 @@ func (e *expectation) causes() []reference {
 // document is one step of the setup of a fixture.
 type document struct {
 	object *unstructured.Unstructured // The step creates or updates this object with its status.
-	wait   *reference                 // The step waits until this object is available, bound, counted or ended.
+	wait   *reference                 // The step waits until this object is ready (see isAvailable).
 	remove *reference                 // The step deletes this object.
 }
 
@@ -143,7 +143,7 @@ func (f *fixture) add(text []byte) error {
 		return err
 	}
 	var members map[string]any
-	if err := manifestjson.Unmarshal(text, &members); err != nil { // Integers stay int64, as in the client.
+	if err := manifestjson.Unmarshal(text, &members); err != nil { // Decodes integers as int64, like client-go.
 		return err
 	}
 	if len(members) == 0 {
@@ -212,7 +212,7 @@ func (f *fixture) age() (time.Duration, error) {
 	return time.ParseDuration(*f.Age)
 }
 
-// resolveTimes replaces each text such as "ago 5m" by the time.
+// resolveTimes replaces each text such as "ago 5m" by a time: in this example, five minutes before now.
 func resolveTimes(value any, now time.Time) any {
 	switch v := value.(type) {
 	case map[string]any:

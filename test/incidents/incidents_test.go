@@ -174,7 +174,7 @@ func must[T any](value T, err error) func(*testing.T) T {
 func TestFixtures(t *testing.T) {
 	fixtures := slices.Concat(must(load("testdata"))(t), must(load("withheld"))(t))
 	incidents, healthy := 0, 0
-	fixtureOf := make(map[string]string) // By the name of an APIService, which cannot contain the namespace of the test.
+	fixtureOf := make(map[string]string) // APIService name to fixture: these names are not unique per fixture.
 	for _, f := range fixtures {
 		if len(f.Expect) > 0 {
 			incidents++
@@ -182,7 +182,7 @@ func TestFixtures(t *testing.T) {
 		healthy += len(f.Healthy)
 		for i := range f.documents {
 			o := f.documents[i].object
-			// Events about nodes must be in the namespace default.
+			// An Event about a node is in the namespace default, but its name starts with the namespace of the fixture.
 			isOwn := o == nil || o.GetNamespace() == "" || strings.HasPrefix(o.GetNamespace(), f.namespace) ||
 				o.GetKind() == "Event" && strings.HasPrefix(o.GetName(), f.namespace)
 			if !isOwn {

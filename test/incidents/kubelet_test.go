@@ -42,14 +42,14 @@ type podState struct {
 type kubelet struct {
 	core     kubernetes.Interface
 	pods     listers.PodLister
-	states   map[string]map[string]podState // By namespace and by the annotation "kubelet".
+	states   map[string]map[string]podState // By the pod's namespace and its annotation "kubelet".
 	nodes    []string
 	dead     []string                     // Nodes whose lease is not renewed.
 	reported map[types.UID]map[string]any // The statuses that the API server has accepted.
 	renewed  time.Time
 }
 
-// run blocks until ctx ends.
+// run writes the statuses of the pods every 200 ms, until ctx ends. It passes errors to report.
 func (k *kubelet) run(ctx context.Context, report func(error)) {
 	factory := informers.NewSharedInformerFactory(k.core, 0)
 	k.pods = factory.Core().V1().Pods().Lister()

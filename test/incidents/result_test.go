@@ -16,8 +16,8 @@ type result struct {
 
 type score struct{ fixtures, expected, found, explained, healthy, wrong int }
 
-// compare compares the findings with the fixtures. The parameter further contains fixtures that are not counted, but
-// whose expected objects do not count as wrong.
+// compare compares the findings with the fixtures. The result does not include the fixtures in further, but their
+// expected objects are in the cluster, so a finding about them is not wrong.
 func compare(fixtures []*fixture, findings []finding, further ...*fixture) *result {
 	r := &result{areas: make(map[string]*score)}
 	all := reports(findings)
@@ -67,7 +67,7 @@ func (r *result) expect(s *score, f *fixture, e *expectation, all []report) {
 		f.name, e, e.Severity, strings.Join(want, " <- "), text))
 }
 
-// refuse counts reported objects that are healthy. In a fixture without expectations, no object may be reported.
+// refuse counts each reported object that is healthy as wrong. If f has no expectations, all its objects are healthy.
 func (r *result) refuse(s *score, f *fixture, all []report) {
 	s.healthy += len(f.Healthy)
 	for i := range all {
@@ -83,7 +83,7 @@ func (r *result) refuse(s *score, f *fixture, all []report) {
 	}
 }
 
-// refuseDemo counts reported objects of the demo cluster that are not broken on purpose.
+// refuseDemo counts as wrong each reported object of the demo cluster itself that no fixture expects.
 func (r *result) refuseDemo(fixtures []*fixture, all []report) {
 	for i := range all {
 		got := &all[i]

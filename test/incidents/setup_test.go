@@ -101,9 +101,9 @@ func (b *bed) isServed(ctx context.Context, name string) error {
 	return fmt.Errorf("%s is not served yet", name)
 }
 
-// addNode creates a node that kwok ignores because of its label. The node has a lease of another holder that does not
-// expire. The lease alone is not enough, because kwok checks the leases of pods' nodes only if it has started its
-// stages for nodes before those for pods.
+// addNode creates a node that kwok ignores because of its label. The node also has a lease that does not expire and has
+// another holder. The lease alone is not enough: for pods, kwok checks the lease of their node only if it has started
+// its stages for nodes before those for pods.
 func (b *bed) addNode(ctx context.Context, node *unstructured.Unstructured) error {
 	name := node.GetName()
 	lease := &unstructured.Unstructured{Object: map[string]any{
@@ -295,7 +295,7 @@ func applyOptions() metav1.ApplyOptions {
 
 func (b *bed) resourceOf(kind schema.GroupVersionKind) (resource schema.GroupVersionResource, isNamespaced bool) {
 	mapping, err := b.mapper.RESTMapping(kind.GroupKind(), kind.Version)
-	if err != nil { // The mapper does not know the CustomResourceDefinitions of fixtures, so guess.
+	if err != nil { // Custom resources of fixtures are unknown: guess the plural.
 		resource, _ = meta.UnsafeGuessKindToResource(kind)
 		return resource, true
 	}

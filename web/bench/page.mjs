@@ -23,7 +23,7 @@ export async function browse(t) {
   return { browser, pid: server.process().pid };
 }
 
-// This function runs in the page before the page's own scripts. Times are in ms since the navigation.
+// Runs in the page before its own scripts, and records when content is painted, in ms since the navigation.
 function note() {
   const b = (window.bench = { firstRows: 0, all: 0, home: 0, tasks: [], inputs: [], changes: new Map() });
   new PerformanceObserver((list) => {

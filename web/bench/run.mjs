@@ -1,4 +1,4 @@
-// Measures the page. It needs the variables of the browser tests, and many pods in the namespace "big".
+// Measures the page. It needs the environment variables of the browser tests, and many pods in the namespace "big".
 import { gzipSync } from "node:zlib";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -35,7 +35,7 @@ async function main() {
     120_000,
   );
   const large = total > 50_000;
-  // Compare only similar numbers of pods: other dashboards were measured with rivalPods pods, at full CPU speed.
+  // Print results of other dashboards only if they are comparable: measured with rivalPods pods, at full CPU speed.
   const comparable = Math.abs(total - rivalPods) < rivalPods / 10;
   const rival = (figure, slow = 1) => (comparable && slow === 1 ? best[figure] : "");
   const rest = (await waitUntilIdle(120)) ? "the machine is idle" : "THE MACHINE IS NOT IDLE";
@@ -175,7 +175,7 @@ async function main() {
     );
   console.log(`load ${load()}`);
 
-  // The server's history of 5 minutes fills during the first half. Only growth in the second half is permanent.
+  // Measures memory growth. The server's history of 5 minutes fills in the first half. Only later growth is permanent.
   async function growth(t) {
     const pods = await podsOf("/api/v1/namespaces/big/pods");
     const page = await open(t, browser, 1);
@@ -288,7 +288,7 @@ async function main() {
         table.add(`(${of}: the page's JS heap grew)`, "MiB", got.heap, null);
         table.add(`(${of}: server RSS grew)`, "MiB", got.rss, null, theirs("growth"));
       }
-      // Also print the CPU time, because the duration includes waits for the API server and the writer.
+      // Also print the CPU time of the longest task. Its duration above includes time in which other processes ran.
       table.add(
         `(${of}, and 5 s more: longest task by its own processor time)`,
         "ms",

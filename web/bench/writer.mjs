@@ -35,7 +35,7 @@ export async function churn(rate, seconds) {
   const { path } = JSON.parse(readFileSync(join(home, "commands.json"), "utf8"));
   const others = running(home, ["kube-controller-manager", "kube-scheduler", "kubelet"]);
   try {
-    // Pause the other components, so that the API server gets their CPU time.
+    // Pause the other components of the demo cluster, so that the API server gets their CPU time.
     for (const pid of others) process.kill(pid, "SIGSTOP");
     const { stdout } = await promisify(execFile)(path, [
       "churn",

@@ -26,7 +26,7 @@ export async function browse(t, ...more) {
   return browser;
 }
 
-// This function runs in each page before the page's own scripts.
+// Runs in each page before its own scripts, and records policy violations and highlighted cells.
 function listen() {
   window.e2e = { marked: [] };
   document.addEventListener(

@@ -340,7 +340,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
 
   await t.test("the activity of all watched resources starts no watch", async (t) => {
     const page = await newPage(t, browser);
-    // This request makes the server watch ConfigMaps.
+    // This request makes the server watch ConfigMaps, because the activity feed itself starts no watch.
     await page.request.get(`${dashboard.url}api/v1/snapshot/core/v1/configmaps`);
     await openLive(page, `${dashboard.url}r/apps/v1/deployments?ns=${ns}`);
     await page.keyboard.press("a");

@@ -123,7 +123,7 @@ class Firefox {
     return until(`${text} in ${selector}`, async () => (await this.texts(selector)).some((one) => text.test(one)));
   }
 
-  /** Moves the pointer to the first visible element that contains the text. */
+  /** Moves the pointer to the first visible element that contains the text, and performs the actions `then`. */
   async point(selector, text = "", ...then) {
     const at = await until(`an element ${selector}`, () =>
       this.evaluate(
@@ -160,7 +160,7 @@ class Firefox {
   }
 }
 
-/** Keys of the WebDriver protocol. */
+/** The characters that mean the keys Ctrl, Escape and Enter in the WebDriver protocol. */
 export const controlKey = "\uE009";
 export const escapeKey = "\uE00C";
 export const enterKey = "\uE007";

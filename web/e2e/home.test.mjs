@@ -20,7 +20,7 @@ await test("home", { timeout: 300_000 }, async (t) => {
   const names = (page) => page.locator("#rows > .finding .what .object-link").allInnerTexts();
   const severities = (page) =>
     page.locator("#rows > .finding").evaluateAll((all) => all.map((li) => li.dataset.severity));
-  // Whether each problem contains a failed object. The object that a problem names can be less severe than another one.
+  // Whether each problem contains a failed object. This can be another object than the one that the problem names.
   const haveFailedObjects = (page) =>
     page
       .locator("#rows > .finding")
@@ -218,8 +218,8 @@ await test("home", { timeout: 300_000 }, async (t) => {
     const guest = await newPage(t, browser);
     await openLink(guest, url);
     assert.equal(guest.url(), `${dashboard.url}ns/shop?q=is:failed`);
-    // The link does not share some causes, so problems that have a common cause for the owner are separate for the
-    // guest.
+    // The guest can see more problems than the owner: if the link does not share the common cause of several problems,
+    // the guest sees these problems separately.
     await until("the problems of the owner", async () => {
       const seen = await names(guest);
       return shown.every((name) => seen.includes(name)) && seen.every((name) => name.startsWith("shop/"));

@@ -236,7 +236,7 @@ function rejectedPaths(problem, tried) {
   return rejectedLeaves;
 }
 
-// Returns the fields of `tried` that the API server accepts in one object with the fields of `taken`.
+// Returns the fields of `tried` that the API server accepts when they are in the same object as those of `taken`.
 async function fit(attempt, taken, tried) {
   while (tried.length > 0) {
     const problem = await attempt([...taken, ...tried]);
@@ -268,8 +268,8 @@ async function filled(base, found, value, send) {
   let acceptedPaths = [];
   let left = found.map((l, position) => ({ ...l, index: position }));
   for (let round = 0; round < value.length; round++) {
-    // Every second field starts with the last text, which is short. So the page gets short and long texts, which it
-    // renders differently.
+    // In the first round, every second field gets the last text, which is short, and the others get the first text. The
+    // page renders short and long texts differently.
     const with_ = left.map((l) => {
       const one = value[(round + (l.index % 2) * (value.length - 1)) % value.length];
       return { ...l, value: l.is === bytes ? Buffer.from(one).toString("base64") : one };

@@ -204,7 +204,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     const painted = await page.evaluate(async () => {
       const seen = [];
       for (let n = 1; n <= 12; n++) {
-        // Move the log down, as if a banner had appeared above it.
+        // Move the log down, as a banner above it would. The visible line must not disappear.
         if (n % 3 === 0) document.querySelector(".logs").style.paddingTop = `${n}px`;
         await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
         seen.push([...document.querySelectorAll(".log-line")].some((e) => e.textContent.includes("visible line")));

@@ -180,8 +180,8 @@ await test("overview", { timeout: 180_000 }, async (t) => {
     assert.match(await authors.innerText(), /metadata\s+early-bird Update/);
     assert.match(await authors.innerText(), /status\s+kube-controller-manager Update status/);
     await patch(address, { spec: { minReadySeconds: 1 } }, { manager: "late-riser" });
-    // If this change arrives together with a change of the controller, its author is unknown. The page then reads the
-    // authors again after up to 10 s, so allow 30 s.
+    // If the patch and a change of the controller arrive together, the author of the patch is unknown at first. The
+    // page then reads the authors again after up to 10 s, so allow 30 s.
     await until("the new author", async () => /late-riser Update\s+\d+s/.test(await authors.innerText()), 30_000);
     assert.doesNotMatch(await authors.innerText(), /e2e Update/);
   });

@@ -1,4 +1,4 @@
-// Runs the browser tests, one file at a time. Files that mostly wait run at the same time as the first other files.
+// Runs the browser tests, one file at a time. The files in `waiting` run in the background meanwhile.
 import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -10,7 +10,7 @@ import { spec } from "node:test/reporters";
 const waiting = ["proxied.test.mjs"];
 const files = readdirSync(import.meta.dirname).filter((name) => name.endsWith(".test.mjs"));
 
-// Runs files, and adds those with a failed test to failed.
+// Runs the files, and adds the name of each file with a failed test to the set `failed`.
 function start(names, failed) {
   const events = run({ files: names.map((name) => join(import.meta.dirname, name)), concurrency: 1 });
   events.on("test:fail", ({ file }) => failed.add(basename(file)));

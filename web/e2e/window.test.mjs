@@ -272,7 +272,7 @@ await test("the row limit of a page", { timeout: 180_000 }, async (t) => {
   for (const address of [list, `${list}?ns=${ns}`])
     assert.deepEqual((await asked(address, limit)).views, ["table"], `at the limit, ${address}`);
 
-  // This test adds rows later. In this sort order, they follow the visible rows, so the visible rows do not move.
+  // This test adds rows later. In this sort order, the new rows follow the visible ones, which therefore do not move.
   const { page } = await asked(`${list}?sort=number&q=thing`, `${limit} of ${limit}`);
   await page.evaluate(() => {
     const e = document.getElementById("rows");
@@ -390,7 +390,7 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
   atEnd(t, () => remove(`${crds}/things.${group}`));
   const where = (space = ns) => `/apis/${group}/v1/namespaces/${space}/things`;
   const name = (i) => `thing-${String(i).padStart(4, "0")}`;
-  // The conditions from which the server derives the severity. The phase is only text.
+  // The server derives the severity of a Thing from these conditions. Its phase has no effect on the severity.
   const status = (type, reason) => ({ conditions: [{ type, status: "True", reason, message: "as the test wants" }] });
   const stalled = status("Stalled", "Broken");
   const reconciling = status("Reconciling", "Working");

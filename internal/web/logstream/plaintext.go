@@ -77,7 +77,7 @@ func (e escapeState) next(r rune) escapeState {
 		case r == ']' || r == 'P' || r == 'X' || r == '^' || r == '_':
 			return controlString
 		case r >= ' ' && r <= '/' || r == '\x1b':
-			// The sequence has more than two characters, such as ESC ( B.
+			// The sequence continues, because it has more than two characters, such as ESC ( B.
 			return afterEscape
 		}
 	case controlSequence:

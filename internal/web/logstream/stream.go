@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	// DefaultTail and maxTail are the default and maximum number of lines from the end of a log.
+	// DefaultTail and maxTail are the default and the maximum number of last lines of a log that a client receives.
 	DefaultTail, maxTail = 500, 5000
-	// logOpenWait is the maximum wait for the API server's response. After that, the response to the client starts with
-	// status 200, although the API server can still respond with an error.
+	// logOpenWait is how long the response to a client waits for that of the API server. It then starts with status 200,
+	// although the API server can still respond with an error.
 	logOpenWait = 2 * time.Second
 	// logChunk is the maximum length of one part of a log, in bytes.
 	logChunk = 64 << 10
@@ -50,7 +50,7 @@ func Open(
 	case <-openTimeout:
 	}
 	err := out.flush()
-	// Wait until the API server has responded, or ctx has ended.
+	// Even if flush failed, wait for the API server's response or the end of ctx, to close the body.
 	log := <-done
 	if err == nil || log.err != nil {
 		return log.body, log.err
@@ -61,7 +61,7 @@ func Open(
 
 // Writer removes escape sequences from a log and sends the text in parts of at most logChunk bytes.
 type Writer struct {
-	// Send sends a part of the log, which can be empty. awaitsServer means that the API server has not responded.
+	// Send sends a part of the log, which can be empty. awaitsServer means that the API server has not responded yet.
 	Send      func(part []byte, awaitsServer bool) error
 	Started   bool // Whether a part was sent since Copy was called.
 	responded bool

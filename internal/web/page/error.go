@@ -8,7 +8,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/web/templates"
 )
 
-// WriteError renders the HTML page for a failed request. Unidentified senders see nothing of the cluster.
+// WriteError renders the HTML page for a failed request. For unidentified senders, the page has no cluster data.
 func (s *Site) WriteError(w http.ResponseWriter, r *http.Request, p request.Problem) error {
 	if request.HasEndedShare(r) {
 		ended := templates.Share{Layout: s.bareLayout(r, p.Title), Ended: true}
@@ -22,7 +22,7 @@ func (s *Site) WriteError(w http.ResponseWriter, r *http.Request, p request.Prob
 		return (&Login{s}).render(w, r, p.Status, to, "")
 	}
 	failure := templates.Failure{Problem: templates.Problem{Status: p.Status, Title: p.Title, Detail: p.Detail}}
-	// Keep the page for status 429 short, because no memory is reserved for it.
+	// Also send this short page without menus for status 429, because no memory is reserved for the response.
 	if !request.IsIdentified(r) || p.Status == http.StatusTooManyRequests {
 		failure.Layout = s.bareLayout(r, p.Title)
 		return response.HTML(w, r, p.Status, templates.BareProblemPage(failure))

@@ -74,7 +74,7 @@ func findingOf(f *overview.Finding, link linker, now time.Time) templates.Findin
 	return out
 }
 
-// pathOf returns the objects on the path to the cause, with the cause last. It returns nil for a path of one object.
+// pathOf returns the path from a finding's object to its cause, which is last. It returns nil for a path of one object.
 func pathOf(f *overview.Finding, link linker) (path []templates.ObjectLink) {
 	if len(f.Chain) < 2 {
 		return nil
@@ -195,8 +195,8 @@ func fieldText(what string) string {
 	return name
 }
 
-// matchesFilter reports whether a problem matches all words of a filter. A word is a part of a text, or a condition
-// such as "is:failed".
+// matchesFilter reports whether a problem matches all words of a filter. A word matches if a text of the problem
+// contains it. A word such as "is:failed" matches if an object of the problem has this severity.
 func matchesFilter(f *overview.Finding, q string) bool {
 	var texts []string
 	for _, m := range append([]overview.Member{{Object: f.Object, Verdict: f.Verdict}}, f.Objects...) {
@@ -222,7 +222,7 @@ func matchesFilter(f *overview.Finding, q string) bool {
 	return true
 }
 
-// hasSeverity reports whether the severity of a finding, or of any of its objects, matches.
+// hasSeverity reports whether the function matches accepts the severity of a finding, or of any of its objects.
 func hasSeverity(f *overview.Finding, matches func(verdict.Severity) bool) bool {
 	return matches(f.Severity) ||
 		slices.ContainsFunc(f.Objects, func(m overview.Member) bool { return matches(m.Severity) })

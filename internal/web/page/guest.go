@@ -23,8 +23,8 @@ func (s *Site) guestLayout(g *share.Guest) *templates.Guest {
 	}
 }
 
-// isShownWithObject reports whether a resource is the log or the events of an object. The page of the object shows
-// these.
+// isShownWithObject reports whether a resource is the log or the events of an object, such as "core/v1/pods/log". The
+// page of the object shows them, so a link that shares them does not share a list.
 func isShownWithObject(resource string) bool {
 	return strings.HasSuffix(resource, "/log") || strings.HasSuffix(resource, "/events")
 }

@@ -62,7 +62,7 @@ func (s *Site) Namespace(w http.ResponseWriter, r *http.Request) error {
 func namespacePath(ns string) string { return "/ns/" + url.PathEscape(ns) }
 
 // hasHome reports whether the viewer has a home page. A guest has one only if the share link contains several lists, or
-// if the home page or a namespace is its first page.
+// if it opens the home page, or the problems of a namespace.
 func (s *Site) hasHome(r *http.Request) bool {
 	guest := request.GuestOf(r)
 	if guest == nil {
@@ -82,7 +82,7 @@ func (s *Site) hasHome(r *http.Request) bool {
 
 func (s *Site) home(w http.ResponseWriter, r *http.Request, namespaces []string, values url.Values) error {
 	access := s.Reader.Access(r)
-	// Return an error if the API server has not answered yet, because its resources are still unknown.
+	// Return an error if the API server has never answered: it is then still unknown which resources it has.
 	if _, err := access.Resource(r.Context(), "core/v1/pods"); isUnavailable(err) {
 		return err
 	}
@@ -112,7 +112,7 @@ func (s *Site) home(w http.ResponseWriter, r *http.Request, namespaces []string,
 	}
 	formatHome(&page, document, linkerFor(r), time.Now())
 	title := page.Name
-	page.Layout = s.layout(r, "", "") // The template adds the name of the cluster to Title, which is set below.
+	page.Layout = s.layout(r, "", "") // No title yet: it is set below. The template adds the cluster's name to it.
 	if page.Failed > 0 {
 		title = fmt.Sprintf("(%d) %s", page.Failed, title)
 	}
@@ -132,8 +132,8 @@ func isNamespaceProblem(err error) bool {
 	return ok && (p.Cause == status.Invalid || p.Cause == status.Unknown && p.Title == "Unknown namespace")
 }
 
-// linker returns the route of an object's page, or "" if the viewer cannot open it. The parameter tab, a
-// tab of that page, can be empty.
+// linker returns the route of an object's page, or "" if the viewer cannot open it. The route opens the given tab of
+// the page. An empty tab means the first tab.
 type linker func(o *verdict.Object, tab string) string
 
 // linkerFor returns a linker for the sender of a request. Guests get links only to objects of their share link.
@@ -157,7 +157,7 @@ func linkerFor(r *http.Request) linker {
 	}
 }
 
-// includes reports whether one of the parts of a share link has this resource, and includes the object.
+// includes reports whether a part of a share link shares this resource, for the name and namespace of the object.
 func includes(parts []watch.Part, o *verdict.Object, resource string) bool {
 	return slices.ContainsFunc(parts, func(p watch.Part) bool {
 		return p.Resource == resource && (p.Name == "" || p.Name == o.Name) &&

@@ -21,7 +21,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/web/templates"
 )
 
-// Site contains what all HTML pages have in common.
+// Site contains the configuration and the data sources that the handlers of all HTML pages share.
 type Site struct {
 	Version  string
 	PageRows int // The browser loads a list completely if it has at most this number of rows.
@@ -107,8 +107,8 @@ func (s *Site) isOpen() bool {
 	return mode == auth.None || mode == auth.SharedIdentity
 }
 
-// preferencesOf returns the theme and the density from the cookie "look", for example "dark-compact". It ignores
-// unknown words.
+// preferencesOf returns the theme and the density from the cookie "look", for example "dark-compact". It ignores a part
+// of the cookie that is neither a theme nor a density.
 func preferencesOf(r *http.Request) templates.Preferences {
 	var preferences templates.Preferences
 	cookie, err := r.Cookie("look")
@@ -126,7 +126,7 @@ func preferencesOf(r *http.Request) templates.Preferences {
 	return preferences
 }
 
-// namespaces returns the namespaces that the viewer can list. It waits up to pageWait for the first list.
+// namespaces returns the namespaces that the viewer can list. If the server has no list yet, it waits up to pageWait.
 func (s *Site) namespaces(r *http.Request) ([]string, templates.State) {
 	snapshot, err := s.Reader.Access(r).Snapshot(r.Context(), query.Query{Resource: "core/v1/namespaces"}, pageWait)
 	if err != nil {

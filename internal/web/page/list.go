@@ -154,8 +154,8 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 	return nil
 }
 
-// keptParamsOf returns the hidden fields of the filter form. It omits the parameter "from", so that a changed filter
-// starts at the first row.
+// keptParamsOf returns the query parameters that the filter form keeps in hidden fields. It omits the parameter "from",
+// so that a list with a changed filter starts at its first row.
 func keptParamsOf(values url.Values) []templates.Parameter {
 	var kept []templates.Parameter
 	for _, name := range []string{
@@ -226,8 +226,8 @@ func formatOffset(n int) string {
 	return strconv.Itoa(n)
 }
 
-// exportsOf returns a link for each view and format. web/static/src/list/exports.ts updates the links for changed
-// filters.
+// exportsOf returns the export links of a list: rows or objects, in each format. When the user changes a filter,
+// web/static/src/list/exports.ts updates the links.
 func exportsOf(page *templates.List, values url.Values) []templates.Export {
 	exists := func(name string) bool {
 		return len(page.Columns) == 0 || strings.EqualFold(name, "namespace") ||

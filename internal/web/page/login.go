@@ -79,7 +79,7 @@ func (l *Login) redirectByPage(w http.ResponseWriter, r *http.Request, address, 
 	return response.HTML(w, r, http.StatusOK, templates.RedirectPage(page))
 }
 
-// renderError renders the login page with the reason of a failed login. It returns err to clients that need no page.
+// renderError renders the login page with the reason of a failed login. If the client is no browser, it returns err.
 func (l *Login) renderError(w http.ResponseWriter, r *http.Request, to string, err error) error {
 	p := request.ProblemFor(request.IdentityOf(r).Viewer, err)
 	if !request.WantsPage(r) || p.Status != http.StatusUnauthorized && p.Status != http.StatusServiceUnavailable {
@@ -104,7 +104,7 @@ func (l *Login) Logout(w http.ResponseWriter, r *http.Request) error {
 func (l *Login) render(w http.ResponseWriter, r *http.Request, status int, returnPath, loginError string) error {
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", request.BearerChallenge)
-		// Make the page reload itself: after a link from another site, only then do browsers send the session cookie.
+		// After a link from another site, browsers omit the session cookie. They send it when the page reloads itself.
 		if r.Method == http.MethodGet && r.URL.Path != request.CallbackPath &&
 			r.Header.Get("Sec-Fetch-Site") == "cross-site" {
 			w.Header().Set("Refresh", "0")

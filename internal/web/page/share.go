@@ -51,8 +51,8 @@ func (p *Share) Open(w http.ResponseWriter, r *http.Request) error {
 	}{shared.To})
 }
 
-// Leave removes the guest cookie. It does not redirect: if the server requires no login, any other page shows more than
-// the link does.
+// Leave removes the guest cookie. It does not redirect to another page, because on a server without a login, that page
+// would show more than the share link does.
 func (p *Share) Leave(w http.ResponseWriter, r *http.Request) error {
 	p.setCookie(w, r, "", -1)
 	return response.HTML(w, r, http.StatusOK, templates.LeftPage(p.Site.bareLayout(r, "You left the shared view")))

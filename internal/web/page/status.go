@@ -49,8 +49,8 @@ func formatStatus(layout templates.Layout, status watch.WatchStatus, now time.Ti
 // unknownCell is the text of a cell whose value is unknown. A zero would be wrong there.
 const unknownCell = "–"
 
-// statusCells returns the cells after the state column in one row of the status page. For an elapsed time, the cell
-// contains the point in time, such as "2026-11-21T10:04:56Z ago".
+// statusCells returns the cells after the state column in one row of the status page. In place of an age, a cell
+// contains a point in time, such as "2026-11-21T10:04:56Z ago". The function relativeCell then computes the age.
 func statusCells(c *watch.WatchStatusEntry) []string {
 	listed := c.State == status.Live || c.State == status.Stale
 	objects, lastEvent, relists := unknownCell, unknownCell, unknownCell
@@ -169,7 +169,7 @@ func sizeText(bytes int64) string {
 	return templates.Digits(int((bytes+unit/2)/unit)) + " " + units[0]
 }
 
-// durationText formats a duration in seconds, such as "2.5 s". The duration has ended, so the page does not update it.
+// durationText formats a number of seconds, such as "2.5 s". Unlike an age, this text does not change as time passes.
 func durationText(seconds float64) string {
 	tenths := int64(seconds * 10)
 	switch {

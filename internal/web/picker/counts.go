@@ -10,10 +10,10 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// countInterval is the minimum time before the objects of the watched resources are counted again.
+// countInterval is the minimum time between two counts of the objects of all watched resources.
 const countInterval = time.Second
 
-// CountFunc returns the number of objects and of problems of each resource, by ref.
+// CountFunc returns the numbers of objects and of problems of each resource. The keys are refs such as "core/v1/pods".
 type CountFunc func(context.Context) (counts map[string]int, problems map[string]verdict.Counts)
 
 // Counts caches the latest message with object counts. All sessions with the same Viewer.Key share one Counts.
@@ -54,7 +54,7 @@ func (c *Counts) set(now time.Time, counts map[string]int, problems map[string]v
 	if err != nil {
 		return
 	}
-	text := message[1 : len(message)-1] // Remove the braces. Each session adds members, such as the id.
+	text := message[1 : len(message)-1] // Without the braces, so that each session can add members such as its id.
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now.Before(c.countedAt) {

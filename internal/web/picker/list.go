@@ -57,13 +57,13 @@ type List struct {
 	build    string
 }
 
-// NewList returns a List for a server that serves the page with the given build ID.
+// NewList returns a List. The parameter build is the build ID of the page that the server serves.
 func NewList(build string) *List {
 	return &List{build: build, Sections: templates.NewSections()}
 }
 
-// Read returns all resources found by API discovery, in picker order. It waits up to wait for a new result of API
-// discovery.
+// Read returns all resources found by API discovery, in picker order. If discovery is due, Read waits for its result,
+// but no longer than the duration wait.
 func (l *List) Read(ctx context.Context, access *watch.Access, wait time.Duration) (*ListDocument, error) {
 	resources, groupErrors, err := access.Resources().List(ctx, wait)
 	if err != nil {

@@ -40,28 +40,28 @@ const (
 	// maxRateWaiters is the maximum number of requests that wait for the rate limit of their IP address.
 	maxRateWaiters = 1000
 	// addressSockets limits the WebSockets of one IP address, and viewerSockets those of one user. Each browser tab
-	// has one.
+	// opens one WebSocket.
 	addressSockets, viewerSockets = 2000, 500
 	maxSockets                    = 5000
 	// linkSockets limits the WebSockets of one share link. guestSockets limits those of all links, to leave capacity
 	// for users.
 	linkSockets, guestSockets = 2000, 4000
-	// SocketSubscriptions multiplies a limit of WebSockets. The product is the limit of subscriptions: a user can have
-	// 6 times as many subscriptions as WebSockets.
+	// SocketSubscriptions is the number of subscriptions for each allowed WebSocket. For example, all WebSockets of a
+	// user together can have 6 times viewerSockets subscriptions.
 	SocketSubscriptions = 6
 	// viewerLogs limits the followed logs of one user, linkLogs those of one share link, guestLogs those of all links.
 	viewerLogs, linkLogs, guestLogs = 25, 25, 50
 	maxLogs                         = 100
-	// messageRate is in messages per second from one WebSocket. If a client sends faster, the server reads its
-	// messages later.
+	// messageRate limits the messages from one WebSocket, in messages per second. If a client sends faster, the server
+	// reads its messages later.
 	messageRate, messageBurst = 20, 200
-	// frameRate is in frames per second from one WebSocket. It includes control frames and fragments, which the
-	// WebSocket library hides.
+	// frameRate limits the frames from one WebSocket, in frames per second. It includes control frames and fragments,
+	// which messageRate does not count.
 	frameRate, frameBurst = 200, 2000
-	// addressFrames is in frames per second from one address. The burst lets a thousand tabs reconnect at once.
+	// addressFrames limits the frames per second from one address. The burst lets a thousand tabs reconnect at once.
 	addressFrames, addressFrameBurst = 2000, 20_000
-	// addressRate is in requests, connections and messages per second from one address. The burst lets a thousand
-	// tabs reconnect.
+	// addressRate limits the sum of requests, connections and messages per second from one address. The burst lets a
+	// thousand tabs reconnect at once.
 	addressRate, addressBurst = 250, 4000
 	// In the rate limit, an oversized request counts as oversizedCost requests, because reading it is wasted work.
 	oversizedCost = 10
@@ -96,8 +96,8 @@ func (q *Limits) Listen(listener net.Listener) net.Listener {
 // OpenSockets returns the number of open WebSockets.
 func (q *Limits) OpenSockets() int { return int(q.openSockets.Load()) }
 
-// Processors returns the limits on work that keeps a processor busy. The work must not wait for a client or the API
-// server.
+// Processors returns the limits on concurrent work that keeps a processor busy. While it holds a lease of these
+// limits, a caller must not wait for a client or the API server.
 func (q *Limits) Processors(r *http.Request) []limit.Limit {
 	caller, processors := q.CallerOf(r), int64(runtime.GOMAXPROCS(0))
 	return []limit.Limit{

@@ -107,7 +107,7 @@ func (q *Limits) acquireRequest(address string) *requestLease {
 	return &requestLease{lease}
 }
 
-// ChargeCaller moves a request from the limits of its address to those of its user or share link, if these allow it.
+// ChargeCaller counts a request toward the limits of its user or link instead of its address; false if one is reached.
 func (q *Limits) ChargeCaller(r *http.Request) bool {
 	admitted, _ := r.Context().Value(requestLeaseKey{}).(*requestLease)
 	caller, most := q.CallerOf(r), q.maxInFlight()

@@ -33,9 +33,9 @@ func (q *Limits) rateLimitersFor(r *http.Request, own *rate.Limiter, addresses *
 	return []*rate.Limiter{own}
 }
 
-// FanOutSize returns the number of open WebSockets that count toward one of the limits (the largest number, such as 300
-// of one user). The server sends changes less often if this number is large, which leaves processor time for other
-// callers. The result is 0 if all open WebSockets count toward that limit, because there are then no other callers.
+// FanOutSize returns how many open WebSockets count toward the most used one of the limits, such as 300 of one user. If
+// the number is large, the server sends them changes less often, which leaves processor time for other callers. The
+// result is 0 if all open WebSockets count toward that limit, because there are then no other callers.
 func (q *Limits) FanOutSize(limits []limit.Limit) int {
 	var maxUsed int64
 	for _, l := range limits {
@@ -47,7 +47,7 @@ func (q *Limits) FanOutSize(limits []limit.Limit) int {
 	return 0
 }
 
-// ForSocket returns the limits that count a new WebSocket: that of its IP address, and that of its user or share link.
+// ForSocket returns the limits for a new WebSocket: that of its IP address, and those of its user or share link.
 func (q *Limits) ForSocket(r *http.Request) []limit.Limit {
 	var quotas []limit.Limit
 	if address, known := q.peers.ClientAddr(r); known {
@@ -95,7 +95,7 @@ func (q *Limits) AcquireLog(guest *share.Guest, identity auth.Identity) (release
 	}
 }
 
-// quotasFor returns the limits of a guest or user for a unit, "sockets" or "logs".
+// quotasFor returns the limits of a guest or user. The unit names what they count: "sockets" or "logs".
 func quotasFor(
 	unit string, guest *share.Guest, identity auth.Identity, maxLink, maxGuests, maxUser int64,
 ) []limit.Limit {

@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// ClientError wraps an error of a write to the client. Its type shows that the client has disconnected. The wrapped
-// error cannot show this, because it depends on the protocol.
+// ClientError wraps an error of a write to the client. The type ClientError shows that the client has disconnected. The
+// wrapped error does not show this reliably, because its type depends on the protocol (HTTP/1.1 or HTTP/2).
 type ClientError struct{ error }
 
 // NewClientError marks err as an error of a write to the client.

@@ -15,7 +15,7 @@ type ClusterInfo struct {
 	Cluster *watch.Cluster
 	Name    string // Name of the kubeconfig context.
 	Server  string
-	// Namespace is shown on the start page; empty means all namespaces.
+	// Namespace is the namespace whose problems the start page shows; empty means all namespaces.
 	Namespace string
 }
 
@@ -23,8 +23,8 @@ type ClusterInfo struct {
 type Cluster struct {
 	ClusterInfo
 
-	// ID is a hash of the context name and the server address. A page sends the ID of the cluster that it shows, and the
-	// server compares it with the ID of the active cluster.
+	// ID is a hash of the context name and the server address. A page sends the ID of the cluster that it shows. If
+	// another cluster is active, the server closes the WebSocket, so that the page reloads.
 	ID  string
 	ctx context.Context //nolint:containedctx // WebSockets and logs outlive their requests.
 	end context.CancelFunc
@@ -56,7 +56,7 @@ func NewActiveCluster(info ClusterInfo, contexts *Contexts) *ActiveCluster {
 // Load returns the active cluster. Handlers use ClusterOf instead, because a request must use only one cluster.
 func (a *ActiveCluster) Load() *Cluster { return a.current.Load() }
 
-// Begin allows WebSockets and log streams of the active cluster. They end when the parameter stopping, a context, ends.
+// Begin creates the context of the active cluster's WebSockets and log streams. It ends when the context stopping ends.
 func (a *ActiveCluster) Begin(stopping context.Context) { a.Load().begin(stopping) }
 
 // Replace activates another cluster, and ends the WebSockets and log streams of the previous one.

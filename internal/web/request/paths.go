@@ -33,8 +33,8 @@ func ObjectPath(ref, namespace, name string) string {
 	return "/o/" + ref + "/" + url.PathEscape(cmp.Or(namespace, "_")) + "/" + url.PathEscape(name)
 }
 
-// ExpandObjectPath returns the path group/version/resource/namespace/name of an object. Text can also be a name, or
-// namespace/name. The first parts are then those of fullPath, the path of another object.
+// ExpandObjectPath returns the path group/version/resource/namespace/name of an object. The parameter text can be this
+// path, namespace/name, or only a name. The missing first parts are taken from fullPath, the path of another object.
 func ExpandObjectPath(text, fullPath string) (string, error) {
 	parts := strings.Split(strings.Trim(text, "/ "), "/")
 	o := strings.Split(fullPath, "/")
@@ -50,7 +50,7 @@ func ExpandObjectPath(text, fullPath string) (string, error) {
 		"group/version/resource/namespace/name, with core for the empty group and _ for no namespace.", text)
 }
 
-// ReturnPath returns the path if it cannot lead to another server. Otherwise, it returns the start page.
+// ReturnPath returns path, the page to open after a login. If path could lead elsewhere, it returns the start page.
 func ReturnPath(path string) string {
 	const home = "/"
 	if len(path) > maxReturnPath || !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") {

@@ -27,7 +27,7 @@ func BadRequest(title, format string, args ...any) *Problem {
 	return &Problem{Title: title, Status: http.StatusBadRequest, Detail: fmt.Sprintf(format, args...)}
 }
 
-// ProblemFor converts an error to a problem that the viewer may read. It omits the texts of unknown errors.
+// ProblemFor converts an error to a problem that the viewer may read. For an unknown type of error, it hides the text.
 func ProblemFor(viewer watch.Viewer, err error) Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return *p

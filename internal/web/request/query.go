@@ -17,8 +17,8 @@ func RefOf(r *http.Request) string {
 	return Param(r, "group") + "/" + Param(r, "version") + "/" + Param(r, "resource")
 }
 
-// Param returns a decoded path segment. If the path contains an escape such as %2F, the router (chi) returns encoded
-// segments.
+// Param returns a decoded path parameter. If the path contains an escape such as %2F, the router (chi) does not decode
+// the parameters, so Param does.
 func Param(r *http.Request, name string) string {
 	raw := chi.URLParam(r, name)
 	if r.URL.RawPath == "" {

@@ -34,7 +34,7 @@ func AbortOnRevoke(next http.Handler) http.Handler {
 		})
 		cancelAbort := context.AfterFunc(ctx, func() {
 			if isAborted(ctx) {
-				// Stop a write in progress. Without support for deadlines, the canceled ctx still stops the handler.
+				// Stop a write in progress. If w supports no deadlines, ignore the error: ctx still stops the handler.
 				_ = http.NewResponseController(w).SetWriteDeadline(time.Now())
 			}
 		})

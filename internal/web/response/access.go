@@ -19,7 +19,7 @@ func (d *Reader) Access(r *http.Request) *watch.Access {
 	return request.ClusterOf(r).Cluster.For(request.IdentityOf(r).Viewer).With(d.Options(r))
 }
 
-// Overview returns the overview of these namespaces; none means all. It returns nil if the read takes longer than wait.
+// Overview returns the overview of the given namespaces, or of all if none are given; nil if it takes longer than wait.
 func (d *Reader) Overview(
 	r *http.Request, namespaces []string, wait time.Duration,
 ) (*overview.Overview, error) {
@@ -32,7 +32,7 @@ func (d *Reader) Overview(
 	return document, err
 }
 
-// Options returns the limits of the reads for a request.
+// Options returns the options for the reads of a request: its memory, its processor, and the permissions to recheck.
 func (d *Reader) Options(r *http.Request) watch.ReadOptions {
 	acquire := func(ctx context.Context) (release func(), err error) {
 		if err := Of(r).reserve(ctx); err != nil {

@@ -32,7 +32,7 @@ type Delivery int
 // The values of Delivery.
 const (
 	Buffered          Delivery = iota // Memory is reserved before the handler runs.
-	BufferedAfterList                 // Memory is reserved after the first list request, which can take seconds.
+	BufferedAfterList                 // Memory is reserved after the wait for the first list, which can take seconds.
 	// Direct means that the handler writes to the client without a buffer or compressor.
 	Direct
 )
@@ -68,8 +68,8 @@ func (m *Middleware) WithBudget(class request.Class, delivery Delivery, memory i
 	})
 }
 
-// SendAfterHandler is middleware that sends the rest of a response after its handler has returned. Use it inside
-// WithBudget.
+// SendAfterHandler is middleware that sends the buffered rest of a response after its handler has returned. Use it
+// inside WithBudget, which creates the buffer.
 func SendAfterHandler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(w, r)

@@ -47,7 +47,7 @@ type Response struct {
 	streams    bool
 	sent       bool
 	err        error
-	// longest is the longest exported text in bytes, or 0 if none exceeds messages.LargestText.
+	// longest is the length in bytes of the longest text above messages.LargestText; 0 if there is none.
 	longest int
 
 	mu         sync.Mutex
@@ -168,7 +168,7 @@ func (o *Response) SetWriteDeadline(at time.Time) error {
 // Abort implements limit.Response. It closes the connection after closeAfter, because an HTTP/2 write deadline does
 // not end a blocked stream.
 func (o *Response) Abort() {
-	// Ignore the error of a connection without write deadlines: its response ends before its next piece.
+	// Ignore the error of a connection without write deadlines: its response ends when the current piece is written.
 	_ = o.SetWriteDeadline(time.Now())
 	time.AfterFunc(closeAfter, func() {
 		if o.conn != nil && !o.hasEnded() {
@@ -250,8 +250,8 @@ func (o *Response) recordSent(bytes int) {
 	o.sentBytes += int64(bytes)
 }
 
-// beginPiece sets the write deadline of a piece. A zero time means that no piece follows. It returns false after an
-// abort.
+// beginPiece sets the write deadline of a piece that begins at the given time. The zero Time means that no piece
+// follows. If the response was aborted, beginPiece returns false.
 func (o *Response) beginPiece(at time.Time) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -260,7 +260,7 @@ func (o *Response) beginPiece(at time.Time) bool {
 	}
 	o.pieceStart = at
 	if !o.aborted && !at.IsZero() {
-		// Ignore the error of a connection without write deadlines: the deadlines of the server apply to it.
+		// Ignore the error if the connection supports no write deadlines per piece: those of the server still apply.
 		_ = o.controller.SetWriteDeadline(at.Add(StallTimeout))
 	}
 	return !o.aborted

@@ -95,7 +95,7 @@ func yamlCases(t *testing.T) []yamlCase {
 	return cases
 }
 
-// parseJSON keeps all digits of integers.
+// parseJSON parses JSON. It keeps all digits of integers, which float64 would round.
 func parseJSON(t *testing.T, text string) any {
 	t.Helper()
 	decoder := json.NewDecoder(strings.NewReader(text))

@@ -17,7 +17,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/sanitize"
 )
 
-// guestLineInterval and guestLineBurst limit the audit log lines per share link. All invalid tokens share one limit.
+// Each share link can cause guestLineBurst audit log lines at once, then one per interval; so can all invalid tokens.
 const guestLineInterval, guestLineBurst = time.Minute, 1000
 
 // lineLimit limits the rate of audit log lines. The next line reports how many were suppressed.

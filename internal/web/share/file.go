@@ -123,7 +123,7 @@ func (s *Store) write(records []record) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			_ = os.Remove(file.Name()) // After the rename, the file no longer exists.
+			_ = os.Remove(file.Name()) // Ignore the error: after the rename, this file does not exist.
 		}
 	}()
 	_, err = file.Write(append(text, '\n'))
@@ -147,7 +147,7 @@ func nonNil(records []record) []record {
 	return records
 }
 
-// notSaved adds a status.Problem to a write error. The user sees only that problem, and not the write error.
+// notSaved adds a status.Problem to a write error. The user sees only the problem, with the effect of the error.
 func notSaved(effect string, err error) error {
 	return fmt.Errorf("%w: %w", &status.Problem{
 		Cause: status.Unavailable, Title: "Link not saved",

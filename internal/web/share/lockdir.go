@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// lockName is the lock file in Options.Dir. It is never removed.
+	// lockName is the lock file in Options.Dir. The file remains when the program ends; only its lock is released.
 	lockName = "shares.lock"
 	// lockTimeout is longer than a shutdown (10 s), but shorter than the start timeout of service managers.
 	lockTimeout       = 30 * time.Second

@@ -137,7 +137,7 @@ func TestExpiredShareIsRefusedBeforeRun(t *testing.T) {
 	})
 }
 
-// Users can revoke only their own shares. Those of others seem to be missing.
+// Users can revoke only their own shares. For a share of another user, the result is the same as for a missing one.
 //
 // Invariant: I30.
 func TestRevokeRequiresTheCreator(t *testing.T) {
@@ -244,8 +244,8 @@ func TestLastUsedIsSaved(t *testing.T) {
 	})
 }
 
-// secretEncodings returns encodings of the token and the cookie (never), which no file may contain, and encodings of
-// their hashes, which only shares.json may contain.
+// secretEncodings returns two lists: never contains encodings of the token and the cookie, which must occur in no file.
+// The list hashes contains encodings of their hashes, which may occur only in shares.json.
 func secretEncodings(token, cookie string) (never, hashes []string) {
 	raw := func(text string) []byte { decoded, _ := base64.RawURLEncoding.DecodeString(text); return decoded }
 	for _, secret := range []string{token, cookie} {
@@ -434,7 +434,7 @@ func TestAuditLogRecordsActions(t *testing.T) {
 		var log bytes.Buffer
 		s := openStore(t, share.Options{Dir: dir, Log: slog.New(slog.NewTextHandler(&log, nil))})
 		hostileText := "bert\n{\"event\":\"create\"}\r\x1b[2J\u2028\u009b2J"
-		sanitized := strings.ReplaceAll(hostileText, "\u009b", "\ufffd") // JSON escapes all other control characters.
+		sanitized := strings.ReplaceAll(hostileText, "\u009b", "\ufffd") // JSON escapes the others, such as ESC.
 		newShare := newPodsShare(&authz.User{Name: hostileText, Groups: []string{"secret-group"}}, time.Minute)
 		newShare.Note = hostileText
 		created, token := create(t, s, newShare)

@@ -31,7 +31,7 @@ type Store struct {
 	audit     *audit
 	log       *slog.Logger
 	writeSlot chan struct{} // Allows one goroutine at a time to write the file with the shares.
-	dropped   []Share       // Dropped by Open, and logged by Run.
+	dropped   []Share       // Shares that Open has dropped, until Run logs them.
 
 	mu     sync.Mutex
 	byHash map[hash]*activeShare
@@ -191,8 +191,8 @@ func (s *Store) List(user *authz.User, all bool) []Listed {
 	return listed
 }
 
-// Revoke ends a share of the user, or of any user if all is true. If there is none, ok is false. After an error, the
-// share has ended, but the change is not saved.
+// Revoke ends the share with this ID, if the user has created it, or if all is true. If there is no such share, ok is
+// false. If err is not nil, the share has ended, but a restart of the program would restore it.
 func (s *Store) Revoke(ctx context.Context, id string, user *authz.User, all bool, actor Actor) (ok bool, err error) {
 	s.mu.Lock()
 	l := s.byID[id]

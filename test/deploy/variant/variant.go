@@ -119,7 +119,7 @@ func (o Objects) add(document []byte) error {
 	return nil
 }
 
-// Decode decodes each object of the given kind into a T, and passes the result to each.
+// Decode decodes each object of the given kind into a T, and calls the function each with it.
 func Decode[T any](objects Objects, kind string, each func(T)) error {
 	for key, object := range objects {
 		if object["kind"] != kind {

@@ -49,8 +49,8 @@ func labels(value string) map[string]string {
 func Data(value string) map[string]string {
 	sum := crc32.ChecksumIEEE([]byte(value))
 	data := map[string]string{"v": value, "same": strings.Repeat("as before ", 20)}
-	// The keys and their number depend on value. So a patch fits only one version, and in a list sorted by the column
-	// DATA, rows move.
+	// The keys and their number depend on value. So a patch of one version is wrong for any other version, and in a
+	// list sorted by the column DATA (the number of keys), rows move.
 	for i := range 1 + sum%3 {
 		data[fmt.Sprint("only-", (sum+i)%7)] = "1"
 	}
@@ -66,7 +66,7 @@ func (c *Cluster) Delete(ctx context.Context, namespace, name string) error {
 	return nil
 }
 
-// Touch patches the data of a ConfigMap.
+// Touch patches the data of a ConfigMap the given number of times.
 func (c *Cluster) Touch(ctx context.Context, namespace, name string, times int) error {
 	for i := range times {
 		patch := fmt.Sprintf(`{"data":{"v":"%d","touch-%d":"1","touch-%d":null}}`, i, i%3, (i+1)%3)
@@ -80,7 +80,7 @@ func (c *Cluster) Touch(ctx context.Context, namespace, name string, times int) 
 	return nil
 }
 
-// Churn changes 25 ConfigMaps at random, rate times per second. The function stop returns the number of changes.
+// Churn makes rate random changes per second to 25 ConfigMaps until stop is called. stop returns the number of changes.
 func (c *Cluster) Churn(ctx context.Context, namespace string, rate int) (stop func() (int, error)) {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup

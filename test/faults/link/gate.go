@@ -32,7 +32,7 @@ type Gate struct {
 type GateOptions struct {
 	Server     string
 	TLS        *tls.Config     // For connections to the API server.
-	Serve      tls.Certificate // Valid for the API server's name.
+	Serve      tls.Certificate // The Gate's certificate, valid for the API server's name.
 	NoListEnds bool            // Drop the bookmark that ends a streaming list.
 }
 

@@ -94,7 +94,7 @@ func (l *watchBody) Read(p []byte) (int, error) {
 		if bytes.HasPrefix(l.buffered, []byte(`{"type":"ERROR"`)) && bytes.Contains(l.buffered, []byte(`"code":410`)) {
 			l.gate.countExpired()
 		}
-		// This bookmark ends a streaming list.
+		// Drop the bookmark that ends a streaming list.
 		if l.gate.dropListEnds && bytes.Contains(l.buffered, []byte("k8s.io/initial-events-end")) {
 			l.buffered = nil
 		}

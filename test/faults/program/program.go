@@ -32,7 +32,7 @@ type Program struct {
 type Options struct {
 	Path string
 	Args []string
-	Env  []string // Added to the environment of the test process.
+	Env  []string // Variables in addition to those of the test process.
 }
 
 // Start returns when the program accepts connections. The program runs until Stop or the end of this process.

@@ -33,7 +33,7 @@ func Object(resource, namespace, name string) Want {
 	return Want{Resource: resource, Namespaces: []string{namespace}, Name: name, View: "object"}
 }
 
-// Changes subscribes to separate adds, updates and deletes.
+// Changes subscribes to each single add, update and delete of a resource's objects. Other views combine changes.
 func Changes(resource string, namespaces ...string) Want {
 	return Want{Resource: resource, Namespaces: namespaces, View: "changes"}
 }

@@ -108,7 +108,7 @@ export class ActivityFeed {
     this.draw();
   }
 
-  /** Is called when the connection is lost or restored. Without a connection, the states of the watches are unknown. */
+  /** Draws again after the connection was lost or restored. Without a connection, the watches have no known state. */
   refresh(): void {
     if (this.host.live.connection !== "open") for (const source of this.sources.values()) source.state = null;
     this.draw();
@@ -284,7 +284,7 @@ export class ActivityFeed {
 
 interface EntryProps {
   entry: LogEntry;
-  scope: ListScope | null; // not read, but its change redraws the entry, whose links contain the parameters of the list
+  scope: ListScope | null; // only makes memo redraw the entry when the list's parameters change, which are in the links
   showKind: boolean;
   href: (entry: LogEntry) => string;
   open: (entry: LogEntry) => void;
@@ -328,7 +328,7 @@ const Entry = memo(({ entry, showKind, href, open }: EntryProps) => {
   );
 });
 
-// Without the bdi elements, the browser would swap adjacent values in a right-to-left script.
+// Without the bdi elements, the browser would show adjacent values of a right-to-left script in the wrong order.
 const isolateDirections = (pieces: readonly string[]) =>
   pieces.map((piece, i) => (
     <>

@@ -34,7 +34,7 @@ export class Activity {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private feed: ActivityFeed | null = null;
   private isOpen = false;
-  /** The activity that is shown if the URL contains none, in the form of View.activity. */
+  /** The activity to show if the URL specifies none, from the stored preferences. For its form, see View.activity. */
   readonly initial: string;
   private preferences: ActivityPreferences;
 

@@ -14,7 +14,7 @@ export interface RatesScope {
   readonly q: string;
 }
 
-const typingPause = 400; // ms after the last key; each request makes the server count again
+const typingPause = 400; // ms to wait after the last key in the filter; each request makes the server count again
 
 /** The charts below a list: the container restarts and warnings of its objects. */
 export class RatesStrip implements Handler {

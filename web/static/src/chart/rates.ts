@@ -8,9 +8,9 @@ import type { ChartData } from "./chart-data.ts";
 
 export interface Rate {
   readonly state: State["state"];
-  /** The server's reason for `state`. Empty if it gave none. */
+  /** Why the data are in this state, as the server reports it. Empty if the server gives no reason. */
   readonly reason: string;
-  /** When the data begin, in ms since 1970. null if all buckets have data, or if no bucket has data. */
+  /** When the data begin, in ms since 1970. null if all time intervals (buckets) have data, or none has. */
   readonly since: number | null;
   /** One number for each bucket, oldest first. null means that no data exist. */
   readonly counts: readonly (number | null)[];
@@ -59,7 +59,7 @@ export function rateChart({ start, step }: Rates, rate: Rate, color: Series): Ch
   const startOf = (at: number): number => start + at * step;
   const gaps: [number, number][] = [];
   counts.forEach((n, at) => {
-    // The data can begin in the middle of a bucket. The time before them in this bucket is a gap too.
+    // If the data begin in the middle of a bucket, the part of the bucket before this time is a gap too.
     const end = n === null ? startOf(at + 1) : since === null ? 0 : since / 1000;
     const last = gaps.at(-1);
     if (end <= startOf(at) || end > startOf(at + 1)) return;

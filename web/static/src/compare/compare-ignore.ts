@@ -4,14 +4,14 @@ import type { JsonObject } from "../net/wire.ts";
 
 export type IgnoredFields = "identity" | "status";
 
-/** Parses the URL parameter. If it is missing (null), the identity fields such as the UID are ignored. */
+/** Parses the URL parameter for ignored fields. Without it (null), identity fields such as the UID are ignored. */
 export function parseIgnored(text: string | null): ReadonlySet<IgnoredFields> {
   if (text === null) return new Set<IgnoredFields>(["identity"]);
   const words = text.split(",").map((w) => w.trim());
   return new Set((["identity", "status"] as const).filter((w) => words.includes(w)));
 }
 
-/** Returns the URL parameter, or null for the default, which needs no parameter. */
+/** Returns the URL parameter for ignored fields, or null for the default, which needs no parameter. */
 export function formatIgnored(ignored: ReadonlySet<IgnoredFields>): string | null {
   const words = (["identity", "status"] as const).filter((w) => ignored.has(w)).join(",");
   return words === "identity" ? null : words === "" ? "none" : words;

@@ -22,7 +22,7 @@ import { YamlWriter } from "../yaml/writer.ts";
 
 const maxLines = 2000; // lines of the diff that are drawn at first
 const busyDelay = 200; // ms; a comparison that takes longer shows "Comparing…"
-const tones: readonly Status["tone"][] = ["bad", "warn", "busy", "live"]; // worst first
+const tones: readonly Status["tone"][] = ["bad", "warn", "busy", "live"]; // status of an object, worst first
 
 interface Side {
   readonly ref: string;
@@ -92,7 +92,7 @@ export class ComparePage {
     this.schedule();
   }
 
-  /** Is called when the connection is lost or restored. */
+  /** Informs the stores of both objects that the connection was lost or restored. */
   refresh(): void {
     for (const store of this.stores) store.reconnected();
   }

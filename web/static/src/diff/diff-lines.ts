@@ -127,7 +127,7 @@ function* anchors(
   return out.reverse();
 }
 
-// Maps each number from lineNumbers to its position, or to -1 if it occurs more than once.
+// Maps each line number (equal lines have equal numbers) to its index in `lines`, or to -1 if it occurs more than once.
 function* uniquePositions(lines: Int32Array, from: number, to: number): Generator<undefined, Map<number, number>> {
   const out = new Map<number, number>();
   for (let i = from; i < to; i++) {

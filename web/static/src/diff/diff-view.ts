@@ -15,7 +15,7 @@ export interface DiffOptions {
   readonly maxPairs: number;
   /** The number of additional line pairs that the user requested. Later drawings show them too. */
   readonly more?: { pairs: number };
-  /** Unchanged lines that the user expanded. Later drawings show them too. */
+  /** The texts of unchanged lines that the user expanded. Later drawings show them too. */
   readonly expanded?: Set<string>;
 }
 

@@ -94,8 +94,8 @@ function WarningObjects({ warning: { objects } }: { warning: Warning }) {
 }
 
 export function WatchedResources({ watched }: { watched: readonly Watched[] }) {
-  // This is 0 if the viewer sees only some objects, such as those of one namespace, because the server does not count
-  // these.
+  // The server sends no counts to a viewer who sees only some objects, such as those of one namespace. `objects` is
+  // then 0.
   const objects = watched.reduce((n, w) => n + w.objects, 0);
   const bytes = watched.reduce((n, w) => n + w.bytes, 0);
   // Guests (viewers of a share link) do not see the memory use.

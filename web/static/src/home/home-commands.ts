@@ -1,4 +1,4 @@
-// The keys of the home page. They are the same as in lists: a problem is a row.
+// The keyboard commands of the home page. They treat each problem like a row of a list.
 
 import { previousLogCommand, rowCommands, tabCommands } from "../keymap.ts";
 import { sharedParts } from "../model/guest.ts";

@@ -15,7 +15,7 @@ interface LinkProps {
   name?: string;
   exists?: boolean;
   tab?: string;
-  /** A namespace that the surroundings already show. It is omitted before the name of an object in it. */
+  /** A namespace that the page already shows near the link. The link's text then omits this namespace. */
   within?: string;
 }
 
