@@ -19,7 +19,7 @@ function groups(files) {
 }
 
 const isProgram = (file) => /^(cmd|internal|web)\/|^[^/]+\.go$/.test(file);
-// The fake API server and the WebSocket client of tests are not part of the program.
+// Do not count the fake API server and the WebSocket client: only tests use them.
 const isTestHelper = (file) => /^internal\/(livetest|watch\/apitest)\//.test(file);
 const isSource = (file) =>
   file.endsWith(".go") && !/_test\.go$|_templ\.go$/.test(file) && isProgram(file) && !isTestHelper(file);

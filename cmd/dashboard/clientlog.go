@@ -6,12 +6,12 @@ import (
 	"log/slog"
 )
 
-// clientLog lowers the level of requests of client-go that this program interrupted. They are not errors of client-go:
-// either the browser that needed them has disconnected (debug), or a time limit of this program has expired (warning).
-// The caller returns an error to the viewer in both cases.
+// clientLog lowers the level of client-go's log records about requests that this program interrupted. Such a request is
+// no error: either the browser that needed it has disconnected (level debug), or a time limit of this program has
+// expired (level warning). The caller returns an error to the viewer in both cases.
 type clientLog struct{ slog.Handler }
 
-// Handle passes a record to the wrapped handler. If the record is about an interrupted request, it lowers its level.
+// Handle passes a record to the wrapped handler. It first lowers the level of a record about an interrupted request.
 func (c clientLog) Handle(ctx context.Context, record slog.Record) error {
 	record.Attrs(func(attr slog.Attr) bool {
 		switch err, _ := attr.Value.Any().(error); {

@@ -48,7 +48,7 @@ func hasClusterFlags(flags *pflag.FlagSet) (hasOther bool) {
 	return hasOther
 }
 
-// switchable returns the contexts to switch between, or nil if there are fewer than two, for example in a pod.
+// switchable returns the contexts that users can select, or nil for fewer than two (for example, without a kubeconfig).
 func (c *contextSwitcher) switchable() *request.Contexts {
 	if all, err := c.listContexts(); err != nil || len(all) < 2 {
 		return nil
@@ -56,8 +56,8 @@ func (c *contextSwitcher) switchable() *request.Contexts {
 	return &request.Contexts{List: c.listContexts, Switch: c.switchTo}
 }
 
-// configFor returns the kubectl flags for a context. They include neither --server nor credentials such as --token. An
-// empty name selects the current context.
+// configFor returns the kubectl flags for a context, without --server and without credentials such as --token, because
+// these are for only one cluster. An empty name selects the current context.
 func (c *contextSwitcher) configFor(name string) *genericclioptions.ConfigFlags {
 	kube := genericclioptions.NewConfigFlags(true)
 	kube.KubeConfig, kube.Timeout, kube.DisableCompression = c.kube.KubeConfig, c.kube.Timeout,
@@ -104,8 +104,8 @@ func (c *contextSwitcher) switchTo(ctx context.Context, name string) error {
 	return nil
 }
 
-// errNotSent is the error of the dialer that the function credentials uses. This dialer never opens a connection, so
-// the error shows that client-go has obtained the credentials.
+// errNotSent is the error with which the function credentials fails each connection. client-go connects only after it
+// has obtained the credentials, so this error proves that they are available.
 var errNotSent = errors.New("no connection to the API server")
 
 // credentials checks that client-go can obtain the credentials in config, for example from a login command. It sends no
@@ -138,8 +138,8 @@ func clusterInfo(f clusterTarget, cluster *watch.Cluster) request.ClusterInfo {
 	return request.ClusterInfo{Cluster: cluster, Name: f.name, Server: f.config.Host, Namespace: f.namespace}
 }
 
-// run runs the active cluster. After a switch, it runs the next cluster at once: it cancels the previous one, but does
-// not wait for its end, so that no page waits.
+// run keeps the active cluster running until ctx ends. After a switch, it cancels the previous cluster, and runs the
+// next one at once. It does not wait for the end of the previous one, because pages would have to wait, too.
 func (c *contextSwitcher) run(ctx context.Context, cluster *watch.Cluster, server *web.Server) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for {

@@ -192,8 +192,8 @@ func (p *runningProgram) openSocket(clusterID string) *livetest.Tab {
 	return livetest.OpenTab(p.t.Context(), p.t, p.url, livetest.Options{Query: "cluster=" + clusterID})
 }
 
-// readSnapshot subscribes to pods, and reads up to the first snapshot with rows. It returns the cursor of the snapshot,
-// and the types of the messages before it.
+// readSnapshot subscribes to pods with a cursor, and reads up to the first snapshot with rows. It returns the cursor of
+// this snapshot, and the types of the messages before it.
 func readSnapshot(tab *livetest.Tab, cursor string) (earlierTypes, snapshotCursor string) {
 	tab.Send(`{"op":"subscribe","id":1,"resource":"core/v1/pods","cursor":"` + cursor + `"}`)
 	for {

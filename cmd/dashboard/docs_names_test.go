@@ -50,8 +50,8 @@ func TestArchitectureNamesWhatExists(t *testing.T) {
 	checkNames(t, "docs/invariants.md", readDocument(t, "docs/invariants.md"), tests)
 }
 
-// checkNames fails if a test or file that a document names does not exist. It returns the number of these names. The
-// document can contain the path of a file, or only its base name.
+// checkNames fails if a document names a test or a file that does not exist. It returns how many tests and files the
+// document names. For a file, the name is the path or the base name.
 func checkNames(t *testing.T, source, text string, tests map[string]bool) (names int) {
 	t.Helper()
 	for _, name := range regexp.MustCompile(`\b(?:Test|Fuzz)[A-Z]\w+`).FindAllString(text, -1) {

@@ -2,8 +2,8 @@ package main
 
 import "net/http"
 
-// problemMeanings explains the problems (error documents) whose detail contains no general sentence that
-// docs/reference.md can quote. The key is the title of the problem.
+// problemMeanings explains the problems (error documents) whose detail text is too specific to be quoted in
+// docs/reference.md. The key is the title of the problem.
 func problemMeanings() map[string]string {
 	return map[string]string{
 		"Container is waiting": "The container has not run yet. The detail has the reason and the containers of " +
@@ -60,8 +60,8 @@ func problemMeanings() map[string]string {
 	}
 }
 
-// problemStatuses contains the statuses of problems (error documents) for which the source code defines title and
-// status in different places.
+// problemStatuses contains the HTTP statuses of problems (error documents) for which this test cannot find them: the
+// source code defines the title and the status in different places.
 func problemStatuses() map[string][]int {
 	return map[string][]int{
 		"API server rejected the credentials": {http.StatusServiceUnavailable},

@@ -148,7 +148,7 @@ func sentence(text string) string {
 	return string(unicode.ToUpper(first)) + text[size:] + "."
 }
 
-// marker matches words that would start a Markdown list item or heading if a line began with them.
+// marker matches words that must not start a line, because Markdown would read the line as a list item or heading.
 var marker = regexp.MustCompile(`^([-+*>]|#+|\d+[.)])$`)
 
 func item(text string) string {

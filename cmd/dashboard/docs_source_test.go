@@ -78,7 +78,7 @@ func (s *source) addConstants(in string, node ast.Node) {
 	for _, spec := range declaration.Specs {
 		values, ok := spec.(*ast.ValueSpec)
 		if !ok || len(values.Values) != len(values.Names) {
-			continue // Skip constants without a value of their own, which depend on iota.
+			continue // Skip constants that have no value of their own, but depend on iota.
 		}
 		for n, name := range values.Names {
 			key := in + "." + name.Name
@@ -134,7 +134,7 @@ func (s *source) binary(pkg string, e *ast.BinaryExpr) (value constant.Value, is
 	}
 }
 
-// shown returns a constant as text for docs/reference.md.
+// shown returns the value of a constant as text for docs/reference.md. The unit can be "rate", "size" or empty.
 func (s *source) shown(name, unit string) (string, error) {
 	pkg, _, _ := strings.Cut(name, ".")
 	value, isDuration, err := s.value(pkg, s.constants[name])
@@ -145,7 +145,7 @@ func (s *source) shown(name, unit string) (string, error) {
 	switch {
 	case !ok:
 		return "", fmt.Errorf("%s is not an integer", name)
-	// The table shows uses per second, but the constant is the interval between two uses.
+	// For a rate limit, the constant is the interval between two permitted uses, but the table shows uses per second.
 	case isDuration && unit == "rate":
 		return thousands(int64(time.Second) / number), nil
 	case isDuration:
@@ -214,7 +214,7 @@ func (s *source) limits(t *testing.T) string {
 
 type problem struct {
 	statuses []int
-	texts    []string // The first sentence of each detail text that the problem can have.
+	texts    []string // The first sentence of each text that the member detail of the problem can have.
 }
 
 func (s *source) problems(t *testing.T) string {
@@ -235,14 +235,14 @@ func (s *source) problems(t *testing.T) string {
 			t.Errorf("problemMeanings contains %q, which is not the title of a problem", title)
 		}
 	}
-	var invalid []string // Titles of problems that need no text: api.md and openapi.json define valid requests.
+	var invalid []string // Titles of problems about invalid requests, which api.md and openapi.json explain.
 	for _, title := range slices.Sorted(maps.Keys(all)) {
 		p := all[title]
 		p.statuses = append(p.statuses, statuses[title]...)
 		if meaning := meanings[title]; meaning != "" {
 			p.texts = []string{meaning}
 		}
-		slices.Sort(p.texts) // Sort them, because their order depends on file names.
+		slices.Sort(p.texts) // Without sorting, the order would depend on the names of source files.
 		slices.Sort(p.statuses)
 		p.statuses = slices.Compact(p.statuses)
 		if len(p.statuses) == 0 || len(p.texts) == 0 {
@@ -325,7 +325,7 @@ func nameOf(e ast.Expr) string {
 	return ""
 }
 
-// statusOf returns the HTTP status of a constant of net/http or status.Cause; 0 for other names.
+// statusOf returns the HTTP status for the name of a constant of net/http, or of the type status.Cause; otherwise 0.
 func statusOf(e ast.Expr) int {
 	return map[string]int{
 		"StatusBadRequest": http.StatusBadRequest, "StatusUnauthorized": http.StatusUnauthorized,
@@ -354,7 +354,7 @@ func (s *source) titles(t *testing.T, in string, e ast.Expr) []string {
 	if sum, ok := e.(*ast.BinaryExpr); ok && sum.Op == token.ADD {
 		if prefix, _, err := s.value(in, sum.X); err == nil && nameOf(sum.Y) == "name" {
 			text := constant.StringVal(prefix)
-			// In the source code, the title is a constant text + name. The variable name is always "view" or "format".
+			// The title is the sum of a constant and the variable "name", whose value is always "view" or "format".
 			return []string{text + "view", text + "format"}
 		}
 	}
@@ -369,7 +369,7 @@ func (s *source) titles(t *testing.T, in string, e ast.Expr) []string {
 	return nil
 }
 
-// firstSentence returns the detail up to the first ".", ";" or ":" after at least four words.
+// firstSentence returns a problem's detail text up to the first ".", ";" or ":" after at least four words.
 func (s *source) firstSentence(in string, detail []ast.Expr) string {
 	text := s.text(in, detail) + " "
 	words := regexp.MustCompile(`[a-z]{2,}`)

@@ -11,7 +11,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/overview"
 )
 
-// A guest whose link shares only Deployments gets their severities on every route, but no text about pods.
+// If a link shares only Deployments, its guests get the Deployments' severities on all routes, but no text about pods.
 //
 // Invariant: I18.
 func TestGuestsOfDeploymentsSeeNoPods(t *testing.T) {

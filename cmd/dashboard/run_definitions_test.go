@@ -181,8 +181,8 @@ func (o *apiClient) define(t *testing.T, text string) {
 	})
 }
 
-// waitUntilUndiscovered waits until discovery does not contain the API group, which can take a moment after its
-// deletion.
+// waitUntilUndiscovered waits until API discovery no longer contains the API group. This can take a moment after the
+// deletion of the group.
 func (o *apiClient) waitUntilUndiscovered(t *testing.T, group string) {
 	t.Helper()
 	eventually(t, "discovery does not contain "+group, func() error {

@@ -48,7 +48,7 @@ func (a target) expand(template string) string {
 var (
 	versionList  = regexp.MustCompile(`"rv":\[[^]]*\]`)
 	versionPatch = regexp.MustCompile(`("path":"/metadata/resourceVersion","value":)"\d+"`)
-	// The member "was" of a change contains the previous resourceVersion, such as {"0":"811"}.
+	// In a change, the member "was" has previous values by index of the patch operation, such as {"0":"811"}.
 	versionInWas  = regexp.MustCompile(`("\d+":)"\d+"`)
 	latencyMember = regexp.MustCompile(`,"latencyMs":\d+`)
 	ageElement    = regexp.MustCompile(`>(\d+[smhd])+<`)
@@ -111,7 +111,7 @@ func (a target) mask(text string) string {
 }
 
 // routeRequests returns example requests for every route. REF, NS and NAME are placeholders for a resource, a namespace
-// and an object. Requests without a placeholder get the same response for all users, or no data.
+// and an object. A request without a placeholder needs none: its response is the same for all users, or has no data.
 func routeRequests() map[string][]string {
 	list := []string{
 		"", "?ns=NS", "?ns=NS&ns=default", "?ns=NS,default", "?labels=app%3DNAME", "?ns=NS&labels=app%3DNAME",
@@ -206,7 +206,7 @@ func subscriptions() map[string]string {
 			if view == "window" {
 				members += `,"offset":0,"count":100`
 			} else if strings.Contains(filter, `"q"`) {
-				continue // Text search (q) is supported only by the view "window".
+				continue // Skip this combination: only the view "window" supports text search (q).
 			}
 			all[name+", "+view] = members
 		}
@@ -561,7 +561,7 @@ func TestHiddenChangesCauseNoMessages(t *testing.T) {
 	first, received := w.openSocket(t, bearer(w.userToken)), make(map[int][]string)
 	first.Send(`{"op":"subscribe","id":1,` + own.expand(`"resource":"REF","ns":["NS"],"view":"rows"`) + `}`)
 	first.collect(received, func() bool { return strings.Contains(strings.Join(received[1], ""), `"type":"snapshot"`) })
-	// The first run starts all watches, so that both compared runs have the same watches.
+	// Ignore the result of the first run: it only starts all watches, so that both compared runs have the same ones.
 	_, _ = record(false)
 	quiet, quietResponses := record(false)
 	busy, busyResponses := record(true)

@@ -25,7 +25,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// The patterns are compiled once, because the race detector makes this slow.
+// Compile each pattern only once, because the race detector makes the compilation slow.
 var (
 	digestMember = regexp.MustCompile(`"digest":"[0-9a-f]*"`)
 	nonceText    = regexp.MustCompile(`"nonce-[^"]*"`)
@@ -47,16 +47,16 @@ type observer struct {
 	byName bool // The observer can get one object, but cannot list objects.
 
 	requests []string
-	// The first response to each request, with masked values. The key is the request, followed by the value that the
-	// visible objects had.
+	// The first response to each request, with masked values. The key is the request, followed by the state of the
+	// visible objects ("0" or "1").
 	responses map[string]string
-	// The first messages of each view, with masked values. The key is the view, followed by the value that the visible
-	// objects had.
+	// The first messages of each view, with masked values. The key is the view, followed by the state of the visible
+	// objects ("0" or "1").
 	messages map[string]string
 	cursors  map[string]bool
 	lengths  map[int]bool
 	socket   *backgroundSocket
-	last     map[int]string // The newest cursor, by subscription ID.
+	last     map[int]string // The newest cursor of each subscription, by ID.
 	views    []string       // The view of each subscription; the index is the subscription ID minus one.
 	nextID   int
 }
@@ -148,8 +148,8 @@ func (s *observer) recordCursor(t *testing.T, source, text string) string {
 
 func (s *observer) wantSame(t *testing.T, first map[string]string, key, text string) {
 	t.Helper()
-	// Under load, the server sends a home page without the list of problems, which the script then requests. Compare such
-	// pages only with each other.
+	// Under load, the server sends the home page without the list of problems, and the script of the page requests the
+	// list later. Compare such a page only with other pages without the list.
 	if strings.Contains(text, `id="asof" class="asof" data-at="TIME"></span>`) {
 		key += ", without problems"
 	}
@@ -209,15 +209,15 @@ func (s *observer) readUntil(t *testing.T, enough func(received map[int][]string
 			s.last[m.ID] = cursor
 		}
 		if strings.HasSuffix(message, `"events":[]}`) && !strings.Contains(message, `"changes":`) {
-			continue // The message contains no change, only a new cursor.
+			continue // Ignore this message: it contains no change, only a new cursor.
 		}
 		received[m.ID] = append(received[m.ID], message)
 	}
 	return received
 }
 
-// wantSameMessages checks that all subscriptions of a view get equal messages, as long as the visible objects are
-// equal.
+// wantSameMessages checks that all subscriptions to a view get equal messages while the visible objects have the same
+// state.
 func (s *observer) wantSameMessages(t *testing.T, id int, state string, messages []string) {
 	t.Helper()
 	view := s.views[id-1]
@@ -405,7 +405,7 @@ func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 		return err
 	})
 	observers := w.newObservers(t, w.ownNamespace, partNamespace)
-	allSocket := w.openSocket(t, bearer(w.allToken)) // Keeps all resources watched during the test.
+	allSocket := w.openSocket(t, bearer(w.allToken)) // This socket keeps all resources watched.
 	for n, ref := range []string{"core/v1/configmaps", "core/v1/pods"} {
 		allSocket.Send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":%q,"view":"table"}`, n+1, ref))
 	}
@@ -414,7 +414,7 @@ func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 	eventually(t, "the home pages are complete", func() error {
 		for _, s := range observers {
 			if text, _ := s.get(t, "/api/v1/problems"); !strings.Contains(text, `"watched":[{`) {
-				continue // An observer that can read only some objects of each resource never gets the list "watched".
+				continue // This observer can read only some objects of each resource, so it never gets the list "watched".
 			}
 			if text, _ := s.get(t, "/"); strings.Contains(text, `id="count" class="count"></span>`) {
 				return fmt.Errorf("the home page of the %s: some resources are not read yet", s.name)
@@ -423,7 +423,7 @@ func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 		return nil
 	})
 	followed := make(map[*observer][]int)
-	// Round 0 starts all watches. Rounds 1 and 2 record the responses for later comparisons.
+	// Round 0 only starts all watches. Rounds 1 and 2 record the first responses, to which later ones must be equal.
 	for round := range 3 {
 		state := strconv.Itoa(round % 2)
 		w.changeHidden(t, partNamespace, 1000+round)
@@ -510,7 +510,7 @@ func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 				(strings.Contains(text, `"reset"`) || !strings.Contains(text, `"events":[{`)) {
 				t.Errorf("%s cannot resume the view %s: %s", s.name, view, text)
 			}
-			// Skip rounds 0 and 1: there, the old cursor is several changes old, so the response contains more changes.
+			// Skip rounds 0 and 1: their old cursors are older than in later rounds, so the responses have more changes.
 			if round > 1 {
 				s.wantSameMessages(t, id, state+", resubscribed", received[id])
 			}

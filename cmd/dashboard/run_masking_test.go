@@ -37,7 +37,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// canaryRules returns redaction rules for the canaries (secret test values) that are not masked without a rule.
+// canaryRules returns redaction rules for those canaries (secret test values) that only a rule masks.
 func canaryRules() []string {
 	return []string{
 		"env", "core/v1/configmaps:data.*", "core/v1/configmaps:binaryData.*",
@@ -187,7 +187,7 @@ func (c canaries) plant(t *testing.T, o *apiClient, ns string, n int) {
 	}
 	helm := metaNamed("sh.helm.release.v1.it.v1")
 	helm.Labels = map[string]string{"owner": "helm", "name": "it", "version": "1"}
-	unnamed := metaNamed("bare") // This object is a Helm release only by its labels, not by its name.
+	unnamed := metaNamed("bare") // The labels make this object a Helm release, although its name does not.
 	unnamed.Labels = helm.Labels
 	labels := map[string]string{"app": "it"}
 	template := func(place string) corev1.PodTemplateSpec {
@@ -335,7 +335,7 @@ func (c canaries) put(t *testing.T, o *apiClient, ref string, u *unstructured.Un
 			return err
 		}
 		patch, err := u.MarshalJSON()
-		// A merge patch keeps fields that controllers have set, such as the selector of a Job.
+		// Change an existing object by a merge patch: it keeps fields of controllers, such as the selector of a Job.
 		if err == nil {
 			_, err = client.Patch(t.Context(), u.GetName(), types.MergePatchType, patch, metav1.PatchOptions{})
 		}
@@ -386,7 +386,7 @@ func startProcessWith(t *testing.T, args ...string) (d *dashboard, metrics strin
 	command := exec.CommandContext( //nolint:gosec // The command is this test binary itself.
 		t.Context(), os.Args[0], "-test.run=^TestRunAsChildProcess$",
 	)
-	// With clobberfree, the garbage collector overwrites the memory that it frees.
+	// With clobberfree, the garbage collector overwrites freed memory, so that the test finds no old values in it.
 	command.Env = append(os.Environ(), "CANARY_ARGS="+string(text), "GODEBUG=clobberfree=1")
 	command.Stdout, command.Stderr = d.out, d.out
 	stdin, err := command.StdinPipe()
@@ -585,7 +585,7 @@ func TestGuestsGetNoMaskedValues(t *testing.T) {
 	guest.cookie = d.openLink(d.shareCommand(args...))
 	ownRecorder := &recorder{received: make(map[string]*bytes.Buffer)}
 	guestRecorder := &recorder{received: make(map[string]*bytes.Buffer)}
-	guestRecorder.requestAll(t, &guest, ns) // The test requests everything twice: now, before any watch, and at the end.
+	guestRecorder.requestAll(t, &guest, ns) // Request everything now, before any watch, and again at the end.
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := guestRecorder.subscribeAll(ctx, t, &guest, ns)
 	for n := range 3 {
@@ -657,7 +657,7 @@ func TestNoMaskedValueLeavesTheProgram(t *testing.T) {
 				}
 				delete(leaks, place)
 			}
-			delete(leaks, "?") // The place "?" means an encoded value, which is expected: binaryData in base64.
+			delete(leaks, "?") // "?" means an encoded value, such as binaryData in base64, which is expected without rules.
 		} else {
 			if masks := bytes.Count(e.received["socket, view object"].Bytes(), []byte("(masked, change ")); masks < 10 {
 				t.Errorf("only %d changes of masked values were sent, want at least 10", masks)

@@ -40,7 +40,7 @@ type parity struct {
 	admin      *kubernetes.Clientset
 	config     *rest.Config
 	cluster    *watch.Cluster
-	namespaces []string // Namespaces to compare; the last one does not exist.
+	namespaces []string // Namespaces in which the responses are compared; the last one does not exist.
 }
 
 func parityKinds() []string {
@@ -255,7 +255,7 @@ func randomRule(random *rand.Rand) rbacv1.PolicyRule {
 	return rule
 }
 
-// waitForPermissions waits until the responses for the last user no longer change: two in a row must be equal.
+// waitForPermissions waits until the permissions of the last created user take effect: two equal responses in a row.
 func (p *parity) waitForPermissions(t *testing.T, last *parityUser) {
 	t.Helper()
 	before := ""

@@ -68,7 +68,7 @@ func TestRelationsMatchTheObjects(t *testing.T) {
 			}
 		}
 		if i%7 > 0 {
-			continue // Check every seventh pod, because each check requests about twelve objects.
+			continue // Check only every seventh pod, because each check requests about twelve objects.
 		}
 		n := related("core/v1/pods/shop/" + pod.Name)
 		want := slices.Sorted(maps.Keys(referencedIDs(pod)))
@@ -123,7 +123,7 @@ func TestRelationsMatchTheObjects(t *testing.T) {
 	}
 }
 
-// referencedIDs supports only the references in the demo cluster.
+// referencedIDs returns the IDs of the objects that a pod uses. It knows only references that the demo cluster has.
 func referencedIDs(pod *corev1.Pod) map[string]bool {
 	ids := map[string]bool{"core/serviceaccounts/shop/" + pod.Spec.ServiceAccountName: true}
 	add := func(kind, name string) {

@@ -32,7 +32,7 @@ func (c *console) String() string {
 	return c.text.String()
 }
 
-// clearEnvironment removes the kubeconfig and the service account, and returns the home directory.
+// clearEnvironment makes the test run without a kubeconfig and service account. It returns the new home directory.
 func clearEnvironment(t *testing.T) string {
 	t.Helper()
 	home := t.TempDir()

@@ -17,14 +17,14 @@ import (
 // churned is a kind whose objects the type churn creates, breaks, repairs and deletes.
 type churned struct {
 	ref, kind string
-	// body has the members of a new object besides its metadata. broken and repaired are merge patches.
+	// body has a new object's members except metadata. The merge patches broken and repaired break it and repair it.
 	body, broken, repaired string
 	subresource            string // The subresource that the patches change, such as "status"; empty for none.
 }
 
 const (
-	certificates = "cert-manager.io/v1/certificates"      // An Argo CD script computes its verdict.
-	gadgets      = "verdicts.test.example.com/v1/gadgets" // There is no script, so kstatus computes its verdict.
+	certificates = "cert-manager.io/v1/certificates"      // An Argo CD script computes the verdicts.
+	gadgets      = "verdicts.test.example.com/v1/gadgets" // There is no script, so kstatus computes the verdicts.
 
 	churnedPod = `"selector":{"matchLabels":{"app":"NAME"}},"template":{"metadata":{"labels":{"app":"NAME"}},` +
 		`"spec":{"containers":[{"name":"c","image":"registry.k8s.io/pause:3.10"}]}}`
@@ -105,7 +105,7 @@ func newChurn(t *testing.T) *churn {
 	for _, k := range churnedKinds() {
 		gvr := resourceOf(k.ref)
 		if k.subresource == "" {
-			continue // Only the custom kinds have a subresource.
+			continue // A built-in kind needs no definition. Only the custom kinds have a subresource.
 		}
 		name := gvr.Resource + "." + gvr.Group
 		definition := decode(t, fmt.Sprintf(`{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",`+
@@ -135,7 +135,7 @@ func (c *churn) step(t *testing.T) {
 	t.Helper()
 	for _, k := range churnedKinds() {
 		for n := range 4 {
-			if c.steps >= n { // Step n creates object n.
+			if c.steps >= n { // Step n creates object n, so skip the object in earlier steps.
 				c.change(t, &k, fmt.Sprintf("churn-%d", n), (c.steps-n)%4)
 			}
 		}

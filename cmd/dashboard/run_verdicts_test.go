@@ -136,8 +136,8 @@ func verdictsByView(
 	return views
 }
 
-// shownObjects returns the verdicts on some objects of a resource, each from its own subscription. Objects in the
-// preferred namespace are selected first.
+// shownObjects returns the verdicts on some objects of a resource, each from a separate subscription to one object.
+// Objects in the preferred namespace are selected first.
 func shownObjects(
 	t *testing.T, tab *livetest.Tab, id int, ref, preferred string, rows map[string]shownVerdict,
 ) map[string]shownVerdict {
@@ -172,7 +172,7 @@ const maxShownObjects = 40
 func TestVerdictsAreTheSameEverywhere(t *testing.T) {
 	changes := newChurn(t)
 	changes.step(t)
-	changes.step(t) // Some objects are now broken.
+	changes.step(t) // After the second step, some objects are broken.
 	d := startReady(t, adminConfig(t))
 	tab := dial(t.Context(), t, d)
 	id, objects := 1, 0

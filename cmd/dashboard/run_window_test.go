@@ -78,7 +78,7 @@ func TestWindowsConvergeDuringChanges(t *testing.T) {
 		if m.Type == "error" {
 			t.Fatalf("got an error message: %s", m.Raw)
 		}
-		view.Apply(m) // Ignore the faults: the test socket has already checked the message.
+		view.Apply(m) // Ignore the returned faults: the test socket has already checked the message.
 		p, got = view.Window(), got[:0]
 		for _, r := range p.Rows {
 			got = append(got, r.Name+" "+r.UID+" "+r.RV)

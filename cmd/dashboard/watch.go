@@ -75,7 +75,7 @@ func (s *watchSettings) options(log *slog.Logger, container func() (uint64, erro
 // rest.
 const heapTenths = 8
 
-// memoryLimit returns the limit of --memory-limit or of the container, in bytes; 0 means no limit.
+// memoryLimit returns the value of --memory-limit in bytes or, without the flag, the limit of the container (0: none).
 func (s *watchSettings) memoryLimit(log *slog.Logger, container func() (uint64, error)) (int64, error) {
 	var limit int64
 	switch s.memory {

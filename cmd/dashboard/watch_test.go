@@ -9,7 +9,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer/budget"
 )
 
-// Without the flag --memory-limit, the limit of the container applies, but never less than the minimum.
+// Without the flag --memory-limit, the memory limit of the container applies, but at least budget.MinMemory.
 func TestMemoryLimitFollowsTheContainer(t *testing.T) {
 	t.Setenv("GOMEMLIMIT", "off") // Otherwise, this test would limit its own process.
 	for _, c := range []struct {

@@ -6,7 +6,7 @@ out=${1:?usage: build.sh OUT}
 case $out in /*) ;; *) out=$PWD/$out ;; esac
 cd "$(dirname "$0")"
 
-# The version must be valid, because kubectl and client-go parse it. Only this line sets it.
+# The Kubernetes version, set only here. It must have a valid form, because kubectl and client-go parse it.
 kubernetes=v1.36.3
 version=k8s.io/component-base/version
 ldflags="-s -w -X $version.gitVersion=$kubernetes -X $version.gitMajor=1 -X $version.gitMinor=36"

@@ -26,7 +26,7 @@ type bareLoop struct {
 	changed chan struct{} // Closed and replaced when a message is added.
 }
 
-// startBare starts bareLoop in another process. Each line of its stdin contains the events of one message.
+// startBare starts bareLoop in a child process. Each line of the child's stdin contains the events of one message.
 func startBare(t *testing.T) *child {
 	t.Helper()
 	command := exec.CommandContext( //nolint:gosec // The command is this test binary itself.

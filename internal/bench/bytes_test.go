@@ -41,8 +41,8 @@ type byteCounts struct {
 	rows, objects figures
 }
 
-// measureBytes starts a pod, and returns the bytes on the wire of each update: for a viewer of the rows, and for a
-// viewer of the object.
+// measureBytes starts a pod, and measures each resulting update in bytes on the wire, both for a viewer of the rows and
+// for a viewer of the object.
 func measureBytes(t *testing.T, core *v1.CoreV1Client, server *child, namespace, name string) (w byteCounts) {
 	t.Helper()
 	var reading sync.WaitGroup

@@ -82,7 +82,7 @@ func (l load) rss() float64      { return (l.end - l.idle) / viewers }
 func (l load) size() float64     { return l.bytes / l.deliveries }
 func (l load) share() float64    { return l.deliveries / l.frames }
 
-// fanout connects 1000 viewers, and measures the cost of n calls of a function. The rate is in calls per second.
+// fanout connects 1000 viewers, and measures the cost of n calls of the function change, at a rate in calls per second.
 func fanout(t *testing.T, server *child, n, rate int, change func(i int)) (l load) {
 	t.Helper()
 	warm := join(t, server.address, 1, subscribeTo(podsRef))
@@ -116,8 +116,8 @@ func fanoutOurs(t *testing.T, binary string, rate int) load {
 	return f
 }
 
-// fanoutBare measures the baseline (see bareLoop) with the program's events. The parameter rate is in events per
-// second.
+// fanoutBare measures the baseline (see bareLoop) with events like those of the program. rate is in events per second.
+// A message contains eventsPerFrame events on average.
 func fanoutBare(t *testing.T, rate int, eventsPerFrame float64) load {
 	t.Helper()
 	server := startBare(t)

@@ -25,7 +25,7 @@ const (
 	writeRate = 100
 )
 
-// benchLatency compares the delay from a write to its event: for a WebSocket client, and for a plain watch.
+// benchLatency compares the delay from a write to its event for a WebSocket client and for a plain watch.
 func benchLatency(t *testing.T, subj subject, report *table) {
 	t.Helper()
 	core, namespace := newNamespace(t, subj.config)
@@ -47,8 +47,8 @@ func benchLatency(t *testing.T, subj subject, report *table) {
 	)
 }
 
-// newNamespace creates a namespace. At the end, it deletes the pods in this namespace, because unscheduled pods would
-// delay the next start of the demo cluster.
+// newNamespace creates a namespace. At the end of the test, it deletes the pods in this namespace, because unscheduled
+// pods would delay the next start of the demo cluster.
 func newNamespace(t *testing.T, config *rest.Config) (core *v1.CoreV1Client, namespace string) {
 	t.Helper()
 	core, err := v1.NewForConfig(config)
@@ -99,7 +99,7 @@ func (h *arrivals) delaysAfter(written []write) delays {
 	var d delays
 	var arrived time.Time
 	// Several writes can cause one event, which has the version of the last of these writes. Iterate backward, so that
-	// the earlier ones get its time, too.
+	// the earlier writes get the arrival time of this event, too.
 	for _, w := range slices.Backward(written) {
 		if t, ok := h.times[w.version]; ok {
 			arrived = t

@@ -51,7 +51,7 @@ type row struct {
 	bar          bar
 }
 
-// bar is the limit that a result must meet, such as "at most x 1.30" of the baseline's result.
+// bar is the limit for a result, relative to the result of the baseline, such as "at most x 1.30".
 type bar struct {
 	text    string
 	compare func(baseline, ours float64) (float64, string)

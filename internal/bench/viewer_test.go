@@ -40,7 +40,7 @@ func newViewer(
 	reading.Go(func() {
 		defer conn.Close()
 		for {
-			frame, err := conn.ReadFrame(ctx) // Without decoding, which would slow down the measurement.
+			frame, err := conn.ReadFrame(ctx) // Do not decode the frame, which would slow down the measurement.
 			switch head := frame[:min(40, len(frame))]; {
 			case err != nil:
 				return

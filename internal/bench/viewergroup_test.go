@@ -101,8 +101,8 @@ func masked(text string) []byte {
 // read counts events and messages by the number of occurrences of two constant texts. It calls onRead after each
 // read.
 func (c *viewerGroup) read(in io.Reader, onRead func()) {
-	// The server can send a long message in two frames: the first 16 bytes, and the rest. The text messageMark is in the
-	// rest, so it is never split. Both texts must have the same length.
+	// A long message can have two frames: its first 16 bytes, and the rest, which contains messageMark unsplit. Both
+	// marks must have the same length, because the code below keeps the same number of bytes for both.
 	const eventMark, messageMark = `"op":"update"`, `ts","cursor":`
 	buffer := make([]byte, 32<<10)
 	keptBytes := 0 // The bytes kept from the last read: they can be the start of a mark.

@@ -49,7 +49,7 @@ func (a *call[A]) pending() bool {
 }
 
 // Get returns the cached result if isFresh accepts the result and the start time of its request. Otherwise, Get waits
-// for the request in progress, or sends one. ok is false if ctx ends earlier.
+// for the request in progress, or sends one. ok is false if ctx ends before there is a result.
 func (s *Cache[K, A]) Get(
 	ctx context.Context, key K, isFresh func(A, time.Time) bool, request func(context.Context) A,
 ) (value A, ok bool) {

@@ -51,7 +51,7 @@ type Budget struct {
 
 type need struct {
 	responses int
-	bytes     int64 // size of the largest response since the caller began to wait
+	bytes     int64 // size of the largest response that the caller has requested since it began to wait
 	since     time.Time
 }
 
@@ -80,7 +80,7 @@ func NewBudget(total int64) *Budget {
 // Used returns the number of reserved bytes.
 func (b *Budget) Used() int64 { return b.limiter.Used(totalKey) }
 
-// totalKey differs from the keys of callers and groups, because those have a prefix.
+// totalKey is the key for all callers together. Keys of callers and groups differ from it, because they have a prefix.
 const totalKey = ""
 
 // Reserve reserves bytes for a response, or waits until ctx ends. It reduces bytes to the maximum for one caller.

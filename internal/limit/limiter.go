@@ -36,7 +36,7 @@ type Limiter struct {
 type Lease struct {
 	limiter *Limiter
 	limits  []Limit
-	units   int64 // 0 after Release; guarded by limiter.mu
+	units   int64 // units in use; 0 after Release; guarded by limiter.mu
 }
 
 type waiter struct {
@@ -132,9 +132,9 @@ func (le *Lease) change(newUnits func(before int64) int64) {
 		return
 	}
 	l.resizeLocked(le, newUnits(before))
-	// Any change can allow waiters to acquire units, even the growth of a lease. The reason is that an overdue waiter of a
-	// caller A blocks only callers that use at least as many units as A. If a lease of A grows, A uses more units, so the
-	// waiter blocks fewer other callers.
+	// Any change can allow waiters to acquire units, even the growth of a lease: an overdue waiter of a caller A blocks
+	// only callers that use at least as many units as A. If a lease of A grows, A uses more units, so its waiter blocks
+	// fewer callers than before.
 	l.grantLocked()
 }
 

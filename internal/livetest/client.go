@@ -72,7 +72,7 @@ func (c *Client) followSubscriptions(frame string) {
 		case operation.Op == "subscribe" && !used:
 			c.views[operation.ID] = NewView(operation, c.options.Patch)
 		case operation.Op == "unsubscribe" && used:
-			c.views[operation.ID] = nil // Keep the ID, because messages in flight can still arrive.
+			c.views[operation.ID] = nil // Keep the ID, because messages of the ended subscription can still arrive.
 		}
 	}
 }
@@ -132,7 +132,7 @@ func (c *Client) receive(frame []byte) error {
 		}
 		c.apply(m)
 		if m.Type != "part" {
-			delete(c.parts, m.ID) // The server has canceled an incomplete message.
+			delete(c.parts, m.ID) // This message cancels an incomplete one of the subscription.
 			continue
 		}
 		if text := c.join(m); text != "" {

@@ -96,7 +96,7 @@ func (c *Conn) ReadFrame(ctx context.Context) ([]byte, error) {
 
 // Close ends the connection without a close frame.
 func (c *Conn) Close() {
-	_ = c.socket.CloseNow() // The connection can have ended before.
+	_ = c.socket.CloseNow() // Ignore the error: the connection can already have ended.
 }
 
 // WaitForClose reads until the connection ends. Without a close frame, code is -1, and reason is the error.

@@ -39,7 +39,7 @@ type Message struct {
 	Offset, Count  int
 	Digest         string
 	Text           string
-	Waiting        any // For a log, true until the API server responds; for a window, the number of progressing rows.
+	Waiting        any // For a log, true until the API server responds; for a window, how many rows are progressing.
 	Sent           int `json:"told"`
 	Of             int
 	Build          string

@@ -68,7 +68,7 @@ func (c *Tab) Next() *Message {
 	return m
 }
 
-// Until reads up to the next message with the ID and a listed type. ID 0 means no subscription.
+// Until returns the next message with the subscription ID (0 for none) and one of the types. It skips other messages.
 func (c *Tab) Until(id int, types ...string) *Message {
 	c.t.Helper()
 	return c.await(fmt.Sprintf("%s of %d", types, id), func(m *Message) bool {

@@ -252,8 +252,8 @@ func (v *View) applyRowEvent(e *Event) {
 	}
 }
 
-// applyWindowEvent updates v.order, and returns the equivalent event of an unsorted list. If the position is invalid,
-// ok is false.
+// applyWindowEvent applies an event to v.order, and returns it as an event of an unsorted list (without a position). If
+// the position is outside the list, ok is false.
 func (v *View) applyWindowEvent(e Event) (event Event, ok bool) {
 	if e.At < 0 || e.At > len(v.order) || e.At == len(v.order) && e.Op != "insert" {
 		v.fault("%s at %d of %d", e.Op, e.At, len(v.order))
@@ -277,7 +277,7 @@ type identity struct{ UID, ResourceVersion string }
 
 func identityOf(object []byte) identity {
 	var o struct{ Metadata identity }
-	_ = json.Unmarshal(object, &o) // Without an object, the identity is empty.
+	_ = json.Unmarshal(object, &o) // If there is no object, this fails, and the identity stays empty.
 	return o.Metadata
 }
 

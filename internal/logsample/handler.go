@@ -31,7 +31,7 @@ type kind struct {
 
 type count struct {
 	seen    int
-	handler slog.Handler // of the newest record of this kind
+	handler slog.Handler // handler of the newest record; it logs the number of suppressed ones
 	attrs   []slog.Attr
 }
 

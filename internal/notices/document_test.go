@@ -86,7 +86,7 @@ func TestNoticesAreComplete(t *testing.T) {
 		`github.com/inconshreveable/mousetrap \S+: LICENSE`, // This module is linked only on Windows.
 		`k8s.io/client-go \S+: third_party/forked/golang/LICENSE`,
 		`github.com/prometheus/client_golang \S+: NOTICE`,
-		`@dagrejs/graphlib \S+: LICENSE`, // The published file of dagre contains this package.
+		`@dagrejs/graphlib \S+: LICENSE`, // The file that dagre publishes contains this package.
 	} {
 		if !regexp.MustCompile("(?m)^" + part + "$").MatchString(file.texts) {
 			t.Errorf("THIRD_PARTY_NOTICES does not contain %q", part)

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// metafile is the report of the last esbuild run, relative to web/. The build command in web/embed.go sets this path.
+// metafile is the path of the last esbuild report, relative to web/. The build command in web/embed.go sets this path.
 const metafile = "node_modules/.cache/esbuild.json"
 
 const packagesFolder = "node_modules/"
@@ -20,8 +20,8 @@ type packageLock struct {
 	Packages map[string]struct {
 		Version, License string
 		Dev              bool
-		// The direct dependencies of the package: a version range for each name. The web page itself is the package with
-		// the key "" in Packages.
+		// The direct dependencies of the package: a version range for each name. In Packages, the key "" means the web page
+		// itself.
 		Dependencies map[string]string
 	}
 }

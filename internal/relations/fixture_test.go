@@ -120,8 +120,8 @@ type testCluster struct {
 	server  *apitest.Server
 	cluster *watch.Cluster
 	access  *watch.Access
-	// indexed reads relations from the index of references. If it is not nil, the method graph also checks the graph that
-	// is built from this index.
+	// indexed provides relations from the index of references. If it is set, the method graph also builds the graph from
+	// this index, and checks it.
 	indexed *watch.Access
 	index   *watch.Cluster
 	// isLimited means that the viewer has limited permissions.
@@ -229,8 +229,8 @@ func (c *testCluster) stopIndex() {
 	}
 }
 
-// wantIndexed verifies that the graph from the index has all nodes and edges of the wanted graph. For a viewer with
-// limited permissions, it must have no further nodes and edges.
+// wantIndexed verifies that the graph from the index of references has all nodes and edges of want. For a viewer with
+// limited permissions, the graph must have no others.
 func (c *testCluster) wantIndexed(t *testing.T, path string, want *relations.Graph) {
 	t.Helper()
 	if c.release == nil {

@@ -6,7 +6,7 @@ type graphBuilder struct {
 
 	nodes    map[string]int // index in graph.Nodes, by node ID
 	edges    map[Edge]bool
-	groups   map[group]int // the number of nodes for single objects, by group
+	groups   map[group]int // number of nodes that represent one object, for each group
 	withNode []*entry      // entries that have a node or share one
 }
 

@@ -23,8 +23,8 @@ type list struct {
 	status   status.Status
 	entries  []entry // sorted by namespace and name
 	complete bool
-	// neighbors is set if the index contains the kind. It then provides the entries: only objects with a relation to
-	// f.object.
+	// neighbors is set if the index of references contains the kind. The field entries then contains only objects with a
+	// relation to f.object, from the index.
 	neighbors *watch.Neighbors
 }
 
@@ -35,7 +35,7 @@ type entry struct {
 	owners  []objectrefs.Ref
 	via     string               // path of the JSON member that refers to f.object
 	node    *objectrefs.Ref      // Kubernetes Node of a pod that uses f.object
-	selects *objectrefs.Selector // nil without a pod selector
+	selects *objectrefs.Selector // pod selector of the object; nil for none
 	id      string
 }
 
@@ -138,7 +138,7 @@ func (f *finder) readRefs() {
 			if text, err = e.AppendJSON(text[:0]); err != nil {
 				continue // AppendJSON never fails, because this program has compressed the text
 			}
-			// An object whose text lacks the name of f.object cannot refer to f.object, so read only its owners.
+			// If a text lacks the name of f.object, its object cannot refer to f.object, so read only owners from the text.
 			if !mayHaveSelector && !bytes.Contains(text, name) {
 				e.owners = objectrefs.Owners(text)
 				continue

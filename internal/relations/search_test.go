@@ -303,7 +303,7 @@ func TestGraphOfAGuestIsLimitedToTheLink(t *testing.T) {
 				}
 				for _, s := range g.Searched {
 					shared := slices.ContainsFunc(test.parts, func(p watch.Part) bool { return p.Resource == s.Ref })
-					// A ref that contains the version would reveal that the cluster serves the kind.
+					// A ref with a version, such as example.com/v1/widgets, would show that the cluster serves the kind.
 					if !shared && (strings.Contains(s.Ref, "/v1/") || s.State != status.Forbidden ||
 						s.Reason != "Not included in this link.") {
 						t.Errorf("the guest learns about %+v", s)

@@ -185,7 +185,7 @@ func TestStateOfAReferencedObject(t *testing.T) {
 				c.add(test.objects...)
 				if test.setup != nil {
 					test.setup(c.server)
-					// Do not check the graph from the index, because it needs none of the reads that fail in this test.
+					// Check no graph from the index of references: it needs none of the reads that fail in this test.
 					c.indexed = nil
 				}
 				g := c.graph(t, test.objects[0].path)
@@ -240,7 +240,7 @@ func TestObjectsThatCannotBeReadIndividuallyAreUnknown(t *testing.T) {
 	all = append(all, apitest.Kind{Ref: configMaps, Kind: "ConfigMap", Verbs: []string{"list", "watch"}})
 	inCluster(t, all, func(c *testCluster) {
 		t := c.t
-		// Here, single objects cannot be read. The graph from the index does not read any, so do not check it.
+		// Check no graph from the index of references: it needs no reads of single objects, which fail in this test.
 		c.indexed = nil
 		c.add(object{pod, "", `"spec":{"volumes":[{"configMap":{"name":"x"}}]}`}, object{configMaps + "/a/x", "", ""})
 		got := node(t, c.graph(t, pod), "core/configmaps/a/x")
@@ -255,7 +255,7 @@ func TestIndividualReadsAreLimited(t *testing.T) {
 	const maxReads, uses = 60, 63
 	inCluster(t, kinds(), func(c *testCluster) {
 		t := c.t
-		// Do not check the graph from the index, because the index neither searches kinds nor reads single objects.
+		// Check no graph from the index of references: it needs no reads of single objects, which this test counts.
 		c.indexed = nil
 		var volumes []string
 		for n := range uses {
@@ -283,7 +283,7 @@ func TestIndividualReadsAreLimited(t *testing.T) {
 func TestGraphIsCompleteAfterFiveSeconds(t *testing.T) {
 	inCluster(t, kinds(), func(c *testCluster) {
 		t := c.t
-		// Do not check the graph from the index, because the index neither searches kinds nor reads single objects.
+		// Check no graph from the index of references: it needs none of the reads that get no response in this test.
 		c.indexed = nil
 		var volumes []string
 		for n := range 10 {

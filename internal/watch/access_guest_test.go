@@ -185,8 +185,8 @@ func TestSharedLogsMatchParts(t *testing.T) {
 						t.Errorf("log of %s: got %q, error %v", key, text, err)
 					}
 					_ = body.Close()
-					// The expected list has no pod "none", which does not exist: its log can be read only if the link shares all
-					// logs of the namespace.
+					// Ignore the pod "none", which does not exist. A guest can read its log only if the link shares all logs of
+					// the namespace.
 					if pod != "none" {
 						got = append(got, key)
 					}

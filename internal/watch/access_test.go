@@ -13,7 +13,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 )
 
-// A subscription calls the ScanLimiter before each scan of all rows, and releases it before it sends a message.
+// A subscription acquires the ScanLimiter before each scan of all rows, and releases it before it sends a message.
 // Invariant: I44.
 func TestSubscriptionsWaitForScanLimiter(t *testing.T) {
 	for _, test := range []struct {

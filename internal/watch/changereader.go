@@ -30,7 +30,7 @@ type ChangeReader struct {
 // A ChangeBatch is a result of ChangeReader.Next. Objects and changes are shared by all readers: do not modify them.
 type ChangeBatch struct {
 	// IsSnapshot means that Objects contains all objects that match, and Changes is empty. The first batch is usually a
-	// snapshot. A later batch is one if the history no longer contains all changes since the previous batch.
+	// snapshot. A later batch is a snapshot if the history no longer has all changes since the previous batch.
 	IsSnapshot bool
 	Objects    []*Item
 	// Changes are in the order in which they happened. If Memo.CoverageOnly is set, the object itself did not change: its
@@ -98,7 +98,7 @@ func (r *ChangeReader) Next(ctx context.Context) (ChangeBatch, error) {
 		}
 		r.cursor = next
 		if r.needsSnapshot || i.VisibleState(filter).Version != r.version {
-			continue // The next snapshot includes these changes.
+			continue // Do not send these changes: the next snapshot includes them.
 		}
 		batch := ChangeBatch{Status: now.Status, Position: r.position()}
 		for _, c := range changes {

@@ -81,7 +81,7 @@ func (s *sink) process(ref string, batch watch.ChangeBatch) error {
 		case c.Op != journal.Delete:
 			known[c.Key] = c.New.ResourceVersion()
 		case c.Memo.CoverageOnly:
-			continue // Not a deletion: the namespace is not watched any more.
+			continue // The object was not deleted: its namespace is not watched any more.
 		default:
 			delete(known, c.Key)
 		}

@@ -112,7 +112,7 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 	}
 	discoveryConfig := rest.CopyConfig(config)
 	discoveryConfig.Timeout = timeout
-	discoveryConfig.QPS, discoveryConfig.Burst = 50, 300 // The limits of kubectl.
+	discoveryConfig.QPS, discoveryConfig.Burst = 50, 300 // kubectl has the same limits.
 	discoverer, err := discovery.NewDiscoveryClientForConfig(discoveryConfig)
 	if err != nil {
 		return nil, fmt.Errorf("set up the connection to the API server: %w", err)

@@ -23,7 +23,7 @@ import (
 
 func memory() (inUse, allocated int64) {
 	runtime.GC()
-	runtime.GC() // The second run frees objects with finalizers, and sync.Pool contents.
+	runtime.GC() // A second run is needed to free objects with finalizers, and sync.Pool contents.
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc), int64(m.TotalAlloc) //nolint:gosec // The values are far below 2^63.
@@ -154,8 +154,8 @@ func TestSelectorsAreSmall(t *testing.T) {
 		var perReader []int64
 		const readers = 40
 		none, some := query.Query{Namespaces: []string{"b"}}, query.Query{Labels: "app=none"}
-		// If memory is freed during a measurement, the result is too low. Therefore, measure "none" twice, and use the
-		// higher result.
+		// Memory that is freed during a measurement makes the result too low. Therefore, measure the query none before and
+		// after the query some, and use the higher result.
 		for _, q := range []query.Query{none, some, none} {
 			before, _ := memory()
 			for range readers {

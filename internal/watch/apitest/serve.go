@@ -63,7 +63,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, k *kind, namespace
 		meta = fmt.Sprintf(
 			`{"resourceVersion":"%d","continue":"%d","remainingItemCount":%d}`, s.version, to, len(objects)-to,
 		)
-		if r.URL.Query().Get("fieldSelector") != "" { // API servers omit remainingItemCount from such a list.
+		if r.URL.Query().Get("fieldSelector") != "" { // Like API servers, send no remainingItemCount then.
 			meta = fmt.Sprintf(`{"resourceVersion":"%d","continue":"%d"}`, s.version, to)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 const (
 	resourceRulesMaxAge = 2 * time.Second
 	maxResourceRules    = 200
-	// rulesRetryDelay is the time after a refused or incomplete SelfSubjectRulesReview in which no further one is sent.
+	// rulesRetryDelay is the time without new SelfSubjectRulesReviews after one was refused or incomplete.
 	rulesRetryDelay = 10 * time.Minute
 )
 

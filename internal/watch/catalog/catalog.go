@@ -181,7 +181,7 @@ func (c *Catalog) refresh(ctx context.Context) error {
 	startedAt := time.Now()
 	c.mu.Lock()
 	c.startedAt = startedAt
-	needsVersion := c.version == "" || c.err != nil // After an error, read it again: an upgrade is possible.
+	needsVersion := c.version == "" || c.err != nil // An error can mean that the API server was upgraded.
 	c.mu.Unlock()
 	groups, lists, err := c.client.ServerGroupsAndResourcesWithContext(ctx)
 	failed, isPartial := discovery.GroupDiscoveryFailedErrorGroups(err)
@@ -309,7 +309,7 @@ func (c *Catalog) awaitRefresh(ctx context.Context, wait time.Duration) error {
 	case <-attempted:
 		return nil
 	case <-time.After(wait):
-		return nil // The API server is slow, so the caller uses the present list.
+		return nil // The API server is slow, so let the caller use the present list.
 	case <-ctx.Done():
 		return ctx.Err()
 	}

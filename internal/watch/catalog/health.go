@@ -12,11 +12,10 @@ import (
 // maximum duration of the request for the API server's version.
 const silenceLimit = 5 * time.Second
 
-// Health describes how the API server responded to discovery. Only the version needs a request in addition to
-// discovery.
+// Health describes how the API server responded to discovery. Only the field Version needs an additional request.
 type Health struct {
-	Version string        // Such as "v1.34.1". Empty if unknown.
-	Latency time.Duration // Of the newest successful discovery. 0 if there was none.
+	Version string        // Version of the API server, such as "v1.34.1"; empty if unknown.
+	Latency time.Duration // Duration of the newest successful discovery; 0 if there was none.
 	Reason  string        // Why the API server does not respond. Empty if it responds.
 }
 

@@ -17,7 +17,7 @@ import (
 //nolint:gochecknoglobals // Constant.
 var apiServiceKind = graph.Kind{Group: "apiregistration.k8s.io", Kind: "APIService"}
 
-// apiService explains an APIService by the Service that serves the API.
+// apiService explains why an APIService is not available, by the state of the Service that serves the API.
 func apiService(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Severity <= verdict.OK {
 		return nil
@@ -39,7 +39,7 @@ func apiService(s *subject.Subject) *verdict.Verdict {
 	return v
 }
 
-// autoscaler explains an autoscaler by its target, by an object of its metrics, or by the API for its metrics.
+// autoscaler explains the problem of an autoscaler by its target, an object of its metrics, or the API for its metrics.
 func autoscaler(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Severity <= verdict.OK {
 		return nil

@@ -19,7 +19,7 @@ func binding(s *subject.Subject) *verdict.Verdict {
 	return withoutTarget(s, "roleRef", "Grants nothing: ")
 }
 
-// withoutTarget reports an object that has no effect, because the object to which a member refers does not exist.
+// withoutTarget reports an object that has no effect, because the object to which the given member refers is missing.
 func withoutTarget(s *subject.Subject, member, effect string) *verdict.Verdict {
 	target := s.FirstMissing(subject.In(member))
 	if target == nil {
@@ -52,7 +52,7 @@ func policyBinding(s *subject.Subject) *verdict.Verdict {
 	if !ok {
 		group = ""
 	}
-	// Named omits a namespaced kind if paramRef has no namespace: each request then uses parameters in its own namespace.
+	// Without a namespace in paramRef, Named omits a namespaced kind: each request uses parameters in its own namespace.
 	for _, n := range s.Named(s.ID, &neighbor.Mention{
 		Kind: paramKind.Kind, Group: group, Namespace: ref.Namespace, Name: ref.Name,
 	}) {
@@ -66,7 +66,7 @@ func policyBinding(s *subject.Subject) *verdict.Verdict {
 	return nil
 }
 
-// effectOf returns the effect of a policy whose configuration has an error. The failure policy is Fail by default.
+// effectOf returns what an error in a policy's configuration causes. The default failure policy is Fail.
 func effectOf(policy *neighbor.Neighbor) (severity verdict.Severity, effect string) {
 	failure := neighbor.Decode[admission.ValidatingAdmissionPolicy](policy.Object).Spec.FailurePolicy
 	if failure != nil && *failure == admission.Ignore {
@@ -94,8 +94,8 @@ func policy(s *subject.Subject) *verdict.Verdict {
 		severity, effect = effectOf(&s.Neighbor)
 	}
 	sentence := fmt.Sprintf("the cluster does not serve %s, the kind of its parameters (%s)", kind.Kind, kind.APIVersion)
-	// A viewer needs no permission for the bindings: the sentence reveals only whether one exists, and so does the
-	// severity, which each viewer sees.
+	// A viewer needs no permission for bindings: the sentence reveals only whether one exists, which each viewer already
+	// sees from the severity.
 	return subject.ExplainAlone(s, severity, "ParamKindNotFound", effect+sentence)
 }
 

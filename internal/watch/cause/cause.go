@@ -14,7 +14,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// Of returns the verdict that an object inherits from its neighbors, or nil if it inherits none.
+// Of returns the verdict that an object inherits from its neighbors (related objects), or nil if it inherits none.
 func Of(c neighbor.Cluster, n neighbor.Neighbor) *verdict.Verdict {
 	if n.Object == nil {
 		return nil
@@ -91,7 +91,7 @@ func ruleFor(s *subject.Subject) rule {
 	return func(*subject.Subject) *verdict.Verdict { return nil }
 }
 
-// service explains why nothing answers a Service, or why it has no address.
+// service explains why requests to a Service get no response, or why the Service has no address.
 func service(s *subject.Subject) *verdict.Verdict {
 	if v := traffic.Service(s); v != nil {
 		return v
@@ -106,14 +106,14 @@ const (
 	flowControlGroup = "flowcontrol.apiserver.k8s.io"
 )
 
-// lastWarning explains an object that waits for too long by its newest warning, if its own sentence names no error.
+// lastWarning explains an object that waits for too long by its newest warning, if its own verdict names no error.
 func lastWarning(s *subject.Subject) *verdict.Verdict {
 	switch s.ID.Kind {
 	case graph.Kind{Kind: "Pod"}, graph.Kind{Kind: "Node"}, graph.Kind{Kind: "Event"},
 		graph.Kind{Group: "events.k8s.io", Kind: "Event"}:
-		return nil // The own sentences of these kinds are already specific.
+		return nil // The own verdicts on objects of these kinds are already specific.
 	}
-	isCount := s.ID.Group == "apps" || s.ID.Group == "batch" // Their own sentences only count pods.
+	isCount := s.ID.Group == "apps" || s.ID.Group == "batch" // In these groups, an object's own verdict only counts pods.
 	isVague := s.Own.Severity == verdict.Degraded || isCount && s.Own.Severity == verdict.Failed
 	if !isVague || symptom.NamesError(s.Own.Sentence) {
 		return nil

@@ -103,7 +103,7 @@ func (*cluster) Now() time.Time { return now }
 
 func (c *cluster) RevisitAt(at time.Time) { c.revisits = append(c.revisits, at) }
 
-// Named knows the kinds of the objects in the fixture, and some kinds without objects.
+// Named resolves mentions of the kinds of the fixture's objects, and of some kinds without objects.
 func (c *cluster) Named(by graph.ID, m *neighbor.Mention) (found []neighbor.Neighbor) {
 	kinds := []graph.Kind{
 		{Kind: "ConfigMap"},
@@ -209,7 +209,7 @@ func describe(v verdict.Verdict) string {
 	return text
 }
 
-// Each fixture starts with the expected verdicts of some objects, by "Kind/name". The objects follow.
+// Each fixture file lists the expected verdicts of some objects, by "Kind/name", and then the objects themselves.
 func TestFixtures(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.yaml")
 	if err != nil || len(files) < 20 {
@@ -268,8 +268,8 @@ func (c *cluster) checkSources(t *testing.T, id graph.ID, v *verdict.Verdict) {
 	}
 }
 
-// A permission is reviewed for each resource of Kubernetes that a rule uses as a source. Restricted viewers would
-// otherwise never get the sentences about these resources.
+// If a built-in resource is the source of a sentence, permit.CauseResources must contain it. Otherwise, no permission
+// for it would be reviewed, and restricted viewers would never get the sentence.
 func TestSourcesAreReviewed(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.yaml")
 	if err != nil {
@@ -295,8 +295,8 @@ func TestSourcesAreReviewed(t *testing.T) {
 	}
 }
 
-// A viewer needs no permission for other objects to read a sentence that is based only on the object itself. An heir of
-// the verdict names the object, so a viewer of the heir needs the permission to read the object.
+// A sentence that is based only on the object itself needs no permission for other objects. If another object inherits
+// the verdict, its verdict names the first object, so its viewers need a permission for the first object.
 func TestOwnContentIsItsOnlySource(t *testing.T) {
 	for file, test := range map[string]struct {
 		kind            graph.Kind
@@ -352,7 +352,7 @@ func TestRevisits(t *testing.T) {
 	}
 }
 
-// withoutClasses is a cluster whose storage classes may not be read.
+// withoutClasses is a cluster in which the program may not read storage classes.
 type withoutClasses struct{ *cluster }
 
 func (c withoutClasses) Find(id graph.ID) neighbor.Neighbor {

@@ -12,7 +12,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// custom explains a custom resource by a missing object, by what it uses, or by what it owns.
+// custom explains the problem of a custom resource by a missing object, or by an object that it uses or owns.
 func custom(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Reason == subject.Terminating {
 		if v := waitsFor(s, s.OwnedObjects()); v != nil {
@@ -70,7 +70,7 @@ func virtualService(s *subject.Subject) *verdict.Verdict {
 	return traffic.Subset(s)
 }
 
-// explained explains a custom resource by its own message or by its events.
+// explained explains the problem of a custom resource by its own message or by its events.
 func explained(s *subject.Subject) *verdict.Verdict {
 	for _, rule := range []rule{mention.Object, mention.ReferenceProblem, mention.Selecting} {
 		if v := rule(s); v != nil {

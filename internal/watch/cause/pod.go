@@ -14,7 +14,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// pod explains a pod by its node, by what it needs, or by its owner.
+// pod explains the problem of a pod by its node, by an object that it needs, or by its owner.
 func pod(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Severity <= verdict.OK {
 		return nil
@@ -55,7 +55,7 @@ func pod(s *subject.Subject) *verdict.Verdict {
 	return mountFailure(s, &p)
 }
 
-// failedNode explains a pod by its node.
+// failedNode explains the problem of a pod by the problem of its node.
 func failedNode(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	if p.Spec.NodeName == "" {
 		return nil

@@ -82,8 +82,8 @@ func isUnready(p *corev1.Pod, name string) bool {
 // kill.
 const killTime = time.Minute
 
-// endedBy reports whether the last end of a container was the result of a kill at the time killed. If the container
-// ended much later, the kubelet had restarted it after the kill, and it has crashed since.
+// endedBy reports whether the kubelet's kill at the given time caused the last end of a container. If the container
+// ended much later, the kubelet had already restarted it, and it has crashed since.
 func endedBy(p *corev1.Pod, name string, killed time.Time) bool {
 	grace := killTime
 	if seconds := p.Spec.TerminationGracePeriodSeconds; seconds != nil {

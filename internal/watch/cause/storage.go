@@ -59,7 +59,7 @@ func claim(s *subject.Subject) *verdict.Verdict {
 	return overdueClaim(s, whyUnbound(s, &o))
 }
 
-// unfilled explains a claim by the object from which its volume gets data, such as a VolumeSnapshot.
+// unfilled explains why a claim is not bound: it waits for data from another object, such as a VolumeSnapshot.
 func unfilled(s *subject.Subject) *verdict.Verdict {
 	isSource := subject.In("spec.dataSource")
 	if source := s.FirstMissing(isSource); source != nil && source.Resource != "" {
@@ -89,7 +89,7 @@ func hasDefaultClass(s *subject.Subject) bool {
 	kind := graph.Kind{Group: "storage.k8s.io", Kind: "StorageClass"}
 	classes := s.Find(graph.NewID(kind, "", ""))
 	if classes.Presence != neighbor.Missing {
-		return true // The classes are not known completely.
+		return true // Not all classes are known. One can be the default.
 	}
 	s.AddSource(classes.Resource, "")
 	return slices.ContainsFunc(s.All(kind, "", neighbor.Limit), func(n neighbor.Neighbor) bool {
@@ -107,8 +107,8 @@ func provisioningFailure(s *subject.Subject, reasons ...string) *verdict.Verdict
 	return s.Explain(verdict.Failed, "ProvisioningFailed", message, nil)
 }
 
-// overdueClaim is the verdict on a claim that should be bound by now, if the reason is unknown. The claim's own verdict
-// is not always a problem, because a storage class can delay the volume until a pod uses the claim.
+// overdueClaim returns the verdict on a claim that should be bound by now, if the reason is unknown. The claim's own
+// verdict is not always a problem, because a storage class can delay the volume until a pod uses the claim.
 func overdueClaim(s *subject.Subject, likely string) *verdict.Verdict {
 	if s.Own.Reason != "NotBound" || s.Own.Severity.IsProblem() && likely == likelyUnbound {
 		return nil
@@ -164,7 +164,7 @@ func unselectedNode(
 		pod.String()+" was created with spec.nodeName, and bypasses the scheduler", nil)
 }
 
-// waitingClaim is the verdict on a claim whose storage class delays the volume until a pod uses the claim.
+// waitingClaim returns the verdict on a claim whose storage class delays the volume until a pod uses the claim.
 func waitingClaim(
 	s *subject.Subject, o *corev1.PersistentVolumeClaim, class *neighbor.Neighbor,
 ) *verdict.Verdict {

@@ -72,7 +72,7 @@ func rulesText(rules []admission.RuleWithOperations) string {
 	return strings.Join(operations, ", ") + " requests for " + strings.Join(resources, ", ")
 }
 
-// groupsText names the API groups of a rule, unless it applies to all groups.
+// groupsText returns the API groups of a rule as text, or "" if the rule applies to all groups.
 func groupsText(groups []string) string {
 	if len(groups) == 0 || slices.Contains(groups, "*") {
 		return ""

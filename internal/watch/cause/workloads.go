@@ -14,7 +14,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// workload explains a controller of pods by its pods, or by what prevents it from creating pods.
+// workload explains the problem of a controller of pods by its pods, or by what prevents it from creating pods.
 func workload(s *subject.Subject) *verdict.Verdict {
 	active := slices.DeleteFunc(s.OwnedObjects(), func(n neighbor.Neighbor) bool {
 		return n.ID.Kind == graph.Kind{Kind: "Pod"} && isEnded(&n)
@@ -42,7 +42,7 @@ func isMostlyDown(o neighbor.Object) bool {
 			NumberReady            int64 `json:"numberReady"`
 		} `json:"status"`
 	}](o)
-	desired := cmp.Or(r.Status.DesiredNumberScheduled, 1) // 1 is the default of spec.replicas.
+	desired := cmp.Or(r.Status.DesiredNumberScheduled, 1) // DaemonSet; for others 1, the default of spec.replicas.
 	if r.Spec.Replicas != nil {
 		desired = *r.Spec.Replicas
 	}
@@ -57,7 +57,7 @@ func isEnded(n *neighbor.Neighbor) bool {
 	return neighbor.Decode[corev1.Pod](n.Object).Status.Phase == corev1.PodFailed
 }
 
-// job explains a Job by its failed pods, or by the queue that keeps it suspended.
+// job explains the problem of a Job by its failed pods, or by the queue that keeps it suspended.
 func job(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Severity <= verdict.OK {
 		return placement.QueuedJob(s)
@@ -77,7 +77,7 @@ func job(s *subject.Subject) *verdict.Verdict {
 	return s.Inherit(worst, verdict.Degraded, "")
 }
 
-// cronJob explains a CronJob by its newest Job.
+// cronJob explains the problem of a CronJob by its newest Job.
 func cronJob(s *subject.Subject) *verdict.Verdict {
 	jobs := s.OwnedObjects()
 	if len(jobs) == 0 {
@@ -87,7 +87,7 @@ func cronJob(s *subject.Subject) *verdict.Verdict {
 		return cmp.Or(a.Object.Created().Compare(b.Object.Created()), cmp.Compare(a.ID.Key, b.ID.Key))
 	})
 	if !s.HasProblem(&newest) {
-		if s.Own.Severity.IsProblem() && isComplete(&newest) { // A person possibly started this Job after a failed run.
+		if s.Own.Severity.IsProblem() && isComplete(&newest) { // A newer Job succeeded, for example a manual one.
 			return replacedBy(&newest, subject.Superseded, "succeeded after the last scheduled run")
 		}
 		return mention.CreationFailure(s)

@@ -27,7 +27,7 @@ const (
 var seed = maphash.MakeSeed() //nolint:gochecknoglobals // The hashes of all Encoders are compared.
 
 // Encoder makes the Objects of one resource. It builds new compression dictionaries from the first objects of each
-// list. Lists and watches must use it one after the other.
+// list. A list and a watch must not use an Encoder at the same time.
 type Encoder struct {
 	codec        *codec
 	managers     *codec    // Codec of managedFields.

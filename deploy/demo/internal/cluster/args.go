@@ -46,7 +46,7 @@ func (p plan) apiServerArgs() []string {
 		"--secure-port=" + strconv.Itoa(p.ports.APIServer),
 		"--tls-cert-file=" + p.pki.Cert("server"),
 		"--tls-private-key-file=" + p.pki.Key("server"),
-		// The API server rejects a loopback address here. Only containers would use this address, and no container runs.
+		// The API server rejects a loopback address for this flag. Only containers would use the address, and none runs.
 		"--advertise-address=10.10.0.10",
 		"--service-cluster-ip-range=10.96.0.0/16",
 		"--client-ca-file=" + p.pki.Cert("ca"),
@@ -63,7 +63,7 @@ func (p plan) apiServerArgs() []string {
 		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
 		"--proxy-client-cert-file=" + p.pki.Cert("front-proxy-client"),
 		"--proxy-client-key-file=" + p.pki.Key("front-proxy-client"),
-		// The ExternalDNS name of each node is localhost; the internal addresses are fictional.
+		// Connect to kubelets by the ExternalDNS name of the node, which is localhost: internal addresses are fictional.
 		"--kubelet-preferred-address-types=ExternalDNS",
 		"--kubelet-certificate-authority=" + p.pki.Cert("ca"),
 		"--kubelet-client-certificate=" + p.pki.Cert("kubelet-client"),
@@ -120,8 +120,8 @@ func (p plan) kubeletArgs() []string {
 		"--kubeconfig=" + p.dir.config(identity.Kubelets),
 		"--config=" + p.dir.stages(),
 		"--manage-all-nodes=true",
-		// Let kwok ignore the nodes with this label, because tests simulate their kubelets. The leases of these nodes,
-		// which have another holder, are not enough: kwok checks leases only if it starts its stages for nodes before those
+		// Let kwok ignore the nodes with this label, because tests simulate their kubelets. The leases of these nodes name
+		// another holder, but that is not enough: kwok checks leases only if it starts its stages for nodes before those
 		// for pods.
 		"--disregard-status-with-label-selector=demo.glasshouse/kubelet=other",
 		"--node-ip=" + loopback,

@@ -11,15 +11,15 @@ import (
 // Options describes the cluster to start.
 type Options struct {
 	DataDir          string
-	Nodes            int // 0: enough for the pods, at least 12
+	Nodes            int // number of nodes; 0: enough for the pods, at least 12
 	Pods             int
 	ChangesPerMinute int
 	Seed             bool
 	ControlPlaneOnly bool          // only etcd and the API server, with pods that are already Running
-	APIServerPort    int           // 0: the port of the last run, or 6443
-	Compaction       time.Duration // 0: never
+	APIServerPort    int           // preferred port; 0: the port of the last run, or 6443
+	Compaction       time.Duration // interval of compactions in etcd; 0: never
 	Audit            bool
-	Command          []string // empty: wait until ctx ends
+	Command          []string // command of the user; if empty, wait until ctx ends
 
 	Stdin          *os.File
 	Stdout, Stderr io.Writer
@@ -34,7 +34,7 @@ func (e ExitError) Error() string { return "exit code " + strconv.Itoa(e.Code) }
 
 const (
 	minNodes    = 12
-	podsPerNode = 150 // average; the maximum is 250
+	podsPerNode = 150 // average number of pods per node; the maximum is 250
 )
 
 func (o Options) nodes() int {

@@ -73,7 +73,7 @@ func freePorts(preferred ports) (_ ports, err error) {
 		if err != nil {
 			return ports{}, fmt.Errorf("find a free port: %w", err)
 		}
-		// Listen until all ports are chosen, so that none is chosen twice.
+		// Keep listening until all ports are chosen, so that none is chosen twice.
 		listeners = append(listeners, l)
 		addr, ok := l.Addr().(*net.TCPAddr)
 		if !ok {

@@ -137,8 +137,8 @@ func (p plan) start(
 	return nil
 }
 
-// client returns the configuration of a client. It raises the default rate limits of client-go, which are low because
-// they assume many clients.
+// client returns the configuration of a client. It raises the default rate limits of client-go: they are low, because
+// they are meant for clusters with many clients.
 func (p plan) client() (*rest.Config, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", p.dir.kubeconfig())
 	if err != nil {
@@ -150,7 +150,7 @@ func (p plan) client() (*rest.Config, error) {
 	return config, nil
 }
 
-// protobuf selects the cheapest encoding, which custom resources do not support.
+// protobuf returns config with Protobuf, the cheapest encoding for the API server. Custom resources do not support it.
 func protobuf(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.ContentType, config.AcceptContentTypes = "application/vnd.kubernetes.protobuf",

@@ -54,7 +54,7 @@ func rollOut(ctx context.Context, w clients) (string, error) {
 	return fmt.Sprintf("%s/%s rolls out %s", t.namespace, t.name, image), nil
 }
 
-// nextVersion increments the last digit of an image's tag, from 9 to 0, so that versions repeat.
+// nextVersion increments the last digit of an image's tag (9 becomes 0), so that the versions repeat.
 func nextVersion(image string) string {
 	const modulus = 10
 	return regexp.MustCompile(`\d$`).ReplaceAllStringFunc(image, func(digit string) string {

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/kwok/pkg/log"
 )
 
-// kubelets runs kwok without a version. With a version, cobra would panic on component-base's flag --version.
+// kubelets runs kwok. It clears the command's version, for which cobra would add a second flag --version, and panic.
 func kubelets() int {
 	ctx, stop := signal.NotifyContext(
 		context.Background(), //nolint:forbidigo // This is the main function of a process.

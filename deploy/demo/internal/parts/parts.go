@@ -35,7 +35,7 @@ func Lookup(name string) func() int {
 	}
 }
 
-// ParentFD is the file descriptor of a pipe to which only the parent process can write.
+// ParentFD is the file descriptor of a pipe to which only the parent process writes, so it closes when the parent ends.
 const ParentFD = 3
 
 // DieWithParent exits this process one second after its parent ends, even if the parent was killed.
@@ -47,7 +47,7 @@ func DieWithParent() {
 	}
 	go func() {
 		_, _ = io.Copy(io.Discard, pipe)
-		// The parent sends SIGTERM before it closes the pipe. Leave time to handle SIGTERM.
+		// Exit after 1 s: the parent sends SIGTERM before it closes the pipe, and the handler of SIGTERM needs some time.
 		time.AfterFunc(time.Second, func() { os.Exit(1) })
 	}()
 }

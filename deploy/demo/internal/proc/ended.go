@@ -18,7 +18,7 @@ func (e *EndedError) Error() string {
 	return fmt.Sprintf("%s ended unexpectedly (%s); the end of %s:\n%s", e.Name, e.State, e.Log, e.Tail)
 }
 
-// Tail returns the last n lines of a file, each cut to 300 bytes, or the text of an error.
+// Tail returns the last n lines of a file, each cut to 300 bytes, or the error text if it cannot read the file.
 func Tail(path string, n int) string {
 	const maxBytes, maxLineLength = 64 << 10, 300
 	data, err := os.ReadFile(path)

@@ -18,8 +18,8 @@ type member struct {
 	done <-chan struct{}
 }
 
-// NewGroup returns an empty group, and a context that ends when a process fails. Stop kills each process after
-// gracePeriod.
+// NewGroup returns an empty group, and a context that ends when a process fails. Stop kills a process that is still
+// running gracePeriod after SIGTERM.
 func NewGroup(ctx context.Context, gracePeriod time.Duration) (*Group, context.Context) {
 	ctx, fail := context.WithCancelCause(ctx)
 	return &Group{gracePeriod: gracePeriod, fail: fail}, ctx

@@ -13,7 +13,7 @@ import (
 
 // Options controls how Apply creates the workload.
 type Options struct {
-	SuspendCronJobs bool // so that they start no Jobs
+	SuspendCronJobs bool // create CronJobs suspended, so that they start no Jobs
 }
 
 // Applied is the result of Apply.
@@ -75,7 +75,7 @@ func Apply(ctx context.Context, config *rest.Config, opts Options) (Applied, err
 	return applied, recordApplied(ctx, typed, hash)
 }
 
-// remove deletes the items with the field Delete. These pods have finalizers, so they stay in the status Terminating.
+// remove deletes the pods whose Item has the field Delete. Finalizers keep these pods in the status Terminating.
 func remove(ctx context.Context, client kubernetes.Interface, items []Item) error {
 	for _, item := range items {
 		if !item.Delete {
@@ -90,8 +90,8 @@ func remove(ctx context.Context, client kubernetes.Interface, items []Item) erro
 
 const phases = 3
 
-// phaseOf returns the order of creation: namespaces and definitions, then objects that workloads refer to, then
-// others.
+// phaseOf returns the phase in which an object is created: 0 for namespaces and definitions, 1 for objects to which
+// workloads refer, 2 for others.
 func phaseOf(item Item) int {
 	switch item.Object.GetKind() {
 	case "Namespace", "CustomResourceDefinition", "PriorityClass", "StorageClass", "PersistentVolume":

@@ -13,7 +13,7 @@ import (
 // Count contains numbers of pods.
 type Count struct {
 	Total   int
-	Stable  int // final state, healthy or not
+	Stable  int // pods in their final state, healthy or not
 	Running int
 }
 
@@ -84,8 +84,8 @@ func isChanging(pod *corev1.Pod) bool {
 		return false
 	}
 	if pod.Status.Phase == corev1.PodRunning {
-		// A running pod of a Job still changes if it completes within 15 seconds. Only pods of Jobs have RestartPolicy
-		// Never.
+		// A running pod of a Job is still changing if it will complete within 15 s. RestartPolicy Never identifies the pods
+		// of Jobs.
 		duration, err := time.ParseDuration(pod.Annotations["demo.glasshouse/runs-for"])
 		return err == nil && duration < 15*time.Second && pod.Spec.RestartPolicy == corev1.RestartPolicyNever
 	}
@@ -93,7 +93,7 @@ func isChanging(pod *corev1.Pod) bool {
 		return false
 	}
 	if pod.Spec.NodeName == "" {
-		return len(pod.Status.Conditions) == 0 // the scheduler has not processed the pod yet
+		return len(pod.Status.Conditions) == 0 // true until the scheduler has processed the pod
 	}
 	return pod.Status.PodIP == "" || isStarting(pod)
 }
@@ -101,7 +101,7 @@ func isChanging(pod *corev1.Pod) bool {
 func isStarting(pod *corev1.Pod) bool {
 	for i := range pod.Status.InitContainerStatuses {
 		if pod.Status.InitContainerStatuses[i].State.Running != nil {
-			return false // in the demo, a running init container never ends
+			return false // a running init container never ends in the demo, so it is the final state
 		}
 	}
 	for i := range pod.Status.ContainerStatuses {

@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// NodeLabel contains the purpose of a node: general, data, gpu, cordoned or not-ready.
+// NodeLabel is the label with the purpose of a node: general, data, gpu, cordoned or not-ready.
 const NodeLabel = "demo.glasshouse/node"
 
 // Nodes creates missing nodes up to n, and sets the port of the simulated kubelets on all nodes.

@@ -25,8 +25,8 @@ const clientSide = "kubectl-client-side-apply"
 // Item is one object of the workload, with its directives (YAML comments).
 type Item struct {
 	Object        *unstructured.Unstructured
-	Manager       string // From "# by: NAME", above the object or at the start of its file.
-	StatusManager string // From "# status-by: NAME".
+	Manager       string // Field manager, from "# by: NAME" above the object or at the start of its file.
+	StatusManager string // Field manager of the status, from "# status-by: NAME".
 	Delete        bool   // From "# then: delete". Finalizers keep the deleted pod in status Terminating.
 }
 

@@ -3,7 +3,7 @@
 {{- end }}
 
 {{/* The release name and the chart name, or only the release name if it contains the chart name. The result has at
-most 50 characters, because objects append a suffix to it, and Kubernetes limits their names to 63 characters. */}}
+most 50 characters: some objects add a suffix to it, and Kubernetes limits the names of objects to 63 characters. */}}
 {{- define "glasshouse.fullname" -}}
 {{- $name := include "glasshouse.name" . -}}
 {{- $full := ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) -}}
@@ -22,7 +22,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end }}
 
-{{/* The metadata of a namespaced object, without its name. */}}
+{{/* The namespace and the labels in the metadata of a namespaced object; the name is not included. */}}
 {{- define "glasshouse.in" -}}
 namespace: {{ .Release.Namespace }}
 labels:

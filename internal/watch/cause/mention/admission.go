@@ -101,13 +101,13 @@ func DeletionFailure(s *subject.Subject, message string) *verdict.Verdict {
 // conversionPattern matches the API group and the kind of an object that a conversion webhook cannot convert.
 var conversionPattern = regexp.MustCompile(`conversion webhook for ([a-z0-9.-]+)/[a-z0-9]+, Kind=([A-Za-z]+) failed`)
 
-// conversionFailure explains a failure by the CustomResourceDefinition whose conversion webhook does not answer.
+// conversionFailure explains a failed request by a CustomResourceDefinition whose conversion webhook does not answer.
 func conversionFailure(s *subject.Subject, message string) *verdict.Verdict {
 	found := conversionPattern.FindStringSubmatch(message)
 	if found == nil {
 		return nil
 	}
-	namespace := cmp.Or(s.ID.Namespace(), s.ID.Name()) // The subject can be a namespace that is being deleted.
+	namespace := cmp.Or(s.ID.Namespace(), s.ID.Name()) // The subject itself can be the namespace.
 	for _, n := range s.Named(s.ID, &neighbor.Mention{
 		Kind: found[2], Group: found[1], Namespace: namespace, Name: "-",
 	}) {

@@ -20,8 +20,8 @@ const (
 	quote    = "[\"'`]?"
 )
 
-// hostPattern matches a message about a host name that DNS does not resolve. The name is in one of the groups. The
-// messages are from nginx, Go, Node.js, PHP, Java, curl, BusyBox, PostgreSQL, MySQL, Python and the C library.
+// hostPattern matches a message about a host name that DNS does not resolve. One of its capture groups has the name.
+// The messages are from nginx, Go, Node.js, PHP, Java, curl, BusyBox, PostgreSQL, MySQL, Python and the C library.
 var hostPattern = regexp.MustCompile(`\bhost not found in (?:upstream )?` + quote + hostName +
 	`|\blookup ` + hostName + `(?: on [0-9a-f.:\[\]]+)?: no such host` +
 	`|\bgetaddrinfo (?:ENOTFOUND|EAI_AGAIN|for) ` + hostName +
@@ -31,8 +31,8 @@ var hostPattern = regexp.MustCompile(`\bhost not found in (?:upstream )?` + quot
 	`|\b` + hostName + `(?::\d+|["'])[:.] (?:Name or service not known|Name does not resolve)` +
 	`|\b(?:Name or service not known|Name does not resolve) \(` + hostName + `:\d`)
 
-// crashCause returns the object because of which a container of a pod ended, according to its message: a Service that
-// does not exist, or the ConfigMap or Secret that contains a wrong file. Otherwise, it returns nil.
+// crashCause returns the object because of which a container of a pod ended, according to the container's message: a
+// Service that does not exist, or the ConfigMap or Secret that contains a wrong file. Otherwise, it returns nil.
 func crashCause(s *subject.Subject) *verdict.Cause {
 	p := neighbor.Decode[corev1.Pod](s.Object)
 	if !slices.ContainsFunc(slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses), hasEnded) {
@@ -53,7 +53,7 @@ func missingService(s *subject.Subject, p *corev1.Pod, host string) *verdict.Cau
 	dns := p.Spec.DNSPolicy
 	if dns == corev1.DNSDefault || dns == corev1.DNSNone ||
 		p.Spec.HostNetwork && dns != corev1.DNSClusterFirstWithHostNet {
-		return nil // The pod does not use the DNS server of the cluster.
+		return nil // The pod does not use the cluster's DNS server, so the host name means no Service.
 	}
 	namespace, name := serviceOf(s, host)
 	if name == "" {
@@ -118,7 +118,7 @@ func wrongFile(s *subject.Subject, p *corev1.Pod) *verdict.Cause {
 			isWrong = scriptError
 		}
 		if v.Projected != nil && len(v.Projected.Sources) > 1 || !isWrong.MatchString(text) {
-			return nil // The volume has several sources, and the file can be from any, or the error is not about the file.
+			return nil // The error is not about the file, or any of the volume's sources can contain the file.
 		}
 		for _, kind := range []string{"ConfigMap", "Secret"} {
 			for _, id := range contents(v, s.ID.Namespace(), kind) {
@@ -143,7 +143,7 @@ func isOptional(v *corev1.Volume) bool {
 		v.Secret != nil && ptr.Deref(v.Secret.Optional, false)
 }
 
-// volumeAt returns the volume with a file of a container, or nil. The text starts with the name of the container.
+// volumeAt returns the volume with a file of the container that the text names, as in "container web: ...", or nil.
 func volumeAt(p *corev1.Pod, file, text string) *corev1.Volume {
 	longest, volume := "", ""
 	for _, c := range slices.Concat(p.Spec.InitContainers, p.Spec.Containers) {

@@ -72,7 +72,7 @@ func failureMessage(s *subject.Subject) string {
 	return ""
 }
 
-// missingForCreation explains a failure by a missing object that the API server names.
+// missingForCreation explains a failed creation by a missing object that the message of the API server names.
 func missingForCreation(s *subject.Subject, message string) *verdict.Verdict {
 	namespace := s.ID.Namespace()
 	for _, id := range []graph.ID{
@@ -90,7 +90,7 @@ func missingForCreation(s *subject.Subject, message string) *verdict.Verdict {
 	return nil
 }
 
-// deletedNamespace explains a failure by the namespace, which is being deleted and accepts no new objects.
+// deletedNamespace explains a failed creation by the namespace, which is being deleted and accepts no new objects.
 func deletedNamespace(s *subject.Subject, message string) *verdict.Verdict {
 	name := firstGroup(terminatedPattern, message)
 	if name == "" {

@@ -77,7 +77,7 @@ func Object(s *subject.Subject) *verdict.Verdict {
 	return nil
 }
 
-// namedProblem explains the subject by an object with a problem that its message names.
+// namedProblem explains the subject by an object that has a problem and that the subject's message names.
 func namedProblem(s *subject.Subject, n *neighbor.Neighbor) *verdict.Verdict {
 	s.AddSource(n.Resource, n.ID.Namespace())
 	v := s.Inherit(n, verdict.Degraded, n.String()+": ")
@@ -132,8 +132,8 @@ func firstMissing(s *subject.Subject, text string, patterns []*regexp.Regexp) *n
 			if len(candidates) == 0 {
 				continue
 			}
-			// Return an object only if all candidates are missing. A candidate that is present was created after the message,
-			// or the message means another object. The kind of an unknown candidate is not watched.
+			// Return an object only if all candidates are missing. If one is present, it was created after the message, or
+			// the message means another object. If one is unknown, it can exist, because its kind is not watched.
 			if slices.ContainsFunc(candidates, func(n neighbor.Neighbor) bool { return n.Presence != neighbor.Missing }) {
 				return nil
 			}
@@ -143,13 +143,13 @@ func firstMissing(s *subject.Subject, text string, patterns []*regexp.Regexp) *n
 	return nil
 }
 
-// namedCandidates returns the objects that a match of a pattern can mean. The kind is two words or one word. For a
-// custom resource, a kind of its own group that ends with the word (AppProject for project) precedes kinds of other
-// groups.
+// namedCandidates returns the objects that a match of a pattern can mean. As the kind, it tries the two matched words,
+// then the last one alone. For a custom resource, a kind of its own group that ends with the word (AppProject for
+// project) precedes kinds of other groups.
 func namedCandidates(s *subject.Subject, found []string) []neighbor.Neighbor {
 	kinds := []string{found[1] + found[2], found[2]}
 	if slices.Contains([]string{"resource", "object", "named", "cluster", "instance", "CR"}, found[2]) && found[1] != "" {
-		kinds = append(kinds, found[1]) // For example, `Kafka cluster "events" not found`.
+		kinds = append(kinds, found[1]) // The kind is the first word, as in `Kafka cluster "events" not found`.
 	}
 	if found[1] != "" && found[4] == "/" && found[5] == "" { // In "Bucket shop/images", shop can be a namespace.
 		m := neighbor.Mention{Kind: found[1], Namespace: found[2], Name: mentionOf(found, "").Name}

@@ -47,10 +47,10 @@ func withMessage(text string, c *verdict.Cause) *verdict.Cause {
 	return c
 }
 
-// namedCause returns the object that a sentence names and whose permissions or content are wrong, or nil. The object
-// itself is possibly in order.
+// namedCause returns the object that a sentence names and whose permissions or content are wrong, or nil. The verdict
+// on this object can still be OK.
 func namedCause(s *subject.Subject, sentence string) *verdict.Cause {
-	if _, rbac, ok := strings.Cut(sentence, "RBAC: "); ok { // A binding of the account refers to a missing role.
+	if _, rbac, ok := strings.Cut(sentence, "RBAC: "); ok { // The rest is about a missing role in a binding.
 		if c := MissingCause(s, rbac); c != nil {
 			return withMessage(sentence, c)
 		}
@@ -93,8 +93,8 @@ var (
 		`quota|out of memory|status code|temporar(?:y|ily)|x509|TLS handshake)\b`)
 )
 
-// isContent reports whether an object exists that no controller checks, so that its content can be wrong although it
-// has no problem.
+// isContent reports whether n exists and is of a kind whose content no controller checks. Its content can then be wrong
+// although n has no problem.
 func isContent(n *neighbor.Neighbor) bool {
 	switch n.ID.Kind {
 	case graph.Kind{Kind: "ConfigMap"}, graph.Kind{Kind: "Secret"}, graph.Kind{Kind: "Service"},

@@ -61,8 +61,8 @@ func IsNamed(s *subject.Subject, n *neighbor.Neighbor) bool {
 }
 
 // MissingReference explains a custom resource by a missing object to which its spec refers by a convention. A message
-// must name the object if mustName is true or if the reference is not sure. A message must also name the object if the
-// resource has no verdict of its own, unless the member contains only the reference and the resource has no status.
+// must name the object, unless mustName is false, the reference is sure, and the resource has a verdict of its own (or
+// has no status, and the member contains only the reference).
 func MissingReference(s *subject.Subject, mustName bool) *verdict.Verdict {
 	if s.Own.Severity == verdict.OK {
 		return nil
@@ -129,7 +129,7 @@ func ReferenceProblem(s *subject.Subject) *verdict.Verdict {
 }
 
 // targets returns the objects to which a custom resource refers by a convention. It omits references that can mean
-// several objects. If include is not nil, it selects the references.
+// several objects, and those for which include returns false. A nil include accepts all.
 func targets(s *subject.Subject, include func(*objectrefs.Convention) bool) (found []target) {
 	conventions := objectrefs.Conventions(s.Text())
 	for n := range conventions {
@@ -193,7 +193,7 @@ func isSure(s *subject.Subject, c *objectrefs.Convention, n *neighbor.Neighbor) 
 	word := cmp.Or(c.Kind, c.Word)
 	canBeSure := c.Kind != "" || n.ID.Group != "" // A member named secret can also contain the secret value itself.
 	isExact := canBeSure && (strings.EqualFold(word, n.ID.Kind.Kind) || strings.EqualFold(word, plural))
-	isNames := !c.IsObject && c.IsPlain && isCompound(n.ID.Kind.Kind) // Such as ipAddressPools: [public].
+	isNames := !c.IsObject && c.IsPlain && isCompound(n.ID.Kind.Kind) // Only names, such as ipAddressPools: [public].
 	return isExact && (c.IsObject || isNames) && (c.IsRef || c.IsPlain && n.ID.Group == s.ID.Group)
 }
 

@@ -89,8 +89,8 @@ func awaitedBy(s *subject.Subject, resources []synced) (awaited []neighbor.Neigh
 	return awaited, deleted
 }
 
-// isLocal reports whether an Application is deployed to the cluster in which it is. The objects of other clusters are
-// unknown.
+// isLocal reports whether an Application deploys to the cluster that contains the Application itself. The objects of
+// other clusters are unknown.
 func isLocal(o *argoApplication) bool {
 	d := &o.Spec.Destination
 	return slices.Contains([]string{"", "https://kubernetes.default.svc"}, d.Server) &&

@@ -11,7 +11,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// DisruptionBudget explains why a budget permits no eviction: by another budget, or by the pod that is not healthy.
+// DisruptionBudget explains why a budget permits no eviction: because of another budget, or of an unhealthy pod.
 func DisruptionBudget(s *subject.Subject) *verdict.Verdict {
 	if message := s.EventMessage("UnmanagedPods"); message != "" && !s.Own.Severity.IsProblem() {
 		return s.Explain(verdict.Degraded, "UnmanagedPods", "Allowed disruptions cannot be computed correctly: "+message, nil)

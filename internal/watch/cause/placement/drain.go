@@ -101,7 +101,7 @@ func protectedPod(s *subject.Subject, n *neighbor.Neighbor, p *corev1.Pod) *verd
 	return nil
 }
 
-// blocks reports whether a budget permits no eviction of a pod. A pod that is not ready can have fewer restrictions.
+// blocks reports whether a budget forbids the eviction of a pod. A budget can exempt pods that are not ready.
 func blocks(o *policy.PodDisruptionBudget, p *corev1.Pod) bool {
 	unhealthy := o.Spec.UnhealthyPodEvictionPolicy
 	isFree := !neighbor.IsReady(p) && (o.Status.CurrentHealthy >= o.Status.DesiredHealthy ||

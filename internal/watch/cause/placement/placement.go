@@ -30,7 +30,7 @@ type pin struct {
 	isLabel bool
 }
 
-// Pinned explains a pod that cannot be scheduled by the only node on which it can run.
+// Pinned explains why a pod cannot be scheduled, by a problem of the only node on which the pod can run.
 func Pinned(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	if p.Spec.NodeName != "" || !isRejectedByNodes(p) {
 		return nil
@@ -72,8 +72,8 @@ func isRejectedByNodes(p *corev1.Pod) bool {
 	return false
 }
 
-// missingNode explains a pod by a node that does not exist. If the pod requires a label, missingNode also checks that
-// no node has this label.
+// missingNode reports a pod that can only run on a node that does not exist. If the pod requires a label, missingNode
+// also checks that no node has this label.
 func missingNode(s *subject.Subject, node *neighbor.Neighbor, to pin) *verdict.Verdict {
 	if to.isLabel {
 		all := s.All(nodeKind, "", neighbor.Limit)

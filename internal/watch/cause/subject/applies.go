@@ -40,8 +40,8 @@ func (s *Subject) IsDependent(n neighbor.Neighbor) bool {
 
 var waiting = regexp.MustCompile(`(?i)\b(await|wait(s|ing)?|pending|not (yet )?ready)\b`)
 
-// rank returns 2 for a verdict that reports an error, 0 for one that waits or is no problem, and otherwise 1. Of two
-// objects that use each other, the one with the higher rank explains the other one.
+// rank returns 2 for a verdict that names an error, 0 for one that is no problem or only says that the object waits,
+// and otherwise 1. Of two objects that use each other, the one with the higher rank explains the other one.
 func rank(own *verdict.Verdict) int {
 	switch {
 	case !own.Severity.IsProblem():

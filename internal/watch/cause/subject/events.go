@@ -45,9 +45,9 @@ func (s *Subject) EventMessage(reasons ...string) string {
 func IsWarning(e *corev1.Event) bool { return e.Type == corev1.EventTypeWarning && e.Message != "" }
 
 const (
-	// recent is how long a warning about an object that seems healthy matters.
+	// recent is the maximum age of a warning that counts for an object that seems healthy.
 	recent = time.Hour
-	// SettleTime is the age up to which an object can have warnings, or lack what controllers create, without a problem.
+	// SettleTime is the age from which warnings about an object, or the lack of what controllers create, are a problem.
 	SettleTime = 10 * time.Minute
 )
 

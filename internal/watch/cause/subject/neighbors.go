@@ -36,8 +36,8 @@ const (
 	Terminating = "Terminating" // The object is being deleted.
 )
 
-// OrderlyOwner returns the subject's owner, or nil. The owner must be a custom resource or a CronJob. It must be in
-// order, or have the reason Superseded.
+// OrderlyOwner returns the subject's owner if it is a custom resource or a CronJob, and if its verdict is OK or has the
+// reason Superseded. Otherwise, it returns nil.
 func (s *Subject) OrderlyOwner() *neighbor.Neighbor {
 	_, owners := s.References(s.ID)
 	for n := range owners {
@@ -54,15 +54,15 @@ func (s *Subject) OrderlyOwner() *neighbor.Neighbor {
 	return nil
 }
 
-// Follow makes each change of a neighbor evaluate the subject again, as if a message named the neighbor.
+// Follow makes each change of n cause a new evaluation of the subject, as if a message of the subject named n.
 func Follow(s *Subject, n *neighbor.Neighbor) {
 	s.Named(s.ID, &neighbor.Mention{
 		Kind: n.ID.Kind.Kind, Group: n.ID.Group, Namespace: n.ID.Namespace(), Name: n.ID.Name(),
 	})
 }
 
-// Used returns the objects to which the subject refers, also missing ones. If include is not nil, it selects the
-// references.
+// Used returns the objects to which the subject refers, also missing ones. If include is not nil, Used omits references
+// for which include returns false.
 func (s *Subject) Used(include func(*graph.Use) bool) iter.Seq[neighbor.Neighbor] {
 	return func(yield func(neighbor.Neighbor) bool) {
 		uses, _ := s.References(s.ID)
@@ -80,7 +80,7 @@ func In(member string) func(*graph.Use) bool {
 }
 
 // FirstMissing returns the first object that the subject needs and that does not exist, or nil. If include is not nil,
-// it selects the references.
+// FirstMissing ignores references for which include returns false.
 func (s *Subject) FirstMissing(include func(*graph.Use) bool) *neighbor.Neighbor {
 	for target := range s.Used(func(u *graph.Use) bool { return !u.Optional && (include == nil || include(u)) }) {
 		if target.Presence == neighbor.Missing {

@@ -19,17 +19,17 @@ const (
 	EventsRef = "core/v1/events"
 )
 
-// Subject is the object that a rule explains. It is present.
+// Subject is the object that a rule explains. The field Object is never nil.
 type Subject struct {
 	neighbor.Cluster
 	neighbor.Neighbor
 
 	Own     verdict.Verdict // The verdict on the object alone.
-	sources verdict.Sources // The sources of the texts that the rule has read. Complete adds the source of the cause.
+	sources verdict.Sources // The sources of the texts that the rule has read. Method Complete adds one for the cause.
 	text    []byte          // The result of Text; nil before its first call.
 }
 
-// New returns the Subject for an object that is present.
+// New returns the Subject for n, whose field Object must not be nil.
 func New(c neighbor.Cluster, n neighbor.Neighbor) *Subject {
 	return &Subject{Cluster: c, Neighbor: n, Own: n.Object.Verdict().Own().Unpack()}
 }
@@ -37,7 +37,7 @@ func New(c neighbor.Cluster, n neighbor.Neighbor) *Subject {
 // Text returns the JSON text of the subject. It decompresses the text only once.
 func (s *Subject) Text() []byte {
 	if s.text == nil {
-		s.text, _ = s.Object.JSON() // Objects in the cache are valid.
+		s.text, _ = s.Object.JSON() // This never fails: objects in the cache are valid.
 	}
 	return s.text
 }
@@ -57,7 +57,7 @@ func (s *Subject) Complete(v *verdict.Verdict) {
 }
 
 // sourceOf returns the source of a text about a cause. If the cluster does not serve the kind of a missing object, only
-// the subject names the object.
+// the subject names this object, so the source is the subject itself.
 func sourceOf(c *verdict.Cause) verdict.Sources {
 	if c.Missing && c.Resource == "" {
 		return verdict.Own
@@ -93,7 +93,7 @@ func (s *Subject) Inherit(n *neighbor.Neighbor, severity verdict.Severity, prefi
 		cause = &verdict.Cause{Object: neighbor.ObjectOf(n), Sentence: of.Why()}
 	}
 	s.sources = s.sources.With(of.Sources.ForHeir(verdict.Source(n.Resource, n.ID.Namespace())))
-	// A ReplicaSet only passes on the problem of a pod, so it is not a source of the text.
+	// A ReplicaSet that inherits the problem of a pod adds no text of its own, so it is not a source.
 	passesOn := n.ID.Kind.Kind == "ReplicaSet" && of.Sources.Contains(PodsRef, n.ID.Namespace())
 	if prefix != "" || !passesOn {
 		s.AddSource(n.Resource, n.ID.Namespace())

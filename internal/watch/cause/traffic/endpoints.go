@@ -22,12 +22,12 @@ const slicesRef = "discovery.k8s.io/v1/endpointslices"
 //nolint:gochecknoglobals // Constant.
 var sliceKind = graph.Kind{Group: "discovery.k8s.io", Kind: "EndpointSlice"}
 
-// manualEndpoints explains why nothing answers a Service without a selector. Kubernetes does not create its
-// EndpointSlices. A headless Service is ignored: DNS serves its addresses without the ports, so the ports can be wrong.
+// manualEndpoints explains why a Service without a selector does not answer. Kubernetes creates no EndpointSlices for
+// it. A headless Service is ignored: DNS serves its addresses without the ports, so the ports can be wrong.
 func manualEndpoints(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 	isHeadless := o.Spec.ClusterIP == corev1.ClusterIPNone
 	if isHeadless || o.Spec.ClusterIP == "" || len(o.Spec.Ports) == 0 || s.Own.Severity > verdict.OK {
-		return nil // No proxy uses the EndpointSlices of the Service, or the Service itself is not in order.
+		return nil // No proxy uses the EndpointSlices of the Service, or the Service itself has a problem.
 	}
 	endpoints, isComplete := endpointSlices(s, s.ID)
 	if !isComplete {
@@ -227,7 +227,7 @@ func externalAddress(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 	}
 	for _, id := range s.Users(s.ID, neighbor.Limit) {
 		if id.Kind.Kind != "Event" {
-			return nil // This user of the Service possibly needs no DNS.
+			return nil // This user of the Service, such as an Ingress, possibly needs no DNS.
 		}
 	}
 	return subject.ExplainAlone(s, verdict.Degraded, "InvalidExternalName", fmt.Sprintf(

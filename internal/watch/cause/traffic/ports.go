@@ -19,7 +19,7 @@ import (
 // wrongPort reports a port of the Service with a target port that the ready pods do not have.
 func wrongPort(s *subject.Subject, o *corev1.Service, ready []corev1.Pod) *verdict.Verdict {
 	if v := missingPort(s, o, &ready[0]); v != nil || o.Spec.ClusterIP == corev1.ClusterIPNone {
-		return v // Clients of a headless Service connect to the ports of the pods.
+		return v // Clients of a headless Service connect directly to ports of pods, declared or not.
 	}
 	for n := range o.Spec.Ports {
 		if v := undeclaredPort(s, o, &o.Spec.Ports[n], ready); v != nil {

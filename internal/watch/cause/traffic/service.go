@@ -17,7 +17,7 @@ import (
 // noEndpoints is the start of a sentence about a Service without an endpoint that is ready.
 const noEndpoints = "The Service has no ready endpoints: "
 
-// Service explains why nothing answers a Service, or why its load balancer is not updated.
+// Service explains why requests to a Service get no response, or why its load balancer is not updated.
 func Service(s *subject.Subject) *verdict.Verdict {
 	o := neighbor.Decode[corev1.Service](s.Object)
 	if v := answers(s, &o); v != nil || len(o.Status.LoadBalancer.Ingress) == 0 {
@@ -36,7 +36,7 @@ func isLoadBalancer(reason string) bool {
 	return strings.Contains(reason, "LoadBalancer") || reason == "FailedBuildModel" || reason == "FailedDeployModel"
 }
 
-// answers explains why nothing answers a Service.
+// answers explains why requests to a Service get no response.
 func answers(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 	selector := s.Selector(s.ID)
 	if target := s.FirstMissing(subject.In("spec.externalName")); target != nil {
@@ -100,7 +100,7 @@ func noPods(s *subject.Subject, selector *objectrefs.Selector) *verdict.Verdict 
 		return s.ExplainBy(owner, s.Own.Severity, "ScaledToZero", sentence)
 	}
 	if s.Find(graph.NewID(graph.Kind{Kind: "Pod"}, s.ID.Namespace(), "")).Presence != neighbor.Missing {
-		return nil // The pods are not known completely.
+		return nil // Not all pods are known. The selector can match one.
 	}
 	return s.Explain(verdict.Failed, "NoPods",
 		noEndpoints+"its selector "+selector.String()+" matches no pod", nil)

@@ -59,7 +59,7 @@ func undefinedSubset(s *subject.Subject, host, subset string) *verdict.Verdict {
 	}
 	users := s.Users(service, neighbor.Limit)
 	if len(users) == neighbor.Limit || hasWildcard(s, service.Namespace()) {
-		return nil // A further rule can define the subset.
+		return nil // An unknown DestinationRule can define the subset.
 	}
 	var rule *neighbor.Neighbor
 	for _, id := range users {
@@ -104,7 +104,7 @@ func hasWildcard(s *subject.Subject, namespace string) bool {
 	slices.Sort(namespaces)
 	for _, namespace := range slices.Compact(namespaces) {
 		if s.Find(graph.NewID(destinationRule, namespace, "")).Presence != neighbor.Missing {
-			return true // The rules are not known completely.
+			return true // Not all rules are known. One can apply to the Service.
 		}
 		rules := s.All(destinationRule, namespace, neighbor.Limit)
 		if len(rules) == neighbor.Limit {
