@@ -69,7 +69,7 @@ func (o *objectReader) authorize(ctx context.Context, verb authz.Verb, ttl authz
 	if err := a.checker.Restrict(ctx, o.resource, f, verb, ttl); err != nil || !o.isConditional() {
 		return err
 	}
-	// The share link has conditions on labels or words of rows, so this object's row must match.
+	// The share link selects objects by labels or by words in their rows, so check that it selects this object.
 	q := query.Query{Resource: o.resource.Ref(), Namespaces: f.Namespaces, Name: o.name}
 	snapshot, err := a.Snapshot(ctx, q, staleReadTimeout)
 	if err != nil {
@@ -104,8 +104,8 @@ func notKnownYet(r *resource.Resource) *status.Problem {
 		"the link includes this object; retry in a moment.", r.Resource)
 }
 
-// read reads the object and masks it for the viewer. The version that was read must match the filter in the field
-// permitted, too.
+// read reads the object and masks it for the viewer. The filter in the field permitted must also match the version that
+// is read here, because it can be newer than the version that authorize checked.
 func (o *objectReader) read(ctx context.Context) ([]byte, error) {
 	a := o.access
 	cached, current := o.cached()
@@ -128,7 +128,7 @@ func (o *objectReader) read(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, status.FromRequest(err, strings.TrimPrefix(o.namespace+"/"+o.name, "/"))
 	}
-	// An object from the API server has no row, so only labels are compared.
+	// An object from the API server has no row. Here, the share link has no conditions on rows, so compare only labels.
 	if o.permitted.Selector != nil && !o.permitted.Selector.Matches(query.Labels(compact.LabelsOf(text))) {
 		return nil, permit.NotShared()
 	}
@@ -175,8 +175,8 @@ func (o *objectReader) cached() (*compact.Object, status.Status) {
 	return cached, status
 }
 
-// respond returns the text of an object, in which sensitive values are masked for a guest. It records that the
-// response depends on the program's permission for verb: list for the cache, get for the API server.
+// respond returns the text of an object, in which sensitive values are masked for a guest. It records that the response
+// depends on the program's permission for verb: list if the object is from the cache, get if it is from the API server.
 func (o *objectReader) respond(verb authz.Verb, read func() ([]byte, error)) ([]byte, error) {
 	a, r, permitted := o.access, o.resource, o.permitted
 	a.checker.RecordObject(r, permitted, verb, o.namespace, o.name, func() bool {
@@ -238,7 +238,7 @@ func (a *Access) authorizeLog(ctx context.Context, namespace, pod string, ttl au
 	}
 	ctx, cancel := context.WithTimeout(ctx, staleReadTimeout)
 	defer cancel()
-	// The present version of the pod must match the share link, too.
+	// The share link must also include the present version of the pod. If it does not, read returns an error.
 	_, err := o.read(ctx)
 	return err
 }

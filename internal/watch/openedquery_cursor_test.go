@@ -12,7 +12,7 @@ import (
 )
 
 // An informer without readers ends after the linger time. The next informer counts offsets from zero, so cursors of the
-// earlier one are invalid, even if the new offsets are as high.
+// earlier informer are invalid, even if the offsets of the next informer have reached the same numbers.
 func TestCursorOfEarlierJournalIsReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -48,7 +48,7 @@ func TestCursorsHideOffsets(t *testing.T) {
 			if err != nil || len(text) != 15 {
 				t.Fatalf("cursor %q: want 15 bytes of base64, got error %v", r.cursor, err)
 			}
-			// The offsets in this test are below 1000. A cursor with an unencrypted offset would contain such a number.
+			// The offsets in this test are below 1000. An unencrypted offset would be a number below 1000 in the cursor.
 			for at := range len(text) - 4 {
 				if number := binary.BigEndian.Uint32(text[at:]); number < 1000 {
 					t.Errorf("cursor %x contains the unencrypted number %d", text, number)

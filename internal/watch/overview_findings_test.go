@@ -116,7 +116,7 @@ func TestOverviewGroupsWarningsByReason(t *testing.T) {
 	})
 }
 
-// Custom resource types beyond the limit are not watched. The overview states their number, but not for guests.
+// The number of watched custom resource types is limited. The overview states how many others exist, but not to guests.
 func TestOverviewStatesOmittedResourceTypes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := causeKinds()

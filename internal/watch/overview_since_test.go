@@ -95,8 +95,8 @@ func TestProblemBeginsWhenItIsObserved(t *testing.T) {
 		checkSince(t, cluster, sue, "Service/web", broken)
 		checkSince(t, cluster, program, "Pod/web", broken)
 
-		// Between two crashes, the container is starting, which is no problem. After each crash, the problem has again the
-		// time at which the pod became unready.
+		// Between two crashes, the container is starting, which is no problem. After each crash, the problem again began
+		// when the pod first became unready.
 		for range 3 {
 			started := time.Now().UTC().Format(time.RFC3339)
 			server.Set(pods, apitest.Item{
@@ -115,7 +115,7 @@ func TestProblemBeginsWhenItIsObserved(t *testing.T) {
 			checkSince(t, cluster, sue, "Service/web", broken)
 		}
 
-		// The pod is ready for a short time before it crashes again. The condition Ready then has the time of this crash.
+		// The pod is ready only briefly. So the start of the problem stays the same, although Ready has a newer time.
 		setServedPod(server, true, time.Now())
 		advance(time.Minute)
 		setServedPod(server, false, time.Now())
@@ -123,7 +123,7 @@ func TestProblemBeginsWhenItIsObserved(t *testing.T) {
 		checkSince(t, cluster, program, "Pod/web", broken)
 		checkSince(t, cluster, sue, "Service/web", broken)
 
-		// The condition Ready claims to have changed 30 s before the pod was last seen ready. The later time counts.
+		// Ready claims to have changed 30 s before the pod was last seen ready. The problem begins at the later time.
 		setServedPod(server, true, time.Now())
 		advance(10 * time.Minute)
 		again := time.Now()
@@ -168,7 +168,7 @@ func TestProblemBeginsWithItsCause(t *testing.T) {
 	})
 }
 
-// If the program can read pods only later than Services, the problem of a Service that it then finds is not new.
+// If the program can list pods only after Services, the problem that it then finds in a Service is not shown as new.
 func TestProblemIsNotNewAfterLateList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := startSinceCluster(t)
@@ -196,7 +196,7 @@ func TestProblemIsNotNewAfterLateList(t *testing.T) {
 	})
 }
 
-// A problem that began during an interruption of the watch has its real start, not the time when the program read it.
+// If a problem began during an interruption of the watch, the overview shows when it began, not when it was read.
 func TestProblemIsNotNewAfterInterruption(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := startSinceCluster(t)

@@ -111,8 +111,8 @@ func wantRates(t *testing.T, r *rates.Reader, description, restarts, warnings st
 	}
 }
 
-// A list's restarts and warnings are counted from the journal. The time before the watch has no counts, instead of
-// zeros.
+// The restarts and warnings of a list are counted from the journal. Buckets from before the watch have no count,
+// instead of the count 0.
 func TestRatesCountChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveRates(t)
@@ -133,7 +133,7 @@ func TestRatesCountChanges(t *testing.T) {
 			t.Errorf("after changes: got %s and %s", sumOf(got.Restarts), sumOf(got.Warnings))
 		}
 
-		// A reader that is opened later gets the same counts, even those of an object that was deleted before.
+		// A reader that is opened later gets the same counts, even for an object that was deleted before the reader opened.
 		server.Delete(pods, "a", "web")
 		advance(time.Second)
 		filtered := openRates(t, cluster, watch.Viewer{Program: true}, query.Query{Resource: pods, Labels: "app=web"})

@@ -28,8 +28,8 @@ type SearchResult struct {
 	Total int   // The number of all matches, including those beyond the limit.
 	// Searched lists the resources to search, in search order. A nil Count means that a resource was not searched.
 	Searched []ResourceStatus
-	// Omitted lists other resources that the viewer may know, with the reasons, in search order. It is nil if objects
-	// do not inherit verdicts.
+	// Omitted lists resources that were not searched and that the viewer may know, with the reasons, in search order.
+	// It is nil if objects do not inherit verdicts.
 	Omitted []search.Omitted
 }
 
@@ -110,8 +110,8 @@ func (a *Access) Search(
 	return found, nil
 }
 
-// readsAll reports whether the cluster has an engine of inherited verdicts. While the engine has users, it reads most
-// resources.
+// readsAll reports whether the cluster has an engine of inherited verdicts. While this engine has users, it reads the
+// resources that a search needs, which are most resources.
 func (c *Cluster) readsAll() bool { return c.opened.Verdicts != nil }
 
 // coverage returns which resources a search reads.
@@ -137,8 +137,8 @@ func (a *Access) searchedInformer(
 	case !coverage.Reads(r):
 		return a.cluster.find(a.checker.Viewer.InformerScope(r, ""))
 	case f.NeedsRow():
-		// A share link with conditions on cells uses the cells of the guests' own informer. The engine's informer can have
-		// other cells, or unmasked ones.
+		// For a share link with conditions on cells, use the guests' own informer: cells in the engine's informer can be
+		// different, or can contain values that are masked for guests.
 		open, err := a.opener().Acquire(&query.Query{Resource: r.Ref()}, r, f)
 		if err != nil {
 			return nil // The program is stopping, so no informer can be opened.

@@ -155,7 +155,7 @@ func TestSearchIsIndependentOfReaders(t *testing.T) {
 			r.sub.Close()
 			want("after " + ref + " had a reader")
 		}
-		for range 4 { // Each search keeps the engine running for the linger time, which is 5 minutes.
+		for range 4 { // Each search keeps the engine running for 5 minutes, the linger time.
 			advance(4 * time.Minute)
 			want("4 minutes later")
 		}
@@ -193,7 +193,7 @@ func TestSearchHidesForbiddenResources(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newSearchCluster(t)
 		allow(server, "ann list pods *", "ann watch pods *", "ann list configmaps a", "ann watch configmaps a",
-			"ann list widgets *") // A search needs the permission to watch, too.
+			"ann list widgets *") // This is not enough: a search also needs the permission to watch.
 		access := cluster.For(user("ann"))
 		results := make(map[string]bool)
 		for n := range 4 {
@@ -219,8 +219,8 @@ func TestSearchHidesForbiddenResources(t *testing.T) {
 	})
 }
 
-// A guest's search finds what the share link shares, and reports on no other resource. Words of the link select by the
-// cells of the guest's own list.
+// A guest's search finds what the share link shares, and reports on no other resource. The words of a link are compared
+// with the masked cells of the guests' own list.
 //
 // Invariant: I22.
 func TestGuestSearchesOnlyTheShare(t *testing.T) {
@@ -247,7 +247,7 @@ func TestGuestSearchesOnlyTheShare(t *testing.T) {
 		"words of a custom resource": {
 			watch.Part{Resource: widgets, Text: "widget"}, "a/front-widget", widgets + " live 1 []", "",
 		},
-		// Guests see the value of an environment variable only as a mask, so the link does not share this widget.
+		// Guests see an environment variable of this widget only as a mask, so the word "canary" does not match it.
 		"words in masked cells": {watch.Part{Resource: widgets, Text: "canary"}, "", widgets + " live 0 []", ""},
 		"not read":              {watch.Part{Resource: policies}, "", "", policies + " unread"},
 		"not a share":           {watch.Part{Resource: "core/v1/pods/log"}, "", "", ""},

@@ -469,7 +469,7 @@ func TestChangesAfterPermissionForAllNamespaces(t *testing.T) {
 		f := subscribeChanges(t, cluster, query.Query{}, "")
 		f.wantSettle("snapshot")
 		lists := func() int { return cluster.WatchStatus().Entries[1].Lists }
-		// Wait for a list. The next one is 30 s away, so an access review (every 10 s) happens first.
+		// Wait until the program lists the pods. It lists them again after 30 s, so an access review (every 10 s) is first.
 		for before := lists(); lists() == before; {
 			advance(time.Second)
 		}

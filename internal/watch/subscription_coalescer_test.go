@@ -146,7 +146,7 @@ func TestFanOutIsSpread(t *testing.T) {
 	const changes, each = 200, 10 * time.Millisecond
 	for size, test := range map[int]struct{ minMessages, maxMessages int }{
 		127:  {changes, changes},
-		128:  {20, 22}, // With 128 readers, each one gets about 10 messages per second, for 2 s.
+		128:  {20, 22}, // With 128 readers, each one gets about 10 messages per second during the 2 s of changes.
 		1000: {5, 7},
 	} {
 		t.Run(fmt.Sprint("readers: ", size), func(t *testing.T) {
@@ -242,7 +242,7 @@ func TestConcurrentSnapshotsAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		longRow := pod("a", "long", "1")
-		// This row fills the first message of the snapshot. The list stays in memory until the second one is read.
+		// This row fills the first message of the snapshot. The list stays in memory until the second message is read.
 		longRow.UID = strings.Repeat("x", 300<<10)
 		server.Set(pods, longRow, pod("a", "p", "1"), pod("b", "q", "1"))
 		first := subscribe(t, cluster, query.Query{}, "")

@@ -16,8 +16,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
-// newNamedOnlyCluster returns a Cluster that may not list namespaces. It can watch the pods of a and b if a query
-// names them.
+// newNamedOnlyCluster returns a Cluster that may not list namespaces. It can watch the pods in the namespaces a and b
+// if a query names these namespaces.
 func newNamedOnlyCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	t.Helper()
 	server := apitest.New(t, kinds()...)
@@ -111,7 +111,7 @@ func TestSwappedFeedsResetNoReader(t *testing.T) {
 		single.wantSettle("snapshot")
 		before, after := []string{all.cursor, single.cursor}, "add a/n"
 		lists := func() int { return cluster.WatchStatus().Entries[1].Lists }
-		// Wait for a list. The next one is 30 s away, so an access review (every 10 s) happens first.
+		// Wait until the program lists the pods. It lists them again after 30 s, so an access review (every 10 s) is first.
 		for before := lists(); lists() == before; {
 			advance(time.Second)
 		}

@@ -158,7 +158,7 @@ func TestRowAuthorOfFoldedChanges(t *testing.T) {
 				for _, w := range tt.writes {
 					p := pod("a", "p", w.status)
 					if w.metadata == deleted {
-						p.Rest = pod("a", "p", "Running").Rest // Only the cells and the metadata change.
+						p.Rest = pod("a", "p", "Running").Rest // Keep the rest: only cells and metadata change.
 					}
 					p.Metadata = fmt.Sprintf(`"managedFields":[`+
 						`{"manager":"helm","operation":"Update","time":%q,"fieldsV1":%s},`+
@@ -257,7 +257,7 @@ func TestEventMessagesAreSmall(t *testing.T) {
 			if n < len(lines)-1 {
 				continue
 			}
-			// The new verdict of the pod adds at most 90 bytes.
+			// Each limit includes 90 bytes for the new verdict of the pod.
 			if len(row)+header > 320+90 {
 				t.Errorf("Rows view: got %d bytes, want at most 410: %s", len(row)+header, row)
 			}

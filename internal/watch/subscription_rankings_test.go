@@ -114,7 +114,7 @@ func TestRankingOwnershipMoves(t *testing.T) {
 	})
 }
 
-// The limit applies to all viewers together. Unused rankings (sorted lists) are removed for new ones.
+// All viewers together have a limited number of rankings (sorted lists). Unused rankings are removed for new ones.
 // Invariant: I10.
 func TestRankingsOfAllViewersAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -198,7 +198,7 @@ func TestRankingRecoversFromPanic(t *testing.T) {
 			}()
 			_, _ = r.View(t.Context(), at)
 		}()
-		found, err := r.View(t.Context(), at) // The next reader of the same ranking.
+		found, err := r.View(t.Context(), at) // Read the ranking again, as the next reader does.
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -173,7 +173,7 @@ func TestStateIsSentBetweenSnapshotParts(t *testing.T) {
 					server.Set(pods, items...)
 					sub := openAs(t, cluster.For(watch.Viewer{Program: true}), query.Query{Resource: pods}, view)
 					awaitText(t, sub, `"last":false`)
-					synctest.Wait() // Wait for a pending reconciliation, which would allow the list again.
+					synctest.Wait() // Wait for a pending reconciliation: after the interruption, it would allow the list again.
 					test.interrupt(server, cluster)
 					advance(5 * time.Second)
 					message, err := sub.Next(t.Context())

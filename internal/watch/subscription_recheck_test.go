@@ -262,7 +262,7 @@ func TestDigestSurvivesItsContext(t *testing.T) {
 	})
 }
 
-// If a resource is removed and added again, open subscriptions of a user get the same states as those of the program.
+// If a resource is removed and added again, a user's open subscription gets the same states as one of the program.
 // Invariant: I18.
 func TestRemovedResourceOfUser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -312,7 +312,7 @@ func TestUserSeesPermittedPartOfOversizedResource(t *testing.T) {
 	})
 }
 
-// If a deleted namespace is still in the list of namespaces, only queries that name it fail.
+// If a deleted namespace is still in the list of namespaces, only queries that name this namespace fail.
 func TestUnnamedNamespaceCausesNoError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -209,7 +209,7 @@ func transcribe(
 			}
 			<-time.After(90 * time.Millisecond)
 			if busy && often {
-				h.changeHidden(name, -n) // Hidden change between a visible change and the digest.
+				h.changeHidden(name, -n) // Change a hidden object between a visible change and the digest.
 			}
 			if !often && n%80 == 7 {
 				h.set(fmt.Sprint(n, "-again"))
@@ -250,7 +250,7 @@ func transcribe(
 	if view != stream.Windowed && strings.Contains(r.text.String(), `"reset"`) {
 		t.Errorf("cursor of the last minute: got a reset: %s", r.text.String())
 	}
-	// Resume from old and from dropped. Both cursors are now too old.
+	// Resume from the cursors in old and dropped, which are now too old (more than one minute).
 	follow(old, 145*time.Second, 150*time.Second)
 	follow(dropped, 168*time.Second, 172*time.Second)
 	<-ended
@@ -491,7 +491,7 @@ func TestPollingRevealsNoHiddenChange(t *testing.T) {
 						q.Namespaces, q.Name = []string{"a"}, "p"
 					}
 					var sub *watch.Subscription
-					if name == "user, name" { // A list does not accept a name.
+					if name == "user, name" { // Subscribe, because a list does not accept a name.
 						var err error
 						if sub, err = access.Subscribe(t.Context(), q, stream.Object, ""); err != nil {
 							t.Fatal(err)

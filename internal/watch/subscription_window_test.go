@@ -23,7 +23,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// windowClient applies messages of a window (a range of sorted rows) like the page. Faulty messages fail the test.
+// windowClient applies messages of a window (a range of sorted rows) as the page does. Faulty messages fail the test.
 type windowClient struct {
 	t      *testing.T
 	window *query.Window
@@ -676,7 +676,7 @@ func TestWindowSendsOffscreenChanges(t *testing.T) {
 	})
 }
 
-// The server must sort the cases in web/testdata/views.json like the page. web/test/views.test.ts reads the same cases.
+// The server must sort the cases in web/testdata/views.json as the page does. web/test/views.test.ts reads these cases.
 // Invariant: I9.
 func TestWindowsSortLikeThePage(t *testing.T) {
 	text, err := os.ReadFile("../web/testdata/views.json")
@@ -773,7 +773,7 @@ type windowQuery struct {
 	sort string
 }
 
-// expected computes the result of the query in the simplest way. The result total ignores the words of the query.
+// expected computes the result of the query in the simplest way. total also counts rows without the query's words.
 func (l *windowQuery) expected(state map[string]*podRow) (total int, seen []*podRow) {
 	for _, th := range state {
 		if len(l.q.Namespaces) > 0 && !slices.Contains(l.q.Namespaces, th.ns) ||

@@ -35,7 +35,7 @@ type VisibleResources struct{ access *Access }
 func (a *Access) Resources() VisibleResources { return VisibleResources{a} }
 
 // List returns all resources that discovery knows, sorted by ref, and the API groups that discovery could not read.
-// It waits for a newer discovery, but at most the duration wait.
+// If the result of discovery is too old, List waits for a new discovery, but at most the duration wait.
 func (v VisibleResources) List(
 	ctx context.Context, wait time.Duration,
 ) ([]ResourceStatus, []resource.GroupError, error) {

@@ -11,7 +11,7 @@ import (
 type (
 	// A WatchStatus describes what is watched.
 	WatchStatus = watchstatus.Status //nolint:revive // A Status is the state of one resource.
-	// WatchStatusEntry is the watch status of one resource, or of one field selector on it.
+	// WatchStatusEntry is the watch status of one resource, or only of those objects that a field selector selects.
 	WatchStatusEntry = watchstatus.Entry //nolint:revive // See WatchStatus.
 )
 

@@ -68,7 +68,7 @@ func TestWatchStatus(t *testing.T) {
 	})
 }
 
-// When a feed (list and watch) ends, the watch status keeps its counts.
+// After a feed (list and watch) ends, the watch status still includes the counts of this feed.
 // Invariant: I23.
 func TestWatchStatusCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

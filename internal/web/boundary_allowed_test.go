@@ -183,7 +183,7 @@ func TestBoundaryChecksSocketOrigins(t *testing.T) {
 	}{
 		{nil, 101},
 		{[]string{"Origin: http://" + s.addr}, 101},
-		{[]string{"Origin: https://glasshouse.example.org"}, 101}, // As behind a proxy that changes the Host.
+		{[]string{"Origin: https://glasshouse.example.org"}, 101}, // A proxy can change the Host, but not the Origin.
 		{[]string{"Host: glasshouse.example.org", "Origin: https://glasshouse.example.org"}, 101},
 		{[]string{"Host: [2001:db8::1]:8080", "Origin: http://[2001:db8::1]:8080"}, 101},
 		{[]string{"Cookie: look=dark", "Origin: http://" + s.addr}, 101},

@@ -1,5 +1,5 @@
-// Package neighbor is the vocabulary for the objects around an object: those that it owns, uses or selects, and those
-// that own, use or select it. A neighbor can be missing from the cluster.
+// Package neighbor describes the neighbors of an object: the objects that it owns, uses or selects, and those that own,
+// use or select it. A neighbor can be missing from the cluster.
 package neighbor
 
 import (
@@ -20,7 +20,7 @@ type Presence uint8
 
 // The values of Presence.
 const (
-	Unknown Presence = iota // The resource is not read, or not completely.
+	Unknown Presence = iota // This program has not read all objects of the resource, so the object may exist.
 	Present
 	Missing
 )
@@ -36,7 +36,7 @@ type Object interface {
 // Neighbor is a related object. It can be missing from the cluster (see Presence).
 type Neighbor struct {
 	ID       graph.ID
-	Resource string // The ref of the resource; empty if the cluster does not serve the kind.
+	Resource string // The ref, such as "core/v1/pods"; empty if the cluster does not serve the kind.
 	Presence Presence
 	Object   Object // Nil unless the object is present.
 }
@@ -44,8 +44,8 @@ type Neighbor struct {
 // String returns the kind and the name, such as "Deployment api".
 func (n *Neighbor) String() string { return n.ID.Kind.Kind + " " + n.ID.Name() }
 
-// IsOwnedBy reports whether an object has the owner with a UID. It reads the object itself, because the graph can lag
-// behind the informer that found the object.
+// IsOwnedBy reports whether the neighbor has an owner with the given UID. It reads the JSON text of the neighbor,
+// because the graph can lag behind the informer that found the object.
 func (n *Neighbor) IsOwnedBy(uid string) bool {
 	owners := Decode[metav1.PartialObjectMetadata](n.Object).OwnerReferences
 	return slices.ContainsFunc(owners, func(o metav1.OwnerReference) bool { return string(o.UID) == uid })
@@ -67,8 +67,8 @@ func IDOf(o *verdict.Object) graph.ID {
 	return graph.NewID(graph.Kind{Group: group, Kind: o.Kind}, o.Namespace, o.Name)
 }
 
-// Cell returns the text in a column of an object's row in the table of the API server, or "". Such a row also exists
-// for an object of which only the metadata is read.
+// Cell returns the text in one column of the row that the API server prints for an object, or "". It also works for an
+// object of which this program reads only the metadata, because such an object has a row, too.
 func Cell(o Object, column int) (text string) {
 	if row, ok := o.(interface{ Cell(at int) []byte }); ok {
 		_ = json.Unmarshal(row.Cell(column), &text) // If the cell is not a text, the result is "".
@@ -83,7 +83,7 @@ func Decode[T any](o Object) (value T) {
 		return value
 	}
 	if text, err := o.JSON(); err == nil {
-		_ = json.Unmarshal(text, &value) // Objects of the API server are valid.
+		_ = json.Unmarshal(text, &value) // Ignore the error: the API server sends only valid objects.
 	}
 	return value
 }

@@ -24,11 +24,11 @@ type Convention struct {
 }
 
 const (
-	maxConventions = 100 // Limits the references of one object.
-	maxDepth       = 12  // Limits the nesting, because each level is read several times.
+	maxConventions = 100 // The maximum number of references that are returned for one object.
+	maxDepth       = 12  // The maximum nesting depth. Each level of nesting is read several times.
 )
 
-// namePattern matches the name of an object, and namespace/name.
+// namePattern matches an object's name, alone or in the form namespace/name.
 var namePattern = regexp.MustCompile(`^(?:([a-z0-9](?:[a-z0-9-]*[a-z0-9])?)/)?([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)$`)
 
 // Conventions returns the members in the spec of an object that possibly refer to other objects by a convention.
@@ -52,7 +52,7 @@ func Conventions(text []byte) []Convention {
 }
 
 type conventions struct {
-	by    Ref // The object with the references.
+	by    Ref // The object whose spec contains the references.
 	found []Convention
 	depth int // The nesting depth of the current value. Lists count, too.
 }
@@ -65,7 +65,7 @@ func (c *conventions) add(path []string, found Convention) {
 	found.Via = strings.Join(path, ".")
 	isListed := isName && !found.IsObject || (isObject || hasDefault) && found.IsObject
 	if isListed || isOutput(&c.by, found.Via) {
-		return // The function Of returns this reference, or a controller creates the named object.
+		return // Skip the member: the function Of returns it, or a controller creates the named object.
 	}
 	c.found = append(c.found, found)
 }
@@ -84,7 +84,7 @@ func (c *conventions) value(path []string, value []byte, namespace string) {
 		before := len(c.found)
 		elements(value, func(element []byte) { c.value(path, element, namespace) })
 		for n := before; n < len(c.found); n++ {
-			// In a list of names, each name is only a reference.
+			// A list of texts contains only names and no definitions, so its references are plain.
 			c.found[n].IsPlain = c.found[n].IsPlain || !c.found[n].IsObject && value[1] == '"'
 		}
 	case '"':
@@ -96,7 +96,7 @@ func (c *conventions) text(path []string, text, namespace string) {
 	key := path[len(path)-1]
 	word, isRef := wordOf(key)
 	found := namePattern.FindStringSubmatch(text)
-	isExternal := slices.Contains(path, "forProvider") // Crossplane passes these texts to a cloud provider.
+	isExternal := slices.Contains(path, "forProvider") // Crossplane passes forProvider to a cloud, so it names no object.
 	if found == nil || key == "name" || key == "namespace" || isExternal {
 		return
 	}
@@ -132,11 +132,11 @@ func (c *conventions) object(path []string, value []byte) {
 		return // The object is the spec itself, which is no reference.
 	}
 	if key == "from" {
-		key = path[len(path)-2] // The controllers of AWS refer to objects by clusterRef: {from: {name: a}}.
+		key = path[len(path)-2] // In clusterRef: {from: {name: a}} of the AWS controllers, clusterRef is the key.
 	}
 	word, isRef := wordOf(key)
 	if isClusterScoped {
-		word = "Cluster" + word // Argo Workflows refers to a ClusterWorkflowTemplate in this form.
+		word = "Cluster" + word // With clusterScope: true, Argo Workflows means a ClusterWorkflowTemplate.
 	}
 	if name := namePattern.FindStringSubmatch(s.name); name == nil || name[1] != "" || s.isOptional || s.key != "" {
 		return

@@ -28,8 +28,8 @@ func TestConventions(t *testing.T) {
 		`{"clusterRef":{"name":"a","optional":true}}`:             nil,
 		`{"projectRef":{"name":"a","external":"b"}}`:              {"external // /b"},
 		`{"taskRef":{"name":"a"},"secretName":"b"}`:               nil, // The function Of returns these references.
-		`{"secret":{"name":"a"},"service":{"name":"b"}}`:          nil, // Of returns these, too.
-		`{"volumeSnapshotRef":{"name":"a"}}`:                      nil, // The controller creates this object.
+		`{"secret":{"name":"a"},"service":{"name":"b"}}`:          nil, // The function Of returns these, too.
+		`{"volumeSnapshotRef":{"name":"a"}}`:                      nil, // Counts as created by a controller: see isOutput.
 		`{"forProvider":{"roleName":"a"}}`:                        nil,
 		`{"image":"registry.example.com/app:1","title":"A b"}`:    nil,
 		`{"keyRef":{"name":"a","key":"b"}}`:                       nil,

@@ -14,7 +14,7 @@ const (
 // traefikGroups are the API groups of Traefik; the second one is deprecated.
 var traefikGroups = []string{"traefik.io", "traefik.containo.us"} //nolint:gochecknoglobals // Constant.
 
-// customRef returns the kind to which a member of a custom resource refers, if only its operator defines this form.
+// customRef returns the kind to which a member refers, if the member has a form that only custom resources use.
 func customRef(o *Ref, key string, s *refMembers) (target Ref, ok bool) {
 	isService := s.kind == "" || s.kind == "Service"
 	switch {
@@ -29,7 +29,7 @@ func customRef(o *Ref, key string, s *refMembers) (target Ref, ok bool) {
 	case strings.Contains(strings.ToLower(key), "configmap"):
 		return Ref{Kind: "ConfigMap"}, true
 	}
-	return Ref{Kind: "Secret"}, true // A name and a key, such as accessKeyId: {name: backup, key: ID}.
+	return Ref{Kind: "Secret"}, true // A name and a key mean a Secret, as in accessKeyId: {name: backup, key: ID}.
 }
 
 // addIstio adds the Service or the Gateway that a text of an Istio object names. It reports whether the text is such a
@@ -51,7 +51,7 @@ func (w *walker) addIstio(text string) bool {
 		} else {
 			w.add(Ref{Kind: "Service", Name: text, Via: w.via()})
 		}
-		for n := range w.found { // The Service is optional: without it, the rule only has no effect.
+		for n := range w.found { // The Service is optional: a DestinationRule without it only has no effect.
 			w.found[n].isOptional = true
 		}
 	case last == "gateways" && text != "mesh":
@@ -66,7 +66,7 @@ func (w *walker) addIstio(text string) bool {
 	return true
 }
 
-// addHost adds the Service to which the DNS name of a Service belongs, such as db.shop.svc.cluster.local.
+// addHost adds the Service that a DNS name refers to: db.shop.svc.cluster.local is the Service db in namespace shop.
 func (w *walker) addHost(host, via string) {
 	part := strings.Split(host, ".")
 	if len(part) >= 3 && part[2] == "svc" {

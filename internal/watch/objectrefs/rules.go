@@ -93,7 +93,7 @@ func defaultKindOf(key string) (target Ref, ok bool) {
 	case "pipelineRef":
 		return Ref{Group: "tekton.dev", Kind: "Pipeline"}, true
 	case "providerConfigRef":
-		return Ref{Kind: "ProviderConfig"}, true // Of Crossplane; completeGroup adds the group.
+		return Ref{Kind: "ProviderConfig"}, true // A kind of Crossplane. The function completeGroup adds its group.
 	}
 	return Ref{}, false
 }
@@ -113,7 +113,7 @@ func hasKind(key string) bool {
 	return strings.HasSuffix(key, "Ref") || strings.HasSuffix(key, "Refs")
 }
 
-// isOpaque reports whether a member, such as a map with arbitrary keys, cannot contain references.
+// isOpaque reports whether a member, such as labels, cannot contain references. depth is 0 for the top level.
 func isOpaque(key string, depth int) bool {
 	switch key {
 	case "metadata", "labels", "annotations", "matchLabels", "nodeSelector", "schema":
@@ -132,7 +132,7 @@ func completeGroup(o *Ref, key string, target *Ref) {
 	}
 	if byDefault, ok := defaultKindOf(key); ok && byDefault.Group != "" &&
 		(target.Kind == byDefault.Kind || strings.HasSuffix(target.Kind, byDefault.Kind)) {
-		target.Group = byDefault.Group // The kind can be the default kind with a prefix (ClusterIssuer).
+		target.Group = byDefault.Group // The kind can also be the default kind with a prefix: ClusterIssuer for Issuer.
 	}
 	if key == "providerConfigRef" && strings.HasSuffix(target.Kind, "ProviderConfig") {
 		// For example, resources of the group dns.gcp.upbound.io refer to a ProviderConfig of the group gcp.upbound.io.
@@ -154,8 +154,8 @@ func isOutput(o *Ref, via string) bool {
 	case "bitnami.com/SealedSecret", "external-secrets.io/ExternalSecret":
 		return strings.HasPrefix(via, "spec.target")
 	}
-	// spec.volumeSnapshotRef counts as an output: a VolumeSnapshotContent can outlive the VolumeSnapshot to which it
-	// refers.
+	// spec.volumeSnapshotRef counts as an output, so that a missing VolumeSnapshot is no problem: the
+	// VolumeSnapshotContent that refers to it can outlive it.
 	return strings.HasSuffix(via, "writeConnectionSecretToRef") || via == "spec.volumeSnapshotRef"
 }
 

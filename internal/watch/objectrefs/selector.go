@@ -23,7 +23,7 @@ func (s *Selector) String() string { return s.selector.String() }
 
 func selectorOf(o *Ref, spec []byte) *Selector {
 	member := "selector"
-	isLabelMap := false // a plain map of labels, which selects nothing if it is empty
+	isLabelMap := false // true for a plain map of labels; unlike a LabelSelector, it selects nothing if it is empty
 	switch o.Group + "/" + o.Kind {
 	case "/Service", "/ReplicationController":
 		isLabelMap = true

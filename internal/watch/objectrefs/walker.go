@@ -10,7 +10,7 @@ import (
 type walker struct {
 	object *Object
 	path   [][]byte
-	seen   map[Ref]int // for each reference so far (without Via): its index in object.Uses
+	seen   map[Ref]int // index in object.Uses of each reference found so far; the keys have no Via
 	found  []mention   // all references, also repeated ones
 }
 
@@ -75,7 +75,7 @@ func (w *walker) members(c *jsonscan.Cursor) error {
 		if isOpaque(string(key), len(w.path)) {
 			return c.Skip()
 		}
-		// A task in a bundle of Tekton is not an object.
+		// A reference with a bundle is optional, too: Tekton reads the task from the bundle, and not from an object.
 		if string(key) == "optional" && c.Peek() == 't' || string(key) == "bundle" {
 			s.isOptional = true
 		}
@@ -144,7 +144,7 @@ func (w *walker) add(target Ref) {
 	w.found = append(w.found, mention{at, isOutput(&w.object.Ref, target.Via)})
 }
 
-// markOptional sets Optional of each used object. It is true only if all references to the object are optional.
+// markOptional sets the field Optional of each used object: true only if all references to the object are optional.
 func (w *walker) markOptional() {
 	for n := range w.object.Uses {
 		w.object.Uses[n].Optional = true

@@ -149,7 +149,7 @@ func (q *Query) checkNamespaces(ctx context.Context) error {
 	return q.opener.Namespaces.CheckExist(ctx, q.opener.Checker, q.Filter.Named)
 }
 
-// NewReader returns a reader for a view of the result.
+// NewReader returns a reader that sends the result of the query in the form of the given view.
 func (q *Query) NewReader(view stream.View) *stream.Reader {
 	o, request := q.opener, q.query
 	options := stream.Options{

@@ -18,14 +18,14 @@ import (
 type Snapshot struct {
 	Resource *resource.Resource
 	Columns  []printer.Column
-	// Objects is in the query's sort order, or by namespace and name. Callers must not change these shared objects.
+	// Objects is sorted as the query requests, by default by namespace and name. Callers must not change the objects.
 	Objects      []*compact.Object
 	IsWorstFirst bool // Objects are sorted by severity, because the order is "auto" and an object is failed.
 	Total        int  // The number of matching objects, including those beyond the limit.
 	Status       status.Status
 	Synced       bool // The first list of the resource has ended, and Objects is complete.
 	IsPartial    bool // The viewer is possibly not allowed to see all objects of the query.
-	// Cursor is where a subscription can resume. It is empty if Synced is false, or if a limit left out objects.
+	// Cursor is the position at which a subscription can resume; empty if not Synced, or if a limit left out objects.
 	Cursor string
 }
 
@@ -53,7 +53,7 @@ func (o *Opener) Snapshot(ctx context.Context, q query.Query, wait time.Duration
 	if !now.Synced {
 		return snapshot, ctx.Err()
 	}
-	// The informer gets a new version when this program loses a permission. The objects must then no longer be sent.
+	// If this program loses a permission, the informer gets a new version, and the objects must no longer be sent.
 	isCurrent := func() bool { return informer.CurrentState(nil).Version == now.Version }
 	o.Checker.RecordRows(resource, filter, isCurrent)
 	snapshot.Objects, snapshot.Total, snapshot.IsWorstFirst = listing.Objects, total, listing.IsWorstFirst
@@ -74,7 +74,7 @@ func (o *Opener) Snapshot(ctx context.Context, q query.Query, wait time.Duration
 }
 
 // first waits for the scan limiter, and reads the result. Before and after the wait, it repeats the access review if
-// that is too old.
+// the last review is too old.
 func (q *Query) first(ctx context.Context, reviewedAt time.Time) (*shared.Listing, int, informer.State, error) {
 	o := q.opener
 	check := func() error {
@@ -98,8 +98,8 @@ func (q *Query) first(ctx context.Context, reviewedAt time.Time) (*shared.Listin
 	scan := scanMemory(q.query, q.Filter, int64(q.Informer.Len()))
 	o.Options.Resize(scan)
 	found, total, now := q.Informer.First(q.Filter, q.query)
-	// Replace the estimate by the memory that is used. If scan is 0, the list is shared with other readers, and this
-	// query reserves nothing.
+	// Replace the reserved estimate (scan) by the memory of the list. If scan is 0, other readers share the list, and
+	// this query reserves nothing.
 	if scan > 0 {
 		o.Options.Resize(shared.ListedMemory*int64(cap(found.Objects)) - scan)
 	}

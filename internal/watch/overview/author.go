@@ -23,7 +23,7 @@ func authorOf(c *inherit.SpecChange, cache *event.Cache) (by *fieldmanager.Autho
 	return by, changedPath(delta.Text)
 }
 
-// changedPath returns the first changed path of a delta, and the number of others. Example:
+// changedPath returns the first path that a delta changes, and the number of other changed paths. Example:
 // "spec.template.spec.containers.0.image and 2 more". It ignores the status and the metadata.
 func changedPath(delta []byte) string {
 	var d struct {

@@ -36,7 +36,7 @@ const (
 	// MaxFindings is the maximum number of findings in an overview.
 	MaxFindings = 1000
 
-	maxShown = 30 // The maximum number of changes, and of warnings.
+	maxShown = 30 // The maximum number of changes in an overview, and also of warnings.
 	recent   = time.Hour
 )
 
@@ -85,8 +85,8 @@ type builder struct {
 	result     *Overview
 }
 
-// newBuilder checks what the viewer may read. If the viewer may not list a resource in the given namespaces, newBuilder
-// tries only the namespace in the parameter alternative, unless it is empty.
+// newBuilder checks which resources the viewer may list in the given namespaces. For a resource that the viewer may not
+// list there, it checks only the namespace in the parameter alternative instead, unless this parameter is empty.
 func newBuilder(
 	ctx context.Context, deps *Deps, checker *permit.Checker, namespaces []string, alternative string,
 ) (*builder, error) {
@@ -271,7 +271,7 @@ func (b *builder) items() (items []item) {
 	return items
 }
 
-// seesCause reports whether the viewer may read the texts of an object's verdict.
+// seesCause reports whether the viewer may read the texts of an object's verdict, which can describe other objects.
 func (b *builder) seesCause(v verdict.Packed) bool {
 	return !v.IsInherited() || v.Unpack().Sources.Within(func(ref, namespace string) bool {
 		w, f := b.informers[b.kinds[ref]], b.filters[b.kinds[ref]]

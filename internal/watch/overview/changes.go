@@ -14,7 +14,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// addWarnings groups recent warning events by reason. The newest events are first.
+// addWarnings adds the recent warning events to the overview, grouped by reason, the newest first.
 func (b *builder) addWarnings() {
 	events := b.recentWarnings()
 	slices.SortStableFunc(events, func(x, y *corev1.Event) int {
@@ -68,7 +68,7 @@ func (b *builder) regarded(e *corev1.Event) verdict.Object {
 }
 
 func (b *builder) addChanges() {
-	var all []Change // Also contains the changes by unknown authors.
+	var all []Change // The changes for lastChange, including those by unknown authors.
 	for _, c := range b.deps.Engine.SpecChanges(time.Now().Add(-recent)) {
 		f, w := b.filters[c.ID.Kind], b.informers[c.ID.Kind]
 		if f == nil || !f.Match(c.Change.New) || !f.Match(c.Change.Old) || b.isGuest() {
@@ -99,8 +99,8 @@ func (b *builder) addChanges() {
 	}
 }
 
-// sinceTolerance is how much later than the start of a problem a change can be and still count as earlier. Conditions
-// have times in whole seconds, so the start of the problem is not exact.
+// sinceTolerance is the time after the start of a problem in which a change still counts as made before the problem.
+// Conditions have times in whole seconds, so the start of the problem is not exact.
 const sinceTolerance = 2 * time.Second
 
 // lastChange returns the newest change of an object before a problem began. If there is none, it returns the oldest

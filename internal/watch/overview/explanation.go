@@ -98,7 +98,7 @@ func (b *builder) addChain(e *Explanation, self *neighbor.Neighbor) {
 		return
 	}
 	defer func() {
-		// Add the note even if there is no hidden cause, so that it does not reveal whether one exists.
+		// Add the note on hidden causes even if there is no hidden cause, so that it does not reveal whether one exists.
 		if len(e.Chain) == 0 && self.Object.Verdict().Severity() > verdict.OK && !b.readsEverything() {
 			b.note("If the cause is an object that you cannot read, it is not shown.")
 		}

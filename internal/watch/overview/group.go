@@ -53,7 +53,7 @@ func group(items []item) []Finding {
 			root = c.Object
 		}
 		if owner, ok := owners[root]; ok {
-			root = owner // All pods of a Deployment are one finding.
+			root = owner // For example, all pods of a Deployment are one finding.
 		}
 		groups[root] = append(groups[root], &items[n])
 	}

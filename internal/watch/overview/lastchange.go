@@ -10,8 +10,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// lastChangeAge is how long the last change of an object is cached. Later changes are in the history of the watch, so
-// the cache does not hide them.
+// lastChangeAge is how long the last change of an object is cached. An outdated entry hides no newer change, because
+// the watch records newer changes in its history.
 const lastChangeAge = 5 * time.Minute
 
 // LastChanges reads and caches changes from before this program watched the objects.
@@ -39,7 +39,7 @@ func (l *LastChanges) Of(ctx context.Context, o verdict.Object) *Change {
 		}
 		by, err := l.client.SpecAuthor(ctx, r.GVR(), o.Namespace, o.Name, isController)
 		if err != nil || by == nil {
-			return nil // The finding is shown without a change.
+			return nil // Ignore the error: the finding is then shown without a last change.
 		}
 		return &Change{Object: o, At: by.Time, By: by.Manager}
 	})

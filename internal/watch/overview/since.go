@@ -20,7 +20,7 @@ func since(engine *inherit.Engine, n *neighbor.Neighbor, isCauseVisible bool) ti
 	if own := v.Own().Severity(); own.IsProblem() && own == v.Severity() {
 		at = ownSince(n)
 	}
-	// Use the earlier time: the object can contain the time of its newest crash, although the problem began before.
+	// Use began if it is earlier than at: the object can contain the time of its newest crash instead of its first one.
 	if at.IsZero() || !began.IsZero() && began.Before(at) {
 		at = began
 	}
@@ -37,7 +37,7 @@ func since(engine *inherit.Engine, n *neighbor.Neighbor, isCauseVisible bool) ti
 	return at
 }
 
-// ownSince returns when the problem of an object alone began, or the zero Time.
+// ownSince returns when the problem that an object has by itself (and does not inherit) began, or the zero Time.
 func ownSince(n *neighbor.Neighbor) time.Time {
 	text, err := n.Object.JSON()
 	if err != nil {
@@ -46,15 +46,15 @@ func ownSince(n *neighbor.Neighbor) time.Time {
 	return onset.Of(text)
 }
 
-// causeSince returns when the problem that an object inherits began: the time of the cause, or if unknown, of the
-// object nearest to the cause. The result is never before the creation of an object in the chain. The zero Time means
-// unknown.
+// causeSince returns when the problem that an object inherits began. It uses the time of the cause. If this is unknown,
+// it uses the time of the object nearest to the cause. The result is never before the creation of an object in the
+// chain. The zero Time means unknown.
 func causeSince(engine *inherit.Engine, n *neighbor.Neighbor) (at time.Time) {
 	created := time.Time{}
 	for _, o := range slices.Backward(engine.Chain(n.ID)) {
 		step := engine.Find(neighbor.IDOf(&o))
 		if step.Object == nil {
-			continue // For example, the cause is that the object does not exist.
+			continue // The object is not in the cache: for example, a missing object is the cause.
 		}
 		created = later(created, step.Object.Created())
 		if at.IsZero() && step.Object.Verdict().Own().Severity() > verdict.OK {

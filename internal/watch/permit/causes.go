@@ -89,8 +89,8 @@ func indexes[T any](values []T) []int {
 	return all
 }
 
-// maxCauseNamespaces limits the namespaces in which permissions for causes are reviewed. In further namespaces, causes
-// are hidden.
+// maxCauseNamespaces limits the namespaces in which permissions for causes are reviewed. If a query has more,
+// none is reviewed, and causes are hidden.
 const maxCauseNamespaces = 10
 
 // readableSources returns where the viewer may read all objects of a resource, in the form of Filter.CauseSources.

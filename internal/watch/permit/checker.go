@@ -1,4 +1,4 @@
-// Package permit decides what a viewer may read, and rechecks that while a response is sent.
+// Package permit decides what a viewer may read, and checks this again while a response is sent.
 //
 // An error must not reveal whether something exists that the viewer may not read.
 package permit

@@ -29,8 +29,8 @@ func NewForbiddenCache() *ForbiddenCache {
 	return flight.New[string, map[string]string](maxForbidden, forbiddenMaxAge)
 }
 
-// Forbidden returns the resources that the viewer may list in no namespace, by ref, with the reasons. Unknown resources
-// are absent. With canReview, the result is up to 2 minutes old. Without it, the result is the last known one.
+// Forbidden returns the resources that the viewer may list in no namespace, by ref, with the reasons. It omits
+// unknown resources. If canReview is true, the result is at most 2 minutes old; otherwise, it is the last known result.
 func (c *Checker) Forbidden(ctx context.Context, resources []*resource.Resource, canReview bool) map[string]string {
 	switch {
 	case c.Viewer.Scope != nil || c.Viewer.User == nil && !c.Viewer.Program:
@@ -71,7 +71,7 @@ func (c *Checker) reviewLists(ctx context.Context, resources []*resource.Resourc
 	if len(namespaced) == 0 {
 		return forbidden
 	}
-	// If the list of namespaces is not available, permissions in single namespaces are unknown: forbidden omits
+	// If the list of namespaces is not available, permissions in single namespaces are unknown: the result omits
 	// namespaced resources.
 	namespaces, err := c.deps.Namespaces(ctx)
 	if err != nil || len(namespaces)*len(namespaced) > maxListReviews {

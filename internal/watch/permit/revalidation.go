@@ -77,7 +77,7 @@ func (g *Revalidation) due() (due []*recheck) {
 	return due
 }
 
-// add records a permission. A nil Revalidation records nothing.
+// add records a permission that must be rechecked at the interval every. A nil Revalidation records nothing.
 func (g *Revalidation) add(every time.Duration, isValid func(context.Context) bool) {
 	if g == nil {
 		return
@@ -122,8 +122,8 @@ func (c *Checker) Record(r *resource.Resource, f *query.Filter, verb authz.Verb)
 	c.Revalidation.add(authz.RecheckEvery, func(ctx context.Context) bool {
 		current := &query.Filter{Namespaces: namespaces, Name: name}
 		err := c.restrictToUser(ctx, r, current, verb, authz.TTLRecheck())
-		// If the user has lost some namespaces, current.Namespaces lists only the others, so the lengths differ. This is
-		// also true for an empty list, which means all namespaces: current.Namespaces is then no longer empty.
+		// If the user has lost some namespaces, current.Namespaces lists only the others, so the lengths differ. They also
+		// differ if namespaces is empty, which means all: current.Namespaces then lists the remaining namespaces.
 		return err == nil && len(current.Namespaces) == len(namespaces)
 	})
 }

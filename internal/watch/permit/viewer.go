@@ -57,7 +57,7 @@ func (v *Viewer) Owner() informer.Owner {
 	return informer.Owner{Hash: sha256.Sum256([]byte(v.Key())), IsGuest: v.Scope != nil}
 }
 
-// CanDiscover reports whether the viewer may know the resource. Logged-in users may know all, as with the API server.
+// CanDiscover reports whether the viewer may know the resource. As at the API server, users may know all resources.
 func (v *Viewer) CanDiscover(r *resource.Resource) bool {
 	if v.Scope != nil {
 		return slices.ContainsFunc(v.Scope.Parts, func(p Part) bool { return p.Resource == r.Ref() })

@@ -105,7 +105,7 @@ func relativePaths(resource, column string) []string {
 func markRelative(columns []Column, resource string, dates map[string]string) []Column {
 	for i := range columns {
 		c := &columns[i]
-		// A CRD's column Age can contain anything if its type is not date.
+		// Do not treat a CRD's column Age as a time unless its type is date: the column can contain anything.
 		isCRD := dates != nil || strings.HasPrefix(c.fullDescription, generatedDescription)
 		if path, ok := dates[c.Name]; ok {
 			c.paths = []string{path}
@@ -152,7 +152,7 @@ func (c *Column) Resolve(cell string, object []byte, created, now time.Time) str
 	}
 	printed := cell[m[4]:m[5]]
 	if c.Name == "Duration" && lookup(object, "status.completionTime") != nil {
-		return cell // The job has ended, so its duration does not change any more.
+		return cell // Keep the text: the duration of a completed job does not change.
 	}
 	at := created // Most date columns show the creation time, which is known already.
 	if created.IsZero() || len(c.paths) != 1 || c.paths[0] != creationPath {
@@ -162,7 +162,7 @@ func (c *Column) Resolve(cell string, object []byte, created, now time.Time) str
 		return cell
 	}
 	if at.IsZero() {
-		// This time is only as precise as the text of the cell.
+		// The text of the cell is rounded, such as 33h, so this time is not exact.
 		at = now.Add(-parseElapsed(printed)).Truncate(time.Second)
 	}
 	return cell[:m[4]] + at.UTC().Format(time.RFC3339) + cell[m[5]:]

@@ -40,8 +40,8 @@ type Filter struct {
 	IsPartial    bool // The query can select objects that the viewer is not permitted to see.
 	IsGuest      bool // The viewer is a guest: a viewer of a share link.
 	IsRestricted bool // Messages must not reveal whether objects that the viewer may not see exist or change.
-	// HidesCauses means that a cause of a verdict is hidden unless CauseSources contains all its sources. CauseSources
-	// is sorted. An entry is "core/v1/pods team-a" for one namespace, or "core/v1/pods" for all.
+	// HidesCauses means that the viewer sees the cause of a verdict only if CauseSources contains all its sources.
+	// CauseSources is sorted. It has "core/v1/pods team-a" for one namespace, and "core/v1/pods" for all namespaces.
 	HidesCauses  bool
 	CauseSources []string
 }
@@ -238,7 +238,7 @@ func (f *Filter) containsWords(o *compact.Object, words []string) bool {
 	if len(words) == 0 {
 		return true
 	}
-	// The first text is the name in the form that the page shows, so that it matches, too.
+	// The page shows a name as "namespace/name", so the words can also match this text.
 	texts := []string{o.Namespace() + "/" + o.Name()}
 	c := jsonscan.NewCursor(o.Cells())
 	_ = c.Array(func(i int) error { // No error is possible, because cells are valid JSON.
@@ -246,7 +246,7 @@ func (f *Filter) containsWords(o *compact.Object, words []string) bool {
 		if err != nil {
 			return err
 		}
-		text := string(cell) // The JSON text of a cell that is a number or a boolean.
+		text := string(cell) // For a number or a boolean, this is the JSON text of the cell.
 		if cell[0] == '"' || cell[0] == 'n' {
 			text, err = jsonscan.Unquote(cell)
 		}

@@ -24,7 +24,7 @@ func IsValidRegarding(r *resource.Resource, text string) bool {
 		name != "" && CheckName(name) == nil
 }
 
-// matchesRegarding reports whether the event o regards the object f.regarding. It compares complete names.
+// matchesRegarding reports whether the event o regards the object f.regarding. Kind and name must be equal.
 func (f *Filter) matchesRegarding(o *compact.Object) bool {
 	kind, group, name := parseRegarding(f.regarding)
 	objectKind, objectName, _ := strings.Cut(f.regardedObject(o), "/")
@@ -34,7 +34,7 @@ func (f *Filter) matchesRegarding(o *compact.Object) bool {
 // regardedGroup returns the API group of the object that an event regards: "core" for the core group.
 func regardedGroup(event *compact.Object) string {
 	var parsed struct {
-		InvolvedObject, Regarding struct{ APIVersion string } // The member in core/v1, and in events.k8s.io/v1.
+		InvolvedObject, Regarding struct{ APIVersion string } // The names of the member in core/v1 and events.k8s.io/v1.
 	}
 	// Read the group from the object, because no column contains the group.
 	text, err := event.JSON()

@@ -19,8 +19,8 @@ type Diff struct {
 	Text []byte
 }
 
-// maxDiffInserts is the number of rows that a Diff can always insert. If there are more, and more than half of the
-// page, the complete page is sent instead.
+// maxDiffInserts is the number of rows that a Diff can always insert. If more rows must be inserted, and these are more
+// than half of the page, the complete page is sent instead.
 const maxDiffInserts = 8
 
 // newDiff encodes differences as events in the order of application: removed rows from last to first, inserted rows,
@@ -102,8 +102,8 @@ func sameRow(a, b *compact.Object) bool {
 		a.Verdict().Same(b.Verdict())
 }
 
-// changesBetween returns the updates between two pages, by the new version of the object. Several updates of an object
-// are merged into one. Updates that the history has dropped are missing.
+// changesBetween returns the updates between two pages. The key is the new version of the object. Several updates of an
+// object are merged into one. Updates that the history has dropped are missing.
 func changesBetween(from, to *Page, i *informer.Informer) map[*compact.Object]*event.Change {
 	number := int(min(to.newest-from.newest, maxChanges)) //nolint:gosec // At most maxChanges.
 	changes := i.History(journal.At(to.newest), number)

@@ -28,7 +28,7 @@ type Page struct {
 	encoded event.WeakLazy[[]byte]
 
 	mu    sync.Mutex
-	diffs map[uint64]*event.WeakLazy[Diff] // The differences from earlier pages, by the number of the earlier page.
+	diffs map[uint64]*event.WeakLazy[Diff] // The differences from earlier pages. The key is an earlier page's number.
 }
 
 // Encode returns the page as encoded JSON members. The caller adds members that are different for each reader.

@@ -35,7 +35,7 @@ type Sort struct {
 	Column     int // The index of the column by which rows are sorted; -1 for none.
 	namespace  bool
 	severity   bool
-	auto       bool // The order "auto": by severity while an object is failed.
+	auto       bool // The order "auto": by severity while an object is failed, otherwise by namespace and name.
 	descending bool
 }
 
@@ -213,8 +213,8 @@ func (r *Ranking) update(ctx context.Context) error {
 		r.rows = nil // If apply panics, the next reader must not get a partly updated list.
 		if r.apply(rows, changes) {
 			r.rows = rows
-			// If apply returns false, the list is built again. This happens if the order has changed. It also happens
-			// if the journal has replaced an object by an equal version, which creates no Change.
+			// If apply returns false, the list is built again. The order has changed, or the list lacks a row, because the
+			// journal has replaced an object by an equal version without a Change.
 		}
 	}
 	r.weight.Store(int64(r.rows.Len()) * r.rowWeight())
@@ -284,7 +284,7 @@ func (r *Ranking) apply(rows *sortedlist.List[*Row], changes []*event.Change) bo
 	return !r.isOrderOutdated() && rows.Change(removed, inserted)
 }
 
-// addToCounts adds n (1 or -1) to the row counts. An object that lacks the words of the query counts, too.
+// addToCounts adds n (1 or -1) to the total and to the count of o's severity, even if o lacks the words of the query.
 func (r *Ranking) addToCounts(o *compact.Object, n int) {
 	r.counts.Total += n
 	r.counts.bySeverity[o.Verdict().Severity()] += n
@@ -330,8 +330,8 @@ func (r *Ranking) row(o *compact.Object) *Row {
 	return row
 }
 
-// rowWeight returns the approximate memory of one row in bytes. After the first maxTexts different sort texts, rows do
-// not share further ones. The result then includes the average size of a text.
+// rowWeight returns the approximate memory of one row in bytes. Rows share only the first maxTexts different sort
+// texts. If there are that many, the result includes the average size of a text, because other rows have their own.
 func (r *Ranking) rowWeight() int64 {
 	if len(r.texts) < maxTexts {
 		return rowWeight

@@ -31,8 +31,8 @@ type Set struct {
 // rankingID identifies a ranking of one informer. It is a hash of filter, version of the columns, and sort order.
 type rankingID [sha256.Size]byte
 
-// rankingEntry is a ranking with the number of its uses by each viewer. The ranking counts towards the quota of its
-// owner.
+// rankingEntry is a ranking with the number of its uses by each viewer. The ranking counts towards the quota of the
+// viewer in the field owner.
 type rankingEntry struct {
 	*Ranking
 

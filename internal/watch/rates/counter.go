@@ -14,13 +14,13 @@ import (
 type counter struct {
 	sources  *sources
 	list     *follower
-	pods     *follower // The same follower as list if the list contains pods; nil if no pods are counted.
-	events   *follower // The same follower as list if the list contains events.
+	pods     *follower // Equal to the field list if the list contains pods; nil if no pods are counted.
+	events   *follower // Equal to the field list if the list contains events.
 	restarts counts
 	warnings counts
 }
 
-// counts are the counts of one series.
+// counts contains the counts of one series (restarts or warnings).
 type counts struct {
 	byKey map[countKey]*count
 	from  time.Time // Counts before this time were dropped, because there were too many.
@@ -36,8 +36,8 @@ type target struct{ group, kind, namespace, name string }
 
 type count struct {
 	n int
-	// isShown means that the list has shown the object. While it is false, each result checks the object again,
-	// because the object can arrive later than its count.
+	// isShown means that the object has been in the list. While it is false, each result checks this again, because the
+	// list can get the object later than a restart or a warning of the object is counted.
 	isShown bool
 }
 
@@ -177,7 +177,7 @@ func (c *counter) isShown(object target) bool {
 	return pod != nil && c.owns(pod)
 }
 
-// Result is the counts of the last 5 minutes.
+// Result contains the counts of restarts and warnings in the last 5 minutes.
 type Result struct {
 	Start    time.Time `json:"start"` // Start of the first bucket.
 	Step     int       `json:"step"`  // Duration of a bucket in seconds.
@@ -189,7 +189,7 @@ type Result struct {
 type Series struct {
 	State  status.State `json:"state"`
 	Reason string       `json:"reason,omitempty"`
-	// Since is the start of the data. It is nil without data, and if all buckets have data.
+	// Since is the start of the data. It is nil if no bucket or every bucket has data.
 	Since  *time.Time `json:"since,omitempty"`
 	Counts []*int     `json:"counts"` // An element is nil if its bucket has no data.
 }
@@ -211,8 +211,8 @@ func (c *counter) result(now time.Time) *Result {
 	return r
 }
 
-// series returns a series that depends on several resources. It has data only for the time in which all these resources
-// are known.
+// series returns a series that depends on several resources. It has data only for the time for which all these
+// resources have data.
 func (c *counter) series(now time.Time, counted *counts, start time.Time, sources ...*follower) *Series {
 	s := &Series{State: status.Live, Counts: make([]*int, Buckets)}
 	from, until := c.known(s, now, sources)
@@ -238,12 +238,12 @@ func (c *counter) series(now time.Time, counted *counts, start time.Time, source
 	return s
 }
 
-// known sets the state of a series, and returns the start and the end of the time in which all its resources are known.
+// known sets the state of a series, and returns the start and end of the time for which all its resources have data.
 func (c *counter) known(s *Series, now time.Time, sources []*follower) (from, until time.Time) {
 	until = now.Add(Step)
 	for n, f := range sources {
-		// The state of the list's follower does not matter if isShown decides by the namespace of an object alone: if the
-		// list shows all objects of the namespaces that it selects, and no counted pod needs its owner.
+		// Skip the list's follower if isShown needs only an object's namespace: the list shows all objects of its namespaces,
+		// and no counted pod needs its owner. Then the state of the list does not matter.
 		if n > 0 && f == c.list && f.isRead() && !f.keepsLeft {
 			continue
 		}
@@ -251,7 +251,7 @@ func (c *counter) known(s *Series, now time.Time, sources []*follower) (from, un
 		if s.State == status.Live && state.State != status.Live {
 			s.State, s.Reason = state.State, state.Reason
 		}
-		// A resource that is polled is always stale. Its Since is zero, and does not limit the known time.
+		// A resource that is polled is always stale, and its Since is zero. It does not limit the time with data.
 		if state.State == status.Stale && !state.Since.IsZero() && state.Since.Before(until) {
 			until = state.Since
 		}

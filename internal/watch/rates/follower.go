@@ -26,8 +26,8 @@ type follower struct {
 	started bool
 	cursor  journal.Cursor
 	version int
-	// from is the time since which no change was missed. A new list sets it, because changes before the list can be
-	// missing.
+	// from is the time since which this follower has missed no change. After a new list, this is the time of the list,
+	// because changes before the list can be missing.
 	from time.Time
 	// left contains objects that have left the list: they were deleted, or do not match any more. The map is by journal
 	// key, and used only if keepsLeft is true.
@@ -128,8 +128,8 @@ func (f *follower) readNew(ctx context.Context) (changes []*event.Change, err er
 	return changes, nil
 }
 
-// sees reports whether the viewer may see both versions of a changed object. Otherwise, a difference would reveal
-// something about the hidden version.
+// sees reports whether the viewer may see both versions of a changed object. If one version is hidden, the change is
+// not counted, because the count would reveal something about this version.
 func (f *follower) sees(c *event.Change) bool {
 	filter := f.source.Filter
 	return c.Op != 0 && !c.Memo.CoverageOnly && (c.Op == journal.Add || filter.MatchesIgnoringText(c.Old)) &&

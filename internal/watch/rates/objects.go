@@ -29,7 +29,7 @@ type containerStatus struct {
 	RestartCount int
 }
 
-// restartsIn returns how many containers of a pod have restarted in a change.
+// restartsIn returns the number of container restarts in a change of a pod.
 func restartsIn(c *event.Change) (n int) {
 	if c.Op != journal.Update || c.Old.SameText(c.New) || bytes.Equal(c.Old.Cells(), c.New.Cells()) {
 		return 0 // A restart changes the cell RESTARTS. Changes without changed cells need no decoding.
@@ -80,11 +80,11 @@ func (w *warning) occurrences() int {
 	return n
 }
 
-// warningsIn returns how often a Warning event occurred in a change, and the object that the event regards. A new
-// event counts once, because the server does not know when its earlier occurrences were.
+// warningsIn returns how many occurrences of a Warning event a change adds, and the object that the event regards. A
+// new event counts once, because the times of its earlier occurrences are unknown.
 func warningsIn(c *event.Change) (n int, regarded target) {
 	var before, after warning
-	// The severity of a warning is always worse than OK. So the other events need no decoding.
+	// A Warning event always has a severity worse than OK, so events with another severity need no decoding.
 	if c.Op == journal.Delete || c.New.Verdict().Severity() <= verdict.OK || !decode(c.New, &after) ||
 		after.Type != "Warning" {
 		return 0, target{}
@@ -107,7 +107,7 @@ func warningsIn(c *event.Change) (n int, regarded target) {
 	return n, target{group, r.Kind, r.Namespace, r.Name}
 }
 
-// owns reports whether a shown object of the list owns a pod.
+// owns reports whether one of the objects that the list shows owns a pod.
 func (c *counter) owns(pod *compact.Object) bool {
 	var parsed struct {
 		Metadata struct {

@@ -46,10 +46,10 @@ type source struct {
 type sources struct {
 	Group, Kind string // API group and kind of the objects in the list.
 	List        source
-	// Events is the zero source if the list itself contains events.
+	// Events is the source of the Warning events. It is the zero source if the list itself contains events.
 	Events source
-	// Pods counts for the pods of the listed objects. It is the zero value if the list itself contains pods, and if the
-	// listed objects have no pods.
+	// Pods is the source for the pods of the listed objects. It is the zero source if the list itself contains pods, or
+	// if the listed objects have no pods.
 	Pods source
 	// HasPods means that the list contains pods, or controllers of pods.
 	HasPods bool
@@ -58,7 +58,7 @@ type sources struct {
 	RecheckAt time.Time // When permissions must be checked again; zero for never.
 }
 
-// A Reader returns the counts of the last 5 minutes, again and again. Only one goroutine can use it.
+// A Reader repeatedly returns the counts of restarts and warnings in the last 5 minutes. Only one goroutine can use it.
 type Reader struct {
 	opener   *opened.Opener
 	query    query.Query

@@ -30,19 +30,19 @@ func cannotBeCopy(_, value []byte) bool {
 		return false
 	case '"':
 		text, err := jsonscan.Unquote(value)
-		// A mask such as "(masked, change 3)" is masked again, so that all share links show the same mask.
+		// Return false for a mask such as "(masked, change 3)", so that it is masked again: all guests see the same mask.
 		return err == nil && !strings.HasPrefix(text, "(masked") && !mayBeCopy(text)
 	}
 	return true
 }
 
 const (
-	// maxEncodings is the maximum number of nested encodings that are decoded. A deeper text counts as a copy.
+	// maxEncodings is the maximum number of nested encodings that are decoded. A text with more of them counts as a copy.
 	maxEncodings = 4
 	// maxDigest is the maximum length of a hash, in bytes; SHA-512 has 64. Longer binary data counts as a copy.
 	maxDigest = 96
-	// minCompressed is the minimum length of compressed data, in bytes. Shorter words often decode to the bytes that
-	// identify zlib.
+	// minCompressed is the minimum length of compressed data, in bytes. Shorter words often decode by chance to the bytes
+	// that identify zlib.
 	minCompressed = 10
 )
 
@@ -154,7 +154,7 @@ func decodeOnce(text string) (inner string, ok bool) {
 		return string(data), true
 	}
 	if len(digits)%4 == 1 {
-		digits = digits[:len(digits)-1] // A single digit at the end means that the base64 text was cut off.
+		digits = digits[:len(digits)-1] // Drop an incomplete last digit: the base64 text was cut off.
 	}
 	data, err := base64.RawStdEncoding.DecodeString(digits)
 	return string(data), err == nil && len(data) > 0

@@ -96,12 +96,12 @@ type Redactor struct {
 
 	rules      []Rule
 	namespace  string          // the namespace to list; "" for all namespaces
-	listed     map[string]bool // objects with masked values in the current list; nil outside a list
+	listed     map[string]bool // IDs of the listed objects with masked values; nil if no list is in progress
 	listWeight int64
 }
 
-// DigestBytes returns the approximate size, in bytes, of the hashes that the newest list has added to the Memory. It
-// includes failed attempts to list.
+// DigestBytes returns the approximate size, in bytes, of the hashes that the newest list has added to the Memory. If
+// attempts to list failed before this list, their hashes count, too.
 func (r *Redactor) DigestBytes() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -158,7 +158,7 @@ func (r *Redactor) Next(dst []byte, c *jsonscan.Cursor) (Redacted, error) {
 		r.dropStale(target)
 	}
 	if w.revealsMasked() {
-		w.managed = nil // without managedFields, the author of a change is unknown
+		w.managed = nil // drop managedFields, although the author of a change is then unknown
 	}
 	return Redacted{Text: text, Managed: w.managed, Masked: w.masked, Dropped: w.dropped}, err
 }

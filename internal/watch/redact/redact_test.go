@@ -174,7 +174,7 @@ func FuzzMaskedValuesAreNeverReturned(f *testing.F) {
 	})
 }
 
-// Redactors with the same Memory continue its counts of changes.
+// Redactors with the same Memory count the changes of a value together.
 func TestMemoryIsSharedByRedactors(t *testing.T) {
 	memory := redact.NewMemory()
 	maskOf := func(r *redact.Redactor, namespace, value string) string {
@@ -197,7 +197,7 @@ func TestMemoryIsSharedByRedactors(t *testing.T) {
 	namespaceA.BeginList()
 	namespaceB.BeginList()
 	got = append(got, maskOf(namespaceA, "a", "B"))
-	// The end of a list removes only objects of its own namespace from the Memory.
+	// The end of a list removes only objects of the list's namespace from the Memory.
 	namespaceB.EndList()
 	namespaceA.EndList()
 	memory.Forget(func(namespace string) bool { return namespace == "c" })

@@ -13,7 +13,7 @@ import (
 
 // Rule selects values to mask, by a resource and by a path in its objects.
 type Rule struct {
-	group, resource string // "*" for all resources
+	group, resource string // both are "*" for all resources
 	except          string
 	helm            bool
 	isDerived       bool
@@ -31,7 +31,7 @@ type Rules []Rule
 type step struct {
 	kind           stepKind
 	name           string
-	containersOnly bool // match only values that are arrays or objects; only for the kind "anywhere"
+	containersOnly bool // a step of the kind "anywhere" matches only arrays and objects
 }
 
 type stepKind int
@@ -232,8 +232,8 @@ func (rules Rules) AppliesTo(group, resource string) bool {
 	return len(rules.forResource(group, resource)) > 0
 }
 
-// MayMask reports whether a rule, or one of builtInRules, can mask the value at the path, or inside it. A rule for a
-// name at any depth counts only if the path contains the name.
+// MayMask reports whether a rule, or one of builtInRules, can mask the value at the path, or a value inside it. It
+// ignores a rule for a name at any depth, unless the path contains this name.
 func (rules Rules) MayMask(group, resource string, path []string) bool {
 	return slices.ContainsFunc(rules.forResource(group, resource), func(r Rule) bool { return r.mayMask(path) })
 }
@@ -255,8 +255,8 @@ func groupOrCore(group string) string {
 	return group
 }
 
-// follow returns the steps of the rule that can match members of the value at the path. isMasked means that the rule
-// masks the complete value of a parent on the path.
+// follow returns the indexes of those steps of the rule that can match members of the value at the path. isMasked means
+// that the rule masks a parent on the path completely, and with it the value.
 func (r *Rule) follow(path []string) (steps map[int]bool, isMasked bool) {
 	steps = map[int]bool{0: true}
 	for _, name := range path {
@@ -286,8 +286,8 @@ func (r *Rule) masksAt(path []string, kind byte) bool {
 	return isMasked
 }
 
-// mayMask reports whether the rule can mask the value at the path, or inside it. It ignores a rule whose next step
-// matches a name at any depth, because such a rule could match inside any value.
+// mayMask reports whether the rule can mask the value at the path, or a value inside it. It ignores a next step that
+// matches a name at any depth, because such a step could match inside any value.
 func (r *Rule) mayMask(path []string) bool {
 	steps, isMasked := r.follow(path)
 	for n := range steps {

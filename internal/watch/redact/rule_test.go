@@ -234,7 +234,7 @@ func TestInvalidRules(t *testing.T) {
 	}
 }
 
-// Field selectors must not use a path to a masked value, or to a parent or child of one.
+// Field selectors must not use a path to a masked value, or to a parent or child of a masked value.
 // Invariant: I15.
 func TestMayMask(t *testing.T) {
 	rules := rulesOf(

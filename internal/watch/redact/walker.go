@@ -7,18 +7,18 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
-// walker redacts one object in one pass. For each value from the object down to the present value, it records how far
-// each rule has matched.
+// walker redacts one object in one pass. For each value from the object down to the present value, it records which
+// step of each rule is the next to match.
 type walker struct {
 	rules []Rule
 	mask  func(out []byte, path string, value []byte) []byte
 
-	positions []position // for all values on the path, the innermost value last
+	positions []position // progress of the rules at all values on the path, the innermost value last
 	path      []byte
 	key       []byte // name of the present member; nil for a list element
 	depth     int
 	masked    []string
-	values    [][]byte // the original value at each path in the field masked
+	values    [][]byte // values[n] is the original value at the path masked[n]
 	dropped   []string
 	managed   []byte
 }
@@ -51,8 +51,8 @@ func (w *walker) walk(dst []byte, c *jsonscan.Cursor, target *subject) ([]byte, 
 	return w.value(dst, c, 0, root)
 }
 
-// maxSearchDepth is the maximum depth at which a value is searched for annotations and managedFields before its
-// members are redacted. Each level searches the text of all deeper levels again.
+// maxSearchDepth is the maximum depth at which a value is searched for annotations and managedFields before its members
+// are redacted. It limits the work, because each level searches the text of all deeper levels again.
 const maxSearchDepth = 8
 
 // value redacts the value at the cursor, and appends it to out. The slice w.positions[from:] contains the progress of

@@ -87,7 +87,7 @@ func (i Index) Keep() (release func()) {
 }
 
 // Explanation connects an object with the cause of its verdict, and with the objects that it affects, as far as the
-// viewer may see them. The caller must call Keep before.
+// viewer may see them. Before this call, the caller must call Keep.
 func (i Index) Explanation(ctx context.Context, ref, namespace, name string) (*overview.Explanation, error) {
 	o := i.opener
 	r, err := o.Checker.Resource(ctx, ref)

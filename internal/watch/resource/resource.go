@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Resource is a type of objects that the API server serves, such as pods, as in discovery.
+// Resource is a type of objects that the API server serves, such as pods. Its fields are from API discovery.
 type Resource struct {
 	Group      string // empty for the core group
 	Version    string
@@ -46,7 +46,7 @@ type GroupError struct {
 	Reason         string
 }
 
-// FromDiscovery returns all resources without subresources. Preferred marks the group's preferred version. If that
+// FromDiscovery returns all resources, but no subresources. Preferred marks the group's preferred version. If that
 // version lacks the resource, Preferred marks the first version that has it.
 func FromDiscovery(groups []*metav1.APIGroup, lists []*metav1.APIResourceList) []Resource {
 	byVersion := make(map[string]*metav1.APIResourceList, len(lists))

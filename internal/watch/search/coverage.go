@@ -11,8 +11,8 @@ type Reason string
 // The reasons why a search does not read a resource.
 const (
 	Forbidden Reason = "forbidden" // The viewer may not list and watch it.
-	Limited   Reason = "limit"     // It exceeds the maximum number of custom resources.
-	Unread    Reason = "unread"    // No search reads it.
+	Limited   Reason = "limit"     // The number of custom resources is limited, and this one is beyond the limit.
+	Unread    Reason = "unread"    // The engine of inherited verdicts does not read all its objects.
 )
 
 // Omitted is a resource that a search does not read.
@@ -59,10 +59,10 @@ func Cover(resources []resource.Resource, mayKnow, isShown func(*resource.Resour
 	return c
 }
 
-// Reads reports whether the engine reads a resource of the coverage. Otherwise, only other readers watch it.
+// Reads reports whether the engine of inherited verdicts reads a resource. If not, only other readers watch it.
 func (c *Coverage) Reads(r *resource.Resource) bool { return c.planned[r.Ref()] }
 
-// kindKey identifies a resource in all its versions. The API groups "" and "events.k8s.io" have the same events.
+// kindKey is equal for all versions of a resource. The API groups "" and "events.k8s.io" have the same events.
 func kindKey(r *resource.Resource) string {
 	if r.Group == "events.k8s.io" {
 		return r.Resource + "."

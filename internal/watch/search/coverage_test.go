@@ -28,7 +28,7 @@ func TestCoverageIsComplete(t *testing.T) {
 		served("coordination.k8s.io", "v1", "leases", "list", "watch"),
 		served("networking.k8s.io", "v1", "networkpolicies", "list", "watch"),
 		served("metrics.k8s.io", "v1beta1", "pods", "list"),
-		served("discovery.k8s.io", "v1", "endpointslices", "list", "watch"), // The engine reads only some of them.
+		served("discovery.k8s.io", "v1", "endpointslices", "list", "watch"), // The engine reads only some EndpointSlices.
 	}
 	for n := range 202 {
 		resources = append(resources, served("example.com", "v1", fmt.Sprintf("w%03d", n), "list", "watch"))

@@ -18,7 +18,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
-// maxSearch is the maximum length of a search text in bytes. Namespace and name together have at most 316.
+// maxSearch is the maximum length of a search text in bytes. Namespace and name together have at most 316 bytes.
 const maxSearch = 320
 
 // Words returns the words of a search text in lower case.

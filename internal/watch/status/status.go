@@ -54,7 +54,7 @@ func equalCounts(a, b *int) bool { return a == b || a != nil && b != nil && *a =
 
 const maxReasons = 3
 
-// Merged is the common status of several namespaces: the worst state, with its latest time and all its reasons.
+// Merged is the common status of several namespaces: the worst state, and its latest Since and all its reasons.
 type Merged struct {
 	Status
 

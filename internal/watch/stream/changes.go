@@ -34,7 +34,7 @@ func (v *changes) begin(ctx context.Context) ([]byte, error) {
 	c := v.client
 	now, start := c.informer.VisibleState(c.filter), c.informer.CurrentEpochStart()
 	c.filter.Columns, c.position.cursor = now.Columns, c.informer.Now()
-	// before is the object as it was before the first change in the message. The client applies the patches to it.
+	// before is the object before the first change in the message. The client applies the patches of the changes to it.
 	var before *compact.Object
 	if c.options.Key != "" {
 		if o, ok, cursor := c.informer.Get(c.options.Key); ok && c.filter.Match(o) {
@@ -118,7 +118,7 @@ func (v *changes) readHistory(
 	return events, oldest, true, nil
 }
 
-// encode encodes a change as an event. It returns nil if only the cells or a permission changed.
+// encode encodes a change as an event. It returns nil if only cells changed, or only what this program may read.
 func (v *changes) encode(c *event.Change, cache *event.Cache) ([]byte, error) {
 	if c.Memo.CoverageOnly {
 		return nil, nil

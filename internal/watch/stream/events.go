@@ -25,7 +25,7 @@ func (e *events) read(ctx context.Context, lastOffset uint64) ([]byte, error) {
 	// Advance the cursor even if no message follows. Otherwise, these changes would be read again.
 	e.client.position.cursor = next
 	if len(changes) == 0 || !e.client.isCurrent() {
-		return nil, nil // Send no events with cells of new columns. A snapshot with these changes follows.
+		return nil, nil // Nothing changed, or a snapshot with these changes must follow instead of events.
 	}
 	texts, err := e.texts(changes)
 	if err != nil || len(texts) == 0 {
@@ -127,7 +127,7 @@ func (e *events) memory(changes []*event.Change) (bytes int64) {
 	return bytes
 }
 
-// textMultiple is the assumed ratio of an object's text to its compressed size. The largest measured ratio is 10.
+// textMultiple is the assumed ratio of an object's text size to its compressed size. Measured ratios are at most 10.
 const textMultiple = 8
 
 func textSize(o *compact.Object) int64 {

@@ -24,8 +24,8 @@ type position struct {
 	version    int    // The informer's version when data was sent. It changes with new columns or a dropped history.
 	sentOffset uint64 // The offset in the last cursor that was sent. Not used for a restricted reader.
 	restricted cursor.Restricted
-	// isRepeated means that the client got the cursor in the field restricted twice. Before the next heartbeat or
-	// digest, the client gets a message with a new cursor.
+	// isRepeated means that the client received the cursor in the field restricted twice. It then receives a message
+	// with a new cursor before the next heartbeat or digest.
 	isRepeated bool
 }
 
@@ -91,7 +91,7 @@ func (p *position) decodeRestricted(text string, epoch uint64) (offset uint64, e
 	if !ok || !p.isRecent(issued) || p.hasGap(offset) || !p.informer.RetainsAfter(offset) {
 		return 0, errors.New(notResumed)
 	}
-	// Count this old cursor as repeated, so that the reader gets a new one before the first heartbeat.
+	// The client has this cursor already. Mark it as repeated, so that a new cursor is sent before the first heartbeat.
 	p.restricted, p.isRepeated = c, true
 	return offset, nil
 }

@@ -210,7 +210,7 @@ func (r *Reader) recordStarted() {
 	}
 }
 
-// awaitChange waits for a change. It skips all changes so far, because the snapshot will include them.
+// awaitChange waits for a change before a snapshot. It skips all changes so far, because the snapshot includes them.
 func (r *Reader) awaitChange(ctx context.Context) error {
 	c := &r.client
 	_, _, err := c.informer.NextWithin(ctx, c.schedule.start, c.position.cursor, 1)
@@ -262,7 +262,7 @@ func (r *Reader) finishWait(message []byte, err error) ([]byte, error) {
 // message with this cursor instead.
 func (r *Reader) heartbeat() ([]byte, error) {
 	switch {
-	// Something else is due, or the client moved its window of rows. The next call of advance handles that.
+	// The wait ended for another reason, such as a digest or a moved window. The next call of advance handles it.
 	case !r.client.schedule.isHeartbeatDue():
 		r.client.schedule.reset()
 		return nil, nil

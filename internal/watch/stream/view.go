@@ -28,8 +28,8 @@ func (v View) IsValid() bool {
 	return slices.Contains([]View{Rows, Table, Object, Changes, Windowed}, v)
 }
 
-// IsPlain reports whether a message must be sent without compression: a message with events, in any view except Object.
-// The reason is that many readers can get the same events at once.
+// IsPlain reports whether a message must be sent without compression: a message with events, except in the view Object.
+// Many readers can get the same events at once, and compression would be repeated for each of them.
 func (v View) IsPlain(message []byte) bool {
 	return v != Object &&
 		(bytes.HasPrefix(message, []byte(`"type":"events"`)) ||

@@ -63,7 +63,7 @@ func (w *window) begin(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	if later := c.informer.VisibleState(c.filter); later.Version != now.Version || later.HasNoRows != now.HasNoRows {
-		return nil, nil // The permissions or columns changed during the read.
+		return nil, nil // Discard the page, because the permissions or columns changed during the read.
 	}
 	if view.Counts.Total == 0 {
 		if err := c.options.Check(ctx); err != nil {
@@ -90,7 +90,7 @@ func (w *window) fixRange(request *query.RangeRequest, page *ranking.Page) *quer
 	if w.requested.ReplaceRequest(request, fixed) {
 		return fixed
 	}
-	return request // The window was moved again during the read.
+	return request // Nothing was replaced, because the window was moved again during the read.
 }
 
 // read returns an update after rows changed or the window was moved. It works even if the history has lost changes,
@@ -143,7 +143,7 @@ func (w *window) pause(ctx context.Context) error {
 		select {
 		case <-timer.C:
 			return nil
-		// A wake-up alone does not end the pause. The code below checks whether its cause still needs a message.
+		// A wake-up alone does not end the pause: the code below checks whether a message is due, or the window was moved.
 		case <-schedule.wakeups:
 		case <-ctx.Done():
 			return ctx.Err()

@@ -8,7 +8,7 @@ import (
 )
 
 // Packed is a Verdict in the form that an object stores: the severity, the Unix time of OverdueAt in 8 bytes, the
-// reason, a zero byte, and the sentence. None and OK have no sentence. Without a reason and a time, they take one byte.
+// reason, a zero byte, and the sentence. None and OK have no sentence, and only one byte without a reason and a time.
 //
 // An inherited verdict has the flag inherited, and contains the object's own Packed after the texts of the Cause,
 // the Sources and Via.
@@ -16,7 +16,7 @@ type Packed []byte
 
 const (
 	inherited   = 0x80            // The flag of an inherited verdict, in the byte of the severity.
-	headerSize  = 9               // The severity and OverdueAt.
+	headerSize  = 9               // In bytes: 1 for the severity, and 8 for OverdueAt.
 	objectTexts = 4               // The number of texts of an Object: resource, kind, namespace, name.
 	causeTexts  = objectTexts + 2 // The texts of a Cause: an Object, the sentence, and "1" if the object is missing.
 	// inheritedTexts is the number of texts of an inherited verdict: reason, sentence, Cause, Sources and Via.

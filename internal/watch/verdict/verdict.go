@@ -17,7 +17,7 @@ type Severity uint8
 // The severities, in increasing order.
 const (
 	None        Severity = iota // No rule covers the kind, or the object could not be evaluated.
-	OK                          // As desired.
+	OK                          // In the desired state.
 	Progressing                 // Changing to the desired state, and not overdue.
 	Degraded                    // Works only partly, or progress is overdue.
 	Failed                      // Does not work.
@@ -50,7 +50,7 @@ type Verdict struct {
 	Severity Severity `json:"severity"`
 	// Reason is a code in CamelCase, such as CrashLoopBackOff. It can be empty even if there is a Sentence.
 	Reason string `json:"reason,omitempty"`
-	// Sentence explains the severity on one line without a final period. It can contain text of the cluster.
+	// Sentence explains the severity on one line without a final period. It can contain texts of objects in the cluster.
 	Sentence string `json:"sentence,omitempty"`
 	// OverdueAt is when OK or Progressing becomes a worse severity without an update of the object. Zero means never.
 	OverdueAt time.Time `json:"-"`
@@ -88,7 +88,7 @@ func (s Sources) Contains(resource, namespace string) bool {
 	return slices.Contains(strings.Split(string(s), "\n"), string(Source(resource, namespace)))
 }
 
-// ForHeir returns the set for an object that inherits the texts: the source replaces Own.
+// ForHeir returns the set for another object that inherits the texts: source, the object with the texts, replaces Own.
 func (s Sources) ForHeir(source Sources) Sources {
 	lines := strings.Split(string(s), "\n")
 	at := slices.Index(lines, string(Own))

@@ -21,12 +21,12 @@ type Status struct {
 	HealthScriptErrors uint64 `json:"-"`
 }
 
-// Entry is the watch status of one resource, or of one field selector on it.
+// Entry is the watch status of one resource, or only of those objects that the field selector in Fields selects.
 type Entry struct {
 	Resource      string `json:"resource"` // The ref of the resource, such as "core/v1/pods".
 	Fields        string `json:"fields,omitempty"`
 	Metadata      bool   `json:"metadata,omitempty"` // Only metadata is watched, to detect new and removed resources.
-	Shared        bool   `json:"shared,omitempty"`   // A watch for guests, with masked values.
+	Shared        bool   `json:"shared,omitempty"`   // This watch is for guests, and has masked values.
 	status.Status        // Its Namespaces are set if only some namespaces are watched.
 	Objects       int    `json:"objects"`
 	CacheBytes    int64  `json:"cacheBytes"` // Memory for the objects, in bytes.

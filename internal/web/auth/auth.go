@@ -24,7 +24,7 @@ import (
 
 // Values of Options.Mode. They define how an Authority identifies users.
 const (
-	None           = "none"            // Users are not identified; only for a loopback address.
+	None           = "none"            // Users are not identified; allowed only on a loopback address.
 	SharedIdentity = "shared-identity" // No identification of users; on any address.
 	Token          = "token"           // A bearer token that the API server accepts, or a session that starts with one.
 	Proxy          = "proxy"           // Headers in which a trusted proxy sends the user.
@@ -92,7 +92,7 @@ func (a *Authority) Mode() string {
 	return a.mode
 }
 
-// Identify returns the identity of a client. It removes the headers with credentials or a user name, but no cookies.
+// Identify returns the identity of a client. It removes headers with credentials or a user name, but keeps cookies.
 func (a *Authority) Identify(r *http.Request) (Identity, error) {
 	if a == nil || a.mode == None || a.mode == SharedIdentity {
 		strip(r, nil)

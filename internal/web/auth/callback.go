@@ -9,8 +9,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
-// stateCookie contains an unfinished login. It is SameSite=Lax, because browsers send no SameSite=Strict cookie after
-// the redirect from the provider.
+// stateCookie is the name of the cookie with an unfinished login. It is SameSite=Lax, because browsers send no
+// SameSite=Strict cookie after the redirect from the provider.
 const stateCookie = "glasshouse-login"
 
 // BeginLogin starts a login at the OpenID provider, and returns the provider's URL. After the login, the browser

@@ -59,7 +59,7 @@ func CookieNameFor(name string, r *http.Request) string {
 	return name + "-" + port
 }
 
-// OverTLS reports whether the browser uses TLS. If a proxy terminates TLS, only the Origin header shows that.
+// OverTLS reports whether the browser uses TLS. Behind a proxy that terminates TLS, only the Origin (https) shows this.
 func OverTLS(r *http.Request) bool {
 	return r.TLS != nil || strings.HasPrefix(strings.ToLower(r.Header.Get("Origin")), "https://")
 }

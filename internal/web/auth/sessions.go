@@ -20,7 +20,7 @@ const (
 	cookieName = "glasshouse-session"
 )
 
-// sessions contains all logins that have a session. The key is the SHA-256 hash of the session ID.
+// sessions contains all logins that have a session. The key in the field all is the SHA-256 hash of the session ID.
 type sessions struct {
 	mu    sync.Mutex
 	all   map[hash]*login

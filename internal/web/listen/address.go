@@ -44,8 +44,8 @@ func (p Peers) ClientAddr(r *http.Request) (netip.Addr, bool) {
 	return address, known
 }
 
-// AddressKey returns the key under which limits count an address. One IPv6 host can use any address of its /64
-// network.
+// AddressKey returns the key under which limits count an address. For IPv6, the key is the /64 network, because one
+// host can use any address of it.
 func AddressKey(address netip.Addr) string {
 	if address.Is6() {
 		if prefix, err := address.Prefix(64); err == nil {

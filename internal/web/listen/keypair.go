@@ -84,8 +84,8 @@ func (k *KeyPair) reload() {
 	k.current.Store(&loadedPair{certificate, files})
 }
 
-// stat returns the os.FileInfo of the two files. It must be called before read, so that a later check detects a change
-// during read.
+// stat returns the os.FileInfo of the two files. Call it before the method read, so that a later check detects a change
+// that happens during read.
 func (k *KeyPair) stat() (files [2]os.FileInfo, err error) {
 	for i, name := range []string{k.cert, k.key} {
 		if files[i], err = os.Stat(name); err != nil {

@@ -21,8 +21,8 @@ const (
 // overviewInterval is the minimum time between two messages with an overview.
 const overviewInterval = time.Second
 
-// followOverview sends the overview of the requested namespaces, and again after each change. Permissions are checked
-// each time.
+// followOverview sends the overview of the requested namespaces at the start and after each change. It checks the
+// permissions each time.
 func (l *session) followOverview(ctx context.Context, o *operation) error {
 	defer l.access.KeepOverview()() //nolint:contextcheck // The engine outlives sessions.
 	return l.followVerdicts(ctx, o, func() (any, error) {
@@ -30,7 +30,7 @@ func (l *session) followOverview(ctx context.Context, o *operation) error {
 	})
 }
 
-// followExplanation sends the explanation of an object, and again after each change.
+// followExplanation sends the explanation of an object at the start and after each change.
 func (l *session) followExplanation(ctx context.Context, o *operation) error {
 	defer watch.IndexOf(l.access).Keep()()
 	return l.followVerdicts(ctx, o, func() (any, error) {
@@ -38,7 +38,7 @@ func (l *session) followExplanation(ctx context.Context, o *operation) error {
 	})
 }
 
-// followVerdicts sends a document that depends on verdicts, and again after each change, at most every second.
+// followVerdicts sends a document that depends on verdicts at the start and after each change, at most every second.
 func (l *session) followVerdicts(ctx context.Context, o *operation, read func() (any, error)) error {
 	var sent []byte
 	sentAt := time.Time{}

@@ -12,8 +12,8 @@ import (
 
 const viewRates = "rates"
 
-// followRates sends the restarts and warnings of a list, and again after each change. The method rates.Reader.Next
-// limits the number of messages per second.
+// followRates sends the restarts and warnings of a list at the start and after each change. The method
+// rates.Reader.Next limits the number of messages per second.
 func (l *session) followRates(ctx context.Context, o *operation) error {
 	if o.Fields+o.Name+o.Cursor != "" || o.Every != 0 || o.Watched {
 		return request.BadRequest("Invalid rates subscription",

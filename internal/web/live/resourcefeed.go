@@ -32,7 +32,7 @@ func (l *session) followResources(ctx context.Context, id int) error {
 		if err != nil {
 			return err
 		}
-		// If only hidden resources changed, the version is still sentVersion. A heartbeat then replaces the list.
+		// If only hidden resources changed, the version is still sentVersion. A heartbeat is then sent instead of the list.
 		message := doc.Text
 		if doc.Version == sentVersion {
 			message = []byte(`"type":"heartbeat","cursor":""`)
@@ -98,8 +98,8 @@ func (l *session) followCounts(
 	return changed, nil
 }
 
-// resourcesMessage returns the message with the resource list. Object counts change often, and have their own
-// message.
+// resourcesMessage returns the message with the resource list. Object counts change often, so they are sent in
+// their own message.
 func (l *session) resourcesMessage(ctx context.Context) ([]byte, error) {
 	doc, err := l.sockets.deps.Picker.Read(ctx, l.access, picker.DiscoveryWait)
 	if err != nil {

@@ -48,8 +48,8 @@ type Deps struct {
 	Log    *slog.Logger
 	// Origins returns the allowed origins of a request, as patterns for the WebSocket library.
 	Origins func(*http.Request) []string
-	// Stopping reports whether the server stops. A canceled cluster context is no proof of that: another cluster can
-	// have become active.
+	// Stopping reports whether the server stops. A canceled cluster context does not show this: it is also canceled when
+	// another cluster becomes active.
 	Stopping func() bool
 }
 

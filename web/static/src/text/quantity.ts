@@ -42,7 +42,7 @@ const formatNumber = (n: number): string =>
 
 const isInBytes = (resource: string): boolean => /(^|[.-])(memory|storage)$|^hugepages-/.test(resource);
 
-/** Formats a quantity of a resource, such as memory "36571Mi" as "35.7 Gi". Returns the text itself if it is invalid. */
+/** Formats a quantity of a resource, such as memory "36571Mi" as "35.7 Gi". Returns an invalid text unchanged. */
 export function quantityText(resource: string, text: string): string {
   const n = parseQuantity(text);
   if (n === null) return text;

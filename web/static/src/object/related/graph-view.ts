@@ -53,8 +53,8 @@ export class GraphView {
   }
 
   /**
-   * Draws a graph. The first drawing shows the entire graph if it stays legible. If the graph contains nodes of `wanted`,
-   * it is scaled to fit again, and the first of these nodes receives the keyboard focus. Otherwise, the focus stays.
+   * Draws a graph. The first drawing shows the entire graph if it stays legible. If the graph contains nodes of
+   * `wanted`, it is scaled to fit again, and the first of these nodes receives the focus. Otherwise, the focus stays.
    */
   draw(graph: Graph, layout: GraphLayout, inPanel: boolean, wanted: readonly string[] = []): void {
     const before = this.layout;
