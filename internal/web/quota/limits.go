@@ -96,7 +96,7 @@ func (q *Limits) Listen(listener net.Listener) net.Listener {
 // OpenSockets returns the number of open WebSockets.
 func (q *Limits) OpenSockets() int { return int(q.openSockets.Load()) }
 
-// Processors returns the limits on concurrent work that keeps a processor busy. While it holds a lease of these
+// Processors returns the limits on concurrent work that keeps a processor busy. While it has a lease of these
 // limits, a caller must not wait for a client or the API server.
 func (q *Limits) Processors(r *http.Request) []limit.Limit {
 	caller, processors := q.CallerOf(r), int64(runtime.GOMAXPROCS(0))

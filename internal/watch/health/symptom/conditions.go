@@ -68,7 +68,7 @@ func (c *condition) text() string {
 		text = c.of + ": " + c.kind
 	}
 	if c.message == "" {
-		text += " is " + c.status // Without a message, add the status: the name alone can look like a good state.
+		text += " is " + c.status // Without a message, add the status: the name alone can seem good.
 	}
 	if explanation := cmp.Or(c.message, c.reason); explanation != "" {
 		text += ": " + explanation

@@ -49,7 +49,7 @@ export function keyOfList(...lists: readonly (readonly unknown[])[]): string | u
 }
 
 /**
- * Returns a readable path, such as spec.containers[web].image. The function looks up list elements in `root`, to show
+ * Returns a readable path, such as spec.containers[web].image. The function finds list elements in `root`, to show
  * their names (such as "web") instead of their indexes.
  */
 export function pathText(path: readonly string[], root: unknown): string {

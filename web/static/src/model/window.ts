@@ -1,4 +1,4 @@
-// WindowRows holds the window, the part of a long list that is loaded. The server sorts and filters the list.
+// WindowRows contains the window, the part of a long list that is loaded. The server sorts and filters the list.
 
 import { FrozenOrder } from "./frozen-order.ts";
 import { changedEntry, entryOf, keyOf, commonAuthor, type Entry, type RowSource } from "./row-source.ts";

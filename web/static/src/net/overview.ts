@@ -29,7 +29,7 @@ export interface SpecChange extends ObjectRef {
   readonly what: string; // the changed fields as text; can be empty
 }
 
-/** Failed or degraded objects with the same cause. The inherited fields describe the object to look at first. */
+/** Failed or degraded objects with the same cause. The inherited fields describe the object to examine first. */
 export interface Finding extends Member {
   readonly since: string; // start of the problem; empty if unknown
   readonly count: number; // number of objects with this problem

@@ -35,7 +35,7 @@ export function podAmounts(pod: unknown, kind: AmountKind): Amounts {
   for (const [name, n] of amountsOf(valueAt(spec, "resources", kind))) running.set(name, n);
   const overhead = amountsOf(valueAt(spec, "overhead"));
   // Add the pod's overhead to a limit only if the containers have this limit. Otherwise, the pod's use is unlimited,
-  // and the overhead alone would look like a limit.
+  // and the overhead alone would seem to be a limit.
   for (const [name, n] of overhead)
     if (kind === "requests" || running.has(name)) running.set(name, n + (running.get(name) ?? 0));
   return running;

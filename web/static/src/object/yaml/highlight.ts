@@ -47,7 +47,7 @@ function highlightSyntax({ line, element }: Row, ranges: Record<Name, AbstractRa
 
 function highlightMatches(row: Row, current: Hit | null, ranges: Record<Name, AbstractRange[]>): void {
   const found = row.found ?? [];
-  // Mark only the first 1,000 matches in a line, because nobody could distinguish more. `found` has two numbers per
+  // Mark only the first 1,000 matches in a line, because more cannot be distinguished. `found` has two numbers per
   // match.
   for (let i = 0; i < found.length && i < 2000; i += 2) {
     const r = range(row, found[i] ?? 0, found[i + 1] ?? 0);
