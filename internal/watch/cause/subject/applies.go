@@ -40,7 +40,7 @@ func (s *Subject) IsDependent(n neighbor.Neighbor) bool {
 
 var waiting = regexp.MustCompile(`(?i)\b(await|wait(s|ing)?|pending|not (yet )?ready)\b`)
 
-// rank returns 2 for a verdict that names an error, 0 for one that is no problem or names only what the object waits for,
+// rank returns 2 for a verdict that names an error, 0 for one that is no problem or names only what the object awaits,
 // and otherwise 1. Of two objects that use each other, the one with the higher rank explains the other one.
 func rank(own *verdict.Verdict) int {
 	switch {
