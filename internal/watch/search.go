@@ -110,8 +110,8 @@ func (a *Access) Search(
 	return found, nil
 }
 
-// readsAll reports whether the cluster has an engine of inherited verdicts. While this engine has users, it reads the
-// resources that a search needs, which are most resources.
+// readsAll reports whether the cluster has an engine of inherited verdicts. This engine reads most resources while it has
+// users, so a search finds them in the cache.
 func (c *Cluster) readsAll() bool { return c.opened.Verdicts != nil }
 
 // coverage returns which resources a search reads.

@@ -24,8 +24,8 @@ export function deploy(t, variant, kustomize = join(repository, "deploy/kustomiz
 }
 
 /**
- * Applies the variant "team". The parameter `own` maps placeholders to values. Returns a function that reads objects
- * with kubectl get.
+ * Applies the kustomize variant "team". The parameter `own` maps placeholders in its manifests to values. Returns a
+ * function that reads objects with kubectl get.
  */
 export function deployTeam(t, own) {
   const folder = mkdtempSync(join(tmpdir(), "glasshouse-team-"));

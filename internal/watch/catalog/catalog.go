@@ -80,8 +80,8 @@ func New(client *discovery.DiscoveryClient, server string, onChange func(), log 
 	}
 }
 
-// Follow makes discovery run every followInterval until Unfollow is called. New resources are then found even if this
-// program may not watch CRDs.
+// Follow makes discovery run every followInterval, until Unfollow was called as often as Follow. New resources are then
+// found even if this program has no permission to watch CRDs.
 func (c *Catalog) Follow() { c.followers.Add(1) }
 
 // Unfollow ends the effect of one call of Follow.

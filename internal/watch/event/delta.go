@@ -22,7 +22,7 @@ type Delta struct {
 	Text      []byte
 	OldValues []byte
 	IsEmpty   bool
-	by        *fieldmanager.Author // the newest author of the change; nil if unknown
+	by        *fieldmanager.Author // the author of the change; of several, the last one; nil if unknown
 }
 
 const (

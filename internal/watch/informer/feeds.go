@@ -80,7 +80,7 @@ func (s *Feeds) IsWatched(namespace string) bool {
 	return s.informer.feeds[namespace] != nil || namespace != "" && s.informer.coverage.includes(namespace)
 }
 
-// ExpireLeases deletes the leases (requests of readers) of namespaces that have had no readers for the given time.
+// ExpireLeases deletes the leases of namespaces that have had no readers for idleTime. A reader's lease outlives it.
 func (s *Feeds) ExpireLeases(idleTime time.Duration) {
 	s.informer.mu.Lock()
 	defer s.informer.mu.Unlock()

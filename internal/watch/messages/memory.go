@@ -18,8 +18,8 @@ const (
 	// ObjectMemory is the memory for a snapshot of one object, in bytes: the compressor, and twice the largest object
 	// (see LargestText).
 	ObjectMemory = CompressorMemory + 3<<20
-	// shortMessage is the size, in bytes, up to which a message reserves no memory. A reservation would increase the
-	// cost of such a message by a thirtieth.
+	// shortMessage is the size, in bytes, up to which a message reserves no memory. A reservation would add about 3 %
+	// to the CPU time of sending such a message.
 	shortMessage = 4 << 10
 	// LargestText is the largest object that the API server accepts, in bytes (1.5 MiB). Escaped JSON can be longer.
 	LargestText = 3 << 19

@@ -287,7 +287,7 @@ func (b *builder) seesObject(o *verdict.Object) bool {
 	return b.sees(&n)
 }
 
-// each calls visit for each object of a kind that the viewer may read.
+// each calls visit for the objects of a kind that the viewer may read. It returns false if the viewer may read none.
 func (b *builder) each(kind graph.Kind, visit func(*compact.Object)) (ok bool) {
 	f, w := b.filters[kind], b.informers[kind]
 	if f == nil {

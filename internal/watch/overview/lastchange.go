@@ -14,7 +14,7 @@ import (
 // the watch records newer changes in its history.
 const lastChangeAge = 5 * time.Minute
 
-// LastChanges reads and caches changes from before this program watched the objects.
+// LastChanges reads the last change of an object from its managedFields, for changes that this program did not watch.
 type LastChanges struct {
 	find   func(ctx context.Context, ref string) (*resource.Resource, error)
 	client *listwatch.Client

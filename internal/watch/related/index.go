@@ -36,7 +36,7 @@ func (i Index) knows(kind graph.Kind, namespace string) bool {
 	return i.opener.Verdicts != nil && i.opener.Checker.Viewer.Scope == nil && i.opener.Verdicts.Reads(kind, namespace)
 }
 
-// Severity returns the severity of a cached object, or None. The viewer must be permitted to read the object.
+// Severity returns the severity of an object, or None if it is not cached. The caller must check permissions.
 func (i Index) Severity(r *resource.Resource, namespace, name string) verdict.Severity {
 	running := i.opener.Find(i.opener.Checker.Viewer.InformerScope(r, ""))
 	if running == nil {

@@ -44,8 +44,8 @@ func appendHeader(dst []byte, first byte, overdueAt time.Time) []byte {
 	return binary.BigEndian.AppendUint64(append(dst, first), seconds)
 }
 
-// Inherit returns a verdict that an object has because of other objects, such as v.Cause. own is the verdict on the
-// object alone.
+// Inherit packs v, the verdict that an object inherits from other objects (such as v.Cause), together with own, the
+// verdict on the object alone.
 func Inherit(own Packed, v *Verdict) Packed {
 	dst := appendHeader(nil, byte(v.Severity)|inherited, own.OverdueAt())
 	var cause Cause

@@ -118,7 +118,7 @@ func wrongFile(s *subject.Subject, p *corev1.Pod) *verdict.Cause {
 			isWrong = scriptError
 		}
 		if v.Projected != nil && len(v.Projected.Sources) > 1 || !isWrong.MatchString(text) {
-			return nil // The error is not about the file, or any of the volume's sources can contain the file.
+			return nil // The error has another reason, or it is unknown which of several sources lacks the file.
 		}
 		for _, kind := range []string{"ConfigMap", "Secret"} {
 			for _, id := range contents(v, s.ID.Namespace(), kind) {

@@ -72,8 +72,8 @@ func isRejectedByNodes(p *corev1.Pod) bool {
 	return false
 }
 
-// missingNode reports a pod that can only run on a node that does not exist. If the pod requires a label, missingNode
-// also checks that no node has this label.
+// missingNode reports a pod that can only run on a node that does not exist. If the pod selects the node by a label,
+// missingNode reports it only if no node has this label.
 func missingNode(s *subject.Subject, node *neighbor.Neighbor, to pin) *verdict.Verdict {
 	if to.isLabel {
 		all := s.All(nodeKind, "", neighbor.Limit)

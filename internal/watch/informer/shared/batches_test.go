@@ -25,7 +25,7 @@ func TestBatchBoundariesAreShared(t *testing.T) {
 			{0, 90, a, a},
 			{10 * time.Millisecond, 95, a + 5, a},
 			{15 * time.Millisecond, 80, a + 9, a},
-			{time.Millisecond, 90, a + 10, a + 10}, // The boundary is too old: 10 + 15 + 1 = 26 ms. The limit is 25 ms.
+			{time.Millisecond, 90, a + 10, a + 10}, // The boundary is older than 25 ms: 10 + 15 + 1 ms.
 			{0, a + 10, a + 11, a + 11},            // The batch begins at the boundary.
 			{0, 90, a + 12, a + 11},
 		} {
