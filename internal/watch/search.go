@@ -110,8 +110,8 @@ func (a *Access) Search(
 	return found, nil
 }
 
-// readsAll reports whether the cluster has an engine of inherited verdicts. This engine reads most resources while it has
-// users, so a search finds them in the cache.
+// readsAll reports whether the cluster has an engine of inherited verdicts. While this engine has users, it reads most
+// resources, so a search finds them in the cache.
 func (c *Cluster) readsAll() bool { return c.opened.Verdicts != nil }
 
 // coverage returns which resources a search reads.
