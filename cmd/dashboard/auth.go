@@ -53,7 +53,7 @@ func (s *authSettings) addFlags(flags *pflag.FlagSet) {
 		"With --auth oidc: the scopes to request from the provider.")
 	flags.StringVar(&s.oidcCA, "oidc-ca", "",
 		"With --auth oidc: a PEM file with the certificate authorities of the provider. The default is the "+
-			"system's.")
+			"certificate authorities of the system.")
 	flags.StringSliceVar(&s.proxyPeers, "proxy-peers", nil,
 		"With --auth proxy: the address ranges of the proxy, such as 10.244.3.0/24,192.0.2.7/32.")
 	flags.StringVar(&s.proxySecret, "proxy-secret-file", "",

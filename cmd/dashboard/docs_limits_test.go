@@ -10,19 +10,19 @@ type limitGroup struct {
 func limitGroups() []limitGroup {
 	return []limitGroup{
 		{"Requests and connections", []limit{
-			{"Request header", "{web.maxHeader size}, within {web.headerTimeout}"},
+			{"Request header", "{web.maxHeader size}; it must arrive within {web.headerTimeout}"},
 			{"Header fields of a request", "{quota.maxFields}"},
-			{"Path with query", "{quota.maxRequestTarget size}"},
+			{"Size of path and query", "{quota.maxRequestTarget size}"},
 			{
 				"Request body",
-				"none with GET; otherwise {request.MaxBody size}, within {web.readTimeout}, with a " +
+				"none with GET; with other methods {request.MaxBody size}, received within {web.readTimeout}, with a " +
 					"`Content-Length`, not compressed",
 			},
-			{"Form of a login", "{page.maxLogin size}; the field `to` {request.maxReturnPath size}"},
+			{"Size of the login form", "{page.maxLogin size}; the field `to` {request.maxReturnPath size}"},
 			{
 				"Requests in flight of all users and guests",
-				"{quota.maxRequests}; with a memory limit, at most 1/{quota.requestMemoryDivisor} of it divided by " +
-					"{quota.requestMemory size}, but at least {quota.minRequests}",
+				"{quota.maxRequests}; with a memory limit, at most one for each {quota.requestMemory size} of " +
+					"1/{quota.requestMemoryDivisor} of the limit, but at least {quota.minRequests}",
 			},
 			{"Requests in flight of all other clients", "the same limit as for all users and guests"},
 			{
@@ -31,10 +31,13 @@ func limitGroups() []limitGroup {
 			},
 			{"Requests in flight of a user, or of a guest at one address", "a quarter of the limit for all users and guests"},
 			{"Requests in flight of all guests of one link", "half of the limit for all users and guests"},
-			{"Request bodies that are being read", "{quota.maxBodies}, but at most 1/4 of the limit for requests in flight"},
+			{
+				"Request bodies that are being read",
+				"{quota.maxBodies}, but at most 1/4 of the limit for requests in flight of all users and guests",
+			},
 			{
 				"Request bodies of one address that are being read",
-				"{quota.addressBodies}, but at most 1/32 of the limit for requests in flight",
+				"{quota.addressBodies}, but at most 1/32 of the limit for requests in flight of all users and guests",
 			},
 			{
 				"Rate of requests, connections and WebSocket messages of one address",
@@ -43,22 +46,24 @@ func limitGroups() []limitGroup {
 			},
 			{
 				"Requests that wait because an address exceeds its rate",
-				"{quota.maxRateWaiters}, but at most a quarter of the limit for requests in flight; of one address half as many",
+				"{quota.maxRateWaiters}, at most 1/4 of the limit for requests in flight of all users and guests; " +
+					"of one address half",
 			},
 			{"Time that a request waits because its address exceeds its rate", "{listen.AddressWait}"},
-			{"Connections", "{listen.maxConnections}, of one address {listen.addressConnections}"},
+			{"Connections", "{listen.maxConnections}; of one address {listen.addressConnections}"},
 			{"Connections without a request", "{listen.maxWaiting}"},
 			{
 				"Idle time of a connection",
-				"{listen.IdleTimeout}; less if more than half of the maximum of connections without a request are open, " +
-					"down to {listen.minIdle} at the maximum",
+				"{listen.IdleTimeout}; shorter if over half of the maximum of connections without a request are open; " +
+					"{listen.minIdle} at this maximum",
 			},
 			{"HTTP/2 streams of one connection", "{quota.MaxStreams}"},
 		}},
 		{"Responses", []limit{
 			{
 				"Memory of responses and long WebSocket messages",
-				"1/8 of `--memory-limit`, from {quota.least size} to {quota.most size}; without a limit {quota.most size}",
+				"1/8 of `--memory-limit`, but at least {quota.least size} and at most {quota.most size}; without a limit " +
+					"{quota.most size}",
 			},
 			{"Memory for the responses of one caller", "1/{limit.callerFraction} of the memory of all responses"},
 			{
@@ -66,13 +71,16 @@ func limitGroups() []limitGroup {
 				"1/{limit.groupFraction} of the memory of all responses",
 			},
 			{"Time that a request waits for memory or a processor", "{response.reserveTimeout}"},
-			{"Delay behind the minimum rate from which a response counts as unread", "{limit.stalledAfter}"},
 			{
-				"Minimum rate at which a client must read while another one waits for memory",
-				"{limit.minRate size} a second; it doubles with each second of the wait, up to {limit.maxRate size} a second",
+				"Time without progress, or delay compared with the minimum rate, after which a response is unread",
+				"{limit.stalledAfter}",
 			},
-			{"Time after which free memory is kept for a waiting request", "{limit.overdueAfter}"},
-			{"Time to read each {response.pieceBytes size} of a response", "{response.StallTimeout}"},
+			{
+				"Minimum rate at which a client must read while another client waits for memory",
+				"{limit.minRate size} a second; doubles with each second of the wait, up to {limit.maxRate size} a second",
+			},
+			{"Time that a request waits before the server keeps free memory for it", "{limit.overdueAfter}"},
+			{"Time in which a client must read each {response.pieceBytes size} of a response", "{response.StallTimeout}"},
 			{
 				"Scans, response builds and text conversions at the same time",
 				"one less than the number of processors, at least 1",
@@ -83,8 +91,8 @@ func limitGroups() []limitGroup {
 			},
 		}},
 		{"Logins", []limit{
-			{"Bearer token", "{auth.maxToken size}"},
-			{"Tokens whose identity is cached", "{auth.maxCached}, for {auth.cacheTTL}"},
+			{"Size of a bearer token", "{auth.maxToken size}"},
+			{"Bearer tokens whose user is cached", "{auth.maxCached}, for {auth.cacheTTL}"},
 			{"TokenReviews at the same time", "{auth.maxInFlight}"},
 			{
 				"Time for a login at an OpenID provider",
@@ -93,12 +101,12 @@ func limitGroups() []limitGroup {
 			{"Completed logins at an OpenID provider", "{auth.maxUsedStates} within {auth.providerLoginTimeout}"},
 			{
 				"Login sessions",
-				"{auth.maxSessions}, of one user {auth.maxUserSessions}; a further login ends the session " +
+				"{auth.maxSessions}; of one user {auth.maxUserSessions}; a further login ends the session " +
 					"that was idle longest",
 			},
 		}},
 		{"Share links", []limit{
-			{"Links", "{share.maxShares}, of one creator {share.maxCreatorShares}"},
+			{"Share links", "{share.maxShares}; of one creator {share.maxCreatorShares}"},
 			{"Lifetime of a link", "{share.MinLifetime} to {share.MaxLifetime}; default {share.DefaultLifetime}"},
 			{"Size of a link", "{api.maxParts} parts; a note of {api.maxNote} bytes"},
 			{
@@ -110,7 +118,7 @@ func limitGroups() []limitGroup {
 		{"WebSockets and subscriptions", []limit{
 			{"WebSockets", "{quota.maxSockets}; of one address {quota.addressSockets}, of one user {quota.viewerSockets}"},
 			{"WebSockets of guests", "{quota.guestSockets}; of one link {quota.linkSockets}"},
-			{"Messages from the client", "{quota.messageBurst} at once, then {quota.messageRate} a second"},
+			{"Messages from one WebSocket", "{quota.messageBurst} at once, then {quota.messageRate} a second"},
 			{
 				"Frames from one WebSocket",
 				"{quota.frameBurst} at once, then {quota.frameRate} a second; each {listen.frameBytes size} of a " +
@@ -122,8 +130,8 @@ func limitGroups() []limitGroup {
 			},
 			{
 				"Size of a frame from the client",
-				"{live.maxMessage size}; a longer frame gets an error, and each {live.maxMessage size} of it count as a " +
-					"message; more than {live.maxDrained size} closes the connection",
+				"{live.maxMessage size}; a longer frame causes an error, and counts as one message for each " +
+					"{live.maxMessage size}; over {live.maxDrained size}, the connection is closed",
 			},
 			{"Invalid messages of one connection", "{live.maxInvalidMessages}"},
 			{"Subscriptions of one connection", "{live.maxSubscriptions}"},
@@ -131,20 +139,20 @@ func limitGroups() []limitGroup {
 				"Subscriptions of one user, link or address, and of all guests",
 				"{quota.SocketSubscriptions} times their limit of WebSockets",
 			},
-			{"Time to write a message, or a chunk of a message", "{listen.WriteTimeout}"},
-			{"Ping", "every {live.pingInterval}; the response within {live.pongTimeout}"},
+			{"Time in which a client must read a message, or a chunk of a message", "{listen.WriteTimeout}"},
+			{"Pings from the server", "every {live.pingInterval}; the client must respond within {live.pongTimeout}"},
 			{"Time that the server waits for further changes before a message, under load", "{stream.maxDelay}"},
 			{
 				"Messages to each of {stream.fanOutMinimum} or more WebSockets of one address, user or link",
-				"10 a second; from 256 WebSockets on 5, and so on; no limit if no others are open",
+				"10 a second; with 256: 5; with 512: 2.5; no limit if no other WebSockets are open",
 			},
 		}},
 		{"Queries and views", []limit{
 			{"Namespaces of one query", "{query.maxNamespaces}"},
-			{"Label selector, field selector or text filter", "{query.maxSelector size}"},
+			{"Size of a label selector, field selector or text filter", "{query.maxSelector size}"},
 			{"Requirements and values of a label selector; words of a text filter", "{query.maxTerms}"},
 			{"Name of an object", "253 characters"},
-			{"Search", "{search.maxSearch size}; {api.maxSearchLimit} results"},
+			{"Text and results of a search", "{search.maxSearch size}; {api.maxSearchLimit} results"},
 			{
 				"Field selectors in use",
 				"{pool.maxFieldScopes}; of one user {pool.userFieldScopes}, of one link {pool.linkFieldScopes}, " +
@@ -169,14 +177,14 @@ func limitGroups() []limitGroup {
 			{"Objects that are read one by one for a graph", "{relations.maxReads}; further objects have the state `unknown`"},
 			{
 				"Nodes for objects of one kind and owner in a graph",
-				"{relations.maxPerGroup}; one more node has the number of further objects",
+				"{relations.maxPerGroup}; one more node represents all further objects",
 			},
 			{
 				"Logs that are read at the same time",
 				"{quota.maxLogs}; of one user {quota.viewerLogs}, of one link {quota.linkLogs}, of all links " +
 					"{quota.guestLogs}",
 			},
-			{"Log lines at the start", "{logstream.maxTail}; default {logstream.DefaultTail}"},
+			{"Lines at the start of a log", "{logstream.maxTail}; default {logstream.DefaultTail}"},
 		}},
 		{"Watching", []limit{
 			{"Namespaces of one resource that are watched one by one", "{lease.Max}"},
@@ -191,11 +199,11 @@ func limitGroups() []limitGroup {
 					"{reconcile.maxReviewInterval} with very many namespaces",
 			},
 			{"Namespaces that are reviewed one by one for a user", "{authz.MaxReviewedNamespaces}"},
-			{"Cached decisions about users", "{authz.maxDecisions}"},
+			{"Cached decisions (allowed or denied) about users", "{authz.maxDecisions}"},
 			{"Access reviews at the same time", "{authz.allReviews}; of one user {authz.userReviews}"},
 			{
-				"Time until a resource that does not fit into memory is retried",
-				"{reconcile.estimateDelay} if the estimate does not fit, {reconcile.relistDelay} if the list does not fit",
+				"Time until the program again lists a resource that does not fit into memory",
+				"{reconcile.estimateDelay} if the estimated size does not fit, {reconcile.relistDelay} if the list does not fit",
 			},
 		}},
 	}

@@ -8,13 +8,15 @@ func problemMeanings() map[string]string {
 	return map[string]string{
 		"Container is waiting": "The container has not run yet. The detail has the reason and the containers of " +
 			"the pod.",
-		"Context not opened":        "The active context does not change. The detail has the reason.",
+		"Context not opened": "The requested context cannot be opened, so the active context does not change. The detail " +
+			"has the reason.",
+		"Only one cluster":          "The server cannot switch to another cluster. The detail has the conditions.",
 		"Another cluster is active": "The share link was created for another cluster than the active one.",
 		"Forbidden": "The API server does not allow the request for this program or this user, or the share link does not " +
 			"include the requested data.",
 		"Log is cut":        "The API server interrupted the log.",
 		"Link not found":    "The link has expired, was revoked, or is incomplete, or you have no link with this ID.",
-		"Masked field":      "A field selector uses a masked field.",
+		"Masked field":      "A field selector uses a field whose values are masked.",
 		"No such container": "The pod has no container with this name.",
 		"No such context":   "The kubeconfig has no context with this name.",
 		"Origin not allowed": "A page of another site sent the request, or a WebSocket request with a cookie has no header " +
@@ -24,12 +26,14 @@ func problemMeanings() map[string]string {
 		"Read only": "The method is not allowed for this path.",
 		"Too many field selectors": "Each field selector needs its own watch, and the maximum number of these watches " +
 			"is reached.",
-		"Too many sort orders": "The server keeps the rows of a resource in each requested order. The maximum number of " +
-			"orders is reached, or memory is short.",
+		"Too many sort orders": "The server keeps a sorted list of rows for each requested order and filter. The maximum " +
+			"number of these lists is reached, or memory is short.",
 		"Unknown namespace": "The namespace does not exist.",
 		"Unknown resource": "The cluster does not serve the resource, or the text is not of the form " +
 			"group/version/resource, such as core/v1/pods.",
-		"Kubeconfig not readable": "The detail has the reason.",
+		"Kubeconfig not readable": "The server cannot read the kubeconfig, or its contexts. The detail has the reason.",
+		"Login not available": "The server has no login page, or no callback for an OpenID provider, because of the value " +
+			"of `--auth`.",
 		"Login cannot be checked": "The API server cannot review the token, the OpenID provider cannot be reached, " +
 			"or too many users have logged in.",
 		"Namespaces unknown": "The user is not allowed to see all objects of the resource, and the namespaces of " +
@@ -39,10 +43,10 @@ func problemMeanings() map[string]string {
 		"API server rejected the credentials": "The API server refuses the credentials of this program, for example an " +
 			"expired token. Cached data is shown as `stale`.",
 		"Not found": "The object does not exist.",
-		"Not known yet": "The share link selects objects by labels or words. The server cannot check this now, because " +
-			"the first list is not complete or the watch is interrupted. Retry.",
+		"Not known yet": "The share link selects objects by labels or words. The server does not know yet whether these " +
+			"select the object, because the first list is not complete or the watch is interrupted. Retry.",
 		"List not available": "The first list of the resource is not complete (503), the resource is forbidden (403), or " +
-			"the cluster does not serve it (404). Only the format json can express this.",
+			"the cluster does not serve it (404). In the format json, the server sends the state of the list instead.",
 		"Not logged in": "The client is not identified. The detail has the reason.",
 		"Not running":   "The program is starting, stopping, or switching to another cluster.",
 		"Not shared": "The route is not for guests (403), or the page `to` of a new share link shows something that " +
@@ -52,8 +56,8 @@ func problemMeanings() map[string]string {
 		"Permissions unknown": "The API server cannot check the permissions of this user now.",
 		"The API server does not answer": "The API server cannot be reached, has failed, or has not responded in " +
 			"time.",
-		"Too many requests": "The address has too many requests in flight or exceeds its rate, or the memory or " +
-			"the processors for responses are in use.",
+		"Too many requests": "The client has too many requests in flight or exceeds the rate of its address, or all " +
+			"memory or processors for responses are in use.",
 		"Too many links": "The creator has the maximum number of share links (400), or all creators together have " +
 			"the maximum (503).",
 		"Container required": "The pod has several containers. The detail names the containers.",

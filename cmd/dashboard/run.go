@@ -110,7 +110,7 @@ func (s *settings) addFlags(flags *pflag.FlagSet) {
 	flags.VisitAll(func(flag *pflag.Flag) { flag.Annotations = map[string][]string{kubectlAnnotation: {}} })
 	flags.String(configFlag, "",
 		"A YAML file with settings, such as listen: 127.0.0.1:8080. Each key is the name of a flag. Flags on the command "+
-			"line, and then environment variables (GLASSHOUSE_LISTEN), take precedence.")
+			"line take precedence over environment variables (GLASSHOUSE_LISTEN), and both over this file.")
 	flags.StringVar(&s.listen, "listen", "127.0.0.1:8080",
 		"The address to serve on. With --auth none, it must be a loopback address. Port 0 selects a free port. If "+
 			"the default port is in use, the program selects a free port.")

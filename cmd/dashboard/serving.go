@@ -38,8 +38,8 @@ func (s *servingSettings) addFlags(flags *pflag.FlagSet) {
 			"May be repeated.")
 	flags.StringSliceVar(&s.forwarders, "forwarded-by", nil,
 		"The address ranges of an ingress or another proxy, such as 192.0.2.7/32. For requests from these ranges, the "+
-			"server uses the client address in X-Forwarded-For, but no user name in a header. Keep ranges "+
-			"narrow: any client in a range can claim any address. May be repeated.")
+			"server reads the address of the client from X-Forwarded-For. It reads no user name from a header. "+
+			"Keep ranges narrow: any client in a range can claim any address. May be repeated.")
 	flags.StringVar(&s.base, "base-path", "",
 		"The path before all paths of the server, such as /glasshouse. A proxy must not remove it from requests.")
 	flags.StringVar(&s.cert, "tls-cert", "",

@@ -35,7 +35,7 @@ func (s *sharingSettings) addFlags(flags *pflag.FlagSet) {
 		"A directory for the share links (shares.json) and the audit log of who created, opened and revoked them "+
 			"(audit.jsonl). Without this flag, links end with the program.")
 	flags.StringSliceVar(&s.admins, "share-admins", nil,
-		"With --auth token, oidc or proxy: groups whose members may list and revoke the links of others.")
+		"With --auth token, oidc or proxy: groups whose members may list and revoke the share links of other users.")
 }
 
 func (s *sharingSettings) open(mode string, log *slog.Logger) (*share.Store, error) {
@@ -86,7 +86,8 @@ func newShareCommand() *cobra.Command {
 	command.PersistentFlags().StringVar(&s.tokenFile, "token-file", "",
 		"A file with a bearer token, if the dashboard requires a login. It is sent only over HTTPS or to this machine.")
 	command.PersistentFlags().StringVar(&s.serverCA, "server-ca", "",
-		"A PEM file with the certificate authorities of the dashboard. The default is the system's.")
+		"A PEM file with the certificate authorities of the dashboard. The default is the certificate authorities of "+
+			"the system.")
 	command.PersistentFlags().BoolP("help", "h", false, "Show the help.")
 	create := &cobra.Command{
 		Use:     "create",
@@ -96,7 +97,7 @@ func newShareCommand() *cobra.Command {
 	}
 	flags := create.Flags()
 	flags.StringSliceVar(&s.resources, "resource", nil,
-		"The resources to share, such as core/v1/pods. The link opens the first one. To share the logs of pods, add "+
+		"The resources to share, such as core/v1/pods. The link opens the first resource. To share the logs of pods, add "+
 			"core/v1/pods/log. May be repeated.")
 	flags.StringSliceVar(&s.namespaces, "namespace", nil,
 		"The namespaces to share. The default is all. May be repeated.")
