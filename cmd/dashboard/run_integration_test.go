@@ -256,7 +256,8 @@ func TestSecretsAreMasked(t *testing.T) {
 // reachable. If a watch cannot be resumed, its data is stale until the next list. One kubeconfig context is active, and
 // the program neither shows nor keeps data of other contexts. Users can leave an unreachable context. If a context
 // cannot be opened, the active context stays active. The program sends no request to an API server with an unknown
-// certificate authority. It trusts a rotated authority. Expired credentials do not count as a revoked permission.
+// certificate authority. It trusts a new authority after the CA file has changed. Expired credentials do not count as
+// a revoked permission.
 func TestProgramWaitsForTheAPIServer(t *testing.T) {
 	config := adminConfig(t)
 	address, upstream := forwardAddresses(t, config)
