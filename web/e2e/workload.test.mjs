@@ -78,7 +78,7 @@ await test("workload", { timeout: 240_000 }, async (t) => {
     await become("the copy", copied, `${ns}/web`);
     await page.locator(".kubectl summary").click();
     await page.getByRole("button", { name: "Copy the kubectl command: Describe" }).click();
-    await become("the command", copied, `kubectl describe deployment web -n ${ns}`);
+    await become("the command", copied, `kubectl describe deployment/web -n ${ns}`);
   });
 
   await t.test("the key l opens the merged logs, and P those of previous runs", async (t) => {

@@ -56,9 +56,14 @@ void test("a comparison and a kubectl command name the resource completely", () 
     plain("/compare?a=apps/v1/deployments/shop/web-1&b=apps/v1/deployments/shop/web-2"),
   );
   assert.match(comparisonOf("core/v1/nodes", c, c), /&b=core\/v1\/nodes\/_\/node-1$/);
-  assert.equal(kubectlCommand("core/v1/pods", a), "kubectl get pods web-1 -n shop -o yaml");
-  assert.equal(kubectlCommand("apps/v1/deployments", a), "kubectl get deployments.v1.apps web-1 -n shop -o yaml");
-  assert.equal(kubectlCommand("core/v1/nodes", c), "kubectl get nodes node-1 -o yaml");
+  assert.equal(kubectlCommand("core/v1/pods", a), "kubectl get pods/web-1 -n shop -o yaml");
+  assert.equal(kubectlCommand("apps/v1/deployments", a), "kubectl get deployments.v1.apps/web-1 -n shop -o yaml");
+  assert.equal(kubectlCommand("core/v1/nodes", c), "kubectl get nodes/node-1 -o yaml");
+  // Names of Roles can contain almost any characters.
+  assert.equal(
+    kubectlCommand("rbac.authorization.k8s.io/v1/roles", { ns: "shop", name: "--server=https://example.com; id" }),
+    "kubectl get 'roles.v1.rbac.authorization.k8s.io/--server=https://example.com; id' -n shop -o yaml",
+  );
 });
 
 const plain = (url: string): string => decodeURIComponent(url);

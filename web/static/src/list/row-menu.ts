@@ -2,6 +2,7 @@
 
 import "../core-code.ts";
 import type { ObjectName } from "../model/view.ts";
+import { objectWord, shellWord } from "../text/shell-word.ts";
 import { copyText } from "../ui/clipboard.ts";
 import { h } from "../ui/dom.ts";
 import { singleKeysEnabled } from "../ui/single-key.ts";
@@ -29,7 +30,7 @@ async function copy(text: string): Promise<void> {
 export function kubectlCommand(ref: string, o: ObjectName): string {
   const [group = "", version = "", resource = ""] = ref.split("/");
   const type = group === "core" ? resource : `${resource}.${version}.${group}`;
-  return `kubectl get ${type} ${o.name}${o.ns === "" ? "" : ` -n ${o.ns}`} -o yaml`;
+  return `kubectl get ${objectWord(type, o.name)}${o.ns === "" ? "" : ` -n ${shellWord(o.ns)}`} -o yaml`;
 }
 
 export const copyItems = (ref: string, o: ObjectName): MenuItem[] => [

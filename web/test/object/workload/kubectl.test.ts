@@ -14,19 +14,19 @@ const texts = (ref: string, name: string, object: { ns: string; name: string }, 
 
 void test("kubectl commands name the object, and only read it", () => {
   assert.deepEqual(texts("apps/v1/deployments", "Deployment", { ns: "shop", name: "web" }, true), [
-    "kubectl get deployment web -n shop -o yaml",
-    "kubectl describe deployment web -n shop",
+    "kubectl get deployment/web -n shop -o yaml",
+    "kubectl describe deployment/web -n shop",
     "kubectl events -n shop --for deployment/web",
     "kubectl logs deployment/web -n shop --all-containers --prefix -f",
     "kubectl rollout history deployment/web -n shop",
   ]);
   assert.ok(
     texts("core/v1/pods", "Pod", { ns: "a", name: "p" }, true).includes(
-      "kubectl logs p -n a --all-containers --previous",
+      "kubectl logs pod/p -n a --all-containers --previous",
     ),
   );
   const backup = texts("data.example.com/v1/backups", "Backup", { ns: "", name: "b" });
-  assert.equal(backup[0], "kubectl get backups.v1.data.example.com b -o yaml");
+  assert.equal(backup[0], "kubectl get backups.v1.data.example.com/b -o yaml");
 });
 
 void test("names are quoted for a shell", () => {
@@ -34,9 +34,9 @@ void test("names are quoted for a shell", () => {
     ns: "",
     name: "a b'; rm -rf $HOME",
   });
-  assert.equal(role[1], String.raw`kubectl describe clusterroles.v1.rbac.authorization.k8s.io 'a b'\''; rm -rf $HOME'`);
+  assert.equal(role[1], String.raw`kubectl describe 'clusterroles.v1.rbac.authorization.k8s.io/a b'\''; rm -rf $HOME'`);
   const system = texts("rbac.authorization.k8s.io/v1/clusterroles", "ClusterRole", { ns: "", name: "system:node" });
-  assert.ok(system[1]?.endsWith(" system:node"));
+  assert.ok(system[1]?.endsWith("/system:node"));
 });
 
 void test("names, images and addresses can be copied", () => {

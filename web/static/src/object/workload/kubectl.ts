@@ -2,6 +2,7 @@
 
 import type { Kind } from "../../net/kinds.ts";
 import type { ObjectName } from "../../model/view.ts";
+import { objectWord, shellWord } from "../../text/shell-word.ts";
 import { text, trees, valueAt } from "../facts/read.ts";
 
 export interface CopyItem {
@@ -48,25 +49,21 @@ export function kubectlCommands(kind: Kind, name: ObjectName, hasLogs: boolean):
   const [group = "", version = ""] = kind.ref.split("/");
   const resource = commonGroups.has(group) ? kind.kind.toLowerCase() : `${kind.resource}.${version}.${group}`;
   const scope = name.ns === "" ? "" : ` -n ${shellWord(name.ns)}`;
-  const object = `${resource} ${shellWord(name.name)}`;
-  const target = kind.ref === "core/v1/pods" ? shellWord(name.name) : `${resource}/${shellWord(name.name)}`;
+  const object = objectWord(resource, name.name);
   const commands: CopyItem[] = [
     { label: "Get YAML", text: `kubectl get ${object}${scope} -o yaml` },
     { label: "Describe", text: `kubectl describe ${object}${scope}` },
-    { label: "Events", text: `kubectl events${scope} --for ${resource}/${shellWord(name.name)}` },
+    { label: "Events", text: `kubectl events${scope} --for ${object}` },
   ];
   // kubectl reads the log of only one pod of a workload, and it cannot find the pods of a CronJob.
   if (hasLogs && kind.ref !== "batch/v1/cronjobs")
     commands.push({
       label: kind.ref === "core/v1/pods" ? "Logs" : "Logs of one pod",
-      text: `kubectl logs ${target}${scope} --all-containers --prefix -f`,
+      text: `kubectl logs ${object}${scope} --all-containers --prefix -f`,
     });
   if (kind.ref === "core/v1/pods")
-    commands.push({ label: "Previous logs", text: `kubectl logs ${target}${scope} --all-containers --previous` });
+    commands.push({ label: "Previous logs", text: `kubectl logs ${object}${scope} --all-containers --previous` });
   if (withRollout.test(kind.ref))
-    commands.push({ label: "Rollout history", text: `kubectl rollout history ${target}${scope}` });
+    commands.push({ label: "Rollout history", text: `kubectl rollout history ${object}${scope}` });
   return commands;
 }
-
-const shellWord = (word: string): string =>
-  /^[\w.:/@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
