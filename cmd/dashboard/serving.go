@@ -15,8 +15,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/web/request"
 )
 
-// addressRisk is the risk if the ranges of --forwarded-by or --proxy-peers are too wide. Proxies in these ranges set
-// the client address.
+// addressRisk is the risk if the ranges of --forwarded-by or --proxy-peers are too wide. For a request from these
+// ranges, the server trusts a client address that a header contains.
 const addressRisk = "any client in the range can claim any address, in rate limits and in the audit log"
 
 type servingSettings struct {

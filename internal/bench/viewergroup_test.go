@@ -98,14 +98,14 @@ func masked(text string) []byte {
 	return append(append(frame, 0, 0, 0, 0), text...)
 }
 
-// read counts events and messages by the number of occurrences of two constant texts. It calls onRead after each
-// read.
+// read counts the events and messages in a byte stream: each contains a certain constant text. After each read from in,
+// it calls onRead.
 func (c *viewerGroup) read(in io.Reader, onRead func()) {
 	// A long message can have two frames: its first 16 bytes, and the rest, which contains messageMark unsplit. Both
 	// marks must have the same length, because the code below keeps the same number of bytes for both.
 	const eventMark, messageMark = `"op":"update"`, `ts","cursor":`
 	buffer := make([]byte, 32<<10)
-	keptBytes := 0 // The bytes kept from the last read: they can be the start of a mark.
+	keptBytes := 0 // How many bytes of the last read are searched again: a mark can begin there.
 	for {
 		n, err := in.Read(buffer[keptBytes:])
 		if err != nil {

@@ -30,8 +30,8 @@ type Caller struct {
 
 // Response is an HTTP response or a WebSocket message that uses memory until its client has read all of it.
 type Response interface {
-	// Behind returns the client's delay. This is the time without progress, or the delay behind a client that reads
-	// rate bytes per second, whichever is longer. Behind returns 0 while the response is being built.
+	// Behind returns the longer of two durations: the time without progress, and the delay compared with a client that
+	// reads rate bytes per second. While the response is being built, Behind returns 0.
 	Behind(rate int64) time.Duration
 	// Abort makes the response end soon, which releases its Reservation. Abort does not block.
 	Abort()

@@ -1,4 +1,4 @@
-// Package livetest is the WebSocket client of all Go tests. A Conn sends frames, and a Client messages. A Tab is a
+// Package livetest is the WebSocket client of all Go tests. A Conn sends frames. A Client sends messages. A Tab is a
 // Client that reports errors to its test.
 //
 // A Client finds messages that contradict earlier ones, such as a change of a missing row. To verify the protocol

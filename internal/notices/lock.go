@@ -41,8 +41,8 @@ func LockedPackages(root string) ([]Component, error) {
 	return components, nil
 }
 
-// Packages returns LockedPackages with license texts. It returns an error if the built page contains other packages
-// than these dependencies.
+// Packages returns the result of LockedPackages with license texts. It returns an error if the built page contains
+// packages that are not in this result.
 func Packages(root string) ([]Component, error) {
 	locked, err := readLock(root)
 	if err != nil {

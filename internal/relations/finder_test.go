@@ -34,7 +34,7 @@ func (c *testCluster) addPods(namespace, prefix string, count int, metadata, res
 	}
 }
 
-// Of the objects with the same kind, namespace and owner, 20 have their own node. The others share one.
+// Of the objects with the same kind, namespace and owner, 20 have a node each. All other such objects share one node.
 //
 // Invariant: I27.
 func TestSimilarObjectsShareANode(t *testing.T) {

@@ -29,7 +29,7 @@ const (
 	// listWait is the maximum wait for the first list of a kind. readWait is the limit for all reads together,
 	// including the read of the object itself.
 	listWait, readWait = 3 * time.Second, 5 * time.Second
-	// parallel is the maximum number of simultaneous reads. Each can need several MiB until its references are known.
+	// parallel is the maximum number of simultaneous reads. A read can need several MiB until its references are known.
 	parallel = 2
 	// entryMemory is the estimated memory for each object of a searched kind, in bytes. A measurement with short names
 	// resulted in 270 bytes.

@@ -58,8 +58,8 @@ type Options struct {
 	// RequestTimeout limits the duration of requests that get an immediate response, but not of lists and watches. 0
 	// means 30 s.
 	RequestTimeout time.Duration
-	// Namespace is the namespace of the kubeconfig's context, or empty. If the program may not watch all namespaces
-	// together, it also tries to watch this one.
+	// Namespace is the namespace of the kubeconfig's context, or empty. If the program is not permitted to watch all
+	// namespaces together, it tries to watch this one.
 	Namespace string
 	// Pinned contains the resources, such as "core/v1/pods", that are watched even if they have no readers.
 	Pinned []string

@@ -386,7 +386,7 @@ func TestReviewRateIsLimited(t *testing.T) {
 		// 100 permitted namespaces every 10 s need 10 reviews per second, for all informers together. 100 denied namespaces
 		// every 30 s need 3.3 per second, for each of the 3 informers. The sum is 20, and the limit is a little higher.
 		"rules":   {false, 23},
-		"reviews": {true, 43}, // Here, each informer needs its own reviews: 3 times 10 plus 3 times 3.3, about 40.
+		"reviews": {true, 43}, // Each informer needs its own reviews: 3 * (10 + 3.3), about 40 per second.
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -12,7 +12,7 @@ type OverviewQuery = overview.Query
 // KeepOverview keeps the data of overviews up to date until release is called.
 func (a *Access) KeepOverview() (release func()) { return a.cluster.verdicts.Acquire() }
 
-// OverviewChanged returns a channel that is closed when the result of Overview can have changed.
+// OverviewChanged returns a channel that is closed at the next change that possibly affects the result of Overview.
 func (a *Access) OverviewChanged() <-chan struct{} { return a.cluster.verdicts.Changed() }
 
 // Overview returns the problems in the namespaces of q, and facts about these namespaces, as far as the viewer may see

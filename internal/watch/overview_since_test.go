@@ -123,7 +123,7 @@ func TestProblemBeginsWhenItIsObserved(t *testing.T) {
 		checkSince(t, cluster, program, "Pod/web", broken)
 		checkSince(t, cluster, sue, "Service/web", broken)
 
-		// Ready claims to have changed 30 s before the pod was last seen ready. The problem begins at the later time.
+		// Ready claims a change 30 s before the pod was last seen ready. The problem begins at the later of both times.
 		setServedPod(server, true, time.Now())
 		advance(10 * time.Minute)
 		again := time.Now()

@@ -40,8 +40,8 @@ type Hit struct {
 }
 
 // Search finds the objects whose namespace and name together contain all words of a text. Names that equal a word are
-// first, then names that start with a word. Events are last. It searches the resources that the engine of inherited
-// verdicts reads, and keeps the engine running. Without the engine, it searches all watched resources.
+// first, then names that start with a word. Events are last. With the engine of inherited verdicts, Search reads the
+// same resources as the engine, and keeps it running. Without the engine, Search reads all watched resources.
 func (a *Access) Search(
 	ctx context.Context, q SearchQuery, order func(a, b *resource.Resource) int,
 ) (*SearchResult, error) {

@@ -219,8 +219,8 @@ func TestSearchHidesForbiddenResources(t *testing.T) {
 	})
 }
 
-// A guest's search finds what the share link shares, and reports on no other resource. The words of a link are compared
-// with the masked cells of the guests' own list.
+// A guest's search finds what the share link shares, and reports on no other resource. The words of a link must match
+// the masked cells that the guest sees, not the original cells.
 //
 // Invariant: I22.
 func TestGuestSearchesOnlyTheShare(t *testing.T) {

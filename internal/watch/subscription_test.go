@@ -652,7 +652,7 @@ func TestEndOfCluster(t *testing.T) {
 	})
 	_, err := r.sub.Next(t.Context())
 	if err == nil {
-		// The real clock is years ahead of the test's fake clock, so a digest was due, which Next returned first.
+		// The first call returned a digest, which was due: the real clock is years ahead of the test's fake clock.
 		_, err = r.sub.Next(t.Context())
 	}
 	if !errors.Is(err, stream.ErrClosed) {

@@ -189,7 +189,7 @@ func BenchmarkOneChange(b *testing.B) {
 		}
 	}
 	versions := []*watch.Item{at(39), at(0)}
-	// In the order by restarts, the changed row moves from one side of the window to the other. By name, it stays.
+	// Sorted by restarts, the changed row moves from one side of the window to the other. Sorted by name, it stays.
 	for _, sort := range []string{"rows", "name", "-restarts"} {
 		b.Run(strconv.Quote(sort), func(b *testing.B) {
 			sub := openView(b, cluster, sort, "")

@@ -249,7 +249,7 @@ func TestShareLinkIsUnderBasePath(t *testing.T) {
 		!strings.Contains(a.header.Get("Set-Cookie"), "Path=/tools/g/;") {
 		t.Errorf("POST share/leave: got %v %s", a.header, a.body)
 	}
-	// A request of a program has no Origin header. Its link has the configured origin whose host is in the Host header.
+	// Programs send no Origin header. The link then has the configured origin whose host is in the Host header.
 	request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/tools/g/api/v1/shares",
 		strings.NewReader(shareRequestA))
 	request.Host = "glasshouse.example.org"

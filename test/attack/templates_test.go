@@ -125,8 +125,8 @@ func annotationsIn(value any, path string) (places []annotation) {
 	return places
 }
 
-// checkMasking requires that a plain annotation is readable everywhere or masked everywhere. A missing annotation
-// counts as masked.
+// checkMasking requires that each annotation in plainAnnotations is readable in all places of the object, or in none.
+// A place without the annotation counts as masked.
 func (t *tally) checkMasking(kind, body string) {
 	t.Helper()
 	var object any

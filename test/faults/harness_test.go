@@ -146,7 +146,7 @@ func run(t *testing.T, f func(context.Context)) (stop func()) {
 
 func (w *testbed) rows() viewer.Want { return viewer.Rows(configMaps, w.namespace) }
 
-// views returns a subscription for the views rows, table and window, each with and without a label selector.
+// views returns subscriptions to rows, table and window, each with and without labels, and to rows of two namespaces.
 func (w *testbed) views() (views []viewer.Want) {
 	for _, labels := range []string{"", "odd=true"} {
 		want := w.rows()

@@ -108,7 +108,7 @@ export async function measureTasks(t, browser, url) {
     const page = await open(t, browser, 1);
     const opening = performance.now();
     await openHome(page, url);
-    // If a task needs no input, the home page itself shows the answer, so measure from its opening.
+    // If a task needs no input, the home page itself shows the answer. Then measure from the opening of the home page.
     let start = task.keys || task.click || task.change ? performance.now() : opening;
     if (task.change) {
       await task.change();

@@ -46,7 +46,7 @@ await test("without script", { timeout: 120_000 }, async (t) => {
     assert.equal((await names(page))[0], second.at(-1), "the last is the first");
     await page.locator("thead a", { hasText: "Name" }).last().click();
     assert.equal(new URL(page.url()).search, "");
-    // The default order shows the worst rows first, because pods have failed. A click on "Why" reverses this order.
+    // Pods have failed, so the default order shows the worst rows first. A click on "Why" reverses this order.
     assert.equal(await page.locator("#tbody tr").first().getAttribute("data-severity"), "failed");
     assert.match(await page.locator("#tbody tr").first().locator(".why").innerText(), /./);
     await page.locator("thead a", { hasText: "Why" }).click();

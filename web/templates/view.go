@@ -69,7 +69,7 @@ type Kind struct {
 	ShortNames []string
 	Categories []string
 	Count      *int   // nil if the resource is not watched
-	State      string // as in the type State; empty if the resource is not watched
+	State      string // a value of State.State; empty if the resource is not watched
 	Reason     string
 	Namespaces int // number of watched namespaces; 0: all
 	Selected   bool

@@ -40,8 +40,8 @@ type DecisionTTL struct{ Allowed, Denied time.Duration }
 // TTLRequest returns the maximum ages of cached decisions for a request that gets one short response.
 func TTLRequest() DecisionTTL { return DecisionTTL{10 * time.Second, 10 * time.Second} }
 
-// TTLOpen returns the maximum ages of cached decisions for the start of a stream. The field Allowed is short, because a
-// revoked permission must take effect soon.
+// TTLOpen returns the maximum ages of cached decisions for the start of a stream. The age for Allowed is short, so that
+// a revoked permission soon has an effect.
 func TTLOpen() DecisionTTL { return DecisionTTL{TTLRecheck().Allowed, TTLRequest().Denied} }
 
 // TTLRecheck returns the maximum ages of cached decisions for the checks during a stream. The field Denied is long, to

@@ -70,7 +70,7 @@ func (r *Reviewer) Review(ctx context.Context, scope listwatch.Scope, previous P
 	if err != nil || !list.Allowed {
 		return Permissions{Reason: forbiddenReason(scope, list.Reason)}, err
 	}
-	// If the program had both permissions, review only the verb list. A revocation of the verb watch alone hides no
+	// If the previous review permitted both, review only the verb list. A revocation of the verb watch alone hides no
 	// objects from the program, because a watch shows only objects that a list shows, too.
 	if previous.List && previous.Watch && scope.Namespace != "" {
 		return previous, nil

@@ -25,8 +25,8 @@ const (
 	// discoveryMaxAge is the maximum age of the resource list. A new discovery starts when a caller needs the list and it
 	// is older. If no caller needs the list, the API server gets no requests.
 	discoveryMaxAge = 10 * time.Second
-	// followInterval is the interval of discoveries between the calls of Follow and Unfollow, so that a new resource
-	// appears within 10 s.
+	// followInterval is the interval of discoveries while Follow was called more often than Unfollow. It is short enough
+	// that a new resource appears within 10 s.
 	followInterval       = 9 * time.Second
 	refreshMinimum       = time.Second
 	changeRefreshMinimum = 100 * time.Millisecond

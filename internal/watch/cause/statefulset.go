@@ -11,8 +11,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// statefulSet explains a StatefulSet like other workloads, or by a pod of another owner that has the name of one of its
-// pods. The controller reports such a conflict nowhere.
+// statefulSet explains a StatefulSet like other workloads. It also detects that a pod of another owner already has the
+// name of a pod of the StatefulSet. The controller does not report such a conflict.
 func statefulSet(s *subject.Subject) *verdict.Verdict {
 	if v := workload(s); v != nil || s.Own.Severity <= verdict.OK || !s.IsSettled() {
 		return v

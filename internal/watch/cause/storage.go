@@ -89,7 +89,7 @@ func hasDefaultClass(s *subject.Subject) bool {
 	kind := graph.Kind{Group: "storage.k8s.io", Kind: "StorageClass"}
 	classes := s.Find(graph.NewID(kind, "", ""))
 	if classes.Presence != neighbor.Missing {
-		return true // Not all classes are known. One can be the default.
+		return true // Not all classes are known. An unknown one is possibly the default.
 	}
 	s.AddSource(classes.Resource, "")
 	return slices.ContainsFunc(s.All(kind, "", neighbor.Limit), func(n neighbor.Neighbor) bool {

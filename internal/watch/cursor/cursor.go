@@ -12,7 +12,7 @@ import (
 
 // Lengths of the cursors for readers who may see all objects, in bytes. Other readers get a cursor of type Restricted.
 const (
-	// epochLength is the length of an epoch in a cursor: the low 4 bytes of the ID of an uninterrupted history.
+	// epochLength is the length of the epoch in a cursor: the low 4 bytes of the number that Informer.EpochOf returns.
 	epochLength = 4
 	// positionLength is the length of the encrypted part of a cursor: the epoch, and the low 5 bytes of the offset in the
 	// history.

@@ -95,8 +95,8 @@ func (d *Definitions) AwaitServed(ctx context.Context, ref string, timeout time.
 	timedOut, before := time.After(timeout), d.Catalog.Knows(ref)
 	for {
 		changed := d.Changed.Next()
-		// Return early only if discovery finds the resource during the call. If it was known before, the caller could not
-		// watch it for another reason. Then wait for the complete timeout, so that the caller does not retry at once.
+		// Return early only if discovery finds the resource during the call. If the resource was known before, the caller
+		// failed for another reason. Then wait until the timeout, so that the caller does not retry at once.
 		if !before && d.Catalog.Knows(ref) {
 			return
 		}
@@ -126,8 +126,8 @@ func (d *Definitions) Follow() *Follower {
 	return f
 }
 
-// watch starts to watch the definitions of resources, if they are not watched yet. A call before Cluster.Run fails,
-// so Next tries again.
+// watch starts to watch the definitions of resources if they are not watched yet. Before Cluster.Run, this fails. The
+// method Next then tries again.
 func (f *Follower) watch() {
 	if f.release == nil {
 		f.release, _ = f.definitions.Watch()

@@ -120,8 +120,8 @@ func longestIncreasing(toA []int) []pair {
 	// A pair is identified by its index j in the second array. before[j] is the pair before j in the longest sequence
 	// that ends with j.
 	before := make([]int, len(toA))
-	// ends[n] is the last pair of a sequence with n+1 pairs: of all such sequences, the one whose last pair has the
-	// smallest index in the first array.
+	// ends[n] is the last pair of a sequence with n+1 pairs. Of several such sequences, it is the one whose last pair has
+	// the smallest index in the first array.
 	var ends []int
 	for j, i := range toA {
 		if i < 0 {

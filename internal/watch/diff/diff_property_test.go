@@ -72,8 +72,8 @@ func checkFormerValues(t *testing.T, before, patch, former []byte) {
 	}
 }
 
-// checkOracles compares the patch with the results of two other libraries. before and after must escape strings in the
-// same way, because jsondiff ignores differences in escaping.
+// checkOracles compares the patch with results of jsondiff and evanphx/json-patch. expected is the patch of jsondiff.
+// before and after must escape strings in the same way, because jsondiff ignores differences in escaping.
 func checkOracles(t *testing.T, before, after, patch []byte) (expected []byte) {
 	t.Helper()
 	expected, err := compareJSON(before, after, jsondiff.LCS())
@@ -103,8 +103,8 @@ func checkOracles(t *testing.T, before, after, patch []byte) (expected []byte) {
 	return expected
 }
 
-// For pairs of random JSON documents, a patch changes the first document into the second. On average, it is not longer
-// than that of jsondiff.
+// A patch between two random JSON documents changes the first into the second. On average, patches are not longer than
+// patches of the library jsondiff.
 // Invariant: I3.
 func TestRandomDocuments(t *testing.T) {
 	g := generator{rand.New(rand.NewPCG(1, 2))}

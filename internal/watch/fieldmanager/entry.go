@@ -20,9 +20,9 @@ type entry struct {
 	shapes map[*fieldpath.Set][][]string // for each list in the field set: the sets of members that identify its elements
 }
 
-// ownedDepth returns the number of steps to the deepest value on the path that the managedFields entry owns. If the
-// entry owns values inside the value at the end of the path, depth is the length of the path. ok is false if the entry
-// owns nothing on the path.
+// ownedDepth returns the number of steps to the value on the path that the managedFields entry owns. The value at the
+// end of the path counts even if the entry owns only values inside it. A parent does not count if the entry owns values
+// inside it. ok is false if no value counts.
 func (e *entry) ownedDepth(path []step) (depth int, ok bool) {
 	set := e.parse()
 	for i := range path {

@@ -145,7 +145,7 @@ func ownersOf(entries []entry, path []step, lastWrite time.Time) (owners []int) 
 		hasRecentOwner := len(owners) > 0 && entries[owners[0]].Time.After(lastWrite) &&
 			!entries[i].Time.After(lastWrite)
 		if hasRecentOwner && nearest == len(path) {
-			return owners // The owners of the value itself are recent, so skip all older entries.
+			return owners // The value itself has recent owners, so ignore all older entries.
 		}
 		depth, ok := entries[i].ownedDepth(path)
 		if !ok || depth < nearest || hasRecentOwner && depth == nearest {

@@ -8,7 +8,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
 )
 
-// shape is what the objects of a group have in common. Groups store it as text, which needs only a third of its memory.
+// shape is what all objects of a group have in common. Groups of the Graph store it as text, in a third of the memory.
 type shape struct {
 	kind      Kind
 	namespace string // Empty for a cluster-scoped object, and for the shape of all pods on a node.

@@ -113,7 +113,7 @@ func (e *Evaluator) runScript(s *script.Script, o object.Object, now time.Time) 
 		r.limitProgress(o)
 		if returned.Status != script.Suspended && e.rules.Find(o.Group(), o.Text("kind")) == nil {
 			if c := o.Explaining(returned.Message); r.severity.IsProblem() && symptom.IsInOrder(o, c) {
-				// Trust the condition: the script also requires others, which this version of the controller does not write.
+				// Trust this condition. The script also requires conditions that this version of the controller does not write.
 				r.Status, r.severity, r.reason = Current, verdict.OK, ""
 			}
 			r.applySymptoms(o)

@@ -25,7 +25,7 @@ func scriptWith(key, message string) string {
 		key, message)
 }
 
-// Rules of the administrator take precedence over all others. Among them, a rule without wildcards takes precedence.
+// An administrator's rule takes precedence over all other rules, and one without wildcards over one with wildcards.
 func TestRulesTakePrecedence(t *testing.T) {
 	ruleText := scriptWith("Pod", "core") + scriptWith("apps_Deployment", "exact") +
 		scriptWith("cert-manager.io_*", "kinds") + scriptWith("*.example.com_Widget", "group")

@@ -28,7 +28,7 @@ type Status string
 
 // The statuses of kstatus.
 const (
-	Current     Status = "Current"    // as desired, according to the field status
+	Current     Status = "Current"    // in the desired state, as the field status shows
 	InProgress  Status = "InProgress" // changing towards the desired state
 	Failed      Status = "Failed"     // not in the desired state; a person must act
 	Terminating Status = "Terminating"

@@ -129,7 +129,7 @@ func (r *result) setRunning(all []container.Container, ready object.Condition, o
 	case ready.Is("True"):
 		r.Status, r.reason, r.promised = Current, "", 0
 		r.setRestarts(all)
-		if s, ok := symptom.Resize(o); ok { // A pending resize is no problem at once: another pod can end and make room.
+		if s, ok := symptom.Resize(o); ok { // A pending resize is a problem only later: another pod can end and make room.
 			r.startedAt, r.promised, r.overdue = s.Since, settleTime, verdict.Degraded
 			r.overdueReason, r.overdueSummary = s.Reason, s.Sentence
 		}
@@ -152,8 +152,8 @@ func (r *result) setRunning(all []container.Container, ready object.Condition, o
 	}
 }
 
-// setUnready sets when a pod with an unready container is overdue, and why. A container that started a long time ago is
-// not starting any more. The pod is then overdue at once.
+// setUnready sets when a pod with an unready container is overdue, and why. If the container started a long time ago,
+// the pod is overdue at once.
 func (r *result) setUnready(all []container.Container, startedAt time.Time, probes, restartPolicy string) {
 	runsOn, completedAt := container.RunsOn(all)
 	if runsOn != "" && (restartPolicy == "Never" || restartPolicy == "OnFailure") {

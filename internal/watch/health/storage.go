@@ -31,8 +31,8 @@ func persistentVolumeClaim(o object.Object, status Status) result {
 		if class := o.Text("spec", "storageClassName"); class != "" {
 			h.Summary += " (storage class " + class + ")"
 		}
-		// A storage class can delay the volume until a pod uses the claim. After the delay, this annotation names the
-		// provisioner.
+		// A storage class can delay the creation of the volume until a pod uses the claim. Then, this annotation gets the
+		// name of the provisioner.
 		const annotation = "volume.kubernetes.io/storage-provisioner"
 		if provisioner := o.Text("metadata", "annotations", annotation); provisioner != "" {
 			h.Summary = "Waiting for provisioner " + provisioner + " to create a volume"
@@ -60,8 +60,8 @@ func persistentVolumeClaim(o object.Object, status Status) result {
 	return h
 }
 
-// limitBinding makes a claim overdue that no provisioner handles. A claim with a storage class possibly waits until a
-// pod uses it. Then only the reason changes. Package cause, which knows the storage class, sets the severity.
+// limitBinding makes a claim overdue if no provisioner handles it. If the claim has a storage class, it possibly waits
+// for a pod that uses it. Then, only the reason changes here. Package cause knows the class, and sets the severity.
 func (r *result) limitBinding(o object.Object) {
 	r.progress(o.Created(), verdict.Progressing)
 	r.reason = "Pending"

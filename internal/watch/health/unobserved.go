@@ -9,7 +9,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// controllerManager runs the controllers of Kubernetes. While it does not run, it also reports no missed deadlines.
+// controllerManager runs the controllers of Kubernetes. While it is down, no controller reports missed deadlines.
 const controllerManager = "kube-controller-manager"
 
 // setUnobserved makes an object of a built-in kind overdue whose controller has not observed its spec. Normally, this

@@ -40,8 +40,8 @@ type result struct {
 	startedAt time.Time
 	promised  time.Duration
 	overdue   verdict.Severity
-	// A ready pod with frequent restarts is degraded until restartsUntil. The field restarts is the text of
-	// that verdict.
+	// A ready pod with frequent restarts is degraded until the time restartsUntil. The field restarts is then the
+	// sentence of its verdict.
 	restarts      string
 	restartsUntil time.Time
 	// At startedAt + promised, these fields replace the reason and the summary, unless overdueSummary is empty.
@@ -55,8 +55,8 @@ func (r *result) progress(startedAt time.Time, overdue verdict.Severity) {
 	r.overdueReason, r.overdueSummary = "", ""
 }
 
-// explainOverdue sets the summary that the object gets when it is overdue: the problem, its minimum duration until
-// then (r.promised), and the likely cause. The reason stays.
+// explainOverdue sets the summary of an overdue object. The summary contains the problem, how long it has lasted at
+// least (r.promised), and the likely cause. The reason of the verdict does not change.
 func (r *result) explainOverdue(problem, likely string) {
 	r.overdueReason = r.reason
 	r.overdueSummary = fmt.Sprintf("%s for more than %d minutes: %s", problem, int(r.promised.Minutes()), likely)

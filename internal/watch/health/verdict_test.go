@@ -42,7 +42,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// checkOverdue checks the deadline, if the fixture contains one, and the verdict after it.
+// checkOverdue checks the verdict before and at the fixture's deadline, if any. later is the one at the deadline.
 func (w *wantVerdict) checkOverdue(t *testing.T, object []byte, later *verdict.Verdict) {
 	t.Helper()
 	if w.Deadline == "" {

@@ -87,8 +87,8 @@ func deployment(o object.Object, status Status) result {
 		r.reason = progressing.Reason
 	case status != InProgress:
 	case progressing.Reason == "NewReplicaSetAvailable" && ready < desired:
-		// The rollout is complete, so all replicas were ready then. The deadline of the rollout does not apply to
-		// replicas that are no longer ready.
+		// The rollout was completed, so all replicas were ready at that time. Its deadline does not apply to replicas that
+		// became unready later.
 		r.reason, r.severity = "MinimumReplicasUnavailable", verdict.Degraded
 		if ready == 0 {
 			r.severity = verdict.Failed
@@ -103,7 +103,7 @@ func deployment(o object.Object, status Status) result {
 	return r
 }
 
-// limitRollout makes a rollout overdue whose deadline has passed, although its controller has not reported that.
+// limitRollout makes a rollout overdue if its deadline has passed, but its controller has not reported this.
 func (r *result) limitRollout(o object.Object, progressing object.Condition) {
 	deadline := o.Seconds("spec", "progressDeadlineSeconds")
 	if deadline == 0 {

@@ -27,8 +27,8 @@ func (c *coverage) hasListed(namespace string) bool {
 	return c.includes(namespace) || namespace == "" && len(c.covered) > 0
 }
 
-// entered returns a function that returns the Memo for the add of an object. The Memo has CoverageOnly set if the
-// object's namespace had not been listed when entered was called.
+// entered returns a function that creates the Memo of an added object. The Memo has CoverageOnly set if the object's
+// namespace had not been listed yet when entered was called.
 func (i *Informer) entered() func(key string) event.Memo {
 	i.mu.Lock()
 	before := coverage{covered: maps.Clone(i.coverage.covered)}

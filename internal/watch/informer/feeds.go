@@ -137,7 +137,7 @@ func (s *Feeds) prepare(
 	if running != nil && !stopped[running] {
 		return
 	}
-	// Keep the status of a refusal only if no feed was stopped. Feeds that replace stopped ones start as Syncing.
+	// Keep the status of a denied namespace, unless feeds were stopped: their replacements start as Syncing.
 	if !denied || len(stopped) > 0 {
 		current = status.Status{State: status.Syncing, Since: time.Now()}
 	}

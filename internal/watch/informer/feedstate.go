@@ -178,7 +178,7 @@ func (s *feedState) failed(err error) (isChanged bool) {
 	return isChanged
 }
 
-// ended records that the watch has ended. It returns the time when the last watch that missed no changes ended.
+// ended records that the watch has ended. It returns when the interruption began: see interruptedSince.
 func (s *feedState) ended() (since time.Time) {
 	if s.interruptedSince.IsZero() {
 		s.interruptedSince = time.Now()

@@ -146,8 +146,8 @@ func newEpoch() uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// EpochOf returns the number of the epoch in cursors, for a version of the informer's state. Each new version begins a
-// new epoch, in which cursors of older epochs are invalid.
+// EpochOf returns the epoch that cursors contain for a version of the state of the informer. Each version has its own
+// epoch. A cursor is invalid in any other epoch.
 func (i *Informer) EpochOf(version int) uint64 {
 	return i.epoch + uint64(version) //nolint:gosec // A version is never negative.
 }

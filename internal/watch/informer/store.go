@@ -42,7 +42,7 @@ func (f *feed) replace(objects []*compact.Object, pollReason string) {
 	// Release the reservation before the journal contains the objects. Otherwise, both would count, and the objects would
 	// seem not to fit into memory.
 	f.reserved.Release()
-	// i.entered() returns a function that marks objects of newly watched namespaces as visible now, not as created.
+	// If a namespace was not watched before, i.entered() marks its objects: they became visible, but were not created.
 	i.overdue.Write(func() {
 		for n := range entries {
 			entries[n].Value = i.options.withInherited(entries[n].Key, entries[n].Value)

@@ -7,7 +7,7 @@ import (
 )
 
 // Chain returns the path from an object to the cause of its verdict: a neighbor first, and the cause last. Without a
-// cause, the path is empty. It can be incomplete while some verdicts are out of date.
+// cause, the path is empty. While some verdicts are out of date, the path can end before the cause.
 func (e *Engine) Chain(id graph.ID) (chain []verdict.Object) {
 	for range maxOwnerDepth {
 		v := e.Inherited(id.Kind, id.Key)

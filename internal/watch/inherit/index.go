@@ -158,7 +158,7 @@ func (x *index) Find(id graph.ID) neighbor.Neighbor {
 	r, w, complete := x.served[id.Kind], x.watched[id.Kind], x.complete
 	x.mu.RUnlock()
 	if r == nil {
-		// A reference without a group can mean a kind of any group, so its object never counts as missing.
+		// An object counts as missing only if all kinds are known. Without a group, the ID can mean a kind of any group.
 		if complete && id.Group != "" {
 			n.Presence = neighbor.Missing
 		}
@@ -179,7 +179,7 @@ func (x *index) Find(id graph.ID) neighbor.Neighbor {
 	if namespace := id.Namespace(); namespace != "" {
 		namespaces = []string{namespace}
 	}
-	// For an ID without a name, Missing means that the graph contains all objects of the kind. This also needs isRead.
+	// For an ID without a name, Missing means that the graph has all objects of the kind, so w.isRead is checked, too.
 	if w.informer.CurrentState(namespaces).Synced && (id.Name() != "" || w.isRead.Load()) {
 		n.Presence = neighbor.Missing
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 )
 
-// Named returns the objects that a message can mean (see neighbor.Cluster). The parameter by is the object with the
-// message. Kinds in its API group are first, and then the kinds of Kubernetes itself.
+// Named returns the objects that the message of an object (the parameter by) can mean (see neighbor.Cluster). Objects
+// whose kind is in the API group of by are first, then those of built-in kinds.
 func (x *index) Named(by graph.ID, m *neighbor.Mention) (found []neighbor.Neighbor) {
 	x.mu.RLock()
 	kinds := neighbor.Kinds(by, m, func(yield func(graph.Kind, string) bool) {

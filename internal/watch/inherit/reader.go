@@ -48,7 +48,7 @@ func (r *reader) read(ctx context.Context) {
 	}
 }
 
-// isOwn reports whether the reader reads the objects of a kind.
+// isOwn reports whether a kind is the kind of the resource that the reader reads.
 func (r *reader) isOwn(kind graph.Kind) bool { return kind == r.resource.kind }
 
 // recordProgress sets isRead and isSynced if the graph contains all objects of the resource.

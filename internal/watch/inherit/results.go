@@ -206,7 +206,7 @@ func same(a, b *verdict.Verdict) bool {
 	}
 	from, _ := nextOf(a)
 	if to, _ := nextOf(b); from != to {
-		return false // The next object on the path to the cause differs.
+		return false // The paths to the cause differ in the next object.
 	}
 	return a.Severity == b.Severity && a.Sources == b.Sources && a.Reason == b.Reason && a.Sentence == b.Sentence
 }

@@ -418,7 +418,7 @@ func TestEstimateTimeout(t *testing.T) {
 	})
 }
 
-// A streaming list ends with a bookmark. Changes instead of the bookmark are no progress, so the list still fails.
+// A streaming list ends with a bookmark. If only changes arrive, they do not count as progress, so the list fails.
 // Invariant: I25.
 func TestChangesAreNotListProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -443,7 +443,7 @@ func TestChangesAreNotListProgress(t *testing.T) {
 	})
 }
 
-// Objects wait uncompressed for a compression dictionary. Large objects are sent earlier, to limit this memory.
+// Listed objects wait uncompressed for a compression dictionary. For large objects, it is built after fewer objects.
 // Invariant: I44.
 func TestLargeObjectsAreSentEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

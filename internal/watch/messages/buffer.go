@@ -58,7 +58,7 @@ func (b *Buffer) Grow(bytes int64) { b.reservation.Grow(bytes) }
 // in the reserved memory until Release.
 func (b *Buffer) KeepList(bytes int64) { b.listBytes = bytes }
 
-// KeepShared keeps a text that other readers can send, too, in memory until Release.
+// KeepShared keeps a text in memory until Release. Other readers can send the same text at the same time.
 func (b *Buffer) KeepShared(text *[]byte) { b.shared = text }
 
 // Borrow returns an empty slice of this message's buffer, which the first call takes from the pool. It can wait for a

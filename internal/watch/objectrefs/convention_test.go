@@ -29,7 +29,7 @@ func TestConventions(t *testing.T) {
 		`{"projectRef":{"name":"a","external":"b"}}`:              {"external // /b"},
 		`{"taskRef":{"name":"a"},"secretName":"b"}`:               nil, // The function Of returns these references.
 		`{"secret":{"name":"a"},"service":{"name":"b"}}`:          nil, // The function Of returns these, too.
-		`{"volumeSnapshotRef":{"name":"a"}}`:                      nil, // Counts as created by a controller: see isOutput.
+		`{"volumeSnapshotRef":{"name":"a"}}`:                      nil, // An output of a controller: see isOutput.
 		`{"forProvider":{"roleName":"a"}}`:                        nil,
 		`{"image":"registry.example.com/app:1","title":"A b"}`:    nil,
 		`{"keyRef":{"name":"a","key":"b"}}`:                       nil,

@@ -11,8 +11,8 @@ import (
 // Options are limits for the reads of a viewer, and functions that the reads call. The zero Options limit nothing.
 type Options struct {
 	// MaxMessages limits how many messages all subscriptions together have in memory; 0 means no limit. A message
-	// counts until the next call of Subscription.Next. At the limit, Next waits for another subscription, so read each
-	// subscription in its own goroutine.
+	// counts until the next call of Subscription.Next. At the limit, Next waits until a message of another subscription
+	// no longer counts. So read each subscription in its own goroutine.
 	MaxMessages int
 	// Reserve is called before a subscription builds a long message. It reserves memory for the message.
 	Reserve messages.Reserve

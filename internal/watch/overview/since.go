@@ -20,7 +20,7 @@ func since(engine *inherit.Engine, n *neighbor.Neighbor, isCauseVisible bool) ti
 	if own := v.Own().Severity(); own.IsProblem() && own == v.Severity() {
 		at = ownSince(n)
 	}
-	// Use began if it is earlier than at: the object can contain the time of its newest crash instead of its first one.
+	// Prefer the observed time (began) if it is earlier: the object possibly contains only the time of its newest crash.
 	if at.IsZero() || !began.IsZero() && began.Before(at) {
 		at = began
 	}

@@ -35,7 +35,7 @@ type Deps struct {
 // A Checker checks what one viewer may read.
 type Checker struct {
 	Viewer       Viewer
-	Revalidation *Revalidation // Records the permissions on which a response depends; nil for none.
+	Revalidation *Revalidation // The recorded permissions on which a response depends; nil: not recorded.
 	deps         *Deps
 	subject      authz.Subject
 }

@@ -136,9 +136,9 @@ func (c *Checker) RecordRows(r *resource.Resource, f *query.Filter, isCurrent fu
 	c.Revalidation.add(revalidateEvery, func(context.Context) bool { return isCurrent() })
 }
 
-// RecordObject records that the response contains an object. The program read it from the cache (verb list) or from
-// the API server (verb get). If a share link selects objects by labels or words, rechecks call isShared: it must return
-// false when the link no longer selects the object.
+// RecordObject records that the response contains an object. verb is the permission with which the program read it:
+// list for the cache, and get for the API server. If a share link selects objects by labels or words, rechecks also
+// call isShared, which must return false when the link no longer selects the object.
 func (c *Checker) RecordObject(
 	r *resource.Resource, f *query.Filter, verb authz.Verb, namespace, name string, isShared func() bool,
 ) {

@@ -28,7 +28,7 @@ type Request struct {
 	Client         *listwatch.Client
 	Reviews        *authz.Reviewer // Reviews the permissions of this program.
 	Timeout        time.Duration   // The maximum time to open a log that is not followed.
-	// Recheck returns an error if the viewer may not read the log any more. Nil means that it is always permitted.
+	// Recheck returns an error when the viewer may no longer read the log. Nil means that no such check is needed.
 	Recheck func(context.Context) error
 	Object  func(context.Context) ([]byte, error) // Returns the pod as JSON, if the viewer may read the pod.
 }

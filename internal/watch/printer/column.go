@@ -101,7 +101,7 @@ func relativePaths(resource, column string) []string {
 	return nil
 }
 
-// markRelative sets Relative for columns that show elapsed time. dates is CRDColumns.Dates.
+// markRelative sets Relative for columns that show elapsed time. dates is the field Dates of type CRDColumns.
 func markRelative(columns []Column, resource string, dates map[string]string) []Column {
 	for i := range columns {
 		c := &columns[i]

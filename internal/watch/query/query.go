@@ -28,7 +28,7 @@ type Query struct {
 	Text       string   // Words that a row must contain in its namespace, name or cells, ignoring case.
 	// Sort is the column by which a Snapshot is sorted, in the syntax of NewWindow. An unknown column is ignored.
 	Sort    string
-	Offset  int     // The number of rows that a Snapshot with a Limit skips. The last row is never skipped.
+	Offset  int     // The number of rows that a Snapshot with a Limit skips, but at least one row remains.
 	Limit   int     // The maximum number of rows of a Snapshot; 0 means all rows.
 	Window  *Window // The range of the sorted rows to send. Set only for the view Windowed, which sends a range of rows.
 	Watched bool    // Fail if the resource is not watched already. Do not start or prolong a watch.

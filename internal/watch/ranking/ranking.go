@@ -330,8 +330,8 @@ func (r *Ranking) row(o *compact.Object) *Row {
 	return row
 }
 
-// rowWeight returns the approximate memory of one row in bytes. Rows share only the first maxTexts different sort
-// texts. If there are that many, the result includes the average size of a text, because other rows have their own.
+// rowWeight returns the approximate memory of one row in bytes. Rows share equal sort texts, but only maxTexts of them.
+// After that, other rows have their own texts, so the result includes the average size of a text.
 func (r *Ranking) rowWeight() int64 {
 	if len(r.texts) < maxTexts {
 		return rowWeight

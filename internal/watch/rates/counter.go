@@ -99,8 +99,8 @@ func (c *counter) read(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// drop drops the counts before f.from, because the changes before f.from are incomplete. If f has not started, drop
-// drops all counts.
+// drop drops the counts before f.from, because some changes before f.from are unknown. If f has no complete data yet,
+// drop drops all counts.
 func (c *counter) drop(f *follower) {
 	if f == c.pods {
 		c.restarts.drop(f)

@@ -15,8 +15,8 @@ import (
 
 const (
 	batch = 1000
-	// restrictedHistory is the maximum age of changes that are read for restricted viewers. The age of the complete
-	// history would reveal the number of hidden changes.
+	// restrictedHistory limits the age of the past changes that a restricted viewer gets. The age of the oldest change in
+	// the history would reveal the number of hidden changes.
 	restrictedHistory = time.Minute
 )
 
@@ -29,8 +29,8 @@ type follower struct {
 	// from is the time since which this follower has missed no change. After a new list, this is the time of the list,
 	// because changes before the list can be missing.
 	from time.Time
-	// left contains objects that have left the list: they were deleted, or do not match any more. The map is by journal
-	// key, and used only if keepsLeft is true.
+	// left contains objects that are no longer in the list, because they were deleted or do not match any more. The key
+	// is the journal key. The map is used only if keepsLeft is true.
 	left      map[string]departure
 	keepsLeft bool
 }

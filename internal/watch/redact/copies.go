@@ -37,7 +37,7 @@ func cannotBeCopy(_, value []byte) bool {
 }
 
 const (
-	// maxEncodings is the maximum number of nested encodings that are decoded. A text with more of them counts as a copy.
+	// maxEncodings is how many nested encodings are decoded. A text with more encodings counts as a part of an object.
 	maxEncodings = 4
 	// maxDigest is the maximum length of a hash, in bytes; SHA-512 has 64. Longer binary data counts as a copy.
 	maxDigest = 96

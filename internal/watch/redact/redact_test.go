@@ -174,7 +174,7 @@ func FuzzMaskedValuesAreNeverReturned(f *testing.F) {
 	})
 }
 
-// Redactors with the same Memory count the changes of a value together.
+// If redactors share a Memory, the change number in the mask of a value counts the changes that any of them detects.
 func TestMemoryIsSharedByRedactors(t *testing.T) {
 	memory := redact.NewMemory()
 	maskOf := func(r *redact.Redactor, namespace, value string) string {

@@ -232,8 +232,8 @@ func (rules Rules) AppliesTo(group, resource string) bool {
 	return len(rules.forResource(group, resource)) > 0
 }
 
-// MayMask reports whether a rule, or one of builtInRules, can mask the value at the path, or a value inside it. It
-// ignores a rule for a name at any depth, unless the path contains this name.
+// MayMask reports whether one of the rules, or of builtInRules, can mask the value at the path or a value inside it. A
+// rule for a name at any depth counts only if the path contains this name.
 func (rules Rules) MayMask(group, resource string, path []string) bool {
 	return slices.ContainsFunc(rules.forResource(group, resource), func(r Rule) bool { return r.mayMask(path) })
 }
@@ -255,8 +255,8 @@ func groupOrCore(group string) string {
 	return group
 }
 
-// follow returns the indexes of those steps of the rule that can match members of the value at the path. isMasked means
-// that the rule masks a parent on the path completely, and with it the value.
+// follow returns the indexes of the steps of the rule that apply to members of the value at the path. isMasked means
+// that the rule masks a parent of this value completely. The result steps is then nil.
 func (r *Rule) follow(path []string) (steps map[int]bool, isMasked bool) {
 	steps = map[int]bool{0: true}
 	for _, name := range path {

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// maxHarmless is the maximum length, in bytes, of an unmasked annotation. A list of domain names can be this long.
+	// maxHarmless is the maximum length, in bytes, of an unmasked annotation of a Secret, such as a list of domain names.
 	maxHarmless = 1024
 	// maxWord is the maximum length, in bytes, of a word in an unmasked annotation. Longer words can be encoded data.
 	maxWord = 63

@@ -30,8 +30,7 @@ type Permitted func(ctx context.Context, ref, namespace, name string) (*query.Fi
 // New returns an Index for the viewer of an Opener.
 func New(opener *opened.Opener, permitted Permitted) Index { return Index{opener, permitted} }
 
-// knows reports whether the index contains a kind in a namespace, and the viewer may use the index. Guests may not
-// use the index.
+// knows reports whether the viewer may use the index (guests may not), and the index contains a kind in a namespace.
 func (i Index) knows(kind graph.Kind, namespace string) bool {
 	return i.opener.Verdicts != nil && i.opener.Checker.Viewer.Scope == nil && i.opener.Verdicts.Reads(kind, namespace)
 }

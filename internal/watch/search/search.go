@@ -46,7 +46,7 @@ type Target struct {
 // Find returns the informer of a resource to search with a filter, or nil.
 type Find func(*resource.Resource, *query.Filter) *shared.Informer
 
-// Plan runs an access review for each resource, and returns the targets even if some reviews fail.
+// Plan runs an access review for each resource, and returns all targets. If reviews fail, it also returns an error.
 func Plan(
 	ctx context.Context, checker *permit.Checker, resources []resource.Resource, find Find,
 ) ([]*Target, error) {

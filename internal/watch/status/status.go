@@ -12,7 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// State is how current the data of a resource is.
+// State describes whether the data of a resource is up to date, and if not, why.
 type State string
 
 // The values of State. The data is up to date only in the state Live.

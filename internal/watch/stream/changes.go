@@ -15,8 +15,8 @@ import (
 const (
 	// maxHistoryChanges is the maximum number of past changes that a reader of the Changes view gets at its start.
 	maxHistoryChanges = 200
-	// maxHistoryBytes limits the size of these past changes, in bytes. It is checked before a change is added, so the
-	// last change can exceed it.
+	// maxHistoryBytes limits the size of the past changes that a reader gets at its start, in bytes. It is checked
+	// before a change is added, so the last change can exceed it.
 	maxHistoryBytes = 1 << 20
 )
 

@@ -18,7 +18,7 @@ import (
 // call leave exactly once.
 type ScanLimiter func(ctx context.Context) (leave func(), err error)
 
-// Options are the settings of a reader.
+// Options are the settings of a Reader.
 type Options struct {
 	Informer    *shared.Informer
 	Filter      *query.Filter

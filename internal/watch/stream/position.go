@@ -37,8 +37,8 @@ const restrictedHistory = time.Minute
 const notResumed = "you are not allowed to see all objects of this resource, so a cursor is valid for at most " +
 	"one minute"
 
-// appendCursor appends a cursor. A heartbeat or a digest must repeat the last cursor. Otherwise, the client assumes a
-// lost message.
+// appendCursor appends the client's cursor. If repeat is true, the cursor must equal the last one that was sent: a
+// heartbeat or a digest with another cursor would make the client assume a lost message.
 func (p *position) appendCursor(text []byte, repeat bool) []byte {
 	epoch := p.informer.EpochOf(p.version)
 	if !p.filter.IsRestricted {

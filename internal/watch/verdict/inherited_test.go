@@ -24,7 +24,7 @@ func inheritedVerdict() verdict.Verdict {
 	}
 }
 
-// An inherited verdict also contains the verdict on the object alone. Public returns nothing about the cause.
+// An inherited verdict also contains the own verdict of the object. The method Public removes the cause.
 //
 // Invariant: I18.
 func TestInheritedVerdicts(t *testing.T) {

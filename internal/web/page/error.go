@@ -22,7 +22,7 @@ func (s *Site) WriteError(w http.ResponseWriter, r *http.Request, p request.Prob
 		return (&Login{s}).render(w, r, p.Status, to, "")
 	}
 	failure := templates.Failure{Problem: templates.Problem{Status: p.Status, Title: p.Title, Detail: p.Detail}}
-	// Also send this short page without menus for status 429, because no memory is reserved for the response.
+	// For status 429, send this short page without menus, too: no memory is reserved for a longer response.
 	if !request.IsIdentified(r) || p.Status == http.StatusTooManyRequests {
 		failure.Layout = s.bareLayout(r, p.Title)
 		return response.HTML(w, r, p.Status, templates.BareProblemPage(failure))

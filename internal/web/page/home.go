@@ -61,8 +61,8 @@ func (s *Site) Namespace(w http.ResponseWriter, r *http.Request) error {
 
 func namespacePath(ns string) string { return "/ns/" + url.PathEscape(ns) }
 
-// hasHome reports whether the viewer has a home page. A guest has one only if the share link contains several lists, or
-// if it opens the home page, or the problems of a namespace.
+// hasHome reports whether the viewer has a home page. A guest has one in two cases: the share link contains several
+// lists, or the link opens the home page or the problems of a namespace.
 func (s *Site) hasHome(r *http.Request) bool {
 	guest := request.GuestOf(r)
 	if guest == nil {

@@ -104,7 +104,7 @@ func (l *Login) Logout(w http.ResponseWriter, r *http.Request) error {
 func (l *Login) render(w http.ResponseWriter, r *http.Request, status int, returnPath, loginError string) error {
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", request.BearerChallenge)
-		// After a link from another site, browsers omit the session cookie. They send it when the page reloads itself.
+		// If a link from another site led here, the browser omitted the session cookie. Reload: it then sends the cookie.
 		if r.Method == http.MethodGet && r.URL.Path != request.CallbackPath &&
 			r.Header.Get("Sec-Fetch-Site") == "cross-site" {
 			w.Header().Set("Refresh", "0")

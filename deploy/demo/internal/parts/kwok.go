@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/kwok/pkg/log"
 )
 
-// kubelets runs kwok. It clears the command's version, for which cobra would add a second flag --version, and panic.
+// kubelets runs kwok. It clears the version of the command. Otherwise, cobra adds a second flag --version, and panics.
 func kubelets() int {
 	ctx, stop := signal.NotifyContext(
 		context.Background(), //nolint:forbidigo // This is the main function of a process.

@@ -104,10 +104,10 @@ func isContent(n *neighbor.Neighbor) bool {
 	return n.Object != nil && resource.IsCustom(n.ID.Group) && n.Object.Verdict().Severity() == verdict.None
 }
 
-// namesContent reports whether a sentence contains the kind and the name of an object, but does not call the object
-// missing. At most three words are between them. A name without a hyphen is possibly another word, so it must directly
-// follow the kind or be in quotation marks. If the sentence calls the object missing, the object was created later, so
-// its content is not the problem.
+// namesContent reports whether a sentence contains the kind of an object and then its name, with at most three words
+// between them. A name without a hyphen is possibly an ordinary word, so it must directly follow the kind or be in
+// quotation marks. If the sentence calls the object missing, the result is false: the object was created later, so its
+// content is not the problem.
 func namesContent(sentence string, n *neighbor.Neighbor) bool {
 	name := n.ID.Name()
 	if !strings.Contains(sentence, name) {

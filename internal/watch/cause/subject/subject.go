@@ -56,8 +56,8 @@ func (s *Subject) Complete(v *verdict.Verdict) {
 	}
 }
 
-// sourceOf returns the source of a text about a cause. If the cluster does not serve the kind of a missing object, only
-// the subject names this object, so the source is the subject itself.
+// sourceOf returns the resource and namespace that a text about a cause is from. If the cluster does not serve the kind
+// of a missing object, only the subject names this object, so the source is the subject itself.
 func sourceOf(c *verdict.Cause) verdict.Sources {
 	if c.Missing && c.Resource == "" {
 		return verdict.Own
@@ -107,8 +107,8 @@ func (s *Subject) Inherit(n *neighbor.Neighbor, severity verdict.Severity, prefi
 // maxOwnError limits the part of a sentence that is an error of the subject itself, in bytes.
 const maxOwnError = 200
 
-// InheritWithError returns the verdict that the subject inherits from a neighbor with a problem. If the status of the
-// subject itself contains a bad state or an error, the sentence starts with it.
+// InheritWithError returns the verdict that the subject inherits from a neighbor with a problem. If the own status of
+// the subject contains a bad state or an error, the sentence of the verdict starts with this state or error.
 func InheritWithError(s *Subject, n *neighbor.Neighbor) *verdict.Verdict {
 	v := s.Inherit(n, verdict.Degraded, n.String()+": ")
 	if !s.Own.Severity.IsProblem() {

@@ -23,7 +23,7 @@ const slicesRef = "discovery.k8s.io/v1/endpointslices"
 var sliceKind = graph.Kind{Group: "discovery.k8s.io", Kind: "EndpointSlice"}
 
 // manualEndpoints explains why a Service without a selector does not answer. Kubernetes creates no EndpointSlices for
-// it. A headless Service is ignored: DNS serves its addresses without the ports, so the ports can be wrong.
+// it. A headless Service is skipped: DNS serves its addresses without the ports, so wrong ports do no harm.
 func manualEndpoints(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 	isHeadless := o.Spec.ClusterIP == corev1.ClusterIPNone
 	if isHeadless || o.Spec.ClusterIP == "" || len(o.Spec.Ports) == 0 || s.Own.Severity > verdict.OK {
@@ -227,7 +227,7 @@ func externalAddress(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 	}
 	for _, id := range s.Users(s.ID, neighbor.Limit) {
 		if id.Kind.Kind != "Event" {
-			return nil // This user of the Service, such as an Ingress, possibly needs no DNS.
+			return nil // Another object, such as an Ingress, uses the Service, possibly without DNS.
 		}
 	}
 	return subject.ExplainAlone(s, verdict.Degraded, "InvalidExternalName", fmt.Sprintf(

@@ -101,7 +101,7 @@ func (g *referenceGrant) permits(route graph.ID, service string) bool {
 func notGranted(s *subject.Subject, p *path) *verdict.Verdict {
 	kind := graph.Kind{Group: resource.GatewayGroup, Kind: "ReferenceGrant"}
 	if s.Find(graph.NewID(kind, p.namespace, "")).Presence != neighbor.Missing {
-		return nil // Not all grants are known. One can permit the route.
+		return nil // Not all grants are known. An unknown one possibly permits the route.
 	}
 	s.AddSource(resource.GatewayGroup+"/v1beta1/referencegrants", p.namespace)
 	for _, n := range s.All(kind, p.namespace, neighbor.Limit) {

@@ -2,8 +2,8 @@ package message
 
 import "strings"
 
-// Waiting shortens the message of a container that waits. Messages about image pulls repeat the name of the image.
-// Messages of container runtimes name each software layer that passed on the error.
+// Waiting shortens the message of a container that waits. It removes the repeated image name from messages about image
+// pulls. It removes the names of software layers, through which the error passed, from messages of container runtimes.
 func Waiting(reason, message, image string) string {
 	switch reason {
 	case "ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "RegistryUnavailable", "ImageInspectError":

@@ -37,8 +37,8 @@ func compare(a, b string) int {
 	return left.Cmp(right)
 }
 
-// UnhealthyDevices returns a sentence about devices of a node that their plugin reports as unhealthy, or "". It also
-// returns "" if no device at all is allocatable, because the plugin possibly restarts.
+// UnhealthyDevices returns a sentence about devices of a node that their plugin reports as unhealthy, or "". If no
+// device at all is allocatable, it returns "", because the plugin is possibly restarting.
 func UnhealthyDevices(o object.Object) string {
 	capacity, allocatable := o.Child("status", "capacity"), o.Child("status", "allocatable")
 	for _, name := range slices.Sorted(maps.Keys(capacity)) {

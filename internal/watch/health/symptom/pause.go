@@ -81,8 +81,8 @@ func WaitsForConsumer(o map[string]any) bool {
 	return phase == "WaitForFirstConsumer" || phase == "PendingPopulation"
 }
 
-// configured omits conditions that are bad only because an optional setting of the object is empty. The spec contains
-// such a setting with an empty value.
+// configured omits conditions that only report that an optional setting of the object is empty. The spec must contain
+// this setting with an empty value.
 func configured(conditions []condition, spec members) []condition {
 	return slices.DeleteFunc(conditions, func(c condition) bool {
 		if !c.isBadTrue() {

@@ -14,7 +14,7 @@ import (
 type Symptom struct {
 	Reason, Sentence string
 	Since            time.Time // Zero if it is not known.
-	// IsWaiting means that the object waits, and reports an error meanwhile.
+	// IsWaiting means that the object is in a waiting state, and that its explanation of this state names an error.
 	IsWaiting bool
 	// IsTotal means that the object does not work at all. IsFinal means that its controller does not try again.
 	IsTotal, IsFinal bool

@@ -40,7 +40,7 @@ func TestFailedParts(t *testing.T) {
 			"not found",
 		"{transport: {modelStatus: {transitionStatus: BlockedByFailedLoad}}}": "modelStatus: BlockedByFailedLoad",
 		"{process: {status: Failed, failure: disk is full}}":                  "process: Failed: disk is full",
-		// The condition names no error, or describes no step of a controller (see isAchievement).
+		// No problem: the first condition names no error. The second is no step of a controller (see isAchievement).
 		"{tags: [{conditions: [{type: ImportSuccess, status: 'False'}]}]}":                     "",
 		"{tags: [{conditions: [{type: Found, status: 'False', message: the search failed}]}]}": "",
 		// The object itself is in order.
@@ -159,7 +159,7 @@ func TestEmptySettings(t *testing.T) {
 	}
 }
 
-// An object that waits for another one, which can be stopped on purpose, has no problem of its own.
+// If an object waits for another object, which is possibly stopped on purpose, the first object has no problem itself.
 func TestDependency(t *testing.T) {
 	for condition, want := range map[string]bool{
 		`type: Active, status: "False", reason: ClusterQueueIsInactive, message: Can't submit new workloads`: true,

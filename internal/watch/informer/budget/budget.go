@@ -76,8 +76,8 @@ type Account struct {
 	reserved atomic.Int64 // The bytes that running lists have reserved.
 }
 
-// NewAccount returns an account for an informer. The account counts toward the budget while the Pool contains the
-// informer.
+// NewAccount returns an account for an informer. It counts toward the budget while the informer is in the Pool of the
+// budget.
 func (b *Budget) NewAccount(usage Usage) *Account { return &Account{budget: b, usage: usage} }
 
 // Limit returns the memory limit of all accounts together, in bytes; 0 means no limit.

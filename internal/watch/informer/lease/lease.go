@@ -35,8 +35,8 @@ func (s Set) Missing(namespaces []string) (count int) {
 // IsUsed reports whether a namespace has a lease with at least one reader.
 func (s Set) IsUsed(namespace string) bool { return s[namespace] != nil && s[namespace].readers > 0 }
 
-// MakeRoom reports whether the set has room for leases of the given namespaces. If needed, and if that is enough, it
-// deletes the leases that have had no readers for the longest time.
+// MakeRoom reports whether the set has room for leases of the given namespaces. If necessary, it deletes those leases
+// that have had no readers for the longest time, but only if this makes enough room.
 func (s Set) MakeRoom(namespaces []string) bool {
 	excess := len(s) + s.Missing(namespaces) - Max
 	if excess <= 0 {

@@ -18,7 +18,7 @@ import (
 // Maximum numbers of informers with a field selector. They are limited, because each field selector needs its own
 // informer, and clients can invent any number of field selectors.
 const (
-	// maxFieldScopes is the maximum number for all users and share links together, and userFieldScopes for one user.
+	// maxFieldScopes is the maximum for all users and share links together. userFieldScopes is the maximum for one user.
 	maxFieldScopes, userFieldScopes = 20, 10
 	// linkFieldScopes is the maximum number for one share link, and guestFieldScopes for all share links together.
 	linkFieldScopes, guestFieldScopes = 5, 10

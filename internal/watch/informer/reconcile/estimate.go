@@ -61,7 +61,7 @@ func (s *Reconciler) estimateFits(namespace string, probe *sizeProbe) bool {
 	additional := max(0, bytes-replaced)
 	free, fits := s.informer.Account.MakeRoom(additional)
 	if fits {
-		// This memory is released when the namespace has been listed; see takeReservation.
+		// The reserved memory is released when the namespace has been listed; see takeReservation.
 		s.estimates[namespace] = estimate{reserved: s.informer.Account.Reserve(additional)}
 		return true
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
-// reconcileMinimum is the minimum time between two runs of the reconciler that are due to access reviews.
+// reconcileMinimum is the minimum time between two runs of the reconciler that start because access reviews are due.
 const reconcileMinimum = time.Second
 
 // Definition is what the newest discovery reports about a resource.
@@ -141,7 +141,7 @@ func (s *Reconciler) isServed(ctx context.Context) bool {
 	case !now.Known:
 		return !s.isAbsent
 	case now.Resource == nil && !s.isAbsent && s.isStillListed(ctx):
-		return true // A list still succeeds, so the result of discovery is wrong or premature.
+		return true // Lists do not fail with "not found", so discovery is wrong or premature.
 	case now.Resource == nil:
 		s.setAbsent(fmt.Sprintf("The cluster does not serve %s.", s.scope.Resource.GroupResource()))
 		s.nextAttempt = time.Time{}

@@ -9,8 +9,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
-// maxConcurrentProbes is the maximum number of lists of one resource that are estimated at the same time. It is needed
-// because each probe keeps the first page of its list in memory.
+// maxConcurrentProbes is the maximum number of simultaneous size probes for lists of one resource. Each probe has the
+// first page of its list in memory.
 const maxConcurrentProbes = 4
 
 // sizeProbes estimates the sizes of lists. A probe requests the first page of a list. Probes run concurrently, so that
@@ -73,7 +73,7 @@ func (p *sizeProbes) drop(filter func(namespace string) bool) {
 	maps.DeleteFunc(p.probes, func(ns string, _ *sizeProbe) bool { return filter(ns) })
 }
 
-// tryList sends a short list request, and returns the state that a feed would have after its response.
+// tryList sends a short list request, and returns the state that a feed of the namespace would have after the response.
 func tryList(ctx context.Context, client *listwatch.Client, scope listwatch.Scope, namespace string) status.State {
 	scope.Namespace = namespace
 	if _, _, err := client.Estimate(ctx, scope); err != nil {

@@ -39,7 +39,7 @@ type Reflector struct {
 	// IsRefused is called after each error of Watch. It reports whether the API server refuses to let this program watch
 	// the resource.
 	IsRefused func() bool
-	// Ended is called after the last event of each watch that was opened.
+	// Ended is called once for each successful call of Watch, after the last event of the watch.
 	Ended func()
 }
 

@@ -58,7 +58,7 @@ func (i *Informer) Digest(ctx context.Context, f *query.Filter, id query.FilterI
 	isFresh := func(d *Digest, _ time.Time) bool { return d.Offset >= offset }
 	for {
 		d, ok := i.digests.Get(ctx, id, isFresh, func(context.Context) *Digest { return i.computeDigest(f) })
-		// If d.Offset is too low, another caller started the scan before the journal reached the offset. Then try again.
+		// Try again if d.Offset is too low: another caller started this scan before the journal reached the offset.
 		if !ok || d.Offset >= offset {
 			return d
 		}

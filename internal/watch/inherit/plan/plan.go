@@ -30,7 +30,7 @@ var firstResources = []string{ //nolint:gochecknoglobals // Constant.
 	"admissionregistration.k8s.io/v1/mutatingadmissionpolicybindings",
 }
 
-// onlyNames are resources of which only the existence of objects matters. Their content is not read.
+// onlyNames are resources whose objects are needed only to check whether they exist. Their content is not read.
 var onlyNames = []string{ //nolint:gochecknoglobals // Constant.
 	"core/v1/configmaps", "core/v1/secrets", "core/v1/serviceaccounts", "rbac.authorization.k8s.io/v1/roles",
 	"rbac.authorization.k8s.io/v1/clusterroles", "scheduling.k8s.io/v1/priorityclasses",

@@ -17,7 +17,7 @@ type Tracker struct {
 // revisit is a planned evaluation of one object.
 type revisit struct{ timer *time.Timer }
 
-// Schedule calls mark with the object at the time at. It replaces an earlier time of the object. Zero means never.
+// Schedule cancels the earlier plan for an object, and plans to call mark with the object at a time. Zero means never.
 func (t *Tracker) Schedule(id graph.ID, at time.Time, mark func(...graph.ID)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

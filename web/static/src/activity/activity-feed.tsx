@@ -284,7 +284,7 @@ export class ActivityFeed {
 
 interface EntryProps {
   entry: LogEntry;
-  scope: ListScope | null; // only makes memo redraw the entry when the list's parameters change, which are in the links
+  scope: ListScope | null; // not read: a new value makes memo draw the entry again, with new links
   showKind: boolean;
   href: (entry: LogEntry) => string;
   open: (entry: LogEntry) => void;

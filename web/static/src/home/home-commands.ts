@@ -16,8 +16,8 @@ export interface HomeHost {
 }
 
 /**
- * Returns the commands of the home page. The current problem is the one that contains the focus. If the focus is on
- * another object of the problem, the keys for objects apply to that object.
+ * Returns the commands of the home page. A problem lists several objects. Commands for problems use the problem that
+ * contains the focus. Commands for objects use the object that has the focus.
  */
 export function homeCommands(home: HomeHost): Command[] {
   const showMembers = (key: string, label: string, open: boolean): Command => ({

@@ -62,8 +62,8 @@ export function crashedPod(finding: Finding): { pod: ObjectRef; log: LogSelectio
 }
 
 /**
- * Reports whether a problem contains all words of a filter. The filter can contain the same words as in lists, such as
- * is:failed.
+ * Reports whether a problem matches each word of a filter. A word such as is:failed matches a severity. Any other word
+ * must be in a text of the problem.
  */
 export function matchesFilter(finding: Finding, q: string): boolean {
   const words = q

@@ -6,7 +6,7 @@ import { changedEntry, entryOf, keyOf, type Entry, type RowSource } from "./row-
 import { severities, severityMatcher, type CountedSeverity } from "./severity.ts";
 import type { Column, Message, Severity } from "../net/wire.ts";
 
-// The steps that are due before rows are displayed. "filter" includes "merge", and "all" includes both and sorting.
+// The work that is due before rows are displayed. "filter" includes "merge". "all" includes "filter", and also sorting.
 const pendingWork = ["no", "merge", "filter", "all"] as const;
 
 export class Rows implements RowSource {

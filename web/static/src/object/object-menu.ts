@@ -28,7 +28,7 @@ export async function openObjectMenu(
       );
   };
   const items: MenuItem[] = [
-    // The keys of these items apply to rows.
+    // Omit the shortcut keys of these items, which apply to rows.
     ...copyItems(kind.ref, name).map((item) => ({ ...item, key: undefined })),
     { label: "Copy YAML", run: withYaml((yaml) => void copyYaml(yaml)) },
     { label: "Download YAML", run: withYaml((yaml) => saveFile(fileName(kind.resource, textOf(name)), yaml)) },

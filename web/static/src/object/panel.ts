@@ -29,8 +29,8 @@ export class Panel {
   private readonly body = h("div", { class: "tab", role: "tabpanel", id: "tab" });
   private readonly statusElement: HTMLElement; // shows the status; on an object page, the page's own element
   private readonly lastChangeElement = h("span", { class: "change" });
-  // On an object page, shows how many times data was reloaded. Next to a list, the list page has its own element for
-  // this text.
+  // Shows how many times data was reloaded, but only on an object page. Next to a list, an element of the list page
+  // shows this text.
   private readonly reloads = h("span", { class: "asof", hidden: true });
   private readonly banner = h("p", { class: "banner", role: "status", hidden: true });
   private readonly timer: ReturnType<typeof setInterval>;

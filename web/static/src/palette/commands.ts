@@ -5,7 +5,7 @@ import { isCharacterKey } from "../ui/single-key.ts";
 export type KeyScope =
   /** The key works everywhere on the page, except in text fields. */
   | "page"
-  /** The key works if the rows have the focus. Letters and punctuation work everywhere, except in text fields. */
+  /** The key works while the rows have the focus. Letters and punctuation also work elsewhere except in text fields. */
   | "rows"
   /** The key works in the filter field above the rows. */
   | "filter"

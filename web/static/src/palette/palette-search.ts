@@ -30,7 +30,7 @@ export interface PaletteItem {
     | { readonly command: Command };
 }
 
-/** The data of the page that the palette searches. */
+/** Everything that the palette searches on the current page. */
 export interface SearchContext {
   readonly kinds: readonly ListedKind[];
   /** The resources in API versions that are not preferred. Only commands with a colon find them. */

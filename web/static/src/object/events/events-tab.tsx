@@ -191,7 +191,7 @@ function Events({ feed, now, warningsFirst, setWarningsFirst, scope, isRelevant,
   return (
     <>
       <div class="bar">
-        {/* The panel shows whether the object is live. Show the status of the events only if they are not live. */}
+        {/* The panel shows the status of the object. Show that of the events here, but only if they are not live. */}
         <span class="status" role="status" data-state={s?.tone}>
           {s?.tone === "live" ? "" : s?.text}
         </span>

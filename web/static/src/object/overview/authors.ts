@@ -48,7 +48,7 @@ export function lastAuthors(authors: readonly PartAuthor[]): PartAuthor[] {
   });
 }
 
-/** Returns the parts that count for an author. For an author of the status, omits the metadata (see lastAuthors). */
+/** Returns the parts that an author wrote. Omits the metadata if the author wrote the status (see lastAuthors). */
 function ownParts({ subresource, parts }: PartAuthor): readonly string[] {
   const isOfStatus = subresource !== "" && parts.includes("status");
   return isOfStatus ? parts.filter((part) => part !== "metadata") : parts;

@@ -263,7 +263,7 @@ export class RelatedTab implements Tab {
     );
   }
 
-  // Returns the state of the graph, because the panel's status "Live" is only that of the object.
+  // Returns the status of the graph. The panel shows another status, such as "Live", which is only about the object.
   private timeText(): string {
     if (this.graph !== null) {
       const at = clockTime(new Date(this.readAt).toISOString(), this.host.now());
