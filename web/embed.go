@@ -108,8 +108,8 @@ func (a *Assets) URL(name string) string {
 	return "/static/" + name
 }
 
-// Build returns the ID of this build of the page: the hash of all files, which New stores as the hash of the main
-// script. The URL of the main script contains it as the version.
+// Build returns the ID of this build of the page, a hash of all files. New stores the ID in place of the hash of the
+// main script, so that the URL of the main script contains it as the version.
 func (a *Assets) Build() string { return a.hashes[script] }
 
 // Current reports whether the URL of a file contains the hash of its present content: as the parameter v, or in the

@@ -37,8 +37,8 @@ type nextCluster struct {
 	done chan struct{}
 }
 
-// hasClusterFlags reports whether a flag such as --token describes the cluster or the credentials. If so, users cannot
-// switch contexts, because another cluster must not get these credentials.
+// hasClusterFlags reports whether a flag is set that describes the cluster or the credentials, such as --token. If so,
+// users cannot switch contexts, because another cluster must not get these credentials.
 func hasClusterFlags(flags *pflag.FlagSet) (hasOther bool) {
 	allowed := []string{"kubeconfig", "context", "namespace", "request-timeout", "cache-dir", "disable-compression"}
 	flags.VisitAll(func(flag *pflag.Flag) {

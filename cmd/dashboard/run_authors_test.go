@@ -29,8 +29,8 @@ type authoredEvent struct {
 	}
 }
 
-// pathAuthors returns the field managers of each operation in the event's patch, by operation and path, such as "add
-// /data/a". The additional key "by" has the event's member "by": field manager, operation and subresource.
+// pathAuthors returns the field managers of each operation in the event's patch. A key is an operation and a path, such
+// as "add /data/a". The value for the key "by" is the author of the event: manager, operation and subresource.
 func (e *authoredEvent) pathAuthors() map[string]string {
 	authors := map[string]string{"by": strings.TrimSpace(e.By.Manager + " " + e.By.Operation + " " + e.By.Subresource)}
 	for i, op := range e.Patch {

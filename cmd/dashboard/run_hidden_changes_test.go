@@ -510,7 +510,7 @@ func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 				(strings.Contains(text, `"reset"`) || !strings.Contains(text, `"events":[{`)) {
 				t.Errorf("%s cannot resume the view %s: %s", s.name, view, text)
 			}
-			// Skip rounds 0 and 1: their old cursors are older than in later rounds, so the responses have more changes.
+			// Skip rounds 0 and 1: there, oldCursors are older than in later rounds, so the responses have more changes.
 			if round > 1 {
 				s.wantSameMessages(t, id, state+", resubscribed", received[id])
 			}

@@ -78,7 +78,7 @@ func syncDynamic(t *testing.T, config *rest.Config) (int, any) {
 	return len(informer.GetStore().List()), informer
 }
 
-// readStream counts all pods in a streaming list, which this program also uses. It stores no pods.
+// readStream counts all pods in a streaming list, the kind of list that this program uses. It stores no pods.
 func readStream(t *testing.T, config *rest.Config) (int, any) {
 	t.Helper()
 	body := get(t.Context(), t, config, "/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderT"+

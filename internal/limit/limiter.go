@@ -132,9 +132,9 @@ func (le *Lease) change(newUnits func(before int64) int64) {
 		return
 	}
 	l.resizeLocked(le, newUnits(before))
-	// Any change can allow waiters to acquire units, even the growth of a lease: an overdue waiter of a caller A blocks
-	// only callers that use at least as many units as A. If a lease of A grows, A uses more units, so its waiter blocks
-	// fewer callers than before.
+	// Any change can allow waiters to acquire units, even the growth of a lease. An overdue waiter blocks only callers
+	// that use at least as many units as the waiter's own caller. If that caller uses more units, there can be fewer such
+	// callers.
 	l.grantLocked()
 }
 

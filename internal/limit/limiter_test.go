@@ -172,7 +172,7 @@ func TestLargeRequestsDoNotStarve(t *testing.T) {
 	}
 }
 
-// When the caller of an overdue request uses more units, the request no longer blocks callers that use fewer units.
+// An overdue request blocks other callers only while they use at least as many units as its own caller.
 func TestGrowthMakesRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l limit.Limiter

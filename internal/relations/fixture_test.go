@@ -229,8 +229,8 @@ func (c *testCluster) stopIndex() {
 	}
 }
 
-// wantIndexed verifies that the graph from the index of references has all nodes and edges of want. For a viewer with
-// limited permissions, the graph must have no others.
+// wantIndexed verifies that the graph from the index of references has all nodes and edges of want. If the viewer has
+// limited permissions, both graphs must be equal.
 func (c *testCluster) wantIndexed(t *testing.T, path string, want *relations.Graph) {
 	t.Helper()
 	if c.release == nil {
@@ -255,7 +255,7 @@ func (c *testCluster) wantIndexed(t *testing.T, path string, want *relations.Gra
 	}
 }
 
-// nodeStates returns "id state" for each node, or "id state count" for a number of objects.
+// nodeStates returns "id state" for each node, or "id state count" for a node that represents several objects.
 func nodeStates(g *relations.Graph) (all []string) {
 	for _, n := range g.Nodes {
 		text := n.ID + " " + string(n.State)

@@ -16,8 +16,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 )
 
-// If namespaces are watched one by one, a namespace without readers stays watched for the linger time, and a new reader
-// starts its watch again.
+// If namespaces are watched one by one, the watch of a namespace without readers ends after the linger time. A new
+// reader starts the watch again.
 // Invariant: I21.
 func TestUnusedNamespacesExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

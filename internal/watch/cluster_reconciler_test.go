@@ -27,8 +27,8 @@ func allowOnly(server *apitest.Server, namespaces ...string) {
 	}
 }
 
-// Without a permission for all namespaces together, each permitted namespace is watched. A reader of all namespaces
-// gets their pods in one table.
+// If the program may not list pods in all namespaces at once, it watches each permitted namespace. A reader of all
+// namespaces gets the pods of these namespaces in one table.
 // Invariant: I20.
 func TestPermittedNamespacesAreWatched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 type SearchQuery struct {
 	Text  string // Words in any order, ignoring case.
 	Limit int    // The maximum number of hits.
-	// Shown is the ref of a list that the viewer has open, which is searched too; empty for none.
+	// Shown is the ref of a list that the viewer has open; empty for none. The search includes this list.
 	Shown string
 }
 

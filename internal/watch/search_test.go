@@ -85,7 +85,7 @@ func TestSearchStartsNoWatch(t *testing.T) {
 	})
 }
 
-// newSearchCluster returns a cluster whose objects inherit verdicts, with a ConfigMap, a NetworkPolicy and an event.
+// newSearchCluster returns a cluster with a ConfigMap, a NetworkPolicy and an event. Its objects inherit verdicts.
 func newSearchCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	t.Helper()
 	const columns = `[{"name":"Name","type":"string"},{"name":"Value","type":"string"}]`

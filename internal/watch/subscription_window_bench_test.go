@@ -159,7 +159,7 @@ func BenchmarkFirstRows(b *testing.B) {
 	}
 }
 
-// processorTime measures the cost of a change. Elapsed time would include a reader's pauses after late messages.
+// processorTime returns the CPU time of this process. Elapsed time would include a reader's pauses after late messages.
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var usage syscall.Rusage

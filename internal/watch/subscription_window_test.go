@@ -321,7 +321,7 @@ func TestWindowSendsChangesByIndex(t *testing.T) {
 	})
 }
 
-// An object that replaces another one is a new row. If most rows are new, all rows are sent.
+// If an object is replaced by another object of the same name, the row is new. If most rows are new, all rows are sent.
 // Invariant: I10.
 func TestWindowIsSentCompletely(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -567,8 +567,8 @@ func TestWindowMovesToRow(t *testing.T) {
 	})
 }
 
-// A removed row has the reason gone (deleted or hidden), filtered or moved. Rows that other rows displaced have no
-// reason.
+// A row that is removed because of its own change has the reason gone (deleted or hidden), filtered or moved. A row
+// that other rows pushed out of the window has no reason.
 // Invariant: I11. A page with a window (a range of sorted rows) behaves like a page with all rows. It removes, counts
 // and highlights the same rows, and shows the same messages and the same next object. If a list becomes too long for a
 // page with all rows, the page changes to a window and keeps the scroll position.
@@ -614,7 +614,7 @@ func TestRemovedRowsHaveReasons(t *testing.T) {
 	})
 }
 
-// If nothing else changed, counts of errors, warnings and changes are sent at most once per second.
+// If only the counts of errors, warnings and changes differ, they are sent at most once per second.
 // Invariant: I11.
 func TestWindowSendsOffscreenChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

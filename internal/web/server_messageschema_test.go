@@ -159,7 +159,7 @@ func (s *messageSchemas) messageMembers() map[string]bool {
 	return paths
 }
 
-// removeMembers removes the paths of all members of a message from paths.
+// removeMembers removes the paths of all members in value from the map. path is the path of value.
 func removeMembers(paths map[string]bool, path string, value any) {
 	switch value := value.(type) {
 	case map[string]any:

@@ -48,7 +48,7 @@ func disagreements() map[string]string {
 	}
 }
 
-// TestAgreement fails if the severity of a case differs from the expected status of Argo CD, apart from disagreements.
+// TestAgreement fails if a severity differs from the status that Argo CD expects, unless disagreements lists the case.
 func TestAgreement(t *testing.T) {
 	var evaluator health.Evaluator
 	scripts, err := fs.Glob(resource_customizations.Embedded, "*/*/health.lua")

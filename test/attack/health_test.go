@@ -243,8 +243,8 @@ func (s *site) requireSocket(finding string, before, during latencies) {
 		before.p99.Round(100*time.Microsecond))
 }
 
-// latencyReporter returns s.require, which can fail the test, or s.report, which cannot. s.report is for a short run
-// in which all requests succeeded (works) and no latency exceeded shortLimit.
+// latencyReporter returns s.require, which can fail the test. For a short run in which all requests succeeded (works)
+// and no latency exceeded shortLimit, it returns s.report, which cannot fail the test.
 func (s *site) latencyReporter(works bool, slowest time.Duration) func(bool, string, string, string, ...any) {
 	if works && !isFull() && slowest <= shortLimit {
 		return s.report

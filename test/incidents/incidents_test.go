@@ -174,7 +174,7 @@ func must[T any](value T, err error) func(*testing.T) T {
 func TestFixtures(t *testing.T) {
 	fixtures := slices.Concat(must(load("testdata"))(t), must(load("withheld"))(t))
 	incidents, healthy := 0, 0
-	fixtureOf := make(map[string]string) // APIService name to fixture: these names are not unique per fixture.
+	fixtureOf := make(map[string]string) // Maps each APIService name to its fixture. Two fixtures must not share a name.
 	for _, f := range fixtures {
 		if len(f.Expect) > 0 {
 			incidents++

@@ -114,7 +114,7 @@ func (k *kubelet) handle(ctx context.Context, pod *corev1.Pod) error {
 	case !slices.Contains(k.nodes, pod.Spec.NodeName):
 		return nil
 	case pod.DeletionTimestamp != nil:
-		// Do not delete a pod with finalizers, or a pod on a node that is down, because no kubelet confirms its end.
+		// Keep a pod with finalizers. Also keep a pod on a node that is down, because no kubelet confirms its end.
 		if len(pod.Finalizers) > 0 || slices.Contains(k.dead, pod.Spec.NodeName) {
 			return nil
 		}

@@ -15,7 +15,7 @@ const env = { ...process.env, KUBECONFIG: kubeconfig() };
 const kubectl = (...args) =>
   execFileSync("kubectl", args, { env, stdio: ["ignore", "pipe", "pipe"], timeout: 120_000 });
 
-/** Applies a variant of deploy/kustomize, or of a modified copy, and waits for the rollout. */
+/** Applies deploy/kustomize/<variant>, or the same folder in a modified copy, and waits for the rollout. */
 export function deploy(t, variant, kustomize = join(repository, "deploy/kustomize")) {
   const where = join(kustomize, variant);
   atEnd(t, () => kubectl("delete", "--ignore-not-found", "--timeout=90s", "-k", where));

@@ -154,7 +154,7 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
       page.route("**/r/**", (route) => (route.request().isNavigationRequest() ? route.continue() : answer(route)));
     const other = (route) =>
       route.fulfill({ contentType: "text/html", body: '<script type="module" src="/static/app.js?v=0"></script>' });
-    // Each entry has a reason not to reload a page, the page, and functions that create and remove this reason.
+    // Each entry: a reason not to reload a page, the page, a function that creates the reason, and one that removes it.
     const blockers = [
       ["an object", await open(`&open=${ns}/nowhere`), () => {}, (page) => page.locator("#panel .close").click()],
       ["the activity", await open(), (page) => page.keyboard.press("a"), (page) => page.keyboard.press("a")],

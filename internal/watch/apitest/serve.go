@@ -157,7 +157,7 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, k *kind, namespac
 	}
 }
 
-// initialLocked returns the lines with which a streaming list (a watch that first sends all objects) begins.
+// initialLocked returns the initial events of a streaming list, one per line. version is the version of the list.
 func (w *watcher) initialLocked(version int) string {
 	var lines strings.Builder
 	objects := w.kind.inNamespace(w.namespace)

@@ -39,7 +39,7 @@ func (c *Catalog) Health() Health {
 // readVersion reads the version of the API server. If the request fails, for example without a permission, the version
 // stays as it was.
 func (c *Catalog) readVersion(ctx context.Context) {
-	// Limit the duration of this request, because the next discovery starts only after its end.
+	// Limit the duration of this request, because the next discovery starts only after this request has ended.
 	ctx, cancel := context.WithTimeout(ctx, silenceLimit)
 	defer cancel()
 	info, err := c.client.ServerVersionWithContext(ctx)

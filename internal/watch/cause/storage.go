@@ -194,7 +194,7 @@ func waitingClaim(
 		if v := unselectedNode(s, o, &pods[n]); v != nil {
 			return v
 		}
-		return overdueClaim(s, whyUnbound(s, o)) // The pod waits for too long, so the claim does, too.
+		return overdueClaim(s, whyUnbound(s, o)) // The pod is overdue, and therefore its claim is, too.
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func (s *Cipher) EncryptRestricted(epoch, offset uint64, issued time.Time) (c Re
 	return c
 }
 
-// DecryptRestricted decrypts a cursor. ok is false if the cursor was encrypted by another Cipher or has another epoch.
+// DecryptRestricted returns the offset in a cursor, and its time of issue. ok is false if the Cipher or epoch differs.
 func (s *Cipher) DecryptRestricted(c *Restricted, epoch uint64) (offset uint64, issued time.Time, ok bool) {
 	text, err := s.aead().Open(nil, nil, c[:], nil)
 	if err != nil ||

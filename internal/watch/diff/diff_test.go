@@ -226,8 +226,8 @@ func TestDeepDifferenceReplacesItsParent(t *testing.T) {
 	}
 }
 
-// The comparison of a value stops when its operations are longer than one operation that replaces the value. Without
-// this limit, 10,000 operations with paths of 10,000 bytes would use 100 MB.
+// Patch stops the comparison of two values when the operations for their differences are longer than one operation that
+// replaces the value. Otherwise, 10,000 operations with paths of 10,000 bytes would use 100 MB.
 func TestReplacedOpsDoNotAccumulate(t *testing.T) {
 	var members strings.Builder
 	for i := range 10_000 {

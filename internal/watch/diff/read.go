@@ -34,8 +34,8 @@ type reader struct {
 	pos  int
 }
 
-// value reads the value at the position r.pos, and splits it down to the given number of levels. depth is the value's
-// own nesting depth.
+// value reads the value at r.pos, and splits it down to the given number of levels. depth is the value's own nesting
+// depth. similar is a node that probably has equal items, or nil.
 func (r *reader) value(depth, levels int, similar *node) (node, bool) {
 	n := node{depth: depth}
 	first := r.peek()

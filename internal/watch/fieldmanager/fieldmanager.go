@@ -102,7 +102,7 @@ func Attribute(managed, patch, newDocument []byte, lastWrite time.Time) []Share 
 	hasNewTime := len(shares) > 0 && shares[0].Time.After(lastWrite)
 	var unattributed []int
 	for n, op := range operations(patch) {
-		// managedFields record no owner for these operations. After the loop, they get the author of the newest entry.
+		// managedFields record no owner of these operations. After the loop, such operations get the newest author.
 		isUnowned := op.name == "remove" || isUntracked(op.path)
 		var owners []int
 		if !isUnowned && (hasNewTime || op.path != "" && op.path != "/metadata") {
@@ -115,8 +115,8 @@ func Attribute(managed, patch, newDocument []byte, lastWrite time.Time) []Share 
 			unattributed = append(unattributed, n)
 		}
 	}
-	// Operations without an owner get the newest author. If the patch did not update the newest time (as in the binding
-	// of a pod), they get this author only if the author also owns another operation of the patch.
+	// The author with the newest time gets the operations without an owner. If the patch did not update this time (as in
+	// the binding of a pod), the author gets them only if the author also owns another operation of the patch.
 	if i := fallbackIndex(shares, lastWrite); i >= 0 {
 		shares[i].Ops = append(shares[i].Ops, unattributed...)
 		slices.Sort(shares[i].Ops)

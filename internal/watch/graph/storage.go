@@ -15,9 +15,9 @@ type storage struct {
 	objects slab[object]
 	groups  slab[group]
 	links   slab[link]
-	byID    table // Finds the number of an object by its ID.
-	byText  table // Finds the number of a group by its packed shape.
-	byTerm  table // Finds the number of the first link of a term by the term's hash.
+	byID    table // Maps an object ID to the number (position) of the object in objects.
+	byText  table // Maps a packed shape to the number of its group in groups.
+	byTerm  table // Maps the hash of a term to the number of its first link in links.
 }
 
 // object is a member of the group with its references. A pod on a node is also in the group of all pods on this node.
@@ -146,7 +146,7 @@ func (s *storage) termsOf(number uint32) []term {
 	return has.terms(n.selector)
 }
 
-// groupsWith returns the numbers of the groups that a term finds.
+// groupsWith yields the numbers (positions in s.groups) of the groups in which a term occurs.
 func (s *storage) groupsWith(t term) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		first := s.findTerm(s.hashOf(t))
@@ -168,7 +168,7 @@ func (s *storage) count(t term) (count int) {
 	return count
 }
 
-// appendMembers appends the members of a group, but no more than limit objects in total.
+// appendMembers appends members of the group with this number to ids, until ids has limit elements.
 func (s *storage) appendMembers(ids []ID, number uint32, limit int) []ID {
 	from := s.groups.at(number)
 	kind := kindOf(from.text)

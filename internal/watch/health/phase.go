@@ -33,8 +33,8 @@ func (r *result) applyPhase(o object.Object) {
 // controllers create cloud resources.
 const customSettleTime = 30 * time.Minute
 
-// limitProgress makes the progress of a custom resource overdue. The progress began at the newest transition of a
-// condition, or else when the object last changed.
+// limitProgress makes a custom resource overdue after customSettleTime in progress. The progress began at the newest
+// transition of a condition, or else when the object last changed.
 func (r *result) limitProgress(o object.Object) {
 	if r.promised > 0 || r.Status != InProgress || symptom.HasPausedController(o) {
 		return

@@ -23,7 +23,7 @@ func (r *result) setUnobserved(o object.Object, startedAt time.Time, overdue ver
 	r.explainOverdue("Controller has not observed the latest spec", likely)
 }
 
-// explainNeverObserved names the likely reason why a new workload does not get ready: its controller does not run.
+// explainNeverObserved explains a new workload that no controller has observed: its controller is probably not running.
 func (r *result) explainNeverObserved(o object.Object) {
 	if r.Status == InProgress && r.overdueSummary == "" && symptom.IsNeverObserved(o) {
 		r.setUnobserved(o, r.startedAt, r.overdue)

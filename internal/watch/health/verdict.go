@@ -90,7 +90,7 @@ func (r *result) verdict(now, changedAt time.Time) verdict.Verdict {
 	return v
 }
 
-// severityOfStatus returns None if no rule covers the kind and the object has no status that kstatus understands.
+// severityOfStatus converts r.Status to a severity. Objects that neither a rule nor kstatus understands get None.
 func (r *result) severityOfStatus() verdict.Severity {
 	switch r.Status {
 	case Current:

@@ -78,7 +78,7 @@ func (i *Informer) HasGap(namespaces []string, offset uint64) bool {
 	defer i.mu.Unlock()
 	for ns, at := range i.coverage.dropped {
 		isRequested := slices.Contains(namespaces, ns)
-		// A reader of all namespaces has a gap only in namespaces that are watched now: it gets no changes of others.
+		// A reader of all namespaces gets changes only of namespaces that are watched now, so it has gaps only in them.
 		if len(namespaces) == 0 {
 			isRequested = i.feeds[""] != nil || i.feeds[ns] != nil
 		}

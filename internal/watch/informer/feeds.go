@@ -31,7 +31,7 @@ type Plan struct {
 	PollReasons map[string]string
 	// IsRevoked means that the permission for a namespace with a feed was revoked. Deleted namespaces do not count.
 	IsRevoked bool
-	// IsComplete means that all namespaces that can be watched are known, and that their memory was estimated.
+	// IsComplete means that all namespaces that can be watched are known, and that the memory of each was estimated.
 	IsComplete bool
 	// Reserve returns the memory that is reserved for the first list of a new feed.
 	Reserve func(namespace string) *budget.Reservation

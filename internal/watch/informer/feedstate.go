@@ -45,7 +45,7 @@ type feedState struct {
 type feedStats struct {
 	Lists             int
 	Drops             int
-	Interruptions     int // Number of times without a watch for longer than gracePeriod, after the first list.
+	Interruptions     int // Number of watch interruptions longer than gracePeriod, after the first list.
 	InterruptedFor    time.Duration
 	interruptionStart time.Time
 	LastEvent         time.Time
@@ -144,8 +144,8 @@ func (s *feedState) continued() (isChanged bool) {
 
 func (s *feedState) markContinued() { s.continues, s.interruptedSince = true, time.Time{} }
 
-// listed records that a list is complete. columnsMatch reports whether the cells of the list belong to the informer's
-// current columns. If the resource is polled, pollReason is the reason.
+// listed records that a list is complete. columnsMatch means that its cells belong to the informer's current columns.
+// pollReason is why the resource is polled, or empty. isChanged reports whether the status changed.
 func (s *feedState) listed(at time.Time, columnsMatch bool, pollReason string) (isChanged bool) {
 	s.synced, s.outdated = columnsMatch, !columnsMatch
 	s.listing, s.usePlainOnce = false, false

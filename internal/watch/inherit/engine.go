@@ -236,7 +236,7 @@ func (e *Engine) mark(ids ...graph.ID) {
 // wakeup wakes the goroutine that evaluates. It needs a buffer of one, to keep a request during an evaluation.
 type wakeup chan struct{}
 
-// request makes the evaluation run, or run again if it is running.
+// request causes an evaluation. If an evaluation is already running, another one follows it.
 func (w wakeup) request() {
 	select {
 	case w <- struct{}{}:

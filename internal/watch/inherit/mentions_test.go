@@ -58,7 +58,7 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// The mentions contain the objects whose messages name an object, until these messages change.
+// For each object, the mentions contain the objects whose present messages name it.
 func TestMentions(t *testing.T) {
 	widget := graph.Kind{Group: "example.com", Kind: "Widget"}
 	id := func(name string) graph.ID { return graph.NewID(widget, "a", name) }

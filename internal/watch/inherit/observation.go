@@ -58,15 +58,15 @@ const maxRecovery = 5 * time.Minute
 
 // episode is the time in which an object is not OK, apart from short recoveries.
 type episode struct {
-	// leftOK is since when the object is not OK, and began is since when it is degraded or failed. They are zero if that
-	// was not observed.
+	// leftOK is the time since which the object is not OK. began is the time since which it is degraded or failed. Each
+	// is zero if the engine did not observe this change.
 	leftOK, began time.Time
 	firstSeen     time.Time // When the engine first saw the problem.
 	pausedAt      time.Time // Since when an object with a problem is progressing or OK again; zero if it is not.
 	hasProblem    bool
 }
 
-// update updates the episode of an object after a new verdict that is not OK.
+// update records a verdict that is not OK. isProblem: degraded or failed. isObserved: the engine saw the verdict begin.
 func (e *episode) update(now time.Time, isObserved, isProblem bool) {
 	switch {
 	case !isProblem:

@@ -69,7 +69,7 @@ func (r *reader) recordProgress(cursor journal.Cursor) {
 }
 
 // checkInterruption restarts the observation while the watch is interrupted, and once afterward, because the changes
-// during this time are read late. It ignores a polled resource, which is always Stale, but without a start time.
+// during this time are read late. A polled resource does not count: it is always Stale, but its status has no Since.
 func (r *reader) checkInterruption() {
 	now := r.resource.informer.CurrentState(nil).Status
 	isInterrupted := now.State == status.Stale && !now.Since.IsZero()

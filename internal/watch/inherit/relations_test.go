@@ -38,8 +38,8 @@ func TestServed(t *testing.T) {
 	}
 }
 
-// After the deletion of a CustomResourceDefinition, a policy whose parameters have its kind is evaluated again, and so
-// is the binding of the policy. Discovery that finds the same kinds marks nothing.
+// After a CustomResourceDefinition was deleted or created, admission policies and their bindings are evaluated again:
+// the policies can have parameters of this kind. If discovery finds the same kinds, nothing is evaluated again.
 func TestServedKindsAffectPolicies(t *testing.T) {
 	e := New(Options{})
 	kind := func(name string) graph.Kind { return graph.Kind{Group: admissionGroup, Kind: name} }
@@ -109,7 +109,7 @@ func TestServicesWithWrongPorts(t *testing.T) {
 	}
 }
 
-// A new budget affects the other budgets of its namespace, because they can select the same pods.
+// A new PodDisruptionBudget affects the others in its namespace, because they can select the same pods.
 func TestBudgetsAffectEachOther(t *testing.T) {
 	e := New(Options{})
 	budget := graph.Kind{Group: "policy", Kind: "PodDisruptionBudget"}

@@ -72,8 +72,8 @@ func (e *Engine) watchResources(ctx context.Context, parts *sync.WaitGroup) {
 	}
 }
 
-// markPolicies marks the objects whose verdict can change when the cluster serves other kinds: admission policies and
-// their bindings, which name the kind of their parameters, and all objects with a problem.
+// markPolicies marks the objects whose verdict can change when the cluster serves other kinds: all objects with a
+// problem, and all admission policies and their bindings, because a policy names the kind of its parameters.
 func markPolicies(e *Engine) {
 	e.mark(e.graph.All(func(kind graph.Kind) bool { return kind.Group == admissionGroup })...)
 	e.mark(e.results.problemIDs()...)
@@ -162,8 +162,8 @@ func usersOf(g *graph.Graph, uses []graph.Use, kind string) (users []graph.ID) {
 	return users
 }
 
-// served returns the Service of an EndpointSlice, and the objects that use the Service. If the label with the name of
-// the Service is missing, it returns the Services with whose names the name of the EndpointSlice can start.
+// served returns the Service of an EndpointSlice, and the objects that use the Service. If the EndpointSlice has no
+// label with the name of its Service, served returns the Services whose names can be the start of its own name.
 func served(g *graph.Graph, slice graph.ID) (affected []graph.ID) {
 	service := graph.Kind{Kind: "Service"}
 	uses, _ := g.References(slice)

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // object is a value in a journal. Values with the same id are versions of one object.
 type object struct{ id, version int }
 
-// testJournal is a journal without memos. Its Set and Replace have fewer parameters.
+// testJournal is a journal without memos (data attached to changes). Its Set and Replace have fewer parameters.
 type testJournal struct {
 	*journal.Journal[string, object, struct{}]
 }

@@ -143,8 +143,8 @@ func (s *stream) readList(ctx context.Context, lines *lineReader) error {
 			options.Observe(objects, s.source.decoder.encoder.ListBytes())
 		}
 		pending = append(pending, e.forReflector())
-		// While the encoder collects objects for its dictionary, receivers must not have them yet, because it will change
-		// them.
+		// While the encoder collects objects for its dictionary, do not send them to the receivers, because the encoder
+		// still changes these objects.
 		if !s.source.decoder.encoder.Collecting() && len(pending) >= reflectorBatch {
 			s.send(ctx, pending...)
 			pending = pending[:0]

@@ -83,7 +83,7 @@ func TestObjectsDoNotKeepManagedFields(t *testing.T) {
 	v := versionOf(t, nextEvent(t, w))
 	kept := v.Object
 	runtime.AddCleanup(v.Managed, func(name string) { freed <- name }, "m")
-	v = versionOf(t, nextEvent(t, w)) // The decoder keeps managedFields until the next event.
+	v = versionOf(t, nextEvent(t, w)) // Until the next event, the decoder keeps the managedFields of the last one.
 	for deadline := time.After(time.Minute); ; {
 		runtime.GC()
 		select {

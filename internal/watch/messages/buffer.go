@@ -75,7 +75,7 @@ func (b *Buffer) Borrow() []byte {
 	return (*b.text)[:0]
 }
 
-// Store stores the complete message, possibly in a new array, and corrects the reservation to the message's length.
+// Store stores the complete message, and corrects the reserved memory. plain means that it is sent without compression.
 func (b *Buffer) Store(text []byte, plain bool) {
 	if b.text != nil {
 		*b.text = text

@@ -15,8 +15,7 @@ const (
 	CompressorMemory = 5 << 18
 	// PartMemory is the memory for one part of a snapshot of rows, in bytes, including the compressor.
 	PartMemory = CompressorMemory + 4*PartBytes
-	// ObjectMemory is the memory for a snapshot of one object, in bytes: the compressor, and twice the largest object
-	// (see LargestText).
+	// ObjectMemory is the memory for a snapshot of one object, in bytes: the compressor, and twice LargestText (3 MiB).
 	ObjectMemory = CompressorMemory + 3<<20
 	// shortMessage is the size, in bytes, up to which a message reserves no memory. A reservation would add about 3 %
 	// to the CPU time of sending such a message.

@@ -49,8 +49,8 @@ func New(pool *pool.Pool, defaultNamespace string, get func(context.Context, str
 	return &Namespaces{Existence: existence, pool: pool, defaultNamespace: defaultNamespace, get: get}
 }
 
-// List returns the cluster's namespaces, or those of the last successful list. It keeps the list of namespaces watched
-// until release is called.
+// List returns the cluster's namespaces, or those of the last successful list. The program watches the namespaces until
+// release is called.
 func (n *Namespaces) List(ctx context.Context) (names []string, release func()) {
 	namespaces := resource.Namespaces()
 	i, release, err := n.pool.Acquire( //nolint:contextcheck // An informer outlives the request that starts it.

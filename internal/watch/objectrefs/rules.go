@@ -103,7 +103,7 @@ var fluxSources = []string{ //nolint:gochecknoglobals // Constant.
 	"Bucket", "ExternalArtifact", "GitRepository", "HelmChart", "HelmRepository", "OCIRepository",
 }
 
-// hasKind reports whether a member, such as scaleTargetRef, contains a reference that includes the kind.
+// hasKind reports whether a reference in the member key, such as scaleTargetRef, contains the kind of its target.
 func hasKind(key string) bool {
 	switch key {
 	case "subjects", "resource", "dataSource", "involvedObject", "regarding", "related", "valuesFrom", "substituteFrom",
@@ -125,7 +125,7 @@ func isOpaque(key string, depth int) bool {
 	return false
 }
 
-// completeGroup adds the API group that a kind has by convention, if the reference has none.
+// completeGroup sets an empty group of target by convention. The object o refers to target in the member named key.
 func completeGroup(o *Ref, key string, target *Ref) {
 	if target.Group != "" {
 		return

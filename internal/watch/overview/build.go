@@ -131,7 +131,7 @@ func newBuilder(
 	return b, nil
 }
 
-// addFilter adds the filter for what the viewer may read of a resource.
+// addFilter adds a filter for the objects of w that the viewer may read. isForbidden means that there are none.
 func (b *builder) addFilter(
 	ctx context.Context, w *inherit.Watched, namespaces []string,
 ) (isForbidden bool, err error) {

@@ -15,7 +15,7 @@ type item struct {
 
 	// Chain is the path from the object to its cause, if the viewer may see all objects on this path.
 	Chain []verdict.Object
-	// Owner is the topmost owner with a problem; nil if there is none, or if the viewer may not see it.
+	// Owner is the topmost of the object's owners with a problem; nil if there is none, or if the viewer may not see it.
 	Owner *verdict.Object
 	// Since returns when the problem of the object began, or the zero Time.
 	Since func() time.Time

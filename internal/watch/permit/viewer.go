@@ -31,7 +31,7 @@ type Part struct {
 	Resource   string   `json:"resource"`             // The ref of the resource, such as "core/v1/pods".
 	Namespaces []string `json:"namespaces,omitempty"` // The namespaces to share; empty for all.
 	Labels     string   `json:"labels,omitempty"`     // A label selector in kubectl's syntax; empty for all.
-	// Name is the only object to share; empty for all. For a namespaced resource, Namespaces must contain exactly one.
+	// Name selects one object; empty for all. With a Name, a Part of a namespaced resource needs exactly one namespace.
 	Name string `json:"name,omitempty"`
 	Text string `json:"q,omitempty"` // Words that a row must contain, as in Query.Text.
 	// Regarding applies only to events: an event must regard this object. "pod.core/web-1" names the API group;
@@ -57,7 +57,7 @@ func (v *Viewer) Owner() informer.Owner {
 	return informer.Owner{Hash: sha256.Sum256([]byte(v.Key())), IsGuest: v.Scope != nil}
 }
 
-// CanDiscover reports whether the viewer may know the resource. As at the API server, users may know all resources.
+// CanDiscover reports whether the viewer may know that r exists. As in Kubernetes, users may know all resources.
 func (v *Viewer) CanDiscover(r *resource.Resource) bool {
 	if v.Scope != nil {
 		return slices.ContainsFunc(v.Scope.Parts, func(p Part) bool { return p.Resource == r.Ref() })

@@ -339,7 +339,7 @@ func (f *Filter) IsHidden(c *event.Change) bool {
 		before.Verdict().Same(after.Verdict())
 }
 
-// MatchingOld returns the version of the object before a change, or nil if the filter did not match that version.
+// MatchingOld returns the object before a change, or nil if the object was new or did not match the filter.
 func (f *Filter) MatchingOld(before *event.Change) *compact.Object {
 	if before.Op == journal.Add || !f.Match(before.Old) {
 		return nil

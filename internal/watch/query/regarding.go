@@ -16,8 +16,8 @@ func parseRegarding(text string) (kind, group, name string) {
 	return kind, group, name
 }
 
-// IsValidRegarding reports whether the text is valid as Part.Regarding. The resource r must be events, and the text
-// must name one object.
+// IsValidRegarding reports whether the text is valid as Part.Regarding: r is the resource events, and the text names
+// one object.
 func IsValidRegarding(r *resource.Resource, text string) bool {
 	kind, _, name := parseRegarding(text)
 	return r.Resource == "events" && kind != "" && kind == strings.ToLower(kind) && !strings.Contains(text, "./") &&

@@ -35,7 +35,7 @@ type follower struct {
 	keepsLeft bool
 }
 
-// departure is the last version of an object that the filter matched.
+// departure describes an object that has left the list: its last version in the list, and the time.
 type departure struct {
 	object *compact.Object
 	at     time.Time
@@ -93,8 +93,8 @@ func (f *follower) readHistory(now time.Time) (changes []*event.Change) {
 	return changes
 }
 
-// appendVisible appends the visible changes of a part of the history, newest first. isComplete means that the part
-// contains the oldest change to read.
+// appendVisible appends the visible changes in part, newest first. It stops at the offset start, at a change older than
+// f.from, or after maxChanges changes. isComplete reports whether it has stopped.
 func (f *follower) appendVisible(changes, part []*event.Change, start uint64) (_ []*event.Change, isComplete bool) {
 	for _, c := range slices.Backward(part) {
 		switch {
@@ -154,7 +154,7 @@ func (f *follower) noteLeft(changes []*event.Change, now time.Time) {
 	}
 }
 
-// find returns an object that the list shows, or has shown in the last 5 minutes, or nil.
+// find returns an object that is in the list now, or was in it during the last 5 minutes. Otherwise, it returns nil.
 func (f *follower) find(namespace, name string) *compact.Object {
 	if !f.isRead() || !f.started {
 		return nil

@@ -107,7 +107,7 @@ func warningsIn(c *event.Change) (n int, regarded target) {
 	return n, target{group, r.Kind, r.Namespace, r.Name}
 }
 
-// owns reports whether one of the objects that the list shows owns a pod.
+// owns reports whether a listed object is the controller of the pod, or the Deployment of this controller.
 func (c *counter) owns(pod *compact.Object) bool {
 	var parsed struct {
 		Metadata struct {

@@ -22,8 +22,8 @@ func isCopy(key []byte) bool {
 	return bytes.HasSuffix(key, []byte("/last-applied")) || bytes.HasSuffix(key, []byte("/last-applied-configuration"))
 }
 
-// cannotBeCopy reports whether an annotation's value cannot contain a copy of an object. An invalid value can contain
-// anything.
+// cannotBeCopy reports whether an annotation's value cannot contain a copy of an object. It returns false for an
+// invalid string, which can contain anything.
 func cannotBeCopy(_, value []byte) bool {
 	switch value[0] {
 	case '{', '[':

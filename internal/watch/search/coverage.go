@@ -59,10 +59,10 @@ func Cover(resources []resource.Resource, mayKnow, isShown func(*resource.Resour
 	return c
 }
 
-// Reads reports whether the engine of inherited verdicts reads a resource. If not, only other readers watch it.
+// Reads reports whether the engine of inherited verdicts reads all objects of a resource.
 func (c *Coverage) Reads(r *resource.Resource) bool { return c.planned[r.Ref()] }
 
-// kindKey is equal for all versions of a resource. The API groups "" and "events.k8s.io" have the same events.
+// kindKey returns the same key for all versions of a resource, and for the events of "" and "events.k8s.io".
 func kindKey(r *resource.Resource) string {
 	if r.Group == "events.k8s.io" {
 		return r.Resource + "."

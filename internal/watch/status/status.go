@@ -25,7 +25,7 @@ const (
 	Failed    State = "failed" // list failed, or too large for the memory
 )
 
-// IsRefused reports whether the API server has rejected the list, so that all rows must be removed.
+// IsRefused reports whether the API server has rejected the list. If so, all rows must be removed.
 func (s State) IsRefused() bool { return s == Forbidden || s == Absent }
 
 // Status is a State and its reason.
@@ -54,7 +54,7 @@ func equalCounts(a, b *int) bool { return a == b || a != nil && b != nil && *a =
 
 const maxReasons = 3
 
-// Merged is the common status of several namespaces: the worst state, and its latest Since and all its reasons.
+// Merged is the common status of several namespaces: the worst state, with its latest start (Since) and its reasons.
 type Merged struct {
 	Status
 

@@ -54,8 +54,8 @@ func (s changeSource) boundary() uint64 {
 	)
 }
 
-// nextVisible is like next, but for a restricted reader: hidden changes affect neither pauses nor the size of a
-// batch.
+// nextVisible is the variant of next for a restricted reader. Hidden changes affect neither its pauses nor the size of
+// its batch.
 func (s changeSource) nextVisible(
 	ctx context.Context, lastOffset uint64, limit int,
 ) ([]*event.Change, journal.Cursor, error) {

@@ -22,9 +22,9 @@ const (
 	latencyFactor = 3
 	// maxDelay is the maximum length of a pause that follows a late message.
 	maxDelay = 50 * time.Millisecond
-	// With fanOutMinimum or more readers, each reader sends at most once per interval. The interval is fanOutRound at
-	// first, and grows with the number of readers (400 ms for 1,000). The readers form fanOutSlots groups, which send at
-	// different times of the interval.
+	// With fanOutMinimum or more readers, each reader sends at most one message per interval. The interval is fanOutRound
+	// at first, and grows with the number of readers (400 ms for 1,000). The readers form fanOutSlots groups, which send
+	// at different times of the interval.
 	fanOutMinimum, fanOutRound, fanOutSlots = 128, 100 * time.Millisecond, 8
 )
 

@@ -24,8 +24,8 @@ type position struct {
 	version    int    // The informer's version when data was sent. It changes with new columns or a dropped history.
 	sentOffset uint64 // The offset in the last cursor that was sent. Not used for a restricted reader.
 	restricted cursor.Restricted
-	// isRepeated means that the client received the cursor in the field restricted twice. It then receives a message
-	// with a new cursor before the next heartbeat or digest.
+	// isRepeated means that the cursor in the field restricted was sent two times. Before the next heartbeat or digest,
+	// the client must get a message with a new cursor.
 	isRepeated bool
 }
 

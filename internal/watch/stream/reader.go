@@ -202,7 +202,7 @@ func (r *Reader) beginSnapshot(ctx context.Context) ([]byte, error) {
 	return message, nil
 }
 
-// recordStarted records that the client has data, so that changes follow.
+// recordStarted records that the client gets the first data now. After that, it needs changes, not a snapshot.
 func (r *Reader) recordStarted() {
 	r.needsSnapshot, r.started = false, true
 	if r.client.options.View.hasRows() {
@@ -229,8 +229,8 @@ func (r *Reader) computeDigest(ctx context.Context) (err error) {
 	return err
 }
 
-// digestMessage returns the digest. The client first needs the newest cursor, because a digest must repeat the last
-// cursor.
+// digestMessage returns the digest. If the client does not have the newest cursor yet, it returns a message with this
+// cursor instead, because a digest must repeat the last cursor.
 func (r *Reader) digestMessage() ([]byte, error) {
 	if !r.client.position.isCaughtUp() {
 		return r.view.cursorMessage()
@@ -241,8 +241,8 @@ func (r *Reader) digestMessage() ([]byte, error) {
 	return fmt.Appendf(r.client.message("digest"), `,"count":%d,"digest":%q`, d.Count, d.Text()), nil
 }
 
-// finishWait returns the message. If the wait for the message failed, finishWait handles the error. For example, it
-// returns a heartbeat if there was no change in time.
+// finishWait returns the message, or handles the error of the wait for the message. For example, if there was no change
+// in time, finishWait returns a heartbeat.
 func (r *Reader) finishWait(message []byte, err error) ([]byte, error) {
 	switch {
 	case errors.Is(err, journal.ErrNoChange):

@@ -19,7 +19,7 @@ const (
 	Table   View = "table"   // Like Rows in fewer bytes: a snapshot is sent column by column, without UIDs.
 	Object  View = "object"  // The JSON text of one object. An update is a patch.
 	Changes View = "changes" // Every change, with its patch and its author (the field manager).
-	// Windowed sends only a range of the rows, for example the visible ones. The server sorts all rows.
+	// Windowed sorts all rows on the server, and sends only a range of them, such as the visible rows.
 	Windowed View = "window"
 )
 

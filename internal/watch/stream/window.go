@@ -23,7 +23,7 @@ type window struct {
 	sentPage  *ranking.Page
 	// answered is the request to which sentPage is the response. Each Move gets a response, even for the same range.
 	answered      *query.RangeRequest
-	offscreen     ranking.Offscreen // Summary of all changes so far in the sorted list.
+	offscreen     ranking.Offscreen // The newest summary of the changes of all rows, also outside the window.
 	sentOffscreen ranking.Offscreen // The part of offscreen that was sent.
 	summarySentAt time.Time
 }

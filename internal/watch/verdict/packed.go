@@ -23,7 +23,7 @@ const (
 	inheritedTexts = 2 + causeTexts + 1 + objectTexts
 )
 
-// Pack appends a verdict without a Cause to dst.
+// Pack appends the encoded verdict to dst. The verdict must have no Cause, because only Inherit encodes causes.
 func Pack(dst []byte, v *Verdict) Packed {
 	if v.Severity <= OK && v.Reason == "" && v.OverdueAt.IsZero() {
 		return append(dst, byte(v.Severity))

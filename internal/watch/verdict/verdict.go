@@ -71,7 +71,7 @@ type Sources string
 // may read such a text.
 const Own Sources = "own"
 
-// Source returns the set of one resource in a namespace. The namespace of a cluster-scoped resource is empty.
+// Source returns a set of one source: a resource in a namespace. For a cluster-scoped resource, namespace is empty.
 func Source(resource, namespace string) Sources { return Sources(resource + " " + namespace) }
 
 // With returns the union of two sets.

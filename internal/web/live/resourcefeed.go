@@ -78,7 +78,7 @@ func (l *session) sendResources(ctx context.Context, message []byte, id int) err
 // alwaysValid is the argument stillValid for messages that need no permission recheck while they are sent.
 func alwaysValid(context.Context) bool { return true }
 
-// followCounts sends changed object counts. It returns true when the resource list may have changed, or false at the
+// followCounts sends changed object counts. changed is true if the resource list may have changed, or false at the
 // deadline.
 func (l *session) followCounts(
 	ctx context.Context, id int, follower *watch.Follower, feed *picker.Feed, sentVersion *int, deadline time.Time,

@@ -33,9 +33,9 @@ func (q *Limits) rateLimitersFor(r *http.Request, own *rate.Limiter, addresses *
 	return []*rate.Limiter{own}
 }
 
-// FanOutSize returns how many open WebSockets count toward the most used one of the limits, such as 300 of one user. If
-// the number is large, the server sends them changes less often, which leaves processor time for other callers. The
-// result is 0 if all open WebSockets count toward that limit, because there are then no other callers.
+// FanOutSize returns how many open WebSockets count toward the most used one of the limits. For example, it returns 300
+// if one user has 300. If the number is large, the server sends changes less often, which leaves CPU time for other
+// callers. The result is 0 if that limit counts all open WebSockets, because there are then no other callers.
 func (q *Limits) FanOutSize(limits []limit.Limit) int {
 	var maxUsed int64
 	for _, l := range limits {
@@ -95,7 +95,7 @@ func (q *Limits) AcquireLog(guest *share.Guest, identity auth.Identity) (release
 	}
 }
 
-// quotasFor returns the limits of a guest or user. The unit names what they count: "sockets" or "logs".
+// quotasFor returns the limits of a guest or user. The unit, "sockets" or "logs", names what the limits count.
 func quotasFor(
 	unit string, guest *share.Guest, identity auth.Identity, maxLink, maxGuests, maxUser int64,
 ) []limit.Limit {

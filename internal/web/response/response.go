@@ -87,7 +87,7 @@ func (o *Response) reserve(ctx context.Context) error {
 	return err
 }
 
-// Build reserves memory and a processor. Call it before encoding a response. Sending releases the processor.
+// Build reserves memory and a processor. Call it before encoding a response. Sending the response frees the processor.
 func (o *Response) Build(ctx context.Context) error {
 	if err := o.reserve(ctx); err != nil || o == nil || o.buildLease != nil {
 		return err

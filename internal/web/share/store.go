@@ -127,8 +127,8 @@ func (s *Store) Exchange(ctx context.Context, token string, actor Actor) (shared
 	return shared, cookie, true
 }
 
-// find returns the active share for a guest cookie, and a copy of the share. It returns nil if there is none. It also
-// sets LastUsed.
+// find returns the active share for a guest cookie (nil if there is none), and a copy of its field Share. It also sets
+// LastUsed.
 func (s *Store) find(cookie string) (*activeShare, Share) {
 	key, now := hashOf(cookie), time.Now()
 	s.mu.Lock()

@@ -44,7 +44,7 @@ func (i Item) apply(ctx context.Context, client dynamic.Interface, opts Options)
 	return nil
 }
 
-// delete deletes the pod when it runs. A pod that is deleted earlier gets the status Failed instead of Terminating.
+// delete deletes the pod as soon as the pod runs. A pod that is deleted earlier is Failed instead of Terminating.
 func (i Item) delete(ctx context.Context, client kubernetes.Interface) error {
 	pods := client.CoreV1().Pods(i.Object.GetNamespace())
 	err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, 20*time.Second, true,

@@ -25,20 +25,20 @@ const (
 )
 
 var (
-	// missingPattern matches the name of an object that a message calls missing, after one or two words for its kind.
+	// missingPattern matches the kind (one or two words) and the name of an object, and then words that mean "missing".
 	// For example: `device class gpu does not exist` or `project payments, which does not exist`.
 	missingPattern = regexp.MustCompile(kindWords + `([ /])` + objectName +
 		`(?:,? (?:which|that))?` + inNamespace + ` (?:(?:was |were |is |are )?not found|` +
 		`(?:could not|cannot|can't|couldn't) be found|is missing|(?:does not|doesn't|do not|don't) exist|no longer exists)` +
 		inNamespace)
-	// missingPrefix matches a message that calls an object missing before it names it. For example: `references missing
-	// ResourceFlavor(s): gpu` or `unable to find secret db`.
+	// missingPrefix matches words that mean "missing", and then the kind and the name of an object. For example:
+	// `references missing ResourceFlavor(s): gpu` or `unable to find secret db`.
 	missingPrefix = regexp.MustCompile(`(?i:\b(?:missing|non-?existent|no such|unknown|` +
 		`(?:cannot|can't|could not|couldn't|unable to|failed to|did not|didn't) (?:find|locate)) ` +
 		`(?:(?:the|any|a|an|referenced) )*)` + kindWords +
 		`((?:\(s\))?(?:: ?| (?:named |with name |called )?|/))` + objectName + inNamespace)
-	// missingKind matches a message that calls a kind missing before it names the object. For example: `Referenced
-	// gateway not found: "public"`.
+	// missingKind matches a kind, then words that mean "missing", and then the name of the object. For example:
+	// `Referenced gateway not found: "public"`.
 	missingKind = regexp.MustCompile(kindWords +
 		`(["'` + "`" + `]? (?:not found|does not exist|is missing)(?:: ?| named ))` + objectName + `$`)
 	// kindAfterName and kindOfVersion match other forms of a kind with its group: `"shop, Group/Kind: example.com/Widget"`

@@ -101,7 +101,7 @@ func isNamedMissing(s *subject.Subject, t *target, texts []string) bool {
 }
 
 // ReferenceProblem explains a custom resource by the problem of an object to which its spec refers by a convention. If
-// the resource has no verdict of its own, a condition that is False must name the other object or its kind.
+// the resource has no verdict of its own, only objects count that a False condition mentions by name or by kind.
 func ReferenceProblem(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Severity == verdict.OK {
 		return nil

@@ -51,7 +51,7 @@ const (
 	SettleTime = 10 * time.Minute
 )
 
-// RepeatedWarning explains an object by a warning that its controller repeats, except one about a violated policy.
+// RepeatedWarning explains an object by its newest event, if this is a repeated warning. It ignores policy violations.
 func (s *Subject) RepeatedWarning(prefix string) *verdict.Verdict {
 	last := s.NewestEvent(func(e *corev1.Event) bool { return e.Reason != "PolicyViolation" })
 	if last == nil || !IsWarning(last) {

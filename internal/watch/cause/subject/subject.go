@@ -65,7 +65,7 @@ func sourceOf(c *verdict.Cause) verdict.Sources {
 	return verdict.Source(c.Resource, c.Namespace)
 }
 
-// Explain returns a verdict with a cause, which can be nil. The severity is at least the subject's own severity.
+// Explain returns a verdict. The cause can be nil. The severity is at least the subject's own severity.
 func (s *Subject) Explain(severity verdict.Severity, reason, sentence string, cause *verdict.Cause) *verdict.Verdict {
 	return &verdict.Verdict{
 		Severity: max(severity, s.Own.Severity), Reason: reason, Sentence: sentence, Cause: cause,

@@ -21,8 +21,8 @@ type path struct {
 	portName            string // Empty if the port is a number.
 }
 
-// brokenPaths returns the verdict for the first path that reaches no pod. If no path reaches a pod, the severity is
-// Failed. Otherwise, it is Degraded, or the subject's own severity if that is worse.
+// brokenPaths returns the verdict for the first path that reaches no pod, or nil. The severity is Failed if no path
+// reaches a pod. Otherwise, it is Degraded, or the subject's own severity if that is worse.
 func brokenPaths(s *subject.Subject, paths []path) *verdict.Verdict {
 	var first *verdict.Verdict
 	broken := 0

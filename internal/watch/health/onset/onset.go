@@ -72,7 +72,7 @@ func cronJobSince(o object.Object) time.Time {
 	return due
 }
 
-// ofCondition returns the time at which the first condition that is not as desired changed.
+// ofCondition returns the earliest time at which a condition became undesired, or else the time of ScalingLimited.
 func ofCondition(o object.Object) time.Time {
 	var first, limited time.Time
 	for _, c := range o.Conditions() {

@@ -8,8 +8,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
-// ManyRestarts is the lowest number of restarts of a container that can be a problem. Pod returns false if the status
-// of such a container contains lastState.terminated, because the restarts can be recent.
+// ManyRestarts is the number of restarts from which a container can have a problem. If the status of this container
+// contains lastState.terminated, the restarts can be recent, so Pod returns false.
 const ManyRestarts = 3
 
 // errNotReady ends the scan in the function Pod.

@@ -6,8 +6,8 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// allowed returns the functions of a library that scripts get, or nil for all. None of these functions gives access to
-// files, code, the environment of another function, or state that outlives the run.
+// allowed returns the names of the library functions that scripts may call, or nil for all functions. The permitted
+// ones give no access to files, code, the environment of another function, or state that outlives the run.
 func allowed(library string) []string {
 	switch library {
 	case lua.BaseLibName:

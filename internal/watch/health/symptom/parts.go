@@ -27,7 +27,7 @@ func failedPart(status members, isOK bool) *Symptom {
 	return search(status, "", maxDepth, &left)
 }
 
-// falsePart finds a part with a condition that is False because of an error, such as a tag of an ImageStream.
+// falsePart finds a part (such as a tag of an ImageStream) with a condition that is False because of an error.
 func falsePart(parts []condition, isOK bool) *Symptom {
 	for n := range parts {
 		c := &parts[n]

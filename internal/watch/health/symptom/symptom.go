@@ -30,7 +30,7 @@ func Of(o map[string]any, isOK bool) (s Symptom, ok bool) {
 	return *found, true
 }
 
-// first returns the first sign of a problem, or nil.
+// first returns the first sign of a problem, or nil. isOK means that another rule found the object healthy.
 func first(object members, isOK bool) *Symptom {
 	status, generation := object.child("status"), generationOf(object)
 	conditions := conditionsOf(status, "", generation)

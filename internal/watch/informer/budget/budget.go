@@ -107,7 +107,7 @@ func (a *Account) MakeRoom(bytes int64) (attainable int64, fits bool) {
 	for bytes > b.free() && b.evict(a) {
 		continue
 	}
-	// Return true even if other histories have grown in the meantime, because the next call of MakeRoom drops them.
+	// Return true even if histories have grown in the meantime and use this memory: the next call of MakeRoom drops them.
 	return attainable, true
 }
 

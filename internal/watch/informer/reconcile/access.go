@@ -130,7 +130,7 @@ func (t *accessTable) reviewInterval(namespace string, canList bool) time.Durati
 // reviewDelay returns the time until the next access review of a namespace. A hash of the name spreads the reviews of
 // different namespaces over the interval.
 func reviewDelay(namespace string, interval time.Duration) time.Duration {
-	// All informers review a namespace at the same time, so that they can share one review of its RBAC rules.
+	// All informers compute the same time for a namespace, so that they share one review of the namespace's RBAC rules.
 	hash := fnv.New64a()
 	_, _ = io.WriteString(hash, namespace)
 	phase := int64(hash.Sum64() % uint64(interval))

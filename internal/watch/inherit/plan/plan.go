@@ -48,7 +48,7 @@ const (
 )
 
 // Of returns the resources that an inherit.Engine watches, in the order in which it starts them. omitted are the custom
-// resources beyond maxCustomKinds. The results point into the parameter resources.
+// resources beyond maxCustomKinds. The results point into the slice resources.
 func Of(resources []resource.Resource) (planned, omitted []*resource.Resource) {
 	byRef := make(map[string]*resource.Resource, len(resources))
 	for n := range resources {

@@ -35,7 +35,7 @@ export class ListPanel {
     private readonly now: () => number,
   ) {}
 
-  /** Opens the object that the view names. If it names none, the panel is empty. */
+  /** Opens the object that the view names, if any. If isOffline is true, shows only a note about the object. */
   open(isOffline: boolean): void {
     const root = byId("panel");
     const hadFocus = root.contains(document.activeElement);

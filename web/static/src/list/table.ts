@@ -165,7 +165,7 @@ export class Table {
     this.marked.clear();
   }
 
-  /** Marks the sort column in the header. Called after row changes, because they can change the order "auto". */
+  /** Marks the sort column in the header. Call it after row changes: the default order depends on the rows. */
   markSortColumn(sort: Sort | null): void {
     markSort(this.head, sort);
   }

@@ -60,8 +60,8 @@ export class History {
     let before = keptSteps.at(-1)?.after ?? (keptSteps.length > 0 ? null : (steps[0]?.before ?? this.current));
     if (object === null ? repeatedIndex !== undefined : before !== null && version(before) === version(object))
       return void (this.steps = keptSteps);
-    // If the previous step is a gap too, merge both gaps. Do not merge them if the object after the previous gap is
-    // known, but the object after this gap is unknown: a merge would lose the known object.
+    // If the previous step is a gap too, merge both gaps, unless the object is known after the previous gap and unknown
+    // after this gap. The merged step would lose the known object.
     const last = keptSteps.at(-1);
     if (last?.isGap && (object !== null || last.after === null)) ({ before } = keptSteps.pop() as HistoryStep);
     const uid = String(metadataField(object ?? before, "uid") ?? "");

@@ -34,7 +34,7 @@ const elementKeys = [
   "topologyKey",
 ];
 
-/** Returns the first key of elementKeys that identifies the elements of each list, because its values are unique. */
+/** Returns the first of elementKeys whose values are unique in each list, so that they identify the elements. */
 export function keyOfList(...lists: readonly (readonly unknown[])[]): string | undefined {
   return elementKeys.find((key) =>
     lists.every((list) => {

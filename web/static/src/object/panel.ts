@@ -121,7 +121,7 @@ export class Panel {
     this.root.replaceChildren();
   }
 
-  /** Opens the tab with this id, or otherwise the first tab. A tab that is already open reads the URL again. */
+  /** Opens the tab with this id, or the first tab if there is none. A tab that is already open reads the URL again. */
   show(id: string): void {
     const kind = this.kinds.find((t) => t.id === id) ?? this.kinds[0];
     if (kind === undefined) return;

@@ -1,5 +1,5 @@
-// A highlight loses its color in a few steps. All cells take their steps at the same times, because fading each cell
-// smoothly would redraw a busy page all the time.
+// A highlight loses its color in a few steps, which are at the same times for all cells. If each cell faded smoothly,
+// the browser would redraw a busy page all the time.
 
 const reduced = matchMedia("(prefers-reduced-motion: reduce)");
 const fadeInterval = 250; // ms between two steps

@@ -204,8 +204,8 @@ void test("old ReplicaSets without pods share one node until they are opened", (
     ["deploy new", "deploy deploy+revisions", "new pod"],
   );
   assert.deepEqual(names(foldRevisions(g, new Set(["deploy+revisions"]))), all);
-  // ReplicaSets are not combined if the old ones are unknown, because the graph has no pods or is truncated. They are
-  // also not combined if this would hide a ReplicaSet with a problem.
+  // ReplicaSets are not combined if the page cannot know which ones are old, because the graph has no pods or is
+  // truncated. They are also not combined if this would hide a ReplicaSet with a problem.
   assert.deepEqual(names(foldRevisions(graph(nodes, edges), new Set())), all);
   assert.deepEqual(names(foldRevisions({ ...g, truncated: true }, new Set())), all);
   const failed = nodes.with(2, node("old-1", { ...rs, severity: "failed" }));

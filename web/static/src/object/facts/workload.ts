@@ -105,7 +105,7 @@ export function replicaSet(o: unknown): (Section | null)[] {
   ];
 }
 
-/** Formats a label selector as kubectl does. No pieces for an empty one, which can select everything or nothing. */
+/** Formats a label selector as kubectl does. An empty one has no pieces, as it can select everything or nothing. */
 export function selectorPieces(v: unknown): (Piece | null)[] {
   if (!isTree(v)) return [];
   if (!("matchLabels" in v) && !("matchExpressions" in v))

@@ -51,7 +51,7 @@ export class LogFilter {
     return [...(this.level === null ? [] : [`is:${this.level}`]), ...(this.text === "" ? [] : [this.text])].join(" ");
   }
 
-  /** Applies the filter in the URL. */
+  /** Sets the filter to its text form in the URL. See the property `form`. */
   restore(form: string): void {
     if (form === this.form) return;
     const level = logLevels.find((l) => form === `is:${l}` || form.startsWith(`is:${l} `)) ?? null;

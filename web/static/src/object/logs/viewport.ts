@@ -78,7 +78,7 @@ export class LogViewport {
     this.redraw();
   }
 
-  /** Is called after a change of the search matches or the timestamps. */
+  /** Is called after the search matches change, or after timestamps are shown or hidden. */
   redraw(): void {
     for (const row of this.drawn.values()) row.remove();
     this.drawn.clear();

@@ -72,8 +72,8 @@ export function controllerOf(object: unknown): Controller | null {
 export const uidOf = (object: unknown): string => text(valueAt(object, "metadata", "uid"));
 
 /**
- * Reports whether a workload owns a pod, directly or through the pod's controller (a ReplicaSet or a Job). `read`
- * returns the controller. If it is not loaded, the pod counts as owned, because its labels match.
+ * Reports whether a workload owns a pod that its selector matches: directly, or through the pod's controller (a
+ * ReplicaSet or a Job). `read` returns this controller. If the controller is not loaded, the pod counts as owned.
  */
 export function ownsPod(uid: string, pod: unknown, read: (controller: Controller) => unknown): boolean {
   const owner = controllerOf(pod);
