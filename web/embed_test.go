@@ -104,7 +104,7 @@ func TestFirstPageFits60kB(t *testing.T) {
 	}
 }
 
-// The home page also loads Preact, but no code of lists.
+// The home page loads Preact at once, but no code of lists.
 func TestHomePageFits64kB(t *testing.T) {
 	if size := firstPageSize(t, "home", "/static/app.css", "/static/home.css"); size > 64_000 {
 		t.Errorf("script and style of the home page have %d bytes, want at most 64,000", size)

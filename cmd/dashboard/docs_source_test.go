@@ -381,8 +381,8 @@ func (s *source) firstSentence(in string, detail []ast.Expr) string {
 	return ""
 }
 
-// text returns the text of a string expression, or of a format with its arguments. Values that are not constant become
-// "…".
+// text returns the text of a string expression, or of a format with its arguments. in is the package of the expression.
+// Values that are not constant become "…".
 func (s *source) text(in string, parts []ast.Expr) string {
 	if len(parts) == 0 || parts[0] == nil {
 		return ""

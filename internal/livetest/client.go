@@ -19,7 +19,7 @@ type Client struct {
 	parts   map[int]*strings.Builder // Incomplete messages, by subscription.
 
 	mu sync.Mutex
-	// The views of the subscriptions, by ID. A nil View means that the ID was used, but is not verified any more.
+	// The views of the subscriptions, by ID. A nil View means that messages with this ID are no longer verified.
 	views map[int]*View
 }
 

@@ -32,7 +32,7 @@ const (
 	backups                     = "example.com/v1/backups"
 )
 
-// kinds returns the built-in kinds that graphs search, and custom resources.
+// kinds returns the resources that the fake API server serves: built-in ones that a graph searches, and custom ones.
 func kinds() (all []apitest.Kind) {
 	for line := range strings.SplitSeq(strings.TrimSpace(`
 core/v1/pods Pod

@@ -138,7 +138,7 @@ func (f *finder) readRefs() {
 			if text, err = e.AppendJSON(text[:0]); err != nil {
 				continue // AppendJSON never fails, because this program has compressed the text
 			}
-			// If a text lacks the name of f.object, its object cannot refer to f.object, so read only owners from the text.
+			// If an object's text lacks the name of f.object, it cannot refer to f.object, so read only the object's owners.
 			if !mayHaveSelector && !bytes.Contains(text, name) {
 				e.owners = objectrefs.Owners(text)
 				continue

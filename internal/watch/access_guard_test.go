@@ -31,8 +31,8 @@ import (
 // requests for any single namespace and for all namespaces together.
 type grants map[string]bool
 
-// allow makes the API server permit exactly the returned grants. Tests can change the grants while no request is in
-// progress.
+// allow makes the API server permit exactly the grants in lines, and returns them as a map. Tests can change the map
+// while no request is in progress.
 func allow(server *apitest.Server, lines ...string) grants {
 	g := grants{}
 	for _, line := range lines {

@@ -173,7 +173,7 @@ func TestIdleInformersAreEvictedFirst(t *testing.T) {
 	})
 }
 
-// A list that exceeds the memory budget is canceled. It is sent again after 5 minutes.
+// A list request is canceled if the response exceeds the memory budget. It is sent again after 5 minutes.
 // Invariant: I21.
 func TestOversizedFieldSelectorIsCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -28,8 +28,8 @@ type SearchResult struct {
 	Total int   // The number of all matches, including those beyond the limit.
 	// Searched lists the resources to search, in search order. A nil Count means that a resource was not searched.
 	Searched []ResourceStatus
-	// Omitted lists resources that were not searched and that the viewer may know, with the reasons, in search order.
-	// It is nil if objects do not inherit verdicts.
+	// Omitted lists resources that the search does not read, with the reasons, in search order. It includes only those
+	// that the viewer may know. It is nil with --inherit-verdicts=false.
 	Omitted []search.Omitted
 }
 

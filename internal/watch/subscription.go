@@ -89,7 +89,7 @@ func (s *Subscription) checkPermissions(
 	return f, refusal, err
 }
 
-// openReader opens a reader for the filter. With a refusal, the reader has only a status with this reason.
+// openReader opens a reader for the filter. If refusal is not empty, the reader only reports it as the status.
 func (s *Subscription) openReader(f *query.Filter, refusal string) error {
 	if refusal != "" {
 		forbidden := s.access.cluster.newForbiddenInformer(s.resource, refusal)

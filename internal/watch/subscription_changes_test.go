@@ -469,7 +469,7 @@ func TestChangesAfterPermissionForAllNamespaces(t *testing.T) {
 		f := subscribeChanges(t, cluster, query.Query{}, "")
 		f.wantSettle("snapshot")
 		lists := func() int { return cluster.WatchStatus().Entries[1].Lists }
-		// Wait until the program lists the pods. It lists them again after 30 s, so an access review (every 10 s) is first.
+		// Wait for a list of the pods. The next one is 30 s later, so an access review (every 10 s) is sent before it.
 		for before := lists(); lists() == before; {
 			advance(time.Second)
 		}

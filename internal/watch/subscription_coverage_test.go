@@ -111,7 +111,7 @@ func TestSwappedFeedsResetNoReader(t *testing.T) {
 		single.wantSettle("snapshot")
 		before, after := []string{all.cursor, single.cursor}, "add a/n"
 		lists := func() int { return cluster.WatchStatus().Entries[1].Lists }
-		// Wait until the program lists the pods. It lists them again after 30 s, so an access review (every 10 s) is first.
+		// Wait for a list of the pods. The next one is 30 s later, so an access review (every 10 s) is sent before it.
 		for before := lists(); lists() == before; {
 			advance(time.Second)
 		}

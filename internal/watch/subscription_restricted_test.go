@@ -337,7 +337,7 @@ func (h *hiddenFixture) wantResumes(c *client, name string) {
 	advance(time.Second)
 	c.wantConnect("reconnect after an add", "state events add")
 
-	for range 5 { // Each connection renews the cursor, also a connection of less than a minute.
+	for range 5 { // Each connection gets a new cursor, even if it ends in less than a minute.
 		advance(20 * time.Second)
 		if got := c.connect(16 * time.Second); strings.Contains(got, "reset") {
 			c.t.Errorf("reconnect without changes: got %q, want no reset", got)

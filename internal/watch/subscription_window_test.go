@@ -773,7 +773,7 @@ type windowQuery struct {
 	sort string
 }
 
-// expected computes the result of the query in the simplest way. total also counts rows without the query's words.
+// expected computes the result of the query in the simplest way. total also counts rows without the words of q.Text.
 func (l *windowQuery) expected(state map[string]*podRow) (total int, seen []*podRow) {
 	for _, th := range state {
 		if len(l.q.Namespaces) > 0 && !slices.Contains(l.q.Namespaces, th.ns) ||

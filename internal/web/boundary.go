@@ -172,7 +172,7 @@ func (b *Boundary) allowsHost(hostport string) bool {
 	return slices.Contains(b.hosts, name) || port != "" && slices.Contains(b.hosts, net.JoinHostPort(name, port))
 }
 
-// allowsOrigin compares scheme, host and port with the server's own origin and the configured origins.
+// allowsOrigin reports whether an origin has the scheme, host and port of the server's own origin or a configured one.
 func (b *Boundary) allowsOrigin(origin string, r *http.Request) bool {
 	canonical, ok := originOf(origin)
 	return ok && slices.Contains(b.allowedOrigins(r), canonical)
@@ -199,8 +199,8 @@ func (b *Boundary) originPatterns(r *http.Request) []string {
 	return all
 }
 
-// protect refuses requests from other sites by the header Sec-Fetch-Site (see http.CrossOriginProtection). The method
-// guard is not enough: it accepts requests without an Origin header, and forms of other sites can send such requests.
+// protect refuses requests that other sites send to change data, according to the header Sec-Fetch-Site (see
+// http.CrossOriginProtection). guard is not enough: it accepts forms of other sites, if there is no Origin header.
 func (b *Boundary) protect(next http.Handler) (http.Handler, error) {
 	protection := http.NewCrossOriginProtection()
 	if b != nil {

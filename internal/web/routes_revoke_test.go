@@ -68,7 +68,7 @@ func (b *bubble) readAtRate(
 	return int(read), time.Since(began), err
 }
 
-// addManyObjects makes every response long. watchAll makes the server watch the added resources.
+// addManyObjects adds objects that make every response long. watchAll makes the dashboard watch their resources.
 func (b *bubble) addManyObjects() (watchAll func()) {
 	b.t.Helper()
 	all := []string{podsRef}

@@ -269,7 +269,7 @@ func TestPageOfUnknownNamespaceLinksToNamespaces(t *testing.T) {
 	}
 }
 
-// If a page does not show all requested namespaces, the page states that, even without JavaScript.
+// If a page shows only some of the requested namespaces, it contains a note about that, even without JavaScript.
 func TestPageNotesUncoveredNamespaces(t *testing.T) {
 	s := newSite(t)
 	s.api.Refuse("core/v1/secrets", "", http.StatusForbidden, "no")

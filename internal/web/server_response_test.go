@@ -141,7 +141,7 @@ const (
 //
 // Invariant: I44.
 func TestUnreadResponsesUseLimitedMemory(t *testing.T) {
-	// One caller can use a quarter of total: 64 MiB. Seven exports of 8 MiB leave memory for their buffers.
+	// One caller can use a quarter of total, 64 MiB. Seven exports of 8 MiB use 56 MiB; the rest is for their buffers.
 	const total, exports, export = 256 << 20, 7, 8 << 20
 	inBubble(t, func(b *bubble) {
 		b.addNoise(10)

@@ -30,7 +30,7 @@ func shortOrFull[T any](shortValue, fullValue T) T {
 	return shortValue
 }
 
-// figure is one row of the printed table: a measurement, its required result, and the values of both programs.
+// figure is a table row: a measurement, its required result, and the values of the baseline and of the tested program.
 type figure struct{ finding, bar, before, after string }
 
 type table struct {

@@ -88,8 +88,8 @@ func (s *site) responses(o observer, round int) (texts map[string]string) {
 	return texts
 }
 
-// streamMessages subscribes to each view, and again with each cursor (resume position). It returns the texts and the
-// cursors by the name of the subscription.
+// streamMessages subscribes to each view, and for each cursor (resume position) in resume a second time. It returns the
+// texts and the cursors by the subscription's name. round selects the client address.
 func (s *site) streamMessages(o observer, round int, resume map[string]string) (texts, cursors map[string]string) {
 	s.Helper()
 	st := must(s.openStream(s.Context(), readerAddress(round), o, resume))(s.probe)

@@ -179,7 +179,7 @@ type part struct {
 	Name       string   `json:"name,omitempty"`
 }
 
-// share creates and opens a share link. It returns the link's token and a viewer's Cookie header.
+// share creates and opens a share link to a page (to). It returns the link's token and a viewer's Cookie header.
 func (s *site) share(to string, parts ...part) (token, guest string) {
 	s.Helper()
 	body := must(json.Marshal(map[string]any{"parts": parts, "to": to, "seconds": 3600}))(s.probe)

@@ -71,7 +71,7 @@ func TestProgramWithItsServiceAccount(t *testing.T) {
 	t.Logf("%d requests to the API server", len(all))
 }
 
-// In the variant "namespaced", the dashboard shows only its own namespace. It reports all other data as forbidden.
+// With deploy/kustomize/namespaced, the dashboard shows only its own namespace, and reports other data as forbidden.
 //
 // Invariant: I46.
 func TestProgramInOneNamespace(t *testing.T) {

@@ -60,8 +60,8 @@ func TestReaderThatNeverReads(t *testing.T) {
 		}
 		return nil
 	})
-	// The program closes a connection when a write has been blocked for 10 s. By failed pings alone, it would close the
-	// connection only after 55 s.
+	// The program closes a connection when a write has been blocked for 10 s. If it checked only whether the client
+	// answers pings, it would close the connection after 55 s.
 	const limit = 20 * time.Second
 	if elapsed := time.Since(start); elapsed > limit {
 		t.Errorf("the sockets were closed after %v, want at most %v", elapsed, limit)

@@ -87,8 +87,8 @@ func TestIncidents(t *testing.T) {
 	}
 }
 
-// settle reads the program's report every 3 s for up to a minute. It stops earlier if the result is perfect or has not
-// changed for 15 s.
+// settle reads the program's report every 3 s for up to a minute. It stops earlier if the report contains all expected
+// objects and no healthy ones, or if the result has not changed for 15 s.
 func settle(
 	t *testing.T, address string, ask func(context.Context, string) ([]finding, error), fixtures []*fixture,
 	further ...*fixture,

@@ -348,7 +348,7 @@ func retry(ctx context.Context, operation func() error) error {
 	return err
 }
 
-// createAll creates the objects of all fixtures at the same time.
+// createAll creates the objects of all fixtures, up to 24 fixtures concurrently.
 func (b *bed) createAll(ctx context.Context, fixtures []*fixture) error {
 	group := errgroup.Group{}
 	group.SetLimit(24)

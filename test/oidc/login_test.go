@@ -129,8 +129,8 @@ func TestSocketEndsWithItsToken(t *testing.T) {
 	if code != 4401 {
 		t.Errorf("socket closed with %d %s, want 4401", code, reason)
 	}
-	// The clock of this test starts up to 5 s after the provider issued the token. So the socket can close up to 5 s
-	// earlier than the lifetime.
+	// The variable issued is up to 5 s later than the time at which the provider issued the token. So the socket can
+	// close up to 5 s before issued plus the lifetime.
 	if elapsed > lifetime+5*time.Second || elapsed < lifetime-5*time.Second {
 		t.Errorf("socket closed %s after the login, want %s (up to 5 s later)", elapsed, lifetime)
 	}

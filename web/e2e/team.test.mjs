@@ -1,4 +1,4 @@
-// Deploys the variant "team" as in its README, behind nginx. Two users and several guests use the dashboard.
+// Deploys deploy/kustomize/team as its README describes, behind nginx. Two users and several guests use the dashboard.
 //
 // Invariant: I46.
 import assert from "node:assert/strict";

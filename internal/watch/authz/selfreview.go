@@ -58,8 +58,8 @@ func NewReviewer(client authorizationclient.AuthorizationV1Interface) *Reviewer 
 	}
 }
 
-// Review returns this program's permissions for the objects of a scope. previous contains the permissions of the last
-// review. An error means that the permissions are unknown.
+// Review returns this program's permissions for the objects of a scope. previous is the result of the last review. It
+// makes some requests unnecessary. An error means that the permissions are unknown.
 func (r *Reviewer) Review(ctx context.Context, scope listwatch.Scope, previous Permissions) (Permissions, error) {
 	if previous.List && scope.Namespace != "" {
 		if byRules := r.permissionsByRules(ctx, scope); byRules.List {

@@ -56,7 +56,7 @@ func ReviewToken(
 		return nil, status.NotLoggedIn("The API server does not accept the token: it may have expired, or be for another " +
 			"cluster or audience.")
 	}
-	// Refuse the token also if the API server does not support audiences, and therefore returns none.
+	// The list is empty if the API server does not support audiences. The token is then refused, too.
 	if len(audiences) > 0 &&
 		!slices.ContainsFunc(reviewed.Audiences, func(audience string) bool { return slices.Contains(audiences, audience) }) {
 		return nil, status.NotLoggedIn("The token is for another audience than that of this program.")

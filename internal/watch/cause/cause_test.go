@@ -295,8 +295,8 @@ func TestSourcesAreReviewed(t *testing.T) {
 	}
 }
 
-// A sentence that is based only on the object itself needs no permission for other objects. If another object inherits
-// the verdict, its verdict names the first object, so its viewers need a permission for the first object.
+// A verdict whose sentence is based only on its object has the source Own, and needs no permission for other objects.
+// If another object inherits the verdict, its source is the first object, for which viewers then need a permission.
 func TestOwnContentIsItsOnlySource(t *testing.T) {
 	for file, test := range map[string]struct {
 		kind            graph.Kind

@@ -62,7 +62,7 @@ func reportMissing(s *subject.Subject, target *neighbor.Neighbor) *verdict.Verdi
 	return s.ReportMissing(target, severity)
 }
 
-// virtualService explains a VirtualService of Istio like any custom resource, or by a subset that does not exist.
+// virtualService explains a VirtualService of Istio. If custom finds no cause, it checks for a subset that is missing.
 func virtualService(s *subject.Subject) *verdict.Verdict {
 	if v := custom(s); v != nil {
 		return v

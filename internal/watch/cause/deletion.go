@@ -41,7 +41,7 @@ func namespace(s *subject.Subject) *verdict.Verdict {
 		v.Sentence = strings.Replace(v.Sentence, "available: Not available: ", "available: ", 1)
 		return v
 	}
-	s.AddSource(worst.Resource, "") // The sentence below is also about the API, which prevents the deletion, too.
+	s.AddSource(worst.Resource, "") // The next line adds a text about worst.
 	found.Sentence += ". In addition, " + worst.String() + " is not available"
 	return found
 }

@@ -89,7 +89,7 @@ func evictedPod(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	return s.ExplainBy(&n, verdict.Failed, s.Own.Reason, s.Own.Sentence)
 }
 
-// notStopped explains why the deletion of a pod takes too long, by the newest event about a failure to stop it.
+// notStopped explains a pod whose deletion takes too long, with the newest event about a failure to stop the pod.
 func notStopped(s *subject.Subject) *verdict.Verdict {
 	last := s.NewestEvent(func(e *corev1.Event) bool {
 		return slices.Contains([]string{"FailedKillPod", "FailedPreStopHook", "ExceededGracePeriod"}, e.Reason)
@@ -137,8 +137,8 @@ func mountFailure(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 }
 
 // preventsStart reports whether an event describes why the node does not start a pod. It excludes warnings about DNS
-// settings and pull secrets, in spite of which pods start, and warnings of the scheduler, which has already assigned
-// the pod.
+// settings and pull secrets, which prevent no start. It also excludes those of the scheduler, because the pod already
+// has a node.
 func preventsStart(e *corev1.Event) bool {
 	switch e.Reason {
 	case "DNSConfigForming", "CheckLimitsForResolvConf", "MissingClusterDNS", "FailedToRetrieveImagePullSecret",

@@ -78,8 +78,8 @@ func isUnready(p *corev1.Pod, name string) bool {
 	})
 }
 
-// killTime is how much longer than its grace period a container can need to end, after the event that announces its
-// kill.
+// killTime is the maximum time, in addition to the grace period, from the event that announces the kill of a container
+// to the end of the container.
 const killTime = time.Minute
 
 // endedBy reports whether the kubelet's kill at the given time caused the last end of a container. If the container

@@ -107,7 +107,7 @@ func provisioningFailure(s *subject.Subject, reasons ...string) *verdict.Verdict
 	return s.Explain(verdict.Failed, "ProvisioningFailed", message, nil)
 }
 
-// overdueClaim returns the verdict on a claim that should be bound by now, if the reason is unknown. The claim's own
+// overdueClaim returns the verdict on a claim that should be bound by now; likely is the likely reason. The claim's own
 // verdict is not always a problem, because a storage class can delay the volume until a pod uses the claim.
 func overdueClaim(s *subject.Subject, likely string) *verdict.Verdict {
 	if s.Own.Reason != "NotBound" || s.Own.Severity.IsProblem() && likely == likelyUnbound {

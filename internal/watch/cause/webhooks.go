@@ -131,8 +131,8 @@ func (c *calledService) webhookDown(s *subject.Subject, severity verdict.Severit
 // defaultPort is the port of a Service at which the API server calls it if the reference has no port.
 const defaultPort = 443
 
-// serviceDown returns a verdict if the Service n does not exist, does not have the port, or is failed; otherwise nil.
-// The API server does not check the ports of an ExternalName or headless Service.
+// serviceDown returns a verdict if the Service n does not exist, lacks the port that c calls, or is failed; else nil.
+// It does not check the ports of an ExternalName or headless Service, because the API server does not.
 func (c *calledService) serviceDown(
 	s *subject.Subject, n *neighbor.Neighbor, severity verdict.Severity,
 ) *verdict.Verdict {

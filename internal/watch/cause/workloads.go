@@ -14,7 +14,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// workload explains the problem of a controller of pods by its pods, or by what prevents it from creating pods.
+// workload explains the problem of a pod controller: an object that it owns has a problem, or it cannot create pods.
 func workload(s *subject.Subject) *verdict.Verdict {
 	active := slices.DeleteFunc(s.OwnedObjects(), func(n neighbor.Neighbor) bool {
 		return n.ID.Kind == graph.Kind{Kind: "Pod"} && isEnded(&n)

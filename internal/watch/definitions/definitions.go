@@ -142,8 +142,8 @@ func (f *Follower) Close() {
 	}
 }
 
-// Next waits until the resources or the states of their informers may have changed, and returns true. It returns false
-// if a value arrives on the channel interrupt, or the deadline passes, before that.
+// Next returns true when the resources or the states of their informers have possibly changed. If interrupt receives a
+// value or the deadline passes before that, Next returns false.
 func (f *Follower) Next(ctx context.Context, interrupt <-chan struct{}, deadline time.Time) (bool, error) {
 	f.watch() //nolint:contextcheck // An informer outlives the request that starts it.
 	select {

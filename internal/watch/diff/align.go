@@ -117,8 +117,8 @@ func hasKey(nodes []node, partner []int, names []string) bool {
 
 // longestIncreasing returns the longest sequence of partners whose indices ascend in both arrays, in O(n log n) time.
 func longestIncreasing(toA []int) []pair {
-	// A pair is identified by its index j in the second array. before[j] is the pair before j in the longest sequence
-	// that ends with j.
+	// A pair is identified by its index j in the second array. before[j] is the pair before j in the longest increasing
+	// sequence that ends with j.
 	before := make([]int, len(toA))
 	// ends[n] is the last pair of a sequence with n+1 pairs. Of several such sequences, it is the one whose last pair has
 	// the smallest index in the first array.

@@ -8,8 +8,8 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// maxShapes limits, for one list, the number of different sets of key members by which managedFields identify its
-// elements. A normal list has one set, such as containerPort and protocol. Hostile managedFields can have many.
+// maxShapes is the maximum number of key sets for one list. A key set is the members by which managedFields identify
+// list elements, such as containerPort and protocol. A normal list has one. Hostile managedFields can have many.
 const maxShapes = 8
 
 type entry struct {
@@ -17,7 +17,7 @@ type entry struct {
 
 	fields []byte
 	set    *fieldpath.Set
-	shapes map[*fieldpath.Set][][]string // for each list in the field set: the sets of members that identify its elements
+	shapes map[*fieldpath.Set][][]string // for each list in the field set: its key sets (see maxShapes)
 }
 
 // ownedDepth returns the number of steps to the value on the path that the managedFields entry owns. The value at the

@@ -146,8 +146,8 @@ func (g *Graph) shapesOf(id ID, o *objectrefs.Object) (references shape, onNode 
 	return references, onNode
 }
 
-// resolve returns the object to which a reference from a namespace refers. If the kind is not served, resolve
-// cannot know whether it is cluster-scoped, and assumes that it is namespaced.
+// resolve returns the object to which a reference from a namespace refers. ok is false if a served kind is namespaced,
+// but no namespace is known. The scope of a kind that is not served is unknown, so it counts as namespaced.
 func (g *Graph) resolve(r *objectrefs.Ref, namespace string) (id ID, ok bool) {
 	kind := Kind{r.Group, r.Kind}
 	if r.Namespace != "" {

@@ -110,7 +110,7 @@ func (g *Graph) Selectors(id ID) (selectors []ID) {
 	for _, t := range candidates {
 		for other := range g.storage.groupsWith(t) {
 			if g.storage.groups.at(other).selector.Matches(labels) {
-				// A group with a selector has only one member, so append at most one.
+				// Each object with a selector has a group of its own, so append at most one member.
 				selectors = g.storage.appendMembers(selectors, other, len(selectors)+1)
 			}
 		}

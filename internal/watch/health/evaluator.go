@@ -16,8 +16,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// Evaluator determines the health of objects, by the first of these that covers the kind: the rules of the
-// administrator, the rules of this package, the scripts of Argo CD, kstatus. The zero value has no rules of the
+// Evaluator determines the health of objects. For each kind, it uses the first of these that covers the kind: the rules
+// of the administrator, the rules of this package, the scripts of Argo CD, kstatus. The zero value has no rules of the
 // administrator. Any number of goroutines can use an Evaluator.
 type Evaluator struct {
 	rules        rules.Set
@@ -29,10 +29,10 @@ type Evaluator struct {
 // NewEvaluator returns an Evaluator with rules of the administrator.
 func NewEvaluator(set rules.Set) *Evaluator { return &Evaluator{rules: set} }
 
-// ScriptErrors returns how many runs of a script had no valid result.
+// ScriptErrors returns how many runs of health scripts had no valid result.
 func (e *Evaluator) ScriptErrors() uint64 { return e.failures.Load() }
 
-// Of returns the Health of an object, given as JSON text. The status is Unknown for any other text.
+// Of returns the Health of an object, given as JSON text. If the text cannot be parsed, the status is Unknown.
 func (e *Evaluator) Of(text []byte) Health {
 	o, err := object.Read(text)
 	if err != nil {

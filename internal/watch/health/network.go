@@ -8,7 +8,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// service returns InProgress for a LoadBalancer without an external address. kstatus requires only a cluster IP.
+// service returns InProgress for a LoadBalancer without an external address, although kstatus needs only a cluster IP.
 func service(o object.Object, status Status) result {
 	h := result{Health: Health{Status: status, Summary: "Cluster IP " + o.Text("spec", "clusterIP")}}
 	hasLoadBalancer := o.Text("spec", "type") == "LoadBalancer"

@@ -10,7 +10,7 @@ import (
 
 // applySymptoms handles problems that objects of many kinds report in the same form. An object with such a problem is
 // degraded or failed if the problem lasts. If the problem is final, the object is failed at once. If another rule has
-// found a problem, applySymptoms adds the most specific message.
+// already found a problem, applySymptoms only adds the most specific message to the summary.
 func (r *result) applySymptoms(o object.Object) {
 	if r.isCalm(o) {
 		r.Status, r.severity, r.promised = Current, verdict.OK, 0

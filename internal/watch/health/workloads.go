@@ -134,8 +134,8 @@ func replicaSet(o object.Object, status Status) result {
 	return r
 }
 
-// statefulSet returns InProgress while replicas are not ready. kstatus always reports Current for the update strategy
-// OnDelete.
+// statefulSet returns InProgress while replicas are not ready, even for the update strategy OnDelete, for which kstatus
+// always reports Current.
 func statefulSet(o object.Object, status Status) result {
 	desired, ready := o.CountOr(1, "spec", "replicas"), o.Count("status", "readyReplicas")
 	if status == Current && ready < desired {

@@ -136,7 +136,7 @@ func (s *feedState) opened(startsWithList bool) (isLive, isChanged bool) {
 	return isLive, isLive && s.set(status.Live, time.Now(), "")
 }
 
-// continued records that the open watch misses no changes since the previous watch or list.
+// continued records that the open watch has no gap after the last watch or list. It reports whether the status changed.
 func (s *feedState) continued() (isChanged bool) {
 	s.markContinued()
 	return s.open && !s.listing && s.synced && s.set(status.Live, time.Now(), "")
@@ -309,7 +309,7 @@ func (f *feed) recordFailure(ctx context.Context, err error) {
 		return
 	}
 	f.update(func(s *feedState) bool { return s.failed(err) })
-	// If the resource is refused, wake the reconciler, which removes the rows (see Feeds.Drop).
+	// If the request was refused, wake the reconciler, which removes the rows (see Feeds.Drop).
 	if status.StateOf(err, false).IsRefused() {
 		f.informer.RequestReconcile()
 	}

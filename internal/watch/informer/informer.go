@@ -84,7 +84,7 @@ type Informer struct {
 	Resets            atomic.Int64 // Number of times that a reader had to restart from a snapshot.
 
 	mu     sync.Mutex
-	Status status.Status // Status of all namespaces that have no entry in feeds or denied.
+	Status status.Status // The status of each namespace that is in neither of the maps feeds and denied.
 	// feeds contains either one feed for all namespaces, with the key "", or one feed for each permitted namespace.
 	feeds  map[string]*feed
 	denied map[string]status.Status
@@ -172,7 +172,7 @@ type State struct {
 // IsUnchanged reports whether rows that were read between two states can be sent. p is the state before the read, and
 // laterState the state after it.
 func (p *State) IsUnchanged(laterState State) bool {
-	// If these fields differ, cells can belong to other columns, or rows were removed during the read.
+	// If one of these fields has changed, cells can belong to previous columns, or rows were removed during the read.
 	return p.Version == laterState.Version && p.HasNoRows == laterState.HasNoRows && p.Synced == laterState.Synced &&
 		slices.Equal(p.Status.Namespaces, laterState.Status.Namespaces)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
-// maxSpecChanges limits the changes that specChanges keeps.
+// maxSpecChanges is the maximum number of changes that a specChanges keeps.
 const maxSpecChanges = 500
 
 // SpecChange is an update of an object's specification.

@@ -10,7 +10,7 @@ import (
 const observeDelay = 10 * time.Second
 
 // observation decides whether a verdict that is new to the engine is also new in the cluster. While the engine still
-// reads existing objects, it is not, because they can have had their problems before.
+// reads existing objects, the answer is no, because their problems can be older.
 type observation struct {
 	mu       sync.Mutex
 	restarts int

@@ -105,7 +105,7 @@ func TestShortRecoveryContinuesAnEpisode(t *testing.T) {
 	}
 }
 
-// Episodes of recovered objects do not use memory forever.
+// The engine removes the episodes (times with a problem) of recovered objects after some time.
 func TestRecoveredEpisodesExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var r results

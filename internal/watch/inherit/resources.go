@@ -142,9 +142,9 @@ func (e *Engine) neighbors(id graph.ID) []graph.ID {
 	return affected
 }
 
-// explainsTarget reports whether the verdict of an object can depend on an object that uses it: on an event about it,
-// on a pod for which a PersistentVolumeClaim waits, on the binding of a policy, or on the existence of users of a
-// Service.
+// explainsTarget reports whether the verdict on an object (the target) can depend on an object that refers to it (the
+// user): on an event about it, on a pod that waits for a PersistentVolumeClaim, on the binding of a policy, or on the
+// existence of users of a Service.
 func explainsTarget(user, target graph.Kind) bool {
 	return user.Kind == "Event" || target.Kind == "PersistentVolumeClaim" || target == graph.Kind{Kind: "Service"} ||
 		target.Group == admissionGroup

@@ -18,7 +18,7 @@ type results struct {
 	// heirs maps an object to the objects that inherit directly from it. The key can be an object that does not exist.
 	heirs    map[graph.ID]map[graph.ID]struct{}
 	problems map[graph.ID]episode
-	// recovered contains the episodes of objects that are OK again, and can soon have the same problem again.
+	// recovered contains the episodes of objects that are OK again. An episode continues if the problem returns soon.
 	recovered map[graph.ID]episode
 	sweptAt   time.Time // When expired episodes were last removed from recovered.
 }

@@ -98,8 +98,8 @@ func (c *Cursor) Value() ([]byte, error) {
 	return c.data[start:c.pos:c.pos], nil
 }
 
-// ValueWithout returns the JSON value at the cursor. If match accepts a member name in the value, ok is false and the
-// cursor does not move. A name with escapes always matches.
+// ValueWithout returns the JSON value at the cursor. If match returns true for a member name in the value, ok is false
+// and the cursor does not move. The same applies if a name contains escapes, for which match is not called.
 func (c *Cursor) ValueWithout(match func(name []byte) bool) (value []byte, ok bool, err error) {
 	trial := *c
 	trial.match = match

@@ -161,8 +161,8 @@ func (s *stream) endList(ctx context.Context, rest []watch.Event, objects int, o
 	s.send(ctx, rest...)
 }
 
-// readEvents reads the events after a list. After an interruption, it returns nil, so that the Reflector resumes the
-// watch.
+// readEvents reads the events after a list. initial means that the list was part of the stream. After an interruption,
+// readEvents returns nil, so that the Reflector resumes the watch.
 func (s *stream) readEvents(ctx context.Context, lines *lineReader, initial bool) error {
 	silenceTimer := time.AfterFunc(maxSilence, func() { _ = s.body.Close() })
 	defer silenceTimer.Stop()

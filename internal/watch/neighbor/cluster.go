@@ -28,7 +28,7 @@ type Cluster interface {
 	Now() time.Time
 	// RevisitAt requests another evaluation of the object at the given time, when the rule can have another result.
 	RevisitAt(at time.Time)
-	// Named returns the objects that a message about an object (the parameter by) can mean, the likeliest first.
+	// Named returns the objects that m can mean, the likeliest first. m is from a message about the object by.
 	Named(by graph.ID, m *Mention) []Neighbor
 }
 

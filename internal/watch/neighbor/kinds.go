@@ -47,7 +47,7 @@ func Kinds(by graph.ID, m *Mention, served iter.Seq2[graph.Kind, string]) []grap
 	case len(endings) > 0 || len(within) == 0:
 		return endings
 	}
-	return []graph.Kind{slices.MaxFunc(within, func(a, b graph.Kind) int { // SecurityGroup rather than Group.
+	return []graph.Kind{slices.MaxFunc(within, func(a, b graph.Kind) int { // The longest one: SecurityGroup, not Group.
 		return cmp.Or(cmp.Compare(len(a.Kind), len(b.Kind)), cmp.Compare(a.Kind, b.Kind))
 	})}
 }

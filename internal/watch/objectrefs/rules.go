@@ -42,8 +42,8 @@ func kindOfNameMember(key string) (target Ref, ok bool) {
 	return Ref{}, false
 }
 
-// kindOfObjectMember returns the kind to which a member refers by JSON objects with a name. Example: configMapRef with
-// the value {"name":"settings"}.
+// kindOfObjectMember returns the kind to which a member with this key refers, such as ConfigMap for configMapRef. The
+// value of the member is a JSON object with a name, such as {"name":"settings"}, or a list of such objects.
 func kindOfObjectMember(key string) (target Ref, ok bool) {
 	switch key {
 	case "clusterTrustBundle":

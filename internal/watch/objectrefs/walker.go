@@ -10,7 +10,7 @@ import (
 type walker struct {
 	object *Object
 	path   [][]byte
-	seen   map[Ref]int // index in object.Uses of each reference found so far; the keys have no Via
+	seen   map[Ref]int // the index in object.Uses of each reference found so far; the keys have an empty field Via
 	found  []mention   // all references, also repeated ones
 }
 

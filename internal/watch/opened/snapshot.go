@@ -120,8 +120,8 @@ func scanMemory(q *query.Query, f *query.Filter, rows int64) int64 {
 
 // Estimates of the memory for one row of a list, in bytes.
 const (
-	// scannedMemory includes the unused capacity of a list that grows by doubling. rankedMemory is for a sorted copy of
-	// the list.
+	// scannedMemory is for a row of a list that grows by doubling, including its unused capacity. rankedMemory is for a
+	// row of a sorted copy of a list.
 	scannedMemory, rankedMemory = 3 * shared.ListedMemory, 56
 	// maskedMemory is the additional memory for a row that is masked for a guest. 104 bytes were measured.
 	maskedMemory = 104

@@ -18,7 +18,7 @@ import (
 type Viewer struct {
 	Program bool        // The viewer is this program and has its permissions; User is nil.
 	User    *authz.User // The viewer sees only what both this user and the program are allowed to see.
-	Scope   *Scope      // The share link that restricts the viewer further; nil for none.
+	Scope   *Scope      // What the share link of the viewer shares; the viewer sees nothing else. nil without a link.
 }
 
 // A Scope is what a share link shares. Viewers of the link see nothing else. An empty Scope shares nothing.

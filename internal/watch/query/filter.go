@@ -108,7 +108,7 @@ func NewFilter(q *Query, r *resource.Resource) (*Filter, error) {
 	return f, nil
 }
 
-// RestrictToLink restricts the filter to what a share link shares. It returns false if nothing remains.
+// RestrictToLink restricts f to a share link: link, and for events also regarding. It returns false if nothing remains.
 func (f *Filter) RestrictToLink(link *Filter, regarding string) bool {
 	f.IsRestricted = true
 	f.IsPartial = f.IsPartial || link.Selector != nil || link.Name != "" || len(link.words) > 0 || regarding != ""
@@ -177,7 +177,7 @@ func (f *Filter) ID() FilterID {
 	return sha256.Sum256(text)
 }
 
-// MatchesAll reports whether the filter matches all objects of its resource, and shows them unchanged.
+// MatchesAll reports whether the filter matches all objects of its resource, and hides no causes of their verdicts.
 func (f *Filter) MatchesAll() bool {
 	return f.MatchesNamespaces() && len(f.Namespaces) == 0 && !f.HidesCauses
 }

@@ -40,7 +40,7 @@ type Sort struct {
 }
 
 // ParseSort parses a column name, "namespace", or "severity" (the worst first). A "-" before it reverses the order.
-// "auto" means by severity while an object is failed. Otherwise, "auto" and "" mean by namespace and name.
+// "auto" sorts by severity while any object is failed, otherwise by namespace and name. "" sorts by namespace and name.
 func ParseSort(text string, columns []printer.Column) (Sort, error) {
 	name, descending := strings.CutPrefix(cellsort.Lower(text), "-")
 	by := Sort{Column: -1, descending: descending}
@@ -213,8 +213,8 @@ func (r *Ranking) update(ctx context.Context) error {
 		r.rows = nil // If apply panics, the next reader must not get a partly updated list.
 		if r.apply(rows, changes) {
 			r.rows = rows
-			// If apply returns false, the list is built again. The order has changed, or the list lacks a row, because the
-			// journal has replaced an object by an equal version without a Change.
+			// If apply returns false, r.rows stays nil, so that the list is built again. The order has changed, or the list
+			// lacks a row to remove, because the journal replaced its object by an equal version without a Change.
 		}
 	}
 	r.weight.Store(int64(r.rows.Len()) * r.rowWeight())
@@ -307,7 +307,7 @@ func (r *Ranking) removalReason(row *Row) (string, *compact.Object) {
 	case cellsort.Compare(row.rank, r.order().rank(now, r.columns), false) != 0:
 		return "moved", now
 	}
-	// Other rows were inserted or removed, so that this row is now outside the page.
+	// The row itself has not changed. Inserted or removed rows have moved it out of the page, so the reason is empty.
 	return "", now
 }
 

@@ -36,8 +36,8 @@ type target struct{ group, kind, namespace, name string }
 
 type count struct {
 	n int
-	// isShown means that the object has been in the list. While it is false, each result checks this again, because the
-	// list can get the object later than a restart or a warning of the object is counted.
+	// isShown means that the object has been in the list. Each result checks this again until it is true, because the
+	// object can enter the list after its restart or warning was counted.
 	isShown bool
 }
 

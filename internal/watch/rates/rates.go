@@ -31,7 +31,7 @@ const (
 	maxChanges = 20_000
 	// maxCounts limits the stored counts of a series. There is one count for each object and bucket.
 	maxCounts = 10_000
-	// maxLeft limits the stored objects that have left the list.
+	// maxLeft is the maximum number of objects that a follower keeps after they were deleted or no longer match.
 	maxLeft = 1_000
 )
 
@@ -79,8 +79,8 @@ func New(ctx context.Context, opener *opened.Opener, q query.Query) (*Reader, er
 	return r, r.recheck(ctx)
 }
 
-// Next waits until the Result differs from that of the last call. Each Step adds a bucket, so Next returns a Result at
-// least once per Step.
+// Next waits until the Result differs from that of the last call. A new bucket starts after each interval Step, so Next
+// returns a Result at least once per interval.
 func (r *Reader) Next(ctx context.Context) (*Result, error) {
 	for {
 		signal.Sleep(ctx, time.Until(r.readAt.Add(Interval)))

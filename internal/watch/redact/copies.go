@@ -30,7 +30,7 @@ func cannotBeCopy(_, value []byte) bool {
 		return false
 	case '"':
 		text, err := jsonscan.Unquote(value)
-		// Return false for a mask such as "(masked, change 3)", so that it is masked again: all guests see the same mask.
+		// A mask such as "(masked, change 3)" counts as a copy, and is masked again, so that all guests see the same mask.
 		return err == nil && !strings.HasPrefix(text, "(masked") && !mayBeCopy(text)
 	}
 	return true
@@ -94,7 +94,7 @@ func isCompressed(data string) bool {
 		"\x1f\x8b", "\x78\x01", "\x78\x5e", "\x78\x9c", "\x78\xda", // gzip, zlib
 		"BZh", "\xfd7zXZ\x00", "\x5d\x00\x00", "\x28\xb5\x2f\xfd", "\x04\x22\x4d\x18", // bzip2, xz, lzma, zstd, lz4
 		"\xff\x06\x00\x00", "PK\x03\x04", "7z\xbc\xaf", // snappy, zip, 7z
-		"k8s\x00", "\xd9\xd9\xf7", // Kubernetes' protobuf encoding, CBOR
+		"k8s\x00", "\xd9\xd9\xf7", // protobuf as Kubernetes writes it, CBOR
 	} {
 		if strings.HasPrefix(data, magic) {
 			return true

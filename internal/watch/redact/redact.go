@@ -90,7 +90,7 @@ func (m *Memory) Forget(isForgotten func(namespace string) bool) {
 	m.dropLocked(func(_ string, o object) bool { return isForgotten(o.namespace) })
 }
 
-// Redactor redacts the objects of one resource. Several goroutines can use it, but for only one list at a time.
+// Redactor redacts the objects of one resource. Several goroutines can use it, but only one list can be in progress.
 type Redactor struct {
 	*Memory
 

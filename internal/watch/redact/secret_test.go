@@ -116,7 +116,7 @@ func TestAnnotationsOfSecretsAreMasked(t *testing.T) {
 	}
 }
 
-// The mask counts the changes of the annotation, but not for guests (viewers of share links).
+// The mask of an annotation counts the changes of its value. Guests (viewers of share links) do not see the count.
 // Invariant: I16.
 func TestAnnotationsOfSecretsShowChanges(t *testing.T) {
 	r := redact.New(nil, "", "secrets")

@@ -23,7 +23,7 @@ func (s changeSource) next(ctx context.Context, lastOffset uint64) ([]*event.Cha
 	}
 	firstLimit := limit
 	if c.coalescer.isPausing() {
-		// Wait for only one change, because all changes are read again after the pause.
+		// One change is enough to end the wait, because the reader then pauses, and reads all changes after the pause.
 		firstLimit = 1
 	}
 	changes, next, err := c.informer.NextWithin(ctx, c.schedule.start, at, firstLimit)

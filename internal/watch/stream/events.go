@@ -127,7 +127,7 @@ func (e *events) memory(changes []*event.Change) (bytes int64) {
 	return bytes
 }
 
-// textMultiple is the assumed ratio of an object's text size to its compressed size. Measured ratios are at most 10.
+// textMultiple is the assumed ratio of text size to compressed size of an object. It can be too low: 10 was measured.
 const textMultiple = 8
 
 func textSize(o *compact.Object) int64 {

@@ -11,7 +11,7 @@ type schedule struct {
 	recheckAt    time.Time // When Next returns, so that its caller can recheck permissions.
 	waitingSince time.Time // When the wait for the next message started. The wait lasts at most Heartbeat.
 	digestAt     time.Time // When the next digest (a hash of the rows) is due.
-	summaryAt    time.Time // When a message is due that only summarizes the changes in a sorted list.
+	summaryAt    time.Time // When to send a message that only summarizes the changes in a sorted list.
 
 	timer   *time.Timer
 	wakeups <-chan time.Time // Ends a wait for changes: the timer has fired, or the client has moved its window.

@@ -93,8 +93,8 @@ func (w *window) fixRange(request *query.RangeRequest, page *ranking.Page) *quer
 	return request // Nothing was replaced, because the window was moved again during the read.
 }
 
-// read returns an update after rows changed or the window was moved. It works even if the history has lost changes,
-// because it compares pages.
+// read waits until rows have changed or the window was moved, and returns an update. It does not need all changes since
+// the last update, because it compares the present page with the sent one.
 func (w *window) read(ctx context.Context, _ uint64) ([]byte, error) {
 	c := w.client
 	switch {
@@ -223,7 +223,7 @@ func (w *window) cursorMessage() ([]byte, error) {
 	return append(w.sentPage.Counts.Append(message), `,"events":[]`...), err
 }
 
-// message returns the start of a message, with a summary of the unsent changes in the sorted list.
+// message starts a message of the given type, and adds a summary of the changes in the sorted list that were not sent.
 func (w *window) message(messageType string) ([]byte, error) {
 	c := w.client
 	message, err := w.offscreen.AppendUnsent(c.message(messageType), &w.sentOffscreen, c.options.Cache)

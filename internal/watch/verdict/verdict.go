@@ -98,7 +98,7 @@ func (s Sources) ForHeir(source Sources) Sources {
 	return Sources(strings.Join(slices.Delete(lines, at, at+1), "\n")).With(source)
 }
 
-// Within reports whether all sources, except Own, meet a condition. It is false for an empty set.
+// Within reports whether condition is true for all sources except Own. If there is no source at all, it returns false.
 func (s Sources) Within(condition func(resource, namespace string) bool) bool {
 	if s == "" {
 		return false

@@ -13,7 +13,7 @@ import (
 // expired.
 var ErrEnded = errors.New("the login has ended")
 
-// An Identity describes the viewer who sends a request. It can expire, or end with a login.
+// An Identity describes the viewer who sends a request. It ends when it expires, or when the viewer's login ends.
 type Identity struct {
 	Viewer  watch.Viewer    // The zero value if the viewer is unknown.
 	Expires time.Time       // Expiry of the identification; zero if it does not expire.

@@ -153,7 +153,7 @@ func tokenOf(headers []string) (string, error) {
 	return checkToken(token)
 }
 
-// checkToken trims a token. It refuses a text that cannot be a token, to save a review.
+// checkToken trims a token. It refuses a text that cannot be a token, so that the API server need not review it.
 func checkToken(token string) (string, error) {
 	token = strings.TrimSpace(token)
 	switch {

@@ -24,8 +24,8 @@ func addressOf(remote string) (netip.Addr, bool) {
 	return parsed.Addr().Unmap().WithZone(""), err == nil
 }
 
-// ClientAddr returns the IP address of the client that sent a request. Behind a trusted proxy, this is the last
-// X-Forwarded-For address that does not belong to a trusted proxy.
+// ClientAddr returns the IP address of the client that sent a request, and whether it is known. Behind a trusted proxy,
+// it is the last X-Forwarded-For address that does not belong to a trusted proxy.
 func (p Peers) ClientAddr(r *http.Request) (netip.Addr, bool) {
 	address, known := addressOf(r.RemoteAddr)
 	if !known || !p.contains(address) {

@@ -28,7 +28,7 @@ type Conn struct {
 	waitingSince time.Time
 	// queuedIdentified selects the list that contains a waiting connection: waiting[1] if true, otherwise waiting[0].
 	queuedIdentified bool
-	inAll            *lists.Element // Element in listener.waiting; nil if the connection does not wait.
+	inAll            *lists.Element // Element in one of the lists listener.waiting; nil if the connection does not wait.
 	inAddress        *lists.Element
 }
 

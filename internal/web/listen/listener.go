@@ -155,8 +155,8 @@ func (l *Listener) oldestLocked() *Conn {
 
 func (l *Listener) waitingLocked() int { return l.waiting[0].Len() + l.waiting[1].Len() }
 
-// idleLocked returns the current idle timeout. It falls from IdleTimeout at half of maxWaiting to minIdle at
-// maxWaiting.
+// idleLocked returns the current idle timeout: IdleTimeout for at most maxWaiting/2 waiting connections. With more, it
+// falls linearly, to minIdle for maxWaiting waiting connections.
 func (l *Listener) idleLocked() time.Duration {
 	const half = maxWaiting / 2
 	excess := min(max(0, l.waitingLocked()-half), half)

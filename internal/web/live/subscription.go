@@ -65,7 +65,7 @@ func (l *session) subscribe(ctx context.Context, o *operation) {
 			case err != nil:
 				l.sendProblem(ctx, &o.ID, err)
 			case o.View == viewLog:
-				_ = l.conn.write(ctx, []byte(`"type":"log-end"`), &o.ID, true) // Ignore the error: it ends the session.
+				_ = l.conn.write(ctx, []byte(`"type":"log-end"`), &o.ID, true) // A failed write ends the session.
 			}
 		})
 	}

@@ -163,7 +163,7 @@ var moreFields = regexp.MustCompile(` and (\d+) more$`)
 // pathSegment matches a segment of a path. A dot in brackets is part of a segment.
 var pathSegment = regexp.MustCompile(`(?:[^.\[]|\[[^\]]*\])+`)
 
-// fieldText returns a short name of changed fields, such as "image" for spec.template.spec.containers[app].image.
+// fieldText shortens a text with paths of changed fields, such as spec.template.spec.containers[app].image to "image".
 func fieldText(what string) string {
 	others := 0
 	if more := moreFields.FindStringSubmatch(what); more != nil {

@@ -157,7 +157,7 @@ func linkerFor(r *http.Request) linker {
 	}
 }
 
-// includes reports whether a part of a share link shares this resource, for the name and namespace of the object.
+// includes reports whether a part of a share link shares the resource for objects with the namespace and name of o.
 func includes(parts []watch.Part, o *verdict.Object, resource string) bool {
 	return slices.ContainsFunc(parts, func(p watch.Part) bool {
 		return p.Resource == resource && (p.Name == "" || p.Name == o.Name) &&

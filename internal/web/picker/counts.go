@@ -31,7 +31,7 @@ func (c *Counts) run(ctx context.Context, count CountFunc) {
 	}
 }
 
-// Latest returns the latest message, its version, and a channel that is closed on the next change.
+// Latest calls count if the counts are old. It returns the version, the text, and a channel that closes on a change.
 func (c *Counts) Latest(ctx context.Context, count CountFunc) (int, []byte, <-chan struct{}) {
 	c.mu.Lock()
 	countedAt := c.countedAt

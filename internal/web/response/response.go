@@ -142,7 +142,7 @@ func (o *Response) WriteHeader(status int) {
 	}
 }
 
-// Write buffers p. After Stream, it also sends the buffer whenever it has maxBuffered bytes.
+// Write adds p to the buffer. If Stream was called, Write sends the buffer whenever it has at least maxBuffered bytes.
 func (o *Response) Write(p []byte) (int, error) {
 	if o.err != nil {
 		return 0, o.err

@@ -26,7 +26,7 @@ func (c *Cluster) Compact(ctx context.Context) error {
 }
 
 // Rewrite changes the values of all keys with a prefix, without the API server. The function change returns nil to keep
-// a value. Rewrite skips values that change at the same time, and returns the number of changes.
+// a value. Rewrite skips a value that another client changes meanwhile, and returns the number of changed values.
 func (c *Cluster) Rewrite(
 	ctx context.Context, prefix string, change func(key string, value []byte) ([]byte, error),
 ) (changed int, err error) {

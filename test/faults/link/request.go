@@ -26,7 +26,7 @@ func Lists(resource string) func(Request) bool {
 	return func(r Request) bool { return r.Resource == resource && r.Verb == "list" }
 }
 
-// Watches matches requests that watch or list the resource.
+// Watches returns a function that reports whether a request watches or lists the resource.
 func Watches(resource string) func(Request) bool {
 	return func(r Request) bool { return r.Resource == resource && (r.Verb == "list" || r.Verb == "watch") }
 }

@@ -72,7 +72,7 @@ func failureMessage(s *subject.Subject) string {
 	return ""
 }
 
-// missingForCreation explains a failed creation by a missing object that the message of the API server names.
+// missingForCreation explains a failed creation whose cause is a missing object that the API server names in message.
 func missingForCreation(s *subject.Subject, message string) *verdict.Verdict {
 	namespace := s.ID.Namespace()
 	for _, id := range []graph.ID{

@@ -20,7 +20,7 @@ const maxMentions = 5
 const (
 	kindWords  = `(?:([A-Za-z]+) )?([A-Za-z]+)(?:\.([a-z0-9.-]+))?`
 	objectName = `["'` + "`" + `]?(?:([a-z0-9][a-z0-9-]*)/)?([a-z0-9][a-z0-9.-]*)["'` + "`" + `]?`
-	// inNamespace matches the namespace of an object, if the message names it.
+	// inNamespace matches words such as "in namespace shop", which follow the name of an object in some messages.
 	inNamespace = `(?: in (?:the )?(?:namespace|ns) ["'` + "`" + `]?([a-z0-9-]+)["'` + "`" + `]?)?`
 )
 
@@ -178,7 +178,7 @@ func namedCandidates(s *subject.Subject, found []string) []neighbor.Neighbor {
 	return ofOthers
 }
 
-// mentionOf returns the object in a match of a pattern with kindWords and objectName, as a mention with the given kind.
+// mentionOf makes a mention with the given kind from the submatches of a pattern with kindWords and objectName.
 func mentionOf(found []string, kind string) *neighbor.Mention {
 	return &neighbor.Mention{
 		Kind: kind, Group: found[3], Namespace: cmp.Or(found[5], cmp.Or(found[7:]...)),

@@ -11,8 +11,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// Named adds the object that a sentence names as the cause to the verdict v of a rule, unless v has a cause. If v is
-// nil, Named explains the subject's own sentence.
+// Named finds the object that the sentence of the verdict v names, and adds it to v as the cause, unless v has one. If
+// v is nil, Named uses the sentence of the subject's own verdict, and returns a new verdict with the cause, or nil.
 func Named(s *subject.Subject, v *verdict.Verdict) *verdict.Verdict {
 	switch {
 	case s.ID.Kind.Kind == "Event":

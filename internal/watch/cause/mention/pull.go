@@ -14,7 +14,7 @@ import (
 // pullDenied matches the message of a registry that received no credentials, or not the required ones.
 var pullDenied = regexp.MustCompile(`(?i)\b(denied|unauthorized|authorization|authentication|credentials|401|403)\b`)
 
-// UnusedPullSecret explains a denied pull by a pull Secret that the kubelet ignores because of its type. It returns nil
+// UnusedPullSecret explains a denied image pull: the kubelet ignores a pull Secret because of its type. It returns nil
 // if the pod also has a pull Secret of a usable type.
 func UnusedPullSecret(s *subject.Subject) *verdict.Verdict {
 	if !slices.Contains([]string{"ErrImagePull", "ImagePullBackOff"}, s.Own.Reason) ||

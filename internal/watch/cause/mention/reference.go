@@ -25,7 +25,7 @@ type target struct {
 
 	by *objectrefs.Convention
 	// isSure is true if the member can only mean this object. For example, clusterRef is sure if the group of the custom
-	// resource has the kind Cluster, but queue is not sure if the group only has the kind LocalQueue.
+	// resource has the kind Cluster. The member queue is not sure if LocalQueue is the only similar kind of the group.
 	isSure bool
 }
 
@@ -90,9 +90,9 @@ func MissingReference(s *subject.Subject, mustName bool) *verdict.Verdict {
 	return nil
 }
 
-// isNamedMissing reports whether one of the texts is about a missing target. A text that calls something missing must
-// contain the name or the kind of the target. Any other text must contain the name, and the subject must have a
-// problem.
+// isNamedMissing reports whether one of the texts is about a missing target. This is so if the text calls something
+// missing, and contains the name or the kind of the target. It is also so if the text contains the name, and the
+// subject has a problem.
 func isNamedMissing(s *subject.Subject, t *target, texts []string) bool {
 	return slices.ContainsFunc(texts, func(text string) bool {
 		isMissing := symptom.NamesMissing(text) || missingReason.MatchString(text)
@@ -187,7 +187,7 @@ func hasStatus(s *subject.Subject) bool {
 		!bytes.Contains(s.Text(), []byte(`"status":{}`))
 }
 
-// isSure reports whether a member can only mean the object.
+// isSure reports whether the member c of the subject can only mean the object n.
 func isSure(s *subject.Subject, c *objectrefs.Convention, n *neighbor.Neighbor) bool {
 	plural := n.Resource[strings.LastIndexByte(n.Resource, '/')+1:]
 	word := cmp.Or(c.Kind, c.Word)

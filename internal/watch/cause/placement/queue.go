@@ -12,8 +12,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// QueuedJob explains a suspended Job by a custom resource that it owns and that has a problem. A queue keeps the Job
-// suspended until it admits this custom resource, such as a Workload of Kueue.
+// QueuedJob explains a suspended Job that owns a custom resource with a problem, such as a Workload of Kueue. A queue
+// keeps the Job suspended until it admits this custom resource.
 func QueuedJob(s *subject.Subject) *verdict.Verdict {
 	isBuiltIn := func(id graph.ID) bool { return !resource.IsCustom(id.Group) }
 	owned := slices.DeleteFunc(s.Owned(s.Object.UID(), neighbor.Limit), isBuiltIn)

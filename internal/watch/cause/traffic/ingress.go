@@ -38,7 +38,7 @@ func Ingress(s *subject.Subject) *verdict.Verdict {
 // defaultBackend is the text for the backend to which an Ingress sends requests that match no rule.
 const defaultBackend = "The default backend"
 
-// ingressPaths returns the Services to which an Ingress sends requests.
+// ingressPaths returns the paths of an Ingress in the namespace, each with the Service to which it sends requests.
 func ingressPaths(namespace string, spec *networking.IngressSpec) (paths []path) {
 	add := func(at string, b *networking.IngressBackend) {
 		if b != nil && b.Service != nil {

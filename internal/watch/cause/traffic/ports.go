@@ -137,7 +137,7 @@ func canListen(c *corev1.Container, number int32) bool {
 	return len(c.Ports) == 0 || slices.ContainsFunc(c.Ports, isPort)
 }
 
-// listenersOf returns the declared ports of a container with a protocol.
+// listenersOf returns the ports with the given protocol that a container declares.
 func listenersOf(c *corev1.Container, protocol corev1.Protocol) (found []listener) {
 	for _, p := range c.Ports {
 		if cmp.Or(p.Protocol, corev1.ProtocolTCP) == cmp.Or(protocol, corev1.ProtocolTCP) {

@@ -30,8 +30,8 @@ func Service(s *subject.Subject) *verdict.Verdict {
 	return s.Repeated(last, "Its load balancer is not updated: ")
 }
 
-// isLoadBalancer reports whether the reason of a warning is about a load balancer. Two reasons are those of the AWS
-// Load Balancer Controller.
+// isLoadBalancer reports whether the reason of a warning is about a load balancer. The AWS Load Balancer Controller has
+// the reasons FailedBuildModel and FailedDeployModel.
 func isLoadBalancer(reason string) bool {
 	return strings.Contains(reason, "LoadBalancer") || reason == "FailedBuildModel" || reason == "FailedDeployModel"
 }
@@ -100,7 +100,7 @@ func noPods(s *subject.Subject, selector *objectrefs.Selector) *verdict.Verdict 
 		return s.ExplainBy(owner, s.Own.Severity, "ScaledToZero", sentence)
 	}
 	if s.Find(graph.NewID(graph.Kind{Kind: "Pod"}, s.ID.Namespace(), "")).Presence != neighbor.Missing {
-		return nil // Not all pods are known. The selector can match one.
+		return nil // Not all pods are known, and the selector can match an unknown one.
 	}
 	return s.Explain(verdict.Failed, "NoPods",
 		noEndpoints+"its selector "+selector.String()+" matches no pod", nil)

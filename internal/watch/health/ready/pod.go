@@ -127,7 +127,7 @@ func scanContainers(c *jsonscan.Cursor, isInit bool) error {
 			return nil
 		})
 		if hasManyRestarts && hasEnded {
-			return errNotReady // The restarts can be recent.
+			return errNotReady // The restarts can be recent, so the caller must check them.
 		}
 		return err
 	})

@@ -70,7 +70,7 @@ func isEachHour(s *cron.SpecSchedule) bool {
 	return s.Hour&s.Dom&s.Month&s.Dow&star != 0
 }
 
-// NextRun returns when the next run of a CronJob is due, as Next does.
+// NextRun returns when the next run of a CronJob is due. For tolerance and ok, see Next.
 func NextRun(o object.Object) (due time.Time, tolerance time.Duration, ok bool) {
 	return Next(
 		o.Text("spec", "schedule"), o.Text("spec", "timeZone"), o.Time("status", "lastScheduleTime"), o.Created(),

@@ -117,8 +117,8 @@ func (i *interpreter) environment(object *lua.LTable) *lua.LTable {
 	return env
 }
 
-// overlay returns an empty table. A script that reads it gets the entries of the metatable's table. A script can write
-// only to the new table.
+// overlay returns an empty table. A script that reads it gets the entries to which the metatable gives access. A script
+// that writes to it changes only the new table.
 func (i *interpreter) overlay(metatable *lua.LTable, size int) *lua.LTable {
 	table := i.state.CreateTable(0, size)
 	table.Metatable = metatable

@@ -69,7 +69,7 @@ func isIdleName(name string) bool {
 	}, words[0])
 }
 
-// hasIdle reports whether the object is idle on purpose, according to one of the conditions with the names.
+// hasIdle reports whether a condition with one of the names describes the object as idle on purpose.
 func hasIdle(conditions []condition, names ...string) bool {
 	return slices.ContainsFunc(conditions, func(c condition) bool { return slices.Contains(names, c.kind) && c.isIdle() })
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
 )
 
-// StartsPods reports whether a started Job should have a pod. It is called if the Job's status counts no pods.
+// StartsPods reports whether a started Job should have a pod, given that its status counts no pods.
 func StartsPods(o object.Object) bool {
 	return o.CountOr(1, "spec", "parallelism") > 0 && o.Text("spec", "managedBy") == "" &&
 		o.Count("status", "terminating") == 0 &&

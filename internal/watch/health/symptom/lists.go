@@ -26,7 +26,7 @@ func listedError(status members) string {
 	return ""
 }
 
-// firstError returns the first error in a member that lists errors, problems or messages.
+// firstError returns the first error in the members of o that list errors, problems or messages; "" if there is none.
 func firstError(o members) string {
 	for _, name := range slices.Sorted(maps.Keys(o)) {
 		words := split(name)
@@ -43,8 +43,8 @@ func firstError(o members) string {
 	return ""
 }
 
-// errorOf returns the text of an item in a list of errors, problems or messages, if the item is an error. Otherwise, it
-// returns "": for a plain text in a list of messages, and for a problem with a level below error.
+// errorOf returns the text of an item if it is an error, and otherwise "". list is the last word of the list's name:
+// errors, problems or messages. Plain texts in messages, and problems with a level below error, are not errors.
 func errorOf(list string, item any) string {
 	text, _ := item.(string)
 	child, isObject := item.(map[string]any)

@@ -15,7 +15,7 @@ const (
 )
 
 // failedPart finds a part of an object that reports a failure, such as an application of a RayService. A part is an
-// object anywhere in the status whose state is a word like DEPLOY_FAILED. The object itself must not be in order.
+// object anywhere in the status whose state is a word like DEPLOY_FAILED. If the object is in order, the result is nil.
 func failedPart(status members, isOK bool) *Symptom {
 	isGood := slices.ContainsFunc(stateMembers(status), func(member []string) bool {
 		return len(member) == 1 && isGoodWord(status.text(member...))
@@ -65,7 +65,7 @@ func search(o members, name string, depth int, left *int) *Symptom {
 	return nil
 }
 
-// partIn returns the failure of a part, or of one of its own parts. A part that has ended does not count.
+// partIn returns the failure of a part, or of its own parts; nil if the part has ended. left limits the parts to read.
 func partIn(part members, name string, depth int, left *int) *Symptom {
 	if hasEnded(part) {
 		return nil

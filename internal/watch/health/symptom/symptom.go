@@ -168,7 +168,7 @@ func badFalse(_ members, conditions []condition, isOK bool) *Symptom {
 	return nil
 }
 
-// isSummary reports whether a condition describes an object as such, as the condition Ready does, and not only a part.
+// isSummary reports whether a condition type describes the object itself, as Ready does, and not only a part of it.
 func isSummary(kind string) bool {
 	words := split(kind[strings.LastIndexAny(kind, "./")+1:])
 	switch {
@@ -184,7 +184,7 @@ func isSummary(kind string) bool {
 	}, words[len(words)-1])
 }
 
-// isAchievement reports whether a condition describes a step that a controller completes, such as DatabaseProvisioned.
+// isAchievement reports whether a condition type names a step that a controller completes, such as DatabaseProvisioned.
 func isAchievement(kind string) bool {
 	words := split(kind[strings.LastIndexAny(kind, "./")+1:])
 	return len(words) > 0 && slices.Contains([]string{

@@ -80,7 +80,7 @@ func TestStackTraceIsShortened(t *testing.T) {
 	}
 }
 
-// A run that has ended without success is not started again, except one that a person has cancelled.
+// IsFinal is true if a run has ended without success: its controller does not retry. It is false for a canceled run.
 func TestEndedRuns(t *testing.T) {
 	for status, want := range map[string]bool{
 		"{completionTime: x, conditions: [{type: Succeeded, status: 'False', reason: TaskRunTimeout}]}":       true,

@@ -61,8 +61,8 @@ func (l *listings) store(newest *Listing) {
 // history still contains the missing changes, so readers can get them from there.
 func (i *Informer) sharedListing(maxMissing uint64) *Listing {
 	retained, _ := i.Retained()
-	// Allow at most half of the retained changes to be missing, because the oldest ones can be dropped while the list is
-	// sent.
+	// At most half of the retained changes can be missing. The other half is a margin: while the list is sent, the
+	// history can drop its oldest changes.
 	maxMissing = min(maxMissing, uint64(retained+1)/2) //nolint:gosec // The result is not negative.
 	if l := i.listings.find(i.Now(), maxMissing); l != nil {
 		return l

@@ -39,7 +39,7 @@ export class ChangeLog {
   private pending: LogEntry[] = [];
   private nextNumber = 0;
 
-  /** The log contains all changes after this time. Empty if the log has no resources. */
+  /** The time after which the log contains all changes of its resources. "" if it has no resources. */
   get since(): string {
     let newest = this.droppedUpTo;
     for (const moment of this.completeSince.values()) newest = latest(newest, moment);

@@ -79,7 +79,7 @@ export class Plot {
     this.plot.setData(aligned(data));
   }
 
-  /** Moves the vertical marker line by a number of points. The first call shows the marker line at the newest point. */
+  /** Moves the vertical marker line by a number of points. If no line is visible, shows it at the newest point. */
   step(by: number): void {
     const last = this.data.times.length - 1;
     const index = Math.max(0, Math.min(last, this.index === null ? last : this.index + by));

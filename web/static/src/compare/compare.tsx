@@ -92,7 +92,7 @@ export class ComparePage {
     this.schedule();
   }
 
-  /** Informs the stores of both objects that the connection was lost or restored. */
+  /** Called after the connection was lost or restored. Informs the stores of both objects. */
   refresh(): void {
     for (const store of this.stores) store.reconnected();
   }

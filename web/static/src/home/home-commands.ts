@@ -129,8 +129,8 @@ function focusProblem(by: number | "first" | "last" | "page-down" | "page-up"): 
   next?.scrollIntoView({ block: "nearest" });
 }
 
-// Returns the index of the problem that is one page away. Problems have different heights, so a page is a distance in
-// pixels, and at least one problem.
+// Returns the index of the problem that is one page before or after the problem at the index `at`. A page is a distance
+// in pixels, because problems have different heights. It contains at least one problem.
 function pageFrom(problems: readonly HTMLElement[], at: number, by: "page-down" | "page-up"): number {
   const from = problems[at];
   if (from === undefined) return 0;

@@ -48,7 +48,7 @@ function withCells(e: Entry, changed: ReadonlyMap<number, Row["cells"][number]>)
   return cells;
 }
 
-/** Returns the author of all changes of a row that the table has not drawn yet, or null if they have several. */
+/** Returns `by`, the author of a new change, if all changes of the row not drawn yet have this author; else null. */
 export function commonAuthor(old: Entry | undefined, by: ChangeAuthor | null): ChangeAuthor | null {
   if (old === undefined || old.isDrawn) return by;
   const same =

@@ -15,7 +15,7 @@ export interface TabHost {
    * are not loaded yet.
    */
   readonly kindOf: (apiVersion: string, kind: string) => Kind | undefined;
-  /** Finds a resource by its ref (group/version/plural). Returns undefined in the same cases as kindOf. */
+  /** Finds a resource by its ref (group/version/plural). Returns undefined if it is not served or not loaded yet. */
   readonly kindOfRef: (ref: string) => Kind | undefined;
   readonly log: () => LogSelection;
   readonly selectLog: (log: LogSelection, how?: "push" | "replace") => void;

@@ -7,7 +7,7 @@ import { showToast } from "../ui/toast.ts";
 export class PaletteLauncher {
   private palette: Promise<Palette> | null = null;
   private typed: string | null = null; // text that the user typed while the palette loads; null if it is not loading
-  private isEntered = false; // whether the user pressed Enter after this text, to run the first result
+  private isEntered = false; // whether the user pressed Enter while the palette loads, to run the first result
 
   constructor(
     button: HTMLElement,

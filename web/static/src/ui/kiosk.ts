@@ -1,6 +1,6 @@
 // Kiosk mode is for a wall display without a user. It keeps the screen on, and retries refused requests.
 
-// Minimum ms between two checks for a refused request. A random time is added, to spread the requests of many displays.
+// Minimum ms between two retries of a refused request. A random time is added, to spread the requests of many displays.
 const checkInterval = 60_000;
 
 export interface Retryable {

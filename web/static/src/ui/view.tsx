@@ -108,7 +108,7 @@ export function memo<P extends object>(View: FunctionComponent<P>): ComponentCla
   };
 }
 
-// The hook options.vnode below ignores String objects, so it does not replace this text again. Preact shows it as text.
+// Preact shows a String object as text, but the hook options.vnode below ignores it, so the text is not replaced again.
 const TextWithInvisible = memo(({ text }: { text: string }) => (
   <>
     {splitInvisible(text).map((part) =>

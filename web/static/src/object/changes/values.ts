@@ -4,7 +4,7 @@ import { yamlLines } from "../../yaml/writer.ts";
 
 const maxLineLength = 2000; // characters; longer lines are truncated on the screen
 
-/** Returns the lines of a value: of a multi-line string, or of the YAML. Empty for an unknown or missing value. */
+/** Returns the lines of a text, if it has several, or else of the value as YAML. Empty if it is unknown or missing. */
 export function valueLines(v: Value): string[] {
   if (v.type !== "value") return [];
   const lines =

@@ -62,7 +62,7 @@ export function conditionsOf(object: unknown): Condition[] {
 function evaluate(type: string, status: string, reason: string): { tone: FactTone; meaning: string } {
   if (status !== "True" && status !== "False") return { tone: "warn", meaning: "Unknown" };
   const goodStatus = badWhenTrue.test(type) ? "False" : goodWhenTrue.test(type) ? "True" : "";
-  // The condition's type matches neither expression, so only the object's controller knows which status is good.
+  // Neither badWhenTrue nor goodWhenTrue matches the type, so only the object's controller knows the good status.
   if (goodStatus === "") return { tone: "quiet", meaning: "Unknown whether this status is good" };
   if (status === goodStatus) return { tone: "good", meaning: "Expected status" };
   return harmlessReasons.has(reason)

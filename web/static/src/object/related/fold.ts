@@ -12,7 +12,7 @@ const podsSuffix = "+pods";
 export const isPodsCard = (id: string): boolean => id.endsWith(podsSuffix);
 
 /**
- * Combines old ReplicaSets, and the pods of each owner, except for the nodes in `opened`, which the user has opened.
+ * Combines the old ReplicaSets, and the pods, of each owner into one node, unless the user has opened it (`opened`).
  */
 export function fold(graph: Graph, opened: ReadonlySet<string>): Graph {
   return foldPods(foldRevisions(graph, opened), opened);

@@ -17,7 +17,7 @@ export interface GraphNode {
   readonly reason: string;
   /** The worst severity of the objects that this node represents. "none" if they have no verdict or it is unknown. */
   readonly severity: Severity;
-  /** The number of objects that this node represents without their names. 0 if it represents a named object. */
+  /** The number of objects if this node represents objects without names. 0 if it represents a named object. */
   readonly count: number;
   /** The objects that are combined into this node (see fold.ts), in graph order. undefined for a single object. */
   readonly folded?: readonly GraphNode[];
