@@ -91,7 +91,7 @@ func (s *source) addConstants(in string, node ast.Node) {
 	}
 }
 
-// value evaluates a constant expression in the package pkg.
+// value evaluates a constant expression in the package pkg. isDuration reports whether it is a time.Duration.
 func (s *source) value(pkg string, e ast.Expr) (value constant.Value, isDuration bool, err error) {
 	switch e := e.(type) {
 	case *ast.BasicLit:

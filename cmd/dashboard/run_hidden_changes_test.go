@@ -86,7 +86,7 @@ func (w *prober) newObserver(t *testing.T, name string, header http.Header, obje
 	return s
 }
 
-// get returns status, headers and body in one text. Placeholders replace values that always differ.
+// get returns status, headers and body in one text, with placeholders for values that always differ, and the cursor.
 func (s *observer) get(t *testing.T, path string) (masked, cursor string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.prober.url, nil)

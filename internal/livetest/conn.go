@@ -26,8 +26,8 @@ type Options struct {
 
 	// Patch applies an RFC 6902 patch to an object. If Patch is nil, a Client does not verify patched objects.
 	Patch func(object, patch []byte) ([]byte, error)
-	// OnFault receives a description of each inconsistent message. If OnFault is nil, a Client maintains only
-	// subscriptions made with Subscribe.
+	// OnFault receives a description of each inconsistent message. If OnFault is nil, a Client ignores subscriptions in
+	// frames that the caller passes to Send.
 	OnFault func(fault string)
 	// OnMessage receives each message of a Client before Read returns it. It also receives chunks.
 	OnMessage func(m *Message)

@@ -24,7 +24,7 @@ type Subscription struct {
 	Cursor     string   `json:"cursor,omitempty"`
 }
 
-// A Message is a message of the server, with the fields of all types.
+// A Message is a message of the server. It has the fields of all message types, and those of other types are empty.
 type Message struct {
 	ID             int // The ID of the subscription; 0 for none.
 	Type           string

@@ -47,7 +47,7 @@ func (b *graphBuilder) link(from, to, kind, via string) {
 	b.graph.Edges = append(b.graph.Edges, e)
 }
 
-// assignNodes gives the first objects of each group their own nodes. All other objects of a group share one node.
+// assignNodes adds a node for each of the first objects of a group. All other objects of this group share one node.
 func (b *graphBuilder) assignNodes(entries []*entry) {
 	entryGroups := make(map[group]bool)
 	for _, e := range entries {

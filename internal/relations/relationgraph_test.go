@@ -49,7 +49,7 @@ func newCluster(t *testing.T, uses, others int) (*apitest.Server, *watch.Cluster
 	return server, startCluster(t, server)
 }
 
-// A graph uses a processor (see watch.ReadOptions.ScanLimiter) while it is computed, but not during requests.
+// A graph uses a processor (see watch.ReadOptions.ScanLimiter) for its computation, but not while it awaits responses.
 func TestProcessorIsLeasedWhileComputing(t *testing.T) {
 	const uses = 6
 	synctest.Test(t, func(t *testing.T) {

@@ -23,8 +23,8 @@ type list struct {
 	status   status.Status
 	entries  []entry // sorted by namespace and name
 	complete bool
-	// neighbors is set if the index of references contains the kind. The field entries then contains only objects with a
-	// relation to f.object, from the index.
+	// neighbors is set if the index of references contains the objects of this list. The field entries then contains only
+	// those with a relation to the object of the graph.
 	neighbors *watch.Neighbors
 }
 

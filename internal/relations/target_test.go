@@ -185,7 +185,7 @@ func TestStateOfAReferencedObject(t *testing.T) {
 				c.add(test.objects...)
 				if test.setup != nil {
 					test.setup(c.server)
-					// Check no graph from the index of references: it needs none of the reads that fail in this test.
+					// Skip the graph from the index of references: it needs none of the reads that fail in this test.
 					c.indexed = nil
 				}
 				g := c.graph(t, test.objects[0].path)
@@ -255,7 +255,7 @@ func TestIndividualReadsAreLimited(t *testing.T) {
 	const maxReads, uses = 60, 63
 	inCluster(t, kinds(), func(c *testCluster) {
 		t := c.t
-		// Check no graph from the index of references: it needs no reads of single objects, which this test counts.
+		// Skip the graph from the index of references: it needs no reads of single objects, which this test counts.
 		c.indexed = nil
 		var volumes []string
 		for n := range uses {
@@ -283,7 +283,7 @@ func TestIndividualReadsAreLimited(t *testing.T) {
 func TestGraphIsCompleteAfterFiveSeconds(t *testing.T) {
 	inCluster(t, kinds(), func(c *testCluster) {
 		t := c.t
-		// Check no graph from the index of references: it needs none of the reads that get no response in this test.
+		// Skip the graph from the index of references: it needs none of the reads that get no response in this test.
 		c.indexed = nil
 		var volumes []string
 		for n := range 10 {

@@ -27,7 +27,7 @@ type (
 	Item = compact.Object
 	// Column is one column of a Snapshot.
 	Column = printer.Column
-	// Snapshot is the complete result of a query at one cursor.
+	// Snapshot is the result of a query, with the cursor (position) at which a subscription can resume.
 	Snapshot = opened.Snapshot
 )
 
@@ -36,7 +36,7 @@ type Access struct {
 	cluster *Cluster
 	checker permit.Checker
 	options ReadOptions
-	slots   chan struct{} // Contains one element for each message in memory. The capacity is the limit; nil for no limit.
+	slots   chan struct{} // One element per message of this Access in memory. The capacity is the limit; nil: no limit.
 }
 
 // For returns an Access that reads the cluster with the permissions of the viewer.

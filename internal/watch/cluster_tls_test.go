@@ -107,7 +107,7 @@ func TestRotatedAuthorityIsTrusted(t *testing.T) {
 			r := subscribe(t, cluster, query.Query{Resource: pods}, "")
 			r.settle()
 			r.wantRows("a/p=Running")
-			// If the file contains both authorities before the certificate changes, there is no interruption.
+			// If the CA file has the old and the new authority before the certificate changes, there is no interruption.
 			if both {
 				writeAuthorities(append(firstPEM, nextPEM...))
 				advance(6 * time.Minute)

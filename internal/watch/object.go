@@ -85,7 +85,7 @@ func (o *objectReader) authorize(ctx context.Context, verb authz.Verb, ttl authz
 	return nil
 }
 
-// isConditional reports whether the share link includes objects only by their labels, or by words in their rows.
+// isConditional reports whether the share link has conditions on the labels of objects, or on words in their rows.
 func (o *objectReader) isConditional() bool {
 	return o.permitted.Selector != nil || o.permitted.NeedsRow()
 }
@@ -128,7 +128,7 @@ func (o *objectReader) read(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, status.FromRequest(err, strings.TrimPrefix(o.namespace+"/"+o.name, "/"))
 	}
-	// An object from the API server has no row. Here, the share link has no conditions on rows, so compare only labels.
+	// An object from the API server has no row. This share link has no conditions on rows, so compare only the labels.
 	if o.permitted.Selector != nil && !o.permitted.Selector.Matches(query.Labels(compact.LabelsOf(text))) {
 		return nil, permit.NotShared()
 	}
@@ -238,7 +238,7 @@ func (a *Access) authorizeLog(ctx context.Context, namespace, pod string, ttl au
 	}
 	ctx, cancel := context.WithTimeout(ctx, staleReadTimeout)
 	defer cancel()
-	// The share link must also include the present version of the pod. If it does not, read returns an error.
+	// The share link has conditions on labels or rows. read returns an error if the current pod does not match them.
 	_, err := o.read(ctx)
 	return err
 }

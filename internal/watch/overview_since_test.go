@@ -95,8 +95,8 @@ func TestProblemBeginsWhenItIsObserved(t *testing.T) {
 		checkSince(t, cluster, sue, "Service/web", broken)
 		checkSince(t, cluster, program, "Pod/web", broken)
 
-		// Between two crashes, the container is starting, which is no problem. After each crash, the problem again began
-		// when the pod first became unready.
+		// Between two crashes, the container is starting, which is no problem. After each crash, the start of the problem
+		// is again the time when the pod first became unready.
 		for range 3 {
 			started := time.Now().UTC().Format(time.RFC3339)
 			server.Set(pods, apitest.Item{

@@ -86,7 +86,7 @@ func latest(t *testing.T, r *rates.Reader) *rates.Result {
 	}
 }
 
-// sumOf returns the sum of a series, and the number of buckets without data.
+// sumOf returns, as text, the state and the sum of a series, and the number of buckets without data.
 func sumOf(s *rates.Series) string {
 	if s == nil {
 		return "none"
@@ -111,8 +111,8 @@ func wantRates(t *testing.T, r *rates.Reader, description, restarts, warnings st
 	}
 }
 
-// The restarts and warnings of a list are counted from the journal. Buckets from before the watch have no count,
-// instead of the count 0.
+// The restarts and warnings of the objects in a list are counted from the journal. Buckets from before the watch have
+// no count, instead of the count 0.
 func TestRatesCountChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveRates(t)

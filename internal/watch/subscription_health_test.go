@@ -20,7 +20,7 @@ func scheduledPod(phase, rest string) apitest.Item {
 	return p
 }
 
-// Health (a status computed from the object) is sent with the object, and with each change that alters it.
+// Health (a status computed from the object) is sent with the object, and with each change that alters the health.
 // Invariant: I12.
 func TestObjectViewSendsHealth(t *testing.T) {
 	const (

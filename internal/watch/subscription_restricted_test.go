@@ -178,7 +178,7 @@ func firstDifference(text, other string) string {
 	return strings.Join(lines[max(0, at-2):min(len(lines), at+3)], "\n")
 }
 
-// transcribe records the messages of a view for longer than the maximum age of the history.
+// transcribe records the messages of a view for almost 3 minutes. In this time, cursors become too old to resume from.
 func transcribe(
 	t *testing.T, name string, viewer watch.Viewer, view stream.View, every time.Duration, busy bool,
 ) string {

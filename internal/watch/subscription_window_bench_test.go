@@ -100,7 +100,7 @@ func readUntilPart(b *testing.B, sub *watch.Subscription, part []byte) {
 	}
 }
 
-// BenchmarkFirstView measures the wait for all rows, or for a window without an existing sorted list.
+// BenchmarkFirstView measures how long a client waits for all rows, or for a window without an existing sorted list.
 func BenchmarkFirstView(b *testing.B) {
 	_, cluster := newBenchCluster(b)
 	for _, test := range []struct{ name, sort, text string }{

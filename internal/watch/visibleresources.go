@@ -79,8 +79,8 @@ func (v VisibleResources) addStatuses(ctx context.Context, statuses []ResourceSt
 	}
 }
 
-// addForbidden sets the status Forbidden for resources that the viewer may list in no namespace. It keeps the status of
-// a watch that addStatuses has set.
+// addForbidden sets the status Forbidden for resources that the viewer may list in no namespace. It keeps a status that
+// addStatuses has already set.
 func (v VisibleResources) addForbidden(ctx context.Context, statuses []ResourceStatus, canReview bool) {
 	var resources []*resource.Resource
 	for n := range statuses {

@@ -60,7 +60,7 @@ func TestWatchStatus(t *testing.T) {
 		}
 		server.Refuse(pods, "", http.StatusForbidden, "you may not")
 		first.settle()
-		// The program now also watches namespaces, because it checks the permission for pods in each namespace.
+		// After the refusal, the program itself watches namespaces, to check the permission for pods in each of them.
 		want("core/v1/namespaces : live, 2 read by 0, changes: false", pods+" : forbidden, 0 read by 1, changes: false")
 		if c := access.WatchStatus(t.Context()).Entries[1]; !strings.HasSuffix(c.Reason, "you may not") {
 			t.Errorf("got reason %q", c.Reason)

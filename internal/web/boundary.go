@@ -243,7 +243,7 @@ func schemeOf(r *http.Request) string {
 	return "http"
 }
 
-// originOf returns an http or https origin as browsers send it: in lower case, without a default port.
+// originOf converts an http or https origin to lower case, without a default port. ok is false for any other text.
 func originOf(text string) (origin string, ok bool) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.Contains(u.Host, "*") ||

@@ -63,8 +63,8 @@ func (s *site) waitForSearch(o observer) {
 	}))
 }
 
-// measureAdvantage measures how much more often cursors (resume positions) differ in rounds with hidden changes than in
-// rounds without. An advantage of 0 % means that cursors reveal nothing to the observer.
+// measureAdvantage compares how often cursors (resume positions) change in rounds with and without hidden changes. An
+// advantage of 0 % means no difference, so cursors reveal nothing to the observer.
 func (s *site) measureAdvantage(o observer) {
 	s.Helper()
 	rounds := shortOrFull(6, 200)

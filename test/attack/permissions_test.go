@@ -52,8 +52,8 @@ func TestRelatedHidesUnsharedKindsFromGuests(t *testing.T) {
 	})
 }
 
-// If a Role allows the verb get for namespaces, the user can read the Namespace that contains the Role. kubectl behaves
-// in the same manner.
+// If a Role allows the verb get for namespaces, the user can read the Namespace that contains the Role, as with
+// kubectl.
 func TestNamespacedRoleGetsItsNamespace(t *testing.T) {
 	t.Parallel()
 	runOnEach(t, func(p *probe) {

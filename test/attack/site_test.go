@@ -158,7 +158,7 @@ func (s *site) memory() (text string, isWithin bool) {
 }
 
 // requireMemory checks two peaks: the resident memory since the test last set s.peak to 0, and the cgroup's memory
-// since the program started.
+// since the program started. The parameter extra is appended to the reported result.
 func (s *site) requireMemory(attack, extra string) {
 	s.Helper()
 	text, isWithin := s.memory()
@@ -224,8 +224,8 @@ func (s *site) counts() (c counts, err error) {
 	return c, errors.Join(err, descriptorErr, rssErr)
 }
 
-// requireReturn waits until all counts are as before the attack. It ignores the resident memory, because the Go runtime
-// frees memory only over minutes.
+// requireReturn waits until the program has about as few goroutines and descriptors as before the attack. It ignores
+// the resident memory, because the Go runtime frees memory only over minutes.
 func (s *site) requireReturn(finding string, before counts, timeout time.Duration) {
 	s.Helper()
 	bar := fmt.Sprintf("back within %v, up to 20 more goroutines and 10 more descriptors", timeout)

@@ -82,8 +82,8 @@ func TestFrameFloodsDoNotAffectOthers(t *testing.T) {
 		flooding.Wait()
 		s.requireMemory("S39: floods of frames", "")
 		s.requireHealth("S39: floods of frames", baseline, during)
-		// While a client exceeds the rate limit, the program reads none of its frames. It then detects that the client has
-		// closed the WebSocket only by the next ping, after up to 55 s. Short runs do not wait for that.
+		// While a client exceeds the rate limit, the program reads none of its frames, and cannot notice that the client
+		// has closed the WebSocket. Only the next ping detects this, after up to 55 s. Short runs do not wait for that.
 		if isFull() {
 			s.requireReturn("S39: floods of frames: resources afterwards", start, time.Minute)
 		}

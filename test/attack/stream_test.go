@@ -105,7 +105,7 @@ func (st *stream) cursors() (cursors map[string]string, err error) {
 	return cursors, err
 }
 
-// texts omits digests (data hashes) and message ids, because both differ between connections.
+// texts returns messages by subscription. It omits digests (data hashes) and IDs, which differ between connections.
 func (st *stream) texts() map[string]string {
 	st.mu.Lock()
 	defer st.mu.Unlock()

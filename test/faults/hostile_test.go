@@ -20,7 +20,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/livetest"
 )
 
-// Hostile connections may double the p99 latency of another viewer, or increase it by 50 ms if that is more.
+// Hostile connections increase the p99 latency of another viewer by at most 100 %, or 50 ms if that is more.
 //
 // Invariant: I44.
 func TestHostileConnections(t *testing.T) {

@@ -22,7 +22,7 @@ func TestSlowLink(t *testing.T) {
 	t.Logf("the object arrived after %v", w.objectConverges(2*size/(1000*rate)*time.Second, "it", v))
 	check(t, w.Apply(t.Context(), w.namespace, "it", randomText(size)))
 	t.Logf("the next version arrived after %v", w.objectConverges(2*size/(1000*rate)*time.Second, "it", v))
-	const maxSilence = 10 * time.Second // A browser would reconnect after 35 s.
+	const maxSilence = 10 * time.Second // Far less than the 35 s after which a browser reconnects.
 	if sum := checkNoFaults(t, v); sum.Connections != 1 || sum.Snapshots != 1 || sum.Patches != 1 ||
 		sum.Parts < 2*size>>16 {
 		t.Errorf("got more than one connection, or no chunks: %+v", sum)

@@ -149,7 +149,7 @@ func reports(findings []finding) (all []report) {
 	return all
 }
 
-// matches reports whether an object is the one that a fixture names. Resource and name can be patterns.
+// matches reports whether the reference r of a fixture names the object o. r can contain patterns (resource and name).
 func (f *fixture) matches(r *reference, o *object) bool {
 	if o.Namespace != r.in(f.namespace) && o.Namespace != "" {
 		return false

@@ -83,7 +83,7 @@ func (r *result) refuse(s *score, f *fixture, all []report) {
 	}
 }
 
-// refuseDemo counts as wrong each reported object of the demo cluster itself that no fixture expects.
+// refuseDemo adds to r.wrong all reported objects of the demo cluster itself, except those that a fixture expects.
 func (r *result) refuseDemo(fixtures []*fixture, all []report) {
 	for i := range all {
 		got := &all[i]

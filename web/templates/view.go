@@ -208,7 +208,7 @@ type Status struct {
 	Scopes []Scope
 }
 
-// Scope is one row of the status page, about one watch. Cells are the cells after the column with the state.
+// Scope is the row of one watch on the status page. Cells contains the cells to the right of the column State.
 type Scope struct {
 	Href     string
 	Resource string

@@ -17,7 +17,7 @@ import (
 //nolint:gochecknoglobals // Constant.
 var apiServiceKind = graph.Kind{Group: "apiregistration.k8s.io", Kind: "APIService"}
 
-// apiService explains why an APIService is not available, by the state of the Service that serves the API.
+// apiService explains why an APIService is not available, if the Service that serves the API is the cause.
 func apiService(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Severity <= verdict.OK {
 		return nil

@@ -66,7 +66,7 @@ func policyBinding(s *subject.Subject) *verdict.Verdict {
 	return nil
 }
 
-// effectOf returns what an error in a policy's configuration causes. The default failure policy is Fail.
+// effectOf returns the severity of an error in a policy, and its effect as text. The default failure policy is Fail.
 func effectOf(policy *neighbor.Neighbor) (severity verdict.Severity, effect string) {
 	failure := neighbor.Decode[admission.ValidatingAdmissionPolicy](policy.Object).Spec.FailurePolicy
 	if failure != nil && *failure == admission.Ignore {

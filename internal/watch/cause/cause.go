@@ -1,5 +1,5 @@
-// Package cause finds why an object does not work: a missing object, or a problem of an object that it owns, uses or
-// selects. The rules are functions of an object and a limited number of its neighbors.
+// Package cause finds why an object does not work: another object, which it owns, uses or selects, is missing or has a
+// problem. The rules are functions of an object and a limited number of its neighbors.
 package cause
 
 import (

@@ -95,7 +95,7 @@ func remainingInstances(s *subject.Subject) *verdict.Verdict {
 	return waitsFor(s, s.All(kind, neighbor.AnyNamespace, neighbor.Limit))
 }
 
-// waitsFor explains a deletion by the first remaining object that is being deleted, but still has a finalizer.
+// waitsFor explains a deletion that does not end: one of the remaining objects is being deleted, but has a finalizer.
 func waitsFor(s *subject.Subject, remaining []neighbor.Neighbor) *verdict.Verdict {
 	for n := range remaining {
 		r := &remaining[n]

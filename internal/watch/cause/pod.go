@@ -115,7 +115,7 @@ func unboundClaim(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	return nil
 }
 
-// mountFailure explains why a pod waits for its volumes, its network or its devices, by the newest event about them.
+// mountFailure uses the newest related event to explain why a pod waits for its volumes, its network or its devices.
 func mountFailure(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	if !isCreating(s.Own.Reason) {
 		return nil

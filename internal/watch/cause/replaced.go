@@ -9,8 +9,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// replacedBy returns the verdict OK for an object whose problem does not matter any more. The reason is owner: the
-// owner of the object, which does not need it, or the newest Job of the object, which has succeeded.
+// replacedBy returns the verdict OK for an object whose problem does not matter any more. The parameter owner is either
+// the owner of the object, which does not need it, or the newest Job of the object, which has succeeded.
 func replacedBy(owner *neighbor.Neighbor, reason, effect string) *verdict.Verdict {
 	return &verdict.Verdict{
 		Severity: verdict.OK, Reason: reason, Sentence: owner.String() + " " + effect,
@@ -22,7 +22,7 @@ func replacedBy(owner *neighbor.Neighbor, reason, effect string) *verdict.Verdic
 var attempt = regexp.MustCompile(
 	`(Request|Order|Challenge|Run|Revision|Workflow|Backup|Restore|Job|Execution|Attempt)$`)
 
-// superseded returns OK for a failed attempt, such as a Job, that its owner does not need any more.
+// superseded returns OK for a failed attempt, such as a Job, that its owner no longer needs. Otherwise, it returns nil.
 func superseded(s *subject.Subject) *verdict.Verdict {
 	if !s.Own.Severity.IsProblem() || !attempt.MatchString(s.ID.Kind.Kind) {
 		return nil
@@ -34,7 +34,7 @@ func superseded(s *subject.Subject) *verdict.Verdict {
 	return replacedBy(owner, subject.Superseded, "no longer needs this object")
 }
 
-// isComplete reports whether an object without a problem has ended, so that it needs none of its attempts any more.
+// isComplete reports whether an object has ended. Unless it has a problem, it then needs none of its attempts any more.
 func isComplete(n *neighbor.Neighbor) bool {
 	o := neighbor.Decode[struct {
 		Status struct {

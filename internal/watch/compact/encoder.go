@@ -31,7 +31,7 @@ var seed = maphash.MakeSeed() //nolint:gochecknoglobals // The hashes of all Enc
 type Encoder struct {
 	codec        *codec
 	managers     *codec    // Codec of managedFields.
-	listBytes    int64     // Size of the list in bytes, without the objects in the field training.
+	listBytes    int64     // Size in bytes of the objects of a list that are compressed already.
 	training     []*Object // First objects of a list, uncompressed; nil after the dictionary was built.
 	trainingSize int       // Total text size of the objects in the field training, in bytes.
 	samples      [][]byte  // The managedFields of some objects in the field training.

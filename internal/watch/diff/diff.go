@@ -109,8 +109,8 @@ func (d *differ) members(as, bs []node, limit int) {
 	}
 }
 
-// elements compares two arrays from left to right. The index in an operation is the position in the array after all
-// earlier operations.
+// elements compares two arrays from left to right, until the patch is longer than limit. The index in an operation is
+// the position in the array after all earlier operations.
 func (d *differ) elements(as, bs []node, limit int) {
 	at := 0
 	for len(as) > 0 && len(bs) > 0 && equal(&as[0], &bs[0]) {

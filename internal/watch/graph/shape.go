@@ -43,7 +43,7 @@ func (s *shape) pack() string {
 	return string(b)
 }
 
-// unpack returns the shape that a text of pack describes. The strings in the shape share the memory of the text.
+// unpack returns the shape from a text that pack returned. The strings in the shape share the memory of the text.
 func unpack(text string) (s shape) {
 	r := reader(text)
 	s.kind = r.kind()

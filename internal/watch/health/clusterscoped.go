@@ -105,7 +105,7 @@ func apiService(o object.Object, _ Status) result {
 		h := result{Health: Health{Status: InProgress, Summary: "Availability not reported yet"}, reason: "NotReported"}
 		h.progress(o.Created(), verdict.Degraded)
 		if o.Has("spec", "service") {
-			h.overdue = verdict.Failed // Without this report, the API server sends no requests to the service.
+			h.overdue = verdict.Failed // Without a reported availability, the API server sends no requests to the service.
 		}
 		h.promised = serveTime // Long enough: the API server checks each service every 30 seconds.
 		h.explainOverdue("Availability not reported", "the aggregator of the API server is possibly not running")

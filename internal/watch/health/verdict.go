@@ -44,7 +44,7 @@ type result struct {
 	// sentence of its verdict.
 	restarts      string
 	restartsUntil time.Time
-	// At startedAt + promised, these fields replace the reason and the summary, unless overdueSummary is empty.
+	// At startedAt + promised, the object is overdue: these replace reason and summary if overdueSummary is not empty.
 	overdueReason, overdueSummary string
 }
 

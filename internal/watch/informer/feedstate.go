@@ -22,7 +22,7 @@ const (
 // feedState is the state of a feed (one list and watch of an informer). The informer's mutex protects it.
 type feedState struct {
 	status           status.Status
-	hasOwnStatus     bool // This feed has set its status, so it is no longer the initial one.
+	hasOwnStatus     bool // The feed has set the field status, which no longer has its initial value.
 	isStopping       bool // The feed is being stopped, so its status must not become Live any more.
 	synced           bool // The journal contains all objects of the last list.
 	open             bool

@@ -267,8 +267,8 @@ func (i *Informer) AcquireLeases(namespaces []string, isNamed bool) (release fun
 	defer i.mu.Unlock()
 	isNew := i.leases.Missing(namespaces) > 0
 	if current, isDenied := i.denied[""]; isDenied && isNew && !i.leases.MakeRoom(namespaces) {
-		// The list of all namespaces is forbidden, so the informer watches all known namespaces. A client that named no
-		// namespaces then needs no lease.
+		// A list across all namespaces is forbidden, so the informer already watches each known namespace. Therefore, a
+		// client that named no namespaces needs no lease.
 		if !isNamed && current.State == status.Forbidden {
 			return func() {}, nil
 		}

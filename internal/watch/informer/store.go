@@ -183,7 +183,7 @@ func (i *Informer) deleteRows(filter func(namespace string) bool) (hadRows bool)
 	return i.Len() < before
 }
 
-// resetReaders makes all readers restart from a snapshot. It drops the history, because it can contain forbidden data.
+// resetReaders makes all readers restart from a snapshot. It drops the history, which can contain forbidden data.
 func (i *Informer) resetReaders() {
 	i.advanceVersion()
 	i.Forget()

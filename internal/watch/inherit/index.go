@@ -204,7 +204,7 @@ func (x *index) All(kind graph.Kind, namespace string, limit int) (found []neigh
 // Users returns the objects that use an object (see neighbor.Cluster).
 func (x *index) Users(id graph.ID, limit int) []graph.ID { return x.graph.Users(id, limit) }
 
-// Owned returns the objects of an owner (see neighbor.Cluster).
+// Owned returns at most limit objects whose owner has the given UID (see neighbor.Cluster).
 func (x *index) Owned(uid string, limit int) []graph.ID { return x.graph.Owned(uid, limit) }
 
 // Selected returns the pods that a selector selects (see neighbor.Cluster).

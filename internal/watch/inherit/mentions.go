@@ -67,7 +67,7 @@ func (m *mentions) set(id graph.ID, named []graph.ID) {
 	}
 }
 
-// users returns the objects whose messages name an object.
+// users returns the objects that have a message which names the object id.
 func (m *mentions) users(id graph.ID) []graph.ID {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -90,7 +90,7 @@ func (r *recorder) RevisitAt(at time.Time) {
 	}
 }
 
-// Named returns the objects that a message can mean (see neighbor.Cluster), and records them.
+// Named returns the objects that a mention can mean (see neighbor.Cluster), and adds them to r.named.
 func (r *recorder) Named(by graph.ID, m *neighbor.Mention) []neighbor.Neighbor {
 	found := r.Engine.Named(by, m)
 	for n := range found {

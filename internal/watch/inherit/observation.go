@@ -62,7 +62,7 @@ type episode struct {
 	// is zero if the engine did not observe this change.
 	leftOK, began time.Time
 	firstSeen     time.Time // When the engine first saw the problem.
-	pausedAt      time.Time // Since when an object with a problem is progressing or OK again; zero if it is not.
+	pausedAt      time.Time // Since when the problem pauses: the object is progressing or OK. Zero without a pause.
 	hasProblem    bool
 }
 

@@ -122,7 +122,7 @@ func TestRecoveredEpisodesExpire(t *testing.T) {
 	})
 }
 
-// New verdicts count as observed some time after all objects have been evaluated.
+// New verdicts count as new in the cluster only from observeDelay after the evaluation of all objects.
 func TestObservation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var o observation

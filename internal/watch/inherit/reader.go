@@ -83,7 +83,7 @@ func (r *reader) checkInterruption() {
 // readSnapshot replaces all objects of a resource in the graph.
 func (r *reader) readSnapshot() journal.Cursor {
 	r.observation.restart()
-	defer r.wake.request() // Even without objects, so that the observation can be completed again.
+	defer r.wake.request() // Even without objects, because the engine must complete the observation again.
 	entries, cursor := r.resource.informer.Snapshot()
 	present := make(map[string]bool, len(entries))
 	if r.resource.kind.Kind == "Pod" {

@@ -28,8 +28,8 @@ type Buffer struct {
 // SetContext sets the context whose end interrupts Acquire. It replaces the previous context.
 func (b *Buffer) SetContext(ctx context.Context) { b.ctx = ctx }
 
-// Acquire reserves bytes of memory for a message, unless they are already reserved, and waits for a slot. It returns
-// false if the context ended; even then, the caller must call Release.
+// Acquire waits for a slot (see Slots), and reserves bytes of memory unless this message has reserved memory already.
+// It returns false if the context ended. Even then, the caller must call Release.
 func (b *Buffer) Acquire(bytes int64) bool {
 	if !b.hasSlot && b.Slots != nil {
 		select {
@@ -54,8 +54,8 @@ func (b *Buffer) Acquire(bytes int64) bool {
 // Grow adds bytes to the reserved memory.
 func (b *Buffer) Grow(bytes int64) { b.reservation.Grow(bytes) }
 
-// KeepList sets the size of the list of rows from which later parts of the snapshot are built. This size is included
-// in the reserved memory until Release.
+// KeepList sets the size of the list of rows, which stays in memory to build later parts of the snapshot from it. The
+// reserved memory includes this size until Release.
 func (b *Buffer) KeepList(bytes int64) { b.listBytes = bytes }
 
 // KeepShared keeps a text in memory until Release. Other readers can send the same text at the same time.

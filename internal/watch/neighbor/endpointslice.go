@@ -1,7 +1,7 @@
 package neighbor
 
-// ServiceNames returns the Services that a person can mean by the name of an EndpointSlice without the label for the
-// Service: the name itself, and each of its beginnings before a hyphen.
+// ServiceNames returns the possible names of the Service of an EndpointSlice, if the label with this name is missing:
+// the name of the EndpointSlice, and each prefix of it that is followed by a hyphen.
 func ServiceNames(slice string) []string {
 	names := []string{slice}
 	for end := len(slice) - 1; end > 0; end-- {

@@ -11,9 +11,9 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 )
 
-// Kinds returns the kinds that a mention by an object can mean, the likeliest first. served contains the kinds of the
-// cluster, with the names of their resources. If the mention is a word (m.IsWord), the variants of a kind follow the
-// kind itself: MiddlewareTCP and ClusterIssuer are variants of Middleware and Issuer.
+// Kinds returns the kinds that a mention can mean, the likeliest first. The object by contains the mention. served
+// contains the kinds of the cluster, with the names of their resources. If the mention is a word (m.IsWord), the
+// variants of a kind follow the kind itself: MiddlewareTCP and ClusterIssuer are variants of Middleware and Issuer.
 func Kinds(by graph.ID, m *Mention, served iter.Seq2[graph.Kind, string]) []graph.Kind {
 	var exact, endings, beginnings, within []graph.Kind
 	singular := strings.TrimSuffix(m.Kind, "s")
@@ -52,8 +52,8 @@ func Kinds(by graph.ID, m *Mention, served iter.Seq2[graph.Kind, string]) []grap
 	})}
 }
 
-// isSimple reports whether a kind is one of those of Kubernetes to which many custom resources refer only by a text,
-// such as "web" in "tlsSecret: web".
+// isSimple reports whether a kind is a built-in kind to which many custom resources refer only by name, such as "web"
+// in "tlsSecret: web".
 func isSimple(kind graph.Kind) bool {
 	return kind.Group == "" && slices.Contains([]string{"ConfigMap", "Secret", "Service", "ServiceAccount"}, kind.Kind)
 }

@@ -65,12 +65,12 @@ func (c *conventions) add(path []string, found Convention) {
 	found.Via = strings.Join(path, ".")
 	isListed := isName && !found.IsObject || (isObject || hasDefault) && found.IsObject
 	if isListed || isOutput(&c.by, found.Via) {
-		return // Skip the member: the function Of returns it, or a controller creates the named object.
+		return // Skip the reference: the function Of returns it, or a controller creates its target.
 	}
 	c.found = append(c.found, found)
 }
 
-// value reads the value of the last member of a path.
+// value adds the references in the JSON value at path. namespace is the namespace of a text that includes none.
 func (c *conventions) value(path []string, value []byte, namespace string) {
 	if len(c.found) >= maxConventions || len(value) == 0 || c.depth >= maxDepth {
 		return
@@ -104,7 +104,7 @@ func (c *conventions) text(path []string, text, namespace string) {
 	c.add(path, Convention{Ref: target, Word: word, IsRef: isRef})
 }
 
-// object reads a JSON object, which can itself be a reference.
+// object adds the references in the JSON object at path. The object can itself be a reference.
 func (c *conventions) object(path []string, value []byte) {
 	s, isPlain, isClusterScoped := refMembers{}, true, false
 	namespaces := make(map[string]string) // The members with the suffix Namespace, by their names without the suffix.

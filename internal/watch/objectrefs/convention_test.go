@@ -28,7 +28,7 @@ func TestConventions(t *testing.T) {
 		`{"clusterRef":{"name":"a","optional":true}}`:             nil,
 		`{"projectRef":{"name":"a","external":"b"}}`:              {"external // /b"},
 		`{"taskRef":{"name":"a"},"secretName":"b"}`:               nil, // The function Of returns these references.
-		`{"secret":{"name":"a"},"service":{"name":"b"}}`:          nil, // The function Of returns these, too.
+		`{"secret":{"name":"a"},"service":{"name":"b"}}`:          nil, // The function Of returns these references.
 		`{"volumeSnapshotRef":{"name":"a"}}`:                      nil, // An output of a controller: see isOutput.
 		`{"forProvider":{"roleName":"a"}}`:                        nil,
 		`{"image":"registry.example.com/app:1","title":"A b"}`:    nil,

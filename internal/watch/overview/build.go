@@ -85,8 +85,8 @@ type builder struct {
 	result     *Overview
 }
 
-// newBuilder checks which resources the viewer may list in the given namespaces. For a resource that the viewer may not
-// list there, it checks only the namespace in the parameter alternative instead, unless this parameter is empty.
+// newBuilder checks which resources the viewer may list in the given namespaces. If the viewer may not list a
+// namespaced resource there, newBuilder tries the namespace in the parameter alternative, unless it is empty.
 func newBuilder(
 	ctx context.Context, deps *Deps, checker *permit.Checker, namespaces []string, alternative string,
 ) (*builder, error) {
@@ -231,7 +231,7 @@ func (b *builder) sees(n *neighbor.Neighbor) bool {
 	if o, ok := n.Object.(*compact.Object); ok {
 		return f.Match(o)
 	}
-	// The object does not exist. The viewer may know this only if the viewer may read all objects of its namespace.
+	// The object does not exist. Only a viewer who may read all objects of the object's namespace may know this.
 	return b.isWholeIn(f, n.ID.Namespace())
 }
 

@@ -99,8 +99,8 @@ func (b *builder) addChanges() {
 	}
 }
 
-// sinceTolerance is the time after the start of a problem in which a change still counts as made before the problem.
-// Conditions have times in whole seconds, so the start of the problem is not exact.
+// sinceTolerance is how long after the start of a problem a change still counts as made before the problem. The start
+// is not exact, because the times of conditions have no fractions of a second.
 const sinceTolerance = 2 * time.Second
 
 // lastChange returns the newest change of an object before a problem began. If there is none, it returns the oldest
@@ -120,8 +120,8 @@ func lastChange(changes []Change, o verdict.Object, since time.Time) (last *Chan
 // maxLastChanges is the maximum number of findings whose last change is read from the API server.
 const maxLastChanges = 20
 
-// addLastChanges adds the last change of the specification to findings without one: their objects last changed before
-// this program watched them. It requests the objects from the API server, because the cache has no managedFields.
+// addLastChanges reads the last change of the specification for findings whose objects last changed before this program
+// watched them. It requests the objects from the API server, because the cache has no managedFields.
 func (b *builder) addLastChanges(ctx context.Context) {
 	if b.isGuest() {
 		return

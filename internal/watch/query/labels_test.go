@@ -9,7 +9,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
-// The JSON text of labels gives the same result as the decoded labels.
+// A selector gives the same result for the JSON text of labels and for the decoded labels.
 func TestLabels(t *testing.T) {
 	for _, text := range []string{
 		``, `{}`, `{"app":"web"}`, `{"tier":"db", "app" : "web"}`, `{"app":"api"}`, `{"app":""}`,

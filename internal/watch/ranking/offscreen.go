@@ -27,8 +27,8 @@ type lastChange struct {
 	text   event.Lazy[[]byte]
 }
 
-// add counts the change c. wasVisible and isVisible report whether the filter, without its words, matches the object
-// before and after c.
+// add counts the change c. wasVisible and isVisible report whether the object matches the filter before and after c.
+// They ignore the words in the filter.
 func (n *Offscreen) add(c *event.Change, wasVisible, isVisible bool) {
 	op := journal.Update
 	switch {

@@ -180,7 +180,7 @@ func (r *Ranking) Lock(ctx context.Context) (release func(), err error) {
 	}
 }
 
-// rangeOf returns the range of rows that a request means, possibly around the present position of a row.
+// rangeOf returns the range around the row that the request names. Without such a row, it returns the requested range.
 func (r *Ranking) rangeOf(request *query.RangeRequest) query.Range {
 	if request.Around == "" {
 		return request.Range
@@ -246,8 +246,8 @@ func (r *Ranking) build() {
 	clear(r.pages)
 }
 
-// isOrderOutdated reports whether the first object has failed, or the last failed object has recovered, since the rows
-// were sorted in the order "auto".
+// isOrderOutdated reports whether the rows must be sorted again. In the order "auto", this is so if the number of
+// failed objects was zero at the last sort and no longer is, or the reverse.
 func (r *Ranking) isOrderOutdated() bool {
 	return r.by.auto && r.hasFailed.Load() != (r.counts.bySeverity[verdict.Failed] > 0)
 }

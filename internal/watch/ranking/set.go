@@ -66,8 +66,8 @@ func (s *Set) Open(
 	return r, release, nil
 }
 
-// acquire returns the ranking with the id. If there is none, it calls create. It returns nil if create is nil, or if a
-// limit is reached.
+// acquire returns the ranking with the id, and a function that releases it. If this ranking does not exist, acquire
+// calls create, or returns nil if create is nil or a limit is reached.
 func (s *Set) acquire(viewer informer.Owner, id rankingID, create func() *Ranking) (*Ranking, func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -57,8 +57,8 @@ func openSources(
 
 const podsRef = "core/v1/pods"
 
-// openSource opens one resource. If the viewer may not read it, only s.Refusal is set, and err is nil: other resources
-// can still be counted.
+// openSource opens one resource. If the resource is unknown or refused, s contains only the Refusal and err is nil, so
+// that the caller can still count other resources.
 func openSource(ctx context.Context, o *opened.Opener, q *query.Query) (s source, release func(), err error) {
 	found, err := o.Open(ctx, q, authz.VerbWatch, authz.TTLRecheck())
 	if p, ok := errors.AsType[*status.Problem](err); ok && (p.Cause == status.Refused || p.Cause == status.Unknown) {

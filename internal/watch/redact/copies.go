@@ -39,7 +39,7 @@ func cannotBeCopy(_, value []byte) bool {
 const (
 	// maxEncodings is how many nested encodings are decoded. A text with more encodings counts as a part of an object.
 	maxEncodings = 4
-	// maxDigest is the maximum length of a hash, in bytes; SHA-512 has 64. Longer binary data counts as a copy.
+	// maxDigest is the maximum length of a hash, in bytes; SHA-512 has 64. Longer binary data can be a copy of an object.
 	maxDigest = 96
 	// minCompressed is the minimum length of compressed data, in bytes. Shorter words often decode by chance to the bytes
 	// that identify zlib.

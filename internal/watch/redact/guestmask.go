@@ -25,8 +25,8 @@ func (v *GuestMask) Object(dst, text []byte) ([]byte, error) {
 	return v.walk(dst, text, func(out []byte, _ string, _ []byte) []byte { return append(out, `"(masked)"`...) })
 }
 
-// After is like Object, but before is an earlier version of the object. A value that differs from before gets the
-// mask "(masked, changed)".
+// After is like Object, but compares text with before, the text of an earlier version. A value that has changed gets
+// the mask "(masked, changed)".
 func (v *GuestMask) After(dst, before, text []byte) ([]byte, error) {
 	oldValues := make(map[string]string)
 	_, err := v.walk(nil, before, func(out []byte, path string, value []byte) []byte {

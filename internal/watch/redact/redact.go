@@ -113,8 +113,8 @@ func New(rules Rules, group, resource string) *Redactor {
 	return NewMemory().Redactor(rules, group, resource, "")
 }
 
-// Redactor returns a Redactor that uses this Memory and lists the given namespace; "" means all. builtInRules also
-// apply.
+// Redactor returns a Redactor that uses this Memory, for lists of the given namespace ("" for all). It applies rules
+// and also builtInRules.
 func (m *Memory) Redactor(rules Rules, group, resource, namespace string) *Redactor {
 	return &Redactor{Memory: m, namespace: namespace, rules: rules.forResource(group, resource)}
 }

@@ -286,8 +286,8 @@ func (r *Rule) masksAt(path []string, kind byte) bool {
 	return isMasked
 }
 
-// mayMask reports whether the rule can mask the value at the path, or a value inside it. It ignores a next step that
-// matches a name at any depth, because such a step could match inside any value.
+// mayMask reports whether the rule can mask the value at the path, or a value inside it. A step for a name at any depth
+// counts only if the path contains this name. Otherwise, the result would be true for every value.
 func (r *Rule) mayMask(path []string) bool {
 	steps, isMasked := r.follow(path)
 	for n := range steps {

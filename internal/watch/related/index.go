@@ -16,8 +16,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// An Index reads the index of references and verdicts with the permissions of one viewer. The method Keep keeps this
-// index up to date.
+// An Index reads the index of references and verdicts with the permissions of one viewer. To keep the index of
+// references up to date, call Keep.
 type Index struct {
 	opener    *opened.Opener
 	permitted Permitted

@@ -118,7 +118,7 @@ func (c Candidate) compare(other Candidate) int {
 // A Shortlist keeps the best candidates of a search. When it has 2*Limit candidates, it drops the worse half.
 type Shortlist struct {
 	Limit int
-	// EventsLast sorts events after all other objects, because their names start with those of other objects.
+	// EventsLast sorts Events after all other objects, because the name of an Event starts with the name of its object.
 	EventsLast bool
 	Total      int // The number of all matches, including those beyond the limit.
 	candidates []Candidate

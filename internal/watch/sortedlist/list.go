@@ -107,7 +107,7 @@ func First[T any](members []T, n int, compare func(a, b T) int) []T {
 			continue
 		}
 		first = append(first, m)
-		if len(first) == 2*n { // Sorting only after every n members keeps the cost per member low.
+		if len(first) == 2*n { // Each sort takes O(n log n), so sort only after every n members.
 			slices.SortFunc(first, compare)
 			first, isLimited = first[:n], true
 		}

@@ -13,8 +13,8 @@ type Problem struct { //nolint:errname // Named after the problem document of RF
 	Cause  Cause
 	Title  string // same text for all Problems of one type, such as "Unknown resource"
 	Detail string
-	// PublicDetail replaces Detail for guests and unknown viewers, unless it is empty. It omits the API server's
-	// messages and address.
+	// PublicDetail is the Detail for guests and unknown viewers, without the API server's messages and address. If it is
+	// empty, they get Detail.
 	PublicDetail string
 }
 

@@ -39,7 +39,7 @@ type Status struct {
 	// be listed together. Callers must not change it.
 	Namespaces []string `json:"namespaces,omitempty"`
 
-	// PublicReason replaces Reason for guests, unless it is empty. It omits the API server's messages.
+	// PublicReason is the Reason for guests, without the API server's messages. If it is empty, they get Reason.
 	PublicReason     string `json:"-"`
 	IsInvalidRequest bool   `json:"-"`
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/ranking"
 )
 
-// window is the view Windowed: first a page of a ranking, and then the changes of this page.
+// window sends the view Windowed: first a page of a ranking (a sorted list of rows), then the changes of this page.
 type window struct {
 	client    *client
 	requested *query.Window
@@ -53,8 +53,8 @@ func (w *window) begin(ctx context.Context) ([]byte, error) {
 	w.ranking, w.release = sorted, release
 	request := w.requested.Request()
 	var view ranking.View
-	// Use the scan limiter, because View must sort all rows of the resource if no other window has the same ranking
-	// (sorted rows).
+	// Use the scan limiter: View must sort all rows of the resource, unless another window already uses the same ranking
+	// (a sorted list of rows).
 	err = c.scan(ctx, func() (err error) {
 		view, err = sorted.View(ctx, request)
 		return err

@@ -77,7 +77,7 @@ func (p Packed) Severity() Severity {
 	return None
 }
 
-// IsInherited reports whether the verdict depends on other objects.
+// IsInherited reports whether the verdict is based also on other objects, and not on the object alone.
 func (p Packed) IsInherited() bool { return len(p) > 0 && p[0]&inherited != 0 }
 
 // Own returns the verdict on the object alone.

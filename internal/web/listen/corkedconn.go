@@ -108,8 +108,8 @@ func (o *CorkedConn) Cork() {
 	*copies, o.copies = (*copies)[:0], copies
 }
 
-// Write sends p, or collects it for Flush after Cork. It copies short data, because the WebSocket library reuses its
-// buffer.
+// Write sends p or, between Cork and Flush, only collects it. It copies short data that it collects, because the
+// WebSocket library reuses its buffer.
 func (o *CorkedConn) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -22,8 +22,8 @@ const (
 	minIdle = 5 * time.Second
 )
 
-// Listener limits the number of connections. To make room, it closes a connection that waits for a request, from the
-// address with the most waiting connections of unidentified clients, so that a flood evicts itself.
+// Listener limits the number of connections. To make room, it evicts a connection that waits for a request. It selects
+// the address that has the most waiting connections of unidentified clients, so a flood evicts its own connections.
 type Listener struct {
 	net.Listener
 

@@ -38,7 +38,7 @@ func (c *connection) write(ctx context.Context, members []byte, id *int, uncompr
 	defer c.writing.Unlock()
 	c.watchdog.Begin()
 	defer c.watchdog.End()
-	// A canceled write ends the connection, so the watchdog limits the write instead of ctx.
+	// A write with a canceled ctx ends the connection. So the watchdog limits the time of the write, and ctx does not.
 	ctx = context.WithoutCancel(ctx)
 	var err error
 	if uncompressed && len(members) >= messages.CompressFrom {
@@ -71,8 +71,8 @@ func (c *connection) send(ctx context.Context, members []byte, id *int) error {
 	return c.ws.Write(ctx, websocket.MessageText, *text)
 }
 
-// sendUncompressed sends a message without compression. It first writes a short piece, because the WebSocket library
-// then does not compress the message.
+// sendUncompressed sends a message without compression. It writes the short start of the message separately, because
+// the WebSocket library does not compress a message whose first piece is short.
 func (c *connection) sendUncompressed(ctx context.Context, members []byte, id *int) error {
 	w, err := c.ws.Writer(ctx, websocket.MessageText)
 	if err != nil {

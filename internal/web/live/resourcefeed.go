@@ -32,7 +32,7 @@ func (l *session) followResources(ctx context.Context, id int) error {
 		if err != nil {
 			return err
 		}
-		// If only hidden resources changed, the version is still sentVersion. A heartbeat is then sent instead of the list.
+		// If only hidden resources changed, the version is still sentVersion. Send no list, but a heartbeat if it is due.
 		message := doc.Text
 		if doc.Version == sentVersion {
 			message = []byte(`"type":"heartbeat","cursor":""`)

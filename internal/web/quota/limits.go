@@ -141,7 +141,7 @@ func (q *Limits) Acquire(ctx context.Context, limits ...limit.Limit) (*limit.Lea
 	return lease, err
 }
 
-// responseMemory returns the memory budget of all responses, in bytes.
+// responseMemory returns the memory budget of all responses, in bytes. limit is --memory-limit in bytes, 0 for none.
 func responseMemory(limit int64) int64 {
 	const least, most = 8 << 20, 256 << 20
 	if limit == 0 {

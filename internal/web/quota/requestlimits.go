@@ -90,8 +90,8 @@ func (q *Limits) maxInFlight() int64 {
 	return min(maxRequests, max(minRequests, q.memoryLimit/requestMemoryDivisor/requestMemory))
 }
 
-// requestLease contains the lease that counts a request toward its limits. ChargeCaller replaces the lease when the
-// sender is identified.
+// requestLease contains the lease that counts a request toward its limits. When the sender is identified, ChargeCaller
+// replaces this lease by one for the limits of the sender.
 type requestLease struct{ lease *limit.Lease }
 
 type requestLeaseKey struct{}

@@ -18,8 +18,8 @@ const (
 	SmallMemory   = 2 << 20
 	ObjectMemory  = SmallMemory + messages.LargestText
 	CompareMemory = SmallMemory + 2*messages.LargestText
-	// ExportMemory is for two objects of an export, and their converted texts. If the budget of all responses is 64
-	// MiB, one caller can use a quarter, which is enough for two exports.
+	// ExportMemory is the memory for two objects of an export, and their converted texts. One caller can use a quarter of
+	// the budget of all responses. If this budget is 64 MiB, a caller can run two exports.
 	ExportMemory = 8 << 20
 	// GraphMemory is for a graph of related objects: for the object itself, for two others at a time, and for the text of
 	// one row.

@@ -157,7 +157,7 @@ func (o *Response) Write(p []byte) (int, error) {
 	return len(p), o.err
 }
 
-// SetWriteDeadline aborts the response. The write of the current piece can continue until the given time.
+// SetWriteDeadline aborts the response: it can only finish the write of the current piece, until the given time.
 func (o *Response) SetWriteDeadline(at time.Time) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -46,7 +46,7 @@ type APIServer struct {
 	ended   chan struct{}
 }
 
-// NewAPIServer adds the given flags to those of the cluster's own API server. It does not start the server.
+// NewAPIServer returns an API server with the cluster's own flags and the given flags. It is not started yet.
 func (c *Cluster) NewAPIServer(ctx context.Context, dir string, flags ...string) (*APIServer, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {

@@ -49,8 +49,8 @@ func labels(value string) map[string]string {
 func Data(value string) map[string]string {
 	sum := crc32.ChecksumIEEE([]byte(value))
 	data := map[string]string{"v": value, "same": strings.Repeat("as before ", 20)}
-	// The keys and their number depend on value. So a patch of one version is wrong for any other version, and in a
-	// list sorted by the column DATA (the number of keys), rows move.
+	// The keys and their number depend on the parameter value. So a patch for one version gives a wrong result for any
+	// other version, and rows move in a list that is sorted by the column DATA (the number of keys).
 	for i := range 1 + sum%3 {
 		data[fmt.Sprint("only-", (sum+i)%7)] = "1"
 	}

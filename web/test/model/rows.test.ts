@@ -65,8 +65,8 @@ for (let seed = 1; seed <= 30; seed++) {
     let uid = 0;
     const words = ["Running", "Pending", "Failed"];
     const cells = (name: string): Cell[] => [name, words[pick(3)] as string, pick(12), at(pick(100))];
-    // The order "auto" is by severity only while an object is failed. With odd seeds, failed objects are rare, so both
-    // orders occur.
+    // The order "auto" is by severity only while an object is failed. An odd seed makes failed objects rare, so that
+    // lists without them occur, too.
     const verdict = (): Verdict =>
       verdictOf(severities[seed % 2 === 0 || pick(60) === 0 ? pick(5) : pick(4)] as Severity);
     const make = (): Row => {

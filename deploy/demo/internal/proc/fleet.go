@@ -25,7 +25,7 @@ func NewGroup(ctx context.Context, gracePeriod time.Duration) (*Group, context.C
 	return &Group{gracePeriod: gracePeriod, fail: fail}, ctx
 }
 
-// Start starts another process. Only Stop stops it: a canceled ctx does not.
+// Start starts another process with the values of ctx. Only Stop stops the process; a canceled ctx does not.
 func (f *Group) Start(ctx context.Context, spec Spec) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})

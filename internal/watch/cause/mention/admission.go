@@ -101,7 +101,7 @@ func DeletionFailure(s *subject.Subject, message string) *verdict.Verdict {
 // conversionPattern matches the API group and the kind of an object that a conversion webhook cannot convert.
 var conversionPattern = regexp.MustCompile(`conversion webhook for ([a-z0-9.-]+)/[a-z0-9]+, Kind=([A-Za-z]+) failed`)
 
-// conversionFailure explains a failed request by a CustomResourceDefinition whose conversion webhook does not answer.
+// conversionFailure explains a failed request: the conversion webhook of a CustomResourceDefinition failed.
 func conversionFailure(s *subject.Subject, message string) *verdict.Verdict {
 	found := conversionPattern.FindStringSubmatch(message)
 	if found == nil {

@@ -20,7 +20,7 @@ var (
 	terminatedPattern = regexp.MustCompile(`in namespace ([a-z0-9-]+) because it is being terminated`)
 )
 
-// CreationFailure explains why a controller cannot create objects, by the message of the API server.
+// CreationFailure explains why a controller cannot create objects. It uses the API server's message about the failure.
 func CreationFailure(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Severity <= verdict.OK {
 		return nil
@@ -90,7 +90,7 @@ func missingForCreation(s *subject.Subject, message string) *verdict.Verdict {
 	return nil
 }
 
-// deletedNamespace explains a failed creation by the namespace, which is being deleted and accepts no new objects.
+// deletedNamespace explains a failed creation: the namespace is being deleted, and accepts no new objects.
 func deletedNamespace(s *subject.Subject, message string) *verdict.Verdict {
 	name := firstGroup(terminatedPattern, message)
 	if name == "" {

@@ -59,7 +59,7 @@ var (
 		`\b(external|custom|resource) metrics API\b|\b((?:external\.|custom\.)?metrics\.k8s\.io)\b`)
 )
 
-// Object explains a problem by an object that the subject's messages name, and that is missing or has a problem.
+// Object explains a problem of the subject: an object that its messages name is missing or has a problem.
 func Object(s *subject.Subject) *verdict.Verdict {
 	if v := MissingObject(s); v != nil {
 		return v
@@ -143,9 +143,9 @@ func firstMissing(s *subject.Subject, text string, patterns []*regexp.Regexp) *n
 	return nil
 }
 
-// namedCandidates returns the objects that a match of a pattern can mean. As the kind, it tries the two matched words,
-// then the last one alone. For a custom resource, a kind of its own group that ends with the word (AppProject for
-// project) precedes kinds of other groups.
+// namedCandidates returns the objects that a match of a pattern can mean. The pattern matches up to two words before a
+// name. The function tries both words as the kind, then only the last one. For a custom resource, a kind of its own
+// group that ends with the last word (AppProject for project) precedes kinds of other groups.
 func namedCandidates(s *subject.Subject, found []string) []neighbor.Neighbor {
 	kinds := []string{found[1] + found[2], found[2]}
 	if slices.Contains([]string{"resource", "object", "named", "cluster", "instance", "CR"}, found[2]) && found[1] != "" {
@@ -178,7 +178,7 @@ func namedCandidates(s *subject.Subject, found []string) []neighbor.Neighbor {
 	return ofOthers
 }
 
-// mentionOf makes a mention with the given kind from the submatches of a pattern with kindWords and objectName.
+// mentionOf returns a mention with the given kind from the submatches of a pattern with kindWords and objectName.
 func mentionOf(found []string, kind string) *neighbor.Mention {
 	return &neighbor.Mention{
 		Kind: kind, Group: found[3], Namespace: cmp.Or(found[5], cmp.Or(found[7:]...)),

@@ -93,8 +93,8 @@ var (
 		`quota|out of memory|status code|temporar(?:y|ily)|x509|TLS handshake)\b`)
 )
 
-// isContent reports whether n exists and is of a kind whose content no controller checks. Its content can then be wrong
-// although n has no problem.
+// isContent reports whether n exists and is of a kind whose content no controller checks. The content of such an object
+// can be wrong although its verdict shows no problem.
 func isContent(n *neighbor.Neighbor) bool {
 	switch n.ID.Kind {
 	case graph.Kind{Kind: "ConfigMap"}, graph.Kind{Kind: "Secret"}, graph.Kind{Kind: "Service"},

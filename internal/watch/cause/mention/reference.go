@@ -152,7 +152,7 @@ func targets(s *subject.Subject, include func(*objectrefs.Convention) bool) (fou
 
 // likeliest returns the object that a reference means: the only candidate that exists or, if none exists, the first
 // candidate. It returns nil if several candidates exist. It also returns nil if several candidates are missing and the
-// first one is not sure.
+// reference does not certainly mean the first one.
 func likeliest(s *subject.Subject, c *objectrefs.Convention, candidates []neighbor.Neighbor) *target {
 	var present []neighbor.Neighbor
 	for n := range candidates {

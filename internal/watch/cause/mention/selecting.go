@@ -36,7 +36,7 @@ func Selecting(s *subject.Subject) *verdict.Verdict {
 	return nil
 }
 
-// selecting returns the objects of a kind that select the subject by its labels.
+// selecting returns the objects with a label selector that matches the labels of the subject. kind is their kind.
 func selecting(s *subject.Subject, kind *neighbor.Neighbor) (found []neighbor.Neighbor) {
 	set := labels.Set(neighbor.Decode[metav1.PartialObjectMetadata](s.Object).Labels)
 	for _, n := range s.All(kind.ID.Kind, kind.ID.Namespace(), neighbor.Limit) {

@@ -32,7 +32,7 @@ type argoApplication struct {
 	} `json:"status"`
 }
 
-// synced is an object that a sync applies.
+// synced is an object that a sync of an Argo CD Application applies.
 type synced struct {
 	Group     string `json:"group"`
 	Kind      string `json:"kind"`

@@ -60,7 +60,7 @@ func Pinned(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	}
 }
 
-// isRejectedByNodes reports whether the scheduler found no node for a pod, and did not reject the pod itself.
+// isRejectedByNodes reports whether the scheduler rejected a pod because of the nodes, and not because of its volumes.
 func isRejectedByNodes(p *corev1.Pod) bool {
 	for n := range p.Status.Conditions {
 		c := &p.Status.Conditions[n]

@@ -47,7 +47,7 @@ func IsWarning(e *corev1.Event) bool { return e.Type == corev1.EventTypeWarning 
 const (
 	// recent is the maximum age of a warning that counts for an object that seems healthy.
 	recent = time.Hour
-	// SettleTime is the age from which warnings about an object, or the lack of what controllers create, are a problem.
+	// SettleTime is how long warnings about a new object, or a lack of objects that controllers create, are no problem.
 	SettleTime = 10 * time.Minute
 )
 

@@ -54,7 +54,7 @@ func (s *Subject) OrderlyOwner() *neighbor.Neighbor {
 	return nil
 }
 
-// Follow makes each change of n cause a new evaluation of the subject, as if a message of the subject named n.
+// Follow makes the engine evaluate the subject again after each change of n.
 func Follow(s *Subject, n *neighbor.Neighbor) {
 	s.Named(s.ID, &neighbor.Mention{
 		Kind: n.ID.Kind.Kind, Group: n.ID.Group, Namespace: n.ID.Namespace(), Name: n.ID.Name(),

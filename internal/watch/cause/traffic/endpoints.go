@@ -27,7 +27,7 @@ var sliceKind = graph.Kind{Group: "discovery.k8s.io", Kind: "EndpointSlice"}
 func manualEndpoints(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 	isHeadless := o.Spec.ClusterIP == corev1.ClusterIPNone
 	if isHeadless || o.Spec.ClusterIP == "" || len(o.Spec.Ports) == 0 || s.Own.Severity > verdict.OK {
-		return nil // No proxy uses the EndpointSlices of the Service, or the Service itself has a problem.
+		return nil // No proxy uses these EndpointSlices, or the Service has a problem of its own, which has priority.
 	}
 	endpoints, isComplete := endpointSlices(s, s.ID)
 	if !isComplete {
@@ -88,8 +88,8 @@ func noSlices(s *subject.Subject) *verdict.Verdict {
 		noEndpoints+"it has no selector, and no EndpointSlice has endpoints for it", nil)
 }
 
-// isUserMade reports whether the subject has no sign of a controller, such as an owner, or a label or an annotation
-// with the domain of a product. If it has one, a service mesh can find its endpoints elsewhere.
+// isUserMade reports whether the subject has no owner, no finalizer, and no label or annotation with the domain of a
+// product. If it has one of these, a service mesh, for example, can find its endpoints elsewhere.
 func isUserMade(s *subject.Subject) bool {
 	o := neighbor.Decode[corev1.Service](s.Object)
 	if len(o.OwnerReferences) > 0 || len(o.Finalizers) > 0 {

@@ -104,7 +104,7 @@ func hasWildcard(s *subject.Subject, namespace string) bool {
 	slices.Sort(namespaces)
 	for _, namespace := range slices.Compact(namespaces) {
 		if s.Find(graph.NewID(destinationRule, namespace, "")).Presence != neighbor.Missing {
-			return true // Not all rules are known. One can apply to the Service.
+			return true // Some rules are possibly unknown, and an unknown rule can apply.
 		}
 		rules := s.All(destinationRule, namespace, neighbor.Limit)
 		if len(rules) == neighbor.Limit {

@@ -103,7 +103,7 @@ func isUndesired(c object.Condition) bool {
 	return c.Is("True") && symptom.IsNodeProblem(c.Kind)
 }
 
-// isCreation reports whether the problem of an object has existed since the creation or the start of the object.
+// isCreation reports whether the problem of an object has existed since the object was started or created.
 func isCreation(o object.Object) bool {
 	phase := cmp.Or(o.Text("status", "phase"), "Pending")
 	switch o.Group() + "/" + o.Text("kind") {

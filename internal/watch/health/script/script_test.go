@@ -113,8 +113,8 @@ func TestScriptsAreIsolated(t *testing.T) {
 		`rawset(("").__index or string, "left", obj)`, `for k in pairs(_G) do _G[k] = nil end`, `pairs = nil ipairs = nil`,
 		`setmetatable(1, {__index = obj})`, `setmetatable(true, {__index = obj})`, `setmetatable(pairs, {__index = obj})`,
 	} {
-		// With the race detector, a sync.Pool drops some interpreters, and Run gets a new one. Therefore, repeat the
-		// check.
+		// With the race detector, a sync.Pool drops some interpreters, so the second Run can get a new interpreter.
+		// Therefore, repeat the check.
 		for range 2 {
 			_, _ = interpreters.Run(compile(t, source), map[string]any{}, time.Time{})
 			if got, err := interpreters.Run(absent, map[string]any{}, time.Time{}); got.Status != script.Healthy {

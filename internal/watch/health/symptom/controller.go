@@ -6,8 +6,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
 )
 
-// IsNeverObserved reports whether the controller of an object has never written its status. It can only be true for the
-// listed kinds, whose controllers always set status.observedGeneration.
+// IsNeverObserved reports whether the controller of an object has not yet written the object's status. The result can
+// be true only for the kinds in this function, whose controllers always set status.observedGeneration.
 func IsNeverObserved(o object.Object) bool {
 	switch o.Group() + "/" + o.Text("kind") {
 	case "apps/Deployment", "apps/ReplicaSet", "apps/StatefulSet", "apps/DaemonSet", "/ReplicationController",

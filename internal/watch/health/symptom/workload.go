@@ -29,7 +29,7 @@ func Addresses(o object.Object) (found []string) {
 	return found
 }
 
-// IsInOrder reports whether a condition, with which a script explains a problem, states that the object is in order.
+// IsInOrder reports whether c is the condition Ready with the status True, and no condition of o is a bad state.
 func IsInOrder(o object.Object, c object.Condition) bool {
 	isBad := func(c object.Condition) bool { return c.Is("True") == IsBadIfTrue(c.Kind) }
 	return c.Kind == "Ready" && c.Is("True") && !slices.ContainsFunc(o.Conditions(), isBad)

@@ -150,7 +150,7 @@ func (a *Account) IsExceeded() bool {
 	for other := range a.budget.pool.Accounts() {
 		isLargest = isLargest && (other == a || other.Load() <= own)
 	}
-	// Call MakeRoom after the comparison: if a larger informer stopped in the meantime, its memory is free now.
+	// Call MakeRoom last: a larger informer that has just stopped makes isLargest true, but also frees its memory.
 	_, fits := a.MakeRoom(0)
 	return isLargest && !fits
 }

@@ -258,8 +258,8 @@ func (s *Reconciler) desiredNamespaces(ctx context.Context) map[string]authz.Per
 	return permitted
 }
 
-// candidates returns the namespaces that can get a feed: those that readers request and, unless requestedOnly is true,
-// the known ones. waiting contains the requested namespaces that exceed lease.Max.
+// candidates returns the names of the namespaces that can get a feed: those that readers request and, unless
+// requestedOnly is true, the known ones. waiting contains further requested namespaces, which exceed lease.Max.
 func (s *Reconciler) candidates(ctx context.Context, requestedOnly bool) (names, waiting []string) {
 	names, waiting = s.feeds.SplitLeases()
 	if !requestedOnly {

@@ -40,9 +40,9 @@ type batchBoundary struct {
 	createdAt time.Time
 }
 
-// Boundary returns the journal offset at which readers with the filter id end their current batch. It returns the
-// newest boundary for id, if this boundary is after batchStart and at most maxAge old. Otherwise, it creates a boundary
-// at newestOffset().
+// Boundary returns the journal offset at which all readers with the filter id end their current batch. This is the
+// newest boundary for id, if it is after batchStart and at most maxAge old. Otherwise, Boundary creates a boundary at
+// newestOffset().
 func (b *Batches) Boundary(
 	id query.FilterID, batchStart uint64, maxAge time.Duration, newestOffset func() uint64,
 ) uint64 {

@@ -23,7 +23,7 @@ func (i *Informer) VisibleState(f *query.Filter) informer.State {
 }
 
 // redactStatus removes what guests must not see from a status: the names of namespaces (unless the query names them),
-// and the reason, which can contain names and numbers. If there is a PublicReason, it replaces the reason.
+// and the reason, which can contain names and numbers. The PublicReason, if not empty, becomes the reason.
 func redactStatus(f *query.Filter, current *status.Status) {
 	if len(f.Named) == 0 {
 		current.Namespaces = nil

@@ -67,7 +67,7 @@ const deploymentTools = /^(argocd|kustomize-controller|helm-controller|flux)/;
 const controllers =
   /^(kubelet|kube-|cloud-controller-manager)|-(controller|controller-manager|operator|scheduler|autoscaler)$/;
 
-/** Whether a person, or a tool that applies changes of people, made a change, as far as its field manager shows. */
+/** Whether a person made a change, directly or through a deployment tool, according to its field manager. */
 export const isByPeople = ({ manager, subresource }: ChangeAuthor): boolean =>
   manager !== "" &&
   (deploymentTools.test(manager)
@@ -184,7 +184,7 @@ function partsOf(fields: readonly Field[]): Part[] {
   return [...new Set((relevant.length > 0 ? relevant : rest.length > 0 ? rest : fields).map(partOf))];
 }
 
-// Applies the filter for parts and people. Creation, deletion and missed changes affect all parts.
+// Reduces a step to the fields that match; null if none. Creation, deletion and missed changes match any part.
 function matching(shown: ShownStep | null, { part, peopleOnly }: TimelineFilter): ShownStep | null {
   if (shown === null) return null;
   const { step, fields } = shown;

@@ -11,8 +11,8 @@ export function hrefOf(o: ObjectRef, tab = "", log?: LogSelection): string | nul
   return objectHref(o.resource, o, tab, log);
 }
 
-// Reports whether the viewer's share link shares this resource (such as the object's log) for the name and namespace of
-// the object. True for viewers who are not guests.
+// Reports whether the viewer's share link includes `resource` of an object: the object itself, or other data such as
+// its log. True for viewers who are not guests.
 const includes = (o: ObjectRef, resource: string): boolean =>
   sharedParts()?.some(
     (p) =>

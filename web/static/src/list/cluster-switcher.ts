@@ -28,7 +28,7 @@ export class ClusterSwitcher {
     return this.contexts.read();
   }
 
-  /** The contexts from the latest call of read, each with a function that switches to the context's cluster. */
+  /** Returns the contexts that the method read received last, each with a function that switches to its cluster. */
   choices(): (Context & { choose: () => void })[] {
     return this.contexts.all.map((c) => ({ ...c, choose: () => void this.choose(c.name) }));
   }

@@ -16,8 +16,8 @@ const selector = new RegExp(`^(${requirement}(,${requirement})*)?$`);
 export const isSelector = (text: string): boolean => selector.test(text);
 
 /**
- * Listens to the label field. Called after the first key press in it. After each pause in typing, applies a complete
- * selector to the list. While the text is incomplete, the previous selector stays in use. Enter submits any text.
+ * Handles the typing in the label field, from the first key press on. After each pause, applies the selector to the
+ * list if it is complete. Otherwise, the previous selector stays in use. Enter submits any text.
  */
 export function startLabelTyping(list: ListPage): void {
   const field = byId("labels") as HTMLInputElement;

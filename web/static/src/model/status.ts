@@ -121,8 +121,8 @@ export function lastCurrentText(info: SubscriptionInfo, now: number): string | n
 }
 
 /**
- * Returns why the page is not live, and what the user can do. The parameter isReachable states whether the server
- * answers HTTP requests. It is null if this is unknown.
+ * Returns why the page is not live, and what the user can do. `closeReason`: reason from the server, or empty.
+ * `isReachable`: whether the server answers HTTP requests, null if unknown. `at`: time of the shown data.
  */
 export function offlineText(closeReason: string, isReachable: boolean | null, at: string, now: number): string {
   const closed = "the WebSocket connection is not open yet (a proxy may block it)";
@@ -147,7 +147,7 @@ export interface Note {
   readonly detail: string;
   readonly next: string;
   readonly act: "show-all" | "show-allowed" | "view-namespaces" | "retry" | null;
-  /** Whether a missing permission is the reason, so that the note shows the kubectl command that checks it. */
+  /** Whether the viewer lacks a permission and is no guest. The note then shows the kubectl command that checks it. */
   readonly isForbidden?: boolean;
 }
 

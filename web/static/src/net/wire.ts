@@ -263,7 +263,7 @@ export type Message =
       readonly counts: ReadonlyMap<string, number>;
       readonly problems: ReadonlyMap<string, ProblemCounts>;
     }
-  /** decode.ts does not check the content of `members`. The code that shows it does. */
+  /** decode.ts does not check the content of `members`. The code that shows the content checks it. */
   | { readonly id: number; readonly type: "overview" | "explanation" | "rates"; readonly members: JsonObject }
   | {
       readonly id: number;

@@ -242,9 +242,9 @@ export class Panel {
     });
   }
 
-  // Returns the banner's text: `known` or, if a tab could not be loaded, the message `failure`. Usually, `failure` is
-  // shown in place of the tab. But while the server-rendered text is there, the banner shows it. If the connection is
-  // not open, `known` has priority over it.
+  // Returns the banner's text: usually `known`. `failure` is the message if a tab could not be loaded. It usually
+  // replaces the tab. But while the panel shows the server-rendered text, the banner shows `failure`. If the connection
+  // is not open, the banner prefers `known`.
   private bannerTextFor(known: string | null): string | null {
     if (this.body.parentElement !== null) return known;
     return this.host.live.connection === "open" ? this.failure || known : (known ?? (this.failure || null));

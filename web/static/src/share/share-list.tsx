@@ -40,7 +40,7 @@ class LinkReader {
   }
 
   /**
-   * Revokes a link, and returns the index that the link had. If that fails, the promise is rejected with the reason.
+   * Revokes a link, and returns the index that it had in the list. A failure rejects the promise with the reason.
    */
   async revoke(id: string): Promise<number> {
     let response: Response;

@@ -3,7 +3,7 @@
 import { withBase } from "../net/base-path.ts";
 import { h, setText } from "./dom.ts";
 
-// ms before a hidden page reloads itself. A random time is added, so that not all pages reload at the same time.
+// ms until an outdated hidden page reloads itself. A random time is added, so that not all pages reload together.
 const hiddenDelay = 60_000;
 const requestTimeout = 30_000; // ms
 

@@ -2,7 +2,7 @@
 // the browser would redraw a busy page all the time.
 
 const reduced = matchMedia("(prefers-reduced-motion: reduce)");
-const fadeInterval = 250; // ms between two steps
+const fadeInterval = 250; // ms between two steps of a highlight
 const fadeSteps = 4; // number of steps; in the first one, the highlight still has its full color
 const stepOfElement = new Map<Element, number>();
 let timer = 0;

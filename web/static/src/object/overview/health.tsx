@@ -27,8 +27,8 @@ interface Props {
 }
 
 /**
- * Shows the verdict on an object (its health), with the cause and details. Shows nothing for an existing object without
- * a verdict, because "OK" could be wrong.
+ * Shows the verdict on an object (its health), with the cause and details. If an object without a verdict was not
+ * deleted, shows nothing, because any text, such as "OK", could be wrong.
  */
 export function HealthView({ health, verdict, isDeleted, cause = null, chain = [], previousLog = null }: Props) {
   const severity = isDeleted ? "deleted" : (verdict?.severity ?? "none");

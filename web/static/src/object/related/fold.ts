@@ -35,8 +35,8 @@ export function foldRevisions(graph: Graph, opened: ReadonlySet<string>): Graph 
 }
 
 /**
- * Combines the pods of each owner into one node. If the graph is that of a Node (the subject), the other pods on this
- * Node are combined too. The subject of the graph is never combined.
+ * Combines the pods of each owner into one node. In the graph of a Kubernetes Node, combines the remaining pods on it
+ * into one more node. Never combines the object whose graph this is.
  */
 export function foldPods(graph: Graph, opened: ReadonlySet<string>): Graph {
   const subject = graph.nodes[0];

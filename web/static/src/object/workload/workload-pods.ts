@@ -11,7 +11,7 @@ import { SelectedObjects } from "./selected-objects.ts";
 
 /** The maximum number of pods whose complete objects are loaded, or whose logs are read. */
 export const maxPodObjects = 20;
-const maxIntermediates = 12; // maximum number of loaded ReplicaSets, Jobs or ControllerRevisions; 10 old ones are usual
+const maxIntermediates = 12; // limit of loaded ReplicaSets, Jobs or ControllerRevisions; by default, 10 old ones exist
 
 export interface OwnedPod {
   readonly name: string;
