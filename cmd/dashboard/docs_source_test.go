@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// source is the parsed code of packages with limits and problems (error documents).
+// source is the parsed code of the packages that define limits and problems (error documents).
 type source struct {
 	files map[string][]*ast.File
 	// The value of each constant, by a name such as "web.maxBody"; nil for a name that is defined twice.

@@ -123,7 +123,7 @@ func (c *viewerGroup) read(in io.Reader, onRead func()) {
 	}
 }
 
-// waitForEvents fails if no new event arrives for 10 s.
+// waitForEvents waits until want events have arrived. The test fails if no new event arrives for 10 s.
 func (c *viewerGroup) waitForEvents(t *testing.T, want int64) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)

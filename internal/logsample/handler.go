@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// Period is the duration after which the counts start again at zero.
+	// Period is the duration after which the counts of logged records start again at zero.
 	Period = time.Minute
 	// MaxPerPeriod is the maximum number of records of one kind that are logged in a period.
 	MaxPerPeriod = 10

@@ -17,7 +17,7 @@ func (f *finder) addOwners(ctx context.Context) {
 	f.addOwnersOf(ctx, f.self(), f.object.Namespace, f.object.Owners, 0)
 }
 
-// addOwnersOf adds the owners of a node and, recursively, their owners. from is the ID of the node.
+// addOwnersOf adds the owners of the node with the ID from and, recursively, their owners. depth counts the levels.
 func (f *finder) addOwnersOf(ctx context.Context, from, namespace string, owners []objectrefs.Ref, depth int) {
 	var targets []*target
 	for n := range owners {

@@ -122,9 +122,9 @@ func TestObjectLeavesShare(t *testing.T) {
 	}
 }
 
-// If a link shares logs only by namespace and name, a guest can read the log of every pod in the namespace or with the
-// name. If the link also requires labels or words for logs, the link must also share the pod, and the pod must have
-// these labels or words.
+// If a link selects logs only by namespace and name, a guest can read the log of every matching pod, even if the link
+// does not share the pod itself. If the link also requires labels or words for logs, the link must also share the pod,
+// and the pod must have these labels or words.
 // Invariant: I18.
 func TestSharedLogsMatchParts(t *testing.T) {
 	all := watch.Part{Resource: pods}

@@ -39,7 +39,7 @@ type ChangeBatch struct {
 	// Status describes how current the data is. If a batch has neither objects nor changes, only the status is new.
 	Status status.Status
 	// Position identifies the state after this batch. While the Cluster runs, ReadChanges can continue at a Position.
-	// After a restart of the program, it starts with a snapshot.
+	// After a restart of the program, ReadChanges starts with a snapshot instead.
 	Position string
 }
 

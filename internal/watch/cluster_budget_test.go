@@ -586,8 +586,8 @@ func TestFittingRelistStopsNoWatch(t *testing.T) {
 	}
 }
 
-// isExceededWith calls account.IsExceeded while another, larger account releases 2 MiB, and returns the result. A busy
-// loop with the given number of steps delays the release.
+// isExceededWith returns the result of account.IsExceeded. During this call, another, larger account releases 2 MiB,
+// after a busy loop with the given number of steps.
 func isExceededWith(account, large *budget.Account, steps int) bool {
 	reserved := large.Reserve(2 << 20)
 	var started atomic.Bool

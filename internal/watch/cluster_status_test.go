@@ -678,8 +678,8 @@ func TestPolledListInPages(t *testing.T) {
 	})
 }
 
-// If a date column has no JSONPath, its dates are computed from printed ages such as "33h". A relist after which a
-// computed date differs only by rounding is not a change for readers.
+// If a date column has no JSONPath, its dates are computed from printed ages such as "33h". After a new list, they can
+// differ only by rounding. Readers do not get this as a change.
 func TestComputedDates(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"
 	synctest.Test(t, func(t *testing.T) {

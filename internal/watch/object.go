@@ -29,7 +29,7 @@ type objectReader struct {
 	permitted       *query.Filter // The filter that the object must match; set by authorize.
 }
 
-// Object returns one object as masked JSON. The object is from the cache if the cache is Live, and otherwise from the
+// Object returns one object as masked JSON: from the cache if the status of the cache is Live, and otherwise from the
 // API server.
 func (a *Access) Object(ctx context.Context, ref, namespace, name string) ([]byte, error) {
 	o, err := a.readable(ctx, ref, namespace, name)

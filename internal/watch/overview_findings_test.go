@@ -32,8 +32,8 @@ func lines(doc *overview.Overview) (found []string) {
 	return found
 }
 
-// All objects with the same cause are one finding. Failed findings are first. Counts has the number of objects, also of
-// those beyond the limit.
+// All objects with the same cause are one finding. Failed findings are first. The counts of objects in Counts include
+// the objects of findings beyond the limit.
 //
 // Invariant: I35.
 func TestOverviewGroupsObjectsByCause(t *testing.T) {

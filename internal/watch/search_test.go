@@ -162,7 +162,7 @@ func TestSearchIsIndependentOfReaders(t *testing.T) {
 	})
 }
 
-// The list that the viewer has open is searched too, even if no other search reads it.
+// A search includes the list that the viewer has open, even if searches usually omit the resource of this list.
 //
 // Invariant: I22.
 func TestSearchIncludesTheShownList(t *testing.T) {

@@ -101,7 +101,7 @@ func TestRowAuthors(t *testing.T) {
 			{"Running", 2, 15, "kubelet"},
 			{"Failed", 15, 15, "kubelet"}, // Both entries have the newest time.
 			{"Running", 16, 15, "helm"},   // Helm's entry is the newest, but helm does not own the field.
-			{"Failed", 16, 15, "kubelet"}, // The newest time did not change, and helm does not own the field.
+			{"Failed", 16, 15, "kubelet"}, // helm's time is the newest, but did not change. The kubelet owns the field.
 			{"Running", 16, 17, "kubelet"},
 			{"Failed", 16, 17, "kubelet"}, // The kubelet wrote twice within the same second.
 		} {
@@ -257,7 +257,7 @@ func TestEventMessagesAreSmall(t *testing.T) {
 			if n < len(lines)-1 {
 				continue
 			}
-			// Each limit includes 90 bytes for the new verdict of the pod.
+			// Each of these three limits includes 90 bytes for the new verdict of the pod.
 			if len(row)+header > 320+90 {
 				t.Errorf("Rows view: got %d bytes, want at most 410: %s", len(row)+header, row)
 			}

@@ -150,7 +150,7 @@ func TestStateIsSentBetweenSnapshotParts(t *testing.T) {
 		for cause, test := range map[string]struct {
 			interrupt func(*apitest.Server, *watch.Cluster)
 			want      string
-			rows      int // The maximum number of rows that arrive after the new state.
+			rows      int // The maximum number of rows that arrive after the message that contains want.
 		}{
 			"the API server is not available": {
 				func(server *apitest.Server, _ *watch.Cluster) { server.Down(true) }, `"stale"`, podCount,

@@ -34,8 +34,8 @@ type VisibleResources struct{ access *Access }
 // Resources returns the resources that the viewer may discover.
 func (a *Access) Resources() VisibleResources { return VisibleResources{a} }
 
-// List returns all resources that discovery knows, sorted by ref, and the API groups that discovery could not read.
-// If the result of discovery is too old, List waits for a new discovery, but at most the duration wait.
+// List returns the resources that the viewer may discover, sorted by ref, and the API groups that discovery could not
+// read. If the last discovery is too old, List waits for a new one, but at most the duration wait.
 func (v VisibleResources) List(
 	ctx context.Context, wait time.Duration,
 ) ([]ResourceStatus, []resource.GroupError, error) {

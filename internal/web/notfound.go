@@ -28,8 +28,8 @@ func (s *Server) noMethod(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if len(allowed) == 0 {
-		// The path contains an escape such as %2F. The router has matched the encoded path, but no route matches the
-		// decoded path, which the loop above uses. The allowed methods are therefore unknown, so report only GET.
+		// The path contains an escape such as %2F. The router has matched the path with the escape. The loop above uses the
+		// decoded path, which matches no route. The allowed methods are therefore unknown, so report only GET.
 		allowed = []string{http.MethodGet}
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))

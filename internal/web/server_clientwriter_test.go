@@ -53,7 +53,7 @@ func (r *resettingClient) connect() {
 		r.t.Fatal(err)
 	}
 	r.framer, r.next = http2.NewFramer(r.conn, r.conn), 1
-	// Enlarge only the window of the connection. With a small window per stream, a reset interrupts the response.
+	// Enlarge only the connection's window: the small window of each stream keeps its response unfinished until a reset.
 	if err := errors.Join(r.framer.WriteSettings(), r.framer.WriteWindowUpdate(0, 1<<30)); err != nil {
 		r.t.Fatal(err)
 	}

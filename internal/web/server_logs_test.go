@@ -47,7 +47,7 @@ type source struct {
 	requestEnded chan struct{} // Closed when the server's log request has ended.
 }
 
-// source gives a pod a growing log. The line "" ends the log normally; the line "cut" aborts it.
+// source gives the pod a log, and returns its writer. The line "" ends the log normally; the line "cut" aborts it.
 func (b *bubble) source() *source {
 	s := &source{t: b.t, lines: make(chan string), requestEnded: make(chan struct{})}
 	b.api.Handle(upstream, func(w http.ResponseWriter, r *http.Request) {

@@ -114,8 +114,8 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// While objects inherit verdicts, a search finds objects even if no client reads their resource. The response lists
-// what was not searched.
+// If objects inherit verdicts, the program itself reads most resources. Therefore, a search finds their objects even if
+// no client reads them. The response lists the resources that were not searched.
 //
 // Invariant: I22.
 func TestSearchListsWhatIsNotSearched(t *testing.T) {

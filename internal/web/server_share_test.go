@@ -177,8 +177,8 @@ func TestShareLifecycle(t *testing.T) {
 	}
 }
 
-// A guest who leaves is not redirected. If the server requires no login, the response warns that anyone can read
-// everything.
+// After leaving a share, a guest is not redirected. If the server requires no login, the response warns that anyone who
+// reaches the server can read everything.
 //
 // Invariant: I30.
 func TestLeavingAShareDoesNotRedirect(t *testing.T) {

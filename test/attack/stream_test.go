@@ -29,8 +29,8 @@ type stream struct {
 	faults   []string
 }
 
-// openStream subscribes to each view (form of messages). For each cursor (resume position) in resume, it adds a
-// subscription.
+// openStream subscribes to each view (form of messages) as observer o, from the local address from. If resume contains
+// a cursor (resume position) for the view, openStream adds a second subscription, which resumes there.
 func (s *site) openStream(ctx context.Context, from string, o observer, resume map[string]string) (*stream, error) {
 	name, value, _ := strings.Cut(o.header, ": ")
 	st := &stream{opened: time.Now(), names: map[int]string{}, messages: map[string][]*livetest.Message{}}
@@ -91,7 +91,7 @@ func (st *stream) cursors() (cursors map[string]string, err error) {
 		cursors = map[string]string{}
 		for _, name := range st.names {
 			all := withoutDigests(st.messages[name])
-			// A resumed subscription gets no snapshot, so one message of it is enough.
+			// A resumed subscription gets no snapshot, so wait only for its first message.
 			if len(all) > 0 && strings.HasSuffix(name, resumedSuffix) {
 				continue
 			}

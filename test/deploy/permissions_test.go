@@ -113,8 +113,8 @@ func TestBuiltinKindsAreNamed(t *testing.T) {
 	}
 }
 
-// Each example grants the permission that it describes, and no similar permission (another verb, resource or name).
-// Deleting the example revokes the permission.
+// Each example of deploy/kustomize/examples grants the permission that it describes, and no similar one (another verb,
+// resource or name). Deleting the example revokes the permission.
 //
 // Invariant: I46.
 func TestExamples(t *testing.T) {
@@ -208,7 +208,7 @@ func verbs() []string {
 	}
 }
 
-// permissions checks each verb on each resource in all namespaces, the dashboard's own namespace, and kube-system.
+// permissions returns what a ServiceAccount may do: in all namespaces, in the dashboard's own one, and in kube-system.
 func (c *cluster) permissions(t *testing.T, name string, served []permission) map[permission]bool {
 	t.Helper()
 	var mu sync.Mutex

@@ -10,8 +10,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/test/faults/viewer"
 )
 
-// converges waits until the rows of the viewers equal a new list of the API server. After the timeout, it fails the
-// test.
+// converges waits until the rows of the viewers equal a new list of the API server, and returns how long this took. The
+// test fails after the timeout.
 func (w *testbed) converges(timeout time.Duration, viewers ...*viewer.Viewer) time.Duration {
 	w.t.Helper()
 	return eventually(w.t, timeout, "the viewers' rows equal the list of the API server", func() error {

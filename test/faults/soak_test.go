@@ -137,7 +137,7 @@ func (s *soak) withoutPermissions(action func()) error {
 }
 
 // liveHeap returns the live heap in bytes without cached objects. It first revokes the permissions, which empties the
-// cache. Otherwise, the result would depend on the program's estimate for the cache, which is too high.
+// cache. Otherwise, it would subtract the program's estimate for a large cache, which is too high.
 func (s *soak) liveHeap() (minimum int) {
 	s.t.Helper()
 	check(s.t, s.withoutPermissions(func() {

@@ -4,8 +4,8 @@
 //
 //   - DASHBOARD is the path of the program. Only this variable is required.
 //   - GLASSHOUSE_INCIDENT is a regular expression for the names of the fixtures to run.
-//   - GLASSHOUSE_INCIDENTS=verdicts compares the verdicts of rows instead of problems. Rows name no causes, so the test
-//     then only prints the result.
+//   - GLASSHOUSE_INCIDENTS can be "verdicts". The test then compares the verdicts of rows instead of the problems that
+//     the program reports. It only prints the result, because rows name no causes.
 //
 // The folder "withheld" can contain more fixtures in the same format. The test only prints their results, because the
 // program is not adapted to them.

@@ -39,7 +39,7 @@ func apiService(s *subject.Subject) *verdict.Verdict {
 	return v
 }
 
-// autoscaler explains the problem of an autoscaler by its target, an object of its metrics, or the API for its metrics.
+// autoscaler explains an autoscaler's problem by its target, by an object in its metrics, or by the metrics API.
 func autoscaler(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Severity <= verdict.OK {
 		return nil

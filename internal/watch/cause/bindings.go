@@ -99,8 +99,8 @@ func policy(s *subject.Subject) *verdict.Verdict {
 	return subject.ExplainAlone(s, severity, "ParamKindNotFound", effect+sentence)
 }
 
-// ingressClass reports an IngressClass whose parameters do not exist. It ignores a kind that the cluster does not
-// serve, because some controllers define no kind for parameters.
+// ingressClass reports an IngressClass whose parameters do not exist. It returns nil if the cluster does not serve the
+// kind of the parameters, because some controllers use parameters for which no kind is defined.
 func ingressClass(s *subject.Subject) *verdict.Verdict {
 	if target := s.FirstMissing(subject.In("spec.parameters")); target != nil && target.Resource != "" {
 		return s.ReportMissing(target, verdict.Degraded)

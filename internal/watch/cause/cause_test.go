@@ -396,7 +396,7 @@ func (c usedOften) Users(id graph.ID, limit int) []graph.ID {
 	return c.cluster.Users(id, limit)
 }
 
-// An Ingress is only reported for a lack of EndpointSlices if all users of its Service are known.
+// If not all users of a Service are known, its Ingress is not reported for a lack of EndpointSlices.
 func TestServiceWithManyUsers(t *testing.T) {
 	c, _ := load(t, "testdata/ingress-service-without-endpoints.yaml")
 	id := graph.NewID(graph.Kind{Group: "networking.k8s.io", Kind: "Ingress"}, "shop", "legacy")

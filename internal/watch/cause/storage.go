@@ -59,7 +59,7 @@ func claim(s *subject.Subject) *verdict.Verdict {
 	return overdueClaim(s, whyUnbound(s, &o))
 }
 
-// unfilled explains why a claim is not bound: it waits for data from another object, such as a VolumeSnapshot.
+// unfilled explains a claim that is not bound because it waits for data from another object, such as a VolumeSnapshot.
 func unfilled(s *subject.Subject) *verdict.Verdict {
 	isSource := subject.In("spec.dataSource")
 	if source := s.FirstMissing(isSource); source != nil && source.Resource != "" {

@@ -89,8 +89,8 @@ func (d *Definitions) Served(ctx context.Context, scope listwatch.Scope) reconci
 	return now
 }
 
-// AwaitServed waits until discovery finds a resource, but at most the duration timeout. During the call, the caller
-// must watch the CustomResourceDefinitions.
+// AwaitServed waits until discovery finds a resource, but at most the duration timeout. It starts no discovery. So the
+// caller must watch the CustomResourceDefinitions during the call.
 func (d *Definitions) AwaitServed(ctx context.Context, ref string, timeout time.Duration) {
 	timedOut, before := time.After(timeout), d.Catalog.Knows(ref)
 	for {

@@ -115,7 +115,7 @@ func hasKey(nodes []node, partner []int, names []string) bool {
 	return true
 }
 
-// longestIncreasing returns the longest sequence of partners whose indices ascend in both arrays, in O(n log n) time.
+// longestIncreasing returns the longest sequence of pairs {toA[j], j} in which both numbers ascend, in O(n log n) time.
 func longestIncreasing(toA []int) []pair {
 	// A pair is identified by its index j in the second array. before[j] is the pair before j in the longest increasing
 	// sequence that ends with j.

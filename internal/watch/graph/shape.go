@@ -12,7 +12,7 @@ import (
 type shape struct {
 	kind      Kind
 	namespace string // Empty for a cluster-scoped object, and for the shape of all pods on a node.
-	selecting string // The key and the pod selector of an object with a selector: each such object has its own group.
+	selecting string // Key and pod selector of an object with a selector, whose group therefore has only this object.
 	labels    map[string]string
 	owners    []Owner
 	uses      []Use

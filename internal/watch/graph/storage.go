@@ -24,7 +24,7 @@ type storage struct {
 type object struct {
 	key    string
 	groups [2]uint32
-	next   [2]uint32 // The number of the next member in each of these groups.
+	next   [2]uint32 // The number of the next member of each group in the field groups.
 }
 
 // group contains objects with the same shape.
@@ -70,8 +70,8 @@ func (s *storage) groupOf(id ID) *group {
 
 func (s *storage) idOf(o *object) ID { return ID{kindOf(s.groups.at(o.groups[0]).text), o.key} }
 
-// join adds an object to the group whose packed shape is text, and creates this group if there is none. at is the index
-// of the group in the object's field groups.
+// join adds the object with this number to the group whose packed shape is text, and creates this group if there is
+// none. In the object, the group is at the index at of the field groups.
 func (s *storage) join(number uint32, at int, text string, selector *objectrefs.Selector) {
 	var joined uint32
 	if slot := s.byText.find(maphash.String(s.seed, text), func(n uint32) bool {

@@ -3,7 +3,7 @@ package graph
 // slab stores values in chunks, and numbers them from 1. A number takes less memory than a pointer.
 type slab[T any] struct {
 	chunks []*[chunkSize]T
-	last   uint32   // The largest number that was ever used.
+	last   uint32   // The largest number that a value has ever had.
 	free   []uint32 // Numbers of removed values.
 }
 
@@ -11,7 +11,7 @@ type slab[T any] struct {
 // allocation with pointers, and rounds up its size.
 const chunkSize = 1024
 
-// at returns the value with a number.
+// at returns the value that has the given number.
 func (s *slab[T]) at(number uint32) *T { return &s.chunks[number/chunkSize][number%chunkSize] }
 
 func (s *slab[T]) add(value T) (number uint32) {

@@ -52,7 +52,7 @@ func (r *result) applySymptoms(o object.Object) {
 	}
 }
 
-// applyExpiry makes a healthy object overdue when its certificate expires. During progress, the summary has this time.
+// applyExpiry makes a healthy object overdue when its certificate expires, or adds this time to a summary of progress.
 func (r *result) applyExpiry(o object.Object) {
 	expiry, text := symptom.Expiry(o)
 	switch {
@@ -65,8 +65,8 @@ func (r *result) applyExpiry(o object.Object) {
 	}
 }
 
-// explainUnobserved explains why the controller of a custom resource has not observed the spec for long. It first names
-// a problem in the status, because some controllers set observedGeneration only after a success.
+// explainUnobserved explains why the controller of a custom resource has not observed the latest spec for a long time.
+// It first names a problem in the status, because some controllers set observedGeneration only after a success.
 func (r *result) explainUnobserved(o object.Object) {
 	r.explainOverdue("Controller has not observed the latest spec", "it is possibly not running")
 	if s, ok := symptom.Of(o, false); ok {

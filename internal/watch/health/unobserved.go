@@ -31,8 +31,8 @@ func (r *result) explainNeverObserved(o object.Object) {
 	}
 }
 
-// explainDeletion adds the error that the controller of an object reports to the sentence of an overdue deletion. It
-// ignores pods, whose errors can be older than the deletion.
+// explainDeletion adds an error to the sentence of an overdue deletion: the error that the object's controller reports.
+// It ignores pods, whose errors can be older than the deletion.
 func (r *result) explainDeletion(o object.Object) {
 	failure := ""
 	switch {

@@ -43,7 +43,7 @@ type feed struct {
 	lastChangeAt atomic.Int64
 	reserved     *budget.Reservation
 
-	// state must be changed before readers are woken, so that they read the new state.
+	// Change the state before waking readers, so that they read the new state.
 	state feedState
 }
 
@@ -158,8 +158,8 @@ func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (apiwatch.
 		return nil, err
 	}
 	if err != nil {
-		// After most errors of a streaming list, client-go requests a plain list, whose error is more precise. Therefore,
-		// record an error of a streaming list only if client-go does not request a plain list after it.
+		// After most errors of a streaming list, client-go requests a plain list, whose error is more precise. Only after
+		// the two errors below, it requests none, so record these here.
 		if !startsWithList || utilnet.IsConnectionRefused(err) || apierrors.IsTooManyRequests(err) {
 			f.recordFailure(ctx, err)
 		}

@@ -113,7 +113,7 @@ func (s *Feeds) Apply(ctx context.Context, plan *Plan) {
 	isUnwanted := func(ns string) bool { _, ok := plan.PollReasons[ns]; return !ok }
 	if isUnwanted("") && s.hasLeftoverRows {
 		s.hasLeftoverRows = false
-		// Readers must restart after a revoked permission, or if one requested the namespace of a feed while it stopped.
+		// Readers must restart if a permission was revoked, or if a reader still requests a namespace that lost its feed.
 		if _, isRequested := s.informer.evict(isUnwanted); plan.IsRevoked || isRequested {
 			s.informer.resetReaders()
 		}

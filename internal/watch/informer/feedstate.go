@@ -28,7 +28,7 @@ type feedState struct {
 	open             bool
 	listing          bool      // The open watch has not sent all objects of its initial list yet.
 	continues        bool      // It is certain that the open watch misses no changes since the previous watch or list.
-	interruptedSince time.Time // When the last watch without missed changes ended; zero if none has, or one is open.
+	interruptedSince time.Time // When the present interruption of the watch began; zero without an interruption.
 	watchRefusal     string
 	oversizedReason  string
 	outdated         bool // The cells of the list are for old columns, so the resource must be listed again.

@@ -41,7 +41,7 @@ func (o *observation) complete(restarts int) {
 	}
 }
 
-// isRunning reports whether a new verdict is also new in the cluster.
+// isRunning reports whether a verdict that is new to the engine now is also new in the cluster (see observation).
 func (o *observation) isRunning() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

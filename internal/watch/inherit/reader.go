@@ -104,7 +104,7 @@ func (r *reader) readSnapshot() journal.Cursor {
 // apply applies a batch of changes. Of several changes of one object, only the result matters.
 func (r *reader) apply(changes []*event.Change) {
 	if !r.resource.isSynced {
-		r.observation.restart() // These objects can be from the first list, so their problems can be old.
+		r.observation.restart() // These changes can be from the first list. Then their problems are possibly old.
 	}
 	last := make(map[string]*event.Change, len(changes))
 	first := make(map[string]*compact.Object, len(changes))
@@ -136,7 +136,7 @@ func (r *reader) set(key string, before, o *compact.Object) {
 	hasNewOwn := before == nil || !before.Verdict().Own().Same(o.Verdict().Own())
 	hasNewReferences := false // True if references or, for a pod, labels have changed.
 	if isNewText {
-		var text []byte // Nil for an object with metadata only: it has no references.
+		var text []byte // Nil if only metadata is read: the graph then contains no references.
 		if !r.resource.informer.Scope.Metadata {
 			text, _ = o.JSON()
 		}
@@ -167,8 +167,8 @@ func (r *reader) remove(id graph.ID) {
 	r.mark(neighbors...)
 }
 
-// count updates the sum of what the pods of a namespace request. before is nil for a new pod. text is nil for a deleted
-// pod.
+// count updates the sum of what the pods of a namespace request, after a change of the pod with this key. before is nil
+// for a new pod. text is nil for a deleted pod.
 func (r *reader) count(key string, before *compact.Object, text []byte) {
 	if r.resource.kind != (graph.Kind{Kind: "Pod"}) {
 		return

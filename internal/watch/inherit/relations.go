@@ -32,7 +32,7 @@ func (x *index) Reads(kind graph.Kind, namespace string) bool {
 	return w.informer.CurrentState(namespaces).Synced
 }
 
-// Indexes reports whether the index contains all objects of a kind with their references.
+// Indexes reports whether the index contains all objects of a kind in a namespace, with their references.
 func (x *index) Indexes(kind graph.Kind, namespace string) bool {
 	x.mu.RLock()
 	w := x.watched[kind]

@@ -94,8 +94,8 @@ func TestUsersAffectServices(t *testing.T) {
 	}
 }
 
-// A change of a Service affects the Services of its namespace with a wrong port, because their pods declare a port that
-// no Service has.
+// A change of a Service affects each Service of its namespace that has the reason NoSuchPort: this verdict also depends
+// on the ports of other Services.
 func TestServicesWithWrongPorts(t *testing.T) {
 	e := New(Options{})
 	service := graph.Kind{Kind: "Service"}

@@ -119,7 +119,7 @@ func (e *Engine) neighbors(id graph.ID) []graph.ID {
 		}
 	}
 	for _, container := range e.containers(id) {
-		if e.results.isProblem(container) { // The deletion of the container can wait for the object.
+		if e.results.isProblem(container) { // The deletion of the namespace or CRD can wait for the object.
 			affected = append(affected, container)
 		}
 	}

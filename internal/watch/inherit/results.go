@@ -56,7 +56,7 @@ func (r *results) set(id graph.ID, v *verdict.Verdict) (changed bool) {
 	return true
 }
 
-// setHeirLocked updates heirs after the inherited verdict of an object has changed.
+// setHeirLocked updates the field heirs after the verdict that an object inherits has changed.
 func (r *results) setHeirLocked(id graph.ID, before, after *verdict.Verdict) {
 	from, hadFrom := nextOf(before)
 	to, hasTo := nextOf(after)
@@ -97,7 +97,7 @@ func (r *results) heirsOf(id graph.ID, limit int) (ids []graph.ID, isLimited boo
 	return ids, false
 }
 
-// nextOf returns the object from which a verdict is inherited directly.
+// nextOf returns the object from which a verdict is inherited directly. ok is false for a verdict without a cause.
 func nextOf(v *verdict.Verdict) (id graph.ID, ok bool) {
 	switch {
 	case v == nil || v.Cause == nil:

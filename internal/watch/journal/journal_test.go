@@ -206,7 +206,7 @@ func TestNextWaits(t *testing.T) {
 						return
 					}
 					if len(changes) == 0 {
-						got[i] += 1000 // Only Wake causes a read without changes. The 1000 marks such a read.
+						got[i] += 1000 // Only Wake causes a read without changes. Count such a read as 1000.
 					}
 					got[i] += len(changes)
 					cursor = next

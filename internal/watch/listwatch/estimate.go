@@ -52,9 +52,9 @@ func remainingItems(list *List) int {
 // so many.
 const maxRemaining = 1 << 30
 
-// Estimate returns the number of objects in a scope and their approximate memory in bytes. It extrapolates from one
-// short page, and the number of remaining objects in the response. With a selector, the server does not report this
-// number, and the results include only the page.
+// Estimate returns the number of objects in a scope and their approximate memory in bytes. It requests one short page,
+// and extrapolates from it by the number of remaining objects that the API server reports. With a selector, the API
+// server does not report this number, and the results include only the page.
 func (c *Client) Estimate(ctx context.Context, scope Scope) (objects int, bytes int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, estimateTimeout)
 	defer cancel()

@@ -278,8 +278,8 @@ func (c *Client) Get(
 
 func fullName(namespace, name string) string { return strings.TrimPrefix(namespace+"/"+name, "/") }
 
-// SpecAuthor reads an object, and returns the newest author of its specification, or nil if unknown. Field managers for
-// which ignore returns true do not count.
+// SpecAuthor reads an object, and returns who last changed its specification, or nil if unknown. It ignores field
+// managers for which ignore returns true.
 func (c *Client) SpecAuthor(
 	ctx context.Context, resource schema.GroupVersionResource, namespace, name string, ignore func(manager string) bool,
 ) (*fieldmanager.Author, error) {

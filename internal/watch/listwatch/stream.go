@@ -136,8 +136,8 @@ func (s *stream) readList(ctx context.Context, lines *lineReader) error {
 		if e.kind == watch.Error {
 			return apierrors.FromObject(e.status)
 		}
-		// Only ADDED events are progress of the list. The first other event shows that the changes after the list have
-		// begun. They can continue forever without the bookmark.
+		// Only ADDED events are progress of the list. The first other event is a change after the list. Such changes can
+		// continue forever, even if the API server never sends the bookmark that ends the list.
 		if onlyAdded = onlyAdded && e.kind == watch.Added; onlyAdded {
 			stalled.Reset(options.Stall)
 			options.Observe(objects, s.source.decoder.encoder.ListBytes())
@@ -152,7 +152,7 @@ func (s *stream) readList(ctx context.Context, lines *lineReader) error {
 	}
 }
 
-// endList sends the remaining events of a streaming list. onlyAdded means that all events were objects of the list.
+// endList sends the last events of a streaming list. onlyAdded means that all events so far were ADDED.
 func (s *stream) endList(ctx context.Context, rest []watch.Event, objects int, onlyAdded bool) {
 	s.source.decoder.endList()
 	if onlyAdded {
@@ -219,7 +219,7 @@ func (l *lineReader) next() ([]byte, error) {
 	return line, err
 }
 
-// shrink replaces the buffer by a small one after a list, unless the old buffer already contains events.
+// shrink replaces the buffer by a small one after a list, unless the buffer already contains events after this list.
 func (l *lineReader) shrink(source io.Reader) {
 	if l.r.Buffered() == 0 {
 		clear(l.lastLine)

@@ -38,10 +38,10 @@ type Mention struct {
 	Group     string
 	Namespace string
 	Name      string
-	// IsWord is true if the field Kind is a word that is possibly not equal to the kind of the object. The kind can
-	// contain the word (project means AppProject), or the word can end with the kind (sourceCluster means Cluster). Such
-	// a kind must be in the group of the object with the message. A kind that equals the word can also be in another
-	// group of the same domain. The kinds ConfigMap, Secret, Service and ServiceAccount match regardless of their
-	// group if the word equals them or ends with them.
+	// IsWord is true if the field Kind is a word that is possibly not equal to the kind of the object: the kind contains
+	// the word (AppProject contains project), or the word ends with the kind (sourceCluster ends with Cluster). Then the
+	// object must be in the group of the object with the message. If its kind equals the word, the object can also be in
+	// another group of the same domain. The kinds ConfigMap, Secret, Service and ServiceAccount match in any group if the
+	// word equals them or ends with them.
 	IsWord bool
 }

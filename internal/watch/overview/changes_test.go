@@ -8,7 +8,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// The last change of a finding is the one before the start of the problem, even if someone tried a repair later.
+// The last change of a finding is the last one before its problem began, even if someone tried a repair later.
 func TestLastChangeIsBeforeTheProblem(t *testing.T) {
 	start := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 	web, other := verdict.Object{Kind: "Deployment", Name: "web"}, verdict.Object{Kind: "Deployment", Name: "other"}

@@ -17,7 +17,7 @@ type item struct {
 	Chain []verdict.Object
 	// Owner is the topmost of the object's owners with a problem; nil if there is none, or if the viewer may not see it.
 	Owner *verdict.Object
-	// Since returns when the problem of the object began, or the zero Time.
+	// Since returns when the problem of the object began, or the zero Time if this is unknown.
 	Since func() time.Time
 }
 

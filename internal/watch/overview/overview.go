@@ -62,7 +62,7 @@ type Amount struct {
 	Allocatable float64 `json:"allocatable"`
 }
 
-// Summary is the strip of facts above the findings. Members are nil if the viewer may not read their resource.
+// Summary is the data above the findings of the home page. Fields are nil if the viewer may not read their resource.
 type Summary struct {
 	Nodes     *Nodes         `json:"nodes,omitempty"`
 	Pods      map[string]int `json:"pods,omitempty"`   // The number of pods by phase, such as "Running".

@@ -47,8 +47,8 @@ func ownSince(n *neighbor.Neighbor) time.Time {
 }
 
 // causeSince returns when the problem that an object inherits began. It uses the time of the cause. If this is unknown,
-// it uses the time of the object nearest to the cause. The result is never before the creation of an object in the
-// chain. The zero Time means unknown.
+// it uses the time of the object nearest to the cause. The result is never before the creation of an object on the path
+// from this object to its cause. The zero Time means unknown.
 func causeSince(engine *inherit.Engine, n *neighbor.Neighbor) (at time.Time) {
 	created := time.Time{}
 	for _, o := range slices.Backward(engine.Chain(n.ID)) {

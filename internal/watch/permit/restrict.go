@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Restrict restricts a filter to the viewer's permissions. An error with cause Refused must not reveal whether
-// forbidden objects exist.
+// Restrict restricts a filter to the viewer's permissions. An error with the cause Refused must be the same whether or
+// not forbidden objects exist, because it would otherwise reveal them.
 func (c *Checker) Restrict(
 	ctx context.Context, r *resource.Resource, f *query.Filter, verb authz.Verb, ttl authz.DecisionTTL,
 ) error {

@@ -77,7 +77,7 @@ func (g *Revalidation) due() (due []*recheck) {
 	return due
 }
 
-// add records a permission that must be rechecked at the interval every. A nil Revalidation records nothing.
+// add records a permission that must be rechecked; every is the interval. A nil Revalidation records nothing.
 func (g *Revalidation) add(every time.Duration, isValid func(context.Context) bool) {
 	if g == nil {
 		return

@@ -83,7 +83,7 @@ func (v *Viewer) InformerScope(r *resource.Resource, fields string) listwatch.Sc
 	return listwatch.Scope{
 		Resource: r.GVR(),
 		Fields:   fields,
-		// Cells of custom resources can show any value, so guests get a masked cache.
+		// Cells of custom resources can contain sensitive values, so guests use their own cache, with masked cells.
 		GuestMasked: v.IsMasked() && !resource.IsBuiltIn(r.Group),
 	}
 }

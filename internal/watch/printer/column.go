@@ -35,8 +35,8 @@ type Column struct {
 // CRDColumns describes the columns in the CustomResourceDefinition of a resource, by column name. Its maps are
 // nil if the resource has no CustomResourceDefinition, or if the program is not permitted to read it.
 type CRDColumns struct {
-	// Dates contains the paths (see SimplePath) to the times that columns of type date show. In these cells, the API
-	// server sends an age ("33h"), which becomes outdated. If no path is known, the time is computed from the age.
+	// Dates contains the path (see SimplePath) to the time that each column of type date shows, by the column's name. In
+	// these cells, the API server sends an age ("33h"), which becomes outdated. Without a path, the age gives the time.
 	Dates map[string]string
 	// Paths contains the JSONPaths of all columns. The paths show which cells can contain a masked value, so that these
 	// cells are masked, too.

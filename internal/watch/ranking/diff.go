@@ -49,7 +49,7 @@ func newDiff(from, to *Page, r *Ranking, cache *event.Cache) (*Diff, error) {
 			text = event.AppendChangedVerdict(text, before, after)
 			c := changes[after]
 			if c != nil && c.Old.ResourceVersion() != before.ResourceVersion() {
-				// Omit the author: other authors can have changed the object between the old page and the change c.
+				// The row has changed more than once since the old page, possibly by several authors. So omit the author.
 				c = nil
 			}
 			text, err = appendChangeAuthor(text, c, cache)

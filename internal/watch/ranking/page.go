@@ -75,7 +75,7 @@ func (f *Page) Equal(other *Page) bool {
 	return f == other || f.Counts == other.Counts && slices.Equal(f.Rows, other.Rows)
 }
 
-// DiffFrom returns the difference from an earlier page to this page. Both pages have the same range.
+// DiffFrom returns the difference from an earlier page of ranking r to this page. Both pages have the same range.
 func (f *Page) DiffFrom(from *Page, r *Ranking, cache *event.Cache) (*Diff, error) {
 	f.mu.Lock()
 	s := f.diffs[from.number]

@@ -135,7 +135,7 @@ func (s *Set) evictLocked(isCandidate func(*rankingEntry) bool) bool {
 	return true
 }
 
-// release undoes one call of acquire. If the owner no longer uses the ranking, another viewer becomes the owner.
+// release undoes one call of acquire. The ranking then counts toward the quota of a viewer who still uses it, if any.
 func (s *Set) release(viewer informer.Owner, id rankingID, h *rankingEntry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

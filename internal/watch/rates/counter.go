@@ -15,7 +15,7 @@ type counter struct {
 	sources  *sources
 	list     *follower
 	pods     *follower // Equal to the field list if the list contains pods; nil if no pods are counted.
-	events   *follower // Equal to the field list if the list contains events.
+	events   *follower // The same follower as in the field list, if the listed objects are Events.
 	restarts counts
 	warnings counts
 }
@@ -147,7 +147,7 @@ func (s *counts) add(at time.Time, object target, n int) {
 	s.byKey[key].n += n
 }
 
-// settle drops counts that are too old. For each other count, it checks whether the list has shown its object.
+// settle drops counts that are too old. In each other count, it records whether the list has ever shown the object.
 func (s *counts) settle(now time.Time, isShown func(target) bool) {
 	for key, one := range s.byKey {
 		switch {
@@ -238,12 +238,12 @@ func (c *counter) series(now time.Time, counted *counts, start time.Time, source
 	return s
 }
 
-// known sets the state of a series, and returns the start and end of the time for which all its resources have data.
+// known returns the start and end of the time for which all sources have data. It also sets the state of the series s.
 func (c *counter) known(s *Series, now time.Time, sources []*follower) (from, until time.Time) {
 	until = now.Add(Step)
 	for n, f := range sources {
-		// Skip the list's follower if isShown needs only an object's namespace: the list shows all objects of its namespaces,
-		// and no counted pod needs its owner. Then the state of the list does not matter.
+		// Skip the list's follower if isShown checks only the namespace of an object. Then the list shows all objects of
+		// its namespaces, and no counted pod needs its owner, so the state of the list does not matter.
 		if n > 0 && f == c.list && f.isRead() && !f.keepsLeft {
 			continue
 		}

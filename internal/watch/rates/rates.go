@@ -115,7 +115,7 @@ func (r *Reader) read(ctx context.Context) (*Result, error) {
 	return r.counter.result(now), nil
 }
 
-// recheck checks permissions when due. If they have changed, it counts again from the start.
+// recheck checks the permissions when RecheckAt has passed. If they have changed, the counter starts again.
 func (r *Reader) recheck(ctx context.Context) error {
 	if r.sources != nil && (r.sources.RecheckAt.IsZero() || time.Now().Before(r.sources.RecheckAt)) {
 		return nil

@@ -35,7 +35,7 @@ func addScalars(scalars map[string]bool, member string, c *jsonscan.Cursor) {
 	}
 }
 
-// scalar returns a string with the prefix "text ", and any other value with the prefix "value ".
+// scalar returns a value as text. The prefix "text " for strings and "value " for others distinguishes "1" from 1.
 func scalar(c *jsonscan.Cursor) string {
 	value, err := c.Value()
 	if err != nil {

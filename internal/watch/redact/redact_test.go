@@ -232,7 +232,7 @@ func TestDigestsOfRemovedKeysAreBounded(t *testing.T) {
 	}
 }
 
-// An object with many new keys takes about as long to redact as an object with known keys.
+// An object with many new keys takes about as long to redact as an object whose keys the Redactor has seen before.
 func TestManyValues(t *testing.T) {
 	const values = 50_000
 	r := redact.New(nil, "", "secrets")
@@ -299,7 +299,7 @@ func TestWeight(t *testing.T) {
 	}
 }
 
-// managedFields identify list elements by content. They are dropped if they contain a masked value.
+// managedFields identify list elements by content, so managedFields that contain a masked value are dropped.
 // Invariant: I15.
 func TestManagedFieldsRevealNoMaskedValue(t *testing.T) {
 	rules := rulesOf(

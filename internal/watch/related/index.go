@@ -23,8 +23,8 @@ type Index struct {
 	permitted Permitted
 }
 
-// Permitted checks whether the viewer may read an object. It returns a filter that the object must match, or an error
-// if the viewer has no permission.
+// Permitted checks whether the viewer may read an object. If not, it returns an error. If yes, it returns a filter: the
+// viewer may read the object only if it matches this filter.
 type Permitted func(ctx context.Context, ref, namespace, name string) (*query.Filter, error)
 
 // New returns an Index for the viewer of an Opener.

@@ -28,9 +28,9 @@ type Coverage struct {
 	planned   map[string]bool
 }
 
-// Cover divides the resources into those that a search reads, and those that it omits. A search reads what the engine
-// of inherited verdicts reads, no matter what viewers have opened. It also reads resources for which isShown returns
-// true, if the engine reads none of their versions.
+// Cover divides the resources for which mayKnow is true into those that a search reads, and those that it omits. A
+// search reads what the engine of inherited verdicts reads, no matter what viewers have opened. It also reads resources
+// for which isShown is true, if the engine reads none of their versions.
 func Cover(resources []resource.Resource, mayKnow, isShown func(*resource.Resource) bool) Coverage {
 	planned, limited := plan.Of(resources)
 	c := Coverage{Omitted: []Omitted{}, planned: make(map[string]bool, len(planned))}

@@ -126,8 +126,8 @@ type Shortlist struct {
 	isTrimmed bool
 }
 
-// Scan adds the visible objects that match the words. It reads only the namespaces in covered, or all namespaces if
-// covered is empty. It returns the number of visible objects, matching or not.
+// Scan adds the visible objects that match the words, with the given index of their resource. It reads only the
+// namespaces in covered, or all if covered is empty. visible is the number of visible objects, matching or not.
 func (l *Shortlist) Scan(index int, i *shared.Informer, f *query.Filter, covered, words []string) (visible int) {
 	entries, _ := i.Snapshot()
 	all := f.MatchesAll()

@@ -1,4 +1,4 @@
-// Package status describes how current the data of a resource is, and contains errors that viewers see.
+// Package status describes how current the data of a resource is, and defines the errors that viewers see.
 package status
 
 import (

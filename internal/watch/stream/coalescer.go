@@ -30,8 +30,8 @@ const (
 
 func (p *coalescer) recordStart(oldest time.Time) { p.oldest = oldest }
 
-// recordSent computes the next pause after a message was sent. The pause depends on the delay of the message. The
-// delay starts with the oldest change in the message, or with the end of the last pause if that was later.
+// recordSent computes the next pause after a message was sent. A longer delay of the message causes a longer pause. The
+// delay began with the oldest change in the message, or with the end of the last pause if that was later.
 func (p *coalescer) recordSent() {
 	if p.oldest.IsZero() {
 		return

@@ -10,8 +10,7 @@ import (
 // These functions are for tests of other packages. They bring readers into states that otherwise occur only in rare
 // races.
 
-// HistoryAfter returns the number of changes that the view Changes would send if the history lacked its n oldest
-// changes.
+// HistoryAfter returns how many changes the view Changes would send if the history had lost its n oldest changes.
 func (r *Reader) HistoryAfter(ctx context.Context, n int) int {
 	i := r.client.informer
 	retained, _ := i.Retained()

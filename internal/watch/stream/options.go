@@ -30,7 +30,7 @@ type Options struct {
 	AcquireScan ScanLimiter
 	EndError    error // The error that Next returns when the resource is no longer watched.
 	Window      *query.Window
-	Owner       informer.Owner // The owner of the quota for the window's ranking (sorted rows).
+	Owner       informer.Owner // The viewer to whose quota the window's ranking (sorted rows) counts.
 	Every       time.Duration
 	FanOut      func() int
 	Buffers     *sync.Pool

@@ -90,7 +90,7 @@ func (w *window) fixRange(request *query.RangeRequest, page *ranking.Page) *quer
 	if w.requested.ReplaceRequest(request, fixed) {
 		return fixed
 	}
-	return request // Nothing was replaced, because the window was moved again during the read.
+	return request // The window was moved again during the read, so keep its newer request.
 }
 
 // read waits until rows have changed or the window was moved, and returns an update. It does not need all changes since

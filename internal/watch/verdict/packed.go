@@ -140,14 +140,14 @@ func (p Packed) Public() Packed {
 }
 
 // Same reports whether two verdicts have the same severity, reason and sentence. For inherited verdicts, it also
-// compares the causes, the sources and the verdicts on the object alone.
+// compares the causes, the sources, and the object's own verdicts, which do not depend on other objects.
 func (p Packed) Same(other Packed) bool {
 	return p.Severity() == other.Severity() && p.IsInherited() == other.IsInherited() &&
 		bytes.Equal(p.texts(), other.texts())
 }
 
-// texts returns everything after the header: the reason, a zero byte, the sentence, and the other texts of an
-// inherited verdict with the verdict on the object alone.
+// texts returns everything after the header: the reason, a zero byte and the sentence. For an inherited verdict, its
+// other texts and the verdict on the object alone follow.
 func (p Packed) texts() []byte {
 	if len(p) > headerSize {
 		return p[headerSize:]

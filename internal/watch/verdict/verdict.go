@@ -88,7 +88,7 @@ func (s Sources) Contains(resource, namespace string) bool {
 	return slices.Contains(strings.Split(string(s), "\n"), string(Source(resource, namespace)))
 }
 
-// ForHeir returns the set for another object that inherits the texts: source, the object with the texts, replaces Own.
+// ForHeir returns the set for an object that inherits the texts: instead of Own, it contains source, their origin.
 func (s Sources) ForHeir(source Sources) Sources {
 	lines := strings.Split(string(s), "\n")
 	at := slices.Index(lines, string(Own))

@@ -88,7 +88,7 @@ func (s *sessions) makeRoomLocked(user string) {
 	}
 }
 
-// lessActive reports whether login l is ended before login other to make room for a new session.
+// lessActive reports whether l must end before other: an unused login ends first, then the one with the older last use.
 func (l *login) lessActive(other *login) bool {
 	if (l.refs == 0) != (other.refs == 0) {
 		return l.refs == 0

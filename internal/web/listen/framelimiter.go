@@ -54,7 +54,7 @@ type frameCounter struct {
 	bytes     int
 }
 
-// add returns how many frames to count for p. Every frameBytes received bytes count as one frame, too.
+// add returns how many frames to count for the bytes p. It also counts one frame for every frameBytes received bytes.
 func (c *frameCounter) add(p []byte) (n int) {
 	c.bytes += len(p)
 	n, c.bytes = c.bytes/frameBytes, c.bytes%frameBytes

@@ -60,7 +60,7 @@ func (k *KeyPair) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return k.current.Load().certificate, nil
 }
 
-// reload reads changed files. If they cannot be used, it logs the error once.
+// reload reads changed files. If it cannot use them, it logs this once, and not again until the files change.
 func (k *KeyPair) reload() {
 	last := k.current.Load()
 	files, err := k.stat()

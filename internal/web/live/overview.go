@@ -38,7 +38,7 @@ func (l *session) followExplanation(ctx context.Context, o *operation) error {
 	})
 }
 
-// followVerdicts sends a document that depends on verdicts at the start and after each change, at most every second.
+// followVerdicts sends a document at the start, and after each change of verdicts, but at most once a second.
 func (l *session) followVerdicts(ctx context.Context, o *operation, read func() (any, error)) error {
 	var sent []byte
 	sentAt := time.Time{}

@@ -50,7 +50,7 @@ func Open(
 	case <-openTimeout:
 	}
 	err := out.flush()
-	// Even if flush failed, wait for the API server's response or the end of ctx, to close the body.
+	// Even if flush failed, wait for the API server's response or the end of ctx: the body of a response must be closed.
 	log := <-done
 	if err == nil || log.err != nil {
 		return log.body, log.err

@@ -52,8 +52,8 @@ const (
 	// viewerLogs limits the followed logs of one user, linkLogs those of one share link, guestLogs those of all links.
 	viewerLogs, linkLogs, guestLogs = 25, 25, 50
 	maxLogs                         = 100
-	// messageRate limits the messages from one WebSocket, in messages per second. If a client sends faster, the server
-	// reads its messages later.
+	// messageRate limits the messages per second from one WebSocket. messageBurst is how many it can send at once. If a
+	// client sends faster, the server reads its messages later.
 	messageRate, messageBurst = 20, 200
 	// frameRate limits the frames from one WebSocket, in frames per second. It includes control frames and fragments,
 	// which messageRate does not count.
@@ -96,8 +96,8 @@ func (q *Limits) Listen(listener net.Listener) net.Listener {
 // OpenSockets returns the number of open WebSockets.
 func (q *Limits) OpenSockets() int { return int(q.openSockets.Load()) }
 
-// Processors returns the limits on concurrent work that keeps a processor busy. While it has a lease of these
-// limits, a caller must not wait for a client or the API server.
+// Processors returns the limits on concurrent work that keeps a processor busy. A caller with a lease of these limits
+// must not wait for a client or the API server.
 func (q *Limits) Processors(r *http.Request) []limit.Limit {
 	caller, processors := q.CallerOf(r), int64(runtime.GOMAXPROCS(0))
 	return []limit.Limit{

@@ -32,7 +32,7 @@ func (d *Reader) Overview(
 	return document, err
 }
 
-// Options returns the options for the reads of a request: its memory, its processor, and the permissions to recheck.
+// Options returns the options for reads: the permissions to recheck, and functions to reserve memory and a processor.
 func (d *Reader) Options(r *http.Request) watch.ReadOptions {
 	acquire := func(ctx context.Context) (release func(), err error) {
 		if err := Of(r).reserve(ctx); err != nil {

@@ -260,7 +260,7 @@ func (o *Response) beginPiece(at time.Time) bool {
 	}
 	o.pieceStart = at
 	if !o.aborted && !at.IsZero() {
-		// Ignore the error if the connection supports no write deadlines per piece: those of the server still apply.
+		// Ignore the error if the connection supports no write deadline per piece: the deadline of the server applies.
 		_ = o.controller.SetWriteDeadline(at.Add(StallTimeout))
 	}
 	return !o.aborted

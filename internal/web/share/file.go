@@ -147,7 +147,7 @@ func nonNil(records []record) []record {
 	return records
 }
 
-// notSaved adds a status.Problem to a write error. The user sees only the problem, with the effect of the error.
+// notSaved adds a status.Problem, which the user sees instead, to a write error. effect is a sentence for this Problem.
 func notSaved(effect string, err error) error {
 	return fmt.Errorf("%w: %w", &status.Problem{
 		Cause: status.Unavailable, Title: "Link not saved",

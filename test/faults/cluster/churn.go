@@ -80,7 +80,7 @@ func (c *Cluster) Touch(ctx context.Context, namespace, name string, times int) 
 	return nil
 }
 
-// Churn makes rate random changes per second to 25 ConfigMaps until stop is called. stop returns the number of changes.
+// Churn makes random changes to 25 ConfigMaps until stop is called, rate per second. stop returns their number.
 func (c *Cluster) Churn(ctx context.Context, namespace string, rate int) (stop func() (int, error)) {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup

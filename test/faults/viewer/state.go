@@ -130,8 +130,8 @@ func (v *Viewer) Rows() map[string]Row { return v.view.Rows() }
 // Len returns the number of rows.
 func (v *Viewer) Len() int { return v.view.Len() }
 
-// Offers reports whether the server offers a resource, such as apps/v1/deployments. Until the first list has arrived,
-// isLoaded is false.
+// Offers reports whether the server offers a resource, such as apps/v1/deployments. Until the first list of resources
+// has arrived, isLoaded is false.
 func (v *Viewer) Offers(ref string) (offered, isLoaded bool) { return v.view.Offers(ref) }
 
 // History returns the changes in the latest snapshot and all changes since then, oldest first.

@@ -224,7 +224,7 @@ export function tabCommands(shown: readonly TabDefinition[], open: (key: string)
 export const previousLogCommand = (run: () => void): Command =>
   command("Object", "P", "page", "Log of the previous run", run, inPalette);
 
-// For a kind without logs, the key shows a message, so that it always has a visible effect.
+// If the page shows no logs, the key "l" shows a message, so that it always has a visible effect.
 function logCommands(kind: Kind, togglePrevious: () => void): Command[] {
   return tabsFor(kind).some((t) => t.key === "l")
     ? [previousLogCommand(togglePrevious)]

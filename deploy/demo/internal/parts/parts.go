@@ -35,7 +35,7 @@ func Lookup(name string) func() int {
 	}
 }
 
-// ParentFD is the file descriptor of a pipe to which only the parent process writes, so it closes when the parent ends.
+// ParentFD is the file descriptor of a pipe. Only the parent can write to it, so the pipe closes when the parent ends.
 const ParentFD = 3
 
 // DieWithParent exits this process one second after its parent ends, even if the parent was killed.

@@ -143,7 +143,7 @@ func isOptional(v *corev1.Volume) bool {
 		v.Secret != nil && ptr.Deref(v.Secret.Optional, false)
 }
 
-// volumeAt returns the volume with a file of the container that the text names, as in "container web: ...", or nil.
+// volumeAt returns the volume that contains the file in a container that the text names ("container web: ..."), or nil.
 func volumeAt(p *corev1.Pod, file, text string) *corev1.Volume {
 	longest, volume := "", ""
 	for _, c := range slices.Concat(p.Spec.InitContainers, p.Spec.Containers) {

@@ -178,7 +178,7 @@ func namedCandidates(s *subject.Subject, found []string) []neighbor.Neighbor {
 	return ofOthers
 }
 
-// mentionOf returns a mention with the given kind from the submatches of a pattern with kindWords and objectName.
+// mentionOf returns a mention with the given kind from the groups of a pattern with kindWords and objectName.
 func mentionOf(found []string, kind string) *neighbor.Mention {
 	return &neighbor.Mention{
 		Kind: kind, Group: found[3], Namespace: cmp.Or(found[5], cmp.Or(found[7:]...)),

@@ -58,7 +58,7 @@ func namedCause(s *subject.Subject, sentence string) *verdict.Cause {
 	if found := accountPermission.FindStringSubmatch(sentence); found != nil {
 		n := s.Find(graph.NewID(graph.Kind{Kind: "ServiceAccount"}, found[1], found[2]))
 		if n.Object == nil {
-			return nil // The ServiceAccount was deleted, or it is not known.
+			return nil // The ServiceAccount was deleted, or is not in the cache.
 		}
 		subject.Follow(s, &n)
 		return &verdict.Cause{Object: neighbor.ObjectOf(&n), Sentence: sentence}

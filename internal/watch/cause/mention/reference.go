@@ -221,7 +221,7 @@ const maxTexts, maxText = 20, 1000
 var missingReason = regexp.MustCompile(`(NotFound|NotExist|Missing)\b|\b(Missing|No)[A-Z]`)
 
 // namesTarget reports whether a text contains the name of a target. A name without a hyphen, such as default, is
-// possibly another word, so the text must also contain the member or the kind.
+// possibly an ordinary word. Then the text must also contain the target's kind, or the member that refers to it.
 func namesTarget(text string, t *target) bool {
 	lower := strings.ToLower(text)
 	return containsName(text, t.ID.Name()) && (strings.Contains(t.ID.Name(), "-") ||

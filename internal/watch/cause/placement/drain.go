@@ -58,8 +58,8 @@ func nodeNameOf(s *subject.Subject) string {
 	return cmp.Or(status.NodeName, status.NodeRef.Name)
 }
 
-// blockedPod explains why a pod does not leave its node, or returns nil if nothing is known that keeps the pod there. A
-// drain ignores the pods of DaemonSets, and static pods.
+// blockedPod explains why a pod does not leave its node. It returns nil if it finds no reason, and for the pods that a
+// drain ignores: static pods, and pods of DaemonSets.
 func blockedPod(s *subject.Subject, n *neighbor.Neighbor) *verdict.Verdict {
 	p := neighbor.Decode[corev1.Pod](n.Object)
 	for _, owner := range p.OwnerReferences {

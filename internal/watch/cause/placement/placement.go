@@ -123,7 +123,7 @@ func pinOf(s *subject.Subject, p *corev1.Pod) (to pin, ok bool) {
 	return pin{}, false
 }
 
-// pinOfSelector returns the node that each alternative of a selector requires, if it is the same one for all.
+// pinOfSelector returns the node that a selector requires. ok is false unless all its alternatives require this node.
 func pinOfSelector(selector *corev1.NodeSelector) (to pin, ok bool) {
 	if selector == nil || len(selector.NodeSelectorTerms) == 0 {
 		return pin{}, false

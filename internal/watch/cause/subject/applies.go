@@ -26,8 +26,8 @@ func (s *Subject) explains(n *neighbor.Neighbor) bool {
 	return v.Cause != nil && v.Cause.Object == self || v.Via != nil && *v.Via == self
 }
 
-// IsDependent reports whether n, which the subject uses, also uses the subject and cannot explain the subject's
-// problem. Of two objects that use each other, the one that reports an error explains the one that waits.
+// IsDependent reports whether n, which the subject uses, also uses the subject, and is not the cause of its problem.
+// For example, the subject reports an error, and n only waits: then the subject is the cause of n's problem.
 func (s *Subject) IsDependent(n neighbor.Neighbor) bool {
 	uses, _ := s.References(n.ID)
 	isMutual := slices.ContainsFunc(uses, func(u graph.Use) bool { return u.Target == s.ID })
@@ -92,9 +92,9 @@ func (s *Subject) stillApplies(n *neighbor.Neighbor) bool {
 		found.Object != nil && isAboutContent(n, root)
 }
 
-// isAboutContent reports whether the content or the permissions of a cause are wrong, such as the ports of a Service,
-// although the cause has no problem itself. Such a cause never inherits from the neighbor, so the two cannot keep each
-// other's verdict forever.
+// isAboutContent reports whether the content or the permissions of a cause (such as the ports of a Service) explain the
+// problem of n, although the cause itself has no problem. Such a cause never inherits from n. Therefore, the two cannot
+// keep each other's verdict forever.
 func isAboutContent(n *neighbor.Neighbor, root *verdict.Cause) bool {
 	switch root.Kind {
 	case "ConfigMap", "Secret", "Service", "ServiceAccount", "StorageClass":
@@ -106,8 +106,8 @@ func isAboutContent(n *neighbor.Neighbor, root *verdict.Cause) bool {
 // maxSteps limits how many objects isReported follows on the path of an inherited verdict.
 const maxSteps = 5
 
-// isReported reports whether the object that first reported a cause still has a problem. The cause itself is possibly
-// in order, such as a policy that denies pods.
+// isReported reports whether the object that first reported a cause still has a problem. The cause itself can be
+// without a problem, for example a policy that denies pods.
 func isReported(s *Subject, n *neighbor.Neighbor, root *verdict.Cause) bool {
 	for range maxSteps {
 		if n.Object == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// Existing returns the neighbors with the IDs. It omits objects that are not in the cache.
+// Existing returns the neighbors with the given IDs. It omits objects that are not in the cache.
 func (s *Subject) Existing(ids []graph.ID) []neighbor.Neighbor {
 	found := make([]neighbor.Neighbor, 0, len(ids))
 	for _, id := range ids {

@@ -85,7 +85,7 @@ func (s *Subject) ExplainBy(
 	return s.Explain(severity, reason, sentence, &verdict.Cause{Object: neighbor.ObjectOf(n), Sentence: sentence})
 }
 
-// Inherit returns the verdict that the subject inherits from a neighbor with a problem.
+// Inherit returns the verdict that the subject inherits from a neighbor with a problem. prefix starts its sentence.
 func (s *Subject) Inherit(n *neighbor.Neighbor, severity verdict.Severity, prefix string) *verdict.Verdict {
 	of := n.Object.Verdict().Unpack()
 	cause := of.Cause

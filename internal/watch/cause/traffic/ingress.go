@@ -58,8 +58,8 @@ func ingressPaths(namespace string, spec *networking.IngressSpec) (paths []path)
 	return paths
 }
 
-// expiredCertificate explains an Ingress by the object whose controller writes the certificate into the Secret of the
-// Ingress, such as a Certificate of cert-manager, if the certificate has expired.
+// expiredCertificate explains an Ingress with an expired certificate by the Certificate object (such as that of
+// cert-manager) whose controller writes this certificate into the Secret of the Ingress.
 func expiredCertificate(s *subject.Subject) *verdict.Verdict {
 	for secret := range s.Used(subject.In("spec.tls")) {
 		for _, n := range s.Existing(s.Users(secret.ID, neighbor.Limit)) {

@@ -76,9 +76,9 @@ type listener struct {
 	port      int32
 }
 
-// undeclaredPort reports a port of the Service whose target port is a number that no container of the pods declares. A
-// container can listen on an undeclared port. Therefore, the pods must also declare another port that the Service
-// probably means, and that is the target of no Service.
+// undeclaredPort reports a port of the Service whose target port is a number that no container of the pods declares.
+// This alone proves no mistake, because a container can listen on an undeclared port. The pods must also declare a port
+// that the Service probably means (see meantBy), and to which no Service sends connections.
 func undeclaredPort(
 	s *subject.Subject, o *corev1.Service, port *corev1.ServicePort, ready []corev1.Pod,
 ) *verdict.Verdict {
@@ -164,7 +164,7 @@ func longRunning(p *corev1.Pod) (containers []*corev1.Container) {
 	return containers
 }
 
-// isProbed reports whether a probe of the container checks the port. If the pod is ready, the container listens on it.
+// isProbed reports whether the container's readiness probe checks the port. If so, a ready container listens on it.
 func isProbed(c *corev1.Container, l *listener) bool {
 	if c.ReadinessProbe == nil {
 		return false

@@ -144,7 +144,7 @@ func missingRequirement(text string) string {
 	return ""
 }
 
-// taintPhrase describes a taint ("key: value" or "key:") by words such as "have" (plural), "has", and "disk pressure".
+// taintPhrase returns words about a taint ("key: value" or "key:"), for example "have", "has" and "disk pressure".
 func taintPhrase(taint string) (plural, singular, noun string) {
 	key, value, _ := strings.Cut(taint, ": ")
 	key = strings.TrimSuffix(key, ":")

@@ -38,7 +38,7 @@ func (o Object) Condition(kind string) Condition {
 }
 
 // Explaining returns the condition whose message or reason equals the message of a health script. If there is none, it
-// returns a condition that summarizes the object (such as Ready) and is not True.
+// returns a condition that summarizes the object (such as Ready), has a reason, and is not True.
 func (o Object) Explaining(message string) Condition {
 	conditions := o.Conditions()
 	for _, c := range conditions {

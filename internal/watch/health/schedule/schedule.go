@@ -37,7 +37,7 @@ func Next(text, zone string, last, created time.Time) (due time.Time, tolerance 
 		start = created.UTC()
 	case isZoneUnknown && !schedule.Next(start.Add(-time.Second)).Equal(start):
 		// The last run does not match the schedule in UTC: the controller is in another time zone, or the schedule has
-		// changed. Therefore, allow for both tolerances.
+		// changed. Neither the hour nor the minute is certain, so add both tolerances.
 		tolerance = unknownMinuteTolerance + unknownHourTolerance
 	}
 	if start.IsZero() {

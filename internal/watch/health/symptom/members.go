@@ -31,8 +31,8 @@ func stateText(status members) string {
 	return cmp.Or(explanation(status, isText), errorIn(status), namedError(status), explanation(status, isAny))
 }
 
-// Explanation returns the text in the status of an object that explains its phase, or "" if there is none. If the phase
-// is not bad, it reads only the members message, reason and error.
+// Explanation returns the text in the status of an object that explains its phase, or "" if there is none. isBad means
+// that the phase is bad. If it is not, Explanation reads only the members message, reason and error.
 func Explanation(o map[string]any, isBad bool) string {
 	status := members(o).child("status")
 	if isBad {
@@ -69,8 +69,8 @@ func badPhase(status members, conditions []condition, isOK bool) *Symptom {
 	return nil
 }
 
-// otherStates lists the members of a status whose value is a word for waiting, such as Pending. It omits the member
-// named except. The list can explain a bad state that has no message.
+// otherStates lists the members of a status that contain a word for waiting, such as Pending. It omits the member with
+// the name in except. The list can explain a bad state that has no message.
 func otherStates(status members, except string) (text string) {
 	for _, member := range stateMembers(status) {
 		word := status.text(member...)
@@ -239,7 +239,7 @@ func namedError(status members) string {
 			continue
 		}
 		text := messageIn(cmp.Or(status.text(name), textOf(status.child(name))))
-		if strings.Contains(text, " ") && !noErrorText.MatchString(text) { // A single word can be "none" or a time.
+		if strings.Contains(text, " ") && !noErrorText.MatchString(text) { // One word can be "none" or a time: no error.
 			return text
 		}
 	}

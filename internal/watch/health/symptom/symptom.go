@@ -20,7 +20,7 @@ type Symptom struct {
 	IsTotal, IsFinal bool
 }
 
-// Of returns a sign of a problem that no other rule finds. isOK means that another rule found the object healthy.
+// Of returns the sign of a problem, if it finds one. isOK means that another rule has already found the object healthy.
 func Of(o map[string]any, isOK bool) (s Symptom, ok bool) {
 	found := first(o, isOK)
 	if found == nil {

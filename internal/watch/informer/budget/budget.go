@@ -166,7 +166,7 @@ type Reservation struct {
 	// bytes is the memory reserved for the list. It does not include the objects that the list will replace.
 	bytes    int64
 	replaced int64 // Size of the objects that the list will replace; unmeasured (-1) until it is computed.
-	masks    int64 // The part of the field bytes that data about masked values in this list already uses.
+	masks    int64 // Reserved bytes that are already in use, for data about masked values in this list.
 }
 
 // Reserve reserves the given number of bytes in the account, even if they do not fit into the budget.

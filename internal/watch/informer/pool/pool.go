@@ -20,7 +20,7 @@ import (
 const (
 	// maxFieldScopes is the maximum for all users and share links together. userFieldScopes is the maximum for one user.
 	maxFieldScopes, userFieldScopes = 20, 10
-	// linkFieldScopes is the maximum number for one share link, and guestFieldScopes for all share links together.
+	// linkFieldScopes limits the informers of one share link, guestFieldScopes those of all share links together.
 	linkFieldScopes, guestFieldScopes = 5, 10
 )
 
@@ -77,7 +77,7 @@ func (p *Pool) Run(ctx context.Context) {
 }
 
 // Acquire returns the informer of a scope, and starts it if it is not running. The informer runs at least until release
-// is called. If the scope has a field selector, the informer counts toward the quota of owner.
+// is called. If the scope has a field selector, the informer counts toward the quota of owner (a viewer).
 func (p *Pool) Acquire(
 	scope listwatch.Scope, resource *resource.Resource, owner informer.Owner,
 ) (i *informer.Informer, release func(), err error) {

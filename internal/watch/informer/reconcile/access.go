@@ -163,7 +163,7 @@ func (t *accessTable) review(
 	}
 	// If the API server refused the last list, try a short list before the namespace is listed and watched again.
 	if v.List && v.isListRefused {
-		// Regard only a refusal as denied. If there is another error, the feed (the list and watch) reports it.
+		// Only a refusal denies the list. After another error, the feed (the list and watch) starts, and reports the error.
 		v.List = !tryList(ctx, t.client, t.scope, namespace).IsRefused()
 		v.isListRefused = !v.List
 	}

@@ -37,7 +37,7 @@ type sizeProbe struct {
 func (p *sizeProbes) probe(ctx context.Context, namespace string) *sizeProbe {
 	scope := p.scope
 	scope.Namespace = namespace
-	// Wait for this response: before it shows whether one feed can cover all namespaces, no feed can start.
+	// Wait for this response, because it determines whether one feed can cover all namespaces. No feed can start earlier.
 	if namespace == "" {
 		probe := &sizeProbe{}
 		probe.objects, probe.bytes, probe.err = p.client.Estimate(ctx, scope)

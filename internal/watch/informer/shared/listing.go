@@ -57,8 +57,8 @@ func (l *listings) store(newest *Listing) {
 	l.last = weak.Make(newest)
 }
 
-// sharedListing returns a listing of all objects. The newest changes can be missing in it, but at most maxMissing. The
-// history still contains the missing changes, so readers can get them from there.
+// sharedListing returns a listing of all objects. At most the newest maxMissing changes are missing in it. The history
+// still contains the missing changes, so readers can get them from there.
 func (i *Informer) sharedListing(maxMissing uint64) *Listing {
 	retained, _ := i.Retained()
 	// At most half of the retained changes can be missing. The other half is a margin: while the list is sent, the
@@ -101,8 +101,8 @@ func (i *Informer) Objects(f *query.Filter, maxMissing uint64) (*Listing, inform
 }
 
 // First returns the objects that the filter f matches, in the order of q.Sort, and limited by q.Offset and q.Limit.
-// total is the number of matching objects without these limits. First also sets the columns of f. It ignores an unknown
-// column in q.Sort.
+// total is their number without these limits. First also sets f.Columns, and ignores an unknown column in q.Sort. state
+// is the state of the informer to which the result belongs.
 func (i *Informer) First(f *query.Filter, q *query.Query) (first *Listing, total int, state informer.State) {
 	if q.Sort == "" && q.Limit == 0 {
 		first, state = i.Objects(f, 0)

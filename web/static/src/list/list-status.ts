@@ -80,10 +80,10 @@ export function drawListStatus(list: ListState, now: number, retry: () => void):
       plural(kind),
       retry,
     );
-  // While the server-rendered rows are shown, keep the server-rendered notes about them too.
+  // While the page shows the server-rendered rows, keep the notes about them, which are also server-rendered.
   if (complete || !showsServerRows) showText(byId("coverage-note"), empty ? null : asideText(list, now));
-  // In an empty list, the note in place of the rows reports outdated data, so no banner is needed. If the list has
-  // rows, but the text filter hides all of them, that note does not report outdated data, so show the banner.
+  // The note in an empty list also reports outdated data, so it needs no banner. But if the text filter hides all rows,
+  // the note does not report outdated data, so show the banner.
   const isStale = complete && total > 0 && staleText(info, now) !== null;
   const banner = empty && !isStale ? null : bannerText(info, now);
   showText(byId("banner"), banner);

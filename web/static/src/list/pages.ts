@@ -1,4 +1,4 @@
-// The start functions of list pages and object pages. Both pages show the panel, so they share one script file.
+// Exports the start functions of list pages and object pages. Both show the object panel, so they share a script file.
 
 import "../shared-code.ts";
 export { startList } from "./start-list.ts";

@@ -401,8 +401,8 @@ export class Table {
       freeRows.push(d.tr);
       this.drawn.delete(key);
     }
-    // If all row elements are free for other rows, reuse them from top to bottom. Otherwise, move the free elements
-    // below the elements that stay.
+    // Use the free row elements for other rows. If no drawn row stays, sort the elements from top to bottom. Otherwise,
+    // move them below the rows that stay.
     if (this.drawn.size === 0)
       freeRows.sort((a, b) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1));
     else this.below.before(...freeRows);

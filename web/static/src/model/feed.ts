@@ -264,7 +264,7 @@ export class Feed implements Handler {
     if (hex(sum) !== expectedDigest) this.rejectRows("the rows of this page differed from the rows of the server");
   }
 
-  // Caches the search text of all rows in short slices, so that the page stays responsive.
+  // Caches the search text of all rows in short time slices, so that the page stays responsive.
   private prepareFilter(rows: Rows, entries: readonly Entry[], from: number): void {
     if (rows !== this.rows) return;
     const end = performance.now() + sliceDuration;

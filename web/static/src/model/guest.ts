@@ -9,7 +9,7 @@ export interface SharedPart {
   readonly labels: string;
   readonly name: string; // name of the only shared object; empty for all objects
   readonly q: string;
-  readonly about: string; // the object that shared events regard, such as "pod.core/web-1"; empty for any
+  readonly about: string; // limits shared events to those of this object, such as "pod.core/web-1"; empty for no limit
 }
 
 // Returns the html element. In tests, it can be undefined, because there is no complete document.

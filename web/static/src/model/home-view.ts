@@ -16,7 +16,7 @@ export function parseHome(path: string, search: string): HomeView {
   return { ns: ns.split(/[\s,]+/).filter((name) => name !== ""), q: query.get("q")?.trim() ?? "" };
 }
 
-/** If limitedStart is true, "/" shows only the namespace of a limited viewer, so "/?ns=" selects all namespaces. */
+/** With limitedStart, "/" shows only the namespace of a limited viewer, so the URL of all namespaces is "/?ns=". */
 export function formatHome({ ns, q }: HomeView, limitedStart = false): string {
   const query = new URLSearchParams();
   if (ns.length > 1) for (const name of ns) query.append("ns", name);

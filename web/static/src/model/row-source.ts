@@ -87,7 +87,7 @@ export interface RowSource {
   readonly matching: number;
   /** The number of row positions. Equals `matching`, except while the mouse pointer freezes the order of the rows. */
   readonly length: number;
-  /** The number of received rows while a snapshot is incomplete. */
+  /** The number of rows that have arrived of a snapshot that is still incomplete. Otherwise 0. */
   readonly arriving: number;
   readonly isFrozen: boolean;
   /** Changes that wait for the end of the freeze, such as "2 moved, 1 new". */

@@ -4,7 +4,7 @@ import { withBase } from "./base-path.ts";
 
 export const reloadToLogIn = (): void => location.reload();
 
-/** Checks whether the user is still logged in, for example because of a login in another tab. */
+/** Calls onLoggedIn if the user is logged in (possibly by a login in another tab), and otherwise onLoggedOut. */
 export async function checkLogin(
   onLoggedIn: () => void,
   onLoggedOut: () => void,

@@ -5,8 +5,8 @@ const maxSuggestions = 20;
 const debounceDelay = 150; // ms between the last key press and the request for names
 
 /**
- * Fills a datalist with the names of objects that match the typed text. If the text starts with a resource ref
- * (group/version/resource/), suggests objects of that resource, otherwise of the resource ref().
+ * Fills a datalist with the names of objects that match the typed text. A resource (group/version/resource/) at the
+ * start of the text selects whose objects are suggested. Otherwise, the function ref returns the resource.
  */
 export function suggestNames(input: HTMLInputElement, list: HTMLElement, ref: () => string): void {
   let timer: ReturnType<typeof setTimeout> | undefined;

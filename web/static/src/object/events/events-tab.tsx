@@ -161,7 +161,7 @@ interface EventsProps {
   setWarningsFirst: (on: boolean) => void;
   scope: string; // which objects the events belong to, as text, such as "this object or its pods"
   isRelevant: (event: EventRow) => boolean;
-  /** Returns the URL of the object that an event regards. null if all events are of the panel's object. */
+  /** Returns the URL of the object that an event regards. The field is null if all events are of the panel's object. */
   hrefOf: ((event: EventRow) => string | null) | null;
 }
 

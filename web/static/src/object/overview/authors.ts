@@ -70,7 +70,7 @@ export function withChange(authors: readonly PartAuthor[], last: LastChange, obj
   const [by] = last.by;
   if (by === undefined || last.by.length > 1 || last.before === null || last.op !== "update") return null;
   const changed = changedParts(last.before, object);
-  // This change is newer than those of authors without a time, so remove the changed parts from such authors.
+  // Authors without a time wrote before this change, so this change replaces their work in the parts that it changed.
   const older = authors.map((author) =>
     author.time === "" ? { ...author, parts: author.parts.filter((part) => !changed.includes(part)) } : author,
   );

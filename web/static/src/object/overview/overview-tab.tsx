@@ -195,7 +195,7 @@ export class OverviewTab implements Tab {
     return causeInPods(this.host.name.ns, workload.pods);
   }
 
-  // Returns the URL of the log before the crash of this pod, or of the pod that is the cause. null if none crashed.
+  // Returns the URL of the log before the crash of this pod, or of the pod that causes the problem; null without one.
   private previousLog(cause: Cause | null): string | null {
     const { host, verdict, object } = this;
     if (!isShared("core/v1/pods/log") || verdict === null) return null;

@@ -38,8 +38,8 @@ export function SearchedDetails({ graph: { searched, truncated }, host }: { grap
   );
 }
 
-// Returns the label of a resource. The ref is only group/resource, without a version, if the cluster does not serve the
-// resource.
+// Returns the label of a resource. If the cluster does not serve the resource, ref has no version (group/resource), and
+// the label is the name of the resource.
 function labelOf(ref: string, host: TabHost): string {
   const kind = host.kindOfRef(ref);
   return kind === undefined ? (ref.split("/").at(-1) ?? ref) : plural(kind);
