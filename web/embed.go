@@ -112,8 +112,8 @@ func (a *Assets) URL(name string) string {
 // main script, so that the URL of the main script contains it as the version.
 func (a *Assets) Build() string { return a.hashes[script] }
 
-// Current reports whether the URL of a file contains the hash of its present content: as the parameter v, or in the
-// name of a chunk. Browsers can then cache the response forever.
+// Current reports whether a file's URL contains the hash of its present content, either in the parameter v or in the
+// name of a chunk. If so, browsers can cache the response forever.
 func (a *Assets) Current(name, v string) bool {
 	hash, ok := a.hashes[name]
 	return ok && (hash == v || isChunk(name))

@@ -46,8 +46,8 @@ func TestAssetURLs(t *testing.T) {
 			t.Errorf("Current(%s): got false, although the name contains a hash", name)
 		}
 	}
-	// Chunks must return the chunks that app.js imports statically. It must not return the chunks that app.js loads on
-	// demand, except those of the views in its arguments.
+	// Without arguments, Chunks must return the chunks that app.js imports statically, and no chunk that app.js loads on
+	// demand.
 	app, err := fs.ReadFile(assets.FS(), "app.js")
 	if err != nil {
 		t.Fatal(err)

@@ -104,7 +104,7 @@ func (c *contextSwitcher) switchTo(ctx context.Context, name string) error {
 	return nil
 }
 
-// errNotSent is the error with which the function credentials fails each connection. client-go connects only after it
+// errNotSent is the error that the dialer in the function credentials always returns. client-go connects only after it
 // has obtained the credentials, so this error proves that they are available.
 var errNotSent = errors.New("no connection to the API server")
 

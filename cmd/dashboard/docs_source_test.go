@@ -134,7 +134,7 @@ func (s *source) binary(pkg string, e *ast.BinaryExpr) (value constant.Value, is
 	}
 }
 
-// shown returns the value of a constant as text for docs/reference.md. The unit can be "rate", "size" or empty.
+// shown returns a constant's value as text for docs/reference.md. unit is "rate" (per second), "size" (bytes) or empty.
 func (s *source) shown(name, unit string) (string, error) {
 	pkg, _, _ := strings.Cut(name, ".")
 	value, isDuration, err := s.value(pkg, s.constants[name])

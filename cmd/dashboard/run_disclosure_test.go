@@ -187,7 +187,7 @@ func routeRequests() map[string][]string {
 	}
 }
 
-// subscriptions returns JSON members for subscribe messages. Together, the messages use all filters and views. The keys
+// subscriptions returns the JSON members of subscribe messages, which together use all filters and views. The keys
 // describe the messages, for test failures.
 func subscriptions() map[string]string {
 	filters := map[string]string{

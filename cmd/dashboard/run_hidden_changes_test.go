@@ -378,8 +378,8 @@ func (w *prober) changeHidden(t *testing.T, part string, n int) {
 	w.waitForValue(t, w.otherNamespace, plantedName, value)
 }
 
-// Hidden objects change in half of the rounds. The test guesses these rounds from the responses. A guess must be right
-// in only half of the rounds, as at random.
+// Hidden objects change in half of the rounds. In each round, the test guesses from the responses whether they have
+// changed. It passes if only about half of the guesses are right, as in a random guess.
 // Invariant: S24. Nothing that a restricted reader receives depends on objects that the reader may not see.
 // Invariant: I18.
 func TestHiddenChangesCannotBeGuessed(t *testing.T) {

@@ -114,7 +114,7 @@ func TestUnverifiedCertificatesAreWarnedAbout(t *testing.T) {
 	)
 }
 
-// client-go logs interrupted requests as errors, but the program logs them at debug level or as warnings.
+// The program lowers client-go's log records about interrupted requests from the level error to debug or warning.
 func TestInterruptedRequestsAreNotErrors(t *testing.T) {
 	for _, test := range []struct {
 		name string

@@ -335,7 +335,7 @@ func (c canaries) put(t *testing.T, o *apiClient, ref string, u *unstructured.Un
 			return err
 		}
 		patch, err := u.MarshalJSON()
-		// Change an existing object by a merge patch: it keeps fields of controllers, such as the selector of a Job.
+		// Patch an existing object. A merge patch keeps the fields that controllers have set, such as a Job's selector.
 		if err == nil {
 			_, err = client.Patch(t.Context(), u.GetName(), types.MergePatchType, patch, metav1.PatchOptions{})
 		}

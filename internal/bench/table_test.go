@@ -33,8 +33,8 @@ func (f figures) String() string {
 	return text
 }
 
-// short formats a number with three significant digits, but at most three decimals. It never rounds digits before the
-// decimal point.
+// short formats a number with three significant digits, at most three decimals, and all digits before the decimal
+// point. For example, it returns 0.123, 12.3 and 12346.
 func short(v float64) string {
 	digits := 0
 	for size := math.Abs(v); size != 0 && size < 100 && digits < 3; size *= 10 {

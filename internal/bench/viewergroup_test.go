@@ -19,7 +19,7 @@ import (
 // viewerGroup only counts messages and does not decode them, so that the viewers do not slow down the measurement.
 type viewerGroup struct {
 	events atomic.Int64 // The number of events that all viewers received.
-	frames atomic.Int64 // The number of WebSocket messages that contained the events counted by the field events.
+	frames atomic.Int64 // The number of WebSocket messages that contained at least one event.
 	bytes  atomic.Int64
 	conns  []net.Conn
 	ended  sync.WaitGroup

@@ -114,7 +114,7 @@ func TestLargeAmountsAreClamped(t *testing.T) {
 	}
 }
 
-// After 1 s, free units are kept for a large request, unless its caller has the highest use.
+// Once a large request has waited for 1 s, free units are kept for it. Only callers that use fewer units can take them.
 func TestLargeRequestsDoNotStarve(t *testing.T) {
 	for _, test := range []struct {
 		name      string

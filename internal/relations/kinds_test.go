@@ -313,7 +313,7 @@ func TestSearchedKindsAreLimited(t *testing.T) {
 	}
 	inCluster(t, all, func(c *testCluster) {
 		t := c.t
-		// Check no graph from the index of references: for that graph, no kinds are searched.
+		// Skip the check of the graph from the index of references, because no kinds are searched for that graph.
 		c.indexed = nil
 		const self = "many.com/v1/k0s/a/x"
 		c.add(object{path: self}, object{"many.com/v1/k5s/a/o", ownedBy(self), ""},

@@ -196,7 +196,7 @@ func TestGraphErrors(t *testing.T) {
 		for n := range 3 { // The graph needs a processor three times.
 			inCluster(t, kinds(), func(c *testCluster) {
 				t := c.t
-				c.add(object{path: "core/v1/namespaces/_/x"}) // Its graph searches no kinds. A search would need a processor.
+				c.add(object{path: "core/v1/namespaces/_/x"}) // A Namespace needs no search, which would need a processor.
 				uses := 0
 				access := c.access.With(watch.ReadOptions{ScanLimiter: func(context.Context) (func(), error) {
 					if uses++; uses == n+1 {

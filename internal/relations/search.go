@@ -77,8 +77,8 @@ func (f *finder) search(ctx context.Context) {
 	}
 }
 
-// withDependents returns the given kinds and the kinds whose objects use f.object or are owned by f.object, as far as
-// the index contains them.
+// withDependents returns the given kinds, and the kinds of the objects that use f.object or that f.object owns. It adds
+// only kinds of which the index contains all related objects.
 func (f *finder) withDependents(kinds []string, neighbors *watch.Neighbors) []string {
 	for n := range f.known {
 		r := &f.known[n].Resource

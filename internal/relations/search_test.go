@@ -70,7 +70,7 @@ func TestStateOfASearchedKind(t *testing.T) {
 	}
 }
 
-// A namespaced object is searched for in its own namespace, so permissions for one namespace are enough.
+// Relations of a namespaced object are searched only in its namespace, so permissions for one namespace are enough.
 func TestSearchIsLimitedToTheNamespace(t *testing.T) {
 	inCluster(t, kinds(), func(c *testCluster) {
 		t := c.t
@@ -177,8 +177,8 @@ func TestGraphIsLimitedToThePermissionsOfTheUser(t *testing.T) {
 	}
 }
 
-// wantReasons verifies that nodes and searched kinds are forbidden for the wanted reasons. The key of want is a node's
-// ID, or the ref of a searched kind.
+// wantReasons verifies that each node or searched kind in want has the state Forbidden, and the given text in its
+// reason. The key of want is the node's ID, or the ref of the kind.
 func wantReasons(t *testing.T, g *relations.Graph, want map[string]string) {
 	t.Helper()
 	for key, reason := range want {
@@ -303,7 +303,7 @@ func TestGraphOfAGuestIsLimitedToTheLink(t *testing.T) {
 				}
 				for _, s := range g.Searched {
 					shared := slices.ContainsFunc(test.parts, func(p watch.Part) bool { return p.Resource == s.Ref })
-					// A ref with a version, such as example.com/v1/widgets, would show that the cluster serves the kind.
+					// A ref with a version (example.com/v1/widgets) must not appear: it shows that the cluster serves the kind.
 					if !shared && (strings.Contains(s.Ref, "/v1/") || s.State != status.Forbidden ||
 						s.Reason != "Not included in this link.") {
 						t.Errorf("the guest learns about %+v", s)

@@ -258,7 +258,7 @@ func TestCausesAreHidden(t *testing.T) {
 				}
 				for place, text := range texts {
 					if (test.visible != "" || name == "guest, nodes") && place == "overview" {
-						continue // In this overview, pods or nodes are findings themselves, so their texts are expected.
+						continue // This overview also lists the pods or nodes as problems, so it may contain their texts.
 					}
 					for _, canary := range []string{
 						"CANARY-pod", "CANARY-container", "CANARY-map", "CANARY-node", "CANARY-message", "CANARY-event",

@@ -518,8 +518,8 @@ func TestUnwatchedObjectLeavesShare(t *testing.T) {
 						t.Errorf("got messages about what is not shared: %s, %s", object, last)
 					}
 					switch {
-					// No request to the API server can check the words that a link requires, so Object returns an error.
-					// LastKnown still returns the cached version.
+					// A request to the API server returns no row, so Object cannot check the words that the link requires, and
+					// returns an error. LastKnown still returns the cached version.
 					case byWords:
 						wantProblem(t, err, status.Unavailable, "Not known yet", "whether the link includes this object")
 						if errLast != nil || current.State != status.Stale || !strings.Contains(string(last), "Running") {

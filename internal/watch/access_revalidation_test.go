@@ -164,8 +164,8 @@ func TestRevalidationContinuesWithPermission(t *testing.T) {
 	}
 }
 
-// A response also ends within 15 s after this program's own permission is revoked. After the check, resources without
-// readers are not watched any more.
+// A response ends within 15 s after this program loses its own permission. When the response has ended, resources
+// without readers are not watched any more.
 // Invariant: I18.
 func TestRevalidationOfProgramPermissions(t *testing.T) {
 	for name, watched := range map[string]bool{

@@ -17,8 +17,8 @@ import (
 // maxBatch is the maximum number of changes in one ChangeBatch.
 const maxBatch = 1000
 
-// A ChangeReader reads each single change of the objects that a query matches. Only one goroutine can use a
-// ChangeReader.
+// A ChangeReader reads every change of the objects that a query matches, and combines no changes. It is not safe for
+// concurrent use.
 type ChangeReader struct {
 	opened        *opened.Query
 	cursor        journal.Cursor

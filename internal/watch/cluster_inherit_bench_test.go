@@ -53,7 +53,7 @@ func awaitAllPods(b *testing.B, access *watch.Access) {
 			b.Fatal(err)
 		}
 		if o.Summary.Pods["Running"] == benchmarkPods {
-			complete++ // Call Overview again, which waits for the evaluations that the last pods caused.
+			complete++ // Require three such results: each call waits for evaluations that the last pods caused.
 		}
 		<-time.After(100 * time.Millisecond)
 	}

@@ -252,8 +252,8 @@ func TestMemoryIsReservedFirst(t *testing.T) {
 						return budget.Reserve(ctx, limit.Caller{Key: "a"}, bytes, idleResponse{})
 					},
 					ScanLimiter: func(context.Context) (release func(), err error) {
-						// The view Windowed may scan before it reserves memory, because all its readers share the sorted rows of
-						// one scan.
+						// Only the view Windowed is allowed to scan before it reserves memory: all its readers share the sorted
+						// rows of one scan.
 						if reserved == 0 && test.view != stream.Windowed {
 							early++
 						}

@@ -143,8 +143,8 @@ func subscribeNamespaces(t *testing.T, cluster *watch.Cluster, names []string) (
 	return readers
 }
 
-// The number of namespaces with their own watches is limited. Readers of further namespaces get the reason, and wait
-// until other namespaces are unused.
+// The number of namespaces with their own watches is limited. Readers above this limit get a status with the limit as
+// the reason, and wait until other namespaces have no readers.
 // Invariant: I20.
 func TestNamespacesBeyondLimitWait(t *testing.T) {
 	t.Parallel()

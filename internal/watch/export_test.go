@@ -19,6 +19,6 @@ func (s *Subscription) Reader() *stream.Reader { return s.reader }
 
 func (c *Cluster) CachedNamespaces() int { return c.namespaces.Existence.Len() }
 
-// CachedValues returns the values in the cache of encoded values. accounted is their size in bytes, as the cache
-// counts it.
+// CachedValues returns the values in the cache of encoded values. accounted is the size that the cache counts for them,
+// in bytes.
 func (c *Cluster) CachedValues() (values []any, accounted int) { return c.encodedCache.Values() }

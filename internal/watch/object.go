@@ -21,7 +21,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
-// An objectReader reads one object for a viewer who is permitted to read it.
+// An objectReader checks whether the viewer may read an object, and then reads it.
 type objectReader struct {
 	access          *Access
 	resource        *resource.Resource

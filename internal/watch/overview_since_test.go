@@ -140,8 +140,8 @@ func TestProblemBeginsWhenItIsObserved(t *testing.T) {
 	})
 }
 
-// If a problem is older than the program, it began when its cause began, as far as the viewer may read the cause. A
-// restart of the engine does not change this time.
+// If a problem is older than the program, its start is the start of its cause, but only for viewers who may read the
+// cause. A restart of the engine does not change this time.
 func TestProblemBeginsWithItsCause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := startSinceCluster(t)

@@ -256,7 +256,7 @@ func TestRatesHideObjects(t *testing.T) {
 	}
 }
 
-// A viewer who may not list events gets the reason, and still the restarts.
+// A viewer who may not list events receives the restarts, and the reason why there are no warnings.
 func TestRatesWithoutPermission(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveRates(t)

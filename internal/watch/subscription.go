@@ -171,8 +171,8 @@ func (s *Subscription) permissionsDiffer(f *query.Filter, refusal string) bool {
 		!slices.Equal(before.CauseSources, f.CauseSources)
 }
 
-// recheck rechecks permissions when due. It opens a new reader after a change, or sets uncheckedStatus after a
-// failure.
+// recheck checks the permissions again when this is due. If they have changed, it opens a new reader. If the check
+// fails, it sets uncheckedStatus.
 func (s *Subscription) recheck(ctx context.Context) error {
 	if s.recheckAt.IsZero() || time.Now().Before(s.recheckAt) {
 		return nil

@@ -314,7 +314,7 @@ func TestWindowSendsChangesByIndex(t *testing.T) {
 			p.move(0, 1)
 			p.move(0, 2)
 		}
-		p.wantSettle("window of 2") // Several moves get one response, for the newest move.
+		p.wantSettle("window of 2") // The client moved several times, and gets one response, for the newest move.
 		p.move(0, 2)
 		p.wantSettle("window of 2") // Each Move gets a response, even without a change.
 		p.wantNames("p8 p7", 11, 8)
@@ -496,7 +496,7 @@ func TestAutoOrderIsBySeverityWhileAnObjectIsFailed(t *testing.T) {
 	})
 }
 
-// A window gets a heartbeat every 15 s. After changes, it gets a newer cursor, even if the filter drops all changes.
+// A window gets a heartbeat every 15 s. After a change, it gets a newer cursor, even if its filter excludes the object.
 // Invariant: I10.
 func TestWindowHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -1103,8 +1103,8 @@ func TestWindowMessagesAreEncodedOnce(t *testing.T) {
 					readToType(t, sub, kind)
 				}
 			})
-			// The race detector drops pooled buffers, so allow one buffer for each viewer, and half as much again. If the
-			// rows were encoded for each viewer, the test would allocate about five times this limit.
+			// The race detector drops pooled buffers, so allow 1.5 buffers for each viewer. If the rows were encoded for each
+			// viewer, the test would allocate about five times this limit.
 			if round != "buffers grow" && bytes > viewers*rows*each*3/2 {
 				t.Errorf("%s: allocated %d KiB to send %d viewers %d KiB each",
 					round, bytes>>10, viewers, rows*each>>10)

@@ -114,7 +114,7 @@ func (v VisibleResources) SharesKind(r *resource.Resource) bool {
 	})
 }
 
-// A Follower waits for changes of the list of resources. Only one goroutine can use it, and must call Close.
+// A Follower waits for changes of the list of resources. It is not safe for concurrent use. Call Close after use.
 type Follower = definitions.Follower
 
 // Follow returns a Follower, with which the caller waits for changes of the list of resources.

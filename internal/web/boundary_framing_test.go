@@ -14,8 +14,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/web"
 )
 
-// rawResponses sends text to addr. It returns the status codes of all responses, and the body of the first one. ok
-// means that the server closes the connection.
+// rawResponses sends text to addr. It returns the status codes of all responses, and the body of the first one. ok is
+// true if the server has closed the connection.
 func rawResponses(t *testing.T, addr, text string) (codes []int, first string, ok bool) {
 	t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", addr)

@@ -346,7 +346,7 @@ func TestUnfinishedBodiesDoNotBlockOtherAddresses(t *testing.T) {
 	}
 }
 
-// Requests above the rate limit of their address are delayed or refused. Other addresses are not delayed.
+// Requests above the rate limit of an address are delayed or refused. Requests from other addresses are not delayed.
 //
 // Invariant: I26.
 func TestRequestRateOfAnAddressIsLimited(t *testing.T) {

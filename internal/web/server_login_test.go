@@ -183,7 +183,7 @@ var clusterData = []*regexp.Regexp{
 	regexp.MustCompile(`Pods`), regexp.MustCompile(`Running`),
 }
 
-// clusterDataIn returns cluster data that body contains, or "". Callers first remove the request path, which can match.
+// clusterDataIn returns cluster data in body, or "". Callers must first remove the request path, which can match.
 func clusterDataIn(body string) string {
 	for _, word := range clusterData {
 		if found := word.FindString(body); found != "" {
@@ -564,7 +564,7 @@ func TestSocketsCloseWhenTheLoginEnds(t *testing.T) {
 	}
 }
 
-// When a login ends, its followed logs end with an error. A complete log ends without an error.
+// When a login ends, its followed logs end with an error, so that clients see that the log is incomplete.
 //
 // Invariant: I29.
 func TestFollowedLogEndsWhenTheLoginEnds(t *testing.T) {

@@ -105,7 +105,7 @@ func ownerReference(kind, name, uid string) string {
 		kind, name, uid)
 }
 
-// addDeployment adds a Deployment with the given number of pods, and objects that are related to the Deployment.
+// addDeployment adds a Deployment with two pods, objects that are related to it, and objects that are not.
 func (b *bubble) addDeployment() {
 	set := func(ref, name, metadata, rest string) {
 		b.api.Set(ref, apitest.Item{

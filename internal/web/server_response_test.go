@@ -173,7 +173,7 @@ func TestUnreadResponsesUseLimitedMemory(t *testing.T) {
 	})
 }
 
-// A response that its client does not read is aborted within 30 s, even without a lack of memory.
+// A response that its client does not read is aborted within 30 s, even if the server has enough memory.
 //
 // Invariant: I44.
 func TestUnreadResponsesAreAborted(t *testing.T) {
@@ -200,7 +200,7 @@ func TestResponseBuffersReserveMemory(t *testing.T) {
 		handler, err := b.server.HandlerBuffering("/noise", func(w http.ResponseWriter, r *http.Request) {
 			before := b.server.Limits().Budget.Used()
 			for n := range pieces {
-				_, _ = w.Write(noise) // The test checks the error of a later write.
+				_, _ = w.Write(noise) // An error fails wantResponse below.
 				if used := b.server.Limits().Budget.Used() - before; used < int64(n*piece) || used > 3*(int64(n+1)*piece) {
 					t.Errorf("response of %d bytes reserves %d", (n+1)*piece, used)
 				}

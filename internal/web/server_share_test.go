@@ -920,7 +920,7 @@ func TestLinkSharesLogsOfItsNamespace(t *testing.T) {
 	}
 }
 
-// When a share link ends, the followed logs of its guests end with an error. A complete log ends without an error.
+// When a share link ends, its guests' followed logs end with an error, so that clients see that the log is incomplete.
 //
 // Invariant: I30.
 func TestFollowedLogEndsWhenTheShareEnds(t *testing.T) {

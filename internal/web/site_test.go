@@ -263,7 +263,7 @@ func (s *site) upgradeStatus(path string, headers ...string) int {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	_ = response.Body.Close() // The connection owns the body.
+	_ = response.Body.Close() // An error does not matter, because the connection is closed, too.
 	return response.StatusCode
 }
 

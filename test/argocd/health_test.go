@@ -36,8 +36,8 @@ func isBuiltIn(kind string) bool {
 	}, kind)
 }
 
-// disagreements contains the cases in which the program has another severity than Argo CD, each with the severity and
-// the reason. The severity failed, worse than degraded, does not exist in Argo CD.
+// disagreements contains the cases in which this program and Argo CD disagree. A value is this program's severity, and
+// the reason for it. Argo CD does not have the severity failed, which is worse than degraded.
 func disagreements() map[string]string {
 	const crd = "apiextensions.k8s.io/CustomResourceDefinition/testdata/crd-v1-"
 	return map[string]string{

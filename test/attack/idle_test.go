@@ -28,8 +28,8 @@ func raiseDescriptors(p *probe, need uint64) {
 	p.check(syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit))
 }
 
-// sixAddresses distributes connections over six client addresses, so that they exceed the total limit instead of the
-// limit per address.
+// sixAddresses returns one of six client addresses for connection n. With six addresses, many connections exceed the
+// total limit, and not the limit per address.
 func sixAddresses(n int) string { return fmt.Sprintf("127.0.2.%d", 1+n%6) }
 
 // openConnections opens connections and sends a text on each. If reads is true, it waits for the first response

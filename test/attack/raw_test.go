@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// request is sent exactly as given, even if it is invalid HTTP/1.1. Only a missing Host header is added.
+// request is an HTTP/1.1 request that can be invalid. It is sent unchanged, except that a missing Host header is added.
 type request struct {
 	method, path string
 	headers      []string // Lines of the form "Name: value".

@@ -11,8 +11,8 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// recent limits which times the method age moves into the past: only times of the last 30 minutes. A moved time is
-// older than that, so a second call does not move it again.
+// recent is the maximum age of the times that the method age moves into the past. A moved time is older, so a second
+// call of age does not move it again.
 const recent = 30 * time.Minute
 
 // age moves the times in all objects of the fixtures into the past, as if the incidents had begun long ago. It writes

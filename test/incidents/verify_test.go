@@ -76,7 +76,7 @@ func (b *bed) keepsStatus(ctx context.Context, o *unstructured.Unstructured, nam
 	return nil
 }
 
-// verify reports pods whose status was overwritten, except pods on nodes that are down.
+// verify returns an error for each pod whose status another writer has overwritten after this kubelet reported it.
 func (k *kubelet) verify() error {
 	pods, err := k.pods.List(labels.Everything())
 	if err != nil {

@@ -44,7 +44,7 @@ async function check(page, what, within = "html") {
   }
 }
 
-// Simulates list states that are hard to produce. Fields of interceptor.state overwrite those of the server's state
+// Simulates list states that are hard to produce: the fields of interceptor.state replace those in the server's state
 // messages.
 async function interceptSocket(page) {
   const interceptor = { state: null, suppress: false, cut: false, ids: new Set() };

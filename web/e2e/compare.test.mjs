@@ -47,7 +47,7 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
     return page;
   };
   const count = (page) => page.locator("#count").innerText();
-  // Returns the number of lines in the document, and of lines that the browser has laid out.
+  // Returns the number of lines in the document, and how many of them the browser has laid out.
   const laid = (page) =>
     page.evaluate(() => {
       const all = [...document.querySelectorAll(".diff .line")];

@@ -32,7 +32,7 @@ func isKiosk(ctx context.Context) bool {
 	return enabled
 }
 
-// routeURL adds the base path and kiosk parameter to a route. A route that does not start with "/" is already a URL.
+// routeURL adds the base path and kiosk parameter to a route. A text without a leading "/" is a URL, and is kept.
 func routeURL(ctx context.Context, route string) templ.SafeURL {
 	if !strings.HasPrefix(route, "/") {
 		return templ.URL(route)

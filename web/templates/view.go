@@ -83,7 +83,7 @@ type State struct {
 	Reason string
 	Count  *int // objects received so far, while syncing
 	Total  *int // estimated number of objects, while syncing
-	// Namespaces lists the namespaces that the data covers. It is empty if the data covers all requested namespaces.
+	// If the data covers only some of the requested namespaces, Namespaces lists them. Otherwise, it is empty.
 	Namespaces []string
 }
 
@@ -306,7 +306,7 @@ type SpecChange struct {
 	Age  Cell // such as "13m ago"
 }
 
-// Failure is the page for a failed request that has no page of its own.
+// Failure is the error page for all failed requests except those with a special error page.
 type Failure struct {
 	Layout
 	Problem Problem

@@ -83,7 +83,7 @@ func (s *Server) rulesReview(w http.ResponseWriter, r *http.Request) {
 	write(w, "application/json", review)
 }
 
-// mayGetLocked reports whether the server allows a get of the named object. An empty name means a get of every object.
+// mayGetLocked reports whether the server allows a get of the named object, or of every object if the name is empty.
 func (s *Server) mayGetLocked(attributes *authorization.ResourceAttributes) bool {
 	path := "/apis/" + attributes.Group + "/" + attributes.Version + "/"
 	if attributes.Group == "" {

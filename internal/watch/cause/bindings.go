@@ -19,7 +19,7 @@ func binding(s *subject.Subject) *verdict.Verdict {
 	return withoutTarget(s, "roleRef", "Grants nothing: ")
 }
 
-// withoutTarget reports an object that has no effect, because the object to which the given member refers is missing.
+// withoutTarget reports a missing object to which the member refers. The sentence begins with the text in effect.
 func withoutTarget(s *subject.Subject, member, effect string) *verdict.Verdict {
 	target := s.FirstMissing(subject.In(member))
 	if target == nil {
@@ -52,7 +52,7 @@ func policyBinding(s *subject.Subject) *verdict.Verdict {
 	if !ok {
 		group = ""
 	}
-	// Without a namespace in paramRef, Named omits a namespaced kind: each request uses parameters in its own namespace.
+	// If paramRef has no namespace, each request uses parameters in its own namespace. Named then omits namespaced kinds.
 	for _, n := range s.Named(s.ID, &neighbor.Mention{
 		Kind: paramKind.Kind, Group: group, Namespace: ref.Namespace, Name: ref.Name,
 	}) {
@@ -94,8 +94,8 @@ func policy(s *subject.Subject) *verdict.Verdict {
 		severity, effect = effectOf(&s.Neighbor)
 	}
 	sentence := fmt.Sprintf("the cluster does not serve %s, the kind of its parameters (%s)", kind.Kind, kind.APIVersion)
-	// A viewer needs no permission for bindings: the sentence reveals only whether one exists, which each viewer already
-	// sees from the severity.
+	// ExplainAlone requires no permission for bindings. The sentence reveals only whether a binding exists, and each
+	// viewer already sees this from the severity.
 	return subject.ExplainAlone(s, severity, "ParamKindNotFound", effect+sentence)
 }
 

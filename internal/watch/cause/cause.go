@@ -106,7 +106,7 @@ const (
 	flowControlGroup = "flowcontrol.apiserver.k8s.io"
 )
 
-// lastWarning returns the newest Warning event about an object that waits for too long, if its verdict names no error.
+// lastWarning adds the message of the newest Warning event to a verdict that names no error. Otherwise, it returns nil.
 func lastWarning(s *subject.Subject) *verdict.Verdict {
 	switch s.ID.Kind {
 	case graph.Kind{Kind: "Pod"}, graph.Kind{Kind: "Node"}, graph.Kind{Kind: "Event"},

@@ -15,13 +15,13 @@ import (
 //nolint:gochecknoglobals // Constant.
 var nodeKind = graph.Kind{Kind: "Node"}
 
-// nodeWarnings are the reasons of events about a lasting problem of a node that its status does not contain.
+// nodeWarnings are the reasons of events about lasting problems of a node that do not appear in its status.
 var nodeWarnings = []string{ //nolint:gochecknoglobals // Constant.
 	"FailedToCreateRoute", "FreeDiskSpaceFailed", "ContainerGCFailed", "FailedNodeAllocatableEnforcement",
 }
 
-// node explains why a node that is being deleted remains: a pod on it does not stop or must not be evicted. It explains
-// a node that seems healthy by an event that a controller repeats.
+// node explains why a node remains while it is being deleted: a pod on the node does not stop, or cannot be evicted.
+// For a node that seems healthy, it reports a problem about which a controller repeats an event.
 func node(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Reason == subject.Terminating {
 		return placement.BlockedDrain(s)

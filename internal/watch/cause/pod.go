@@ -189,8 +189,8 @@ func hasContainer(p *corev1.Pod, condition func(*corev1.ContainerStatus) bool) b
 	return false
 }
 
-// retriedPod returns OK for a failed pod whose owner is OK, because the owner then does not need the pod any more. The
-// owner of a static pod is its node, which does not replace the pod.
+// retriedPod returns OK for a failed pod whose owner is OK, because such an owner does not need the pod any more. It
+// ignores a Node, which owns its static pods, because a node does not replace them.
 func retriedPod(s *subject.Subject) *verdict.Verdict {
 	_, owners := s.References(s.ID)
 	for n := range owners {

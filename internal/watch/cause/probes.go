@@ -82,8 +82,8 @@ func isUnready(p *corev1.Pod, name string) bool {
 // to the end of the container.
 const killTime = time.Minute
 
-// endedBy reports whether the kubelet's kill at the given time caused the last end of a container. If the container
-// ended much later, the kubelet had already restarted it, and it has crashed since.
+// endedBy reports whether the kubelet's kill at the given time caused the last end of a container. A much later end has
+// another cause: the kubelet restarted the container after the kill, and it crashed again.
 func endedBy(p *corev1.Pod, name string, killed time.Time) bool {
 	grace := killTime
 	if seconds := p.Spec.TerminationGracePeriodSeconds; seconds != nil {

@@ -54,7 +54,7 @@ func claim(s *subject.Subject) *verdict.Verdict {
 		return v
 	}
 	if isClassUnknown {
-		return nil // The storage class possibly delays the creation of the volume until a pod uses the claim.
+		return nil // This is possibly no problem: the class can delay the volume until a pod uses the claim.
 	}
 	return overdueClaim(s, whyUnbound(s, &o))
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// unfitVolume explains a claim by a volume of its class that does not fit, if no volume of the class fits. hasClass is
-// true if there are volumes of the class.
+// unfitVolume returns a verdict if no volume of the claim's class fits the claim. The verdict names a volume that does
+// not fit. hasClass is true if there are volumes of the class.
 func unfitVolume(s *subject.Subject, o *corev1.PersistentVolumeClaim) (v *verdict.Verdict, hasClass bool) {
 	for _, n := range s.All(graph.Kind{Kind: "PersistentVolume"}, "", neighbor.Limit) {
 		volume := neighbor.Decode[corev1.PersistentVolume](n.Object)
@@ -40,8 +40,8 @@ func isCandidate(claim *corev1.PersistentVolumeClaim, v *corev1.PersistentVolume
 		class != nil && *class != "" && *class == v.Spec.StorageClassName
 }
 
-// misfit returns what the claim requests and the volume does not have, or "". isFree is false if the phase of the
-// volume is not Available: another claim possibly uses the volume.
+// misfit returns a sentence about what the volume lacks for the claim, or "" if it lacks nothing. isFree is false if
+// the phase of the volume is not Available, because another claim possibly uses it.
 func misfit(claim *corev1.PersistentVolumeClaim, v *corev1.PersistentVolume) (sentence string, isFree bool) {
 	if v.Status.Phase != corev1.VolumeAvailable {
 		return "", false

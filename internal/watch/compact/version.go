@@ -8,7 +8,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/fieldmanager"
 )
 
-// Version is an Object of a watch event with its managedFields, from which the author of the change is determined.
+// Version is an Object from a watch event, and its managedFields, which show who made the change.
 type Version struct {
 	*Object
 

@@ -69,8 +69,8 @@ func (s *Cipher) Decode(cursor string, epoch uint64) (uint64, error) {
 	return number(b[epochLength:positionLength]), nil
 }
 
-// sign writes the signature of the position into the cursor, after the position. It needs no HMAC: for texts of a fixed
-// length, a hash of key and text is as secure.
+// sign writes the signature of the position into the cursor, after the position. It needs no HMAC: all texts have the
+// same length, so an attacker cannot extend them, and a hash of key and text is as secure.
 func (s *Cipher) sign(b *[cursorLength]byte) {
 	var text [len(s) + positionLength]byte
 	copy(text[copy(text[:], s[:]):], b[:positionLength])

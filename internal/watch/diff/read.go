@@ -133,8 +133,8 @@ type predictor struct {
 	index int
 }
 
-// next compares the value at the start of text with the items of the similar text at and next to the index g.index. If
-// an item is equal, next returns its length. Otherwise, it returns 0 and the item at g.index, or nil if there is none.
+// next searches the items of the similar text for the value at the start of text. It compares only the items at g.index
+// and next to it. It returns the length of an equal item, or 0 and the item at g.index (nil if there is none).
 func (g *predictor) next(text []byte) (int, *node) {
 	for _, at := range [...]int{g.index, g.index - 1, g.index + 1} {
 		if at < 0 || at >= len(g.items) {

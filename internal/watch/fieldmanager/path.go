@@ -20,8 +20,8 @@ type node struct {
 	items   []*node
 }
 
-// steps splits a JSON Pointer into steps through the document. If the document has no value at a segment, the segment
-// counts as the name of a member, not as an index.
+// steps converts a JSON Pointer to steps from n. A segment counts as an index only if the document has an array with
+// this index. Otherwise, it is the name of a member.
 func (n *node) steps(path string) []step {
 	if path == "" {
 		return nil

@@ -60,7 +60,7 @@ func (s *storage) find(id ID) uint32 {
 	return 0
 }
 
-// groupOf returns the group of an object's references, or nil.
+// groupOf returns the group with the references of an object, or nil if the object is unknown.
 func (s *storage) groupOf(id ID) *group {
 	if number := s.find(id); number != 0 {
 		return s.groups.at(s.objects.at(number).groups[0])

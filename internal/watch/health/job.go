@@ -99,7 +99,7 @@ func cronJob(o object.Object, _ Status) result {
 	return h
 }
 
-// setNextRun makes a CronJob overdue at the time when its next run counts as missed.
+// setNextRun sets the time at which the CronJob becomes degraded, because its next run counts as missed.
 func (r *result) setNextRun(o object.Object) {
 	due, tolerance, ok := schedule.NextRun(o)
 	if !ok {

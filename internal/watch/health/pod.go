@@ -14,7 +14,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// pod ignores the status from kstatus: it is Current for failed pods, and depends on time for unschedulable pods.
+// pod does not use the status of kstatus, which is Current for failed pods, and depends on time for unschedulable pods.
 func pod(o object.Object, _ Status) result {
 	containers := container.Of(o)
 	h := result{Health: Health{Status: InProgress}}

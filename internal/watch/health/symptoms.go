@@ -76,7 +76,7 @@ func (r *result) explainUnobserved(o object.Object) {
 
 // isCalm reports whether an object is not ready on purpose: it is idle, paused, or waits for the approval of a person.
 func (r *result) isCalm(o object.Object) bool {
-	isOwn := r.severity == verdict.None // The status is not from a script, which would have set a severity, too.
+	isOwn := r.severity == verdict.None // No script set the status: it would have set a severity, too.
 	isOpen := r.Status == Failed || r.Status == InProgress
 	return r.Status != Current && symptom.IsIdle(o) || isOpen && symptom.AwaitsApproval(o) ||
 		r.Status == Failed && symptom.IsPaused(o) ||

@@ -9,7 +9,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// settleTime is the time after which progress without a deadline of its own is overdue. It is the default
+// settleTime is the maximum time for progress, for objects without a deadline of their own. It equals the default
 // progressDeadlineSeconds of a Deployment.
 const settleTime = 10 * time.Minute
 
@@ -35,8 +35,8 @@ type result struct {
 	hasNoSeverity bool
 	// scriptFailed means that the health is unknown because a script had no valid result.
 	scriptFailed bool
-	// At startedAt + promised, the severity OK or Progressing is replaced by the field overdue. If promised is 0, the
-	// severity stays.
+	// At startedAt + promised, a severity OK or Progressing changes to the value of the field overdue. If promised is 0,
+	// the severity does not change.
 	startedAt time.Time
 	promised  time.Duration
 	overdue   verdict.Severity

@@ -27,7 +27,7 @@ func (f Faults) Forbid() {
 	f.informer.notify()
 }
 
-// Refuse is like Forbid, but does not wake readers.
+// Refuse gives all feeds the state Forbidden, as Forbid does, but does not wake readers.
 func (f Faults) Refuse() {
 	f.informer.mu.Lock()
 	defer f.informer.mu.Unlock()

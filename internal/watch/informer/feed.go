@@ -27,8 +27,8 @@ const (
 	pollInterval = 30 * time.Second
 	// columnsTimeout is the maximum duration of the request for the CRD, which defines the columns of a custom resource.
 	columnsTimeout = 2 * time.Second
-	// NotWatchable is the first sentence of the reason why a resource is polled (listed repeatedly), if its API supports
-	// watches, but the program may not watch it.
+	// NotWatchable is the first sentence of the reason why a resource is polled (listed repeatedly). It is used if the
+	// API supports watches, but the program is not permitted to watch.
 	NotWatchable = "The resource can be listed, but not watched. "
 )
 
@@ -87,7 +87,7 @@ func (f *feed) run(ctx context.Context) {
 	}
 }
 
-// poll lists a resource that cannot be watched, and then waits for pollInterval. It never makes the status Live.
+// poll lists a resource that cannot be watched, and then waits for pollInterval. The status of the feed is never Live.
 func (f *feed) poll(ctx context.Context) {
 	if ctx.Err() != nil {
 		return

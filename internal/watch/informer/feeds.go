@@ -125,7 +125,7 @@ func (s *Feeds) Apply(ctx context.Context, plan *Plan) {
 }
 
 // prepare creates a feed for a namespace that has none. If the namespace was refused before, the feed starts with the
-// status of the refusal, and keeps it until the API server responds.
+// status of this refusal. The status does not change until the API server responds.
 func (s *Feeds) prepare(
 	ctx context.Context, namespace string, plan *Plan, stopped map[*feed]bool, prepared map[*feed]func(),
 ) {
@@ -215,8 +215,8 @@ func (s *Feeds) Clear() {
 	i.Wake()
 }
 
-// Drop stops the feeds of the denied namespaces, and removes their rows. If these feeds had listed rows, it also drops
-// the history, and all readers restart.
+// Drop stops the feeds of the denied namespaces, and removes their rows. If these feeds had listed rows, Drop deletes
+// the history, and makes all readers restart from a snapshot.
 func (s *Feeds) Drop(denied map[string]status.Status) {
 	if len(denied) == 0 {
 		return

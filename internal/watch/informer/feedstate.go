@@ -112,7 +112,7 @@ func (s *feedState) set(state status.State, start time.Time, reason string) bool
 	return changed
 }
 
-// refusal returns the status because of which the feed must be stopped, or an empty status if it can continue.
+// refusal returns the status that requires the feed to stop, or an empty status if the feed can continue.
 func (s *feedState) refusal() status.Status {
 	switch {
 	case s.hasOwnStatus && s.status.State.IsRefused():
@@ -158,12 +158,12 @@ func (s *feedState) listed(at time.Time, columnsMatch bool, pollReason string) (
 		return s.open && columnsMatch && s.set(status.Live, time.Now(), "")
 	}
 	isChanged = columnsMatch && s.set(status.Stale, time.Now(), pollReason)
-	// Clear Since, the start of the state Stale: it can be long ago, although the rows are those of the present list.
+	// Clear Since, the start of the state Stale. This start can be long ago, but the rows are from the present list.
 	s.status.Since = time.Time{}
 	return isChanged
 }
 
-// failed records the error of a list request or of a watch request.
+// failed records the error of a list request or of a watch request. isChanged reports whether the status changed.
 func (s *feedState) failed(err error) (isChanged bool) {
 	state := status.StateOf(err, s.synced)
 	// Change s.synced together with the state. Otherwise, after the rows of a refused feed are removed, readers could

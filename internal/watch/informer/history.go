@@ -15,7 +15,7 @@ type EpochStart struct {
 	at     time.Time
 }
 
-// CurrentEpochStart returns the start of the current epoch of the informer's data.
+// CurrentEpochStart returns the cursor and time at which the current epoch began. Readers get no changes before it.
 func (i *Informer) CurrentEpochStart() EpochStart {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -88,11 +88,11 @@ type Informer struct {
 	// feeds contains either one feed for all namespaces, with the key "", or one feed for each permitted namespace.
 	feeds  map[string]*feed
 	denied map[string]status.Status
-	// unreconciled is true until all namespaces that can be watched are known, and their memory was estimated.
+	// unreconciled is true until all namespaces that can be watched are known, and their memory has been estimated.
 	unreconciled bool
 	leases       lease.Set
 	columns      []printer.Column
-	// version increases when columns change, or the history must not be sent any more. All readers then restart.
+	// If columns change, or the history must not be sent any more, version increases, and all readers restart.
 	version    int
 	epochStart EpochStart
 	coverage   coverage

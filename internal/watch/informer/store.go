@@ -123,8 +123,8 @@ func (i *Informer) UpdateVerdict(key string) {
 // Replace stores all objects of a complete list.
 func (f *feed) Replace(objects []*compact.Object) { f.replace(objects, "") }
 
-// Set stores an object that a watch reports. managed contains its managedFields, which belong to the change and are not
-// stored with the object.
+// Set stores an object that a watch reports. managed contains its managedFields, which the journal stores with the
+// change, and not with the object.
 func (f *feed) Set(o *compact.Object, managed *compact.Managed) {
 	weight := 0
 	if managed != nil {

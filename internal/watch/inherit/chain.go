@@ -30,7 +30,7 @@ func (e *Engine) Chain(id graph.ID) (chain []verdict.Object) {
 // maxOwnerDepth limits the length of a chain of owners.
 const maxOwnerDepth = 5
 
-// ProblemOwner follows the degraded or failed owners of an object. It returns the topmost one, or nil.
+// ProblemOwner returns the topmost owner in the chain of degraded or failed owners of an object, or nil if none exists.
 func (e *Engine) ProblemOwner(id graph.ID) (top *neighbor.Neighbor) {
 	for range maxOwnerDepth {
 		_, owners := e.graph.References(id)

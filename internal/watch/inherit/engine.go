@@ -271,7 +271,7 @@ func (e *Engine) isSettled() bool {
 // minutes do not count.
 func (e *Engine) Began(id graph.ID) (leftOK, began time.Time) { return e.results.began(id) }
 
-// Usage returns what the pods request in all namespaces for which include returns true.
+// Usage returns the numbers of pods, and their resource requests, in all namespaces for which include returns true.
 func (e *Engine) Usage(include func(namespace string) bool) demand.Total {
 	return e.usages.Sum(include)
 }

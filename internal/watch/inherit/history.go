@@ -39,8 +39,8 @@ func (s *specChanges) record(kind graph.Kind, c *event.Change) {
 	s.changes = append(s.changes, SpecChange{graph.ID{Kind: kind, Key: c.Key}, c})
 }
 
-// hasSpec reports whether changes of the specifications of a kind are recorded. They are not recorded for kinds whose
-// objects are usually written by controllers, such as pods.
+// hasSpec reports whether the history records changes of the specifications of a kind. It omits kinds whose objects are
+// usually written by controllers, such as pods.
 func hasSpec(kind graph.Kind) bool {
 	switch kind.Kind {
 	case "Pod", "Event", "ReplicaSet", "EndpointSlice", "Endpoints", "VolumeAttachment", "APIService", "Lease":

@@ -9,8 +9,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 )
 
-// If a kind in a message exists in several groups, the group of the object with the message is first, and then the
-// groups of Kubernetes itself.
+// A message can name a kind that exists in several API groups. Named returns the group of the object with the message
+// first, and then the groups of Kubernetes itself.
 func TestNamed(t *testing.T) {
 	e := New(Options{})
 	e.setServed([]resource.Resource{

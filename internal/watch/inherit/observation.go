@@ -17,7 +17,7 @@ type observation struct {
 	from     time.Time // When the evaluation of all objects that were read was complete; zero until then.
 }
 
-// restart forgets that all objects have been evaluated, because more are being read.
+// restart records that not all objects are evaluated any more, because the engine begins to read more objects.
 func (o *observation) restart() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -32,7 +32,7 @@ func (o *observation) restartCount() int {
 	return o.restarts
 }
 
-// complete records that all objects are evaluated, unless restart was called after restartCount returned restarts.
+// complete records that all objects are evaluated. It does nothing if restartCount no longer returns restarts.
 func (o *observation) complete(restarts int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

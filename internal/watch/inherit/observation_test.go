@@ -15,7 +15,7 @@ func TestEpisodes(t *testing.T) {
 	const ok, progressing, failed = verdict.OK, verdict.Progressing, verdict.Failed
 	for name, test := range map[string]struct {
 		severities []verdict.Severity // One every 10 minutes.
-		unobserved int                // How many of the first severities are not observed.
+		unobserved int                // The number of severities, from the start, that the engine did not observe.
 		// Indexes in severities: where the object left OK, and where its problem began; -1 for unknown.
 		leftOK, began int
 	}{

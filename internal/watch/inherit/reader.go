@@ -162,7 +162,7 @@ func (r *reader) remove(id graph.ID) {
 	r.mentions.set(id, nil)
 	r.revisits.Cancel(id)
 	if r.results.remove(id) {
-		r.publish(id) // Clear the verdict in informers of other API versions, which can still contain the object.
+		r.publish(id) // Informers of other API versions can still contain the object, so clear its verdict.
 	}
 	r.mark(neighbors...)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// A change of an EndpointSlice affects its Service and what uses the Service. If the EndpointSlice has no label with
-// the name of the Service, it affects the Services with whose names its own name can start.
+// A change of an EndpointSlice affects its Service, and all objects that use this Service. Without a label that names
+// the Service, it affects each Service whose name is a possible start of the EndpointSlice's name.
 func TestServed(t *testing.T) {
 	e := New(Options{})
 	e.setServed([]resource.Resource{

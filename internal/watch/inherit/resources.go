@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// startWait is the maximum time for which the list of one resource delays the start of other resources.
+	// startWait is the maximum time for which the list of one resource delays the lists of further resources.
 	startWait = 2 * time.Second
 	// parallelStarts is how many resources are listed at the same time. A list that takes longer than startWait does
 	// not count.
@@ -152,7 +152,7 @@ func explainsTarget(user, target graph.Kind) bool {
 
 const admissionGroup = "admissionregistration.k8s.io"
 
-// usersOf returns all users of those targets of uses that have the given kind.
+// usersOf selects the targets of the given kind from uses, and returns all objects that use these targets.
 func usersOf(g *graph.Graph, uses []graph.Use, kind string) (users []graph.ID) {
 	for n := range uses {
 		if uses[n].Target.Kind.Kind == kind {
@@ -193,7 +193,7 @@ func (x *index) containers(id graph.ID) (found []graph.ID) {
 	return found
 }
 
-// dependsOnText returns the objects whose verdict can depend on the specification of an object.
+// dependsOnText returns the objects whose verdict can depend on the content of an object, such as a Service's ports.
 func (e *Engine) dependsOnText(id graph.ID) []graph.ID {
 	switch id.Kind.Kind {
 	case "Service": // The ports. Another Service can have the port that the pods declare.

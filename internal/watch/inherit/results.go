@@ -120,8 +120,8 @@ func (r *results) remove(id graph.ID) (hadInherited bool) {
 	return hadInherited
 }
 
-// track records whether an object is OK. isObserved is false if the object possibly had the verdict before the engine
-// read it.
+// track records when an object gets a verdict worse than OK, and when it recovers. isObserved is false if the object
+// possibly had the verdict already when the engine first read it.
 func (r *results) track(id graph.ID, v verdict.Packed, isObserved bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -152,7 +152,7 @@ func (r *results) track(id graph.ID, v verdict.Packed, isObserved bool) {
 	r.problems[id] = e
 }
 
-// keepRecoveredLocked keeps the episode of an object that is OK again, and removes expired episodes.
+// keepRecoveredLocked stores the episode of an object that is OK again. It also deletes episodes that have expired.
 func (r *results) keepRecoveredLocked(id graph.ID, e episode) {
 	if e.pausedAt.Sub(r.sweptAt) > maxRecovery {
 		r.sweptAt = e.pausedAt

@@ -1,7 +1,7 @@
 package journal
 
-// Fold merges all changes of each key into one change, or into none if the key was added and later deleted. If
-// continues (see Options.Continues) returns false for the first and the last value, the key gets a delete and an add.
+// Fold merges all changes of each key into one change. A key that was added and later deleted gets no change. If the
+// first and the last value are of different objects (continues returns false), the key gets a delete and an add.
 // Results are in the order of each key's first change.
 func Fold[K comparable, V, M any](changes []*Change[K, V, M], continues func(before, after V) bool) []*Change[K, V, M] {
 	if !repeats(changes) {

@@ -257,8 +257,8 @@ func (j *Journal[K, V, M]) Next(ctx context.Context, cursor Cursor, limit int) (
 	return j.NextWithin(ctx, noTimer, cursor, limit)
 }
 
-// NextWithin is like Next, but stops waiting and returns ErrNoChange when a timer expires. The function timer starts
-// this timer, and returns its channel. NextWithin calls the function only if it must wait.
+// NextWithin is like Next, but when a timer expires, it stops waiting and returns ErrNoChange. The function timer
+// starts this timer, and returns its channel. NextWithin calls timer only if it must wait.
 func (j *Journal[K, V, M]) NextWithin(
 	ctx context.Context, timer func() <-chan time.Time, cursor Cursor, limit int,
 ) ([]*Change[K, V, M], Cursor, error) {
@@ -304,8 +304,8 @@ func (j *Journal[K, V, M]) Weight() (state, ring int) {
 	return j.weight + EntryOverhead*len(j.state), j.ring.weight
 }
 
-// WeightIn returns the approximate memory of the present keys for which includes returns true, and of their values,
-// in bytes.
+// WeightIn returns the approximate memory, in bytes, of the present keys for which includes returns true, and of their
+// values. It does not count the history.
 func (j *Journal[K, V, M]) WeightIn(includes func(K) bool) (state int) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()

@@ -18,7 +18,7 @@ func (b *waiters) init() {
 	b.signal.Store(&signal)
 }
 
-// wait waits for the next wake, the timer or the end of ctx. If isMoved returns true, wait returns at once.
+// wait waits for a wake, the timer (ErrNoChange) or the end of ctx. If isMoved returns true, wait returns nil at once.
 func (b *waiters) wait(ctx context.Context, timer func() <-chan time.Time, isMoved func() bool) error {
 	b.count.Add(1)
 	defer b.count.Add(-1)

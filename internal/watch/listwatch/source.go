@@ -101,7 +101,7 @@ type SourceOptions struct {
 	// Failed is called when a streaming list fails, because client-go does not report this error. A list without
 	// progress causes a call of Stalled instead. Optional.
 	Failed func(error)
-	// Panicked is called with the value and stack trace of a panic during decoding, which fails the list or watch.
+	// Panicked is called after a panic during decoding, with its value and stack trace. The list or watch then fails.
 	Panicked func(v any, stack []byte)
 	// Observe is called during and after a list, with the number of objects so far and their compressed size in bytes.
 	Observe func(objects int, bytes int64)

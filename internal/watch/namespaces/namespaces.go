@@ -1,4 +1,4 @@
-// Package namespaces knows which namespaces a cluster has.
+// Package namespaces lists the namespaces of a cluster, and checks whether single namespaces exist.
 package namespaces
 
 import (

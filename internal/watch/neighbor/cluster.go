@@ -26,7 +26,7 @@ type Cluster interface {
 	References(id graph.ID) (uses []graph.Use, owners []graph.Owner)
 	Selector(id graph.ID) *objectrefs.Selector
 	Now() time.Time
-	// RevisitAt requests another evaluation of the object at the given time, when the rule can have another result.
+	// RevisitAt requests another evaluation of the object at a time at which its verdict can change without an update.
 	RevisitAt(at time.Time)
 	// Named returns the objects that m can mean, the likeliest first. m is from a message about the object by.
 	Named(by graph.ID, m *Mention) []Neighbor

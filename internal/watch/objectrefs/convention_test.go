@@ -27,7 +27,7 @@ func TestConventions(t *testing.T) {
 		`{"middlewares":[{"name":"a@file"}]}`:                     nil,
 		`{"clusterRef":{"name":"a","optional":true}}`:             nil,
 		`{"projectRef":{"name":"a","external":"b"}}`:              {"external // /b"},
-		`{"taskRef":{"name":"a"},"secretName":"b"}`:               nil, // The function Of returns these references.
+		`{"taskRef":{"name":"a"},"secretName":"b"}`:               nil, // The function Of returns these references instead.
 		`{"secret":{"name":"a"},"service":{"name":"b"}}`:          nil, // The function Of returns these references.
 		`{"volumeSnapshotRef":{"name":"a"}}`:                      nil, // An output of a controller: see isOutput.
 		`{"forProvider":{"roleName":"a"}}`:                        nil,

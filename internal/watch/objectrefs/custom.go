@@ -51,7 +51,7 @@ func (w *walker) addIstio(text string) bool {
 		} else {
 			w.add(Ref{Kind: "Service", Name: text, Via: w.via()})
 		}
-		for n := range w.found { // The Service is optional: a DestinationRule without it only has no effect.
+		for n := range w.found { // Optional: without the Service, the DestinationRule has no effect, but no problem.
 			w.found[n].isOptional = true
 		}
 	case last == "gateways" && text != "mesh":

@@ -118,7 +118,7 @@ func isOpaque(key string, depth int) bool {
 	switch key {
 	case "metadata", "labels", "annotations", "matchLabels", "nodeSelector", "schema":
 		return true
-	// These members contain no references: a status only repeats names from other members, and data is arbitrary.
+	// Ignore these members: a status only repeats references from other members, and data can contain any text.
 	case "status", "data", "stringData", "binaryData":
 		return depth == 0
 	}
@@ -135,7 +135,7 @@ func completeGroup(o *Ref, key string, target *Ref) {
 		target.Group = byDefault.Group // The kind can also be the default kind with a prefix: ClusterIssuer for Issuer.
 	}
 	if key == "providerConfigRef" && strings.HasSuffix(target.Kind, "ProviderConfig") {
-		// For example, resources of the group dns.gcp.upbound.io refer to a ProviderConfig of the group gcp.upbound.io.
+		// Use the object's group, without the first part of a long group: gcp.upbound.io for dns.gcp.upbound.io.
 		target.Group = o.Group
 		if strings.Count(o.Group, ".") > 2 {
 			_, target.Group, _ = strings.Cut(o.Group, ".")

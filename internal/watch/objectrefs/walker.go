@@ -67,7 +67,7 @@ func (w *walker) value(c *jsonscan.Cursor) error {
 	return c.Skip()
 }
 
-// members reads a JSON object, which can itself be a reference, such as a secretKeyRef.
+// members reads a JSON object and the values in it. The object itself can be a reference, such as a secretKeyRef.
 func (w *walker) members(c *jsonscan.Cursor) error {
 	var s refMembers
 	before := len(w.found)

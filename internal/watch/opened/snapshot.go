@@ -73,8 +73,8 @@ func (o *Opener) Snapshot(ctx context.Context, q query.Query, wait time.Duration
 	return snapshot, err
 }
 
-// first waits for the scan limiter, and reads the result. Before and after the wait, it repeats the access review if
-// the last review is too old.
+// first waits for the scan limiter. It then returns the result of the query, the total number of matching objects, and
+// the state. If the last access review is too old, first repeats it before and after the wait.
 func (q *Query) first(ctx context.Context, reviewedAt time.Time) (*shared.Listing, int, informer.State, error) {
 	o := q.opener
 	check := func() error {

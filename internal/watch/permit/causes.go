@@ -136,8 +136,8 @@ func (c *Checker) readableSources(
 	return sources, nil
 }
 
-// sharedNamespaces returns the namespaces in which a share link includes all objects of a resource. If ok is true, an
-// empty list means all namespaces. ok is false if there is no such namespace.
+// sharedNamespaces returns the namespaces in which a share link includes all objects of a resource; empty means all
+// namespaces. If ok is false, the link includes all objects of the resource in no namespace.
 func (s *Scope) sharedNamespaces(ref string) (namespaces []string, ok bool) {
 	for n := range s.Parts {
 		p := &s.Parts[n]

@@ -12,7 +12,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/signal"
 )
 
-// revalidateEvery is the delay before the first recheck. It is also the interval of those rechecks that send no request
+// revalidateEvery is the delay before the first recheck. It is also the interval between rechecks that send no request
 // to the API server.
 const revalidateEvery = time.Second
 
@@ -43,8 +43,8 @@ func (g *Revalidation) Revoked(ctx context.Context) bool {
 	}
 }
 
-// wait returns the time until the next recheck, but at most revalidateEvery, because a read can add more permissions
-// meanwhile.
+// wait returns the time until the next recheck. It returns at most revalidateEvery, because a read can add further
+// permissions to recheck while the caller waits.
 func (g *Revalidation) wait() time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()

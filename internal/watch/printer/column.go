@@ -43,8 +43,8 @@ type CRDColumns struct {
 	Paths map[string]string
 }
 
-// Parse parses the column definitions of a Table. resource is the plural name with the group, as in
-// "cronjobs.batch".
+// Parse parses the column definitions of a Table. resource is the plural name with the group, as in "cronjobs.batch".
+// crd describes the columns of a custom resource.
 func Parse(definitions []byte, resource string, crd CRDColumns) ([]Column, error) {
 	var columns []Column
 	if err := json.Unmarshal(definitions, &columns); err != nil {

@@ -14,7 +14,7 @@ const MaskedCell = `"(masked)"`
 // JSONPath follows.
 const generatedDescription = "Custom resource definition column (in JSONPath format): "
 
-// markPaths sets the shownPath of columns with a known path. paths contains a CRD's JSONPaths by column name.
+// markPaths sets shownPath in columns with a known path, and returns all columns. paths has a CRD's JSONPaths by name.
 func markPaths(columns []Column, paths map[string]string) []Column {
 	for i := range columns {
 		c := &columns[i]
@@ -66,7 +66,7 @@ func cutName(path string) (name, rest string, more bool) {
 	}
 }
 
-// MayShowMasked reports whether a cell can show masked or dropped text. builtIn means a kind of Kubernetes itself.
+// MayShowMasked reports whether a cell can show a value listed in removed. builtIn is true for Kubernetes' own kinds.
 func (c *Column) MayShowMasked(removed *redact.Redacted, builtIn bool) bool {
 	if c.shownPath == "" {
 		// Dropped annotations do not count here. Most objects have a dropped annotation, so the column would always be

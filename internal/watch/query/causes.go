@@ -7,8 +7,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// Shown returns an object as the viewer may see it. If the viewer may not read the cause of the verdict, Shown replaces
-// the texts of the verdict by those of the verdict on the object alone.
+// Shown returns an object with only the texts that the viewer may see. If the viewer may not read the cause of an
+// inherited verdict, Shown replaces the verdict's texts by those of the object's own verdict.
 func (f *Filter) Shown(o *compact.Object) *compact.Object {
 	if !f.HidesCauses || o == nil || !o.Verdict().IsInherited() {
 		return o

@@ -32,7 +32,7 @@ type Filter struct {
 
 	// All fields from here on depend on the viewer's permissions; see RestrictToLink and RestrictToNamespaces.
 	Named               []string // The namespaces of the query that the viewer is permitted to see.
-	PermittedNamespaces []string // The permitted namespaces if the query names none; empty means all.
+	PermittedNamespaces []string // If the query names no namespaces: those that the viewer may see; empty means all.
 	// requiredWords are the words that a share link requires in rows. Nothing about other rows is sent.
 	requiredWords []string
 	// regarding is the object to whose events a share link is limited, such as "pod/web-1". Empty means any object.
@@ -212,7 +212,7 @@ func (f *Filter) MatchesLink(o *compact.Object) bool {
 	return f.containsWords(o, f.requiredWords) && (f.regarding == "" || f.matchesRegarding(o))
 }
 
-// NeedsRow reports whether the share link has conditions on the printed row. Objects from a get request have no row.
+// NeedsRow reports whether the filter needs the printed row of an object. Objects from a get request have no row.
 func (f *Filter) NeedsRow() bool { return len(f.requiredWords) > 0 || f.regarding != "" }
 
 // regardedObject returns the object that an event regards, such as "pod/web-1", or "" if there is none.

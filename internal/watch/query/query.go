@@ -31,7 +31,7 @@ type Query struct {
 	Offset  int     // The number of rows that a Snapshot with a Limit skips, but at least one row remains.
 	Limit   int     // The maximum number of rows of a Snapshot; 0 means all rows.
 	Window  *Window // The range of the sorted rows to send. Set only for the view Windowed, which sends a range of rows.
-	Watched bool    // Fail if the resource is not watched already. Do not start or prolong a watch.
+	Watched bool    // The query fails unless the resource is watched already. It starts and prolongs no watch.
 	// Every is the minimum time between two messages with changes. After a longer pause, a change is sent at once.
 	Every time.Duration
 }

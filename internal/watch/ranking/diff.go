@@ -125,8 +125,8 @@ func appendChangeAuthor(dst []byte, c *event.Change, cache *event.Cache) ([]byte
 	return append(dst, '}'), err
 }
 
-// keptRows selects the rows to keep: as many as possible whose order is the same in both lists. All other old rows are
-// removed, even those that are then inserted at another index.
+// keptRows keeps as many rows as possible whose order is the same in both lists. Others are removed, and inserted again
+// if necessary. oldIndex has the old index of each new row, or -1. newIndex maps the kept rows' old to new indexes.
 func keptRows(oldRows, newRows []*Row) (oldIndex []int, newIndex map[int]int) {
 	oldIndexes := make(map[*Row]int, len(oldRows))
 	for at, row := range oldRows {

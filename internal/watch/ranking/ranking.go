@@ -111,7 +111,7 @@ type Ranking struct {
 	columns  []printer.Column
 	// Elapsed times are ordered by timestamp, so the passage of time moves no rows.
 	by        Sort
-	hasFailed atomic.Bool // Whether an object is failed. The order "auto" depends on it.
+	hasFailed atomic.Bool // Whether the list contains a failed object. The order "auto" depends on this.
 	lock      chan struct{}
 	weight    atomic.Int64
 

@@ -14,7 +14,7 @@ import (
 type counter struct {
 	sources  *sources
 	list     *follower
-	pods     *follower // Equal to the field list if the list contains pods; nil if no pods are counted.
+	pods     *follower // The same follower as list, if the listed objects are Pods; nil if no pods are counted.
 	events   *follower // The same follower as in the field list, if the listed objects are Events.
 	restarts counts
 	warnings counts
@@ -211,8 +211,8 @@ func (c *counter) result(now time.Time) *Result {
 	return r
 }
 
-// series returns a series that depends on several resources. It has data only for the time for which all these
-// resources have data.
+// series returns the counts as a Series that begins at start. It has no data for times for which a resource in sources
+// has no data.
 func (c *counter) series(now time.Time, counted *counts, start time.Time, sources ...*follower) *Series {
 	s := &Series{State: status.Live, Counts: make([]*int, Buckets)}
 	from, until := c.known(s, now, sources)
@@ -251,7 +251,7 @@ func (c *counter) known(s *Series, now time.Time, sources []*follower) (from, un
 		if s.State == status.Live && state.State != status.Live {
 			s.State, s.Reason = state.State, state.Reason
 		}
-		// A resource that is polled is always stale, and its Since is zero. It does not limit the time with data.
+		// Without Since, the resource is stale only because it is polled. It has data up to the present.
 		if state.State == status.Stale && !state.Since.IsZero() && state.Since.Before(until) {
 			until = state.Since
 		}

@@ -32,7 +32,7 @@ type containerStatus struct {
 // restartsIn returns the number of container restarts in a change of a pod.
 func restartsIn(c *event.Change) (n int) {
 	if c.Op != journal.Update || c.Old.SameText(c.New) || bytes.Equal(c.Old.Cells(), c.New.Cells()) {
-		return 0 // A restart changes the cell RESTARTS. Changes without changed cells need no decoding.
+		return 0 // A restart changes the cell RESTARTS, so a change without changed cells contains no restart.
 	}
 	before := restartCounts(c.Old)
 	for name, count := range restartCounts(c.New) {

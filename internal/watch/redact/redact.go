@@ -100,8 +100,8 @@ type Redactor struct {
 	listWeight int64
 }
 
-// DigestBytes returns the approximate size, in bytes, of the hashes that the newest list has added to the Memory. If
-// attempts to list failed before this list, their hashes count, too.
+// DigestBytes returns the approximate size, in bytes, of the hashes that the newest list has added to the Memory. It
+// includes the hashes of failed attempts directly before this list.
 func (r *Redactor) DigestBytes() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -31,7 +31,7 @@ type Rules []Rule
 type step struct {
 	kind           stepKind
 	name           string
-	containersOnly bool // a step of the kind "anywhere" matches only arrays and objects
+	containersOnly bool // if true, the step matches only values that are arrays or objects
 }
 
 type stepKind int
@@ -50,7 +50,7 @@ const (
 	Env = "env"
 )
 
-// Parse parses a rule, for example core/v1/configmaps:data.*, or Env. A rule applies to all versions of its resource.
+// Parse parses a rule such as core/v1/configmaps:data.*, or the text Env. A rule applies to all versions of a resource.
 func Parse(text string) (Rules, error) {
 	if text == Env {
 		return envRules(), nil

@@ -27,7 +27,7 @@ type Index struct {
 // viewer may read the object only if it matches this filter.
 type Permitted func(ctx context.Context, ref, namespace, name string) (*query.Filter, error)
 
-// New returns an Index for the viewer of an Opener.
+// New returns an Index for the viewer of opener. permitted checks which objects this viewer may read.
 func New(opener *opened.Opener, permitted Permitted) Index { return Index{opener, permitted} }
 
 // knows reports whether the viewer may use the index (guests may not), and the index contains a kind in a namespace.

@@ -13,7 +13,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 )
 
-// maxNeighbors limits the objects of each relation of a Neighbors.
+// maxNeighbors is the maximum number of related objects in a Neighbors, for each type of relation.
 const maxNeighbors = 10_000
 
 // Neighbors are the objects that are related to one object, from the index of references. They can include objects

@@ -10,7 +10,7 @@ import (
 // maxPublicDetail is the maximum length of an error text for viewers, in bytes.
 const maxPublicDetail = 500
 
-// publicDetail returns the start of an error message, up to the first place at which data of stored objects can begin.
+// publicDetail returns an error message for viewers. It cuts the message where data of stored objects can begin.
 func publicDetail(status *metav1.Status) string {
 	if repeatsRequest(status) {
 		return truncate(status.Message)

@@ -118,7 +118,7 @@ func (v *changes) readHistory(
 	return events, oldest, true, nil
 }
 
-// encode encodes a change as an event. It returns nil if only cells changed, or only what this program may read.
+// encode encodes a change as an event. It returns nil if only cells or only the set of watched namespaces changed.
 func (v *changes) encode(c *event.Change, cache *event.Cache) ([]byte, error) {
 	if c.Memo.CoverageOnly {
 		return nil, nil

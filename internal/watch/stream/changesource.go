@@ -8,7 +8,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
-// boundaryMaxAge is the maximum age of a boundary (an offset at which several readers end their batches).
+// boundaryMaxAge is the maximum age of a boundary: a journal offset at which the batches of several readers end.
 const boundaryMaxAge = maxDelay / 2
 
 // changeSource waits for changes that the client has not received. It reads as many of them as one message contains.

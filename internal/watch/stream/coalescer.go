@@ -61,7 +61,7 @@ func (p *coalescer) slotDelay(start time.Time, readers int) time.Duration {
 
 func (p *coalescer) isPausing() bool { return time.Until(p.until) > 0 }
 
-// pause waits until the present pause ends. It returns false if there was no pause.
+// pause waits until the present pause or ctx ends. If there is no pause, it returns false at once.
 func (p *coalescer) pause(ctx context.Context) bool {
 	duration := time.Until(p.until)
 	if duration <= 0 {

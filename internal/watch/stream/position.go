@@ -91,7 +91,7 @@ func (p *position) decodeRestricted(text string, epoch uint64) (offset uint64, e
 	if !ok || !p.isRecent(issued) || p.hasGap(offset) || !p.informer.RetainsAfter(offset) {
 		return 0, errors.New(notResumed)
 	}
-	// The client has this cursor already. Mark it as repeated, so that a new cursor is sent before the first heartbeat.
+	// Set isRepeated, because the client has this cursor already. It then gets a new cursor before the first heartbeat.
 	p.restricted, p.isRepeated = c, true
 	return offset, nil
 }

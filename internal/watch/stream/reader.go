@@ -114,7 +114,7 @@ func (r *Reader) Next(ctx context.Context, deadline time.Time) ([]byte, error) {
 		c.schedule.start()
 	}
 	for {
-		// Keep the memory until the last part of a snapshot is sent, because the list of rows still uses it.
+		// Release the reserved memory only after the last part of a snapshot: the list of rows uses it until then.
 		if c.unsent == nil {
 			c.buffer.Release()
 		}

@@ -35,7 +35,7 @@ func (v *rows) begin(ctx context.Context) ([]byte, error) {
 	}
 	c.position.cursor = listing.Cursor
 	if !now.Status.Same(c.sentStatus) || !now.Synced && !now.HasNoRows {
-		// Send nothing yet: the changed status is sent first, or a list with new columns is about to arrive.
+		// Send no rows yet: a changed status is sent first. If rows are not synced, a list with new columns soon arrives.
 		return nil, nil
 	}
 	if len(listing.Objects) == 0 {

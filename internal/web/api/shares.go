@@ -115,8 +115,8 @@ func notShared(newShare *share.Share) error {
 		newShare.To)
 }
 
-// checkHome reports whether the start page of a share link is the home page, or the page of a namespace that the link
-// shares. These pages show guests only problems in the parts of the link, so no other permission must be checked.
+// checkHome reports whether a share link opens the home page or the page of a namespace. It returns an error if the
+// link shares nothing there. Guests see only problems of shared objects on these pages, so no other check is necessary.
 func checkHome(newShare *share.Share) (isHome bool, err error) {
 	namespace, ok := newShare.HomeNamespace()
 	if !ok || !isHomePath(newShare.To) {
@@ -131,7 +131,7 @@ func checkHome(newShare *share.Share) (isHome bool, err error) {
 	return true, nil
 }
 
-// isHomePath reports whether a path, which is "/" or "/ns/NAME", has only the query parameters q and kiosk.
+// isHomePath reports whether the URL of a home page ("/" or "/ns/NAME") has no query parameters except q and kiosk.
 func isHomePath(to string) bool {
 	u, err := url.Parse(to)
 	if err != nil || request.ReturnPath(to) != to || u.Fragment != "" {

@@ -18,7 +18,7 @@ const stateCookie = "glasshouse-login"
 func (a *Authority) BeginLogin(
 	w http.ResponseWriter, r *http.Request, returnPath string,
 ) (address string, err error) {
-	// Even behind a proxy, Origin is the address at which browsers reach this server. web.Boundary has already
+	// Origin contains the address at which the browser reaches this server, even behind a proxy: web.Boundary has already
 	// rejected requests from pages of other sites.
 	origin := r.Header.Get("Origin")
 	switch {

@@ -29,7 +29,7 @@ type login struct {
 	// The following fields are guarded by sessions.mu.
 	isEnded        bool
 	reviewedAt     time.Time // When the API server last accepted the token.
-	reviewFailedAt time.Time // When a review last failed without an answer of the API server.
+	reviewFailedAt time.Time // When a review last failed because the API server did not answer.
 	usedAt         time.Time
 	refs           int  // Number of callers that use the login; see sessions.acquire.
 	key            hash // Key in sessions.all; zero without a session.

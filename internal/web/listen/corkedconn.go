@@ -127,7 +127,7 @@ func (o *CorkedConn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush sends the collected data. It keeps o.mu locked, because a ping between two pieces would corrupt the frame.
+// Flush sends the collected data. It keeps o.mu locked, so that no ping is sent between two pieces of a frame.
 func (o *CorkedConn) Flush() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -24,8 +24,8 @@ type reservedMessage struct {
 	acceptedBefore int64
 }
 
-// Behind implements limit.Response. It returns the longer of two durations. One is the time since the client last
-// accepted data. The other is the delay compared with a client that accepts rate bytes per second.
+// Behind implements limit.Response. It returns the longer of two durations: the time since the client last accepted
+// data, and the delay of the message compared with a client that accepts rate bytes per second.
 func (m *reservedMessage) Behind(rate int64) time.Duration {
 	reservedAt := m.reservedAt.Load()
 	if reservedAt == 0 {

@@ -17,8 +17,8 @@ import (
 const (
 	// DefaultTail and maxTail are the default and the maximum number of last lines of a log that a client receives.
 	DefaultTail, maxTail = 500, 5000
-	// logOpenWait is how long the response to a client waits for that of the API server. It then starts with status 200,
-	// although the API server can still respond with an error.
+	// logOpenWait is the maximum wait for the API server's response. After this wait, the response to the client starts
+	// with status 200, although the API server can still respond with an error.
 	logOpenWait = 2 * time.Second
 	// logChunk is the maximum length of one part of a log, in bytes.
 	logChunk = 64 << 10

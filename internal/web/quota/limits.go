@@ -43,20 +43,20 @@ const (
 	// opens one WebSocket.
 	addressSockets, viewerSockets = 2000, 500
 	maxSockets                    = 5000
-	// linkSockets limits the WebSockets of one share link. guestSockets limits those of all links, to leave capacity
-	// for users.
+	// linkSockets limits the WebSockets of one share link. guestSockets limits those of all share links together, so that
+	// some of maxSockets remain for users.
 	linkSockets, guestSockets = 2000, 4000
 	// SocketSubscriptions is the number of subscriptions for each allowed WebSocket. For example, all WebSockets of a
 	// user together can have 6 times viewerSockets subscriptions.
 	SocketSubscriptions = 6
-	// viewerLogs limits the followed logs of one user, linkLogs those of one share link, guestLogs those of all links.
+	// viewerLogs, linkLogs and guestLogs limit the followed logs: of one user, of one share link, and of all share links.
 	viewerLogs, linkLogs, guestLogs = 25, 25, 50
 	maxLogs                         = 100
 	// messageRate limits the messages per second from one WebSocket. messageBurst is how many it can send at once. If a
 	// client sends faster, the server reads its messages later.
 	messageRate, messageBurst = 20, 200
-	// frameRate limits the frames from one WebSocket, in frames per second. It includes control frames and fragments,
-	// which messageRate does not count.
+	// frameRate limits the frames from one WebSocket, in frames per second. Unlike messageRate, it also counts control
+	// frames and the fragments of messages.
 	frameRate, frameBurst = 200, 2000
 	// addressFrames limits the frames per second from one address. The burst lets a thousand tabs reconnect at once.
 	addressFrames, addressFrameBurst = 2000, 20_000

@@ -21,8 +21,8 @@ const (
 	// ExportMemory is the memory for two objects of an export, and their converted texts. One caller can use a quarter of
 	// the budget of all responses. If this budget is 64 MiB, a caller can run two exports.
 	ExportMemory = 8 << 20
-	// GraphMemory is for a graph of related objects: for the object itself, for two others at a time, and for the text of
-	// one row.
+	// GraphMemory is for a graph of related objects. While the server builds it, the object itself, at most two others,
+	// and the text of one row are in memory.
 	GraphMemory = 2 * ExportMemory
 )
 

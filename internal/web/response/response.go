@@ -113,8 +113,8 @@ func (o *Response) Grow(bytes int64) {
 	}
 }
 
-// ExpectText reserves more memory for a text above messages.LargestText. Only the longest counts, because objects are
-// exported one at a time.
+// ExpectText reserves more memory if a text is longer than messages.LargestText and all texts before it. Objects are
+// exported one at a time, so the response needs memory only for its longest text.
 func (o *Response) ExpectText(length int) {
 	if longest := max(o.longest, messages.LargestText); length > longest {
 		o.Grow(3 * int64(length-longest))
@@ -122,8 +122,8 @@ func (o *Response) ExpectText(length int) {
 	}
 }
 
-// appendTo appends p to a buffer. If the buffer grows, appendTo reserves memory, because escaped text can be six times
-// as long as estimated.
+// appendTo appends p to a buffer. When the buffer must grow, appendTo reserves more memory than estimated, because
+// escaping can make a text six times as long.
 func (o *Response) appendTo(buffer, p []byte) []byte {
 	if least := len(buffer) + len(p); least > cap(buffer) {
 		size := max(least, 2*cap(buffer), pieceBytes)
@@ -197,8 +197,8 @@ func (o *Response) release() {
 	o.ended = true
 }
 
-// Behind implements limit.Response. It returns the longer of two durations. One is the time since the write of the
-// current piece began. The other one is how much longer the response took than at rate bytes per second.
+// Behind implements limit.Response. It returns the longer of two durations: the time since the write of the current
+// piece began, and the delay of the response compared with a client that receives rate bytes per second.
 func (o *Response) Behind(rate int64) time.Duration {
 	o.mu.Lock()
 	defer o.mu.Unlock()

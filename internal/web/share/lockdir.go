@@ -22,8 +22,8 @@ const (
 	lockRetryInterval = 200 * time.Millisecond
 )
 
-// LockDir locks a directory until the Closer is closed. Without the lock, two programs could restore shares that the
-// other one has revoked. LockDir waits up to lockTimeout. If the file system cannot lock, it only logs a warning.
+// LockDir locks a directory until the Closer is closed, so that two programs cannot restore shares that the other one
+// has revoked. It waits up to lockTimeout. If the file system has no locks, it logs a warning and returns no error.
 func LockDir(ctx context.Context, dir string, log *slog.Logger) (io.Closer, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create the --data-dir directory: %w", err)

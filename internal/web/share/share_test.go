@@ -175,7 +175,7 @@ func TestRevokeRequiresTheCreator(t *testing.T) {
 	}
 }
 
-// Shares survive a restart, and ended shares stay ended. With logins, shares without a creator are dropped.
+// Shares survive a restart, and ended shares stay ended. With DropAnonymous, shares without a creator are deleted.
 //
 // Invariant: I30.
 func TestSharesSurviveReopen(t *testing.T) {

@@ -65,7 +65,7 @@ func (c *Cluster) NewAPIServer(ctx context.Context, dir string, flags ...string)
 	}, nil
 }
 
-// Start returns when the API server is ready. The server runs until Kill or the end of this process.
+// Start starts the API server, and waits until it is ready. The server runs until Kill or the end of this process.
 func (a *APIServer) Start(ctx context.Context) error {
 	cmds, err := a.cluster.commands()
 	if err != nil {
@@ -130,7 +130,7 @@ func (a *APIServer) ready(ctx context.Context) error {
 	}
 }
 
-// Kill waits until the process has ended.
+// Kill kills the API server, and waits until its process has ended.
 func (a *APIServer) Kill() {
 	if a.process == nil {
 		return

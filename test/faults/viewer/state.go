@@ -10,8 +10,8 @@ import (
 	jsonpatch "github.com/evanphx/json-patch/v5"
 )
 
-// A State records the state of the data at one time. The field State is, for example, "live". This field is empty after
-// the connection has ended.
+// A State is the state of a viewer's data at one time. The field State is, for example, "live". It is empty after the
+// connection has ended.
 type State struct {
 	At     time.Time
 	State  string
@@ -73,8 +73,8 @@ func (v *Viewer) LiveWithin(from, to time.Time) (total time.Duration) {
 	return total
 }
 
-// CompareRows returns an error if the rows differ from want. A viewer of a window must have only the rows of want that
-// are in the window.
+// CompareRows returns an error if the rows differ from want. For a window, it compares only the rows of want that are
+// in the window.
 func (v *Viewer) CompareRows(want map[string]Row) error {
 	if !v.view.IsComplete() {
 		return fmt.Errorf("no snapshot yet; the state is %+v", v.States())

@@ -127,7 +127,7 @@ for (let seed = 1; seed <= 30; seed++) {
       if (action === 1)
         rows.setFilter((q = ["", "web-1", "running", "ns2/web", "is:failing", "none of it"][pick(6)] as string));
       if (action === 2) fill();
-      // Read the rows only after some changes: a hidden tab does not read them either, so changes accumulate.
+      // Read the rows only after some of the changes. Otherwise, changes accumulate, as in a hidden tab.
       if (pick(3) > 0) assert.deepEqual(seen(rows), expected(model, sort, q));
       assert.equal(rows.total, model.size);
     }

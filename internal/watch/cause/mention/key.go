@@ -20,7 +20,7 @@ var (
 		`couldn't find key \S+ in (ConfigMap|Secret) ([a-z0-9-]+)/([a-z0-9.-]+)`)
 )
 
-// MissingKey returns the ConfigMap or Secret without the key that a message of the kubelet about a pod names, or nil.
+// MissingKey returns the ConfigMap or Secret that lacks a key according to a kubelet's message about a pod, or nil.
 func MissingKey(s *subject.Subject, p *corev1.Pod, message string) *verdict.Cause {
 	var ids []graph.ID
 	if found := environmentKeyPattern.FindStringSubmatch(message); found != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// maxMentions limits how many objects that one message names are searched.
+// maxMentions is the maximum number of objects to search for per message. A message can name more objects.
 const maxMentions = 5
 
 const (

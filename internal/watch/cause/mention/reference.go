@@ -61,8 +61,8 @@ func IsNamed(s *subject.Subject, n *neighbor.Neighbor) bool {
 }
 
 // MissingReference explains a custom resource by a missing object to which its spec refers by a convention. A message
-// must name the object, unless mustName is false, the reference is sure, and the resource has a verdict of its own (or
-// has no status, and the member contains only the reference).
+// must name this object. If mustName is false, a sure reference needs no message in two cases: the resource has a
+// verdict of its own, or it has no status and the member contains only the reference.
 func MissingReference(s *subject.Subject, mustName bool) *verdict.Verdict {
 	if s.Own.Severity == verdict.OK {
 		return nil
@@ -193,7 +193,7 @@ func isSure(s *subject.Subject, c *objectrefs.Convention, n *neighbor.Neighbor) 
 	word := cmp.Or(c.Kind, c.Word)
 	canBeSure := c.Kind != "" || n.ID.Group != "" // A member named secret can also contain the secret value itself.
 	isExact := canBeSure && (strings.EqualFold(word, n.ID.Kind.Kind) || strings.EqualFold(word, plural))
-	isNames := !c.IsObject && c.IsPlain && isCompound(n.ID.Kind.Kind) // Only names, such as ipAddressPools: [public].
+	isNames := !c.IsObject && c.IsPlain && isCompound(n.ID.Kind.Kind) // A list of names, as in ipAddressPools: [public].
 	return isExact && (c.IsObject || isNames) && (c.IsRef || c.IsPlain && n.ID.Group == s.ID.Group)
 }
 

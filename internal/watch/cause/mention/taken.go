@@ -9,8 +9,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// takenPattern matches an object whose name prevents the creation of another, such as `services "web" already exists`
-// of the API server, or `Service "web" in namespace "shop" exists and cannot be imported` of Helm.
+// takenPattern matches a message that an object with the name of a new object already exists, such as `services "web"
+// already exists` of the API server, or `Service "web" in namespace "shop" exists and cannot be imported` of Helm.
 var takenPattern = regexp.MustCompile(`\b([A-Za-z]+)(?:\.([a-z0-9.-]+))? "([a-z0-9][a-z0-9.-]*)"` +
 	`(?: in namespace "([a-z0-9-]+)")? (?:already exists|exists and cannot be imported)`)
 

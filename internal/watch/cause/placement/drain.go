@@ -101,7 +101,7 @@ func protectedPod(s *subject.Subject, n *neighbor.Neighbor, p *corev1.Pod) *verd
 	return nil
 }
 
-// blocks reports whether a budget forbids the eviction of a pod. A budget can exempt pods that are not ready.
+// blocks reports whether a budget forbids a pod's eviction. It returns false for unready pods that the budget exempts.
 func blocks(o *policy.PodDisruptionBudget, p *corev1.Pod) bool {
 	unhealthy := o.Spec.UnhealthyPodEvictionPolicy
 	isFree := !neighbor.IsReady(p) && (o.Status.CurrentHealthy >= o.Status.DesiredHealthy ||

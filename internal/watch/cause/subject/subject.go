@@ -42,7 +42,7 @@ func (s *Subject) Text() []byte {
 	return s.text
 }
 
-// Complete adds the sources to the verdict of a rule. It removes a cause that is the subject itself.
+// Complete adds the sources of the texts and the cause to a rule's verdict. It removes the subject itself as a cause.
 func (s *Subject) Complete(v *verdict.Verdict) {
 	v.Sources = v.Sources.With(s.sources)
 	if v.Cause == nil {
@@ -78,7 +78,7 @@ func ExplainAlone(s *Subject, severity verdict.Severity, reason, sentence string
 	return s.Explain(severity, reason, sentence, nil)
 }
 
-// ExplainBy returns a verdict whose cause is a neighbor. The sentence is also about the neighbor.
+// ExplainBy returns a verdict whose cause is a neighbor. The verdict and the cause have the same sentence.
 func (s *Subject) ExplainBy(
 	n *neighbor.Neighbor, severity verdict.Severity, reason, sentence string,
 ) *verdict.Verdict {

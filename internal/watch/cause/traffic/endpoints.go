@@ -70,8 +70,8 @@ func endpointSlices(s *subject.Subject, service graph.ID) (found []discovery.End
 	return found, true
 }
 
-// noSlices explains why a Service has no EndpointSlices: an EndpointSlice with a matching name lacks the label that
-// must contain the name of the Service.
+// noSlices reports a Service for which no EndpointSlice has endpoints. If an EndpointSlice has a matching name, but
+// lacks the label with the name of the Service, noSlices names this EndpointSlice as the cause.
 func noSlices(s *subject.Subject) *verdict.Verdict {
 	for _, n := range s.All(sliceKind, s.ID.Namespace(), neighbor.Limit) {
 		e := neighbor.Decode[discovery.EndpointSlice](n.Object)

@@ -72,7 +72,7 @@ func brokenPath(s *subject.Subject, p *path) *verdict.Verdict {
 	return nil
 }
 
-// hasNoEndpoints reports whether a Service without a selector has no EndpointSlices. Users must create them.
+// hasNoEndpoints reports whether a Service has no selector, and no EndpointSlice that a user created for it.
 func hasNoEndpoints(s *subject.Subject, n *neighbor.Neighbor, o *corev1.Service) bool {
 	if o.Spec.Type == corev1.ServiceTypeExternalName || len(o.Spec.Selector) > 0 {
 		return false

@@ -51,7 +51,7 @@ func Route(s *subject.Subject) *verdict.Verdict {
 	return nil
 }
 
-// routePaths returns the Services to which a route of the Gateway API sends requests.
+// routePaths returns a path for each backend of a Gateway API route. It ignores backends that are not Services.
 func routePaths(s *subject.Subject) (paths []path) {
 	o := neighbor.Decode[route](s.Object)
 	at := ""

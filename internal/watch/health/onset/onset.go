@@ -63,7 +63,7 @@ func podSince(o object.Object) time.Time {
 	return cmp.Or(ofCondition(o), ended)
 }
 
-// cronJobSince returns when the last run was due, if it failed. If a run was missed instead, it returns its due time.
+// cronJobSince returns the time at which the failed or missed run of a CronJob was due.
 func cronJobSince(o object.Object) time.Time {
 	if schedule.LastRunFailed(o) {
 		return o.Time("status", "lastScheduleTime")

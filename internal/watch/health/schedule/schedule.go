@@ -81,7 +81,7 @@ func NextRun(o object.Object) (due time.Time, tolerance time.Duration, ok bool) 
 // and the success of a run in one update. If only the end is written, the run has failed.
 func LastRunFailed(o object.Object) bool {
 	isRunning := len(o.Children("status", "active")) > 0
-	// RFC 3339 times in UTC, in seconds, sort as text.
+	// Compare the times as text, because both are in RFC 3339 format, in UTC and full seconds.
 	isUnsuccessful := o.Text("status", "lastSuccessfulTime") < o.Text("status", "lastScheduleTime")
 	return isUnsuccessful && !isRunning && keepsJobs(o)
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
 )
 
-// NotResized returns a sentence about a bound PersistentVolumeClaim that has less storage than it requests, or "". A
-// volume whose file system grows with the next pod is no problem. If the claim named its volume itself, the volume can
-// be smaller on purpose, unless a controller has begun to resize it.
+// NotResized returns a sentence about a bound PersistentVolumeClaim that has less storage than it requests, or "". It
+// returns "" in two more cases. First, the file system grows when the next pod uses the volume. Second, the claim named
+// the volume itself, so the volume can be smaller on purpose, and no controller has begun to resize it.
 func NotResized(o object.Object) string {
 	wanted, has := o.Text("spec", "resources", "requests", "storage"), o.Text("status", "capacity", "storage")
 	wasChosen := o.Has("metadata", "annotations", "pv.kubernetes.io/bound-by-controller")

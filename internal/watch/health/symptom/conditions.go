@@ -92,7 +92,7 @@ func conditionsOf(o members, of string, generation int64) (conditions []conditio
 }
 
 // partConditions returns the conditions of the parts of an object, such as the listeners of a Gateway. The parts are
-// items of the given lists in the status. If no list is given, it reads all lists.
+// the items of the lists in the status with the given names, or of all lists if no name is given.
 func partConditions(status members, generation int64, lists ...string) (conditions []condition) {
 	if len(lists) == 0 {
 		for name := range status {

@@ -14,7 +14,7 @@ var explanations = []string{ //nolint:gochecknoglobals // Constant.
 	"message", "reason", "statusMessage", "error", "description", "failure",
 }
 
-// explanation returns the first text that include accepts, or "". It reads the members in further and explanations.
+// explanation returns the first text that include accepts, or "". It tries the members in further, then explanations.
 func explanation(status members, include func(string) bool, further ...string) string {
 	for _, member := range slices.Concat(further, explanations) {
 		if text := status.text(member); text != "" && !isReferral(text) && include(text) {
@@ -281,7 +281,7 @@ var flags = []string{ //nolint:gochecknoglobals // Constant.
 	"reachable", "reconciled", "installed", "deployed", "created", "bound", "active", "registered", "configured",
 }
 
-// refused finds a flag such as "applied" that is false, with a text about an error. "healthy" and "valid" need no text.
+// refused finds a false flag (like "applied") with a text about an error. For "healthy" and "valid", false is enough.
 func refused(status members, _ []condition, isOK bool) *Symptom {
 	if isOK {
 		return nil

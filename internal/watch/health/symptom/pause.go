@@ -102,8 +102,8 @@ func configured(conditions []condition, spec members) []condition {
 	})
 }
 
-// Dependency finds a condition that is not True because of the state of another object. The object itself then has no
-// problem, because the other object can be stopped on purpose.
+// Dependency returns a condition that is False because of the state of another object; ok is false if there is none.
+// Such an object itself has no problem, because the other object can be stopped on purpose.
 func Dependency(o map[string]any) (s Symptom, ok bool) {
 	kind, name := members(o).text("kind"), members(o).text("metadata", "name")
 	conditions := conditionsOf(members(o).child("status"), "", generationOf(o))

@@ -47,7 +47,7 @@ func first(object members, isOK bool) *Symptom {
 	isGood := isSummaryGood(status, conditions)
 	found := cmp.Or(endedRun(status, conditions, isOK), badTrue(conditions, isOK), badTrue(parts, isOK), badPart(parts))
 	if found == nil && isOK && !isGood && len(conditions) == 0 && errorIn(status) != "" {
-		// Pass false for isOK: the script that found the object healthy possibly does not read its state.
+		// Pass false for isOK, although a script found the object healthy: it possibly does not read the phase.
 		found = badPhase(status, conditions, false)
 	}
 	if found != nil {
@@ -202,13 +202,13 @@ func isOutcome(kind string) bool {
 	return len(words) > 1 && slices.Contains([]string{"succeeded", "successful", "success"}, words[len(words)-1])
 }
 
-// isOptional reports whether an object also works while a condition of the kind is False (Upgradeable, TestSucceeded).
+// isOptional reports whether an object works even while the condition is False, as for Upgradeable and TestSucceeded.
 func isOptional(kind string) bool {
 	return slices.Contains(split(kind), "test") || strings.HasPrefix(kind, "Test") || strings.HasSuffix(kind, "able")
 }
 
-// Detail returns a sentence that explains the problem of an object. It returns "" if there is none, or if the summary
-// already quotes an error from the status. Words of a health script about an error are not a quotation.
+// Detail returns a sentence from the status that explains the problem of an object. It returns "" if there is none, or
+// if the summary already quotes an error from the status. An error in a health script's own words does not count.
 func Detail(o map[string]any, summary string) string {
 	status, generation := members(o).child("status"), generationOf(o)
 	whole, parts := conditionsOf(status, "", generation), partConditions(status, generation)

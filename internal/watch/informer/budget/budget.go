@@ -86,9 +86,9 @@ func (a *Account) Limit() int64 { return a.budget.Limit }
 // Load returns the memory that the informer uses or has reserved, in bytes, without the history of changes.
 func (a *Account) Load() int64 { return a.usage.Objects() + a.reserved.Load() }
 
-// MakeRoom drops histories, and then stops other idle informers, until the given number of bytes fits into the budget.
-// If they would not fit even then, MakeRoom frees nothing. attainable is the memory that would be free without all
-// histories and all other idle informers.
+// MakeRoom frees memory until the given number of bytes fits into the budget: it drops histories, and then stops other
+// idle informers. If the bytes would not fit even then, MakeRoom frees nothing. attainable is the memory that would be
+// free if all histories were dropped, and all other idle informers were stopped.
 func (a *Account) MakeRoom(bytes int64) (attainable int64, fits bool) {
 	b := a.budget
 	if b.Limit == 0 {
@@ -157,8 +157,8 @@ func (a *Account) IsExceeded() bool {
 
 // Reservation is the memory that one list reserves while it arrives. Only one goroutine may use it.
 type Reservation struct {
-	// Masks returns the number of bytes that the list has added to the data about masked values. Replaceable returns the
-	// size of the objects that the list will replace.
+	// Masks returns how many bytes of data about masked values this list has added so far. Replaceable returns the size,
+	// in bytes, of the objects that this list will replace.
 	Masks, Replaceable func() int64
 	IsOversized        bool // The list does not fit into the budget, and must be canceled.
 

@@ -52,8 +52,8 @@ type entry struct {
 	stop        context.CancelFunc
 }
 
-// New returns a pool whose informers run for lingerTime without readers. limit is the maximum memory of all informers
-// in bytes; 0 means no limit.
+// New returns a pool in which an informer without readers stops after lingerTime. limit is the maximum memory of all
+// informers in bytes; 0 means no limit.
 func New(lingerTime time.Duration, limit int64, start Start) *Pool {
 	p := &Pool{Linger: lingerTime, start: start, entries: make(map[listwatch.Scope]*entry)}
 	p.Budget = budget.New(limit, p)
@@ -241,8 +241,8 @@ func (p *Pool) Informers() []*informer.Informer {
 	return all
 }
 
-// Accounts returns the memory accounts of the running informers, for the budget. The value is true if the informer is
-// idle (has no readers).
+// Accounts returns the memory accounts of the running informers, for the budget. The value of an account is true if its
+// informer is idle (has no readers).
 func (p *Pool) Accounts() map[*budget.Account]bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -111,7 +111,7 @@ func (t *accessTable) evaluate(
 	return allowed, denied
 }
 
-// reviewInterval returns the time between two access reviews of a namespace. It is longer if there are many namespaces.
+// reviewInterval returns the time until the next access review, after the result canList. Many namespaces increase it.
 func (t *accessTable) reviewInterval(namespace string, canList bool) time.Duration {
 	minimum, count := deniedEvery, t.reviews.Denied.Load()
 	switch {

@@ -279,8 +279,8 @@ func (s *Reconciler) candidates(ctx context.Context, requestedOnly bool) (names,
 	})
 }
 
-// forgetExcept drops the permissions, estimates and probes of all namespaces except the given ones. It also keeps those
-// of the key "" (the feed for all namespaces).
+// forgetExcept deletes the permissions, estimates and probes of namespaces that are not in sortedNamespaces. It keeps
+// those with the key "" (the feed for all namespaces).
 func (s *Reconciler) forgetExcept(sortedNamespaces []string) {
 	isOther := func(ns string) bool {
 		_, isKept := slices.BinarySearch(sortedNamespaces, ns)

@@ -40,7 +40,7 @@ func (i *Informer) FaultyDigest(ctx context.Context, offset uint64, fault func()
 	return i.Digest(ctx, f, f.ID(), offset).Count, nil
 }
 
-// BlockDigest starts the next digest of a filter. The computation waits until release is called.
+// BlockDigest starts to compute the next digest for the filter f. The computation waits until release is called.
 func (i *Informer) BlockDigest(ctx context.Context, f *query.Filter) (release func()) {
 	started, released, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	isFresh := func(*Digest, time.Time) bool { return false }

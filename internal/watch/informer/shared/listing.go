@@ -76,8 +76,8 @@ func (i *Informer) sharedListing(maxMissing uint64) *Listing {
 	return l
 }
 
-// Objects returns the objects that the filter f matches, sorted by namespace and name. The newest changes can be
-// missing in the result, but at most maxMissing. Objects also sets the columns of f.
+// Objects returns the objects that the filter f matches, sorted by namespace and name, and the informer's state. At
+// most maxMissing of the newest changes can be missing in the result. Objects also sets the columns of f.
 func (i *Informer) Objects(f *query.Filter, maxMissing uint64) (*Listing, informer.State) {
 	for {
 		now := i.VisibleState(f)

@@ -46,7 +46,7 @@ func (t *Totals) Reset() {
 	t.byNamespace = nil
 }
 
-// Sum returns the sum of all namespaces for which include returns true.
+// Sum adds up the Totals of all namespaces for which include returns true.
 func (t *Totals) Sum(include func(namespace string) bool) Total {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -108,7 +108,7 @@ export class ActivityFeed {
     this.draw();
   }
 
-  /** Draws again after the connection was lost or restored. Without a connection, the watches have no known state. */
+  /** Draws again after the connection was lost or restored. While it is lost, the state of each source is unknown. */
   refresh(): void {
     if (this.host.live.connection !== "open") for (const source of this.sources.values()) source.state = null;
     this.draw();

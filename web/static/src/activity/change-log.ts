@@ -31,7 +31,7 @@ const maxEntries = 1000;
 
 export class ChangeLog {
   isPaused = false;
-  // For each resource, by its ref: the log contains all changes of the resource after this time.
+  // The time after which the log contains all changes of a resource, by the resource's ref.
   private readonly completeSince = new Map<string, Moment>();
   // The time of the newest change that was removed because the log has at most maxEntries.
   private droppedUpTo: Moment | null = null;

@@ -145,8 +145,8 @@ export class Timeline {
       this.fields.set(
         step,
         (fields = fieldsOf(step.before, step.change).filter(
-          // A mask can contain a counter that restarts with the server, so two masks can differ although the value is
-          // the same.
+          // Omit fields that are masked before and after: a mask can contain a counter that restarts with the server,
+          // so different masks do not prove a change.
           (f) => ![f.before, f.after].every((v) => v.type === "value" && isMasked(v.value)),
         )),
       );

@@ -214,7 +214,7 @@ function focusElement(e: HTMLElement, label: string): void {
   e.focus({ preventScroll: true });
 }
 
-/** Records the focused diff line. After a redraw, the returned function moves the focus to the nearest line. */
+/** Records the focused diff line. Returns a function that moves the focus to the nearest line after a redraw. */
 export function saveFocus(container: HTMLElement): () => void {
   const focused = document.activeElement;
   const view = focused?.closest(".diff") ?? null;

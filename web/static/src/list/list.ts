@@ -329,7 +329,7 @@ export class ListPage implements FeedListener {
     return this.view.sort ?? (this.feed.rows.countSeverity("failed") > 0 ? worstFirst : null);
   }
 
-  // Whether any row has a verdict (health). If the page has loaded only some rows, it also checks the server's counts.
+  // Whether any row has a verdict. If the page has loaded only some of the rows, the server's counts also decide.
   private get hasVerdicts(): boolean {
     const { rows } = this.feed;
     return (

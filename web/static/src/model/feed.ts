@@ -27,7 +27,7 @@ export interface FeedListener {
 export const updateInterval = 50;
 // The maximum duration in ms of one step of a long computation. Half an animation frame keeps the page responsive.
 const sliceDuration = 8;
-const statusDelay = 300; // ms; the status text mentions a wait for newly sorted rows only after this time
+const statusDelay = 300; // ms; the minimum wait for newly sorted rows before the status text mentions this wait
 const digestStep = 5000;
 
 export class Feed implements Handler {

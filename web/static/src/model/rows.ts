@@ -216,8 +216,8 @@ export class Rows implements RowSource {
       return;
     if (this.pendingWorkLevel === "all") return void this.version++;
     this.newEntries.push(e);
-    // While the browser tab is hidden, new entries accumulate. If there are more new entries than rows, sorting all
-    // rows takes less time than merging the new entries.
+    // While the browser tab is hidden, new entries accumulate. If there are more new entries than rows, sort all rows,
+    // because this takes less time than merging the new entries.
     this.markStale(this.newEntries.length > this.byKey.size ? "all" : "merge");
   }
 

@@ -14,7 +14,7 @@ export const isCounted = (severity: Severity): severity is CountedSeverity => se
 const isSeverity = (name: string): name is Severity => (severities as readonly string[]).includes(name);
 
 /**
- * Returns the condition of a filter word such as "is:failed", or null for plain text. The server has the same words.
+ * Returns a predicate for a filter word such as "is:failed", or null for other text. The server has the same words.
  */
 export function severityMatcher(word: string): ((severity: Severity) => boolean) | null {
   if (word === "is:failing") return (s) => s === "failed" || s === "degraded";

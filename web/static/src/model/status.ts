@@ -196,8 +196,8 @@ export function noteFor(
   switch (info.state?.state) {
     case "forbidden": {
       const title = `Forbidden: you can't list ${resource}`;
-      // Offer the button for the permitted namespaces only if namespaces are selected. Otherwise, the server would
-      // already show all permitted namespaces.
+      // Offer the button for the permitted namespaces if the user has selected namespaces. Without a selection, the
+      // server already shows all permitted namespaces.
       const next = hasChosenNamespaces
         ? "Ask your cluster admin for list and watch access, or"
         : `${namespaced ? "Choose a namespace that you can read, or ask" : "Ask"} your cluster admin for list and ` +

@@ -204,8 +204,8 @@ function parseSort(text: string): Sort | null {
   return column === "" ? null : { column, descending };
 }
 
-// Parses the open object. The text is namespace/name, or group/version/resource/namespace/name if the list shows
-// another resource.
+// Parses the name of the object in the panel: namespace/name, or group/version/resource/namespace/name if the object
+// has another resource than the list.
 function parseOpen(text: string, listed: string): OpenedObject | null {
   const segments = text.split("/");
   const [ns = "", name = ""] = segments.splice(-2);

@@ -27,7 +27,7 @@ export interface OmittedResource {
 export interface SearchResponse {
   readonly results: readonly SearchResult[];
   readonly searched: readonly SearchedResource[];
-  /** null until the server has responded, and if the server searches only the resources that it already watches. */
+  /** null before the server has responded, or if the server searches only the resources that it already watches. */
   readonly omitted: readonly OmittedResource[] | null;
   /** The reason why the search failed. Empty if it succeeded. */
   readonly trouble: string;

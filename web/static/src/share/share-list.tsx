@@ -157,7 +157,7 @@ function RevokeControls({ revoke, onError }: { revoke: () => Promise<void>; onEr
   const [isConfirming, setConfirming] = useState(false);
   const [isBusy, setBusy] = useState(false);
   const controls = useRef<HTMLDivElement>(null);
-  const hadFocus = useRef(false); // whether the button that is replaced now had the focus; its replacement gets it
+  const hadFocus = useRef(false); // whether the button that is being replaced had the focus; if so, the new one gets it
   useLayoutEffect(() => {
     if (hadFocus.current) controls.current?.querySelector("button")?.focus();
   }, [isConfirming]);

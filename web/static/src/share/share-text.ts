@@ -220,8 +220,8 @@ export function visibilityText(parts: readonly SharedPart[], open: boolean): str
     : `Viewers see ${description}, and nothing else.`;
 }
 
-// Returns a short text (such as "its log") if the part `p` only adds the logs or events of the part `main`, so that one
-// phrase can describe both parts. Otherwise, returns null.
+// Returns a short text (such as "its log") if the part `p` only adds the logs or events of the part `main`. With this
+// text, one phrase can describe both parts. Otherwise, returns null.
 function companionText(main: SharedPart, p: SharedPart): string | null {
   const same = JSON.stringify({ ...p, resource: "" }) === JSON.stringify({ ...main, resource: "" });
   if (p.resource === logs && same) return main.name === "" ? "their logs" : "its log";

@@ -43,7 +43,7 @@ const tabs = [
 type TabId = (typeof tabs)[number]["id"];
 
 function Share({ host, close }: { host: ShareHost; close: () => void }) {
-  // Each click on a tab increases `number`, part of the content's key, so that Preact creates new content.
+  // Each click on a tab increases `number`. The key of the content contains it, so Preact creates the content again.
   const [{ tab, number }, setTab] = useState<{ tab: TabId; number: number }>({ tab: "new", number: 0 });
   const [created, setCreated] = useState<NewLink | null>(null);
   const show = (id: TabId): void => {

@@ -15,8 +15,8 @@ export const hasInvisible = (text: string): boolean => invisible.test(text);
 
 /**
  * A part of a text. If `codePoints` is null, the page shows `text` unchanged. If it is "" (beyond the limit maxRuns),
- * the page also shows `text` unchanged, but isolates it, so that a change of direction in it does not affect other
- * text. Otherwise, the page shows `codePoints` in place of `text`.
+ * the page isolates `text`, so that a change of direction in it does not affect other text. Otherwise, the page shows
+ * `codePoints` in place of `text`.
  */
 export interface TextPart {
   readonly text: string;
@@ -39,8 +39,8 @@ export const escapeInvisible = (text: string): string =>
   hasInvisible(text) ? text.replace(invisibleGlobal, (run) => `[${codePointsOf(run)}]`) : text;
 
 /**
- * Like escapeInvisible, but for a text that is inserted into another text. If it can contain right-to-left letters,
- * encloses it in isolate characters, so that the other text keeps its order.
+ * Like escapeInvisible, but for a text that the caller inserts into another text. Encloses a text that can contain
+ * right-to-left letters in isolate characters, so that the other text keeps its order.
  */
 export const isolateText = (text: string): string =>
   /[\u0590-\u{10ffff}]/u.test(text) ? `\u2068${escapeInvisible(text)}\u2069` : escapeInvisible(text);

@@ -123,7 +123,7 @@ export function compareKeys(a: string, b: string): number {
   if (letters === 2) return x - y;
   const m = digitsEnd(a, at);
   const n = digitsEnd(b, at);
-  // After a nonzero digit, a 0 is no leading zero, so compare the numbers of remaining digits: more digits are larger.
+  // Within a number, a 0 is no leading zero, so the number with more remaining digits is larger.
   const isWithinNumber = (x === 48 || y === 48) && /[1-9]\d*$/.test(a.slice(0, at));
   const difference = isWithinNumber || m === n ? m - n : Number(a.slice(at, m)) - Number(b.slice(at, n));
   return difference || m - n || x - y;

@@ -89,8 +89,8 @@ export class EventsTab implements Tab, FeedListener {
     const ns = name.ns === "" ? [] : [name.ns];
     // The column shows ages, so ascending order puts the newest event first.
     const sort = { column: "last seen", descending: false };
-    // Filter the events by the workload's name, because the names of the objects that it owns begin with this name. One
-    // field selector per owned object would exceed the server's limit of such watches.
+    // Filter the events by the workload's name, because the names of the objects that it owns begin with this name. A
+    // watch with a field selector for each owned object would exceed the server's limit for such watches.
     this.feed =
       this.workload === null
         ? new Feed(live, { resource: "core/v1/events", ns, fields: this.query }, { sort, q: "" }, this, Infinity, 0)

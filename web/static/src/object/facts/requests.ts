@@ -12,8 +12,8 @@ export type AmountKind = "requests" | "limits";
 export const hasEnded = (pod: unknown): boolean => /^(Succeeded|Failed)$/.test(text(valueAt(pod, "status", "phase")));
 
 /**
- * Returns the resource requests or limits of a pod. Init containers run one after the other before the main containers,
- * so each amount is the larger one of these two phases. Sidecars (init containers that keep running) count in both. A
+ * Returns the resource requests or limits of a pod: the larger one of the sum of the main containers, and the maximum
+ * while the init containers run one after the other. Sidecars (init containers that keep running) count in both. A
  * value for the complete pod (spec.resources) replaces the computed amount.
  */
 export function podAmounts(pod: unknown, kind: AmountKind): Amounts {

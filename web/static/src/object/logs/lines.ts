@@ -92,8 +92,8 @@ export class Overlap {
           this.skipCount--;
           return false;
         }
-        // The server should repeat the lines with the time `before`. If it repeats none, the log was possibly truncated
-        // or rotated, so lines can be missing.
+        // The server should send the lines with the time `before` again. If it sends none of them, the log was possibly
+        // truncated or rotated, so lines can be missing.
         if (this.skipCount > 0 && this.skipCount === this.equalCount) gap = true;
         this.isChecking = false;
       }

@@ -119,7 +119,7 @@ export class LogsTab implements Tab, Reader {
       if (this.logState?.at === "reading" && container.id.endsWith(this.containerId)) this.containerId = container.id;
       if (container.id === this.containerId || choice.previous || container.phase !== "running") return;
       if (this.logState?.at === "refused" && this.logState.again) {
-        this.containerId = container.id; // the stream will retry, and will then read the log of this new run
+        this.containerId = container.id; // the retry of the stream reads the log of this new run
         return this.stream?.retryNow();
       }
       if (this.logState?.at !== "ended" && this.logState?.at !== "refused") return;
@@ -187,7 +187,7 @@ export class LogsTab implements Tab, Reader {
   }
 
   private updateStatus(): void {
-    // Stop retries for a deleted pod. Return then, because stop() reports a new state, which calls updateStatus again.
+    // Stop retries for a deleted pod. Draw nothing here: stop() reports a new state, which calls updateStatus again.
     if (this.retryIsPointless && this.stream !== null) return this.stream.stop();
     const s = this.situation();
     this.view.showStatus(logFooter(s, this.host.now()), this.willRetry, emptyNote(s));

@@ -71,7 +71,7 @@ export function pathOf(from: Point, to: Point, points: readonly Point[]): string
   return d;
 }
 
-/** Returns the position of a line's label: the middle between the line's start and the next column on its way. */
+/** Returns the position of a line's label: halfway from the line's start to the next column that the line reaches. */
 export function labelPosition(from: Point, to: Point, points: readonly Point[]): Point {
   const next = points.length > 3 ? (points[2] as Point) : to;
   return { x: (from.x + next.x) / 2, y: (from.y + next.y) / 2 };

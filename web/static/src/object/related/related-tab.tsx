@@ -165,7 +165,7 @@ export class RelatedTab implements Tab {
     this.draw();
   }
 
-  // IDs of the combined cards that the user opened. To find them, fold the graph as if no card were opened.
+  // IDs of the combined cards that the user opened. Only a graph without opened cards contains all combined cards.
   private get openedCards(): string[] {
     if (this.graph === null || this.mode === "list" || this.openedNodes.size === 0) return [];
     return fold(this.graph, new Set())
