@@ -45,8 +45,8 @@ func messages(t *testing.T, in io.Reader, onMessage func(message)) {
 			continue
 		}
 		if isCompressed {
-			// The first four bytes end the deflate stream: a sender of WebSocket messages omits them. The other bytes are a
-			// final empty block.
+			// The first four bytes end the message's deflate data: a sender of WebSocket messages omits them. The other bytes
+			// are an empty block, which marks the end of the stream for the reader.
 			const tail = "\x00\x00\xff\xff\x01\x00\x00\xff\xff"
 			text, err := io.ReadAll(flate.NewReader(
 				io.MultiReader(bytes.NewReader(m.text), bytes.NewReader([]byte(tail))),

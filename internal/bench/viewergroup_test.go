@@ -101,7 +101,7 @@ func masked(text string) []byte {
 // read counts the events and messages in a byte stream: each contains a certain constant text. After each read from in,
 // it calls onRead.
 func (c *viewerGroup) read(in io.Reader, onRead func()) {
-	// A long message can have two frames: its first 16 bytes, and the rest, which contains messageMark unsplit. Both
+	// A long message can have two frames: its first 16 bytes, and the rest, which contains the complete messageMark. Both
 	// marks must have the same length, because the code below keeps the same number of bytes for both.
 	const eventMark, messageMark = `"op":"update"`, `ts","cursor":`
 	buffer := make([]byte, 32<<10)

@@ -51,7 +51,7 @@ type Budget struct {
 
 type need struct {
 	responses int
-	bytes     int64 // size of the largest response that the caller has requested since it began to wait
+	bytes     int64 // size of the largest response that the caller has requested during this wait
 	since     time.Time
 }
 

@@ -173,8 +173,8 @@ func (l *Limiter) overdueLocked() *waiter {
 	return nil
 }
 
-// isReservedLocked reports whether a request must leave free units to the overdue waiter. Requests of a caller that
-// uses fewer units than the caller of the waiter are exempt.
+// isReservedLocked reports whether a request must leave the free units to the overdue waiter. This is not necessary if
+// the caller of the request uses fewer units than the caller of the waiter.
 func (l *Limiter) isReservedLocked(limits []Limit, overdue *waiter) bool {
 	if overdue == nil || len(limits) == 0 || l.used[limits[0].Key] < l.used[overdue.lease.limits[0].Key] {
 		return false

@@ -113,7 +113,7 @@ type Table struct {
 	Cells []json.RawMessage
 }
 
-// rows returns rows without UIDs, because the table view sends no UIDs.
+// rows returns the rows of the table. They have no UIDs, because the table view sends none.
 func (t *Table) rows() ([]Row, error) {
 	if len(t.NS) != len(t.Name) || len(t.RV) != len(t.Name) {
 		return nil, fmt.Errorf("table has different numbers of names (%d), namespaces (%d) and versions (%d)",

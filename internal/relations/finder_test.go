@@ -120,7 +120,7 @@ func TestObjectsAreCountedOnce(t *testing.T) {
 		for n := range 25 {
 			c.add(object{fmt.Sprintf("%s/a/r%02d", replicaSets, n), ownedBy(self), ""})
 		}
-		// The Deployment selects these pods. Their owner r24 is one of the ReplicaSets that share a node.
+		// The Deployment selects these pods. Their owner r24 is one of the ReplicaSets that the graph shows as one node.
 		c.addPods("a", "p", 2, ownedBy(replicaSets+"/a/r24")+","+labelled("web"), "")
 		g := c.graph(t, self)
 		if got := countOf(g, "ReplicaSet"); got != 20 {

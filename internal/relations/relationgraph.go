@@ -62,7 +62,7 @@ type Node struct {
 // State is the result of reading the object of a Node.
 type State string
 
-// The states of a Node.
+// The states of a Node of the graph (not a Kubernetes Node).
 const (
 	Present   State = "there"
 	Missing   State = "missing"

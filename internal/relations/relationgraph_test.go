@@ -193,7 +193,7 @@ func TestGraphErrors(t *testing.T) {
 		})
 	}
 	t.Run("no processor is free", func(t *testing.T) {
-		for n := range 3 { // The graph needs a processor three times.
+		for n := range 3 { // For this graph, the program waits three times for a free processor.
 			inCluster(t, kinds(), func(c *testCluster) {
 				t := c.t
 				c.add(object{path: "core/v1/namespaces/_/x"}) // A Namespace needs no search, which would need a processor.

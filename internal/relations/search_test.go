@@ -103,7 +103,7 @@ func TestGraphIsLimitedToThePermissionsOfTheUser(t *testing.T) {
 		name         string
 		objects      []object // The first one is the object whose graph is checked.
 		nodes, edges []string
-		reasons      map[string]string // The key is a node's ID, or the ref of a searched kind.
+		reasons      map[string]string // The expected reasons, by the ID of a node or the ref of a searched kind.
 	}{
 		{
 			name: "used objects",

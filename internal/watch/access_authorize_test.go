@@ -11,7 +11,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/status"
 )
 
-// A user can share only data that the user may read. The error names the missing permission.
+// A user can share only data that the user may read. For other data, an error names the missing permission.
 // Invariant: I30.
 func TestAuthorizeShare(t *testing.T) {
 	part := func(p watch.Part) []watch.Part {

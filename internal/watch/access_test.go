@@ -20,7 +20,7 @@ func TestSubscriptionsWaitForScanLimiter(t *testing.T) {
 		name  string
 		query query.Query
 		view  stream.View
-		scans int // The number of scans in two minutes, including scans for digests (hashes of rows).
+		scans int // How often all rows are scanned in two minutes, including for digests (hashes of rows).
 	}{
 		// Without a filter, the first rows are read from a shared list without a scan, so only the digest needs one.
 		{"all rows", query.Query{}, stream.Rows, 1},

@@ -33,7 +33,7 @@ type ChangeBatch struct {
 	// snapshot. A later batch is a snapshot if the history no longer has all changes since the previous batch.
 	IsSnapshot bool
 	Objects    []*Item
-	// Changes are in the order in which they happened. If Memo.CoverageOnly is set, the object itself did not change: its
+	// Changes are in the order in which they happened. If a change has Memo.CoverageOnly, its object did not change: the
 	// namespace has just been added to or removed from the watched namespaces.
 	Changes []*event.Change
 	// Status describes how current the data is. If a batch has neither objects nor changes, only the status is new.

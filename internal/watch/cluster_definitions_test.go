@@ -64,8 +64,8 @@ func TestFollowWithoutDefinitions(t *testing.T) {
 	})
 }
 
-// A Follower can be opened before Cluster.Run. CustomResourceDefinitions are watched soon after Run starts, and until
-// the Follower is closed.
+// A Follower can be opened before Cluster.Run. Soon after Run starts, the program watches CustomResourceDefinitions,
+// until the Follower is closed.
 // Invariant: I19.
 func TestFollowBeforeClusterRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 )
 
 // If the program loses the permission to list namespaces, the namespaces known so far stay watched while access reviews
-// permit it. A deleted namespace is dropped when an access review denies it.
+// permit this. A deleted namespace is dropped when an access review denies access to it.
 // Invariant: I20.
 func TestKnownNamespacesSurviveRevokedList(t *testing.T) {
 	for _, status := range []int{http.StatusForbidden, http.StatusUnauthorized} {

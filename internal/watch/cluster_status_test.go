@@ -304,8 +304,8 @@ func TestInterruptedWatchIsStale(t *testing.T) {
 	})
 }
 
-// After an outage of 6 hours, the program is live again within 15 s, and clients can resume from cursors of the time
-// before it.
+// After an outage of 6 hours, the program is live again within 15 s, and clients can resume from cursors that they got
+// before the outage.
 // Invariant: I24.
 func TestLongOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

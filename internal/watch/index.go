@@ -8,8 +8,8 @@ import (
 )
 
 type (
-	// Index reads the index of references and verdicts with the permissions of one viewer. From a call of
-	// its method Keep until the release, the cluster keeps the index up to date.
+	// Index reads the index of references and verdicts with the permissions of one viewer. Callers of its method Keep get
+	// a release function. Until they call it, the cluster keeps the index up to date.
 	Index = related.Index
 	// Neighbors are the objects that are related to one object. They are read from the index of references.
 	Neighbors = related.Neighbors

@@ -104,8 +104,8 @@ func notKnownYet(r *resource.Resource) *status.Problem {
 		"the link includes this object; retry in a moment.", r.Resource)
 }
 
-// read reads the object and masks it for the viewer. The filter in the field permitted must also match the version that
-// is read here, because it can be newer than the version that authorize checked.
+// read reads the object and masks it for the viewer. It checks the filter in the field permitted again, because this
+// version of the object can be newer than the one that authorize checked.
 func (o *objectReader) read(ctx context.Context) ([]byte, error) {
 	a := o.access
 	cached, current := o.cached()

@@ -184,7 +184,7 @@ func TestProblemIsNotNewAfterLateList(t *testing.T) {
 		created := time.Date(1999, 6, 1, 0, 0, 0, 0, time.UTC)
 		checkSince(t, cluster, user("sue"), "Service/web", created)
 
-		// Start the engine again while it cannot read the pods.
+		// Stop the engine, and start it again while it cannot read the pods.
 		release()
 		advance(time.Hour)
 		server.Refuse(pods, "", http.StatusForbidden, "not now")

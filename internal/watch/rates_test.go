@@ -209,7 +209,7 @@ func TestRatesOfControllers(t *testing.T) {
 	})
 }
 
-// Hidden objects do not change the counts, the start of the data, or the times at which results arrive.
+// Hidden objects do not change the counts, the time at which the counts start, or the times at which results arrive.
 // Invariant: I18.
 func TestRatesHideObjects(t *testing.T) {
 	run := func(hidden bool) string {

@@ -114,7 +114,7 @@ func (a *Access) Search(
 // resources, so a search finds them in the cache.
 func (c *Cluster) readsAll() bool { return c.opened.Verdicts != nil }
 
-// coverage returns which resources a search reads.
+// coverage returns which resources a search reads. shown is the ref of a list that the viewer has open, or empty.
 func (a *Access) coverage(resources []resource.Resource, shown string) search.Coverage {
 	isWatched := func(r *resource.Resource) bool {
 		return a.cluster.find(a.checker.Viewer.InformerScope(r, "")) != nil
@@ -129,7 +129,7 @@ func (a *Access) coverage(resources []resource.Resource, shown string) search.Co
 	})
 }
 
-// searchedInformer returns the informer of a resource to search, or nil.
+// searchedInformer returns the informer that a search of the resource r reads, or nil if there is none.
 func (a *Access) searchedInformer(
 	coverage *search.Coverage, r *resource.Resource, f *query.Filter,
 ) *shared.Informer {

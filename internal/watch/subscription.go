@@ -146,7 +146,7 @@ func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
 }
 
 // StillValid reports whether the rest of a long message may still be sent. The result is false if permissions have
-// changed or are unknown, or if the informer resets its readers. Next then returns the reason.
+// changed or are unknown, or if the informer resets its readers. The following call of Next reports the reason.
 func (s *Subscription) StillValid(ctx context.Context) bool {
 	s.isIncomplete = !s.isStillValid(ctx)
 	return !s.isIncomplete

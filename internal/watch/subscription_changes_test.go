@@ -119,7 +119,7 @@ func managedBy(p apitest.Item, second int, managers ...string) apitest.Item {
 	for i := 0; i < len(managers); i += 2 {
 		entries = append(entries,
 			fmt.Sprintf(`{"manager":%q,"operation":"Update","time":"2000-01-01T00:%02d:%02dZ","fieldsV1":%s}`,
-				// Each entry is 1 s later than the one before it. The fake clock starts at 00:00:00.
+				// The time of each entry is 1 s later than that of the entry before it. The fake clock starts at 00:00:00.
 				managers[i], (second+i/2)/60, (second+i/2)%60, managers[i+1]))
 	}
 	p.Metadata = `"managedFields":[` + strings.Join(entries, ",") + `]`

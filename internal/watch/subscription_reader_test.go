@@ -57,7 +57,7 @@ func TestResetInterruptsCoalescing(t *testing.T) {
 				r.settle()
 				server.Set(pods, pod("a", "p", "1"))
 				<-time.After(time.Second)
-				// The test reads this message late, so the reader waits for further changes before the next one.
+				// The test reads this message late, so the reader waits for more changes before it sends another message.
 				if m := r.next(); m.Type != "events" {
 					t.Fatalf("got %+v, want events", m)
 				}
@@ -173,7 +173,7 @@ func TestStateIsSentBetweenSnapshotParts(t *testing.T) {
 					server.Set(pods, items...)
 					sub := openAs(t, cluster.For(watch.Viewer{Program: true}), query.Query{Resource: pods}, view)
 					awaitText(t, sub, `"last":false`)
-					synctest.Wait() // Wait for a pending reconciliation: after the interruption, it would allow the list again.
+					synctest.Wait() // Finish a pending reconciliation: after the interruption, it would permit the list again.
 					test.interrupt(server, cluster)
 					advance(5 * time.Second)
 					message, err := sub.Next(t.Context())

@@ -262,7 +262,7 @@ func TestDigestSurvivesItsContext(t *testing.T) {
 	})
 }
 
-// If a resource is removed and added again, a user's open subscription gets the same states as one of the program.
+// If a resource is removed and added again, users' subscriptions get the same states as those of the program.
 // Invariant: I18.
 func TestRemovedResourceOfUser(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -396,8 +396,8 @@ func TestRestrictedResetsAreEqual(t *testing.T) {
 	}
 }
 
-// While a namespace is not watched, its changes are missed. The view Rows can resume after that. The view Changes
-// cannot, because it must send every change.
+// While a namespace is not watched, its changes are missed. Afterwards, a reader of the view Rows can resume. A reader
+// of the view Changes cannot, because this view must send every change.
 func TestRestrictedReadersDoNotResumeAfterGap(t *testing.T) {
 	for view, want := range map[stream.View]string{
 		stream.Changes: "reset state snapshot", stream.Rows: "state events delete",

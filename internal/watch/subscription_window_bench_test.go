@@ -83,7 +83,7 @@ func windowOffset(sort string) int {
 	if sort == "name" {
 		return 61_900
 	}
-	// In the order by restarts, the changed row moves from one side of this window to the other.
+	// In the order by restarts, each change moves the row from one side of the window to the other.
 	return benchRows / 3
 }
 

@@ -676,7 +676,7 @@ func TestWindowSendsOffscreenChanges(t *testing.T) {
 	})
 }
 
-// The server must sort the cases in web/testdata/views.json as the page does. web/test/views.test.ts reads these cases.
+// The server must sort the cases in web/testdata/views.json as the page does, which web/test/views.test.ts tests.
 // Invariant: I9.
 func TestWindowsSortLikeThePage(t *testing.T) {
 	text, err := os.ReadFile("../web/testdata/views.json")

@@ -293,7 +293,7 @@ func TestObjectForbidden(t *testing.T) {
 	})
 }
 
-// A Follower waits for changes of the list of resources, without repeated discovery.
+// A Follower reports a change of the list of resources within 2 s. It needs no periodic discovery.
 // Invariant: I19.
 func TestFollow(t *testing.T) {
 	const definitions = "apiextensions.k8s.io/v1/customresourcedefinitions"

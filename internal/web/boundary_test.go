@@ -33,7 +33,7 @@ func TestForeignHostsAreRefused(t *testing.T) {
 				"localhost, 127.0.0.1 and [::1]")
 		}
 	}
-	// The error contains the flag that would allow the host.
+	// The error names the command-line flag that would allow the host.
 	for _, path := range []string{"/healthz", "/nothing"} {
 		s.wantProblem(path, s.get(path, "Host: pods.example.org:8443"), http.StatusForbidden, "Host not allowed",
 			"--allowed-host=pods.example.org:8443.")

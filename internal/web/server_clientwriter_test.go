@@ -125,7 +125,7 @@ func TestStreamResetsAreNotLoggedAsErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	api := newSite(t).api
-	for n := range 500 { // With 500 pods, a response exceeds a stream's window, so a reset interrupts it.
+	for n := range 500 { // A response with 500 pods exceeds a stream's window, so a reset interrupts the response.
 		name := fmt.Sprintf("pod-%d", n)
 		api.Set(podsRef, apitest.Item{
 			Namespace: "a", Name: name, Cells: fmt.Sprintf(`[%q,"Running","5m"]`, name), Rest: `"spec":{}`,

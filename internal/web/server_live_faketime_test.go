@@ -26,8 +26,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/web/request"
 )
 
-// memoryListener has in-memory connections without buffers. A client that does not read blocks the server's write at
-// once.
+// memoryListener has in-memory connections without buffers. If a client does not read, a write of the server blocks
+// immediately.
 type memoryListener struct {
 	accepted chan net.Conn
 	closed   chan struct{}

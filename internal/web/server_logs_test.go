@@ -95,7 +95,7 @@ func (b *bubble) getStreaming(ctx context.Context, path string) (*http.Response,
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	// Request compression, to test that it does not delay log lines.
+	// Accept compressed responses, to test that compression does not delay log lines.
 	if strings.HasPrefix(path, "/api/v1/logs/") {
 		request.Header.Set("Accept-Encoding", "gzip, zstd")
 	}

@@ -325,7 +325,7 @@ func (c *schemaTab) receiveViews(b *bubble) {
 }
 
 // receiveWindows receives all messages of the view window. No other subscription may be open: while the tab does not
-// read, two subscriptions would wait for a mutex, and the fake time would stop.
+// read its messages, both subscriptions would wait for the same mutex. The fake time stops during such a wait.
 func (c *schemaTab) receiveWindows(b *bubble) {
 	status := func(name, text string) { b.api.Set(podsRef, managedPod(name, text, "kubectl")) }
 	for n := range 8 {

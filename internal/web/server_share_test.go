@@ -1110,7 +1110,7 @@ func TestSharesSurviveARestart(t *testing.T) {
 	}
 }
 
-// Guests lose the permissions that the creator loses, or that the server cannot check.
+// Guests lose a permission if the creator loses it, or if the server cannot check it.
 //
 // Invariant: I30.
 func TestGuestsLoseRevokedCreatorPermissions(t *testing.T) {

@@ -189,7 +189,7 @@ func TestReconnectingConnectionsLeaveRoomForOthers(t *testing.T) {
 		start := must(s.counts())(p)
 		ctx, cancel := context.WithCancel(p.Context())
 		defer cancel()
-		// Exceed 2,000 connections, because only then the program closes those without a request.
+		// Open more than 2,000 connections: only above this number, the program closes connections without a request.
 		count := shortOrFull(2500, 4000)
 		var times int64
 		var attacking sync.WaitGroup

@@ -102,7 +102,7 @@ func (p *probe) require(met bool, finding, bar, format string, args ...any) {
 	}
 }
 
-// report never fails the test, in contrast to require.
+// report records a result and whether it met the bar. In contrast to require, it never fails the test.
 func (p *probe) report(met bool, finding, bar, format string, args ...any) {
 	p.Helper()
 	value := fmt.Sprintf(format, args...)

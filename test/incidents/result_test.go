@@ -67,7 +67,7 @@ func (r *result) expect(s *score, f *fixture, e *expectation, all []report) {
 		f.name, e, e.Severity, strings.Join(want, " <- "), text))
 }
 
-// refuse counts each reported object that is healthy as wrong. If f has no expectations, all its objects are healthy.
+// refuse counts a reported object as wrong if it is healthy. If f has no expectations, all its objects are healthy.
 func (r *result) refuse(s *score, f *fixture, all []report) {
 	s.healthy += len(f.Healthy)
 	for i := range all {

@@ -219,8 +219,8 @@ const steps = (field) =>
   );
 const under = (path, field) => field.every((step, i) => path[i] === step);
 
-// Returns the tried fields that the API server's error names. If the error names a field that was not tried, the result
-// contains the tried fields below its nearest parent.
+// Returns the tried fields that the API server's error names. For a named field that was not tried, returns the tried
+// fields inside the innermost object or list that contains it.
 function rejectedPaths(problem, tried) {
   const rejectedLeaves = new Set();
   for (const { field = "" } of problem.details?.causes ?? []) {

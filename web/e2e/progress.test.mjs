@@ -22,8 +22,8 @@ await test("progress", { timeout: 120_000 }, async (t) => {
       const server = ws.connectToServer();
       server.onMessage((m) => ws.send(String(m).replace(/("state":"syncing",.*"count":\d+)(?=})/, `$1${total}`)));
     });
-    // Open the status page first, not a list. For the verdicts of any list, the server would already list the pods now,
-    // before the link becomes slow.
+    // Open the status page first, not a list. A list shows verdicts, for which the server would already list the pods
+    // now, before the link becomes slow.
     await openLive(page, `${dashboard.url}status`);
     link.rate = 60_000;
     await page.goto(`${dashboard.url}r/core/v1/pods`);

@@ -377,7 +377,7 @@ type lateGraph struct{ *cluster }
 func (lateGraph) References(graph.ID) ([]graph.Use, []graph.Owner) { return nil, nil }
 func (lateGraph) Owned(string, int) []graph.ID                     { return nil }
 
-// A StatefulSet owns its pod even if the graph does not contain the pod's owners yet.
+// A pod counts as owned by its StatefulSet even if the graph does not contain the owner references of the pod yet.
 func TestOwnedPodInLateGraph(t *testing.T) {
 	c, _ := load(t, "testdata/statefulset-pod-name-taken.yaml")
 	id := graph.NewID(graph.Kind{Group: "apps", Kind: "StatefulSet"}, "shop", "web")

@@ -142,8 +142,8 @@ func claimedVolume(s *subject.Subject, o *corev1.PersistentVolumeClaim) *verdict
 // selectedNode is the annotation with the node that the scheduler has selected for the volume of a claim.
 const selectedNode = "volume.kubernetes.io/selected-node"
 
-// unselectedNode explains a claim that waits for the scheduler, although its pod already has a node. The scheduler
-// ignores a pod that was created with a node name. It also explains a claim whose selected node does not exist.
+// unselectedNode explains a claim that waits for the scheduler without success: the pod was created with a node name,
+// so the scheduler ignores the pod, or the scheduler has selected a node that does not exist.
 func unselectedNode(
 	s *subject.Subject, o *corev1.PersistentVolumeClaim, pod *neighbor.Neighbor,
 ) *verdict.Verdict {

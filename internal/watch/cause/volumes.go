@@ -83,9 +83,9 @@ func boundClaim(s *subject.Subject, o *corev1.PersistentVolumeClaim) *verdict.Ve
 	return notResizedClaim(s, o)
 }
 
-// notResizedClaim reports a claim whose volume is larger now, but whose file system is not, although a pod uses it. The
-// node resizes it within minutes if the driver can do that while the volume is in use. Without a pod, the claim has
-// no problem: the node resizes the file system when a pod next uses the volume.
+// notResizedClaim reports a claim whose volume is larger now, but whose file system is not, although a pod uses the
+// claim. The node resizes the file system within minutes if the driver can do that while the volume is in use. A claim
+// that no pod uses has no problem: the node resizes the file system when a pod next uses the volume.
 func notResizedClaim(s *subject.Subject, o *corev1.PersistentVolumeClaim) *verdict.Verdict {
 	at := slices.IndexFunc(o.Status.Conditions, func(c corev1.PersistentVolumeClaimCondition) bool {
 		return c.Type == corev1.PersistentVolumeClaimFileSystemResizePending && c.Status == corev1.ConditionTrue

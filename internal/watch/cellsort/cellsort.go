@@ -131,8 +131,8 @@ func findTime(text string) (time.Time, bool) {
 	return at, err == nil
 }
 
-// elapsed returns the number of seconds in a duration, such as 86400 for "1d". In printed tables, "5m" means 5 minutes.
-// As a Kubernetes quantity, it would be 0.005.
+// elapsed returns the number of seconds in a duration, such as 86400 for "1d". In printed tables, "5m" means 5 minutes,
+// although it would mean 0.005 as a Kubernetes quantity.
 func elapsed(text string) (total float64, ok bool) {
 	for text != "" {
 		n := digits(text)

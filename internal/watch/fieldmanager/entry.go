@@ -30,7 +30,7 @@ func (e *entry) ownedDepth(path []step) (depth int, ok bool) {
 		switch {
 		case children == nil:
 			return i + 1, member
-		// The entry owns a value inside the value at the end of the path.
+		// The entry owns values that are inside the value at the end of the path.
 		case i == len(path)-1:
 			return len(path), true
 		}

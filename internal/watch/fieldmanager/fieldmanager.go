@@ -48,9 +48,9 @@ func Newest(managed []byte) (newest *Author, unambiguous bool) {
 	return &clone, unambiguous
 }
 
-// NewestSpec returns the newest author of an object's specification, or nil if the author is unknown. An entry without
-// a time can be the newest, so it makes the author unknown. The subresource scale changes the specification, but the
-// subresource status does not. Field managers for which ignore returns true do not count.
+// NewestSpec returns the author of the newest change of an object's specification, or nil if the author is unknown. If
+// any entry has no time, the author is unknown, because this entry can be the newest. The subresource scale changes the
+// specification, but the subresource status does not. Field managers for which ignore returns true do not count.
 func NewestSpec(managed []byte, ignore func(manager string) bool) (newest *Author) {
 	entries := read(managed)
 	for i := range entries {

@@ -11,7 +11,7 @@ import (
 // shape is what all objects of a group have in common. Groups of the Graph store it as text, in a third of the memory.
 type shape struct {
 	kind      Kind
-	namespace string // Empty for a cluster-scoped object, and for the shape of all pods on a node.
+	namespace string // Empty for a cluster-scoped object, and in the shape of the group of all pods on a node.
 	selecting string // Key and pod selector of an object with a selector, whose group therefore has only this object.
 	labels    map[string]string
 	owners    []Owner
@@ -139,7 +139,7 @@ func (b *builder) add(texts ...string) {
 	}
 }
 
-// reader reads the text of a builder. Its value is the part of the text that is not read yet.
+// reader decodes a text that a builder has made. Its value is the part of the text that is not decoded yet.
 type reader string
 
 func (r *reader) number() (n int) {

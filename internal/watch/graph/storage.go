@@ -20,7 +20,7 @@ type storage struct {
 	byTerm  table // Maps the hash of a term to the number of its first link in links.
 }
 
-// object is a member of the group with its references. A pod on a node is also in the group of all pods on this node.
+// object is in the group of objects with its shape. A pod on a node is also in the group of all pods on this node.
 type object struct {
 	key    string
 	groups [2]uint32
@@ -38,7 +38,7 @@ type group struct {
 type link struct {
 	hash  uint64 // The hash of the term. Two terms with the same hash are too improbable to matter.
 	group uint32
-	next  uint32 // The number of the next link of the same term.
+	next  uint32 // The number of the next link in the list; 0 for the last one.
 }
 
 // clear removes all objects.
@@ -109,7 +109,7 @@ func (s *storage) leave(number uint32) {
 	m.groups, m.next = [2]uint32{}, [2]uint32{}
 }
 
-// link adds a group to the lists of its terms.
+// link adds a group to the linked list of each of its search terms.
 func (s *storage) link(number uint32) {
 	for _, t := range s.termsOf(number) {
 		added := link{hash: s.hashOf(t), group: number}
@@ -122,7 +122,7 @@ func (s *storage) link(number uint32) {
 	}
 }
 
-// unlink removes a group from the lists of its terms.
+// unlink removes a group from the linked list of each of its search terms.
 func (s *storage) unlink(number uint32) {
 	for _, t := range s.termsOf(number) {
 		first := s.findTerm(s.hashOf(t))
@@ -182,7 +182,7 @@ func (s *storage) appendMembers(ids []ID, number uint32, limit int) []ID {
 	return ids
 }
 
-// findTerm returns a pointer to the number of a term's first link, or nil.
+// findTerm returns a pointer to the number of the first link of a search term, or nil if no group has the term.
 func (s *storage) findTerm(hash uint64) (first *uint32) {
 	return s.byTerm.find(hash, func(n uint32) bool { return s.links.at(n).hash == hash })
 }

@@ -57,7 +57,7 @@ func namespace(o object.Object, status Status) result {
 	if h.Summary == "" {
 		h.Summary = "No phase reported"
 	}
-	obstacle := symptom.NamespaceObstacle(o) // Not a detail: the summary of a deletion already contains this text.
+	obstacle := symptom.NamespaceObstacle(o) // Omitted below: the summary of a deletion already contains this text.
 	for _, c := range o.Conditions() {
 		if text := c.ShortExplanation(); c.Is("True") && text != obstacle {
 			h.Details = append(h.Details, text)

@@ -12,8 +12,8 @@ import (
 // controllerManager runs the controllers of Kubernetes. While it is down, no controller reports missed deadlines.
 const controllerManager = "kube-controller-manager"
 
-// setUnobserved makes an object of a built-in kind overdue whose controller has not observed its spec. Normally, this
-// takes less than a second, and the kubelet restarts kube-controller-manager after at most 5 minutes.
+// setUnobserved makes a built-in object overdue if its controller does not observe its spec in time. Normally, that
+// takes less than a second. The kubelet restarts a failed kube-controller-manager after at most 5 minutes.
 func (r *result) setUnobserved(o object.Object, startedAt time.Time, overdue verdict.Severity) {
 	r.progress(startedAt, overdue)
 	likely := controllerManager + " is possibly not running"

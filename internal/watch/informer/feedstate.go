@@ -123,8 +123,8 @@ func (s *feedState) refusal() status.Status {
 	return status.Status{}
 }
 
-// opened records that a watch is open. The status becomes Live at once if the watch is known to miss no changes since
-// the list or the previous watch. Otherwise, it becomes Live later: see continued and listed.
+// opened records that a watch is open. isLive is true if the status is Live now: this requires that the watch misses no
+// changes since the list or the previous watch. Otherwise, continued or listed makes the status Live later.
 func (s *feedState) opened(startsWithList bool) (isLive, isChanged bool) {
 	s.open, s.listing = true, startsWithList
 	// A watch that opens soon after the list misses no changes. A later watch can miss some, because the API server can

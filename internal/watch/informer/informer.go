@@ -192,7 +192,7 @@ func (i *Informer) CurrentState(namespaces []string) State {
 	return now
 }
 
-// statusLocked returns one status for all given namespaces. An empty list means all. The caller must lock i.mu.
+// statusLocked returns State.Status and State.Synced for namespaces, or for all if empty. The caller must lock i.mu.
 func (i *Informer) statusLocked(namespaces []string) (current status.Status, synced bool) {
 	if f := i.feeds[""]; f != nil {
 		return f.state.status, f.state.synced

@@ -77,7 +77,7 @@ func (f *feed) setColumns(columns []printer.Column) (changed bool) {
 	i.mu.Lock()
 	changed = len(columns) > 0 && !printer.Same(columns, i.columns)
 	if changed {
-		// Until the other feeds list again, their rows have cells for the old columns.
+		// Mark each feed as not synced: until it lists again, its rows have cells for the old columns.
 		for _, sibling := range i.feeds {
 			sibling.state.synced, sibling.state.outdated = false, sibling != f && i.columns != nil
 			if state := sibling.state.status.State; state == status.Live || state == status.Stale {

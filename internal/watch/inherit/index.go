@@ -63,7 +63,7 @@ func (x *index) isListed() bool {
 	})
 }
 
-// evaluatedIDs returns the objects of all kinds that are watched with content, and not as metadata only.
+// evaluatedIDs returns the IDs of all objects whose complete content is watched, and not only their metadata.
 func (x *index) evaluatedIDs() []graph.ID {
 	x.mu.RLock()
 	kinds := make(map[graph.Kind]bool, len(x.watched))

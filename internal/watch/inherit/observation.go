@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// observeDelay is the time from the first evaluation of all objects until a new problem counts as observed. Until then,
-// objects can still inherit a problem that existed before.
+// observeDelay is the time from the first evaluation of all objects until a new problem counts as observed. Before
+// that, a problem that is new for an object can be an old problem that the object inherits only now.
 const observeDelay = 10 * time.Second
 
 // observation decides whether a verdict that is new to the engine is also new in the cluster. While the engine still

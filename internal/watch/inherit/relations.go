@@ -49,7 +49,7 @@ type Related struct {
 	Dependents []graph.ID
 }
 
-// Related returns the objects that are related to an object. Each relation of an object has at most limit objects.
+// Related returns the objects that are related to an object: for example, at most limit objects that use this object.
 func (x *index) Related(id graph.ID, limit int) Related {
 	found := &relatedObjects{seen: map[graph.ID]struct{}{id: {}}, ids: []graph.ID{id}}
 	x.addOwners(found, id)

@@ -82,7 +82,7 @@ func TestServedKindsAffectPolicies(t *testing.T) {
 	}
 }
 
-// A new user of a Service affects the Service: an IP address as external name is a problem only without users.
+// A new Ingress affects the verdict on its Service: an Ingress can use a Service whose external name is an IP address.
 func TestUsersAffectServices(t *testing.T) {
 	e := New(Options{})
 	e.setServed([]resource.Resource{{Version: "v1", Resource: "services", Kind: "Service", Namespaced: true}}, true, 0, 0)

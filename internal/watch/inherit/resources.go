@@ -136,8 +136,8 @@ func (e *Engine) neighbors(id graph.ID) []graph.ID {
 		affected = append(affected, usersOf(e.graph, uses, "Service")...)
 	case "PodDisruptionBudget": // Another budget can select the same pods.
 		affected = append(affected, e.graph.In(id.Kind, id.Namespace())...)
-	case "Job", "Deployment", "ReplicaSet", "StatefulSet":
-		affected = append(affected, e.graph.Owned(e.uidOf(id), maxAffected)...) // A failed pod is OK if its owner is OK.
+	case "Job", "Deployment", "ReplicaSet", "StatefulSet": // If such an owner is OK, its failed pods count as OK, too.
+		affected = append(affected, e.graph.Owned(e.uidOf(id), maxAffected)...)
 	}
 	return affected
 }

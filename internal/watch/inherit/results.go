@@ -20,7 +20,7 @@ type results struct {
 	problems map[graph.ID]episode
 	// recovered contains the episodes of objects that are OK again. An episode continues if the problem returns soon.
 	recovered map[graph.ID]episode
-	sweptAt   time.Time // When expired episodes were last removed from recovered.
+	sweptAt   time.Time // When expired episodes were last removed from the map recovered.
 }
 
 // reset removes all results, and returns the objects that had inherited verdicts.

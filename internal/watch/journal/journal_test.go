@@ -159,7 +159,7 @@ func TestRingIsBoundedByAge(t *testing.T) {
 	})
 }
 
-// Trim drops old changes of a journal without writes. Readers that have already received them continue.
+// Trim drops old changes even if no new ones are written. Readers that already have the old changes can continue.
 // Invariant: I13.
 func TestTrim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

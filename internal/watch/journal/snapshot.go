@@ -3,8 +3,8 @@ package journal
 // keysPerLock is the number of keys that Snapshot copies before it releases the lock for a moment.
 const keysPerLock = 2048
 
-// Snapshot returns all keys and values at one moment, in random order, and the cursor of that moment. It never delays a
-// writer for longer than it needs to copy keysPerLock keys.
+// Snapshot returns all keys and values at one moment, in random order, and the cursor of that moment. A writer waits at
+// most while Snapshot copies keysPerLock keys.
 func (j *Journal[K, V, M]) Snapshot() ([]Entry[K, V], Cursor) {
 	for {
 		if entries, cursor, ok := j.snapshot(); ok {
@@ -37,7 +37,7 @@ func (j *Journal[K, V, M]) snapshot() ([]Entry[K, V], Cursor, bool) {
 	return catchUp(entries, changed, j.state), j.Now(), true
 }
 
-// catchUp replaces the entries of the changed keys by their present values. It reuses the array of entries.
+// catchUp updates the entries of the changed keys to the present values. It reuses the array of entries.
 func catchUp[K comparable, V any](entries []Entry[K, V], changed map[K]struct{}, present map[K]V) []Entry[K, V] {
 	if len(changed) == 0 {
 		return entries

@@ -47,7 +47,7 @@ func TestObjectSkipsUnreadMembers(t *testing.T) {
 	}
 }
 
-// ValueWithout reads a value that contains no matching member name. If a name matches, the cursor does not move.
+// ValueWithout does not read a value, or move the cursor, if its function returns true for a member name in the value.
 func TestValueWithoutNames(t *testing.T) {
 	for text, want := range map[string]bool{
 		`{"a":{"b":[{"c":"wanted"}]}}`: true, `["wanted"]`: true, `7`: true, `{}`: true,

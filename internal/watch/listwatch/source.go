@@ -234,7 +234,7 @@ func (s *Source) Watch(ctx context.Context, options metav1.ListOptions) (watch.I
 	options.Watch = true
 	initial := options.SendInitialEvents != nil && *options.SendInitialEvents
 	ctx, cancel := context.WithCancel(ctx)
-	limit := maxSilence // A long limit, because some proxies send no response header before the first event.
+	limit := maxSilence // The limit is long, because some proxies send no response header before the first event.
 	if initial {
 		limit = s.options.Stall
 	}

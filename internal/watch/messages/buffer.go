@@ -61,8 +61,8 @@ func (b *Buffer) KeepList(bytes int64) { b.listBytes = bytes }
 // KeepShared keeps a text in memory until Release. Other readers can send the same text at the same time.
 func (b *Buffer) KeepShared(text *[]byte) { b.shared = text }
 
-// Borrow returns an empty slice of this message's buffer, which the first call takes from the pool. It can wait for a
-// slot, like Acquire.
+// Borrow returns an empty slice of this message's buffer, which the first call takes from the pool. Like Acquire, it
+// can block until a slot is free.
 func (b *Buffer) Borrow() []byte {
 	b.Acquire(0)
 	if b.text == nil {

@@ -32,8 +32,8 @@ func customRef(o *Ref, key string, s *refMembers) (target Ref, ok bool) {
 	return Ref{Kind: "Secret"}, true // A name and a key mean a Secret, as in accessKeyId: {name: backup, key: ID}.
 }
 
-// addIstio adds the Service or the Gateway that a text of an Istio object names. It reports whether the text is such a
-// name. Hosts outside the cluster are not objects.
+// addIstio adds the Service or the Gateway that a text of an Istio object names. It reports whether the text is the
+// value of a member that names such an object. It adds nothing for a host outside the cluster.
 func (w *walker) addIstio(text string) bool {
 	path := w.path
 	switch last := string(path[len(path)-1]); {

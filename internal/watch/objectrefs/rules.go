@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// kindOfNameMember returns the kind to which a member refers if its value is only a name. Example: serviceAccountName.
+// kindOfNameMember returns the kind that a member such as serviceAccountName refers to by name. ok is false if unknown.
 func kindOfNameMember(key string) (target Ref, ok bool) {
 	switch key {
 	case "serviceAccountName":
@@ -70,8 +70,8 @@ const (
 	resourceGroup  = "resource.k8s.io"
 )
 
-// defaultKindOf returns the kind to which a member refers if its reference does not include a kind. The defaults are
-// those of the CRDs of cert-manager, KEDA, External Secrets, Tekton and the Gateway API.
+// defaultKindOf returns the kind to which a member refers if its reference does not include a kind. ok is false without
+// a default. The defaults are those of the CRDs of cert-manager, KEDA, External Secrets, Tekton and the Gateway API.
 func defaultKindOf(key string) (target Ref, ok bool) {
 	switch key {
 	case "issuerRef":

@@ -20,7 +20,7 @@ type Snapshot struct {
 	Columns  []printer.Column
 	// Objects is sorted as the query requests, by default by namespace and name. Callers must not change the objects.
 	Objects      []*compact.Object
-	IsWorstFirst bool // Objects are sorted by severity, because the order is "auto" and an object is failed.
+	IsWorstFirst bool // The order is "auto", and at least one object is failed, so Objects is sorted by severity.
 	Total        int  // The number of matching objects, including those beyond the limit.
 	Status       status.Status
 	Synced       bool // The first list of the resource has ended, and Objects is complete.
@@ -98,8 +98,8 @@ func (q *Query) first(ctx context.Context, reviewedAt time.Time) (*shared.Listin
 	scan := scanMemory(q.query, q.Filter, int64(q.Informer.Len()))
 	o.Options.Resize(scan)
 	found, total, now := q.Informer.First(q.Filter, q.query)
-	// Replace the reserved estimate (scan) by the memory of the list. If scan is 0, other readers share the list, and
-	// this query reserves nothing.
+	// Replace the reserved estimate (scan) by the actual memory of the list. If scan is 0, the list is shared with other
+	// readers, and this query reserves no memory.
 	if scan > 0 {
 		o.Options.Resize(shared.ListedMemory*int64(cap(found.Objects)) - scan)
 	}

@@ -119,7 +119,7 @@ func (l *openLog) Close() error {
 	return l.ReadCloser.Close()
 }
 
-// problem explains why the API server returned no log. For status 400, it also lists the pod's containers.
+// problem explains why the API server returned no log. For status 400, the explanation includes the pod's containers.
 func (r *Request) problem(ctx context.Context, err error) error {
 	podKey, options := r.Namespace+"/"+r.Pod, r.Options
 	if !apierrors.IsBadRequest(err) {

@@ -206,8 +206,8 @@ func (f *Filter) MatchesIgnoringText(o *compact.Object) bool {
 	return (f.Selector == nil || f.Selector.matches(o.Labels())) && f.MatchesLink(o)
 }
 
-// MatchesLink reports whether an object meets the share link's conditions on its row: required words, and the
-// regarded object.
+// MatchesLink reports whether an object meets the share link's conditions on its row: words that the row must contain,
+// and the object that an event must regard.
 func (f *Filter) MatchesLink(o *compact.Object) bool {
 	return f.containsWords(o, f.requiredWords) && (f.regarding == "" || f.matchesRegarding(o))
 }

@@ -168,7 +168,7 @@ func keptRows(oldRows, newRows []*Row) (oldIndex []int, newIndex map[int]int) {
 // longestIncreasing finds the longest increasing subsequence of numbers. It maps each number of this subsequence to its
 // index in numbers. It ignores negative numbers. The other numbers must be distinct.
 func longestIncreasing(numbers []int) map[int]int {
-	var ends []int // ends[n] is the index of the smallest last number of a subsequence of length n+1.
+	var ends []int // ends[n]: index of the smallest last number of an increasing subsequence of length n+1.
 	before := make([]int, len(numbers))
 	for at, n := range numbers {
 		if n < 0 {

@@ -136,7 +136,7 @@ func New(i *informer.Informer, f *query.Filter, columns []printer.Column, order 
 	return r
 }
 
-// View is one page of a ranking, and a summary of all changes. Equal Page pointers mean equal rows.
+// View is one page of a ranking, and a summary of the changes of all its rows. Equal Page pointers mean equal rows.
 type View struct {
 	*Page
 

@@ -46,8 +46,8 @@ func (f *follower) isRead() bool {
 	return f != nil && f.source.Informer != nil && f.source.Refusal == nil
 }
 
-// read returns the visible changes since the last call, oldest first. If it sets f.started to false, the resource has
-// no complete data yet.
+// read returns the visible changes since the last call, oldest first. It sets f.started to false as long as the
+// informer does not have the complete data of the resource.
 func (f *follower) read(ctx context.Context, now time.Time) (changes []*event.Change, err error) {
 	i, filter := f.source.Informer, f.source.Filter
 	state := i.VisibleState(filter)

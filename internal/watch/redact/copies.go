@@ -69,8 +69,8 @@ func mayBeCopy(text string) bool {
 	return true
 }
 
-// startsLikeObject reports whether a text starts like JSON: plain, percent-encoded or in base64. It also reports
-// compressed data in base64, such as "H4sI" for gzip.
+// startsLikeObject reports whether a text starts like JSON (plain, percent-encoded or in base64), or like compressed
+// data in base64, such as "H4sI" for gzip.
 func startsLikeObject(text string) bool {
 	for _, prefix := range []string{"{", "[", "%7B", "%7b", "%5B", "%5b", "%22", "H4sI", "UEsDB", "KLUv"} {
 		if strings.HasPrefix(text, prefix) {

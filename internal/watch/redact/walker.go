@@ -56,7 +56,7 @@ func (w *walker) walk(dst []byte, c *jsonscan.Cursor, target *subject) ([]byte, 
 const maxSearchDepth = 8
 
 // value redacts the value at the cursor, and appends it to out. The slice w.positions[from:] contains the progress of
-// the rules at this value.
+// the rules at this value. valueRole is the role of this value.
 func (w *walker) value(out []byte, c *jsonscan.Cursor, from int, valueRole role) ([]byte, error) {
 	kind := c.Peek()
 	if (valueRole == metadata || valueRole == annotations) && kind != '{' {

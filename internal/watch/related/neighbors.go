@@ -48,7 +48,7 @@ func (i Index) Neighbors(r *resource.Resource, namespace, name string) (neighbor
 
 func kindOf(r *resource.Resource) graph.Kind { return graph.Kind{Group: r.Group, Kind: r.Kind} }
 
-// Covers reports whether Snapshot returns all related objects of a resource.
+// Covers reports whether the index contains all objects of the resource r, so that Snapshot misses no neighbor.
 func (n *Neighbors) Covers(r *resource.Resource) bool {
 	namespace := ""
 	if r.Namespaced {

@@ -12,7 +12,7 @@ type Reason string
 const (
 	Forbidden Reason = "forbidden" // The viewer may not list and watch it.
 	Limited   Reason = "limit"     // The number of custom resources is limited, and this one is beyond the limit.
-	Unread    Reason = "unread"    // The engine of inherited verdicts does not read all its objects.
+	Unread    Reason = "unread"    // The engine of inherited verdicts does not read all objects of the resource.
 )
 
 // Omitted is a resource that a search does not read.

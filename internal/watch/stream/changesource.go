@@ -11,7 +11,7 @@ import (
 // boundaryMaxAge is the maximum age of a boundary: a journal offset at which the batches of several readers end.
 const boundaryMaxAge = maxDelay / 2
 
-// changeSource waits for changes that the client has not received. It reads as many of them as one message contains.
+// changeSource waits for changes that the client has not received. It reads at most as many as fit into one message.
 type changeSource struct{ client *client }
 
 // next waits for changes up to the journal offset lastOffset, and returns them with the cursor after them.
@@ -45,7 +45,7 @@ func (s changeSource) next(ctx context.Context, lastOffset uint64) ([]*event.Cha
 func (s changeSource) boundary() uint64 {
 	c := s.client
 	var id query.FilterID
-	// Restricted readers do not use the boundary of other readers. It would reveal when hidden objects change.
+	// Use an own boundary for each filter: a boundary for all readers would reveal when hidden objects change.
 	if c.filter.IsRestricted {
 		id = c.id()
 	}

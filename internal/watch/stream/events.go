@@ -25,7 +25,7 @@ func (e *events) read(ctx context.Context, lastOffset uint64) ([]byte, error) {
 	// Advance the cursor even if no message follows. Otherwise, these changes would be read again.
 	e.client.position.cursor = next
 	if len(changes) == 0 || !e.client.isCurrent() {
-		return nil, nil // Nothing changed, or a snapshot with these changes must follow instead of events.
+		return nil, nil // No changes, or a new snapshot includes them, so send no events.
 	}
 	texts, err := e.texts(changes)
 	if err != nil || len(texts) == 0 {

@@ -48,7 +48,7 @@ func (v *rows) begin(ctx context.Context) ([]byte, error) {
 	return c.unsent.next()
 }
 
-// list returns all objects that the filter matches. If it matches all objects of the resource, readers share one list.
+// list returns all objects that the filter matches. If these are all objects of the resource, readers share one list.
 func (v *rows) list(ctx context.Context) (listing *shared.Listing, now informer.State, err error) {
 	read := func() error {
 		// The list can lack the newest changes (at most 1000, the value of batch). They follow as events.

@@ -8,7 +8,7 @@ import (
 
 // schedule has the times at which a reader acts even if nothing changes. A zero time means never.
 type schedule struct {
-	recheckAt    time.Time // When Next returns, so that its caller can recheck permissions.
+	recheckAt    time.Time // Next returns at this time, so that its caller can recheck permissions.
 	waitingSince time.Time // When the wait for the next message started. The wait lasts at most Heartbeat.
 	digestAt     time.Time // When the next digest (a hash of the rows) is due.
 	summaryAt    time.Time // When to send a message that only summarizes the changes in a sorted list.

@@ -24,7 +24,7 @@ type window struct {
 	// answered is the request to which sentPage is the response. Each Move gets a response, even for the same range.
 	answered      *query.RangeRequest
 	offscreen     ranking.Offscreen // The newest summary of the changes of all rows, also outside the window.
-	sentOffscreen ranking.Offscreen // The part of offscreen that was sent.
+	sentOffscreen ranking.Offscreen // The value of offscreen that was sent last.
 	summarySentAt time.Time
 }
 
@@ -143,7 +143,7 @@ func (w *window) pause(ctx context.Context) error {
 		select {
 		case <-timer.C:
 			return nil
-		// A wake-up alone does not end the pause: the code below checks whether a message is due, or the window was moved.
+		// A wake-up does not always end the wait: the code below checks whether a message is due or the window was moved.
 		case <-schedule.wakeups:
 		case <-ctx.Done():
 			return ctx.Err()
@@ -231,7 +231,7 @@ func (w *window) message(messageType string) ([]byte, error) {
 	return message, err
 }
 
-// digest returns a hash of the rows that were sent, which are not all rows that the filter matches.
+// digest returns a hash of the rows of the window that was sent, and not of all rows that the filter matches.
 func (w *window) digest(context.Context) (*shared.Digest, error) {
 	d := &shared.Digest{Offset: w.client.position.cursor.Offset}
 	for _, row := range w.sentPage.Rows {

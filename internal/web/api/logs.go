@@ -69,7 +69,7 @@ func (s *Logs) Serve(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// logResponse sends a log as an HTTP response. A client must accept each part of the log within WriteTimeout.
+// logResponse sends a log as an HTTP response. It fails if the client does not accept a part within WriteTimeout.
 type logResponse struct {
 	*http.ResponseController
 

@@ -222,7 +222,7 @@ func matchesFilter(f *overview.Finding, q string) bool {
 	return true
 }
 
-// hasSeverity reports whether the function matches accepts the severity of a finding, or of any of its objects.
+// hasSeverity reports whether matches returns true for the severity of a finding, or of any of its objects.
 func hasSeverity(f *overview.Finding, matches func(verdict.Severity) bool) bool {
 	return matches(f.Severity) ||
 		slices.ContainsFunc(f.Objects, func(m overview.Member) bool { return matches(m.Severity) })

@@ -126,7 +126,7 @@ func preferencesOf(r *http.Request) templates.Preferences {
 	return preferences
 }
 
-// namespaces returns the namespaces that the viewer can list. If the server has no list yet, it waits up to pageWait.
+// namespaces returns the names of the namespaces that the viewer may see. It waits up to pageWait for their first list.
 func (s *Site) namespaces(r *http.Request) ([]string, templates.State) {
 	snapshot, err := s.Reader.Access(r).Snapshot(r.Context(), query.Query{Resource: "core/v1/namespaces"}, pageWait)
 	if err != nil {

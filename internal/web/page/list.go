@@ -136,8 +136,8 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 			return err
 		}
 		row.Cells = make([]templates.Cell, len(page.Columns))
-		// An Event needs no column for the reason of its verdict, because this reason is its message, which already has a
-		// column.
+		// For Events, do not show the column with the reason of the verdict: the reason is the message of the Event, which
+		// already has a column.
 		hasWhy := o.Verdict().Severity() != verdict.None && page.Ref != events
 		page.ShowsWhy = page.ShowsWhy || hasWhy
 		if v := o.Verdict().Unpack(); v.Severity > verdict.OK {

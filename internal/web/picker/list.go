@@ -1,5 +1,5 @@
 // Package picker provides the list of resources that the resource picker of a page shows, as JSON. All WebSockets of
-// one viewer share the text of the list. The text is built again when the list may have changed.
+// one viewer share the text of the list. The text is built again after each event that possibly changes the list.
 package picker
 
 import (

@@ -125,7 +125,7 @@ func (q *Limits) CallerOf(r *http.Request) limit.Caller {
 	return limit.Caller{Key: addressCaller}
 }
 
-// Acquire counts one use toward each limit. If a limit is reached, it waits up to listen.AddressWait.
+// Acquire counts one use toward each limit. If a limit is reached, it waits up to listen.AddressWait, and then fails.
 func (q *Limits) Acquire(ctx context.Context, limits ...limit.Limit) (*limit.Lease, error) {
 	waitCtx, cancel := context.WithTimeout(ctx, listen.AddressWait)
 	defer cancel()

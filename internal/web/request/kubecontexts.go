@@ -27,7 +27,7 @@ type Context struct {
 // CanSwitch reports whether the server can switch between contexts.
 func (a *ActiveCluster) CanSwitch() bool { return a.contexts != nil }
 
-// ListContexts returns the contexts of the kubeconfig, or a problem if the server cannot switch.
+// ListContexts returns the contexts of the kubeconfig, or a problem if the server cannot switch between contexts.
 func (a *ActiveCluster) ListContexts() ([]Context, error) {
 	if a.contexts == nil {
 		return nil, &Problem{

@@ -17,7 +17,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/sanitize"
 )
 
-// Each share link can cause guestLineBurst audit log lines at once, then one per interval; so can all invalid tokens.
+// Limits of audit log lines for each share link, and for all invalid tokens together: a burst, then one per interval.
 const guestLineInterval, guestLineBurst = time.Minute, 1000
 
 // lineLimit limits the rate of audit log lines. The next line reports how many were suppressed.

@@ -39,8 +39,8 @@ func (s *Share) Viewer() watch.Viewer {
 	return watch.Viewer{Program: s.Creator == nil, User: s.Creator, Scope: &watch.Scope{Parts: s.Parts}}
 }
 
-// HomeNamespace returns the namespace whose problems the first page shows, or "" for the home page. ok is false if the
-// first page is another page.
+// HomeNamespace returns the namespace of the home page that the share link opens, or "" for the home page of all
+// namespaces. ok is false if the link opens another page.
 func (s *Share) HomeNamespace() (namespace string, ok bool) {
 	path, _, _ := strings.Cut(s.To, "?")
 	if path == "/" {

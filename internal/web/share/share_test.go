@@ -434,7 +434,7 @@ func TestAuditLogRecordsActions(t *testing.T) {
 		var log bytes.Buffer
 		s := openStore(t, share.Options{Dir: dir, Log: slog.New(slog.NewTextHandler(&log, nil))})
 		hostileText := "bert\n{\"event\":\"create\"}\r\x1b[2J\u2028\u009b2J"
-		sanitized := strings.ReplaceAll(hostileText, "\u009b", "\ufffd") // JSON escapes the others, such as ESC.
+		sanitized := strings.ReplaceAll(hostileText, "\u009b", "\ufffd") // JSON escapes other control characters (ESC).
 		newShare := newPodsShare(&authz.User{Name: hostileText, Groups: []string{"secret-group"}}, time.Minute)
 		newShare.Note = hostileText
 		created, token := create(t, s, newShare)

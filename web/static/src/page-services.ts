@@ -22,7 +22,7 @@ import type { PageContent } from "./share/share-host.ts";
 export interface PageController {
   /** The list of the page. null on pages without a list. */
   readonly list: ListPage | null;
-  /** The list or object page whose refused requests kiosk mode retries. null if the page has no such requests. */
+  /** The list or object page. Kiosk mode retries its refused requests. null if the page has no such requests. */
   readonly retryable: Retryable | null;
   /** What the share dialog offers to share. null for nothing. */
   content(): PageContent | null;

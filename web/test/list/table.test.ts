@@ -75,7 +75,7 @@ class Fixture {
     frame();
     return this;
   }
-  /** Scrolls as a user does with the pointer or a key of the browser. */
+  /** Scrolls as a browser does when the user moves the scroll bar or presses a key. */
   scrollTo(position: number): void {
     this.scroller.scrollTop = position * rowHeight;
     this.scroller.fire("scroll");

@@ -61,8 +61,8 @@ class Server {
       }),
     );
   }
-  // Sends the changes as events. Rows in unchanged relative order get no event. All other rows are first removed, from
-  // the last to the first, and then inserted, from the first to the last.
+  // Sends the differences since the last call as events. Rows that keep their relative order are at most updated. The
+  // others are first removed, from the last to the first, and then inserted, from the first to the last.
   sendChanges(): void {
     const next = this.rows.slice(this.offset, this.offset + windowSize);
     const events: WindowEvent[] = [];

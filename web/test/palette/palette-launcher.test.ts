@@ -9,7 +9,7 @@ import { PaletteLauncher } from "../../static/src/palette/palette-launcher.ts";
 
 const loaded = (): Promise<void> => new Promise((done) => setTimeout(done, 20));
 
-// In this fake head element, a style sheet loads at once.
+// In this fake head element, a style sheet loads without delay.
 const head = Object.assign(new Part("head"), { append: (link: Part) => queueMicrotask(() => link.fire("load")) });
 
 function start() {

@@ -49,7 +49,7 @@ func (p plan) populate(ctx context.Context, config *rest.Config, client kubernet
 
 // waitForPods waits until no pod is starting. A timeout is not an error.
 func (p plan) waitForPods(ctx context.Context, client kubernetes.Interface, progress progress) error {
-	// On two cores, 10,000 pods start in two minutes. The limit is five times as long, for slower machines.
+	// On two cores, 10,000 pods start in two minutes. Slower machines get five times as long, and one minute more.
 	limit := time.Minute + time.Duration(p.opts.Pods)*60*time.Millisecond
 	waitCtx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

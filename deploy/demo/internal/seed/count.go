@@ -101,7 +101,7 @@ func isChanging(pod *corev1.Pod) bool {
 func isStarting(pod *corev1.Pod) bool {
 	for i := range pod.Status.InitContainerStatuses {
 		if pod.Status.InitContainerStatuses[i].State.Running != nil {
-			return false // a running init container never ends in the demo, so it is the final state
+			return false // a running init container never ends in the demo, so this state is final
 		}
 	}
 	for i := range pod.Status.ContainerStatuses {

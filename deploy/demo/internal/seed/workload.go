@@ -26,7 +26,7 @@ const clientSide = "kubectl-client-side-apply"
 type Item struct {
 	Object        *unstructured.Unstructured
 	Manager       string // Field manager, from "# by: NAME" above the object or at the start of its file.
-	StatusManager string // Field manager of the status, from "# status-by: NAME".
+	StatusManager string // Field manager of the status, from "# status-by: NAME" above the object.
 	Delete        bool   // From "# then: delete". Finalizers keep the deleted pod in status Terminating.
 }
 

@@ -48,7 +48,7 @@ func hasEnded(c corev1.ContainerStatus) bool {
 	return c.State.Terminated != nil || c.LastTerminationState.Terminated != nil
 }
 
-// missingService returns the Service to which a host name belongs, if it does not exist.
+// missingService returns the Service that a host name means, if this Service does not exist. Otherwise, it returns nil.
 func missingService(s *subject.Subject, p *corev1.Pod, host string) *verdict.Cause {
 	dns := p.Spec.DNSPolicy
 	if dns == corev1.DNSDefault || dns == corev1.DNSNone ||

@@ -34,8 +34,8 @@ func CreationFailure(s *subject.Subject) *verdict.Verdict {
 	return lastCreation(s)
 }
 
-// lastCreation adds the message of the API server to the sentence of a controller whose last attempt to create an
-// object failed. The kinds without the condition ReplicaFailure report this only in an event.
+// lastCreation explains a controller whose last attempt to create an object failed. It appends the API server's message
+// to the subject's own sentence. It is for kinds that report the failure only in an event (not in a condition).
 func lastCreation(s *subject.Subject) *verdict.Verdict {
 	last := s.NewestEvent(func(e *corev1.Event) bool {
 		return e.Reason == "FailedCreate" || e.Reason == "SuccessfulCreate"

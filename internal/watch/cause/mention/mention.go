@@ -151,7 +151,7 @@ func namedCandidates(s *subject.Subject, found []string) []neighbor.Neighbor {
 	if slices.Contains([]string{"resource", "object", "named", "cluster", "instance", "CR"}, found[2]) && found[1] != "" {
 		kinds = append(kinds, found[1]) // The kind is the first word, as in `Kafka cluster "events" not found`.
 	}
-	if found[1] != "" && found[4] == "/" && found[5] == "" { // In "Bucket shop/images", shop can be a namespace.
+	if found[1] != "" && found[4] == "/" && found[5] == "" { // As in "Bucket shop/images": shop can be a namespace.
 		m := neighbor.Mention{Kind: found[1], Namespace: found[2], Name: mentionOf(found, "").Name}
 		if candidates := s.Named(s.ID, &m); len(candidates) > 0 {
 			return candidates

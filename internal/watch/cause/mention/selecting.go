@@ -16,8 +16,8 @@ import (
 // kindPattern matches a name in CamelCase of at least two words, such as IPAddressPools.
 var kindPattern = regexp.MustCompile(`\b[A-Z][A-Za-z]*[a-z][A-Z][A-Za-z]+\b`)
 
-// Selecting explains the subject by a custom resource that selects the subject by its labels and has a problem, such as
-// an address pool for a Service. A condition of the subject that is False must name the kind of the custom resource.
+// Selecting explains the subject by a custom resource that has a problem and selects the subject by its labels, such as
+// an address pool for a Service. It tries only the kinds that a False condition of the subject names.
 func Selecting(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Severity <= verdict.OK {
 		return nil

@@ -55,8 +55,8 @@ func overlappingBudget(s *subject.Subject, selected []graph.ID) *verdict.Verdict
 	return nil
 }
 
-// needsBudget reports whether the eviction of a pod needs the permission of its budget. It is true only for a running
-// pod that is not being deleted.
+// needsBudget reports whether the eviction of a pod needs the permission of the pod's budget. Only the eviction of a
+// running pod that is not being deleted needs it.
 func needsBudget(s *subject.Subject, id graph.ID) bool {
 	n := s.Find(id)
 	p := neighbor.Decode[corev1.Pod](n.Object)

@@ -60,7 +60,7 @@ func (s *Subject) RepeatedWarning(prefix string) *verdict.Verdict {
 	return s.Repeated(last, prefix)
 }
 
-// Repeated explains an object by a recent event that its controller repeats.
+// Repeated explains an object by the event last, if it is recent and was repeated. The sentence begins with prefix.
 func (s *Subject) Repeated(last *corev1.Event, prefix string) *verdict.Verdict {
 	at, count := neighbor.EventTime(last), last.Count
 	if last.Series != nil {

@@ -54,7 +54,7 @@ const noSuchPort = "NoSuchPort"
 
 func nameOf(port *corev1.ServicePort) string { return cmp.Or(port.Name, strconv.Itoa(int(port.Port))) }
 
-// hasPort reports whether a container has a port with a name and a protocol. An empty protocol means any.
+// hasPort reports whether a container of the pod has a port with this name and protocol. An empty protocol means any.
 func hasPort(p *corev1.Pod, name string, protocol corev1.Protocol) bool {
 	for _, containers := range [][]corev1.Container{p.Spec.Containers, p.Spec.InitContainers} {
 		for n := range containers {

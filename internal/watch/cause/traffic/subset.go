@@ -83,7 +83,7 @@ func undefinedSubset(s *subject.Subject, host, subset string) *verdict.Verdict {
 	return s.ExplainBy(rule, verdict.Degraded, "SubsetNotFound", sentence)
 }
 
-// serviceOf returns the Service that a host of Istio names. A host with a dot must have the form NAME.NAMESPACE.svc.
+// serviceOf returns the Service that a host of Istio means, for hosts NAME and NAME.NAMESPACE.svc[.DOMAIN].
 func serviceOf(host, namespace string) (id graph.ID, ok bool) {
 	part := strings.Split(host, ".")
 	switch {

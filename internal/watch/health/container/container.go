@@ -12,7 +12,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
 )
 
-// Role is the kind of a container, as the sentences about the container name it.
+// Role is the kind of a container. Its text is part of the sentences about the container.
 type Role string
 
 // The roles. A sidecar is an init container that keeps running.

@@ -17,7 +17,7 @@ func Capital(sentence string) string {
 
 // Line returns a text as one valid line of at most maxBytes bytes.
 func Line(text string, maxBytes int) string {
-	if size := len(text); size > 4*maxBytes { // Drop the middle for speed. Keep spare bytes, as Fields removes spaces.
+	if size := len(text); size > 4*maxBytes { // Drop the middle for speed. Keep extra bytes, because Fields removes some.
 		text = text[:3*maxBytes] + " " + text[size-maxBytes:]
 	}
 	return Cut(strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), ""), maxBytes)

@@ -27,7 +27,7 @@ func (o Object) Conditions() (conditions []Condition) {
 	return conditions
 }
 
-// Condition returns the condition of a kind, or the zero Condition.
+// Condition returns the condition whose type is kind, or the zero Condition.
 func (o Object) Condition(kind string) Condition {
 	for _, c := range o.Conditions() {
 		if c.Kind == kind {

@@ -58,7 +58,7 @@ func podSince(o object.Object) time.Time {
 	if o.Text("status", "phase") == "Failed" {
 		return ended
 	}
-	// Prefer the time of a condition such as Ready. It changed when the first container failed. The time in the
+	// Prefer the time of a condition such as Ready, which changed when the first container failed. The time in the
 	// variable ended is when the last container failed.
 	return cmp.Or(ofCondition(o), ended)
 }

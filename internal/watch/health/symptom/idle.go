@@ -27,7 +27,7 @@ var (
 		`paused|suspended|stopped|disabled|superseded|drained|hibernated|idle|inactive)|on purpose)\b`)
 )
 
-// isIdle reports whether the condition is not True because the object is idle on purpose, such as scaled to zero.
+// isIdle reports whether the object is idle on purpose (scaled to zero), and the condition is therefore not True.
 func (c *condition) isIdle() bool {
 	switch {
 	case c.is("True") || troubleReason.MatchString(c.reason) || badReason.MatchString(c.reason):

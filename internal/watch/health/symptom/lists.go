@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// listedError returns the first error in a list of errors or messages, or "". Such a list is a member of the status
-// (errors), or a member of an item in another list (byPod[].errors).
+// listedError returns the first error in a list of errors or messages, or "". Such a list is a member of the status,
+// such as errors, or a member of the items in another list, such as byPod[].errors.
 func listedError(status members) string {
 	if text := firstError(status); text != "" {
 		return text

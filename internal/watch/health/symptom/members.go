@@ -111,7 +111,7 @@ var subjects = []string{ //nolint:gochecknoglobals // Constant.
 }
 
 // stateMembers returns the paths of the members that summarize a status, the most general first. Such a member is at
-// the top of the status (lifecycleState), or in one of its members (applicationState.state, cluster.status).
+// the top of the status (lifecycleState), or one level deeper (applicationState.state, cluster.status).
 func stateMembers(status members) (paths [][]string) {
 	for _, member := range []string{"phase", "state", "status", "health", "healthStatus", "robustness"} {
 		paths = append(paths, []string{member})
@@ -158,7 +158,7 @@ func partsOf(word string) []string {
 	return split(word)
 }
 
-// isFailure reports whether a word states that an action or a check has failed, and not only a part of it.
+// isFailure reports whether a word means a complete failure of an action or a check, and not only a partial failure.
 func isFailure(word string) bool {
 	parts := partsOf(word)
 	has := func(words ...string) bool {
@@ -191,7 +191,7 @@ func isBadWord(word string) bool {
 		})
 }
 
-// errorMember finds the text of an error in the status of an object that is not in order.
+// errorMember finds the text of an error in the status of an object, unless the object is OK.
 func errorMember(status members, _ []condition, isOK bool) *Symptom {
 	if isOK {
 		return nil
@@ -225,8 +225,8 @@ func errorIn(status members) string {
 	))
 }
 
-// namedError returns the text of a member whose name ends like lastSyncError or validationErrorMessage, or "". The
-// status must be that of an object that is not in order.
+// namedError returns the text of a member whose name ends like lastSyncError or validationErrorMessage, or "". Call it
+// only for the status of an object that is not OK.
 func namedError(status members) string {
 	for _, name := range slices.Sorted(maps.Keys(status)) {
 		words := split(name)

@@ -39,7 +39,7 @@ func falsePart(parts []condition, isOK bool) *Symptom {
 	return nil
 }
 
-// search finds the first part with a failure in the members of o.
+// search finds the first failed part in o, at most depth levels deep. *left is the number of members that it may read.
 func search(o members, name string, depth int, left *int) *Symptom {
 	for _, key := range slices.Sorted(maps.Keys(o)) {
 		if *left--; *left < 0 || depth == 0 {
@@ -133,7 +133,7 @@ func shorten(text string) string {
 // maxTrace is the length from which a text of several lines is shortened.
 const maxTrace = 200
 
-// endedRun finds a run that has ended without success, such as a TaskRun. Its controller does not start it again.
+// endedRun finds a run, such as a TaskRun, that has ended without success. No controller starts this run again.
 func endedRun(status members, conditions []condition, isOK bool) *Symptom {
 	if isOK {
 		return nil

@@ -143,7 +143,7 @@ func badPart(parts []condition) *Symptom {
 	return nil
 }
 
-// badFalse finds a condition that is False because of an error, means a partial failure, or is Unknown (not decided).
+// badFalse finds a condition that is False because of an error, means a partial failure, or is Unknown (undecided).
 func badFalse(_ members, conditions []condition, isOK bool) *Symptom {
 	for n := range conditions {
 		c := &conditions[n]

@@ -142,7 +142,7 @@ func TestHasPausedController(t *testing.T) {
 	}
 }
 
-// An empty optional setting is no problem, although a condition reports its effect.
+// If an optional setting is empty, a condition that only reports this is no problem.
 func TestEmptySettings(t *testing.T) {
 	const unavailable = `status: {conditions: [{type: Unavailable, status: "True", message: `
 	for text, want := range map[string]bool{

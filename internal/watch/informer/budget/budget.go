@@ -2,7 +2,7 @@
 // While a list arrives, a Reservation counts its objects, which are not in the journal yet.
 //
 // All functions are safe for concurrent use, except those of a Reservation. They lock no mutex while they call the
-// Pool or a function of Usage, so that these can lock their own.
+// Pool or a function of Usage, so the called functions can lock mutexes.
 package budget
 
 import (

@@ -93,8 +93,8 @@ func (s Set) Expire(idleTime time.Duration) {
 }
 
 // Split divides the namespaces with leases into at most Max that can be watched (admitted), and those that must wait.
-// Used and already watched namespaces take precedence. Other used namespaces follow in the order of their requests, and
-// namespaces without readers are last.
+// First are the namespaces that have readers and are already watched. Other namespaces with readers follow in the order
+// of their requests. Namespaces without readers are last.
 func (s Set) Split(isWatched func(namespace string) bool) (admitted, waiting []string) {
 	admitted = slices.Collect(maps.Keys(s))
 	// There can be more than Max leases: while one watch covers all namespaces, their number is not limited.

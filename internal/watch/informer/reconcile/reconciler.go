@@ -198,8 +198,8 @@ func (s *Reconciler) clearRows() {
 	s.feeds.Clear()
 }
 
-// dropForbidden stops the feeds that the API server refused, and removes their rows. It returns false if the API server
-// reports that the resource itself is not found.
+// dropForbidden stops each feed whose list or watch the API server refused, and removes its rows. If the API server
+// reports that the resource itself is not found, dropForbidden sets the status Absent and returns false.
 func (s *Reconciler) dropForbidden() bool {
 	refused := make(map[string]status.Status)
 	for ns, current := range s.feeds.Running() {

@@ -83,8 +83,8 @@ func (r *Reflector) Run(ctx context.Context) {
 	defer listing.Unlock()
 }
 
-// trackedWatch calls the function ended when client-go's Reflector stops a watch, which is after the last event of the
-// watch.
+// trackedWatch calls the function ended when client-go's Reflector stops a watch. The Reflector stops it after the last
+// event.
 type trackedWatch struct {
 	apiwatch.Interface
 

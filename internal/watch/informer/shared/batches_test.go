@@ -11,8 +11,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/query"
 )
 
-// Readers end their batches of changes at the same offset, so that they can share texts. If the batch of a reader
-// begins at this offset, the reader gets a new offset.
+// Readers end their batches of changes at the same offset, the boundary, so that they can share texts. If the batch of
+// a reader begins at the boundary, the boundary moves to the newest offset.
 // Invariant: I4.
 func TestBatchBoundariesAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 // The functions of this file are for tests of other packages. They produce states that otherwise occur only in rare
 // races.
 
-// DropUnused drops the shared results that no reader uses now, some of which would stay in memory for a while.
+// DropUnused drops the shared results that no reader uses now. Otherwise, some would stay in memory for a while.
 func (i *Informer) DropUnused() {
 	i.listings.store(nil)
 	i.Rankings.DropUnused()
@@ -31,9 +31,9 @@ func (s faultySelector) Matches(labels.Labels) bool {
 	return true
 }
 
-// FaultyDigest computes a digest of all rows at the offset or later, and calls fault for each object. It returns the
-// number of rows. If fault panics, panicked is the value of the panic. If another caller has already computed the
-// digest, fault is not called.
+// FaultyDigest computes a digest of all rows at the offset or later, and returns the number of rows. It calls fault for
+// each row, unless another caller has already computed this digest. If fault panics, panicked is the value of the
+// panic.
 func (i *Informer) FaultyDigest(ctx context.Context, offset uint64, fault func()) (count int, panicked any) {
 	defer func() { panicked = recover() }()
 	f := &query.Filter{Selector: query.NewSelector(faultySelector{labels.Everything(), fault})}

@@ -2,7 +2,7 @@ package demand
 
 import "sync"
 
-// Total is what the pods of a namespace request. Pods that have ended request nothing.
+// Total contains the resource requests of all pods of a namespace. Pods that have ended request nothing.
 type Total struct {
 	Phases   map[string]int // The number of pods by phase.
 	MilliCPU int64

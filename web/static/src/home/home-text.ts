@@ -158,7 +158,7 @@ export function overallState(o: Overview): State {
 }
 
 /**
- * The number of objects with a severity. It differs from the number of problems, which can consist of several objects.
+ * The number of objects with a severity. It can exceed the number of problems: one problem can have several objects.
  */
 export const countOf = (o: Overview, severity: Severity): number => o.counts.get(severity) ?? 0;
 

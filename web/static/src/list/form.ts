@@ -25,7 +25,7 @@ export function fillForm(view: View, kind: Kind): void {
   const choice = kind.namespaced && allowed.length !== 1;
   if (ns !== null) ns.hidden = !choice;
   const button = byId("namespace-button");
-  // In kiosk mode (a wall display), show the button even without a choice: it then only displays the namespaces.
+  // In kiosk mode (a wall display), show the button even if there is nothing to choose: it displays the namespaces.
   button.hidden = !choice && !(kind.namespaced && isKiosk());
   setText(button, namespacesLabel(isKiosk() && view.ns.length === 0 ? allowed : view.ns));
   button.toggleAttribute("data-chosen", view.ns.length > 0);

@@ -74,8 +74,8 @@ export class KindFeed implements Handler {
   }
 
   /**
-   * Requests the resources now, and then every 10 s while the page is visible. It skips a later request if the
-   * WebSocket sends resources and counts, unless the clock has jumped (then it needs the server's time).
+   * Requests the resources now, and then every 10 s while the page is visible. While the WebSocket sends resources and
+   * counts, a later request is only necessary for the server's time, after a jump of the clock.
    */
   async poll(first = true): Promise<void> {
     if (

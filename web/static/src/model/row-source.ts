@@ -98,7 +98,7 @@ export interface RowSource {
    */
   slice(from: number, to: number): readonly (Entry | undefined)[];
   indexOf(key: string): number;
-  /** Requests the rows around an object. Returns false if the list loads completely, or no row has arrived yet. */
+  /** Requests the rows around an object. Returns false if the page loads all rows, or no row has arrived yet. */
   requestAround(ns: string, name: string): boolean;
   get(key: string): Entry | undefined;
   all(): Iterable<Entry>;

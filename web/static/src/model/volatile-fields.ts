@@ -31,7 +31,7 @@ const serverSetFields = new Set([
   "selfLink",
 ]);
 
-/** Returns a patch that a client can apply: without operations on fields that only the API server sets. */
+/** Returns the part of a patch that a client can send: without operations on fields that only the API server sets. */
 export const applicableOps = (patch: readonly PatchOp[]): PatchOp[] =>
   patch.filter(({ path }) => {
     const [, first, second = ""] = path.split("/");

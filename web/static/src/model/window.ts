@@ -107,7 +107,7 @@ export class WindowRows implements RowSource {
           departed: new Map(),
         }
       : null;
-    if (!on) this.version++; // the end of a freeze can move rows; its start changes nothing
+    if (!on) this.version++; // rows can move when a freeze ends, but not when it starts
   }
 
   /** Requests the rows in a range of positions if they are not loaded. At most one request is pending at a time. */
@@ -214,8 +214,8 @@ export class WindowRows implements RowSource {
   private recordRemoval(key: string, why: RemovalReason): void {
     if (why === "gone") this.deletedKeys.add(key);
     for (const oldest of this.deletedKeys) if (this.deletedKeys.size > windowSize) this.deletedKeys.delete(oldest);
-    // Without `why`, other rows pushed this unchanged row out of the window, so record nothing. For "moved", record a
-    // move. For other reasons, record a removal if the window contained the row at the start of the freeze.
+    // Without `why`, the row has not changed: other rows pushed it out of the window, so record nothing. For "moved",
+    // record a move. For other reasons, record a removal if the window contained the row at the start of the freeze.
     if (why !== undefined && (why === "moved" || this.frozen?.keys.has(key) === true))
       this.frozen?.order.recordChange(key, true, why === "moved", true);
   }

@@ -112,7 +112,7 @@ export class Live {
   }
 
   /**
-   * Retries immediately, for example when the network is back. A delay that the server requested is never shortened.
+   * Retries or checks the connection now, for example when the network is back. Never shortens a delay of the server.
    */
   retryNow(): void {
     if (this.waitsForServerDelay) return;

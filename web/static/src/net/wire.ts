@@ -78,7 +78,7 @@ export type RowEvent =
     }
   | { readonly op: "delete"; readonly ns: string; readonly name: string; readonly by?: ChangeAuthor };
 
-/** A change in a window, the loaded part of a list. `at` is the row's index after the earlier events of the message. */
+/** A change in a window (the loaded part of a list). `at` is the row's index after the message's earlier events. */
 export type WindowEvent =
   | { readonly op: "insert"; readonly at: number; readonly row: Row; readonly by?: ChangeAuthor }
   | {

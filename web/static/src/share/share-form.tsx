@@ -37,7 +37,7 @@ interface Extras {
   readonly events: boolean;
 }
 
-// Returns the choice to share the home page, list view or object (`target`). null if the page does not show it.
+// Returns the choice to share the home page, list view or object (`target`). null if the page has no such content.
 function pageChoice(
   content: PageContent | null,
   target: ShareTarget,

@@ -150,8 +150,8 @@ export function targetPath(c: ShareChoice, base: string): string {
     case "view":
       return withoutBase(formatView(c.view));
     case "home":
-      // The home page of several namespaces has no URL path, so use the path for all namespaces. The parts that the
-      // link shares limit the page to the selected namespaces.
+      // The home page of several namespaces has no URL path, so use the path for all namespaces. The link shares only
+      // data of the selected namespaces, so the page shows only these.
       return withoutBase(formatHome(c.view.ns.length === 1 ? c.view : { ...c.view, ns: [] }));
     case "object":
       return withoutBase(objectHref(c.kind.ref, c.name, c.tab));

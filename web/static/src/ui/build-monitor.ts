@@ -55,7 +55,7 @@ export class BuildMonitor {
     const isServed = this.host.canReload() && (await this.host.isServed(this.otherBuild));
     if (generation !== this.generation) return;
     if (!isServed || !this.host.canReload()) this.visibilityChanged();
-    // A tab reloads only once per build (see recordReload), because a caching proxy could return the old page.
+    // Reload only once per build (see recordReload). If a proxy returned the old page, the tab would reload forever.
     else if (this.host.recordReload(this.otherBuild)) this.host.reload();
   }
 }

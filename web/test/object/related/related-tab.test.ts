@@ -130,7 +130,7 @@ void test("the graph is refreshed while visible, and is live if the server repor
   tab.close();
 });
 
-/** Computes layouts at once, with the nodes from top to bottom. */
+/** Computes layouts without delay, with the nodes from top to bottom. */
 class FakeWorker {
   private answer: (e: object) => void = () => undefined;
   addEventListener(type: string, listener: (e: object) => void): void {

@@ -18,7 +18,7 @@ export const hasEnded = (pod: unknown): boolean => /^(Succeeded|Failed)$/.test(t
  */
 export function podAmounts(pod: unknown, kind: AmountKind): Amounts {
   const spec = valueAt(pod, "spec");
-  const running = new Map<string, number>(); // sum of the sidecars; the main containers are added below
+  const running = new Map<string, number>(); // sums over the sidecars; those of the main containers are added below
   const initial = new Map<string, number>(); // the largest sum at any time while init containers run
   for (const container of trees(valueAt(spec, "initContainers"))) {
     const own = amountsOf(valueAt(container, "resources", kind));

@@ -43,8 +43,8 @@ export class LogBuffer {
   }
 
   /**
-   * Inserts `lines` among the stored lines, both in the given order. Returns the number of the first changed line: if
-   * an inserted line is older than stored lines, these get higher numbers.
+   * Inserts `lines` among the stored lines, both in the given order. Returns the number of the first line that has
+   * changed: stored lines that are newer than an inserted line get higher numbers.
    */
   merge(lines: readonly Line[], order: (a: Line, b: Line) => number): number {
     const [oldest] = lines;

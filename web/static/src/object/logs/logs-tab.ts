@@ -54,8 +54,8 @@ export class LogsTab implements Tab, Reader {
     this.updateStatus();
   }
 
-  // Returns the selected log. If the selected container does not exist, returns the log of the pod's default container.
-  // For a previous run without a selected container, prefers a container that was restarted.
+  // Returns the selected log. If its container is not named or does not exist, selects the pod's default container. For
+  // a previous run without a named container, selects a container that was restarted, if there is one.
   private get selectedLog(): LogSelection {
     const log = this.host.log();
     if (this.containers.some((c) => c.name === log.container)) return log;

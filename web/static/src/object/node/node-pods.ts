@@ -1,4 +1,4 @@
-// The pods on a node: their rows, and the sums of their requests.
+// The pods on a node: their rows, and the sums of their resource requests.
 
 import { withBase } from "../../net/base-path.ts";
 import { Feed, type FeedListener } from "../../model/feed.ts";
@@ -12,7 +12,7 @@ export const podsRef = "core/v1/pods";
 // If the node has more pods than this, the page loads only a part of their rows. By default, a node runs at most 110
 // pods.
 const maxRows = 2000;
-const minReadInterval = 10_000; // ms between two reads of the requests
+const minReadInterval = 10_000; // ms between two reads of the resource requests of the pods
 
 export interface NodePod {
   readonly row: Entry;

@@ -30,13 +30,12 @@ export function readAuthors(response: unknown): PartAuthor[] {
 }
 
 /**
- * Returns the newest author of each part (top-level field), newest first. An author of several parts has one entry.
+ * Returns who last changed each part (top-level field), newest first. An author of several parts has one entry.
  *
- * An author whose time is unknown can be the newest. The result omits the parts of such an author, because their newest
- * author is unknown.
+ * An author whose time is unknown is possibly the last author of a part. The result omits the parts of such an author.
  *
- * The managedFields have one time for all fields that a field manager wrote to a subresource. A writer of the status
- * usually wrote annotations much earlier, so it does not count as an author of the metadata.
+ * The managedFields have one time for all fields that a field manager wrote to a subresource. A controller that writes
+ * the status usually wrote annotations much earlier. It therefore does not count as an author of the metadata.
  */
 export function lastAuthors(authors: readonly PartAuthor[]): PartAuthor[] {
   const newest = authors.filter((a) => a.time !== "").toSorted((a, b) => Date.parse(b.time) - Date.parse(a.time));

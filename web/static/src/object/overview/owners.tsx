@@ -20,7 +20,7 @@ export class OwnerReader {
     private readonly onChange: () => void,
   ) {}
 
-  /** Reads the owners again if the references or their known resources have changed, or the last attempt failed. */
+  /** Reads the owners again after a change of the owner references or of their resources, or a failed attempt. */
   show(object: JsonObject): void {
     const owners = ownersOf(object);
     const readKey = JSON.stringify(owners.map((o) => [o, this.host.kindOf(o.apiVersion, o.kind)?.ref]));

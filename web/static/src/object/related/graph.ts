@@ -15,7 +15,7 @@ export interface GraphNode {
   readonly name: string;
   readonly state: NodeState;
   readonly reason: string;
-  /** The worst severity of the objects that this node represents. "none" if they have no verdict or it is unknown. */
+  /** The worst severity of the objects that this node represents. "none" if they have no known verdict. */
   readonly severity: Severity;
   /** The number of objects if this node represents objects without names. 0 if it represents a named object. */
   readonly count: number;
