@@ -108,7 +108,7 @@ func TestRankingOwnershipMoves(t *testing.T) {
 		first.acquire(maxRankings, maxRankings+1)
 		second.wantRefused(maxRankings + 1)
 		second.release(0, maxRankings)
-		first.acquire(0, maxRankings) // An unused ranking counts towards the quota of its next user.
+		first.acquire(0, maxRankings) // The released ranking 0 now counts towards the quota of first.
 		first.wantRefused(maxRankings + 1)
 		second.acquire(maxRankings+1, maxRankings+2)
 	})

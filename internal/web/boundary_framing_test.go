@@ -54,7 +54,7 @@ func TestAmbiguousBodyLengthIsRefused(t *testing.T) {
 		name, method, version string
 		headers, body         string
 		status                int
-		title                 string // The title of the problem document; empty if net/http responds.
+		title                 string // The title of the problem document; empty if net/http refuses the request.
 	}{
 		{
 			"both", "POST", "1.1", "Content-Length: 6\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n", 411,

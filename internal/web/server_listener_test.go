@@ -45,7 +45,7 @@ func (s *busySite) dial(from string) net.Conn {
 }
 
 // After pendingConnections new connections, dial waits until the server has accepted them. Kernels queue at least 128
-// connections. If this queue is full, the kernel drops a connection request, and repeats it only after a second.
+// connections. If this queue is full, a connection request is dropped, and the client repeats it only after a second.
 const pendingConnections = 100
 
 // waitForAccept waits until the server has served a new connection, and thus has accepted all earlier ones.

@@ -67,8 +67,8 @@ func (n *Neighbors) Includes(r *resource.Resource, namespace, name string) bool 
 	return slices.Contains(n.keys[kindOf(r)], informer.Key(namespace, name))
 }
 
-// Snapshot returns the neighbors of a resource that match the query and that the viewer may read. They are sorted by
-// namespace and name.
+// Snapshot returns the neighbors that belong to the resource of the query, match the query, and are readable for the
+// viewer. They are sorted by namespace and name.
 func (n *Neighbors) Snapshot(ctx context.Context, q query.Query) (*opened.Snapshot, error) {
 	opener := n.opener
 	open, err := opener.Open(ctx, &q, authz.VerbList, authz.TTLRequest())

@@ -8,7 +8,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/signal"
 )
 
-// coalescer decides how long a reader pauses between two messages. After a late message, the next pause is longer.
+// coalescer decides how long a reader pauses between two messages. After a delayed message, the next pause is longer.
 type coalescer struct {
 	every  time.Duration
 	fanOut func() int

@@ -87,7 +87,8 @@ func (o *Response) reserve(ctx context.Context) error {
 	return err
 }
 
-// Build reserves memory and a processor. Call it before encoding a response. Sending the response frees the processor.
+// Build waits for memory and for a lease of a processor (see Limits.Processors in the package quota). Call it before
+// encoding a response. Sending the response ends the lease.
 func (o *Response) Build(ctx context.Context) error {
 	if err := o.reserve(ctx); err != nil || o == nil || o.buildLease != nil {
 		return err

@@ -61,7 +61,7 @@ func parseRequest(r *http.Request) Request {
 	return request
 }
 
-// wrapWatch counts 410 responses, and 410 errors inside the events of a watch.
+// wrapWatch counts responses with the HTTP status 410, and error events with the code 410 in the body of a watch.
 func (g *Gate) wrapWatch(response *http.Response) error {
 	if query := response.Request.URL.Query(); query.Get("watch") == "" || response.StatusCode != http.StatusOK {
 		if response.StatusCode == http.StatusGone {

@@ -47,8 +47,8 @@ func withMessage(text string, c *verdict.Cause) *verdict.Cause {
 	return c
 }
 
-// namedCause returns the object that a sentence names and whose permissions or content are wrong, or nil. The verdict
-// on this object can still be OK.
+// namedCause returns the object whose permissions or content a sentence calls wrong, or nil. The object's own verdict
+// can be OK, because no rule checks its content.
 func namedCause(s *subject.Subject, sentence string) *verdict.Cause {
 	if _, rbac, ok := strings.Cut(sentence, "RBAC: "); ok { // The rest is about a missing role in a binding.
 		if c := MissingCause(s, rbac); c != nil {

@@ -38,8 +38,8 @@ export function formatAges(wire: string, now: number): string {
 }
 
 /**
- * Replaces timestamps by ages. For a timestamp in the future before the word "ago", replaces both the timestamp and the
- * word by a text such as "in 5m".
+ * Replaces timestamps by ages. If a timestamp is in the future, and the word "ago" follows it, replaces the timestamp
+ * and the word by a text such as "in 5m".
  */
 export function formatAgesInSentence(wire: string, now: number): string {
   const future = wire.replace(agoPattern, (match: string, at: string) => {

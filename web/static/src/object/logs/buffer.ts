@@ -43,8 +43,8 @@ export class LogBuffer {
   }
 
   /**
-   * Inserts `lines` among the stored lines, both in the given order. Returns the number of the first line that has
-   * changed: stored lines that are newer than an inserted line get higher numbers.
+   * Merges `lines` into the stored lines. Both are already sorted by `order`. Returns the number of the first changed
+   * line: each inserted line increases the numbers of the stored lines after it.
    */
   merge(lines: readonly Line[], order: (a: Line, b: Line) => number): number {
     const [oldest] = lines;
