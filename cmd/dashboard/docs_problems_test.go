@@ -38,7 +38,7 @@ func problemMeanings() map[string]string {
 			"or too many users have logged in.",
 		"Namespaces unknown": "The user is not allowed to see all objects of the resource, and the namespaces of " +
 			"the cluster are not known yet. Name some namespaces with `ns`.",
-		"No log": "The container has no such log, for example no log of a previous instance. The detail has the " +
+		"No log": "The container has no such log, for example no log of a previous instance. The detail names the " +
 			"containers of the pod.",
 		"API server rejected the credentials": "The API server refuses the credentials of this program, for example an " +
 			"expired token. Cached data is shown as `stale`.",

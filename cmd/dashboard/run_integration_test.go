@@ -33,10 +33,10 @@ import (
 
 const canary = "c4n4ry-7f3a"
 
-// Invariant: I19. The program serves every resource that can be listed, with the number of objects in the API server.
-// Resources and versions appear or disappear within 2 s after they are created or removed. An API that does not respond
-// affects only its own resources. The page of a missing object shows the object as soon as it is created. If the API
-// server is unreachable, the page shows since when.
+// Invariant: I19. The program serves every resource that can be listed. For each resource, it has as many objects as
+// the API server. Resources and versions appear or disappear within 2 s after they are created or removed. An API that
+// does not respond affects only its own resources. The page of a missing object shows the object as soon as it is
+// created. If the API server is unreachable, pages show since when their data is possibly out of date.
 func TestEveryListableKindIsServed(t *testing.T) {
 	d := startReady(t, adminConfig(t))
 	c := newAPIClient(t, adminConfig(t))

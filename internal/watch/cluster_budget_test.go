@@ -69,8 +69,9 @@ func newBudgetedClusterWith(t *testing.T, fails func(*http.Request) bool) (*apit
 // A resource that does not fit into the memory budget is not watched. A part of it that fits, such as one namespace,
 // can still be watched.
 // Invariant: I21. All watched resources together fit into the memory budget. If memory is short, the program first
-// drops history. It then stops resources without readers, except resources of `--watch`. If a resource becomes too
-// large, the program stops watching it, and sends the reason to its readers.
+// drops the history (recent changes) of resources. If memory is still short, it ends the watches of resources without
+// readers, except resources of `--watch`. If a resource becomes too large, the program stops watching the resource, and
+// sends the reason to the readers of the resource.
 func TestOversizedResourceIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newBudgetedCluster(t)

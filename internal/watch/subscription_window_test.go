@@ -873,9 +873,9 @@ func randomQuery(random *rand.Rand) windowQuery {
 	}
 }
 
-// Invariant: I9. After any changes, a window (a range of sorted rows) has the same rows as a plain sort of the present
-// state. The server sorts and filters the rows of a window as the web page does. A list with a limit contains the first
-// rows and the total count.
+// Invariant: I9. After any changes, a window (a range of sorted rows) has the rows that a new sort of all present rows
+// would put into this range. The server sorts and filters rows by the same rules as the script of the web page. A list
+// with a limit contains the first rows in the sort order, and the number of all rows.
 func TestWindowsConverge(t *testing.T) {
 	for seed := range uint64(25) {
 		synctest.Test(t, func(t *testing.T) {

@@ -55,9 +55,11 @@ func TestPickerSubscriptionUsesLittleMemory(t *testing.T) {
 // The resource message contains the build ID of the page, by which open pages detect a new version.
 //
 // Invariant: I38. After a lost connection, a subscription resumes from its cursor. The page detects a connection on
-// which nothing arrives any more. It reports a new build of the program. It reloads at most once for each build, and
-// only if the URL contains everything that the user has chosen. If no WebSocket can be opened, the page works as it
-// does without JavaScript. It shows the progress of lists and response times, if known.
+// which nothing arrives any more. When the server runs a new build of the program, the page reports this. The page
+// reloads itself at most once for each build, and only if the URL contains everything that the user has chosen. If the
+// page cannot open a WebSocket, it works like a page without JavaScript. During a slow list, the page shows the
+// progress if the total number of objects is known. The page shows the round-trip time to the server if it has measured
+// this time.
 func TestResourcesMessageHasThePageBuild(t *testing.T) {
 	s := newSite(t)
 	c := s.open(nil)

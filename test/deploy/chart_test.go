@@ -44,7 +44,7 @@ func TestChartMatchesKustomization(t *testing.T) {
 
 // Every object has the labels that users and selectors need.
 //
-// Invariant: I14.
+// Invariant: I46.
 func TestLabels(t *testing.T) {
 	for _, name := range variant.Names() {
 		for key, object := range kustomize(t, name) {

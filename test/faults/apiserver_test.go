@@ -11,8 +11,9 @@ import (
 
 // A restarted API server responds with 410 to old watches. The program relists, but sends clients only the changes.
 //
-// Invariant: I39. After any fault, such as an outage of the API server, the state of clients equals a new list (a
-// quorum read). During a fault, the page keeps its rows, and shows since when the data is not live.
+// Invariant: I39. After any fault, such as an outage of the API server, each client has the same objects as a new list
+// from the API server (a quorum read). During a fault, the page keeps its rows, and shows since when the data is not
+// live.
 //
 // Invariant: I40.
 func TestAPIServerKilledAndRestarted(t *testing.T) {

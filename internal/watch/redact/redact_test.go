@@ -13,9 +13,10 @@ import (
 
 const canary = "c4n4ry"
 
-// Invariant: I15. The program does not store the values that it masks. No text, cell or error contains them, and no
-// selector can select by them. Guests of share links also get no values of ConfigMaps and environment variables. They
-// get no annotation that may contain an object, at any depth.
+// Invariant: I15. The program does not store the values that it masks. No text, cell or error contains these values.
+// The program refuses field selectors on masked fields. For guests of share links, the program also masks the values
+// of ConfigMaps and environment variables, and each annotation that may contain a copy of an object. It masks such
+// annotations also in templates and other objects inside an object.
 func TestObjectRedaction(t *testing.T) {
 	tests := map[string]struct{ group, resource, in, want, managed string }{
 		"managedFields and last-applied are removed": {
