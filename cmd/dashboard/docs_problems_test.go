@@ -10,7 +10,7 @@ func problemMeanings() map[string]string {
 			"the pod.",
 		"Context not opened": "The requested context cannot be opened, so the active context does not change. The detail " +
 			"has the reason.",
-		"Only one cluster":          "The server cannot switch to another cluster. The detail has the conditions.",
+		"Only one cluster":          "The server cannot switch to another cluster. The detail lists the conditions for a switch.",
 		"Another cluster is active": "The share link was created for another cluster than the active one.",
 		"Forbidden": "The API server does not allow the request for this program or this user, or the share link does not " +
 			"include the requested data.",

@@ -109,11 +109,12 @@ func (s *settings) addFlags(flags *pflag.FlagSet) {
 	s.kube.AddFlags(flags)
 	flags.VisitAll(func(flag *pflag.Flag) { flag.Annotations = map[string][]string{kubectlAnnotation: {}} })
 	flags.String(configFlag, "",
-		"A YAML file with settings, such as listen: 127.0.0.1:8080. Each key is the name of a flag. Flags on the command "+
-			"line take precedence over environment variables (GLASSHOUSE_LISTEN), and both over this file.")
+		"A YAML file with settings, such as listen: 127.0.0.1:8080. Each key is the name of a flag. A flag on the command "+
+			"line takes precedence over its environment variable, such as GLASSHOUSE_LISTEN. The environment variable takes "+
+			"precedence over this file.")
 	flags.StringVar(&s.listen, "listen", "127.0.0.1:8080",
-		"The address to serve on. With --auth none, it must be a loopback address. Port 0 selects a free port. If "+
-			"the default port is in use, the program selects a free port.")
+		"The address to serve on. With --auth none, it must be a loopback address. Port 0 selects a free port. Without "+
+			"this flag, if the default port is in use, the program selects a free port.")
 	s.serving.addFlags(flags)
 	s.auth.addFlags(flags)
 	s.watch.addFlags(flags)
@@ -121,8 +122,9 @@ func (s *settings) addFlags(flags *pflag.FlagSet) {
 	s.health.addFlags(flags)
 	s.sharing.addFlags(flags)
 	flags.StringVar(&s.metrics, "metrics-listen", "",
-		"A second address, to serve Prometheus metrics and the probes /healthz and /readyz on, and Go profiles if it is "+
-			"a loopback address. Without this flag, there are no metrics and profiles. Port 0 selects a free port.")
+		"A second address, on which the program serves Prometheus metrics, and the probes /healthz and /readyz. If it is "+
+			"a loopback address, the program also serves Go profiles there. Without this flag, the program serves no "+
+			"metrics and no profiles. Port 0 selects a free port.")
 	flags.IntVar(&s.pageRows, "page-rows", 100_000,
 		"The maximum length of a list that a page loads completely. The page sorts and filters such a list itself. The "+
 			"server sorts and filters longer lists, and the page loads only the visible rows.")

@@ -380,7 +380,8 @@ func (w *prober) changeHidden(t *testing.T, part string, n int) {
 
 // Hidden objects change in half of the rounds. In each round, the test guesses from the responses whether they have
 // changed. It passes if only about half of the guesses are right, as in a random guess.
-// Invariant: S24. Nothing that a restricted reader receives depends on objects that the reader may not see.
+// Invariant: S24. A restricted reader is a client that may not see all objects of a resource. Nothing that a restricted
+// reader receives depends on objects that this reader may not see. docs/security.md lists the exceptions.
 // Invariant: I18.
 func TestHiddenChangesCannotBeGuessed(t *testing.T) {
 	// The environment variable ROUNDS sets the number of rounds.

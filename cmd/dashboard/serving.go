@@ -33,9 +33,9 @@ func (s *servingSettings) addFlags(flags *pflag.FlagSet) {
 		"Host names that clients may use for this server, in addition to loopback addresses: a name for all ports, such as "+
 			"glasshouse.example.org, or a name with one port, such as glasshouse.example.org:8443. May be repeated.")
 	flags.StringSliceVar(&s.origins, "allowed-origin", nil,
-		"Origins whose pages may send requests, in addition to the server's own. Behind a proxy, set the origin of "+
-			"the URL in the browser, such as https://glasshouse.example.org. This also allows the host of the origin. "+
-			"May be repeated.")
+		"Origins whose pages may send requests to this server, in addition to the origin of the server itself. Behind a "+
+			"proxy, set the origin of the URL in the browser, such as https://glasshouse.example.org. Clients may then also "+
+			"use the host of this origin, as with --allowed-host. May be repeated.")
 	flags.StringSliceVar(&s.forwarders, "forwarded-by", nil,
 		"The address ranges of an ingress or another proxy, such as 192.0.2.7/32. For requests from these ranges, the "+
 			"server reads the address of the client from X-Forwarded-For. It reads no user name from a header. "+

@@ -23,9 +23,10 @@ func awaitReader() {
 }
 
 // A read during the removal of rows returns the state forbidden, without rows.
-// Invariant: I6. While the program removes rows, readers get neither these rows nor messages about their deletion.
-// During a reset, a reader gets only the reason. A reader gets no patch for a message that was sent only in part. If a
-// computation panics, its result is not used.
+// Invariant: I6. While the program removes the rows of a resource or a namespace, readers get neither these rows nor
+// messages about their deletion. A reset is sent at once with its reason, and replaces the changes that wait to be
+// sent. If only a part of a message was sent to a reader, the reader gets a reset before any further change. If a
+// computation panics, the program does not use its result.
 func TestReadWhileRowsAreDeleted(t *testing.T) {
 	for _, kind := range []string{"rows", "object", "snapshot"} {
 		t.Run(kind, func(t *testing.T) {

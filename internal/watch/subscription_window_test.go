@@ -570,8 +570,8 @@ func TestWindowMovesToRow(t *testing.T) {
 // A row that is removed because of its own change has the reason gone (deleted or hidden), filtered or moved. A row
 // that other rows pushed out of the window has no reason.
 // Invariant: I11. A page with a window (a range of sorted rows) behaves like a page with all rows. It removes, counts
-// and highlights the same rows, and shows the same messages and the same next object. If a list becomes too long for a
-// page with all rows, the page changes to a window and keeps the scroll position.
+// and highlights the same rows, and shows the same messages. The key for the next object opens the same object. If a
+// list becomes too long for a page with all rows, the page changes to a window and keeps the scroll position.
 func TestRemovedRowsHaveReasons(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -292,7 +292,7 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"auth", "reviewInterval = 30 * time.Second", "reviews the bearer token of the session every 30 s"},
 		{"auth", "reviewGracePeriod = 10 * time.Minute", "does not respond to these reviews for 10 minutes"},
 		{"auth", "defaultLifetime = 12 * time.Hour", "the session ends after 12 h"},
-		{"auth", "proxyIdentityTTL = time.Hour", "ends each WebSocket and each log after an hour"},
+		{"auth", "proxyIdentityTTL = time.Hour", "After an hour, the server ends each WebSocket, and each response"},
 		{"auth", "minSecret = 16", "the secret in this file must have at least 16 bytes"},
 		{"auth", "providerLoginTimeout = 10 * time.Minute", "once, within 10 minutes,"},
 		{"api", "maxParts, maxNote = 100, 1000", "1 to 100 parts, each of another resource"},

@@ -350,9 +350,10 @@ func TestSubscriptionsPerConnectionAreLimited(t *testing.T) {
 
 // The number of subscriptions of one caller is limited, over all its connections.
 //
-// Invariant: I44. Slow or hostile clients, very many changes and large objects use limited resources. The
-// subscriptions, requests and frames of one viewer are limited too. Other viewers do not wait for such clients. Between
-// the chunks of a long message, other messages are sent.
+// Invariant: I44. Slow clients, hostile clients, very frequent changes and large objects use only a limited amount of
+// the server's memory and processor time. The number of subscriptions, requests and frames of one viewer is limited
+// too. Slow or hostile clients do not make other viewers wait. Between the chunks of a long message, the server sends
+// other messages.
 func TestSubscriptionsOfACallerAreLimited(t *testing.T) {
 	s := newSite(t)
 	c := s.open(nil)

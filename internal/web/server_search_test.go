@@ -54,9 +54,10 @@ func (s *site) search(query string) (hits []string, resources string, total int)
 	return hits, strings.Join(parts, ", "), got.Total
 }
 
-// Invariant: I22. A search finds the best matches in the resources that inherited verdicts need, as far as the viewer
-// may read them. The result does not depend on other readers, and lists what was not searched. Without inherited
-// verdicts, a search finds watched objects, and neither starts nor keeps a watch.
+// Invariant: I22. A search covers the resources that the program needs for inherited verdicts. It returns the best
+// matches among the objects that the viewer may read. The result does not depend on other readers, and lists the
+// resources that were not searched. Without inherited verdicts, a search covers only resources that the program already
+// watches. It then neither starts a watch nor keeps one open.
 func TestSearch(t *testing.T) {
 	s := newSite(t)
 	s.api.Set(widgetsRef, apitest.Item{Name: "web"}, apitest.Item{Name: "a-Widget"})

@@ -80,8 +80,9 @@ func TestClientReconnects(t *testing.T) {
 
 // A thousand clients of one resource need only one watch at the API server, even if all reconnect at once.
 //
-// Invariant: I45. All readers of the same resource, namespaces and field selector share one watch. A subscription that
-// has ended leaves no goroutine or socket behind. The program stops within ten seconds.
+// Invariant: I45. All subscriptions and requests that read the same resource, namespaces and field selector share one
+// watch. The guests of share links share a separate watch of each custom resource. When a subscription ends, its
+// goroutines and sockets end too. The program exits within ten seconds of SIGTERM.
 func TestThousandClientsReconnect(t *testing.T) {
 	w := open(t, options{})
 	check(t, w.Apply(t.Context(), w.namespace, "kept", "1"))

@@ -450,8 +450,9 @@ func TestNextWithin(t *testing.T) {
 }
 
 // A read during a write returns either the requested changes or ErrGone.
-// Invariant: I5. A goroutine that writes to a journal never waits for readers. Each change wakes all waiting readers. A
-// stopped reader gets no more changes.
+// Invariant: I5. A journal contains the objects of a resource and their recent changes. A goroutine that writes to a
+// journal never waits for readers. Each change wakes all readers that wait for changes. After the context of a reader
+// has ended, the reader gets no more changes.
 func TestInterruptedReadIsConsistent(t *testing.T) {
 	for seed := range uint64(200) {
 		random := rand.New(rand.NewPCG(seed, 3)) //nolint:gosec // The test must be reproducible.

@@ -316,8 +316,9 @@ func TestInterruptedStream(t *testing.T) {
 }
 
 // A streaming list fails after 30 s (fake time) without a new object, but not while objects arrive slowly.
-// Invariant: I25. The program aborts a streaming list that makes no progress, a size estimate without a response, and a
-// watch without data. If the columns of a resource change, the next list contains the new columns.
+// Invariant: I25. The program aborts a streaming list that makes no progress, a request for the size of a list if the
+// API server does not respond, and a watch on which no data arrives. If the columns of a resource change, the next list
+// contains the new columns.
 func TestStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := podServer(t)

@@ -104,7 +104,7 @@ func TestMetricsSumScopesWithTheSameLabels(t *testing.T) {
 // The number of time series does not grow with the number of namespaces or field selectors.
 //
 // Invariant: I31. The number of metrics does not depend on the number of namespaces. A metric without a known value is
-// omitted. The HTML of the status page is the same from the server and from the script.
+// omitted. The HTML of the status page is the same, whether the server or the script of the page creates it.
 func TestLabelsDoNotGrowWithNamespaces(t *testing.T) {
 	few := []watch.WatchStatusEntry{fullStatus([]string{"ns-0"}, ""), fullStatus(nil, "metadata.name=0")}
 	many := slices.Clone(few)

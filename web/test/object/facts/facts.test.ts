@@ -1,7 +1,8 @@
-// Invariant: I37. The overview of an object shows facts that match its kind. It accepts any JSON and has a limited
-// size. An update changes and highlights only values that differ. The overview shows the owners up to the root owner.
-// If an owner is unreadable, it shows the reason instead. Referenced objects are loaded on demand. Events are sorted
-// from new to old, and watched only while visible.
+// Invariant: I37. The overview of an object shows facts that match the kind of the object. It can show an object with
+// any JSON, and has a limited size. When the object changes, the overview changes and highlights only values that
+// differ. It shows the chain of owners, up to an object without an owner. If the viewer cannot read an owner, the
+// overview shows the reason instead. The page searches for references to and from the object only on request. It sorts
+// events from new to old, and watches events only while they are visible.
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
