@@ -47,7 +47,7 @@ func (s *authSettings) addFlags(flags *pflag.FlagSet) {
 		"With --auth oidc: the claim with the user's groups. If it is empty, users have no groups.")
 	flags.StringVar(&s.oidc.UsernamePrefix, "oidc-username-prefix", "",
 		"With --auth oidc: the prefix of user names, or \"-\" for no prefix. The default is the issuer followed by "+
-			"#; with the claim email, it is no prefix.")
+			"#. If --oidc-username-claim is email, the default is no prefix.")
 	flags.StringVar(&s.oidc.GroupsPrefix, "oidc-groups-prefix", "", "With --auth oidc: the prefix of group names.")
 	flags.StringSliceVar(&s.oidc.Scopes, "oidc-scopes", []string{"openid", "email", "profile"},
 		"With --auth oidc: the scopes to request from the provider.")

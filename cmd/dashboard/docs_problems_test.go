@@ -10,7 +10,7 @@ func problemMeanings() map[string]string {
 			"the pod.",
 		"Context not opened": "The requested context cannot be opened, so the active context does not change. The detail " +
 			"has the reason.",
-		"Only one cluster":          "The server cannot switch to another cluster. The detail lists the conditions for a switch.",
+		"Only one cluster":          "The server cannot switch clusters. The detail has the conditions for a switch.",
 		"Another cluster is active": "The share link was created for another cluster than the active one.",
 		"Forbidden": "The API server does not allow the request for this program or this user, or the share link does not " +
 			"include the requested data.",
@@ -21,8 +21,8 @@ func problemMeanings() map[string]string {
 		"No such context":   "The kubeconfig has no context with this name.",
 		"Origin not allowed": "A page of another site sent the request, or a WebSocket request with a cookie has no header " +
 			"`Origin`. Other sites can only link to this server.",
-		"Page not found": "The path does not exist, or it is a path of profiles, which are served only on loopback " +
-			"addresses.",
+		"Page not found": "The path does not exist. The paths under `/debug/pprof/` exist only on the listener of " +
+			"--metrics-listen, and only if its address is a loopback address.",
 		"Read only": "The method is not allowed for this path.",
 		"Too many field selectors": "Each field selector needs its own watch, and the maximum number of these watches " +
 			"is reached.",
@@ -51,8 +51,8 @@ func problemMeanings() map[string]string {
 		"Not running":   "The program is starting, stopping, or switching to another cluster.",
 		"Not shared": "The route is not for guests (403), or the page `to` of a new share link shows something that " +
 			"the link does not include (400).",
-		"Not watched": "A subscription with `\"watched\":true` needs a watch that is open for other readers. There is " +
-			"none, or it has ended.",
+		"Not watched": "A subscription with `\"watched\":true` can only use a watch that other readers have opened. " +
+			"The resource has no such watch, or the watch has ended.",
 		"Permissions unknown": "The API server cannot check the permissions of this user now.",
 		"The API server does not answer": "The API server cannot be reached, has failed, or has not responded in " +
 			"time.",

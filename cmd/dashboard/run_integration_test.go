@@ -255,9 +255,10 @@ func TestSecretsAreMasked(t *testing.T) {
 // Invariant: I24. The program starts without its API server, and connects within 15 s after the API server becomes
 // reachable. If a watch cannot be resumed, its data is stale until the next list. One kubeconfig context is active, and
 // the program neither shows nor keeps data of other contexts. Users can leave an unreachable context. If a context
-// cannot be opened, the active context stays active. The program sends no request to an API server with an unknown
-// certificate authority. It trusts a new authority after the CA file has changed. Expired credentials do not count as
-// a revoked permission.
+// cannot be opened, the active context stays active. If the kubeconfig or the service account has a CA file, the
+// program sends requests only to an API server whose certificate is from an authority in this file. If the file
+// changes, the program trusts the new authorities without a restart. Expired credentials do not count as a revoked
+// permission.
 func TestProgramWaitsForTheAPIServer(t *testing.T) {
 	config := adminConfig(t)
 	address, upstream := forwardAddresses(t, config)
@@ -282,9 +283,10 @@ func TestProgramWaitsForTheAPIServer(t *testing.T) {
 	}
 }
 
-// Invariant: I20. If the program may list only some namespaces of a resource, these namespaces are live. If it may list
-// none, the resource has the state forbidden. The program detects new permissions. If it loses a permission, it removes
-// the rows. It does not report rows that appear or disappear because of permissions as changes of objects.
+// Invariant: I20. If the program has permission to list a resource only in some namespaces, the data of these
+// namespaces is live. If it has this permission in no namespace, the resource has the state forbidden. The program
+// detects new permissions. If it loses a permission, it removes the rows. If rows appear or disappear only because of
+// permissions, the program does not report changes of objects.
 func TestUsersSeePermittedNamespaces(t *testing.T) {
 	dir := filepath.Dir(adminConfig(t))
 	for _, test := range []struct{ name, config, path, want string }{

@@ -84,7 +84,8 @@ func newShareCommand() *cobra.Command {
 	command.PersistentFlags().StringVar(&s.server, "server", "http://127.0.0.1:8080",
 		"The URL of the running dashboard, with its base path.")
 	command.PersistentFlags().StringVar(&s.tokenFile, "token-file", "",
-		"A file with a bearer token, if the dashboard requires a login. It is sent only over HTTPS or to this machine.")
+		"A file with a bearer token, if the dashboard requires a login. The "+
+			"command sends the token only over HTTPS, or to a server on the same machine.")
 	command.PersistentFlags().StringVar(&s.serverCA, "server-ca", "",
 		"A PEM file with the certificate authorities of the dashboard. The default is the certificate authorities of "+
 			"the system.")

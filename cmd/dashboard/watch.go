@@ -31,8 +31,9 @@ func (s *watchSettings) addFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&s.linger, "linger", 5*time.Minute,
 		"How long the program watches a resource after its last reader (a page or another client) has left.")
 	flags.BoolVar(&s.inherit, "inherit-verdicts", true,
-		"Explain the problems of objects by other objects, such as those of a Deployment by its pods. For that, the "+
-			"program also watches related resources while pages or clients read such objects, or search.")
+		"Also report problems that an object has because of other objects. For example, a Deployment has a problem "+
+			"if its pods crash. To find such problems, the program also watches related resources while a page or "+
+			"another client reads objects that can have such problems, or searches.")
 	flags.StringVar(&s.memory, "memory-limit", "",
 		"The memory limit of the program, such as 512Mi; off means no limit. The default is the memory limit of the "+
 			"container, if there is one.")

@@ -555,10 +555,11 @@ func TestRestrictedCursorsBelongToPermissions(t *testing.T) {
 
 var oldVersion = regexp.MustCompile(`"(\d+)":"\d+"`)
 
-// Invariant: I30. A guest of a share link sees only what the link's creator may see now, and learns nothing about other
-// objects. If a link is revoked or expires, its open streams end. The token of a link is neither stored nor logged.
-// Guests have their own quotas. The dialog for new links lists what is shared, and which shared values are not masked.
-// A guest's page has no token in its URL or history. Kiosk mode continues after a reconnect.
+// Invariant: I30. A guest of a share link sees only what the creator of the link currently has permission to see, and
+// gets no information about other objects. If a link is revoked or expires, its open streams end. The token of a link
+// is neither stored nor logged. Guests have their own quotas. The dialog for new links lists what is shared, and which
+// shared values are not masked. A guest's page has no token in its URL or history. A page in kiosk mode stays in kiosk
+// mode after the server restarts.
 // Invariant: I18.
 func TestGuestsSeeSharedObjectsOnly(t *testing.T) {
 	scope := func(parts ...watch.Part) *watch.Scope { return &watch.Scope{Parts: parts} }

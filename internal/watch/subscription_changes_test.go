@@ -166,9 +166,9 @@ func TestChangesView(t *testing.T) {
 }
 
 // All patches, applied in order to the first object, give the present object.
-// Invariant: I41. A reader of the changes of one object first gets the object as it was before the oldest change. The
-// values before each change are therefore known. Received changes stay visible when the server restarts. The page shows
-// where changes are missing.
+// Invariant: I41. A reader of the changes of one object first gets the object as it was before the oldest change. From
+// this object, a client can compute the values before each change. If the server restarts, the page continues to show
+// the changes that it has received. The page shows where changes are missing.
 func TestChangesViewOfOneObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -271,10 +271,10 @@ func (p *windowClient) move(offset, count int) {
 }
 
 // A window gets changes of its rows by index. Changes of other rows affect only its counts.
-// Invariant: I10. A window (a range of sorted rows) is sent with its position. After large changes, all its rows are
-// sent. Windows with the same rows share one encoded text. Slow readers get the present state instead of each change.
-// The number of sorted lists is limited, and the watch status contains them. A reader misses no change while it waits
-// to scan a list.
+// Invariant: I10. Each message with a window (a range of sorted rows) contains the position of the window. After large
+// changes, the server sends all rows of the window again. Windows with the same rows share one encoded text. Slow
+// readers get the present state instead of each change. The number of sorted lists is limited, and the watch status
+// contains their memory. If a reader waits for access to a sorted list, it misses no change.
 func TestWindowSendsChangesByIndex(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -15,8 +15,8 @@ import (
 )
 
 // Reading the watch status does not prolong a watch.
-// Invariant: I23. For each watched resource, the watch status contains the numbers of lists and interruptions, and the
-// size of the data in memory.
+// Invariant: I23. For each watched resource, the watch status shows how often the program has listed the resource, how
+// often its watch was interrupted, and how much memory its data uses.
 func TestWatchStatus(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

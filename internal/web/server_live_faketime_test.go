@@ -161,8 +161,8 @@ func (b *bubble) openNonReadingWith(text string) net.Conn {
 
 // A client that never reads is disconnected 10 s after a write to it began.
 //
-// Invariant: I7. The server closes the connection of a client that does not read or respond. Neither a client nor an
-// unreachable API server delays the end of the program.
+// Invariant: I7. The server closes the connection of a client that does not read or respond. When the program stops,
+// neither a client nor an unreachable API server delays its exit.
 func TestNonReadingClientIsDisconnected(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		t := b.t

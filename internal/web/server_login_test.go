@@ -195,9 +195,10 @@ func clusterDataIn(body string) string {
 
 // A client without a login gets no cluster data from any route, whatever headers it sends.
 //
-// Invariant: I29. An unidentified client receives no cluster data. No client gets the identity of another. Without an
-// explicit `--auth`, the program listens only on loopback addresses. If the token or the time of a login session
-// expires, or its user changes, the session and its streams end. No log, error or URL contains a credential.
+// Invariant: I29. An unidentified client receives no cluster data. No client gets the identity of another client.
+// Without an explicit `--auth`, the program listens only on loopback addresses. A login session and its streams end
+// when the token expires, when the maximum time of the session is over, or when the API server rejects the token or
+// reports another user or other groups. No log, error or URL contains a credential.
 func TestUnauthenticatedClientsGetNoClusterData(t *testing.T) {
 	t.Parallel()
 	noHeaders := []string{}

@@ -220,8 +220,8 @@ func TestLogProblems(t *testing.T) {
 // A followed log is streamed line by line until the container ends, even without new lines for hours.
 //
 // Invariant: I28. A container log is sent line by line, as plain text. An interrupted log is not reported as complete.
-// A log ends if its client stops reading, or if the user loses the permission. The page shows each line once. Only
-// lines and logs beyond the size limits are cut.
+// A log ends if its client stops reading, or if the user loses the permission to read the log. The page shows each line
+// once. The page cuts only lines and logs that exceed a maximum size.
 func TestLogIsFollowed(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		s := b.source()

@@ -95,9 +95,9 @@ func TestTooManyRequests(t *testing.T) {
 // The program sends only reads and reviews of its own permissions, even while clients request every kind.
 //
 // Invariant: I46. The program sends the API server only get, list and watch requests, access reviews and token reviews.
-// In a cluster, it has no other permissions, and cannot read Secrets. It works with a rotated token, through `kubectl
-// port-forward`, and behind a reverse proxy. kustomize and Helm create the same objects. The image contains one
-// program.
+// In a cluster, it has no other permissions. By default, it has no permission to read Secrets. It continues to work
+// after its service account token has changed. It works through `kubectl port-forward`, and behind a reverse proxy.
+// kustomize and Helm create the same objects. The image contains one program.
 func TestOnlyReadsAreSent(t *testing.T) {
 	w := open(t, options{})
 	var resources struct {

@@ -71,8 +71,9 @@ func fixtures(tb testing.TB) (out []fixture) {
 	return out
 }
 
-// Invariant: I12. The objects in testdata have the expected health. The health of an object has a limited size. It is
-// sent with the object, and after each change of the object.
+// Invariant: I12. For each object in the folder `testdata`, the program determines the expected health. The health of
+// an object has a limited size. The server sends the health together with the object, and again whenever the health has
+// changed.
 func TestFixtures(t *testing.T) {
 	seen := map[string][]health.Status{}
 	for _, f := range fixtures(t) {

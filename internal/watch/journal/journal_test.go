@@ -121,8 +121,8 @@ func TestFirstReplaceIsOneStep(t *testing.T) {
 	}
 }
 
-// Invariant: I13. The history has a maximum size and age, even if no more changes arrive. Objects of an earlier list
-// need little additional memory.
+// Invariant: I13. The history has a maximum size and a maximum age, even if no more changes arrive. If objects from an
+// earlier list are still in memory, this list needs little memory in addition to these objects.
 func TestRingIsBoundedByBytes(t *testing.T) {
 	j := newJournal(10_000)
 	for i := range 1000 {

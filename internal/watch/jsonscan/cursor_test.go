@@ -156,8 +156,8 @@ func readAll(c *jsonscan.Cursor) error {
 	return c.Skip()
 }
 
-// Invariant: I17. The JSON scanner accepts the same texts as `encoding/json`, at any depth. Its running time is
-// proportional to the length of the text.
+// Invariant: I17. The JSON scanner accepts exactly the texts that `encoding/json` accepts. It has the same maximum
+// depth of nesting. Its running time is proportional to the length of the text.
 func FuzzAcceptsExactlyWhatEncodingJSONAccepts(f *testing.F) {
 	for _, s := range []string{
 		`{}`, `[]`, `{"a":[1,2,{"b":null}]}`, `"\ud800"`, `-0.1e-7`, ` [ ] `, `{"a"::1}`, `[,]`, `nul`, "\"\x7f\"",

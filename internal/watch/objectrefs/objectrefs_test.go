@@ -66,8 +66,9 @@ func lines(o *objectrefs.Object) (out []string) {
 	return out
 }
 
-// Invariant: I27. The program finds related objects in the texts of objects, up to a limit. It reports the parts that
-// it did not read. It requests no object that the user may not read.
+// Invariant: I27. To find related objects, the program reads the references in the JSON of objects. The number of nodes
+// in a graph of related objects is limited. The graph shows which resources the program could not search. The program
+// requests no object that the user has no permission to read.
 func TestReferences(t *testing.T) {
 	for _, path := range fixtures(t) {
 		text, want := fixture(t, path)

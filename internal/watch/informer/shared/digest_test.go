@@ -10,8 +10,9 @@ import (
 )
 
 // The server and the web page compute the same digests of rows: the tests of both use the cases in digest.json.
-// Invariant: I8. A digest is a hash of a client's rows. Equal digests show that client and server have equal rows. This
-// works with any filter, and while messages are in flight.
+// Invariant: I8. A digest is a hash of rows. If the digest of the client's rows equals the digest of the server's rows,
+// the client has the same rows as the server. The comparison is possible with any filter, and also while further
+// changes are on the network.
 func TestDigestCases(t *testing.T) {
 	text, err := os.ReadFile("../../../../web/test/digest.json")
 	if err != nil {
