@@ -45,7 +45,7 @@ func problemMeanings() map[string]string {
 		"Not found": "The object does not exist.",
 		"Not known yet": "The share link selects objects by labels or words. The server does not know yet whether these " +
 			"select the object, because the first list is not complete or the watch is interrupted. Retry.",
-		"List not available": "The first list of the resource is not complete (503), the resource is forbidden (403), or " +
+		"List not available": "The program has not loaded the resource yet (503), the resource is forbidden (403), or " +
 			"the cluster does not serve it (404). In the format json, the server sends the state of the list instead.",
 		"Not logged in": "The client is not identified. The detail has the reason.",
 		"Not running":   "The program is starting, stopping, or switching to another cluster.",

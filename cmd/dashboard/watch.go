@@ -33,7 +33,7 @@ func (s *watchSettings) addFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&s.inherit, "inherit-verdicts", true,
 		"Also report problems that an object has because of other objects. For example, a Deployment has a problem "+
 			"if its pods crash. To find such problems, the program also watches related resources while a page or "+
-			"another client reads objects that can have such problems, or searches.")
+			"another client searches, or reads objects that can have such problems.")
 	flags.StringVar(&s.memory, "memory-limit", "",
 		"The memory limit of the program, such as 512Mi; off means no limit. The default is the memory limit of the "+
 			"container, if there is one.")
