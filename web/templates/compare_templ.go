@@ -176,7 +176,7 @@ func ComparePage(c Compare) templ.Component {
 	})
 }
 
-// side renders one of the two objects. If this side has no object, side suggests the objects in others.
+// side renders one of the two compared objects. Without an object, it renders links to the objects in others.
 func side(s Side, others []Link) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -133,8 +133,8 @@ func head(f Layout) templ.Component {
 	})
 }
 
-// page renders the frame of a page: the header, the resource picker and the main region. scope is the part of the header
-// for this page only, or nil. Three classes control what is visible: "scripted" shows an element only if the script runs,
+// page renders the frame of a page: the header, the resource picker and the main region. scope is the component in the
+// header that only this page has, or nil. Elements of the class "scripted" are visible only if the script runs,
 // "unscripted" only without script, and "not-started" only while the script should run but has not started.
 func page(f Layout, scope templ.Component) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
@@ -542,7 +542,7 @@ func page(f Layout, scope templ.Component) templ.Component {
 	})
 }
 
-// userMenu shows the name of the viewer. If users log in, it is a button that logs out, with the name in its tooltip.
+// userMenu shows the name of the viewer. After a login, it shows a button to log out instead; its tooltip has the name.
 func userMenu(f Layout) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1155,8 +1155,8 @@ func reloadHint() templ.Component {
 	})
 }
 
-// BareProblemPage renders a problem without the frame. Unidentified callers get this page, because it reveals nothing
-// about the cluster. Responses that must be short also use it.
+// BareProblemPage renders a problem without the frame. It reveals nothing about the cluster, so it is safe for callers
+// without a known identity. Responses that must be small use it too.
 func BareProblemPage(f Failure) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -1233,7 +1233,7 @@ func BareProblemPage(f Failure) templ.Component {
 	})
 }
 
-// ProblemPage renders the problem of a failed request that has no other page.
+// ProblemPage renders the problem of a failed request that no other page can show. It contains the frame (see page).
 func ProblemPage(f Failure) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -10,17 +10,17 @@ import templruntime "github.com/a-h/templ/runtime"
 
 // Login is the view model of the login page.
 type Login struct {
-	Layout          // reveals nothing about the cluster
+	Layout          // without data about the cluster
 	Action   string // the URL to which the form is sent
 	To       string // the path to open after the login
 	Error    string // why the last login failed; empty if no login failed
-	Audience string // the audience of accepted tokens; empty: that of the API server
+	Audience string // the audience that a token must have; empty: that of the API server
 	Provider string // the host of the OpenID provider; empty: login with a token
 }
 
 // Redirect is the view model of a page that only links to the next page.
 type Redirect struct {
-	Layout         // reveals nothing about the cluster
+	Layout         // its fields about the cluster are empty
 	Address string // the URL to open: the login page of the provider, or the page to show after the login
 }
 

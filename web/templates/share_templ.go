@@ -11,14 +11,14 @@ import templruntime "github.com/a-h/templ/runtime"
 // Share is the view model of the page that a share link opens, and of the page of an ended share. The token of the link
 // is in the URL fragment, which browsers do not send to servers. static/src/share/share-landing.ts reads it and sends it.
 type Share struct {
-	Layout      // reveals nothing about the cluster
+	Layout      // without data about the cluster
 	Ended  bool // the share has ended
 }
 
 // Guest describes the share link of a guest. The pages of a guest link only to what the link shares.
 type Guest struct {
 	Expires      string // RFC 3339: when the link expires
-	Start        string // the route of the shared view, which the link opened
+	Start        string // the route of the list or object that the link opens
 	Leave        string // the URL of the form with which a guest leaves the share
 	Note         string // the note of the link's creator; may be empty
 	Parts        string // the shared parts as JSON, for the script
@@ -202,8 +202,8 @@ func shareEndedNote(hidden bool) templ.Component {
 	})
 }
 
-// LeftPage renders the page that a viewer sees after leaving a share. Its link opens what the viewer may see without
-// the share.
+// LeftPage renders the page after a guest has left a share. Its link opens the start page without the share link, with
+// the viewer's own permissions.
 func LeftPage(f Layout) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

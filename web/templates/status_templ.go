@@ -158,7 +158,7 @@ func StatusPage(s Status) templ.Component {
 	})
 }
 
-// scopeRow renders one scope. static/src/status/status-page.tsx builds the same elements.
+// scopeRow renders one scope (a watch of the server). static/src/status/status-page.tsx builds the same elements.
 func scopeRow(s Scope) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
