@@ -116,6 +116,7 @@ void test("the page is as current as its most outdated resource", () => {
 
 void test("amounts are short", () => {
   assert.equal(bytesOf(1.5 * 2 ** 30, 96 * 2 ** 30), "1.5 of 96 GiB");
+  assert.equal(bytesOf(27.3 * 2 ** 30, 3.4 * 2 ** 40), "27.3 GiB of 3.4 TiB");
   assert.deepEqual([bytesText(0), bytesText(1536), bytesText(310_000)], ["0 B", "1.5 KiB", "303 KiB"]);
   assert.equal(
     podsText(

@@ -170,11 +170,11 @@ export const shortNumber = (n: number): string =>
 
 const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 
-/** Formats two amounts of bytes with the unit of the larger one, such as "41 of 96 GiB". */
+/** Formats two amounts of bytes, such as "41 of 96 GiB" or "27.3 GiB of 3.4 TiB". */
 export function bytesOf(part: number, whole: number): string {
-  let step = 0;
-  for (let n = whole; n >= 1024 && step < units.length - 1; n /= 1024) step++;
-  return `${shortNumber(part / 1024 ** step)} of ${shortNumber(whole / 1024 ** step)} ${units[step] ?? ""}`;
+  const [a, b] = [bytesText(part), bytesText(whole)];
+  const unit = b.slice(b.indexOf(" "));
+  return `${a.endsWith(unit) ? a.slice(0, -unit.length) : a} of ${b}`;
 }
 
 export function bytesText(n: number): string {
