@@ -98,6 +98,7 @@ func TestNamedNamespacesAreLimited(t *testing.T) {
 // stops only as many unused watches as necessary, the longest unused first.
 // Invariant: I20.
 func TestRefusedRequestEvictsNoNamespaces(t *testing.T) {
+	skipIfShort(t)
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -147,6 +148,7 @@ func subscribeNamespaces(t *testing.T, cluster *watch.Cluster, names []string) (
 // the reason, and wait until other namespaces have no readers.
 // Invariant: I20.
 func TestNamespacesBeyondLimitWait(t *testing.T) {
+	skipIfShort(t)
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

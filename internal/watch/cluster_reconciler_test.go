@@ -378,6 +378,7 @@ func TestNamespacesAreCreatedAndDeleted(t *testing.T) {
 // revoked.
 // Invariant: I20.
 func TestReviewRateIsLimited(t *testing.T) {
+	skipIfShort(t)
 	t.Parallel()
 	for name, test := range map[string]struct {
 		incomplete bool
@@ -446,6 +447,7 @@ func TestReviewRateIsLimited(t *testing.T) {
 // A new permission takes effect within a minute, even among 500 forbidden namespaces.
 // Invariant: I20.
 func TestNewPermissionAmongManyNamespaces(t *testing.T) {
+	skipIfShort(t)
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

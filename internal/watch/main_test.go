@@ -34,6 +34,15 @@ func TestMain(m *testing.M) {
 
 const pods = "core/v1/pods"
 
+// skipIfShort skips a test that takes more than 20 s with the race detector. CI runs all tests without the race
+// detector, and then the others with it (flag -short).
+func skipIfShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("takes too long with the race detector; runs without -short")
+	}
+}
+
 // advance advances the fake clock, and waits until all other goroutines are blocked.
 func advance(duration time.Duration) {
 	<-time.After(duration)

@@ -58,6 +58,7 @@ func problemTitle(h http.Handler, r *http.Request) string {
 //
 // Invariant: I26.
 func TestBoundaryAllowsOnlyConfiguredHostsAndOrigins(t *testing.T) {
+	skipIfShort(t)
 	t.Parallel()
 	const (
 		badHost   = "Host not allowed"

@@ -28,6 +28,7 @@ func urlsIn(body string) []string {
 //
 // Invariant: I26.
 func TestPageURLsAreUnderBasePath(t *testing.T) {
+	skipIfShort(t)
 	t.Parallel()
 	const base = "/a/glass-house"
 	s := newSiteWith(t, web.Options{BasePath: base})

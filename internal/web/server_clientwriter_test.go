@@ -118,6 +118,7 @@ func (r *resettingClient) open(path string, atOnce bool) error {
 
 // Thousands of stream resets and closed connections cause no log lines at the levels WARN and ERROR.
 func TestStreamResetsAreNotLoggedAsErrors(t *testing.T) {
+	skipIfShort(t)
 	t.Parallel()
 	secret := newSecretVolume(t, "resets")
 	keys, err := listen.NewKeyPair(secret.cert(), secret.key(), slog.New(slog.DiscardHandler))

@@ -90,6 +90,7 @@ func (s *busySite) isServed(conn net.Conn) bool {
 //
 // Invariant: I26.
 func TestIdleConnectionsAreEvictedForNewOnes(t *testing.T) {
+	skipIfShort(t)
 	t.Parallel()
 	const most = 2000
 	hello := []byte{22, 3, 1, 2, 0} // The start of a TLS record of 512 bytes; the rest is never sent.

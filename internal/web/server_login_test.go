@@ -200,6 +200,7 @@ func clusterDataIn(body string) string {
 // when the token expires, when the maximum time of the session is over, or when the API server rejects the token or
 // reports another user or other groups. No log, error or URL contains a credential.
 func TestUnauthenticatedClientsGetNoClusterData(t *testing.T) {
+	skipIfShort(t)
 	t.Parallel()
 	noHeaders := []string{}
 	tokenSite := newLoginSite(t, auth.Options{Mode: auth.Token})

@@ -66,6 +66,15 @@ func (b *lockedBuffer) String() string {
 	return b.text.String()
 }
 
+// skipIfShort skips a test that takes more than 20 s with the race detector. CI runs all tests without the race
+// detector, and then the others with it (flag -short).
+func skipIfShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("takes too long with the race detector; runs without -short")
+	}
+}
+
 // newSite starts a test server whose cluster has a few objects.
 func newSite(t *testing.T) *site {
 	t.Helper()
