@@ -42,13 +42,6 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     assert.equal(new URL(page.url()).searchParams.get("tab"), "yaml");
     await panel(page).locator('.status[data-state="live"]').waitFor({ state: "attached" });
     assert.ok(await panel(page).locator(".status").isHidden(), "only the header shows Live");
-    await panel(page).getByRole("button", { name: "Actions" }).click();
-    const items = ["Copy name", "Copy kubectl command", "Copy YAML", "Download YAML", "Compare with…"];
-    await become("the actions", () => page.getByRole("menuitem").allTextContents(), items);
-    const download = page.waitForEvent("download");
-    await page.getByRole("menuitem", { name: "Download YAML" }).click();
-    assert.equal((await download).suggestedFilename(), `configmaps-${ns}-a-2.yaml`);
-    assert.match(readFileSync(await (await download).path(), "utf8"), /^apiVersion: v1\n.*\n {2}name: a-2\n/s);
     assert.equal(await page.locator("#panel .line[data-changed]").count(), 0, "nothing has changed yet");
 
     await patch(`${where}/a-2`, { metadata: { labels: { colour: "green" } } }, { manager: "e2e-painter" });
@@ -70,6 +63,28 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     await page.keyboard.press("Escape");
     await panel(page).waitFor({ state: "hidden" });
     assert.equal(openOf(page), null);
+  });
+
+  await t.test("a menu copies and downloads the object", async (t) => {
+    const permissions = ["clipboard-read", "clipboard-write"];
+    const page = await newPage(t, browser, { allow: [/^download/], permissions });
+    for (const address of [`${list}&open=${ns}/a-1`, `${dashboard.url}o/core/v1/configmaps/${ns}/a-1`]) {
+      await page.goto(address);
+      await page.getByRole("button", { name: "Actions", exact: true }).click();
+      const items = ["Copy name", "Copy kubectl command", "Copy YAML", "Download YAML", "Compare with…"];
+      await become("the actions", () => page.getByRole("menuitem").allTextContents(), items);
+      await page.getByRole("menuitem", { name: "Copy kubectl command" }).click();
+      const copied = () => page.evaluate(() => navigator.clipboard.readText());
+      await become("the command", copied, `kubectl get configmaps/a-1 -n ${ns} -o yaml`);
+      await page.locator(".status, #status", { hasText: /Live/ }).first().waitFor({ state: "attached" });
+      await page.getByRole("button", { name: "Actions", exact: true }).click();
+      const [download] = await Promise.all([
+        page.waitForEvent("download"),
+        page.getByRole("menuitem", { name: "Download YAML" }).click(),
+      ]);
+      assert.equal(download.suggestedFilename(), `configmaps-${ns}-a-1.yaml`);
+      assert.match(readFileSync(await download.path(), "utf8"), /^apiVersion: v1\n.*\n {2}name: a-1\n/s);
+    }
   });
 
   await t.test("back, forward and a pasted link", async (t) => {
