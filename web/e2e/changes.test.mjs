@@ -191,7 +191,8 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     await create(where, configMap("left", { text: lines.join("\n"), port: "80" }, { labels: { tier: "front" } }));
     await create(where, configMap("right", { text: lines.join("\n"), port: "8080" }, { labels: { tier: "back" } }));
     const page = await open(t, tab("left"));
-    await page.getByRole("link", { name: "Compare with" }).click();
+    await page.getByRole("button", { name: "Actions", exact: true }).click();
+    await page.getByRole("menuitem", { name: "Compare with" }).click();
     await page.waitForURL(`**/compare?a=core/v1/configmaps/${ns}/left`);
     assert.equal(await page.evaluate(() => document.activeElement?.id), "b");
     await page.locator(".others a", { hasText: "right" }).waitFor();

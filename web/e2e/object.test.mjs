@@ -213,7 +213,7 @@ await test("objects", { timeout: 120_000 }, async (t) => {
       assert.ok(!(await panel(page).innerText()).includes("could not be loaded"), "it is another tab's");
       await again();
       await (await next()).abort();
-      await panel(page).getByText("This tab could not be loaded").waitFor();
+      await panel(page).getByText("The tab could not be loaded").waitFor();
       await again();
       await (await next()).continue();
       await until("the YAML", async () => (await yaml(page)).includes("name: a-3"));
@@ -231,7 +231,7 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     await openLive(page, list);
     assert.equal(asked, 0, "a list does without");
     await page.goto(`${list}&open=${ns}/a-3`);
-    await panel(page).getByText("This tab could not be loaded").waitFor();
+    await panel(page).getByText("The tab could not be loaded").waitFor();
     assert.equal(await page.locator("#panel .overview").count(), 0);
     // Once the connection is live, the page repeats the request that failed. Let it fail again before counting
     // requests.

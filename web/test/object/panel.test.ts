@@ -27,7 +27,7 @@ function openPanel(): { head: Part; upstream: Upstream; root: Part; panel: Panel
   return { head, upstream, root, panel };
 }
 
-const failed = "This tab could not be loaded. Check the connection, then reload the page.";
+const failed = "The tab could not be loaded. Reload the page to try again.";
 
 void test("a lost connection is reported above a tab that failed to load", async () => {
   const { head, upstream, root, panel } = openPanel();
@@ -65,10 +65,7 @@ void test("a tab without its style sheet subscribes to nothing, reports that, an
     mock.timers.tick(1500);
     assert.deepEqual(await statusNow(), [1, ""], "a short wait shows no text");
     mock.timers.tick(1000);
-    assert.deepEqual(await statusNow(), [
-      1,
-      "The Changes tab is still loading. If it does not appear, reload the page.",
-    ]);
+    assert.deepEqual(await statusNow(), [1, "The Changes tab is still loading. Reload the page to try again."]);
     head.children[0]?.fire("load");
     await nextTask();
     assert.deepEqual([upstream.requests.length - upstream.unsubscribes, root.textContent.includes(failed)], [2, false]);
@@ -95,7 +92,7 @@ void test("the title names the state of an object only while it is not live, and
     assert.equal(state(), "Stale");
     const title = root.find("class", "bar title") as Part;
     assert.equal(title.find("class", "status")?.dataset["state"], "warn");
-    assert.equal(title.find("class", "icon object-menu")?.getAttribute("aria-haspopup"), "menu");
+    assert.equal(title.find("class", "icon")?.getAttribute("aria-label"), "Actions");
     assert.equal(root.find("class", "bar object-status"), undefined);
   } finally {
     panel.close();

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { page } from "../fake-page.ts";
 import { browser, connect, element, openPage } from "../fake-app.ts";
 import { PageServices } from "../../static/src/page-services.ts";
+import { itemsOf } from "../../static/src/object/object-menu.ts";
 import { startObject } from "../../static/src/object/start-object.ts";
 
 const pod = { page: "object", ref: "core/v1/pods", kind: "Pod", resource: "pods", namespaced: "" };
@@ -46,11 +47,18 @@ void test("the page shows the tab of its URL, and each opened tab is a history e
   });
 });
 
-void test("the link that compares the object is next to the breadcrumbs, and guests have none", () => {
+void test("the menu of actions is next to the breadcrumbs", () => {
   start();
-  assert.equal(element("asof").parentElement?.find("class", "compare-link")?.textContent, "Compare with…");
+  assert.equal(element("asof").parentElement?.find("class", "icon")?.textContent, "⋯");
+});
+
+void test("guests cannot compare the object", () => {
+  const kind = { ref: "core/v1/pods", kind: "Pod", resource: "pods", namespaced: true };
+  const labels = (): string[] => itemsOf({ kind, name: { ns: "a", name: "web" } }, () => null).map((i) => i.label);
+  start();
+  assert.equal(labels().at(-1), "Compare with…");
   start("", JSON.stringify([{ resource: "core/v1/pods" }]));
-  assert.equal(element("asof").parentElement?.find("class", "compare-link"), undefined);
+  assert.deepEqual(labels(), ["Copy name", "Copy kubectl command", "Copy YAML", "Download YAML"]);
 });
 
 void test("a tab that the viewer does not have is removed from the URL", () => {

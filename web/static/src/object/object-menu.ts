@@ -12,11 +12,11 @@ import { saveFile } from "./save-file.ts";
 import type { TabHost } from "./tab.ts";
 
 /** Opens the menu below its button. `object` returns the shown version of the object, or null if none is known. */
-export async function openObjectMenu(
-  { kind, name }: TabHost,
-  object: () => JsonObject | null,
-  button: HTMLElement,
-): Promise<void> {
+export const openObjectMenu = (host: TabHost, object: () => JsonObject | null, button: HTMLElement): Promise<void> =>
+  openRowMenu(textOf(host.name), itemsOf(host, object), button.getBoundingClientRect(), button, button);
+
+/** The items of the menu. Guests cannot compare objects. */
+export function itemsOf({ kind, name }: Pick<TabHost, "kind" | "name">, object: () => JsonObject | null): MenuItem[] {
   const withYaml = (use: (yaml: string) => void) => (): void => {
     const shown = object();
     if (shown === null) showToast("The object is not loaded yet.");
@@ -27,16 +27,15 @@ export async function openObjectMenu(
           .join(""),
       );
   };
-  const items: MenuItem[] = [
-    // Omit the shortcut keys of these items, which apply to rows.
+  return [
+    // The keys of these items apply to rows.
     ...copyItems(kind.ref, name).map((item) => ({ ...item, key: undefined })),
     { label: "Copy YAML", run: withYaml((yaml) => void copyYaml(yaml)) },
     { label: "Download YAML", run: withYaml((yaml) => saveFile(fileName(kind.resource, textOf(name)), yaml)) },
+    ...(sharedParts() === null
+      ? [{ label: "Compare with…", run: () => location.assign(compareHref(kind.ref, name)) }]
+      : []),
   ];
-  // Guests cannot compare.
-  if (sharedParts() === null)
-    items.push({ label: "Compare with…", run: () => location.assign(compareHref(kind.ref, name)) });
-  await openRowMenu(textOf(name), items, button.getBoundingClientRect(), button, button);
 }
 
 async function copyYaml(yaml: string): Promise<void> {

@@ -2,7 +2,6 @@
 
 import { clockTime } from "../text/age.ts";
 import { byId, h, setText } from "../ui/dom.ts";
-import { sharedParts } from "../model/guest.ts";
 import { ObjectStore, lastChangeText } from "../model/object-store.ts";
 import { showReloadToast } from "../ui/toast.ts";
 import { reloadsText, bannerText, status } from "../model/status.ts";
@@ -11,7 +10,7 @@ import { loadTabStyle } from "../ui/tab-style.ts";
 import { loadTab } from "./load-tab.ts";
 import { tabsFor } from "./tabs.ts";
 import type { TabHost, Tab, TabDefinition } from "./tab.ts";
-import { compareHref, objectHref, toggledLog } from "../model/view.ts";
+import { objectHref, toggledLog } from "../model/view.ts";
 
 const slowLoadDelay = 2000; // ms until a loading tab shows a message
 
@@ -63,9 +62,6 @@ export class Panel {
     this.tabStrip.addEventListener("keydown", (e) => this.moveFocus(e));
     const tabRow = h("div", { class: "tab-row" }, this.tabStrip, this.lastChangeElement);
     if (isFullPage) {
-      // Guests cannot compare.
-      if (sharedParts() === null)
-        byId("asof").before(h("a", { class: "compare-link", href: compareHref(kind.ref, name) }, "Compare with…"));
       byId("asof").before(this.menuButton());
       tabRow.append(this.reloads);
       root.prepend(tabRow, this.banner);
@@ -80,8 +76,7 @@ export class Panel {
   }
 
   private menuButton(): HTMLElement {
-    const attributes = { "aria-label": "Actions", title: "Actions", "aria-haspopup": "menu" };
-    const button = h("button", { type: "button", class: "icon object-menu", ...attributes }, "⋯");
+    const button = h("button", { type: "button", class: "icon", "aria-label": "Actions" }, "⋯");
     button.addEventListener("click", () => {
       void import("./object-menu.ts").then((m) => m.openObjectMenu(this.host, () => this.store.object, button));
     });
@@ -97,7 +92,6 @@ export class Panel {
       "×",
     );
     button.addEventListener("click", () => this.actions.close?.());
-    const page = h("a", { href: objectHref(kind.ref, name), class: "page-link" }, "Full page");
     return h(
       "div",
       { class: "bar title" },
@@ -105,7 +99,7 @@ export class Panel {
       h("h2", { title: text }, text),
       this.statusElement,
       h("span", { class: "spring" }),
-      page,
+      h("a", { href: objectHref(kind.ref, name), class: "page-link" }, "Full page"),
       this.menuButton(),
       button,
     );
@@ -140,7 +134,7 @@ export class Panel {
     const openNumber = ++this.openCount;
     clearTimeout(this.slowLoadTimer);
     this.slowLoadTimer = setTimeout(
-      () => this.showFailure(`The ${kind.label} tab is still loading. If it does not appear, reload the page.`),
+      () => this.showFailure(`The ${kind.label} tab is still loading. Reload the page to try again.`),
       slowLoadDelay,
     );
     Promise.all([loadTab(kind.id, this.host.kind), loadTabStyle()])
@@ -155,7 +149,7 @@ export class Panel {
       .catch(
         () =>
           openNumber === this.openCount &&
-          this.showFailure("This tab could not be loaded. Check the connection, then reload the page."),
+          this.showFailure("The tab could not be loaded. Reload the page to try again."),
       );
   }
 
