@@ -101,9 +101,15 @@ func TestScriptErrors(t *testing.T) {
 }
 
 // A ready pod is degraded for some minutes after a container has restarted several times, the last time after an error.
+// If the container restarts often, the pod is degraded until the container has run for a longer time than usual.
 func TestRestarts(t *testing.T) {
 	started := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	const ended = `"lastState":{"terminated":{"exitCode":1,"reason":"Error"}},`
+	run := func(start, end, exit string) string {
+		return `"lastState":{"terminated":{"exitCode":` + exit + `,"reason":"OOMKilled","startedAt":"2025-12-31T` + start +
+			`:00Z","finishedAt":"2025-12-31T` + end + `:00Z"}},`
+	}
+	const minutes20, hour, many = 20 * time.Minute, time.Hour, `"restartCount":12`
 	for name, test := range map[string]struct {
 		container string
 		after     time.Duration
@@ -114,9 +120,14 @@ func TestRestarts(t *testing.T) {
 		"several restarts, a long time ago": {ended + `"restartCount":5`, 24 * time.Hour, verdict.OK},
 		"few restarts":                      {ended + `"restartCount":2`, time.Minute, verdict.OK},
 		"several restarts, no previous run": {`"lastState":{},"restartCount":5`, time.Minute, verdict.OK},
+		"frequent restarts":                 {run("23:45", "23:59", "137") + many, minutes20, verdict.Degraded},
+		"frequent restarts, but stable now": {run("23:45", "23:59", "137") + many, hour, verdict.OK},
+		"frequent ends without an error":    {run("23:45", "23:59", "0") + many, minutes20, verdict.OK},
+		"rare restarts":                     {run("23:45", "23:59", "137") + `"restartCount":4`, minutes20, verdict.OK},
+		"early restarts, then a long run":   {run("22:00", "23:59", "137") + many, minutes20, verdict.OK},
 	} {
 		t.Run(name, func(t *testing.T) {
-			pod := `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},` +
+			pod := `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","creationTimestamp":"2025-12-31T21:00:00Z"},` +
 				`"spec":{"nodeName":"n","containers":[{"name":"c"}]},"status":{` +
 				`"phase":"Running","conditions":[{"type":"Ready","status":"True"}],"containerStatuses":[{` + test.container +
 				`,"name":"c","ready":true,"state":{"running":{"startedAt":"2026-01-01T00:00:00Z"}}}]}}`

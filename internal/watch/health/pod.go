@@ -9,7 +9,6 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/container"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
-	"github.com/glasshouse-project/glasshouse/internal/watch/health/ready"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
@@ -128,7 +127,7 @@ func (r *result) setRunning(all []container.Container, ready object.Condition, o
 	switch {
 	case ready.Is("True"):
 		r.Status, r.reason, r.promised = Current, "", 0
-		r.setRestarts(all)
+		r.restarts, r.restartsUntil = container.Restarts(all, o.Created(), settleTime)
 		if s, ok := symptom.Resize(o); ok { // A pending resize is a problem only later: another pod can end and make room.
 			r.startedAt, r.promised, r.overdue = s.Since, settleTime, verdict.Degraded
 			r.overdueReason, r.overdueSummary = s.Reason, s.Sentence
@@ -165,24 +164,6 @@ func (r *result) setUnready(all []container.Container, startedAt time.Time, prob
 	// A starting pod changes often, so its normal sentence is short. Only the overdue sentence names the probes.
 	if probes != "" {
 		r.overdueReason, r.overdueSummary = r.reason, r.Summary+": "+probes
-	}
-}
-
-// setRestarts degrades a ready pod with a container that has restarted at least ready.ManyRestarts times, the last time
-// after an error. The pod is no longer degraded when this container has run for settleTime.
-func (r *result) setRestarts(all []container.Container) {
-	for i := range all {
-		c := &all[i]
-		run, isRunning := c.State("running")
-		last := c.Status.Child("lastState", "terminated")
-		startedAt := run.Time("startedAt")
-		if !isRunning || c.Status.Count("restartCount") < ready.ManyRestarts || last == nil || startedAt.IsZero() ||
-			last.Count("exitCode") == 0 {
-			continue
-		}
-		r.restartsUntil = latest(r.restartsUntil, startedAt.Add(settleTime))
-		r.restarts = fmt.Sprintf("%s %s: restarted %s, last %s", c.Role, c.Name,
-			counted(c.Status.Count("restartCount"), "time"), container.ExitText(last))
 	}
 }
 

@@ -1,0 +1,37 @@
+package container
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/ready"
+)
+
+// maxInterval is the longest time between two restarts of a container that counts as frequent.
+const maxInterval = 30 * time.Minute
+
+// Restarts describes a running container that has restarted at least ready.ManyRestarts times, the last time after an
+// error. The result until is when the container has run long enough to count as healthy again. This is the duration
+// least after its start or, if it restarts often, twice the average time between its restarts. If its previous run was
+// longer than this average, the duration of that run counts instead. The pod was created at the time created.
+func Restarts(all []Container, created time.Time, least time.Duration) (sentence string, until time.Time) {
+	for i := range all {
+		c := &all[i]
+		run, isRunning := c.State("running")
+		last, count := c.Status.Child("lastState", "terminated"), c.Status.Count("restartCount")
+		startedAt := run.Time("startedAt")
+		if !isRunning || count < ready.ManyRestarts || last == nil || startedAt.IsZero() || last.Count("exitCode") == 0 {
+			continue
+		}
+		needed := least
+		interval := max(startedAt.Sub(created)/time.Duration(count), last.Time("finishedAt").Sub(last.Time("startedAt")))
+		if !created.IsZero() && interval <= maxInterval {
+			needed = max(least, 2*interval)
+		}
+		if at := startedAt.Add(needed); at.After(until) {
+			until = at
+		}
+		sentence = fmt.Sprintf("%s %s: restarted %d times, last %s", c.Role, c.Name, count, ExitText(last))
+	}
+	return sentence, until
+}
