@@ -18,6 +18,12 @@ func service(o object.Object, status Status) result {
 		return h
 	case hasLoadBalancer && len(assigned) == 0:
 		h.Status, h.Summary, h.reason = InProgress, "Waiting for load balancer address", "LoadBalancerPending"
+		for _, c := range o.Conditions() {
+			if c.Is("False") && c.Message != "" && !symptom.IsBadIfTrue(c.Kind) {
+				h.Summary += ": " + c.Kind + ": " + c.Message
+				break
+			}
+		}
 		h.progress(o.Created(), verdict.Degraded)
 	case hasLoadBalancer:
 		h.Summary = "Load balancer address " + strings.Join(assigned, ", ")
