@@ -1,12 +1,10 @@
 package cause
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
 	admission "k8s.io/api/admissionregistration/v1"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -106,20 +104,4 @@ func ingressClass(s *subject.Subject) *verdict.Verdict {
 		return s.ReportMissing(target, verdict.Degraded)
 	}
 	return nil
-}
-
-// unmodifiedClaim reports a bound claim whose volume cannot be modified, because its VolumeAttributesClass does not
-// exist. Other fields of a bound claim, such as its storage class, do not matter any more.
-func unmodifiedClaim(s *subject.Subject, o *corev1.PersistentVolumeClaim) *verdict.Verdict {
-	target := s.FirstMissing(subject.In("spec.volumeAttributesClassName"))
-	if target == nil || target.Resource == "" {
-		return nil
-	}
-	current := o.Status.CurrentVolumeAttributesClassName
-	if current != nil && *current == target.ID.Name() {
-		return nil // The volume already has the attributes of the class, which was deleted afterward.
-	}
-	v := s.ReportMissing(target, verdict.Degraded)
-	v.Sentence = fmt.Sprintf("Volume %s is not modified: %s", cmp.Or(o.Spec.VolumeName, "of the claim"), v.Sentence)
-	return v
 }

@@ -5,6 +5,7 @@ package cause
 import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/placement"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/storage"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/traffic"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -40,7 +41,7 @@ func ruleFor(s *subject.Subject) rule {
 	case graph.Kind{Kind: "Service"}:
 		return service
 	case graph.Kind{Kind: "PersistentVolumeClaim"}:
-		return claim
+		return storage.Claim
 	case graph.Kind{Group: "apps", Kind: "Deployment"}, graph.Kind{Group: "apps", Kind: "ReplicaSet"},
 		graph.Kind{Group: "apps", Kind: "DaemonSet"}, graph.Kind{Kind: "ReplicationController"}:
 		return workload

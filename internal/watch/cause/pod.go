@@ -8,6 +8,7 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/placement"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/storage"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -43,8 +44,10 @@ func pod(s *subject.Subject) *verdict.Verdict {
 	if v := placement.Pinned(s, &p); v != nil {
 		return v
 	}
-	if v := unboundClaim(s, &p); v != nil {
-		return v
+	if !hasFailedContainer(&p) {
+		if v := storage.UnboundClaim(s, &p); v != nil {
+			return v
+		}
 	}
 	if v := mention.MissingObject(s); v != nil {
 		return v
@@ -52,7 +55,10 @@ func pod(s *subject.Subject) *verdict.Verdict {
 	if c := mention.MissingKey(s, &p, s.Own.Sentence); c != nil {
 		return s.Explain(s.Own.Severity, s.Own.Reason, s.Own.Sentence, c)
 	}
-	return mountFailure(s, &p)
+	if !isCreating(s.Own.Reason) {
+		return nil
+	}
+	return storage.MountFailure(s, &p)
 }
 
 // failedNode explains the problem of a pod by the problem of its node.
@@ -98,55 +104,6 @@ func notStopped(s *subject.Subject) *verdict.Verdict {
 		return nil
 	}
 	return extended(s, last.Message)
-}
-
-// unboundClaim explains a pod by a PersistentVolumeClaim that has a problem or that prevents scheduling.
-func unboundClaim(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
-	if hasFailedContainer(p) {
-		return nil
-	}
-	isClaim := func(u *graph.Use) bool { return u.Target.Kind.Kind == "PersistentVolumeClaim" }
-	for n := range s.Used(isClaim) {
-		isPending := n.Object != nil && n.Object.Verdict().Severity() > verdict.OK
-		if s.HasProblem(&n) || p.Spec.NodeName == "" && isPending {
-			return s.Inherit(&n, n.Object.Verdict().Severity(), n.String()+": ")
-		}
-	}
-	return nil
-}
-
-// mountFailure uses the newest related event to explain why a pod waits for its volumes, its network or its devices.
-func mountFailure(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
-	if !isCreating(s.Own.Reason) {
-		return nil
-	}
-	last := s.NewestEvent(preventsStart)
-	if last == nil {
-		return nil
-	}
-	s.AddSource(subject.EventsRef, last.Namespace)
-	if missing := mention.MissingCause(s, last.Message); missing != nil {
-		return s.Explain(verdict.Failed, last.Reason, last.Message, missing)
-	}
-	severity := s.Own.Severity
-	switch last.Reason {
-	case "FailedMount", "FailedAttachVolume", "FailedCreatePodSandBox": // These rarely end by themselves.
-		severity = verdict.Degraded
-	}
-	return s.Explain(severity, last.Reason, last.Message, mention.MissingKey(s, p, last.Message))
-}
-
-// preventsStart reports whether an event describes why the node does not start a pod. It excludes warnings about DNS
-// settings and pull secrets, which prevent no start. It also excludes those of the scheduler, because the pod already
-// has a node.
-func preventsStart(e *corev1.Event) bool {
-	switch e.Reason {
-	case "DNSConfigForming", "CheckLimitsForResolvConf", "MissingClusterDNS", "FailedToRetrieveImagePullSecret",
-		"FailedScheduling", "PolicyViolation", "MultiplePodDisruptionBudgets", "Unhealthy", "BackOff",
-		"PossibleMemoryBackedVolumesOnDisk", "Preempting":
-		return false
-	}
-	return subject.IsWarning(e)
 }
 
 // explainsPod reports whether a missing object can be the reason for the state of a pod that has not started.

@@ -1,4 +1,4 @@
-package cause
+package storage
 
 import (
 	"cmp"
@@ -111,4 +111,20 @@ func notResizedClaim(s *subject.Subject, o *corev1.PersistentVolumeClaim) *verdi
 			fmt.Sprintf("Has %s, but requests %s: the file system %s", has.String(), wants.String(), problem), nil)
 	}
 	return nil
+}
+
+// unmodifiedClaim reports a bound claim whose volume cannot be modified, because its VolumeAttributesClass does not
+// exist. Other fields of a bound claim, such as its storage class, do not matter any more.
+func unmodifiedClaim(s *subject.Subject, o *corev1.PersistentVolumeClaim) *verdict.Verdict {
+	target := s.FirstMissing(subject.In("spec.volumeAttributesClassName"))
+	if target == nil || target.Resource == "" {
+		return nil
+	}
+	current := o.Status.CurrentVolumeAttributesClassName
+	if current != nil && *current == target.ID.Name() {
+		return nil // The volume already has the attributes of the class, which was deleted afterward.
+	}
+	v := s.ReportMissing(target, verdict.Degraded)
+	v.Sentence = fmt.Sprintf("Volume %s is not modified: %s", cmp.Or(o.Spec.VolumeName, "of the claim"), v.Sentence)
+	return v
 }

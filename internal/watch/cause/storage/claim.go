@@ -1,6 +1,8 @@
-package cause
+// Package storage explains why PersistentVolumeClaims are not bound, and why pods wait for their volumes.
+package storage
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -13,8 +15,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// claim explains why a PersistentVolumeClaim is not bound.
-func claim(s *subject.Subject) *verdict.Verdict {
+// Claim explains why a PersistentVolumeClaim is not bound.
+func Claim(s *subject.Subject) *verdict.Verdict {
 	o := neighbor.Decode[corev1.PersistentVolumeClaim](s.Object)
 	if s.Own.Severity == verdict.None || s.Own.Reason == subject.Terminating {
 		return nil
@@ -104,7 +106,23 @@ func provisioningFailure(s *subject.Subject, reasons ...string) *verdict.Verdict
 	if message == "" {
 		return nil
 	}
-	return s.Explain(verdict.Failed, "ProvisioningFailed", message, nil)
+	return s.Explain(verdict.Failed, "ProvisioningFailed", message, requestedVolume(s, message))
+}
+
+// requestedPattern matches the volume that a claim names, in an event about the reason why it does not fit.
+var requestedPattern = regexp.MustCompile(`requested volume "([a-z0-9.-]+)"`)
+
+// requestedVolume returns the volume that does not fit according to the message of an event, or nil.
+func requestedVolume(s *subject.Subject, message string) *verdict.Cause {
+	found := requestedPattern.FindStringSubmatch(message)
+	if found == nil {
+		return nil
+	}
+	n := s.Find(graph.NewID(graph.Kind{Kind: "PersistentVolume"}, "", found[1]))
+	if n.Object == nil {
+		return nil
+	}
+	return &verdict.Cause{Object: neighbor.ObjectOf(&n), Sentence: message}
 }
 
 // overdueClaim returns the verdict on a claim that should be bound by now; likely is the likely reason. The claim's own
@@ -148,7 +166,7 @@ func unselectedNode(
 	s *subject.Subject, o *corev1.PersistentVolumeClaim, pod *neighbor.Neighbor,
 ) *verdict.Verdict {
 	if selected := o.Annotations[selectedNode]; selected != "" {
-		node := s.Find(graph.NewID(nodeKind, "", selected))
+		node := s.Find(graph.NewID(graph.Kind{Kind: "Node"}, "", selected))
 		if node.Presence != neighbor.Missing {
 			return nil
 		}
