@@ -25,7 +25,11 @@ func Named(s *subject.Subject, v *verdict.Verdict) *verdict.Verdict {
 	case !s.Own.Severity.IsProblem():
 		return nil
 	}
-	c := namedCause(s, s.Own.Sentence)
+	text := subject.CompleteSentence(s)
+	c := namedCause(s, text)
+	if c != nil {
+		c.Sentence = strings.Replace(c.Sentence, text, s.Own.Sentence, 1)
+	}
 	if c == nil && s.ID.Kind == (graph.Kind{Kind: "Pod"}) {
 		c = crashCause(s)
 	}
@@ -34,12 +38,6 @@ func Named(s *subject.Subject, v *verdict.Verdict) *verdict.Verdict {
 	}
 	return s.Explain(s.Own.Severity, s.Own.Reason, c.Sentence, c)
 }
-
-// accountPermission matches a message of the API server about a service account without a permission, such as `User
-// "system:serviceaccount:shop:api" cannot list resource "pods"`.
-var accountPermission = regexp.MustCompile(`\bsystem:serviceaccount:([a-z0-9-]+):([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)` +
-	`\\?["'` + "`" +
-	`]?,? (?:cannot|can't|may not|is not (?:allowed|authorized|permitted)|does not have|is missing|lacks)\b`)
 
 // withMessage adds a message to the sentence about a missing object, because the object alone does not show what fails.
 func withMessage(text string, c *verdict.Cause) *verdict.Cause {
@@ -55,13 +53,8 @@ func namedCause(s *subject.Subject, sentence string) *verdict.Cause {
 			return withMessage(sentence, c)
 		}
 	}
-	if found := accountPermission.FindStringSubmatch(sentence); found != nil {
-		n := s.Find(graph.NewID(graph.Kind{Kind: "ServiceAccount"}, found[1], found[2]))
-		if n.Object == nil {
-			return nil // The ServiceAccount was deleted, or is not in the cache.
-		}
-		subject.Follow(s, &n)
-		return &verdict.Cause{Object: neighbor.ObjectOf(&n), Sentence: sentence}
+	if c := permissionCause(s, sentence); c != nil {
+		return c
 	}
 	if !contentError.MatchString(sentence) || elsewhereError.MatchString(sentence) {
 		return nil

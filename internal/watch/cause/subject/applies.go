@@ -97,7 +97,8 @@ func (s *Subject) stillApplies(n *neighbor.Neighbor) bool {
 // keep each other's verdict forever.
 func isAboutContent(n *neighbor.Neighbor, root *verdict.Cause) bool {
 	switch root.Kind {
-	case "ConfigMap", "Secret", "Service", "ServiceAccount", "StorageClass":
+	case "ConfigMap", "Secret", "Service", "ServiceAccount", "StorageClass", "Role", "ClusterRole", "RoleBinding",
+		"ClusterRoleBinding":
 		return n.Object.Verdict().Unpack().Via == nil
 	}
 	return n.ID.Kind.Kind == "Service" && root.Kind == "EndpointSlice"

@@ -1,0 +1,56 @@
+package subject
+
+import (
+	"strings"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+)
+
+const (
+	// overlap is the size of a part of a shortened sentence that must be in the complete text, in bytes.
+	overlap = 40
+	// maxRestored limits the size of the part that CompleteSentence adds, in bytes.
+	maxRestored = 4096
+)
+
+// CompleteSentence returns the sentence of the subject's own verdict. If the sentence is shortened in the middle,
+// CompleteSentence finds the complete text in the subject's status. Names in a shortened sentence can be incomplete.
+func CompleteSentence(s *Subject) string {
+	head, tail, isShort := strings.Cut(s.Own.Sentence, "…")
+	if !isShort || len(head) < overlap || len(tail) < overlap {
+		return s.Own.Sentence
+	}
+	status := neighbor.Decode[struct {
+		Status any `json:"status"`
+	}](s.Object).Status
+	middle, ok := between(status, head[len(head)-overlap:], tail[:overlap])
+	if !ok {
+		return s.Own.Sentence
+	}
+	return head + middle + tail
+}
+
+// between returns the part between two texts, in the first value that contains both texts.
+func between(value any, start, end string) (middle string, ok bool) {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, member := range v {
+			if middle, ok = between(member, start, end); ok {
+				return middle, true
+			}
+		}
+	case []any:
+		for _, item := range v {
+			if middle, ok = between(item, start, end); ok {
+				return middle, true
+			}
+		}
+	case string:
+		_, rest, _ := strings.Cut(strings.Join(strings.Fields(v), " "), start)
+		at := strings.LastIndex(rest, end)
+		if at >= 0 && at <= maxRestored {
+			return rest[:at], true
+		}
+	}
+	return "", false
+}
