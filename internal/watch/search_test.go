@@ -85,19 +85,19 @@ func TestSearchStartsNoWatch(t *testing.T) {
 	})
 }
 
-// newSearchCluster returns a cluster with a ConfigMap, a NetworkPolicy and an event. Its objects inherit verdicts.
+// newSearchCluster returns a cluster with a ConfigMap, a Lease and an event. Its objects inherit verdicts.
 func newSearchCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	t.Helper()
 	const columns = `[{"name":"Name","type":"string"},{"name":"Value","type":"string"}]`
 	server := apitest.New(t, append(
-		causeKinds(), apitest.Kind{Ref: policies, Kind: "NetworkPolicy", Columns: columns},
+		causeKinds(), apitest.Kind{Ref: leases, Kind: "Lease", Columns: columns},
 		apitest.Kind{Ref: widgets, Kind: "Widget", Columns: columns},
 	)...)
 	server.Set("core/v1/namespaces", apitest.Item{Name: "a"}, apitest.Item{Name: "b"})
 	server.Set(configMaps, apitest.Item{
 		Namespace: "a", Name: "front-config", Metadata: `"labels":{"app":"web"}`,
 	}, apitest.Item{Namespace: "b", Name: "front-hidden"})
-	server.Set(policies, apitest.Item{Namespace: "a", Name: "front-policy"})
+	server.Set(leases, apitest.Item{Namespace: "a", Name: "front-lease"})
 	server.Set(widgets, apitest.Item{
 		Namespace: "a", Name: "front-widget", Cells: `["front-widget","CANARY"]`,
 		Rest: `"spec":{"containers":[{"name":"c","env":[{"name":"A","value":"CANARY"}]}]}`,
@@ -111,7 +111,7 @@ func newSearchCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
 
 const (
 	configMaps = "core/v1/configmaps"
-	policies   = "networking.k8s.io/v1/networkpolicies"
+	leases     = "coordination.k8s.io/v1/leases"
 )
 
 func omittedBy(got *watch.SearchResult) string {
@@ -142,13 +142,13 @@ func TestSearchIsIndependentOfReaders(t *testing.T) {
 				t.Errorf("%s: got %q", when, hits)
 			}
 			if all := searchedBy(got); len(got.Searched) != 9 || strings.Count(all, " live ") != 9 ||
-				!strings.Contains(all, configMaps+" live 2 []") || omittedBy(got) != policies+" unread" {
+				!strings.Contains(all, configMaps+" live 2 []") || omittedBy(got) != leases+" unread" {
 				t.Errorf("%s: got %s; not searched: %s", when, all, omittedBy(got))
 			}
 		}
 		advance(10 * time.Second)
 		want("after the first lists")
-		for _, ref := range []string{configMaps, policies, widgets} {
+		for _, ref := range []string{configMaps, leases, widgets} {
 			r := subscribe(t, cluster, query.Query{Resource: ref}, "")
 			r.settle()
 			want("while " + ref + " has a reader")
@@ -169,17 +169,17 @@ func TestSearchIncludesTheShownList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newSearchCluster(t)
 		access := cluster.For(watch.Viewer{Program: true})
-		q := watch.SearchQuery{Text: "front-policy", Limit: 10, Shown: policies}
+		q := watch.SearchQuery{Text: "front-lease", Limit: 10, Shown: leases}
 		searchAs(t, access, q)
 		advance(10 * time.Second)
-		if got := searchAs(t, access, q); hitsOf(got) != "" || omittedBy(got) != policies+" unread" {
+		if got := searchAs(t, access, q); hitsOf(got) != "" || omittedBy(got) != leases+" unread" {
 			t.Errorf("without a reader: got %q; not searched: %s", hitsOf(got), omittedBy(got))
 		}
-		if got := server.Requests("/networkpolicies"); len(got) > 0 {
+		if got := server.Requests("/leases"); len(got) > 0 {
 			t.Errorf("the search has caused the requests %s", got)
 		}
-		subscribe(t, cluster, query.Query{Resource: policies}, "").settle()
-		if got := searchAs(t, access, q); hitsOf(got) != "a/front-policy" || omittedBy(got) != "" {
+		subscribe(t, cluster, query.Query{Resource: leases}, "").settle()
+		if got := searchAs(t, access, q); hitsOf(got) != "a/front-lease" || omittedBy(got) != "" {
 			t.Errorf("with a reader: got %q; not searched: %s", hitsOf(got), omittedBy(got))
 		}
 	})
@@ -210,9 +210,9 @@ func TestSearchHidesForbiddenResources(t *testing.T) {
 			server.Set("core/v1/nodes", apitest.Item{Name: hidden})
 		}
 		const want = "a/front-config a/x-front2core/v1/configmaps live 1 [a], core/v1/pods live 1 []" +
-			"apps/v1/deployments forbidden, apps/v1/replicasets forbidden, " +
+			"apps/v1/deployments forbidden, apps/v1/replicasets forbidden, " + leases + " unread, " +
 			"core/v1/events forbidden, core/v1/namespaces forbidden, core/v1/nodes forbidden, " +
-			"core/v1/persistentvolumeclaims forbidden, " + widgets + " forbidden, " + policies + " unread"
+			"core/v1/persistentvolumeclaims forbidden, " + widgets + " forbidden"
 		if len(results) != 1 || !results[want] {
 			t.Errorf("got %v, want only %q", results, want)
 		}
@@ -249,7 +249,7 @@ func TestGuestSearchesOnlyTheShare(t *testing.T) {
 		},
 		// Guests see an environment variable of this widget only as a mask, so the word "canary" does not match it.
 		"words in masked cells": {watch.Part{Resource: widgets, Text: "canary"}, "", widgets + " live 0 []", ""},
-		"not read":              {watch.Part{Resource: policies}, "", "", policies + " unread"},
+		"not read":              {watch.Part{Resource: leases}, "", "", leases + " unread"},
 		"not a share":           {watch.Part{Resource: "core/v1/pods/log"}, "", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -41,6 +41,7 @@ func CauseResources() []resource.Resource {
 		{Group: "flowcontrol.apiserver.k8s.io", Version: "v1", Resource: "prioritylevelconfigurations"},
 		{Group: "networking.k8s.io", Version: "v1", Resource: "ingressclasses"},
 		{Group: "networking.k8s.io", Version: "v1", Resource: "ingresses", Namespaced: true},
+		{Group: "networking.k8s.io", Version: "v1", Resource: "networkpolicies", Namespaced: true},
 		{Group: "node.k8s.io", Version: "v1", Resource: "runtimeclasses"},
 		{Group: "policy", Version: "v1", Resource: "poddisruptionbudgets", Namespaced: true},
 		{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterrolebindings"},

@@ -9,82 +9,23 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
-	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-const (
-	hostName = `([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)`
-	quote    = "[\"'`]?"
-)
-
-// hostPattern matches a message about a host name that DNS does not resolve. One of its capture groups has the name.
-// The messages are from nginx, Go, Node.js, PHP, Java, curl, BusyBox, PostgreSQL, MySQL, Python and the C library.
-var hostPattern = regexp.MustCompile(`\bhost not found in (?:upstream )?` + quote + hostName +
-	`|\blookup ` + hostName + `(?: on [0-9a-f.:\[\]]+)?: no such host` +
-	`|\bgetaddrinfo (?:ENOTFOUND|EAI_AGAIN|for) ` + hostName +
-	`|\b(?:UnknownHostException: |[Rr]esolve host(?:name)?(?: address)?:? |[Uu]nknown host: )` + quote + hostName +
-	`|\b(?:bad address|could not translate host name|[Uu]nknown (?:MySQL server )?host|resolve) ["']` + hostName +
-	`["'](?:$|[ ,.:;)])` +
-	`|\b` + hostName + `(?::\d+|["'])[:.] (?:Name or service not known|Name does not resolve)` +
-	`|\b(?:Name or service not known|Name does not resolve) \(` + hostName + `:\d`)
-
-// crashCause returns the object because of which a container of a pod ended, according to the container's message: a
-// Service that does not exist, or the ConfigMap or Secret that contains a wrong file. Otherwise, it returns nil.
+// crashCause returns the ConfigMap or the Secret with the wrong file because of which a container of a pod ended,
+// according to the container's message. Otherwise, it returns nil.
 func crashCause(s *subject.Subject) *verdict.Cause {
 	p := neighbor.Decode[corev1.Pod](s.Object)
 	if !slices.ContainsFunc(slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses), hasEnded) {
 		return nil
-	}
-	if host := firstGroup(hostPattern, s.Own.Sentence); host != "" {
-		return missingService(s, &p, host)
 	}
 	return wrongFile(s, &p)
 }
 
 func hasEnded(c corev1.ContainerStatus) bool {
 	return c.State.Terminated != nil || c.LastTerminationState.Terminated != nil
-}
-
-// missingService returns the Service that a host name means, if this Service does not exist. Otherwise, it returns nil.
-func missingService(s *subject.Subject, p *corev1.Pod, host string) *verdict.Cause {
-	dns := p.Spec.DNSPolicy
-	if dns == corev1.DNSDefault || dns == corev1.DNSNone ||
-		p.Spec.HostNetwork && dns != corev1.DNSClusterFirstWithHostNet {
-		return nil // The pod does not use the cluster's DNS server, so the host name means no Service.
-	}
-	namespace, name := serviceOf(s, host)
-	if name == "" {
-		return nil
-	}
-	candidates := s.Named(s.ID, &neighbor.Mention{Kind: "Service", Namespace: namespace, Name: name})
-	if len(candidates) == 0 || slices.ContainsFunc(candidates, func(n neighbor.Neighbor) bool {
-		return n.Presence != neighbor.Missing
-	}) {
-		return nil
-	}
-	return withMessage(s.Own.Sentence, s.MissingCause(&candidates[0]))
-}
-
-// serviceOf returns the namespace and the name of the Service to which a host name belongs, such as db, db.shop or
-// mysql-0.db.shop.svc.cluster.local. The name is empty if the host is possibly outside the cluster.
-func serviceOf(s *subject.Subject, host string) (namespace, name string) {
-	part := strings.Split(host, ".")
-	if at := slices.Index(part, "svc"); at >= 2 {
-		return part[at-1], part[at-2]
-	}
-	switch isLocal := host == "localhost" || !strings.ContainsFunc(host, func(r rune) bool { return r >= 'a' }); {
-	case isLocal || len(part) > 2:
-		return "", ""
-	case len(part) == 1:
-		return s.ID.Namespace(), host
-	}
-	if n := s.Find(graph.NewID(graph.Kind{Kind: "Namespace"}, "", part[1])); n.Object == nil {
-		return "", ""
-	}
-	return part[1], part[0]
 }
 
 var (

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/connection"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -31,7 +32,12 @@ func Named(s *subject.Subject, v *verdict.Verdict) *verdict.Verdict {
 		c.Sentence = strings.Replace(c.Sentence, text, s.Own.Sentence, 1)
 	}
 	if c == nil && s.ID.Kind == (graph.Kind{Kind: "Pod"}) {
-		c = crashCause(s)
+		if v := connection.Failure(s, text); v != nil {
+			return v
+		}
+		if !connection.IsUnresolved(text) {
+			c = crashCause(s)
+		}
 	}
 	if c == nil {
 		return nil
@@ -96,6 +102,8 @@ func isContent(n *neighbor.Neighbor) bool {
 	}
 	return n.Object != nil && resource.IsCustom(n.ID.Group) && n.Object.Verdict().Severity() == verdict.None
 }
+
+const quote = "[\"'`]?"
 
 // namesContent reports whether a sentence contains the kind of an object and then its name, with at most three words
 // between them. A name without a hyphen is possibly an ordinary word, so it must directly follow the kind or be in

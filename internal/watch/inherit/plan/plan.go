@@ -18,7 +18,7 @@ var firstResources = []string{ //nolint:gochecknoglobals // Constant.
 	"apps/v1/daemonsets", "core/v1/events", "batch/v1/jobs", "batch/v1/cronjobs", "core/v1/services",
 	"networking.k8s.io/v1/ingresses", "core/v1/persistentvolumeclaims", "core/v1/persistentvolumes",
 	"autoscaling/v2/horizontalpodautoscalers", "core/v1/namespaces", "storage.k8s.io/v1/storageclasses",
-	"networking.k8s.io/v1/ingressclasses", "policy/v1/poddisruptionbudgets",
+	"networking.k8s.io/v1/ingressclasses", "networking.k8s.io/v1/networkpolicies", "policy/v1/poddisruptionbudgets",
 	"apiregistration.k8s.io/v1/apiservices", "core/v1/resourcequotas", "core/v1/limitranges",
 	"admissionregistration.k8s.io/v1/mutatingwebhookconfigurations",
 	"admissionregistration.k8s.io/v1/validatingwebhookconfigurations", "core/v1/replicationcontrollers",

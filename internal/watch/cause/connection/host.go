@@ -1,0 +1,120 @@
+package connection
+
+import (
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+)
+
+const (
+	hostName = `([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)`
+	quote    = "[\"'`]?"
+)
+
+// hostPattern matches a message about a host name that DNS does not resolve. One of its capture groups has the name.
+// The messages are from nginx, Go, Node.js, PHP, Java, curl, BusyBox, PostgreSQL, MySQL, Python and the C library.
+var hostPattern = regexp.MustCompile(`\bhost not found in (?:upstream )?` + quote + hostName +
+	`|\blookup ` + hostName + `(?: on [0-9a-f.:\[\]]+)?: no such host` +
+	`|\bgetaddrinfo (?:ENOTFOUND|EAI_AGAIN|for) ` + hostName +
+	`|\b(?:UnknownHostException: |[Rr]esolve host(?:name)?(?: address)?:? |[Uu]nknown host: )` + quote + hostName +
+	`|\b(?:bad address|could not translate host name|[Uu]nknown (?:MySQL server )?host|resolve) ["']` + hostName +
+	`["'](?:$|[ ,.:;)])` +
+	`|\b` + hostName + `(?::\d+|["'])[:.] (?:Name or service not known|Name does not resolve)` +
+	`|\b(?:Name or service not known|Name does not resolve) \(` + hostName + `:\d`)
+
+// IsUnresolved reports whether a text is about a host name that DNS does not resolve.
+func IsUnresolved(text string) bool { return hostPattern.MatchString(text) }
+
+// unresolvedHost returns the last host name that DNS does not resolve according to a text, or "". The last error of a
+// program is usually the one because of which it ended.
+func unresolvedHost(text string) string {
+	all := hostPattern.FindAllStringSubmatch(text, -1)
+	if len(all) == 0 {
+		return ""
+	}
+	return strings.Join(all[len(all)-1][1:], "") // Only one group is not empty.
+}
+
+var (
+	// sureHost matches a host name whose form shows that it is one: in a URL, before a port, or after the name of a
+	// program that resolves it.
+	sureHost = regexp.MustCompile(`://(?:[^\s/@"']*@)?` + hostName + `|(?:^|[\s"'=,(@\[])` + hostName + `:\d{2,5}\b` +
+		`|\b(?:nslookup|getent a?hosts|dig|nc|netcat|telnet)(?: -\S+(?: \d+)?)* ` + quote + hostName)
+	// likelyHost matches a word that is a host name if a Service has this name.
+	likelyHost = regexp.MustCompile(`\b(?:[Tt]o|[Aa]t|[Ff]or|[Oo]n|[Ww]ith|(?i:host(?:name)?|server)|` +
+		`ECONNREFUSED|ETIMEDOUT|dial tcp)(?:[ :=]+(?:server|host|address|at|on))*[ :=]+\(?` +
+		quote + hostName + `|\((\d+\.\d+\.\d+\.\d+)\)` +
+		`|(?:^|\s)(?:-h|-H|--?host(?:name)?)[ =]` + quote + hostName)
+)
+
+// hostsIn returns the host names that a pattern finds in a text.
+func hostsIn(pattern *regexp.Regexp, text string) (hosts []string) {
+	for _, found := range pattern.FindAllStringSubmatch(text, maxHosts) {
+		if host := strings.Join(found[1:], ""); !slices.Contains(hosts, host) {
+			hosts = append(hosts, host)
+		}
+	}
+	return hosts
+}
+
+// maxHosts limits how many host names of a text are searched for.
+const maxHosts = 10
+
+// serviceOf returns the namespace and the name of the Service to which a host name belongs, such as db, db.shop or
+// mysql-0.db.shop.svc.cluster.local. The name is empty if the host is possibly outside the cluster.
+func serviceOf(s *subject.Subject, host string) (namespace, name string) {
+	part := strings.Split(host, ".")
+	if at := slices.Index(part, "svc"); at >= 2 {
+		return part[at-1], part[at-2]
+	}
+	switch isLocal := host == "localhost" || !strings.ContainsFunc(host, func(r rune) bool { return r >= 'a' }); {
+	case isLocal || len(part) > 2:
+		return "", ""
+	case len(part) == 1:
+		return s.ID.Namespace(), host
+	}
+	if n := s.Find(graph.NewID(graph.Kind{Kind: "Namespace"}, "", part[1])); n.Object != nil {
+		return part[1], part[0]
+	}
+	if isMember(s, part[0], part[1]) {
+		return s.ID.Namespace(), part[1]
+	}
+	return "", ""
+}
+
+// isMember reports whether a host is a pod of a StatefulSet in the namespace of the subject, and the domain is the
+// StatefulSet's Service, as in mysql-0.mysql.
+func isMember(s *subject.Subject, host, domain string) bool {
+	at := strings.LastIndexByte(host, '-')
+	if at < 0 || strings.Trim(host[at+1:], "0123456789") != "" {
+		return false
+	}
+	n := s.Find(graph.NewID(graph.Kind{Group: "apps", Kind: "StatefulSet"}, s.ID.Namespace(), host[:at]))
+	return n.Object != nil && neighbor.Decode[appsv1.StatefulSet](n.Object).Spec.ServiceName == domain
+}
+
+// servicesOf returns the Services that a host of an error can mean, also missing ones. The host can be the IP address
+// of a Service in the namespace of the subject.
+func servicesOf(s *subject.Subject, host string) []neighbor.Neighbor {
+	if _, err := netip.ParseAddr(host); err == nil {
+		return slices.DeleteFunc(s.All(serviceKind, s.ID.Namespace(), neighbor.Limit), func(n neighbor.Neighbor) bool {
+			return !slices.Contains(neighbor.Decode[corev1.Service](n.Object).Spec.ClusterIPs, host)
+		})
+	}
+	namespace, name := serviceOf(s, host)
+	if name == "" {
+		return nil
+	}
+	return s.Named(s.ID, &neighbor.Mention{Kind: "Service", Namespace: namespace, Name: name})
+}
+
+//nolint:gochecknoglobals // Constant.
+var serviceKind = graph.Kind{Kind: "Service"}

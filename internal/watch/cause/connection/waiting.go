@@ -1,0 +1,82 @@
+package connection
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+var (
+	// variable matches a reference to an environment variable, such as $HOST, ${HOST} or $(HOST).
+	variable = regexp.MustCompile(`\$[{(]?([A-Za-z_][A-Za-z0-9_]*)[)}]?`)
+	// waits matches a command that waits for something. owner matches a user and a group, which seem to be a host and a
+	// port.
+	waits = regexp.MustCompile(`(?i)wait|\b(?:until|while|retry)\b`)
+	owner = regexp.MustCompile(`\bchown(?: -\S+)* \S+`)
+	// objectWords matches the kind and the name of an object, such as job/migrate or job migrate.
+	objectWords = regexp.MustCompile(`\b((?i:Job|Deployment|StatefulSet|DaemonSet|Service|Pod)s?)` +
+		`[/ ]([a-z0-9][a-z0-9.-]*)`)
+)
+
+// waiting explains a pod whose init container runs for too long: its command names a Service or another object that has
+// a problem, or a Service that is missing.
+func (c *client) waiting() *verdict.Verdict {
+	for _, status := range c.pod.Status.InitContainerStatuses {
+		at := slices.IndexFunc(c.pod.Spec.InitContainers, func(spec corev1.Container) bool {
+			return spec.Name == status.Name && spec.RestartPolicy == nil
+		})
+		if at < 0 || status.State.Running == nil {
+			continue
+		}
+		if v := c.awaits(commandOf(&c.pod.Spec.InitContainers[at])); v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+// awaits explains the pod by an object that the command of its init container names.
+func (c *client) awaits(command string) *verdict.Verdict {
+	sure := hostsIn(sureHost, owner.ReplaceAllString(command, ""))
+	for _, host := range slices.Concat(sure, hostsIn(likelyHost, command)) {
+		services := servicesOf(c.Subject, host)
+		if v := c.unresolved(services); v != nil && slices.Contains(sure, host) && waits.MatchString(command) {
+			return v
+		}
+		for n := range services {
+			if v := c.unreachable(&services[n], ""); v != nil {
+				return v
+			}
+		}
+	}
+	for _, found := range objectWords.FindAllStringSubmatch(command, maxHosts) {
+		for _, n := range c.Named(c.ID, &neighbor.Mention{Kind: found[1], Name: strings.TrimRight(found[2], ".-")}) {
+			if !c.HasProblem(&n) {
+				continue
+			}
+			v := c.Inherit(&n, c.Own.Severity, c.Own.Sentence+". "+n.String()+": ")
+			v.Reason = c.Own.Reason
+			return v
+		}
+	}
+	return nil
+}
+
+// commandOf returns the command and the arguments of a container, with the values of its environment variables.
+func commandOf(c *corev1.Container) string {
+	command := strings.Join(slices.Concat(c.Command, c.Args), " ")
+	return variable.ReplaceAllStringFunc(command, func(reference string) string {
+		name := variable.FindStringSubmatch(reference)[1]
+		for _, e := range c.Env {
+			if e.Name == name && e.Value != "" {
+				return e.Value
+			}
+		}
+		return reference
+	})
+}
