@@ -4,16 +4,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/intent"
 )
 
 var (
-	// pauseKey matches the name of an annotation or a label with which a person stops the controller of an object, such as
-	// cluster.x-k8s.io/paused and strimzi.io/pause-reconciliation.
-	pauseKey = regexp.MustCompile(`(?i)(^|/)(paused?|(pause|skip|disable|suspend)-?reconcil[a-z]*|` +
-		`reconcil[a-z]*-?(paused?|suspended|disabled))$`)
-	// unsetText matches a message which states that a setting has no value.
-	unsetText = regexp.MustCompile(`(?i)^(?:the )?([a-z][a-z0-9 ._-]*?) (?:is|are) ` +
-		`(?:empty|unset|not (?:set|configured|specified|provided|defined))\.?$`)
 	// dependentReason matches the reason of a condition that depends on another object, such as ClusterQueueIsInactive.
 	dependentReason = regexp.MustCompile(`^[A-Z][A-Za-z]+Is(Inactive|Suspended|Stopped|Paused|NotActive)$|^Inadmissible$`)
 	// dependentText matches a message about another object, such as "ClusterQueue batch is inactive".
@@ -21,40 +16,29 @@ var (
 		"`" + `]? is (inactive|not active|not ready|suspended|stopped|paused)\b`)
 )
 
-// isOff reports whether a spec states that the object shall do nothing.
-func isOff(spec members) bool {
-	for name, value := range spec {
-		text, _ := value.(string)
-		switch name {
-		case "suspend", "suspended", "pause", "paused", "stop", "stopped", "hibernate", "hibernated":
-			if value == true || slices.Contains([]string{"true", "yes"}, strings.ToLower(text)) {
-				return true
-			}
-		case "running", "online", "active":
-			if value == false {
-				return true
-			}
-		case "state", "desiredState", "powerState", "runStrategy":
-			if slices.Contains([]string{"off", "offline", "stopped", "halted", "paused", "suspended"}, strings.ToLower(text)) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // HasPausedController reports whether a person has stopped the controller of an object. The object then keeps its
 // state.
 func HasPausedController(o map[string]any) bool {
 	metadata := members(o).child("metadata")
 	for _, list := range []members{metadata.child("annotations"), metadata.child("labels")} {
 		for key, value := range list {
-			if value != "false" && pauseKey.MatchString(key) {
+			if value != "false" && intent.IsPauseKey(key) {
 				return true
 			}
 		}
 	}
 	return IsSuspended(o)
+}
+
+// HasEnded reports whether a person ended the work of an object, such as a run of a pipeline.
+func HasEnded(o map[string]any) bool {
+	status := members(o).child("status")
+	if intent.IsEnd(members(o).child("spec")) || intent.HasEnded(status.text("reason"), stateText(status)) {
+		return true
+	}
+	return slices.ContainsFunc(conditionsOf(status, "", generationOf(o)), func(c condition) bool {
+		return c.hasEnded() && (c.kind == "Succeeded" && !c.is("True") || c.is("True") && c.kind == "Failed")
+	})
 }
 
 // HasStopped reports whether an object, such as a virtual machine, states that it has stopped or completed.
@@ -85,20 +69,7 @@ func WaitsForConsumer(o map[string]any) bool {
 // this setting with an empty value.
 func configured(conditions []condition, spec members) []condition {
 	return slices.DeleteFunc(conditions, func(c condition) bool {
-		if !c.isBadTrue() {
-			return false
-		}
-		found := unsetText.FindStringSubmatch(c.message)
-		if found == nil {
-			return false
-		}
-		setting := strings.NewReplacer(" ", "", ".", "", "_", "", "-", "").Replace(found[1])
-		for name, value := range spec {
-			if strings.EqualFold(name, setting) && value == "" {
-				return true
-			}
-		}
-		return false
+		return c.isBadTrue() && intent.IsUnset(c.message, spec)
 	})
 }
 

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/intent"
 )
 
 // Symptom is a sign of a problem.
@@ -39,7 +41,7 @@ func first(object members, isOK bool) *Symptom {
 	}
 	spec := object.child("spec")
 	isEmpty := spec["replicas"] == int64(0) || spec["instances"] == int64(0)
-	if status == nil || isEmpty || isSuspended(spec, conditions) {
+	if status == nil || isEmpty || isSuspended(spec, conditions) || HasEnded(object) {
 		return nil
 	}
 	conditions = configured(conditions, spec)
@@ -80,7 +82,7 @@ func IsSuspended(o map[string]any) bool {
 }
 
 func isSuspended(spec members, conditions []condition) bool {
-	if isOff(spec) {
+	if intent.IsOff(spec) {
 		return true
 	}
 	return hasIdle(conditions, "Ready", "Available", "Healthy", "Synced", "Reconciled") ||

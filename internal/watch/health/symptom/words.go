@@ -99,10 +99,8 @@ var (
 		`Forbidden|Conflict|Conflicted|Unreachable|TimedOut|Timeout|Misconfigured|Unsupported|(Deadline|Limit)Exceeded)$|` +
 		`^(Failed|Invalid|Error|Unresolved|Unsupported)[A-Z]`)
 	failedReason = regexp.MustCompile(`(Failed|Failure|Failing|Error|DeadlineExceeded)$`)
-	// calmReason matches the reason of a condition that is False as expected, such as PodCompleted and TaskRunCancelled.
-	// It does not match ContextCanceled, which is an error.
-	calmReason = regexp.MustCompile(`Completed|Skipped|Deleting|Terminating|` +
-		`(^|Run|Job|Build|Workflow|User)Cancell?ed(By|Run|$)`)
+	// calmReason matches the reason of a condition that is False as expected, such as PodCompleted.
+	calmReason = regexp.MustCompile(`Completed|Skipped|Deleting|Terminating`)
 )
 
 var (

@@ -1,0 +1,45 @@
+package intent_test
+
+import (
+	"testing"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/intent"
+)
+
+func TestHasEnded(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Promotion aborted per user request":                       true,
+		"Cancelled by user":                                        true,
+		"the build was canceled by the user.":                      true,
+		"Run terminated by user at 2026-01-01T10:00:00Z":           true,
+		"backup stopped on user request":                           true,
+		"The job was manually stopped":                             true,
+		"execution was aborted manually":                           true,
+		"user requested cancellation":                              true,
+		"user has aborted the upgrade":                             true,
+		"container was terminated by user code":                    false,
+		"query aborted by user-defined function":                   false,
+		"context canceled":                                         false,
+		"aborted: connection reset":                                false,
+		"terminating connection due to administrator command":      false,
+		"must be stopped manually before the upgrade":              false,
+		"stopped by user agent policy":                             false,
+		"stopped: too many restarts":                               false,
+		"cannot continue, delete the volume manually":              false,
+		"the upgrade was aborted, so the user must start it again": false,
+		"the user was rejected, because the session was stopped":   false,
+	} {
+		if got := intent.HasEnded("", text); got != want {
+			t.Errorf("%s: got %v, want %v", text, got, want)
+		}
+	}
+	for reason, want := range map[string]bool{
+		"Cancelled": true, "PipelineRunCancelled": true, "CancelledByUser": true, "AbortedByUser": true,
+		"UserAborted": true, "ManuallyStopped": true, "ContextCanceled": false, "Aborted": false, "Terminated": false,
+		"StoppedUnexpectedly": false, "UserNotFound": false,
+	} {
+		if got := intent.HasEnded(reason, ""); got != want {
+			t.Errorf("%s: got %v, want %v", reason, got, want)
+		}
+	}
+}

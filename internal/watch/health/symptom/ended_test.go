@@ -1,0 +1,32 @@
+package symptom_test
+
+import (
+	"testing"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
+)
+
+// A run that a person ended is no problem. A run that ended for another reason is one.
+func TestRunsEndedByPerson(t *testing.T) {
+	for text, want := range map[string]bool{
+		"{status: {phase: Aborted, message: Promotion aborted per user request}}":                                true,
+		"{status: {phase: Failed, message: canceled by user}}":                                                   true,
+		"{status: {state: ERROR, reason: CancelledByUser}}":                                                      true,
+		"{status: {phase: Failed, message: aborted by user, nodes: {a: {phase: Failed}}}}":                       true,
+		"{spec: {shutdown: Terminate}, status: {phase: Failed, message: Stopped with strategy Terminate}}":       true,
+		"{spec: {cancelled: true}, status: {phase: Failed}}":                                                     true,
+		"{status: {conditions: [{type: Succeeded, status: 'False', reason: Failed, message: stopped by user}]}}": true,
+		"{status: {conditions: [{type: Failed, status: 'True', reason: JobCancelled}]}}":                         true,
+		"{status: {phase: Aborted, message: 'the health check failed, so the promotion was aborted'}}":           false,
+		"{status: {phase: Aborted}}":                                    false,
+		"{status: {phase: Failed, message: context canceled}}":          false,
+		"{spec: {cancelled: false}, status: {phase: Failed}}":           false,
+		"{status: {phase: Failed, message: must be aborted manually}}":  false,
+		"{status: {phase: Failed, message: 'terminated by user code'}}": false,
+	} {
+		s, ok := symptom.Of(decode(t, text), false)
+		if got := symptom.HasEnded(decode(t, text)); got != want || ok == want {
+			t.Errorf("%s: got %v and %+v, want %v", text, got, s, want)
+		}
+	}
+}
