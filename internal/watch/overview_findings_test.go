@@ -120,7 +120,7 @@ func TestOverviewGroupsWarningsByReason(t *testing.T) {
 func TestOverviewStatesOmittedResourceTypes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := causeKinds()
-		for n := range 203 {
+		for n := range 503 {
 			all = append(all, apitest.Kind{
 				Ref: fmt.Sprintf("example.com/v1/things%03d", n), Kind: fmt.Sprintf("Thing%03d", n),
 				Columns: `[{"name":"Name","type":"string"}]`,
@@ -141,8 +141,8 @@ func TestOverviewStatesOmittedResourceTypes(t *testing.T) {
 			}
 		}
 		const want = "more custom resource types are not examined, because the cluster has too many."
-		if got := strings.Join(doc.Unexamined, " "); custom != 200 || !strings.Contains(got, want) {
-			t.Errorf("got %d custom resources and %q, want 200 and %q", custom, got, want)
+		if got := strings.Join(doc.Unexamined, " "); custom != 500 || !strings.Contains(got, want) {
+			t.Errorf("got %d custom resources and %q, want 500 and %q", custom, got, want)
 		}
 		guest := sharedWith(watch.Part{Resource: pods, Namespaces: []string{"a"}})
 		shared := overviewFor(t, cluster, guest, watch.OverviewQuery{})

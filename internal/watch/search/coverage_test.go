@@ -30,7 +30,7 @@ func TestCoverageIsComplete(t *testing.T) {
 		served("metrics.k8s.io", "v1beta1", "pods", "list"),
 		served("discovery.k8s.io", "v1", "endpointslices", "list", "watch"), // The engine reads only some EndpointSlices.
 	}
-	for n := range 202 {
+	for n := range 502 {
 		resources = append(resources, served("example.com", "v1", fmt.Sprintf("w%03d", n), "list", "watch"))
 	}
 	refs := func(all []resource.Resource) (refs []string) {
@@ -49,7 +49,7 @@ func TestCoverageIsComplete(t *testing.T) {
 	want := []string{
 		"core/v1/pods", "core/v1/configmaps", "core/v1/events", "autoscaling/v2/horizontalpodautoscalers", policies,
 	}
-	if got := refs(c.Resources); !slices.Equal(got, want) || len(c.Resources) != len(want)+200 {
+	if got := refs(c.Resources); !slices.Equal(got, want) || len(c.Resources) != len(want)+500 {
 		t.Errorf("searched: got %d resources with %q, want %q", len(c.Resources), got, want)
 	}
 	var omitted []string
@@ -59,7 +59,7 @@ func TestCoverageIsComplete(t *testing.T) {
 	want = []string{
 		"core/v1/componentstatuses unread", "coordination.k8s.io/v1/leases unread", "metrics.k8s.io/v1beta1/pods unread",
 		"discovery.k8s.io/v1/endpointslices unread",
-		"example.com/v1/w200 limit", "example.com/v1/w201 limit",
+		"example.com/v1/w500 limit", "example.com/v1/w501 limit",
 	}
 	if !slices.Equal(omitted, want) {
 		t.Errorf("omitted: got %q, want %q", omitted, want)

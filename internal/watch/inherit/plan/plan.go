@@ -10,7 +10,7 @@ import (
 )
 
 // maxCustomKinds limits the kinds of custom resources that are watched.
-const maxCustomKinds = 200
+const maxCustomKinds = 500
 
 // firstResources are watched in this order: the resources that most often explain a problem are first.
 var firstResources = []string{ //nolint:gochecknoglobals // Constant.
