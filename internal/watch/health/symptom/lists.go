@@ -8,16 +8,17 @@ import (
 )
 
 // listedError returns the first error in a list of errors or messages, or "". Such a list is a member of the status,
-// such as errors, or a member of the items in another list, such as byPod[].errors.
+// such as errors, a member of a part of the status, such as source.errors, or of the items in another list, such as
+// byPod[].errors.
 func listedError(status members) string {
 	if text := firstError(status); text != "" {
 		return text
 	}
 	for _, name := range slices.Sorted(maps.Keys(status)) {
-		if isHistory(name) {
+		if isHistory(name) || isRecord(name) {
 			continue
 		}
-		for _, item := range status.children(name) {
+		for _, item := range append(status.children(name), status.child(name)) {
 			if text := firstError(item); text != "" {
 				return text
 			}
@@ -89,7 +90,7 @@ func isErrorLevel(message members) bool {
 func textOf(message members) string {
 	return cmp.Or(
 		message.text("message"), message.text("error"), message.text("description"), message.text("text"),
-		message.text("reason"), message.text("failure"),
+		message.text("errorMessage"), message.text("reason"), message.text("failure"),
 		message.text("code"), message.text("type", "name"), message.text("type", "code"),
 	)
 }
