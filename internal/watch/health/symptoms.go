@@ -19,9 +19,7 @@ func (r *result) applySymptoms(o object.Object) {
 	if r.Status != Current {
 		r.applyExpiry(o)
 		if r.Status == InProgress || r.Status == Failed {
-			if detail := symptom.Detail(o, r.Summary); detail != "" {
-				r.Summary = strings.TrimPrefix(r.Summary+". "+detail, ". ")
-			}
+			r.Summary = symptom.WithDetail(o, r.Summary)
 		}
 		return
 	}

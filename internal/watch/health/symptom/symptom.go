@@ -246,13 +246,42 @@ func Detail(o map[string]any, summary string) string {
 	if part != nil && !strings.Contains(summary, part.Reason) {
 		return part.Sentence
 	}
+	if c := oldest(whole); c != nil && !isQuoted(summary, status, all) {
+		return c.text()
+	}
 	return ""
+}
+
+// WithDetail returns a summary and the result of Detail. It omits a summary of a script that has no content.
+func WithDetail(o map[string]any, summary string) string {
+	detail := Detail(o, summary)
+	switch {
+	case detail == "":
+		return summary
+	case summary == "" || summary == "Condition is unknown":
+		return detail
+	}
+	return summary + ". " + detail
+}
+
+// oldest returns the condition that has been False for the longest time, or nil. It often explains the others. It reads
+// only conditions about the object or a step of its controller, with a message of several words.
+func oldest(conditions []condition) (found *condition) {
+	for n := range conditions {
+		c := &conditions[n]
+		isCandidate := c.isFalse() && (isSummary(c.kind) || isAchievement(c.kind))
+		if isCandidate && strings.Contains(c.message, " ") && !isReferral(c.message) &&
+			(found == nil || c.since.Before(found.since)) {
+			found = c
+		}
+	}
+	return found
 }
 
 // isQuoted reports whether a summary contains a text of the object's status.
 func isQuoted(summary string, status members, conditions []condition) bool {
 	texts := []string{errorIn(status), namedError(status)}
-	for _, member := range []string{"message", "reason", "statusMessage"} {
+	for member := range status {
 		texts = append(texts, status.text(member))
 	}
 	for n := range conditions {
