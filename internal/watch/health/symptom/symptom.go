@@ -20,6 +20,8 @@ type Symptom struct {
 	IsWaiting bool
 	// IsTotal means that the object does not work at all. IsFinal means that its controller does not try again.
 	IsTotal, IsFinal bool
+	// isRecent means that the problem began when the object last changed. Then Since is zero.
+	isRecent bool
 }
 
 // Of returns the sign of a problem, if it finds one. isOK means that another rule has already found the object healthy.
@@ -28,7 +30,9 @@ func Of(o map[string]any, isOK bool) (s Symptom, ok bool) {
 	if found == nil {
 		return Symptom{}, false
 	}
-	found.Since = cmp.Or(found.Since, createdAt(o))
+	if !found.isRecent {
+		found.Since = cmp.Or(found.Since, createdAt(o))
+	}
 	return *found, true
 }
 
@@ -55,6 +59,7 @@ func first(object members, isOK bool) *Symptom {
 	if found != nil {
 		return found
 	}
+	blocked := blockedPart(status, isOK)
 	isOK = isOK || isGood
 	for _, find := range []func(members, []condition, bool) *Symptom{
 		badPhase, errorMember, badFalse, waiting, refused, badFlag, listedWarning, onlyMessage,
@@ -63,7 +68,7 @@ func first(object members, isOK bool) *Symptom {
 			return found
 		}
 	}
-	return cmp.Or(falsePart(partConditions(status, generation), isOK), failedPart(status, isOK))
+	return cmp.Or(falsePart(partConditions(status, generation), isOK), failedPart(status, isOK), blocked)
 }
 
 func createdAt(o members) time.Time {

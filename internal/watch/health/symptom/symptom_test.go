@@ -40,6 +40,16 @@ func TestFailedParts(t *testing.T) {
 			"not found",
 		"{transport: {modelStatus: {transitionStatus: BlockedByFailedLoad}}}": "modelStatus: BlockedByFailedLoad",
 		"{process: {status: Failed, failure: disk is full}}":                  "process: Failed: disk is full",
+		// An operation that does not continue, although the object itself works.
+		"{phase: RUNNING, health: yellow, componentsStatus: [{component: Upgrader, status: Upgrading, conditions: [" +
+			"cluster is not green]}]}": "Upgrader: Upgrading: cluster is not green",
+		"{tasks: [{name: move, state: Pending, conditions: [cannot drain n1]}]}": "move: Pending: cannot drain n1",
+		// No problem: the cluster has one node, the operation continues or has ended, or no obstacle is named.
+		"{phase: RUNNING, health: yellow, componentsStatus: [{}]}":                                          "",
+		"{componentsStatus: [{component: Upgrader, status: Upgrading, conditions: [draining node n1]}]}":    "",
+		"{componentsStatus: [{component: Upgrader, status: Finished, conditions: [cluster is not green]}]}": "",
+		"{componentsStatus: [{component: Upgrader, status: Upgrading, conditions: []}]}":                    "",
+		"{backups: [{name: a, status: Pending, conditions: [cannot connect]}]}":                             "",
 		// No problem: the first condition names no error. The second is no step of a controller (see isAchievement).
 		"{tags: [{conditions: [{type: ImportSuccess, status: 'False'}]}]}":                     "",
 		"{tags: [{conditions: [{type: Found, status: 'False', message: the search failed}]}]}": "",
