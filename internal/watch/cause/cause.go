@@ -116,7 +116,8 @@ func lastWarning(s *subject.Subject) *verdict.Verdict {
 	}
 	isCount := s.ID.Group == "apps" || s.ID.Group == "batch" // In these groups, an object's own verdict only counts pods.
 	isVague := s.Own.Severity == verdict.Degraded || isCount && s.Own.Severity == verdict.Failed
-	if !isVague || symptom.NamesError(s.Own.Sentence) {
+	isReferral := mention.RefersToEvents(s.Own.Sentence)
+	if !isVague || symptom.NamesError(s.Own.Sentence) && !isReferral {
 		return nil
 	}
 	last := s.NewestEvent(subject.IsWarning)
@@ -125,7 +126,7 @@ func lastWarning(s *subject.Subject) *verdict.Verdict {
 	}
 	s.AddSource(subject.EventsRef, last.Namespace)
 	sentence := last.Message
-	if s.Own.Sentence != "" {
+	if s.Own.Sentence != "" && !isReferral {
 		sentence = s.Own.Sentence + ": " + sentence
 	}
 	return s.Explain(verdict.Degraded, last.Reason, sentence, mention.MissingCause(s, last.Message))

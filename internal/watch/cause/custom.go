@@ -82,7 +82,7 @@ func explained(s *subject.Subject) *verdict.Verdict {
 		v = mention.AdmissionFailure(s, s.Own.Sentence)
 	}
 	if v == nil && s.Own.Severity == verdict.None {
-		v = s.RepeatedWarning("")
+		v = mention.RepeatedWarning(s)
 	}
 	return v
 }
