@@ -27,15 +27,19 @@ func (s *Subject) explains(n *neighbor.Neighbor) bool {
 }
 
 // IsDependent reports whether n, which the subject uses, also uses the subject, and is not the cause of its problem.
-// For example, the subject reports an error, and n only waits: then the subject is the cause of n's problem.
+// For example, the subject reports an error, and n only waits: then the subject is the cause of n's problem. A status
+// that refers to the subject counts as a use.
 func (s *Subject) IsDependent(n neighbor.Neighbor) bool {
-	uses, _ := s.References(n.ID)
-	isMutual := slices.ContainsFunc(uses, func(u graph.Use) bool { return u.Target == s.ID })
-	if !isMutual || n.Object == nil || n.Object.Verdict().IsInherited() {
+	if n.Object == nil || n.Object.Verdict().IsInherited() {
 		return false
 	}
 	own := n.Object.Verdict().Own().Unpack()
-	return rank(&own) <= rank(&s.Own)
+	if rank(&own) > rank(&s.Own) {
+		return false
+	}
+	uses, _ := s.References(n.ID)
+	return slices.ContainsFunc(uses, func(u graph.Use) bool { return u.Target == s.ID }) ||
+		own.Severity.IsProblem() && refersTo(&n, s.ID)
 }
 
 var waiting = regexp.MustCompile(`(?i)\b(await|wait(s|ing)?|pending|not (yet )?ready)\b`)

@@ -1,0 +1,19 @@
+package mention
+
+import (
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// StatusProblem explains the problem of a custom resource by the problem of an object to which its status refers, such
+// as the last run.
+func StatusProblem(s *subject.Subject) *verdict.Verdict {
+	if !s.Own.Severity.IsProblem() {
+		return nil
+	}
+	worst := s.Worst(s.StatusObjects())
+	if worst == nil {
+		return nil
+	}
+	return subject.InheritWithError(s, worst)
+}
