@@ -18,7 +18,10 @@ func custom(s *subject.Subject) *verdict.Verdict {
 		if v := waitsFor(s, s.OwnedObjects()); v != nil {
 			return v
 		}
-		return placement.BlockedDrain(s)
+		if v := placement.BlockedDrain(s); v != nil {
+			return v
+		}
+		return mention.MissingAtDeletion(s)
 	}
 	if v := superseded(s); v != nil {
 		return v
