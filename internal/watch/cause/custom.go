@@ -75,19 +75,20 @@ func virtualService(s *subject.Subject) *verdict.Verdict {
 
 // explained explains the problem of a custom resource by its own message or by its events.
 func explained(s *subject.Subject) *verdict.Verdict {
-	for _, rule := range []rule{mention.Object, mention.ReferenceProblem, mention.StatusProblem, mention.Selecting} {
+	for _, rule := range []rule{
+		mention.Object, mention.ReferenceProblem, mention.StatusProblem, mention.Selecting, traffic.Monitor,
+	} {
 		if v := rule(s); v != nil {
 			return v
 		}
 	}
-	var v *verdict.Verdict
-	if s.Own.Severity.IsProblem() {
-		v = mention.AdmissionFailure(s, s.Own.Sentence)
+	switch {
+	case s.Own.Severity.IsProblem():
+		return mention.AdmissionFailure(s, s.Own.Sentence)
+	case s.Own.Severity == verdict.None:
+		return mention.RepeatedWarning(s)
 	}
-	if v == nil && s.Own.Severity == verdict.None {
-		v = mention.RepeatedWarning(s)
-	}
-	return v
+	return nil
 }
 
 // application explains an Application of Argo CD by the worst problem of the resources that it manages, or by a sync
