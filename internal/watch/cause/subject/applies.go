@@ -8,6 +8,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -17,13 +18,25 @@ func (s *Subject) HasProblem(n *neighbor.Neighbor) bool {
 	return n.Object != nil && n.Object.Verdict().Severity().IsProblem() && !s.explains(n) && s.stillApplies(n)
 }
 
-// explains reports whether a neighbor inherits its problem from the subject, directly or through other objects.
+// explains reports whether a neighbor inherits its problem from the subject, directly or through other objects, or will
+// inherit it.
 func (s *Subject) explains(n *neighbor.Neighbor) bool {
-	if !n.Object.Verdict().IsInherited() {
-		return false
-	}
 	v, self := n.Object.Verdict().Unpack(), neighbor.ObjectOf(&s.Neighbor)
-	return v.Cause != nil && v.Cause.Object == self || v.Via != nil && *v.Via == self
+	if n.Object.Verdict().IsInherited() && (v.Cause != nil && v.Cause.Object == self || v.Via != nil && *v.Via == self) {
+		return true
+	}
+	return resource.IsCustom(s.ID.Group) && s.isPartOf(n)
+}
+
+// isPartOf reports whether n uses an owner of the subject. Then problems pass from the subject to its owner, and from
+// there to n. In the other direction, the three objects could keep each other's verdict forever. For example, a cluster
+// uses a control plane, which owns machines that refer to the cluster.
+func (s *Subject) isPartOf(n *neighbor.Neighbor) bool {
+	_, owners := s.References(s.ID)
+	uses, _ := s.References(n.ID)
+	return slices.ContainsFunc(owners, func(o graph.Owner) bool {
+		return slices.ContainsFunc(uses, func(u graph.Use) bool { return u.Target == o.ID })
+	})
 }
 
 // IsDependent reports whether n, which the subject uses, also uses the subject, and is not the cause of its problem.
