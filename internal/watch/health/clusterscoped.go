@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/intent"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
@@ -57,7 +58,7 @@ func namespace(o object.Object, status Status) result {
 	if h.Summary == "" {
 		h.Summary = "No phase reported"
 	}
-	obstacle := symptom.NamespaceObstacle(o) // Omitted below: the summary of a deletion already contains this text.
+	obstacle := intent.NamespaceObstacle(o) // Omitted below: the summary of a deletion already contains this text.
 	for _, c := range o.Conditions() {
 		if text := c.ShortExplanation(); c.Is("True") && text != obstacle {
 			h.Details = append(h.Details, text)

@@ -17,9 +17,9 @@ import (
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/intent"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
-	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -100,7 +100,7 @@ func (v kstatusResult) toResult(o object.Object) result {
 func (v kstatusResult) generalSummary(o object.Object) string {
 	switch {
 	case v.status == Terminating:
-		return symptom.Deletion(o)
+		return intent.Deletion(o)
 	case v.reason == "LatestGenerationNotObserved":
 		return "Controller has not observed the latest spec"
 	case v.reason == "NoObservedGeneration":

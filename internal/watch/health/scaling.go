@@ -94,7 +94,7 @@ func podDisruptionBudget(o object.Object, status Status) result {
 		h.Status, h.Summary, h.reason = Failed, "Allowed disruptions cannot be computed: "+c.Explanation(), c.Reason
 		h.severity = verdict.Degraded // The budget blocks evictions, but its pods run.
 	// The API server sets all counts of a new budget to 0, before the controller observes it.
-	case symptom.IsNeverObserved(o) || !o.Has("status", "expectedPods"):
+	case o.IsNeverObserved() || !o.Has("status", "expectedPods"):
 		h.Status, h.Summary, h.Details = InProgress, "Controller has not observed the latest spec yet", nil
 		h.reason = "NotObserved"
 		h.setUnobserved(o, o.Created(), verdict.Degraded)

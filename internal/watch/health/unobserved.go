@@ -25,7 +25,7 @@ func (r *result) setUnobserved(o object.Object, startedAt time.Time, overdue ver
 
 // explainNeverObserved explains a new workload that no controller has observed: its controller is probably not running.
 func (r *result) explainNeverObserved(o object.Object) {
-	if r.Status == InProgress && r.overdueSummary == "" && symptom.IsNeverObserved(o) {
+	if r.Status == InProgress && r.overdueSummary == "" && o.IsNeverObserved() {
 		r.setUnobserved(o, r.startedAt, r.overdue)
 		r.overdueReason = "NoObservedGeneration"
 	}

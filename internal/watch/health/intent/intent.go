@@ -1,4 +1,4 @@
-// Package intent recognizes that an object does not work on purpose: a person has stopped, paused or switched it off.
+// Package intent recognizes what a person wants of an object: it is stopped, paused, switched off or being deleted.
 // All functions are pure.
 package intent
 

@@ -126,3 +126,14 @@ func (o Object) Group() string {
 	}
 	return group
 }
+
+// IsNeverObserved reports whether the controller of the object has not yet written the object's status. The result can
+// be true only for the kinds in this method, whose controllers always set status.observedGeneration.
+func (o Object) IsNeverObserved() bool {
+	switch o.Group() + "/" + o.Text("kind") {
+	case "apps/Deployment", "apps/ReplicaSet", "apps/StatefulSet", "apps/DaemonSet", "/ReplicationController",
+		"policy/PodDisruptionBudget":
+		return o.Has("metadata", "generation") && !o.Has("status", "observedGeneration")
+	}
+	return false
+}

@@ -1,21 +1,10 @@
-package symptom
+package intent
 
 import (
 	"strings"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
 )
-
-// IsNeverObserved reports whether the controller of an object has not yet written the object's status. The result can
-// be true only for the kinds in this function, whose controllers always set status.observedGeneration.
-func IsNeverObserved(o object.Object) bool {
-	switch o.Group() + "/" + o.Text("kind") {
-	case "apps/Deployment", "apps/ReplicaSet", "apps/StatefulSet", "apps/DaemonSet", "/ReplicationController",
-		"policy/PodDisruptionBudget":
-		return o.Has("metadata", "generation") && !o.Has("status", "observedGeneration")
-	}
-	return false
-}
 
 // NamespaceObstacle returns the message of the condition that explains best why a Namespace still exists, or "".
 func NamespaceObstacle(o object.Object) string {
