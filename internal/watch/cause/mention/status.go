@@ -11,7 +11,7 @@ func StatusProblem(s *subject.Subject) *verdict.Verdict {
 	if !s.Own.Severity.IsProblem() {
 		return nil
 	}
-	worst := s.Worst(s.StatusObjects())
+	worst := s.Worst(subject.StatusObjects(s))
 	if worst == nil {
 		return nil
 	}

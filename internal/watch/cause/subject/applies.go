@@ -25,13 +25,13 @@ func (s *Subject) explains(n *neighbor.Neighbor) bool {
 	if n.Object.Verdict().IsInherited() && (v.Cause != nil && v.Cause.Object == self || v.Via != nil && *v.Via == self) {
 		return true
 	}
-	return resource.IsCustom(s.ID.Group) && s.isPartOf(n)
+	return resource.IsCustom(s.ID.Group) && isPartOf(s, n)
 }
 
-// isPartOf reports whether n uses an owner of the subject. Then problems pass from the subject to its owner, and from
+// isPartOf reports whether n uses an owner of the subject s. Then problems pass from the subject to its owner, and from
 // there to n. In the other direction, the three objects could keep each other's verdict forever. For example, a cluster
 // uses a control plane, which owns machines that refer to the cluster.
-func (s *Subject) isPartOf(n *neighbor.Neighbor) bool {
+func isPartOf(s *Subject, n *neighbor.Neighbor) bool {
 	_, owners := s.References(s.ID)
 	uses, _ := s.References(n.ID)
 	return slices.ContainsFunc(owners, func(o graph.Owner) bool {

@@ -45,9 +45,9 @@ func kindOf(member string) string {
 	return word
 }
 
-// StatusObjects returns the objects to which the status of the subject refers, and which its reason, its sentence or a
+// StatusObjects returns the objects to which the status of a subject refers, and which its reason, its sentence or a
 // condition that is not True names. It omits missing objects, because a status can be out of date.
-func (s *Subject) StatusObjects() (found []neighbor.Neighbor) {
+func StatusObjects(s *Subject) (found []neighbor.Neighbor) {
 	for _, m := range statusReferences(s.Object) {
 		for _, n := range s.Named(s.ID, &m) {
 			isMeant := n.ID != s.ID && n.Object != nil && strings.EqualFold(n.ID.Kind.Kind, m.Kind)
