@@ -68,7 +68,7 @@ func Object(s *subject.Subject) *verdict.Verdict {
 		for _, found := range objectPattern.FindAllStringSubmatch(text, maxMentions) {
 			candidates := s.Named(s.ID, mentionOf(found, found[2]))
 			for n := range candidates {
-				if c := &candidates[n]; c.ID != s.ID && s.HasProblem(c) {
+				if c := &candidates[n]; c.ID != s.ID && !s.IsDependent(*c) && s.HasProblem(c) {
 					return namedProblem(s, c)
 				}
 			}

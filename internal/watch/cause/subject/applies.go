@@ -39,20 +39,22 @@ func isPartOf(s *Subject, n *neighbor.Neighbor) bool {
 	})
 }
 
-// IsDependent reports whether n, which the subject uses, also uses the subject, and is not the cause of its problem.
-// For example, the subject reports an error, and n only waits: then the subject is the cause of n's problem. A status
-// that refers to the subject counts as a use.
+// IsDependent reports whether n, which the subject uses or names, also uses the subject, and is not the cause of its
+// problem. For example, the subject reports an error, and n only waits: then the subject is the cause of n's problem.
+// If n has a problem, and its status refers to the subject, n always depends on the subject: a run explains its owner.
 func (s *Subject) IsDependent(n neighbor.Neighbor) bool {
 	if n.Object == nil || n.Object.Verdict().IsInherited() {
 		return false
 	}
 	own := n.Object.Verdict().Own().Unpack()
-	if rank(&own) > rank(&s.Own) {
+	switch {
+	case own.Severity.IsProblem() && refersTo(&n, s.ID):
+		return true
+	case rank(&own) > rank(&s.Own):
 		return false
 	}
 	uses, _ := s.References(n.ID)
-	return slices.ContainsFunc(uses, func(u graph.Use) bool { return u.Target == s.ID }) ||
-		own.Severity.IsProblem() && refersTo(&n, s.ID)
+	return slices.ContainsFunc(uses, func(u graph.Use) bool { return u.Target == s.ID })
 }
 
 var waiting = regexp.MustCompile(`(?i)\b(await|wait(s|ing)?|pending|not (yet )?ready)\b`)
