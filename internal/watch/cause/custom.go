@@ -75,9 +75,7 @@ func virtualService(s *subject.Subject) *verdict.Verdict {
 
 // explained explains the problem of a custom resource by its own message or by its events.
 func explained(s *subject.Subject) *verdict.Verdict {
-	for _, rule := range []rule{
-		mention.Object, mention.ReferenceProblem, mention.StatusProblem, mention.Selecting, traffic.Monitor,
-	} {
+	for _, rule := range []rule{mention.Object, mention.ReferenceProblem, mention.StatusProblem, mention.Selecting} {
 		if v := rule(s); v != nil {
 			return v
 		}
