@@ -76,7 +76,8 @@ func (r *result) explainUnobserved(o object.Object) {
 func (r *result) isCalm(o object.Object) bool {
 	isOwn := r.severity == verdict.None // No script set the status: it would have set a severity, too.
 	isOpen := r.Status == Failed || r.Status == InProgress
-	return r.Status != Current && symptom.IsIdle(o) || isOpen && (symptom.AwaitsApproval(o) || symptom.HasEnded(o)) ||
+	return r.Status != Current && symptom.IsIdle(o) ||
+		isOpen && (symptom.AwaitsApproval(o) || symptom.IsEndedByPerson(o)) ||
 		r.Status == Failed && symptom.IsPaused(o) ||
 		r.Status == InProgress && symptom.WaitsForConsumer(o) ||
 		r.Status == InProgress && isOwn && (symptom.IsSuspended(o) || symptom.HasStopped(o))

@@ -1,5 +1,5 @@
-// Package intent recognizes what a person wants of an object: it is stopped, paused, switched off or being deleted.
-// All functions are pure.
+// Package intent recognizes what a person wants of an object: it is stopped, paused or switched off. For an object that
+// is being deleted, it describes what the deletion waits for. All functions are pure.
 package intent
 
 import (
@@ -27,10 +27,12 @@ var (
 		`(Aborted|Stopped|Terminated)(By|On|Per)User|User(Aborted|Stopped|Terminated)|` +
 		`^Manual(ly)?(Aborted|Cancell?ed|Stopped|Terminated|Abort|Stop|Cancellation|Termination)$`)
 	// endedText matches a message which states that a person ended the work of an object, such as "aborted per user
-	// request" and "manually stopped". It does not match "terminated by user code".
+	// request" and "manually stopped". It does not match "terminated by user code", or "user requested cancel of current
+	// operation", which is the timeout of a client.
 	endedText = regexp.MustCompile(`(?i)\b` + ended + `\b(?: [a-z]+){0,3}? (?:manually\b|` +
 		`(?:by|per|on|upon|at) (?:an? |the )?user(?:'s)?(?: request| action)?(?:$| ?[^a-z0-9 -]| (?:via|at|on|from|in)\b))|` +
-		`\bmanually ` + ended + `\b|\buser (?:has |have )?(?:requested (?:an? |the )?)?` + ended + `\b`)
+		`\bmanually ` + ended + `\b|\buser (?:(?:has |have )?(?:aborted|cancell?ed|stopped|terminated)|` +
+		`(?:has |have )?requested (?:an? |the )?(?:cancellation|termination))\b`)
 	// futureText matches a message about what a person must do or may do. It overrides endedText.
 	futureText = regexp.MustCompile(`(?i)\b(must|should|can|cannot|could|to|will|may|needs?|not|never) (be )?` +
 		ended + `\b`)
@@ -57,9 +59,22 @@ func IsApprovalReason(reason string) bool { return approvalReason.MatchString(re
 // IsApprovalText reports whether a message states that an object waits for the approval of a person.
 func IsApprovalText(message string) bool { return approvalText.MatchString(message) }
 
-// HasEnded reports whether a person ended the work of an object, according to a reason and a message of its status.
-func HasEnded(reason, message string) bool {
-	return endedReason.MatchString(reason) || endedText.MatchString(message) && !futureText.MatchString(message)
+// maxEndedText limits the part of a message in which IsEndedByPerson searches, in bytes.
+const maxEndedText = 4096
+
+// IsEndedByPerson reports whether a person ended the work of an object, according to a reason and a message of its
+// status.
+func IsEndedByPerson(reason, message string) bool {
+	if endedReason.MatchString(reason) {
+		return true
+	}
+	message = message[:min(len(message), maxEndedText)]
+	for _, word := range []string{"user", "User", "USER", "manual", "Manual", "MANUAL"} { // The pattern is slow.
+		if strings.Contains(message, word) {
+			return endedText.MatchString(message) && !futureText.MatchString(message)
+		}
+	}
+	return false
 }
 
 // IsPauseKey reports whether a person stops the controller of an object by an annotation or a label with this key.

@@ -1,12 +1,13 @@
 package intent_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/intent"
 )
 
-func TestHasEnded(t *testing.T) {
+func TestIsEndedByPerson(t *testing.T) {
 	for text, want := range map[string]bool{
 		"Promotion aborted per user request":                       true,
 		"Cancelled by user":                                        true,
@@ -24,12 +25,16 @@ func TestHasEnded(t *testing.T) {
 		"terminating connection due to administrator command":      false,
 		"must be stopped manually before the upgrade":              false,
 		"stopped by user agent policy":                             false,
+		"ORA-01013: user requested cancel of current operation":    false,
+		"User interrupted execution":                               false,
+		"user requested the termination of the run":                true,
+		strings.Repeat("x ", 4096) + "aborted by user":             false,
 		"stopped: too many restarts":                               false,
 		"cannot continue, delete the volume manually":              false,
 		"the upgrade was aborted, so the user must start it again": false,
 		"the user was rejected, because the session was stopped":   false,
 	} {
-		if got := intent.HasEnded("", text); got != want {
+		if got := intent.IsEndedByPerson("", text); got != want {
 			t.Errorf("%s: got %v, want %v", text, got, want)
 		}
 	}
@@ -38,7 +43,7 @@ func TestHasEnded(t *testing.T) {
 		"UserAborted": true, "ManuallyStopped": true, "ContextCanceled": false, "Aborted": false, "Terminated": false,
 		"StoppedUnexpectedly": false, "UserNotFound": false,
 	} {
-		if got := intent.HasEnded(reason, ""); got != want {
+		if got := intent.IsEndedByPerson(reason, ""); got != want {
 			t.Errorf("%s: got %v, want %v", reason, got, want)
 		}
 	}

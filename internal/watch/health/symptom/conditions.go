@@ -52,10 +52,12 @@ type condition struct {
 func (c *condition) is(status string) bool { return c.status == status }
 
 // isBadTrue reports whether the condition is True, and its name means a bad state.
-func (c *condition) isBadTrue() bool { return c.is("True") && IsBadIfTrue(c.kind) && !c.hasEnded() }
+func (c *condition) isBadTrue() bool {
+	return c.is("True") && IsBadIfTrue(c.kind) && !c.isEndedByPerson()
+}
 
-// hasEnded reports whether a person ended the work of the object.
-func (c *condition) hasEnded() bool { return intent.HasEnded(c.reason, c.message) }
+// isEndedByPerson reports whether a person ended the work of the object.
+func (c *condition) isEndedByPerson() bool { return intent.IsEndedByPerson(c.reason, c.message) }
 
 // isPartial reports whether a condition such as PartiallyReady means that only a part works, because of an error.
 func (c *condition) isPartial() bool {
@@ -64,7 +66,8 @@ func (c *condition) isPartial() bool {
 
 // isFalse reports whether the condition is False, and its name does not mean a bad state.
 func (c *condition) isFalse() bool {
-	return c.is("False") && !IsBadIfTrue(c.kind) && !calmReason.MatchString(c.reason) && !c.hasEnded() && !c.isIdle()
+	return c.is("False") && !IsBadIfTrue(c.kind) && !calmReason.MatchString(c.reason) &&
+		!c.isEndedByPerson() && !c.isIdle()
 }
 
 func (c *condition) text() string {

@@ -25,7 +25,7 @@ func TestRunsEndedByPerson(t *testing.T) {
 		"{status: {phase: Failed, message: 'terminated by user code'}}": false,
 	} {
 		s, ok := symptom.Of(decode(t, text), false)
-		if got := symptom.HasEnded(decode(t, text)); got != want || ok == want {
+		if got := symptom.IsEndedByPerson(decode(t, text)); got != want || ok == want {
 			t.Errorf("%s: got %v and %+v, want %v", text, got, s, want)
 		}
 	}

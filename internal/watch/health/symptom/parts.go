@@ -113,7 +113,7 @@ func hasEnded(status members) bool {
 func isFailedEnd(c *condition) bool {
 	switch c.kind {
 	case "Failed":
-		return !calmReason.MatchString(c.reason) && !c.hasEnded()
+		return !calmReason.MatchString(c.reason) && !c.isEndedByPerson()
 	case "Completed", "Complete", "Done":
 		return failedReason.MatchString(c.reason)
 	}

@@ -30,15 +30,14 @@ func HasPausedController(o map[string]any) bool {
 	return IsSuspended(o)
 }
 
-// HasEnded reports whether a person ended the work of an object, such as a run of a pipeline.
-func HasEnded(o map[string]any) bool {
+// IsEndedByPerson reports whether a person ended the work of an object, such as a run of a pipeline.
+func IsEndedByPerson(o map[string]any) bool {
 	status := members(o).child("status")
-	if intent.IsEnd(members(o).child("spec")) || intent.HasEnded(status.text("reason"), stateText(status)) {
-		return true
+	isEnd := func(c condition) bool {
+		return (c.kind == "Succeeded" && !c.is("True") || c.is("True") && c.kind == "Failed") && c.isEndedByPerson()
 	}
-	return slices.ContainsFunc(conditionsOf(status, "", generationOf(o)), func(c condition) bool {
-		return c.hasEnded() && (c.kind == "Succeeded" && !c.is("True") || c.is("True") && c.kind == "Failed")
-	})
+	return intent.IsEnd(members(o).child("spec")) || intent.IsEndedByPerson(status.text("reason"), stateText(status)) ||
+		slices.ContainsFunc(conditionsOf(status, "", generationOf(o)), isEnd)
 }
 
 // HasStopped reports whether an object, such as a virtual machine, states that it has stopped or completed.

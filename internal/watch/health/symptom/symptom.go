@@ -27,7 +27,7 @@ type Symptom struct {
 // Of returns the sign of a problem, if it finds one. isOK means that another rule has already found the object healthy.
 func Of(o map[string]any, isOK bool) (s Symptom, ok bool) {
 	found := first(o, isOK)
-	if found == nil {
+	if found == nil || IsEndedByPerson(o) { // This check is slow, so it is the last one.
 		return Symptom{}, false
 	}
 	if !found.isRecent {
@@ -45,7 +45,7 @@ func first(object members, isOK bool) *Symptom {
 	}
 	spec := object.child("spec")
 	isEmpty := spec["replicas"] == int64(0) || spec["instances"] == int64(0)
-	if status == nil || isEmpty || isSuspended(spec, conditions) || HasEnded(object) {
+	if status == nil || isEmpty || isSuspended(spec, conditions) {
 		return nil
 	}
 	conditions = configured(conditions, spec)
