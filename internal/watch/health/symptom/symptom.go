@@ -216,7 +216,10 @@ func isOptional(kind string) bool {
 
 // Detail returns a sentence from the status that explains the problem of an object. It returns "" if there is none, or
 // if the summary already quotes an error from the status. An error in a health script's own words does not count.
-func Detail(o map[string]any, summary string) string {
+func Detail(o map[string]any, summary string) string { return detailOf(o, summary, false) }
+
+// detailOf returns the result of Detail. With withOldest, it also reads the oldest condition that is False.
+func detailOf(o map[string]any, summary string, withOldest bool) string {
 	status, generation := members(o).child("status"), generationOf(o)
 	whole, parts := conditionsOf(status, "", generation), partConditions(status, generation)
 	namesError := NamesError(summary) && strings.Contains(summary, " ") && !isReferral(summary)
@@ -251,15 +254,15 @@ func Detail(o map[string]any, summary string) string {
 	if part != nil && !strings.Contains(summary, part.Reason) {
 		return part.Sentence
 	}
-	if c := oldest(whole); c != nil && !isQuoted(summary, status, all) {
+	if c := oldest(whole); withOldest && c != nil && !isQuoted(summary, status, all) {
 		return c.text()
 	}
 	return ""
 }
 
-// WithDetail returns a summary and the result of Detail. It omits a summary of a script that has no content.
+// WithDetail returns a summary and a sentence as from Detail. It omits a summary of a script that has no content.
 func WithDetail(o map[string]any, summary string) string {
-	detail := Detail(o, summary)
+	detail := detailOf(o, summary, true)
 	switch {
 	case detail == "":
 		return summary
@@ -270,11 +273,11 @@ func WithDetail(o map[string]any, summary string) string {
 }
 
 // oldest returns the condition that has been False for the longest time, or nil. It often explains the others. It reads
-// only conditions about the object or a step of its controller, with a message of several words.
+// only conditions about the object or a step of its controller, with a time and a message of several words.
 func oldest(conditions []condition) (found *condition) {
 	for n := range conditions {
 		c := &conditions[n]
-		isCandidate := c.isFalse() && (isSummary(c.kind) || isAchievement(c.kind))
+		isCandidate := c.isFalse() && (isSummary(c.kind) || isAchievement(c.kind)) && !c.since.IsZero()
 		if isCandidate && strings.Contains(c.message, " ") && !isReferral(c.message) &&
 			(found == nil || c.since.Before(found.since)) {
 			found = c
