@@ -57,7 +57,7 @@ func MissingUse(s *subject.Subject) *neighbor.Neighbor {
 
 // IsNamed reports whether a message of the subject contains the name of an object.
 func IsNamed(s *subject.Subject, n *neighbor.Neighbor) bool {
-	return slices.ContainsFunc(messages(s), func(text string) bool { return containsName(text, n.ID.Name()) })
+	return slices.ContainsFunc(messages(s), func(text string) bool { return subject.ContainsName(text, n.ID.Name()) })
 }
 
 // MissingReference explains a custom resource by a missing object to which its spec refers by a convention. A message
@@ -224,7 +224,7 @@ var missingReason = regexp.MustCompile(`(NotFound|NotExist|Missing)\b|\b(Missing
 // possibly an ordinary word. Then the text must also contain the target's kind, or the member that refers to it.
 func namesTarget(text string, t *target) bool {
 	lower := strings.ToLower(text)
-	return containsName(text, t.ID.Name()) && (strings.Contains(t.ID.Name(), "-") ||
+	return subject.ContainsName(text, t.ID.Name()) && (strings.Contains(t.ID.Name(), "-") ||
 		strings.Contains(lower, strings.ToLower(t.by.Word)) || strings.Contains(lower, strings.ToLower(t.ID.Kind.Kind)))
 }
 
@@ -232,28 +232,8 @@ func namesTarget(text string, t *target) bool {
 // longer word: GatewayClassNotFound contains GatewayClass.
 func namesKind(text string, id graph.ID) bool {
 	kind, lower := strings.ToLower(id.Kind.Kind), strings.ToLower(text)
-	return containsName(lower, kind) || isCompound(id.Kind.Kind) && strings.Contains(lower, kind)
+	return subject.ContainsName(lower, kind) || isCompound(id.Kind.Kind) && strings.Contains(lower, kind)
 }
 
 // isCompound reports whether a kind consists of several words.
 func isCompound(kind string) bool { return strings.ContainsFunc(kind[1:], unicode.IsUpper) }
-
-// containsName reports whether a text contains a name as a complete word. A name before a slash is a namespace, and
-// does not count.
-func containsName(text, name string) bool {
-	isPart := func(c byte) bool {
-		return c == '-' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-	}
-	for start := 0; ; {
-		at := strings.Index(text[start:], name)
-		if at < 0 {
-			return false
-		}
-		at += start
-		end := at + len(name)
-		if (at == 0 || !isPart(text[at-1])) && (end == len(text) || !isPart(text[end]) && text[end] != '/') {
-			return true
-		}
-		start = at + 1
-	}
-}

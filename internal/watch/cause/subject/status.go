@@ -51,7 +51,7 @@ func StatusObjects(s *Subject) (found []neighbor.Neighbor) {
 	for _, m := range statusReferences(s.Object) {
 		for _, n := range s.Named(s.ID, &m) {
 			isMeant := n.ID != s.ID && n.Object != nil && strings.EqualFold(n.ID.Kind.Kind, m.Kind)
-			if isMeant && complainsAbout(s.Object, n.ID) {
+			if isMeant && complainsAbout(&s.Neighbor, n.ID) {
 				found = append(found, n)
 			}
 		}
@@ -59,24 +59,66 @@ func StatusObjects(s *Subject) (found []neighbor.Neighbor) {
 	return found
 }
 
-// complainsAbout reports whether the reason, the sentence or a condition of an object names the kind or the name of
-// another object. Without such a text, a failed last run is possibly no problem, or a consequence of the problem.
-func complainsAbout(o neighbor.Object, id graph.ID) bool {
-	own := o.Verdict().Own().Unpack()
-	texts := []string{own.Reason, own.Sentence}
+// complainsAbout reports whether the reason or the sentence of an object, or a condition with the same reason or
+// message, names the kind or the name of another object. Without such a text, a failed last run is possibly no problem,
+// or a consequence of the problem. Another condition that is not True must name both the kind and the name.
+func complainsAbout(n *neighbor.Neighbor, id graph.ID) bool {
+	own := n.Object.Verdict().Own().Unpack()
+	names := func(text string) (kind, name bool) {
+		if strings.Contains(n.ID.Kind.Kind, id.Kind.Kind) { // The word BackupSchedule does not name the kind Backup.
+			text = strings.ReplaceAll(text, n.ID.Kind.Kind, "")
+		}
+		return containsKind(text, id.Kind.Kind), ContainsName(text, id.Name())
+	}
+	if kind, name := names(own.Reason + ": " + own.Sentence); kind || name {
+		return true
+	}
 	for _, status := range []metav1.ConditionStatus{metav1.ConditionFalse, metav1.ConditionUnknown} {
-		for _, c := range neighbor.Conditions(o, status) {
-			texts = append(texts, c.Type, c.Reason, c.Message)
+		for _, c := range neighbor.Conditions(n.Object, status) {
+			isOwn := c.Reason != "" && c.Reason == own.Reason ||
+				c.Message != "" && strings.HasSuffix(own.Sentence, c.Message)
+			kind, name := names(c.Type + ": " + c.Reason + ": " + c.Message)
+			if kind && name || isOwn && (kind || name) {
+				return true
+			}
 		}
 	}
-	return slices.ContainsFunc(texts, func(text string) bool {
-		return strings.Contains(text, id.Kind.Kind) || strings.Contains(text, id.Name())
+	return false
+}
+
+// containsKind reports whether a text contains a kind as a complete word, also within a name in CamelCase: the reason
+// LastPromotionErrored contains Promotion.
+func containsKind(text, kind string) bool {
+	parts := strings.Split(text, kind)
+	return slices.ContainsFunc(parts[1:], func(after string) bool {
+		after = strings.TrimPrefix(after, "s")
+		return after == "" || !unicode.IsLower(rune(after[0]))
 	})
+}
+
+// ContainsName reports whether a text contains a name as a complete word. A name before a slash is a namespace, and
+// does not count.
+func ContainsName(text, name string) bool {
+	isPart := func(c byte) bool {
+		return c == '-' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+	}
+	for start := 0; ; {
+		at := strings.Index(text[start:], name)
+		if at < 0 {
+			return false
+		}
+		at += start
+		end := at + len(name)
+		if (at == 0 || !isPart(text[at-1])) && (end == len(text) || !isPart(text[end]) && text[end] != '/') {
+			return true
+		}
+		start = at + 1
+	}
 }
 
 // refersTo reports whether the status of an object refers to another object, and complains about it.
 func refersTo(n *neighbor.Neighbor, id graph.ID) bool {
-	return complainsAbout(n.Object, id) && slices.ContainsFunc(statusReferences(n.Object), func(m neighbor.Mention) bool {
+	return complainsAbout(n, id) && slices.ContainsFunc(statusReferences(n.Object), func(m neighbor.Mention) bool {
 		return m.Name == id.Name() && strings.EqualFold(m.Kind, id.Kind.Kind) &&
 			cmp.Or(m.Namespace, n.ID.Namespace()) == cmp.Or(id.Namespace(), n.ID.Namespace())
 	})
