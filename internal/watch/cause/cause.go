@@ -116,7 +116,7 @@ func lastWarning(s *subject.Subject) *verdict.Verdict {
 	}
 	isCount := s.ID.Group == "apps" || s.ID.Group == "batch" // In these groups, an object's own verdict only counts pods.
 	isVague := s.Own.Severity == verdict.Degraded || isCount && s.Own.Severity == verdict.Failed
-	isReferral := mention.RefersToEvents(s.Own.Sentence)
+	isReferral := mention.RefersToEvents(&s.Own)
 	if !isVague || symptom.NamesError(s.Own.Sentence) && !isReferral {
 		return nil
 	}
