@@ -2,6 +2,7 @@ package storage
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -31,7 +32,7 @@ func MountFailure(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	if last == nil {
 		return nil
 	}
-	last = precise(s, last)
+	last = precise(s, p, last)
 	if v := usedElsewhere(s, p, last); v != nil {
 		return v
 	}
@@ -64,21 +65,24 @@ var (
 	// vague matches a message that names no reason, because the kubelet only waited too long.
 	vague = regexp.MustCompile(`(context deadline exceeded|timed out waiting for the condition)\s*$`)
 	// usersPattern matches the pods of the same namespace that use a volume on another node.
-	usersPattern  = regexp.MustCompile(`already used by pod\(s\) ([a-z0-9., -]+)`)
-	volumePattern = regexp.MustCompile(`for volume "[^"]+"`)
+	usersPattern = regexp.MustCompile(`already used by pod\(s\) ([a-z0-9., -]+)`)
+	// volumePattern matches the name of a volume. unmountedPattern matches the names of volumes in the spec of a pod.
+	volumePattern    = regexp.MustCompile(`for volume "([^"]+)"`)
+	unmountedPattern = regexp.MustCompile(`\bunmounted volumes=\[([^\]]*)\]`)
 )
 
-// precise returns an older event that names the reason for the vague event last. If there is none, or if last is not
-// vague, it returns last. The kubelet repeats an error of a mount. A controller reports an error of an attachment only
-// once, so this error applies until the volume is attached.
-func precise(s *subject.Subject, last *corev1.Event) *corev1.Event {
-	if !vague.MatchString(last.Message) {
+// precise returns an older event that names the reason for the vague event last about a volume. If there is none, or if
+// last is another event, it returns last. The kubelet repeats an error of a mount. A controller reports an error of an
+// attachment only once, so this error applies until the volume is attached.
+func precise(s *subject.Subject, p *corev1.Pod, last *corev1.Event) *corev1.Event {
+	isVolume := func(e *corev1.Event) bool { return e.Reason == "FailedMount" || e.Reason == "FailedAttachVolume" }
+	if !isVolume(last) || !vague.MatchString(last.Message) {
 		return last
 	}
 	oldest := neighbor.EventTime(last).Add(-subject.SettleTime)
 	older := s.NewestEvent(func(e *corev1.Event) bool {
-		return !vague.MatchString(e.Message) && (e.Reason == "FailedAttachVolume" && preventsStart(e) ||
-			e.Reason == "FailedMount" && preventsStart(e) && neighbor.EventTime(e).After(oldest))
+		return isVolume(e) && preventsStart(e) && !vague.MatchString(e.Message) && isSameVolume(p, e, last) &&
+			(e.Reason == "FailedAttachVolume" || neighbor.EventTime(e).After(oldest))
 	})
 	if older == nil {
 		return last
@@ -91,6 +95,21 @@ func precise(s *subject.Subject, last *corev1.Event) *corev1.Event {
 		return last
 	}
 	return older
+}
+
+// isSameVolume reports whether an error can be about the same volume as a later event. An event can contain the name of
+// the PersistentVolume instead of the name in the spec of the pod. These two names are not compared.
+func isSameVolume(p *corev1.Pod, e, last *corev1.Event) bool {
+	name, other := volumePattern.FindStringSubmatch(e.Message), volumePattern.FindStringSubmatch(last.Message)
+	unmounted := unmountedPattern.FindStringSubmatch(last.Message)
+	switch {
+	case name == nil:
+		return true
+	case other != nil:
+		return name[1] == other[1]
+	}
+	isInSpec := slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == name[1] })
+	return unmounted == nil || !isInSpec || slices.Contains(strings.Fields(unmounted[1]), name[1])
 }
 
 // usedElsewhere explains a pod that waits for a volume by the pod that uses this volume on another node.
