@@ -1,6 +1,8 @@
 package subject
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -34,8 +36,8 @@ func CompleteSentence(s *Subject) string {
 func between(value any, start, end string) (middle string, ok bool) {
 	switch v := value.(type) {
 	case map[string]any:
-		for _, member := range v {
-			if middle, ok = between(member, start, end); ok {
+		for _, name := range slices.Sorted(maps.Keys(v)) { // In a fixed order, so that the result is always the same.
+			if middle, ok = between(v[name], start, end); ok {
 				return middle, true
 			}
 		}
