@@ -138,3 +138,20 @@ func TestRestarts(t *testing.T) {
 		})
 	}
 }
+
+// Of several containers that restart, the verdict names the one that must run the longest to count as healthy again.
+func TestRestartsOfSeveralContainers(t *testing.T) {
+	started := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	status := func(name string, count int) string {
+		return fmt.Sprintf(`{"name":%q,"restartCount":%d,"lastState":{"terminated":{"exitCode":1,"reason":"Error"}},`+
+			`"ready":true,"state":{"running":{"startedAt":"2026-01-01T00:00:00Z"}}}`, name, count)
+	}
+	pod := `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","creationTimestamp":"2025-12-31T21:00:00Z"},` +
+		`"spec":{"nodeName":"n","containers":[{"name":"rarely"},{"name":"often"}]},"status":{"phase":"Running",` +
+		`"conditions":[{"type":"Ready","status":"True"}],"containerStatuses":[` + status("rarely", 12) + "," +
+		status("often", 180) + `]}}`
+	got := evaluator.Evaluate([]byte(pod), started.Add(20*time.Minute), started)
+	if got.Severity != verdict.Degraded || !strings.Contains(got.Sentence, "rarely") {
+		t.Errorf("got %+v, want a sentence about the container rarely", got)
+	}
+}
