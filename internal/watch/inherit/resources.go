@@ -207,6 +207,10 @@ func (e *Engine) dependsOnText(id graph.ID) []graph.ID {
 		return served(e.graph, id)
 	case "Deployment", "StatefulSet", "ReplicationController", "Rollout": // Scaled to zero.
 		return e.results.problemsIn(id.Namespace(), "NoPods", "ScaledToZero")
+	case "NetworkPolicy": // The rules. The pods in the namespace with a problem possibly cannot connect because of them.
+		return append(e.mentions.users(id), slices.DeleteFunc(e.results.problemIDs(), func(other graph.ID) bool {
+			return other.Kind != graph.Kind{Kind: "Pod"} || other.Namespace() != id.Namespace()
+		})...)
 	}
 	return nil
 }
