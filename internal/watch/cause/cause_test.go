@@ -63,7 +63,8 @@ func isNamespaced(kind graph.Kind) (namespaced, ok bool) {
 	case "Node", "StorageClass", "PersistentVolume", "ClusterRole", "ClusterRoleBinding", "IngressClass", "APIService",
 		"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "Namespace", "PriorityClass",
 		"DeviceClass", "CustomResourceDefinition", "FlowSchema", "PriorityLevelConfiguration", "ValidatingAdmissionPolicy",
-		"ValidatingAdmissionPolicyBinding", "VolumeAttributesClass", "IngressClassParams":
+		"ValidatingAdmissionPolicyBinding", "VolumeAttributesClass", "IngressClassParams",
+		"CiliumClusterwideNetworkPolicy":
 		return false, true
 	case "Unserved":
 		return false, false

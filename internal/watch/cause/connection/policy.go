@@ -23,6 +23,7 @@ var policyKind = graph.Kind{Group: "networking.k8s.io", Kind: "NetworkPolicy"}
 type policy struct {
 	neighbor.Neighbor
 
+	spec  networking.NetworkPolicySpec
 	rules []rule
 }
 
@@ -31,31 +32,59 @@ type rule struct {
 	ports []networking.NetworkPolicyPort
 }
 
-// policiesOf returns the policies that restrict the connections of a pod in one direction. ok is false if there are
-// possibly more.
-func policiesOf(s *subject.Subject, p *corev1.Pod, direction networking.PolicyType) (found []policy, ok bool) {
-	all := s.All(policyKind, p.Namespace, neighbor.Limit)
-	if len(all) == neighbor.Limit || s.Find(graph.NewID(policyKind, p.Namespace, "")).Presence != neighbor.Missing {
+// policiesIn returns the policies of a namespace. ok is false if there are possibly more.
+func policiesIn(s *subject.Subject, namespace string) (found []policy, ok bool) {
+	all := s.All(policyKind, namespace, neighbor.Limit)
+	if len(all) == neighbor.Limit || !knowsAll(s, policyKind, namespace) {
 		return nil, false
 	}
-	for n := range all {
-		o := neighbor.Decode[networking.NetworkPolicy](all[n].Object)
-		if !slices.Contains(o.Spec.PolicyTypes, direction) || !matches(&o.Spec.PodSelector, p.Labels) {
+	for _, n := range all {
+		found = append(found, policy{Neighbor: n, spec: neighbor.Decode[networking.NetworkPolicy](n.Object).Spec})
+	}
+	return found, true
+}
+
+// knowsAll reports whether all objects of a kind in a namespace are known.
+func knowsAll(s *subject.Subject, kind graph.Kind, namespace string) bool {
+	return s.Find(graph.NewID(kind, namespace, "")).Presence == neighbor.Missing
+}
+
+// restricting returns the policies that restrict the connections of a pod in one direction.
+func restricting(all []policy, p *corev1.Pod, direction networking.PolicyType) (found []policy) {
+	for _, restricts := range all {
+		if !slices.Contains(restricts.spec.PolicyTypes, direction) || !matches(&restricts.spec.PodSelector, p.Labels) {
 			continue
 		}
-		restricts := policy{Neighbor: all[n]}
 		if direction == networking.PolicyTypeIngress {
-			for _, r := range o.Spec.Ingress {
+			for _, r := range restricts.spec.Ingress {
 				restricts.rules = append(restricts.rules, rule{r.From, r.Ports})
 			}
 		} else {
-			for _, r := range o.Spec.Egress {
+			for _, r := range restricts.spec.Egress {
 				restricts.rules = append(restricts.rules, rule{r.To, r.Ports})
 			}
 		}
 		found = append(found, restricts)
 	}
-	return found, true
+	return found
+}
+
+// otherPolicyKinds are kinds of policies that also permit or block connections. Their rules are not read.
+var otherPolicyKinds = []graph.Kind{ //nolint:gochecknoglobals // Constant.
+	{Group: "cilium.io", Kind: "CiliumNetworkPolicy"}, {Group: "cilium.io", Kind: "CiliumClusterwideNetworkPolicy"},
+	{Group: "crd.projectcalico.org", Kind: "NetworkPolicy"}, {Group: "crd.projectcalico.org", Kind: "GlobalNetworkPolicy"},
+	{Group: "projectcalico.org", Kind: "NetworkPolicy"}, {Group: "projectcalico.org", Kind: "GlobalNetworkPolicy"},
+	{Group: "policy.networking.k8s.io", Kind: "AdminNetworkPolicy"},
+	{Group: "policy.networking.k8s.io", Kind: "BaselineAdminNetworkPolicy"},
+	{Group: "policy.networking.k8s.io", Kind: "ClusterNetworkPolicy"},
+}
+
+// hasOtherPolicies reports whether the cluster possibly has policies of other kinds than NetworkPolicy.
+func hasOtherPolicies(s *subject.Subject) bool {
+	return slices.ContainsFunc(otherPolicyKinds, func(kind graph.Kind) bool {
+		isServed := s.Find(graph.NewID(kind, "", "")).Resource != ""
+		return !knowsAll(s, kind, "") || isServed && len(s.All(kind, neighbor.AnyNamespace, 1)) > 0
+	})
 }
 
 func matches(selector *metav1.LabelSelector, set map[string]string) bool {
@@ -202,20 +231,22 @@ func (c *client) blocked(n *neighbor.Neighbor, text string) *verdict.Verdict {
 // all policies are known.
 func (c *client) blockers(n *neighbor.Neighbor, text string) (incoming, outgoing []*neighbor.Neighbor) {
 	o, selector := neighbor.Decode[corev1.Service](n.Object), c.Selector(n.ID)
-	own, ok := policiesOf(c.Subject, &c.pod, networking.PolicyTypeEgress)
-	if selector == nil || c.pod.Spec.HostNetwork || !ok {
+	atClient, ok := policiesIn(c.Subject, c.ID.Namespace())
+	atServer, isKnown := policiesIn(c.Subject, n.ID.Namespace())
+	if selector == nil || c.pod.Spec.HostNetwork || !ok || !isKnown {
 		return nil, nil
 	}
+	own := restricting(atClient, &c.pod, networking.PolicyTypeEgress)
 	for _, server := range c.Existing(c.Selected(n.ID.Namespace(), selector, neighbor.Limit)) {
 		p := neighbor.Decode[corev1.Pod](server.Object)
 		if !neighbor.IsReady(&p) {
 			continue
 		}
-		others, ok := policiesOf(c.Subject, &p, networking.PolicyTypeIngress)
 		ports := targets(&o, &p, text)
-		if !ok || p.Spec.HostNetwork || len(ports) == 0 {
+		if p.Spec.HostNetwork || len(ports) == 0 {
 			return nil, nil
 		}
+		others := restricting(atServer, &p, networking.PolicyTypeIngress)
 		for i := range ports {
 			incoming = append(incoming, blocks(c.Subject, others, &c.pod, &p, &ports[i]))
 			outgoing = append(outgoing, blocks(c.Subject, own, &p, &p, &ports[i]))
@@ -224,8 +255,12 @@ func (c *client) blockers(n *neighbor.Neighbor, text string) (incoming, outgoing
 	return incoming, outgoing
 }
 
-// explainBy explains the pod by a network policy. service can be nil.
+// explainBy explains the pod by a network policy. service can be nil. The result is nil if the cluster has policies of
+// other kinds, because these possibly permit the connection, or are the ones that block it.
 func (c *client) explainBy(by *neighbor.Neighbor, effect string, service *neighbor.Neighbor) *verdict.Verdict {
+	if hasOtherPolicies(c.Subject) {
+		return nil
+	}
 	subject.Follow(c.Subject, by)
 	if service != nil {
 		c.AddSource(service.Resource, service.ID.Namespace())
@@ -239,7 +274,8 @@ const portDNS = 53
 // addresses possibly permit them, unless the rules are only for TCP. If the DNS
 // server is in the pod's own namespace, withoutDNS returns nil.
 func (c *client) withoutDNS() *verdict.Verdict {
-	all, ok := policiesOf(c.Subject, &c.pod, networking.PolicyTypeEgress)
+	all, ok := policiesIn(c.Subject, c.ID.Namespace())
+	all = restricting(all, &c.pod, networking.PolicyTypeEgress)
 	isLocal := slices.ContainsFunc(c.All(serviceKind, c.ID.Namespace(), neighbor.Limit), func(n neighbor.Neighbor) bool {
 		return slices.ContainsFunc(neighbor.Decode[corev1.Service](n.Object).Spec.Ports, func(p corev1.ServicePort) bool {
 			return p.Protocol == corev1.ProtocolUDP && p.Port == portDNS
