@@ -18,14 +18,10 @@ import (
 // according to the container's message. Otherwise, it returns nil.
 func crashCause(s *subject.Subject) *verdict.Cause {
 	p := neighbor.Decode[corev1.Pod](s.Object)
-	if !slices.ContainsFunc(slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses), hasEnded) {
+	if !subject.HasEnded(&p) {
 		return nil
 	}
 	return wrongFile(s, &p)
-}
-
-func hasEnded(c corev1.ContainerStatus) bool {
-	return c.State.Terminated != nil || c.LastTerminationState.Terminated != nil
 }
 
 var (

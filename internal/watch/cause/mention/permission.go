@@ -2,6 +2,8 @@ package mention
 
 import (
 	"regexp"
+	"slices"
+	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -35,7 +37,8 @@ func permissionCause(s *subject.Subject, message string) *verdict.Cause {
 	}
 	subject.Follow(s, &account)
 	if scope := requestScope.FindStringSubmatch(message); scope != nil && knowsBindings(s) {
-		if n, detail := insufficient(s, account.ID, scope[1]); n != nil {
+		r := request{s, account.ID, scope[1], subject.LastEnd(s)}
+		if n, detail := r.insufficient(); n != nil {
 			subject.Follow(s, n)
 			return &verdict.Cause{Object: neighbor.ObjectOf(n), Sentence: message + ". " + detail}
 		}
@@ -56,41 +59,59 @@ func knowsBindings(s *subject.Subject) bool {
 // maxBindings limits how many bindings are read.
 const maxBindings = 10 * neighbor.Limit
 
-// insufficient returns the role or the binding that should permit a request of an account, but does not, and a sentence
-// about it. It returns nil if there are several, or none. The namespace is empty for a request at the cluster scope.
-func insufficient(s *subject.Subject, account graph.ID, namespace string) (n *neighbor.Neighbor, detail string) {
-	users := s.Users(account, maxBindings)
+// request is a request of a service account that was refused.
+type request struct {
+	*subject.Subject
+
+	account   graph.ID
+	namespace string    // Empty for a request at the cluster scope.
+	before    time.Time // When the request was made, at the latest. Zero if that is not known.
+}
+
+// isKnown reports whether a binding exists, and is older than the request.
+func (r *request) isKnown(binding *neighbor.Neighbor) bool {
+	return binding.Object != nil && (r.before.IsZero() || !binding.Object.Created().After(r.before))
+}
+
+// insufficient returns the role or the binding that should permit the request, but does not, and a sentence about it.
+// It returns nil if there are several, or none.
+func (r *request) insufficient() (n *neighbor.Neighbor, detail string) {
+	users := r.Users(r.account, maxBindings)
 	if len(users) == maxBindings {
 		return nil, ""
 	}
-	var roles []neighbor.Neighbor // The roles that apply to the request.
-	var bound []graph.ID          // The bindings that do not apply to the request.
+	if n, detail = r.misdirected(); n != nil {
+		return n, detail
+	}
+	var roles []neighbor.Neighbor        // The roles that apply to the request.
+	var using, bound []neighbor.Neighbor // The bindings that apply to the request, and those that do not.
 	for _, id := range users {
 		isCluster := id.Kind == bindingKinds[1]
+		binding := r.Find(id)
 		switch {
-		case !isCluster && id.Kind != bindingKinds[0]:
-		case isCluster || id.Namespace() == namespace:
-			binding := s.Find(id)
-			s.AddSource(binding.Resource, id.Namespace())
-			roles = append(roles, roleOf(s, id)...)
-		default:
-			bound = append(bound, id)
+		case !isCluster && id.Kind != bindingKinds[0] || !r.isKnown(&binding):
+		case isCluster || id.Namespace() == r.namespace:
+			roles, using = append(roles, roleOf(r.Subject, id)...), append(using, binding)
+		case slices.ContainsFunc(roleOf(r.Subject, id), isClusterRole): // A Role never permits such a request.
+			bound = append(bound, binding)
 		}
 	}
 	switch {
 	case len(roles) > 0:
 		if role := only(roles); role != nil && role.Object != nil {
+			for _, binding := range using {
+				r.AddSource(binding.Resource, binding.ID.Namespace())
+			}
 			return role, role.String() + ", which is bound to this account, does not permit this"
 		}
-	case len(bound) == 0:
-		return misdirected(s, account, namespace)
-	case len(bound) == 1 && namespace == "":
-		binding := s.Find(bound[0])
-		return &binding, binding.String() + " permits requests only in namespace " + bound[0].Namespace() +
+	case len(bound) == 1 && r.namespace == "":
+		return &bound[0], bound[0].String() + " permits requests only in namespace " + bound[0].ID.Namespace() +
 			", but this request is for all namespaces or for an object without a namespace"
 	}
 	return nil, ""
 }
+
+func isClusterRole(n neighbor.Neighbor) bool { return n.ID.Kind.Kind == "ClusterRole" }
 
 // roleOf returns the role to which a binding refers.
 func roleOf(s *subject.Subject, binding graph.ID) (roles []neighbor.Neighbor) {
@@ -113,29 +134,38 @@ func only(neighbors []neighbor.Neighbor) *neighbor.Neighbor {
 	return &neighbors[0]
 }
 
-// misdirected returns the only binding that applies to a request, and that names a missing account of the same name in
-// another namespace.
-func misdirected(s *subject.Subject, account graph.ID, namespace string) (n *neighbor.Neighbor, detail string) {
-	bindings := s.All(bindingKinds[1], "", maxBindings)
-	if namespace != "" {
-		bindings = append(bindings, s.All(bindingKinds[0], namespace, maxBindings)...)
+// misdirected returns the only binding that would apply to the request, but that names a missing account of the same
+// name in another namespace. Each namespace has an account with the name "default", so this name shows no mistake.
+func (r *request) misdirected() (n *neighbor.Neighbor, detail string) {
+	bindings := r.All(bindingKinds[1], "", maxBindings)
+	var local []neighbor.Neighbor
+	if r.namespace != "" {
+		local = r.All(bindingKinds[0], r.namespace, maxBindings)
 	}
-	for i := range bindings {
-		uses, _ := s.References(bindings[i].ID)
+	if len(bindings) == maxBindings || len(local) == maxBindings || r.account.Name() == "default" {
+		return nil, ""
+	}
+	var missing neighbor.Neighbor
+	for _, binding := range append(bindings, local...) {
+		uses, _ := r.References(binding.ID)
 		for _, use := range uses {
-			isOther := use.Target.Kind == account.Kind && use.Target.Name() == account.Name()
-			other := s.Find(use.Target)
-			if !isOther || other.Presence != neighbor.Missing {
+			if use.Target.Kind != r.account.Kind || use.Target.Name() != r.account.Name() || !r.isKnown(&binding) {
 				continue
 			}
-			s.AddSource(other.Resource, use.Target.Namespace())
-			if n != nil && n.ID != bindings[i].ID {
+			other := r.Find(use.Target)
+			switch {
+			case other.Presence != neighbor.Missing:
+			case n != nil && n.ID != binding.ID:
 				return nil, ""
+			default:
+				n, missing = &binding, other
 			}
-			n = &bindings[i]
-			detail = n.String() + " is for ServiceAccount " + use.Target.Namespace() + "/" + use.Target.Name() +
-				", which does not exist"
 		}
 	}
-	return n, detail
+	if n == nil {
+		return nil, ""
+	}
+	r.AddSource(missing.Resource, missing.ID.Namespace())
+	return n, n.String() + " is for ServiceAccount " + missing.ID.Namespace() + "/" + missing.ID.Name() +
+		", which does not exist"
 }

@@ -1,0 +1,40 @@
+package subject
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+)
+
+// HasEnded reports whether a container of a pod has ended at least once.
+func HasEnded(p *corev1.Pod) bool { return len(ends(p)) > 0 }
+
+// LastEnd returns when a container of the subject last ended. A message of the container is older. If the subject is no
+// pod, or the time is unknown, LastEnd returns the zero time.
+func LastEnd(s *Subject) (last time.Time) {
+	if s.ID.Kind != (graph.Kind{Kind: "Pod"}) {
+		return last
+	}
+	p := neighbor.Decode[corev1.Pod](s.Object)
+	for _, ended := range ends(&p) {
+		if ended.FinishedAt.After(last) {
+			last = ended.FinishedAt.Time
+		}
+	}
+	return last
+}
+
+func ends(p *corev1.Pod) (found []*corev1.ContainerStateTerminated) {
+	for _, c := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
+		for _, ended := range []*corev1.ContainerStateTerminated{c.State.Terminated, c.LastTerminationState.Terminated} {
+			if ended != nil {
+				found = append(found, ended)
+			}
+		}
+	}
+	return found
+}
