@@ -4,6 +4,7 @@ package connection
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -43,7 +44,7 @@ func Failure(s *subject.Subject, text string) *verdict.Verdict {
 	if s.Own.Reason == "PodInitializing" {
 		return c.waiting()
 	}
-	if !slices.ContainsFunc(slices.Concat(c.pod.Status.InitContainerStatuses, c.pod.Status.ContainerStatuses), hasEnded) {
+	if !subject.HasEnded(&c.pod) {
 		return nil
 	}
 	if noDNS.MatchString(text) {
@@ -52,13 +53,12 @@ func Failure(s *subject.Subject, text string) *verdict.Verdict {
 		}
 	}
 	if host := unresolvedHost(text); host != "" {
-		return c.unresolved(servicesOf(s, host))
+		return c.unresolved(c.services(host))
 	}
-	if !noConnection.MatchString(text) {
-		return nil
-	}
-	for _, host := range slices.Concat(hostsIn(sureHost, text), hostsIn(likelyHost, text)) {
-		services := servicesOf(s, host)
+	text = errorIn(text)
+	found, _ := hosts(text)
+	for _, host := range found {
+		services := c.services(host)
 		for n := range services {
 			if v := c.unreachable(&services[n], text); v != nil {
 				return v
@@ -68,15 +68,32 @@ func Failure(s *subject.Subject, text string) *verdict.Verdict {
 	return nil
 }
 
-// usesClusterDNS reports whether the host names of the pod can mean Services.
-func (c *client) usesClusterDNS() bool {
-	dns := c.pod.Spec.DNSPolicy
-	return dns != corev1.DNSDefault && dns != corev1.DNSNone &&
-		(!c.pod.Spec.HostNetwork || dns == corev1.DNSClusterFirstWithHostNet)
+// maxDistance limits the distance between an error and the name of the host, in bytes.
+const maxDistance = 200
+
+// errorIn returns the last error about a connection in a text, with the words around it. Without one, it returns "".
+func errorIn(text string) string {
+	all := noConnection.FindAllStringIndex(text, -1)
+	if len(all) == 0 {
+		return ""
+	}
+	start, end := all[len(all)-1][0], all[len(all)-1][1]
+	before, after := text[max(0, start-maxDistance):start], text[end:min(len(text), end+maxDistance)]
+	if start > maxDistance { // The first word is possibly incomplete.
+		_, before, _ = strings.Cut(before, " ")
+	}
+	if len(text)-end > maxDistance {
+		after = after[:max(0, strings.LastIndexByte(after, ' '))]
+	}
+	return before + text[start:end] + after
 }
 
-func hasEnded(c corev1.ContainerStatus) bool {
-	return c.State.Terminated != nil || c.LastTerminationState.Terminated != nil
+// usesClusterDNS reports whether the host names of the pod can mean Services. With search domains of its own, the names
+// can also mean other hosts.
+func (c *client) usesClusterDNS() bool {
+	dns, config := c.pod.Spec.DNSPolicy, c.pod.Spec.DNSConfig
+	return (config == nil || len(config.Searches) == 0) && dns != corev1.DNSDefault && dns != corev1.DNSNone &&
+		(!c.pod.Spec.HostNetwork || dns == corev1.DNSClusterFirstWithHostNet)
 }
 
 // unresolved explains the pod by the first of the Services, if none of them exists.
@@ -99,11 +116,7 @@ func (c *client) unreachable(n *neighbor.Neighbor, text string) *verdict.Verdict
 		return nil
 	}
 	subject.Follow(c.Subject, n)
-	of := n.Object.Verdict().Unpack()
-	isScaled := of.Reason == "ScaledToZero" && of.Cause != nil
-	if isScaled || c.IsFailed(n) || c.HasProblem(n) && of.Reason == "NoSuchPort" {
-		v := c.Inherit(n, c.Own.Severity, c.Own.Sentence+". "+n.String()+": ")
-		v.Reason = c.Own.Reason
+	if v := c.serverFailure(n); v != nil {
 		return v
 	}
 	if noAnswer.MatchString(text) {

@@ -16,15 +16,16 @@ import (
 
 const (
 	hostName = `([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)`
-	quote    = "[\"'`]?"
+	// Quote is the pattern of an optional quotation mark.
+	Quote = "[\"'`]?"
 )
 
 // hostPattern matches a message about a host name that DNS does not resolve. One of its capture groups has the name.
 // The messages are from nginx, Go, Node.js, PHP, Java, curl, BusyBox, PostgreSQL, MySQL, Python and the C library.
-var hostPattern = regexp.MustCompile(`\bhost not found in (?:upstream )?` + quote + hostName +
+var hostPattern = regexp.MustCompile(`\bhost not found in (?:upstream )?` + Quote + hostName +
 	`|\blookup ` + hostName + `(?: on [0-9a-f.:\[\]]+)?: no such host` +
 	`|\bgetaddrinfo (?:ENOTFOUND|EAI_AGAIN|for) ` + hostName +
-	`|\b(?:UnknownHostException: |[Rr]esolve host(?:name)?(?: address)?:? |[Uu]nknown host: )` + quote + hostName +
+	`|\b(?:UnknownHostException: |[Rr]esolve host(?:name)?(?: address)?:? |[Uu]nknown host: )` + Quote + hostName +
 	`|\b(?:bad address|could not translate host name|[Uu]nknown (?:MySQL server )?host|resolve) ["']` + hostName +
 	`["'](?:$|[ ,.:;)])` +
 	`|\b` + hostName + `(?::\d+|["'])[:.] (?:Name or service not known|Name does not resolve)` +
@@ -46,14 +47,26 @@ func unresolvedHost(text string) string {
 var (
 	// sureHost matches a host name whose form shows that it is one: in a URL, before a port, or after the name of a
 	// program that resolves it.
-	sureHost = regexp.MustCompile(`://(?:[^\s/@"']*@)?` + hostName + `|(?:^|[\s"'=,(@\[])` + hostName + `:\d{2,5}\b` +
-		`|\b(?:nslookup|getent a?hosts|dig|nc|netcat|telnet)(?: -\S+(?: \d+)?)* ` + quote + hostName)
+	sureHost = regexp.MustCompile(`\b(?:https?|tcp|postgres(?:ql)?|mysql|redis|amqp|mongodb)://(?:[^\s/@"']*@)?` +
+		hostName + `|(?:^|[\s"'=,(@\[])` + hostName + `:\d{2,5}\b` +
+		`|\b(?:nslookup|getent a?hosts|dig|nc|netcat|telnet)(?: -\S+(?: \d+)?)* ` + Quote + hostName)
 	// likelyHost matches a word that is a host name if a Service has this name.
 	likelyHost = regexp.MustCompile(`\b(?:[Tt]o|[Aa]t|[Ff]or|[Oo]n|[Ww]ith|(?i:host(?:name)?|server)|` +
 		`ECONNREFUSED|ETIMEDOUT|dial tcp)(?:[ :=]+(?:server|host|address|at|on))*[ :=]+\(?` +
-		quote + hostName + `|\((\d+\.\d+\.\d+\.\d+)\)` +
-		`|(?:^|\s)(?:-h|-H|--?host(?:name)?)[ =]` + quote + hostName)
+		Quote + hostName + `|\((\d+\.\d+\.\d+\.\d+)\)` +
+		`|(?:^|\s)(?:-h|-H|--?host(?:name)?)[ =]` + Quote + hostName)
 )
+
+// hosts returns the host names in a text: those of sureHost or, if there are none, those of likelyHost. isSure reports
+// which of the two.
+func hosts(text string) (found []string, isSure bool) {
+	if found = hostsIn(sureHost, text); len(found) > 0 {
+		return found, true
+	}
+	return slices.DeleteFunc(hostsIn(likelyHost, text), func(host string) bool {
+		return slices.Contains([]string{"connect", "server", "host", "port", "database"}, host)
+	}), false
+}
 
 // hostsIn returns the host names that a pattern finds in a text.
 func hostsIn(pattern *regexp.Regexp, text string) (hosts []string) {
@@ -81,11 +94,11 @@ func serviceOf(s *subject.Subject, host string) (namespace, name string) {
 	case len(part) == 1:
 		return s.ID.Namespace(), host
 	}
+	if isMember(s, part[0], part[1]) { // Before the namespace: both can have the name of the application.
+		return s.ID.Namespace(), part[1]
+	}
 	if n := s.Find(graph.NewID(graph.Kind{Kind: "Namespace"}, "", part[1])); n.Object != nil {
 		return part[1], part[0]
-	}
-	if isMember(s, part[0], part[1]) {
-		return s.ID.Namespace(), part[1]
 	}
 	return "", ""
 }
@@ -101,9 +114,15 @@ func isMember(s *subject.Subject, host, domain string) bool {
 	return n.Object != nil && neighbor.Decode[appsv1.StatefulSet](n.Object).Spec.ServiceName == domain
 }
 
-// servicesOf returns the Services that a host of an error can mean, also missing ones. The host can be the IP address
-// of a Service in the namespace of the subject.
-func servicesOf(s *subject.Subject, host string) []neighbor.Neighbor {
+// services returns the Services that a host of an error can mean, also missing ones. The host can be the IP address of
+// a Service in the namespace of the pod. A host to which the pod gives an address itself means no Service.
+func (c *client) services(host string) []neighbor.Neighbor {
+	s := c.Subject
+	if slices.ContainsFunc(c.pod.Spec.HostAliases, func(a corev1.HostAlias) bool {
+		return slices.Contains(a.Hostnames, host)
+	}) {
+		return nil
+	}
 	if _, err := netip.ParseAddr(host); err == nil {
 		return slices.DeleteFunc(s.All(serviceKind, s.ID.Namespace(), neighbor.Limit), func(n neighbor.Neighbor) bool {
 			return !slices.Contains(neighbor.Decode[corev1.Service](n.Object).Spec.ClusterIPs, host)

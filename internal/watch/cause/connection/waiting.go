@@ -14,6 +14,8 @@ import (
 var (
 	// variable matches a reference to an environment variable, such as $HOST, ${HOST} or $(HOST).
 	variable = regexp.MustCompile(`\$[{(]?([A-Za-z_][A-Za-z0-9_]*)[)}]?`)
+	// ownNamespace matches a command that prints the namespace of the pod.
+	ownNamespace = regexp.MustCompile(`\$\(cat \S*/namespace\)`)
 	// waits matches a command that waits for something. owner matches a user and a group, which seem to be a host and a
 	// port.
 	waits = regexp.MustCompile(`(?i)wait|\b(?:until|while|retry)\b`)
@@ -33,7 +35,7 @@ func (c *client) waiting() *verdict.Verdict {
 		if at < 0 || status.State.Running == nil {
 			continue
 		}
-		if v := c.awaits(commandOf(&c.pod.Spec.InitContainers[at])); v != nil {
+		if v := c.awaits(c.commandOf(&c.pod.Spec.InitContainers[at])); v != nil {
 			return v
 		}
 	}
@@ -42,10 +44,12 @@ func (c *client) waiting() *verdict.Verdict {
 
 // awaits explains the pod by an object that the command of its init container names.
 func (c *client) awaits(command string) *verdict.Verdict {
-	sure := hostsIn(sureHost, owner.ReplaceAllString(command, ""))
-	for _, host := range slices.Concat(sure, hostsIn(likelyHost, command)) {
-		services := servicesOf(c.Subject, host)
-		if v := c.unresolved(services); v != nil && slices.Contains(sure, host) && waits.MatchString(command) {
+	found, isSure := hosts(owner.ReplaceAllString(command, ""))
+	for _, host := range found {
+		services := c.services(host)
+		// Without ".svc", the name can be a host outside the cluster: the search domains of the node are unknown.
+		isService := isSure && strings.Contains(host, ".svc")
+		if v := c.unresolved(services); v != nil && isService && waits.MatchString(command) {
 			return v
 		}
 		for n := range services {
@@ -56,23 +60,22 @@ func (c *client) awaits(command string) *verdict.Verdict {
 	}
 	for _, found := range objectWords.FindAllStringSubmatch(command, maxHosts) {
 		for _, n := range c.Named(c.ID, &neighbor.Mention{Kind: found[1], Name: strings.TrimRight(found[2], ".-")}) {
-			if !c.HasProblem(&n) {
-				continue
+			if isExplained(&n) {
+				return c.inherit(&n, &n)
 			}
-			v := c.Inherit(&n, c.Own.Severity, c.Own.Sentence+". "+n.String()+": ")
-			v.Reason = c.Own.Reason
-			return v
 		}
 	}
 	return nil
 }
 
-// commandOf returns the command and the arguments of a container, with the values of its environment variables.
-func commandOf(c *corev1.Container) string {
-	command := strings.Join(slices.Concat(c.Command, c.Args), " ")
+// commandOf returns the command and the arguments of a container, with the values of its environment variables and the
+// namespace of the pod.
+func (c *client) commandOf(of *corev1.Container) string {
+	command := strings.Join(slices.Concat(of.Command, of.Args), " ")
+	command = ownNamespace.ReplaceAllLiteralString(command, c.ID.Namespace())
 	return variable.ReplaceAllStringFunc(command, func(reference string) string {
 		name := variable.FindStringSubmatch(reference)[1]
-		for _, e := range c.Env {
+		for _, e := range of.Env {
 			if e.Name == name && e.Value != "" {
 				return e.Value
 			}

@@ -103,8 +103,6 @@ func isContent(n *neighbor.Neighbor) bool {
 	return n.Object != nil && resource.IsCustom(n.ID.Group) && n.Object.Verdict().Severity() == verdict.None
 }
 
-const quote = "[\"'`]?"
-
 // namesContent reports whether a sentence contains the kind of an object and then its name, with at most three words
 // between them. A name without a hyphen is possibly an ordinary word, so it must directly follow the kind or be in
 // quotation marks. If the sentence calls the object missing, the result is false: the object was created later, so its
@@ -114,9 +112,9 @@ func namesContent(sentence string, n *neighbor.Neighbor) bool {
 	if !strings.Contains(sentence, name) {
 		return false
 	}
-	before := `(?: [A-Za-z-]+){0,3}[ :/=]+` + quote
+	before := `(?: [A-Za-z-]+){0,3}[ :/=]+` + connection.Quote
 	if !strings.Contains(name, "-") {
-		before = `(?:[ :/=]+` + quote + `|(?: [A-Za-z-]+){1,3}[ :=]+["'` + "`" + `])`
+		before = `(?:[ :/=]+` + connection.Quote + `|(?: [A-Za-z-]+){1,3}[ :=]+["'` + "`" + `])`
 	}
 	pattern := regexp.MustCompile(`(?i:\b` + regexp.QuoteMeta(n.ID.Kind.Kind) + `s?)` + before +
 		`(?:([a-z0-9-]+)/)?` + regexp.QuoteMeta(name) + `(?:[^a-z0-9/.-]|\.?$|\.[^a-z0-9])`)
