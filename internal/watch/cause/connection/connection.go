@@ -17,7 +17,8 @@ import (
 type client struct {
 	*subject.Subject
 
-	pod corev1.Pod
+	pod   corev1.Pod
+	chain *chain
 }
 
 var (
@@ -37,11 +38,19 @@ var (
 // Failure explains a pod whose containers cannot connect to a server, by the server's Service or by a network policy.
 // The text is the error of a container. If a container only waits for a server, the text is not used.
 func Failure(s *subject.Subject, text string) *verdict.Verdict {
-	c := &client{Subject: s, pod: neighbor.Decode[corev1.Pod](s.Object)}
+	return newClient(s, &chain{}).failure(text)
+}
+
+func newClient(s *subject.Subject, of *chain) *client {
+	of.pods = append(of.pods, s.ID)
+	return &client{Subject: s, pod: neighbor.Decode[corev1.Pod](s.Object), chain: of}
+}
+
+func (c *client) failure(text string) *verdict.Verdict {
 	if !c.usesClusterDNS() {
 		return nil
 	}
-	if s.Own.Reason == "PodInitializing" {
+	if c.Own.Reason == "PodInitializing" {
 		return c.waiting()
 	}
 	if !subject.HasEnded(&c.pod) {

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
@@ -28,10 +29,58 @@ func (c *client) serverFailure(n *neighbor.Neighbor) *verdict.Verdict {
 	if !n.Object.Verdict().IsInherited() && c.IsFailed(n) {
 		return c.inherit(n, n)
 	}
-	if server := c.unready(n); server != nil {
-		return c.inherit(server, n)
+	server := c.unready(n)
+	if server == nil {
+		return nil
 	}
-	return nil
+	if !lacksObject(server) {
+		if v, isCycle := c.beyond(server, n); v != nil || isCycle {
+			return v
+		}
+	}
+	return c.inherit(server, n)
+}
+
+// chain contains the pods of a chain of servers, each of which cannot connect to the next one.
+type chain struct {
+	pods     []graph.ID
+	isCyclic bool
+}
+
+// maxChain limits the number of pods in a chain. A longer chain counts as a cycle.
+const maxChain = 10
+
+// beyond explains the pod by the server to which its own server, a pod of the Service via, cannot connect. It evaluates
+// the texts of the pods, and not their verdicts. In a cycle, no pod is the cause: the result is nil.
+func (c *client) beyond(server, via *neighbor.Neighbor) (v *verdict.Verdict, isCycle bool) {
+	if len(c.chain.pods) == maxChain || slices.Contains(c.chain.pods, server.ID) {
+		c.chain.isCyclic = true
+		return nil, true
+	}
+	c.chain.isCyclic = false
+	next := newClient(subject.New(c.Cluster, *server), c.chain)
+	of := next.failure(subject.CompleteSentence(next.Subject))
+	if of == nil || of.Cause == nil {
+		return nil, c.chain.isCyclic
+	}
+	next.Complete(of)
+	v = c.Explain(c.Own.Severity, c.Own.Reason, c.prefix(via)+of.Cause.Sentence, of.Cause)
+	v.Sources = of.Sources.ForHeir(verdict.Source(server.Resource, server.ID.Namespace()))
+	c.AddSource(server.Resource, server.ID.Namespace())
+	return c.through(v, via), false
+}
+
+// prefix returns the start of a sentence about a server.
+func (c *client) prefix(server *neighbor.Neighbor) string {
+	return c.Own.Sentence + ". " + server.String() + ": "
+}
+
+// through adds the server, through which the pod has its problem, to a verdict.
+func (c *client) through(v *verdict.Verdict, server *neighbor.Neighbor) *verdict.Verdict {
+	via := neighbor.ObjectOf(server)
+	c.AddSource(server.Resource, server.ID.Namespace())
+	v.Reason, v.Via = c.Own.Reason, &via
+	return v
 }
 
 // unready returns the pod of a Service with the worst problem of its own, if none of the pods is ready. Otherwise, it
@@ -80,19 +129,14 @@ func lacksObject(n *neighbor.Neighbor) bool {
 	return v.Cause != nil && v.Cause.Missing && v.Via == nil && v.Cause.Kind != serviceKind.Kind
 }
 
-// inherit explains the pod by the verdict of an object, which is the server or belongs to it. If the object inherits its
-// verdict from a further object, inherit uses the object's own verdict.
+// inherit explains the pod by the verdict of an object, which is the server or belongs to it. If the object inherits
+// its verdict from a further object, inherit uses the object's own verdict.
 func (c *client) inherit(n, server *neighbor.Neighbor) *verdict.Verdict {
-	prefix, via := c.Own.Sentence+". "+server.String()+": ", neighbor.ObjectOf(server)
-	var v *verdict.Verdict
-	if n.ID.Kind != serviceKind && n.Object.Verdict().IsInherited() && !lacksObject(n) {
-		own := n.Object.Verdict().Own().Unpack()
-		v = c.ExplainBy(n, c.Own.Severity, "", own.Why())
-		v.Sentence = prefix + v.Sentence
-	} else {
-		v = c.Inherit(n, c.Own.Severity, prefix)
+	if n.ID.Kind == serviceKind || !n.Object.Verdict().IsInherited() || lacksObject(n) {
+		return c.through(c.Inherit(n, c.Own.Severity, c.prefix(server)), server)
 	}
-	c.AddSource(server.Resource, server.ID.Namespace())
-	v.Reason, v.Via = c.Own.Reason, &via
-	return v
+	own := n.Object.Verdict().Own().Unpack()
+	v := c.ExplainBy(n, c.Own.Severity, "", own.Why())
+	v.Sentence = c.prefix(server) + v.Sentence
+	return c.through(v, server)
 }

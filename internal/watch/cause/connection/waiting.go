@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
@@ -60,12 +61,23 @@ func (c *client) awaits(command string) *verdict.Verdict {
 	}
 	for _, found := range objectWords.FindAllStringSubmatch(command, maxHosts) {
 		for _, n := range c.Named(c.ID, &neighbor.Mention{Kind: found[1], Name: strings.TrimRight(found[2], ".-")}) {
-			if isExplained(&n) {
+			if isExplained(&n) && !c.isPartOf(n.ID) {
 				return c.inherit(&n, &n)
 			}
 		}
 	}
 	return nil
+}
+
+// isPartOf reports whether an object owns the pod, directly or through another object. Then the pod is possibly the
+// cause of the object's problem.
+func (c *client) isPartOf(id graph.ID) bool {
+	is := func(o graph.Owner) bool { return o.ID == id }
+	_, owners := c.References(c.ID)
+	return slices.ContainsFunc(owners, is) || slices.ContainsFunc(owners, func(o graph.Owner) bool {
+		_, above := c.References(o.ID)
+		return slices.ContainsFunc(above, is)
+	})
 }
 
 // commandOf returns the command and the arguments of a container, with the values of its environment variables and the
