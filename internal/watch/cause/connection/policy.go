@@ -79,11 +79,10 @@ var otherPolicyKinds = []graph.Kind{ //nolint:gochecknoglobals // Constant.
 	{Group: "policy.networking.k8s.io", Kind: "ClusterNetworkPolicy"},
 }
 
-// hasOtherPolicies reports whether the cluster possibly has policies of other kinds than NetworkPolicy.
-func hasOtherPolicies(s *subject.Subject) bool {
+// hasOtherPolicies reports whether policies of other kinds than NetworkPolicy possibly apply to pods of a namespace.
+func hasOtherPolicies(s *subject.Subject, namespace string) bool {
 	return slices.ContainsFunc(otherPolicyKinds, func(kind graph.Kind) bool {
-		isServed := s.Find(graph.NewID(kind, "", "")).Resource != ""
-		return !knowsAll(s, kind, "") || isServed && len(s.All(kind, neighbor.AnyNamespace, 1)) > 0
+		return !knowsAll(s, kind, namespace) || len(s.All(kind, namespace, 1)) > 0 || len(s.All(kind, "", 1)) > 0
 	})
 }
 
@@ -255,10 +254,11 @@ func (c *client) blockers(n *neighbor.Neighbor, text string) (incoming, outgoing
 	return incoming, outgoing
 }
 
-// explainBy explains the pod by a network policy. service can be nil. The result is nil if the cluster has policies of
-// other kinds, because these possibly permit the connection, or are the ones that block it.
+// explainBy explains the pod by a network policy. service can be nil. The result is nil if policies of other kinds
+// possibly apply to the pod or the Service, because these can permit the connection, or be the ones that block it.
 func (c *client) explainBy(by *neighbor.Neighbor, effect string, service *neighbor.Neighbor) *verdict.Verdict {
-	if hasOtherPolicies(c.Subject) {
+	if hasOtherPolicies(c.Subject, c.ID.Namespace()) ||
+		service != nil && hasOtherPolicies(c.Subject, service.ID.Namespace()) {
 		return nil
 	}
 	subject.Follow(c.Subject, by)
@@ -271,8 +271,8 @@ func (c *client) explainBy(by *neighbor.Neighbor, effect string, service *neighb
 const portDNS = 53
 
 // withoutDNS explains the pod by a network policy that permits no DNS requests. Rules for other namespaces and for IP
-// addresses possibly permit them, unless the rules are only for TCP. If the DNS
-// server is in the pod's own namespace, withoutDNS returns nil.
+// addresses possibly permit them, unless the rules are only for TCP. If the DNS server is in the pod's own namespace,
+// withoutDNS returns nil.
 func (c *client) withoutDNS() *verdict.Verdict {
 	all, ok := policiesIn(c.Subject, c.ID.Namespace())
 	all = restricting(all, &c.pod, networking.PolicyTypeEgress)
