@@ -14,14 +14,15 @@ import (
 func HasEnded(p *corev1.Pod) bool { return len(ends(p)) > 0 }
 
 // LastEnd returns when a container of the subject last ended. A message of the container is older. If the subject is no
-// pod, or the time is unknown, LastEnd returns the zero time.
+// pod, or the time is unknown, LastEnd returns the zero time. It ignores a time before the creation of the pod, because
+// then the clock of the node is wrong.
 func LastEnd(s *Subject) (last time.Time) {
 	if s.ID.Kind != (graph.Kind{Kind: "Pod"}) {
 		return last
 	}
 	p := neighbor.Decode[corev1.Pod](s.Object)
 	for _, ended := range ends(&p) {
-		if ended.FinishedAt.After(last) {
+		if ended.FinishedAt.After(last) && !ended.FinishedAt.Time.Before(s.Object.Created()) {
 			last = ended.FinishedAt.Time
 		}
 	}
