@@ -71,9 +71,12 @@ func restricting(all []policy, p *corev1.Pod, direction networking.PolicyType) (
 
 // otherPolicyKinds are kinds of policies that also permit or block connections. Their rules are not read.
 var otherPolicyKinds = []graph.Kind{ //nolint:gochecknoglobals // Constant.
-	{Group: "cilium.io", Kind: "CiliumNetworkPolicy"}, {Group: "cilium.io", Kind: "CiliumClusterwideNetworkPolicy"},
-	{Group: "crd.projectcalico.org", Kind: "NetworkPolicy"}, {Group: "crd.projectcalico.org", Kind: "GlobalNetworkPolicy"},
-	{Group: "projectcalico.org", Kind: "NetworkPolicy"}, {Group: "projectcalico.org", Kind: "GlobalNetworkPolicy"},
+	{Group: "cilium.io", Kind: "CiliumNetworkPolicy"},
+	{Group: "cilium.io", Kind: "CiliumClusterwideNetworkPolicy"},
+	{Group: "crd.projectcalico.org", Kind: "NetworkPolicy"},
+	{Group: "crd.projectcalico.org", Kind: "GlobalNetworkPolicy"},
+	{Group: "projectcalico.org", Kind: "NetworkPolicy"},
+	{Group: "projectcalico.org", Kind: "GlobalNetworkPolicy"},
 	{Group: "policy.networking.k8s.io", Kind: "AdminNetworkPolicy"},
 	{Group: "policy.networking.k8s.io", Kind: "BaselineAdminNetworkPolicy"},
 	{Group: "policy.networking.k8s.io", Kind: "ClusterNetworkPolicy"},
