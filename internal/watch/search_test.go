@@ -85,7 +85,7 @@ func TestSearchStartsNoWatch(t *testing.T) {
 	})
 }
 
-// newSearchCluster returns a cluster with a ConfigMap, a Lease and an event. Its objects inherit verdicts.
+// newSearchCluster returns a cluster with ConfigMaps, a Lease, a Widget, an event and a pod. InheritVerdicts is on.
 func newSearchCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	t.Helper()
 	const columns = `[{"name":"Name","type":"string"},{"name":"Value","type":"string"}]`

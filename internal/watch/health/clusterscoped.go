@@ -58,7 +58,7 @@ func namespace(o object.Object, status Status) result {
 	if h.Summary == "" {
 		h.Summary = "No phase reported"
 	}
-	obstacle := intent.NamespaceObstacle(o) // Omitted below: the summary of a deletion already contains this text.
+	obstacle := intent.NamespaceObstacle(o) // Not added to Details: the summary of a deletion contains this text.
 	for _, c := range o.Conditions() {
 		if text := c.ShortExplanation(); c.Is("True") && text != obstacle {
 			h.Details = append(h.Details, text)

@@ -94,7 +94,7 @@ func serviceOf(s *subject.Subject, host string) (namespace, name string) {
 	case len(part) == 1:
 		return s.ID.Namespace(), host
 	}
-	if isMember(s, part[0], part[1]) { // Before the namespace: both can have the name of the application.
+	if isMember(s, part[0], part[1]) { // Checked first: a namespace can have the same name as this Service.
 		return s.ID.Namespace(), part[1]
 	}
 	if n := s.Find(graph.NewID(graph.Kind{Kind: "Namespace"}, "", part[1])); n.Object != nil {
@@ -115,7 +115,7 @@ func isMember(s *subject.Subject, host, domain string) bool {
 }
 
 // services returns the Services that a host of an error can mean, also missing ones. The host can be the IP address of
-// a Service in the namespace of the pod. A host to which the pod gives an address itself means no Service.
+// a Service in the namespace of the pod. A host in the hostAliases of the pod means no Service.
 func (c *client) services(host string) []neighbor.Neighbor {
 	s := c.Subject
 	if slices.ContainsFunc(c.pod.Spec.HostAliases, func(a corev1.HostAlias) bool {

@@ -151,8 +151,8 @@ func portsNamed(p *corev1.Pod, name string, protocol corev1.Protocol) (numbers [
 	return numbers
 }
 
-// blocks returns the policy that blocks the connections between a pod, which the policies select, and a peer, or nil.
-// Of several policies, it returns the first one that permits connections of others to the port.
+// blocks returns the policy that blocks the connections between peer and the pod to which all policies apply, or nil.
+// Of several, it returns the first one that permits the port, but only for other peers, or else the first of all.
 func blocks(s *subject.Subject, all []policy, peer, server *corev1.Pod, at *port) *neighbor.Neighbor {
 	var likely *neighbor.Neighbor
 	for n := range all {

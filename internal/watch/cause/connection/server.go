@@ -50,8 +50,8 @@ type chain struct {
 // maxChain limits the number of pods in a chain. A longer chain counts as a cycle.
 const maxChain = 10
 
-// beyond explains the pod by the server to which its own server, a pod of the Service via, cannot connect. It evaluates
-// the texts of the pods, and not their verdicts. In a cycle, no pod is the cause: the result is nil.
+// beyond explains the pod by the server to which its own server, a pod of the Service via, cannot connect. It starts
+// from this server's own error, not from a verdict that it inherits. In a cycle, no pod is the cause: v is nil.
 func (c *client) beyond(server, via *neighbor.Neighbor) (v *verdict.Verdict, isCycle bool) {
 	if len(c.chain.pods) == maxChain || slices.Contains(c.chain.pods, server.ID) {
 		c.chain.isCyclic = true
@@ -122,8 +122,8 @@ func isExplained(n *neighbor.Neighbor) bool {
 		(n.Object.Verdict().Own().Severity().IsProblem() || lacksObject(n))
 }
 
-// lacksObject reports whether the cause of an object's verdict is a missing object, but no Service. Such a verdict does
-// not depend on the verdicts of other objects.
+// lacksObject reports whether the cause of an object's verdict is a missing object other than a Service. Such a verdict
+// does not depend on the verdicts of other objects.
 func lacksObject(n *neighbor.Neighbor) bool {
 	v := n.Object.Verdict().Unpack()
 	return v.Cause != nil && v.Cause.Missing && v.Via == nil && v.Cause.Kind != serviceKind.Kind

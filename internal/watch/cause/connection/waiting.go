@@ -17,8 +17,8 @@ var (
 	variable = regexp.MustCompile(`\$[{(]?([A-Za-z_][A-Za-z0-9_]*)[)}]?`)
 	// ownNamespace matches a command that prints the namespace of the pod.
 	ownNamespace = regexp.MustCompile(`\$\(cat \S*/namespace\)`)
-	// waits matches a command that waits for something. owner matches a user and a group, which seem to be a host and a
-	// port.
+	// waits matches a command that waits for something. owner matches a chown command, because its argument, such as
+	// app:1000, is no host with a port.
 	waits = regexp.MustCompile(`(?i)wait|\b(?:until|while|retry)\b`)
 	owner = regexp.MustCompile(`\bchown(?: -\S+)* \S+`)
 	// objectWords matches the kind and the name of an object, such as job/migrate or job migrate.
@@ -80,8 +80,8 @@ func (c *client) isPartOf(id graph.ID) bool {
 	})
 }
 
-// commandOf returns the command and the arguments of a container, with the values of its environment variables and the
-// namespace of the pod.
+// commandOf returns the command and the arguments of a container as one text. It replaces references to environment
+// variables by their values, and commands that print the pod's namespace by this namespace.
 func (c *client) commandOf(of *corev1.Container) string {
 	command := strings.Join(slices.Concat(of.Command, of.Args), " ")
 	command = ownNamespace.ReplaceAllLiteralString(command, c.ID.Namespace())

@@ -40,8 +40,8 @@ func MissingAtDeletion(s *subject.Subject) *verdict.Verdict {
 	return nil
 }
 
-// canOutlive reports whether the target of a reference normally outlives the object that uses it. The controller of a
-// custom resource possibly creates the object that a member such as secretName names, and deletes it first.
+// canOutlive reports whether the target of a reference normally outlives the object that uses it. With a member such as
+// secretName, the object's controller possibly creates the target, and deletes it before the object (but not a class).
 func canOutlive(u *graph.Use) bool {
 	return !strings.HasSuffix(u.Via, "Name") || strings.HasSuffix(u.Target.Kind.Kind, "Class")
 }

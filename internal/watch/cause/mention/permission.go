@@ -84,7 +84,7 @@ func (r *request) insufficient() (n *neighbor.Neighbor, detail string) {
 		return n, detail
 	}
 	var roles []neighbor.Neighbor        // The roles that apply to the request.
-	var using, bound []neighbor.Neighbor // The bindings that apply to the request, and those that do not.
+	var using, bound []neighbor.Neighbor // Bindings that apply, and RoleBindings to ClusterRoles that do not.
 	for _, id := range users {
 		isCluster := id.Kind == bindingKinds[1]
 		binding := r.Find(id)

@@ -66,14 +66,14 @@ var (
 	vague = regexp.MustCompile(`(context deadline exceeded|timed out waiting for the condition)\s*$`)
 	// usersPattern matches the pods of the same namespace that use a volume on another node.
 	usersPattern = regexp.MustCompile(`already used by pod\(s\) ([a-z0-9., -]+)`)
-	// volumePattern matches the name of a volume. unmountedPattern matches the names of volumes in the spec of a pod.
+	// volumePattern matches the volume in an event. unmountedPattern matches its list of names from the pod's spec.
 	volumePattern    = regexp.MustCompile(`for volume "([^"]+)"`)
 	unmountedPattern = regexp.MustCompile(`\bunmounted volumes=\[([^\]]*)\]`)
 )
 
-// precise returns an older event that names the reason for the vague event last about a volume. If there is none, or if
-// last is another event, it returns last. The kubelet repeats an error of a mount. A controller reports an error of an
-// attachment only once, so this error applies until the volume is attached.
+// precise returns an older event with the reason for last, if last is a vague event about a volume. Otherwise, or if
+// there is none, it returns last. The kubelet repeats an error of a mount, so only a recent one applies. A controller
+// reports an error of an attachment only once, so this one applies until the volume is attached.
 func precise(s *subject.Subject, p *corev1.Pod, last *corev1.Event) *corev1.Event {
 	isVolume := func(e *corev1.Event) bool { return e.Reason == "FailedMount" || e.Reason == "FailedAttachVolume" }
 	if !isVolume(last) || !vague.MatchString(last.Message) {
@@ -123,7 +123,7 @@ func usedElsewhere(s *subject.Subject, p *corev1.Pod, last *corev1.Event) *verdi
 		subject.Follow(s, &n)
 		user := neighbor.Decode[corev1.Pod](n.Object)
 		if user.Spec.NodeName == "" || user.Spec.NodeName == p.Spec.NodeName {
-			continue // The pod was deleted, or the list of names has ended.
+			continue // A deleted pod, a pod on the same node, or a word after the list of names, such as "and".
 		}
 		s.AddSource(subject.EventsRef, last.Namespace)
 		if s.HasProblem(&n) {

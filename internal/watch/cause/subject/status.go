@@ -60,8 +60,8 @@ func StatusObjects(s *Subject) (found []neighbor.Neighbor) {
 }
 
 // complainsAbout reports whether the reason or the sentence of an object, or a condition with the same reason or
-// message, names the kind or the name of another object. Without such a text, a failed last run is possibly no problem,
-// or a consequence of the problem. Another condition that is not True must name both the kind and the name.
+// message, names the kind or the name of another object. Any other condition that is not True must name both. Without
+// such a text, the other object, such as a failed last run, is possibly no cause of the problem, or a consequence.
 func complainsAbout(n *neighbor.Neighbor, id graph.ID) bool {
 	own := n.Object.Verdict().Own().Unpack()
 	names := func(text string) (kind, name bool) {

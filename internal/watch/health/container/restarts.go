@@ -11,9 +11,9 @@ import (
 const maxInterval = 30 * time.Minute
 
 // Restarts describes a running container that has restarted at least ready.ManyRestarts times, the last time after an
-// error. The result until is when the container has run long enough to count as healthy again. This is the duration
-// least after its start or, if it restarts often, twice the average time between its restarts. If its previous run was
-// longer than this average, the duration of that run counts instead. The pod was created at the time created.
+// error. The result until is when the container has run long enough to count as healthy again: for the duration least
+// or, if it restarts often, for twice its interval if this is longer. The interval is the average time between restarts
+// or the duration of its previous run, whichever is longer. The pod was created at the time created.
 func Restarts(all []Container, created time.Time, least time.Duration) (sentence string, until time.Time) {
 	for i := range all {
 		c := &all[i]

@@ -260,7 +260,7 @@ func detailOf(o map[string]any, summary string, withOldest bool) string {
 	return ""
 }
 
-// WithDetail returns a summary and a sentence as from Detail. It omits a summary of a script that has no content.
+// WithDetail appends a sentence as from Detail to a summary, or replaces a summary that gives no information.
 func WithDetail(o map[string]any, summary string) string {
 	detail := detailOf(o, summary, true)
 	switch {
