@@ -24,6 +24,11 @@ void test("the bar of a list wraps as soon as its filters cannot shrink any more
   check("list", ".list > .bar > .filters", "flex: 1000 0 150px", "max-width: max-content");
 });
 
+void test("the filter of changes does not shrink to nothing", () => {
+  check("timeline", ".tools", "flex-wrap: wrap");
+  check("timeline", '.tools input[type="search"]', "min-width: 100px");
+});
+
 void test("a kiosk has no controls, and its fixed status covers nothing", () => {
   for (const control of [".tab-row", ".bar > .icon", ".copy-bar", ".uses", ".related-bar", ".rollouts button"])
     check("kiosk", control, "display: none");
