@@ -374,7 +374,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     const { resources } = await (await page.request.get(`${dashboard.url}api/v1/resources`)).json();
     const watched = new Set(resources.filter((r) => r.state !== undefined && r.state !== "").map((r) => r.ref));
     for (const { resource } of asked) assert.ok(watched.has(resource), `${resource} is watched`);
-    assert.ok(!watched.has("networking.k8s.io/v1/networkpolicies"), "NetworkPolicies were not opened");
+    assert.ok(!watched.has("core/v1/podtemplates"), "PodTemplates were not opened");
 
     await page.locator(".feed .activity-entry", { hasText: "data.port 81 → 82" }).click();
     await page.locator("#panel .timeline .change-entry").first().waitFor();
