@@ -35,18 +35,13 @@ type rule struct {
 // policiesIn returns the policies of a namespace. ok is false if there are possibly more.
 func policiesIn(s *subject.Subject, namespace string) (found []policy, ok bool) {
 	all := s.All(policyKind, namespace, neighbor.Limit)
-	if len(all) == neighbor.Limit || !knowsAll(s, policyKind, namespace) {
+	if len(all) == neighbor.Limit || !subject.KnowsAll(s, policyKind, namespace) {
 		return nil, false
 	}
 	for _, n := range all {
 		found = append(found, policy{Neighbor: n, spec: neighbor.Decode[networking.NetworkPolicy](n.Object).Spec})
 	}
 	return found, true
-}
-
-// knowsAll reports whether all objects of a kind in a namespace are known.
-func knowsAll(s *subject.Subject, kind graph.Kind, namespace string) bool {
-	return s.Find(graph.NewID(kind, namespace, "")).Presence == neighbor.Missing
 }
 
 // restricting returns the policies that restrict the connections of a pod in one direction.
@@ -85,7 +80,7 @@ var otherPolicyKinds = []graph.Kind{ //nolint:gochecknoglobals // Constant.
 // hasOtherPolicies reports whether policies of other kinds than NetworkPolicy possibly apply to pods of a namespace.
 func hasOtherPolicies(s *subject.Subject, namespace string) bool {
 	return slices.ContainsFunc(otherPolicyKinds, func(kind graph.Kind) bool {
-		return !knowsAll(s, kind, namespace) || len(s.All(kind, namespace, 1)) > 0 || len(s.All(kind, "", 1)) > 0
+		return !subject.KnowsAll(s, kind, namespace) || len(s.All(kind, namespace, 1)) > 0 || len(s.All(kind, "", 1)) > 0
 	})
 }
 

@@ -52,8 +52,7 @@ var bindingKinds = [2]graph.Kind{ //nolint:gochecknoglobals // Constant.
 }
 
 func knowsBindings(s *subject.Subject) bool {
-	return s.Find(graph.NewID(bindingKinds[0], "", "")).Presence == neighbor.Missing &&
-		s.Find(graph.NewID(bindingKinds[1], "", "")).Presence == neighbor.Missing
+	return subject.KnowsAll(s, bindingKinds[0], "") && subject.KnowsAll(s, bindingKinds[1], "")
 }
 
 // maxBindings limits how many bindings are read.

@@ -54,7 +54,13 @@ func (s *Subject) OrderlyOwner() *neighbor.Neighbor {
 	return nil
 }
 
-// Follow makes the engine evaluate the subject again after each change of n.
+// KnowsAll reports whether all objects of a kind in a namespace are known ("" for all namespaces). An object without a
+// name never exists, but is only known to be missing if the list is complete.
+func KnowsAll(s *Subject, kind graph.Kind, namespace string) bool {
+	return s.Find(graph.NewID(kind, namespace, "")).Presence == neighbor.Missing
+}
+
+// Follow makes the engine evaluate the subject again when n is created or deleted, or when its verdict changes.
 func Follow(s *Subject, n *neighbor.Neighbor) {
 	s.Named(s.ID, &neighbor.Mention{
 		Kind: n.ID.Kind.Kind, Group: n.ID.Group, Namespace: n.ID.Namespace(), Name: n.ID.Name(),

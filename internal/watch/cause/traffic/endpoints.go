@@ -57,8 +57,7 @@ func manualEndpoints(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 // isComplete is false if there are possibly more.
 func endpointSlices(s *subject.Subject, service graph.ID) (found []discovery.EndpointSlice, isComplete bool) {
 	users := s.Users(service, neighbor.Limit)
-	if len(users) == neighbor.Limit ||
-		s.Find(graph.NewID(sliceKind, service.Namespace(), "")).Presence != neighbor.Missing {
+	if len(users) == neighbor.Limit || !subject.KnowsAll(s, sliceKind, service.Namespace()) {
 		return nil, false
 	}
 	for _, id := range users {

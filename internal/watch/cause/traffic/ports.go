@@ -191,7 +191,7 @@ func (l *listener) isAt(port intstr.IntOrString) bool {
 func isTarget(s *subject.Subject, l *listener, p *corev1.Pod) bool {
 	kind := graph.Kind{Kind: "Service"}
 	services := s.All(kind, s.ID.Namespace(), neighbor.Limit)
-	if len(services) == neighbor.Limit || s.Find(graph.NewID(kind, s.ID.Namespace(), "")).Presence != neighbor.Missing {
+	if len(services) == neighbor.Limit || !subject.KnowsAll(s, kind, s.ID.Namespace()) {
 		return true
 	}
 	return slices.ContainsFunc(services, func(n neighbor.Neighbor) bool {

@@ -100,7 +100,7 @@ func (g *referenceGrant) permits(route graph.ID, service string) bool {
 // notGranted returns a verdict if no ReferenceGrant permits the route to use a Service of another namespace.
 func notGranted(s *subject.Subject, p *path) *verdict.Verdict {
 	kind := graph.Kind{Group: resource.GatewayGroup, Kind: "ReferenceGrant"}
-	if s.Find(graph.NewID(kind, p.namespace, "")).Presence != neighbor.Missing {
+	if !subject.KnowsAll(s, kind, p.namespace) {
 		return nil // Not all grants are known. An unknown one possibly permits the route.
 	}
 	s.AddSource(resource.GatewayGroup+"/v1beta1/referencegrants", p.namespace)

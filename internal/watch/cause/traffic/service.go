@@ -99,7 +99,7 @@ func noPods(s *subject.Subject, selector *objectrefs.Selector) *verdict.Verdict 
 		sentence := fmt.Sprintf(noEndpoints+"its selector matches no pod, and its owner %s does not need one now", owner)
 		return s.ExplainBy(owner, s.Own.Severity, "ScaledToZero", sentence)
 	}
-	if s.Find(graph.NewID(graph.Kind{Kind: "Pod"}, s.ID.Namespace(), "")).Presence != neighbor.Missing {
+	if !subject.KnowsAll(s, graph.Kind{Kind: "Pod"}, s.ID.Namespace()) {
 		return nil // Not all pods are known, and the selector can match an unknown one.
 	}
 	return s.Explain(verdict.Failed, "NoPods",

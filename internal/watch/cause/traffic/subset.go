@@ -103,7 +103,7 @@ func hasWildcard(s *subject.Subject, namespace string) bool {
 	namespaces := []string{s.ID.Namespace(), namespace, istioRoot}
 	slices.Sort(namespaces)
 	for _, namespace := range slices.Compact(namespaces) {
-		if s.Find(graph.NewID(destinationRule, namespace, "")).Presence != neighbor.Missing {
+		if !subject.KnowsAll(s, destinationRule, namespace) {
 			return true // Some rules are possibly unknown, and an unknown rule can apply.
 		}
 		rules := s.All(destinationRule, namespace, neighbor.Limit)
