@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Fails for lines over 160 characters in Markdown, or 120 in code. A tab counts as one character.
+// Fails for lines over 160 characters in Markdown, or 120 in code. A tab counts as one character. Also fails for
+// executable files whose first line does not name their interpreter.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
@@ -21,6 +22,14 @@ function longLines(patterns, limit) {
   );
 }
 
-const found = [...longLines(code, 120), ...longLines(["*.md"], 160)];
+function scriptsWithoutInterpreter() {
+  const files = execFileSync("git", ["ls-files", "--format=%(objectmode) %(path)"], { encoding: "utf8" });
+  return [...files.matchAll(/^100755 (.+)$/gm)]
+    .map(([, file]) => file)
+    .filter((file) => !readFileSync(file, "utf8").startsWith("#!"))
+    .map((file) => `${file}: the first line must name the interpreter, for example #!/usr/bin/env bash`);
+}
+
+const found = [...longLines(code, 120), ...longLines(["*.md"], 160), ...scriptsWithoutInterpreter()];
 for (const line of found) console.error(line);
 process.exit(found.length > 0 ? 1 : 0);
