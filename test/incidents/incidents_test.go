@@ -123,7 +123,7 @@ func startKubelet(t *testing.T, b *bed, fixtures []*fixture) (k *kubelet, stop f
 		k.states[f.namespace] = map[string]podState{"completed": {Phase: "Succeeded"}}
 		maps.Copy(k.states[f.namespace], f.Pods)
 		for i := range f.documents {
-			if o := f.documents[i].object; o != nil && o.GetKind() == "Node" {
+			if o := f.documents[i].object; o != nil && isNode(o) {
 				nodes = append(nodes, o)
 			}
 		}

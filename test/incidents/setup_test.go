@@ -193,7 +193,7 @@ func (b *bed) execute(ctx context.Context, d *document, namespace string) error 
 			return fmt.Errorf("delete %s: %w", d.remove, err)
 		}
 		return nil
-	case d.object.GetKind() == "Node":
+	case isNode(d.object):
 		return nil // startKubelet has created the node.
 	}
 	return b.apply(ctx, d.object, namespace)
@@ -225,6 +225,9 @@ func (b *bed) api(resource schema.GroupVersionResource, namespace string) dynami
 	}
 	return b.Dynamic.Resource(resource).Namespace(namespace)
 }
+
+// isNode reports whether an object is a node of the cluster. Longhorn has another kind with the name Node.
+func isNode(o *unstructured.Unstructured) bool { return o.GetAPIVersion() == "v1" && o.GetKind() == "Node" }
 
 func (b *bed) isAvailable(ctx context.Context, r *reference, namespace string) error {
 	o, err := b.api(r.gvr(), r.in(namespace)).Get(ctx, r.Name, metav1.GetOptions{})

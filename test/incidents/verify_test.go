@@ -20,7 +20,7 @@ func (b *bed) verify(ctx context.Context, fixtures []*fixture, k *kubelet) error
 	existing := make(map[string][]object)
 	for _, f := range fixtures {
 		for i := range f.documents {
-			if o := f.documents[i].object; o != nil && o.Object["status"] != nil && o.GetKind() != "Node" {
+			if o := f.documents[i].object; o != nil && o.Object["status"] != nil && !isNode(o) {
 				if err := b.keepsStatus(ctx, o, f.namespace); err != nil {
 					failures = append(failures, fmt.Errorf("%s: %w", f.name, err))
 				}

@@ -38,6 +38,7 @@ type Engine struct {
 	results results
 	// mentions contains the objects that are named in the messages of other objects.
 	mentions    mentions
+	unread      unread
 	observation observation
 	revisits    revisit.Tracker
 
@@ -198,7 +199,7 @@ func (e *Engine) evaluateBatch(ctx context.Context) {
 }
 
 func (e *Engine) evaluate(id graph.ID) {
-	r := &recorder{Engine: e}
+	r := &recorder{Engine: e, id: id}
 	v := cause.Of(r, e.Find(id))
 	e.revisits.Schedule(id, r.revisitAt, e.mark)
 	e.mentions.set(id, r.named)

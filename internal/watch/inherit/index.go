@@ -63,17 +63,6 @@ func (x *index) isListed() bool {
 	})
 }
 
-// evaluatedIDs returns the IDs of all objects whose complete content is watched, and not only their metadata.
-func (x *index) evaluatedIDs() []graph.ID {
-	x.mu.RLock()
-	kinds := make(map[graph.Kind]bool, len(x.watched))
-	for kind, w := range x.watched {
-		kinds[kind] = !w.informer.Scope.Metadata
-	}
-	x.mu.RUnlock()
-	return x.graph.All(func(kind graph.Kind) bool { return kinds[kind] })
-}
-
 func (x *index) isNamespaced(kind graph.Kind) (namespaced, ok bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()

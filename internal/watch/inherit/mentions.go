@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -72,31 +71,4 @@ func (m *mentions) users(id graph.ID) []graph.ID {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.by[id])
-}
-
-// recorder is used for the evaluation of one object. It records which objects are named in messages about this object,
-// and when the object must be evaluated again.
-type recorder struct {
-	*Engine
-
-	named     []graph.ID
-	revisitAt time.Time // When to evaluate the object again; zero for never.
-}
-
-// RevisitAt requests another evaluation (see neighbor.Cluster). Only the earliest time counts.
-func (r *recorder) RevisitAt(at time.Time) {
-	if r.revisitAt.IsZero() || at.Before(r.revisitAt) {
-		r.revisitAt = at
-	}
-}
-
-// Named returns the objects that a mention can mean (see neighbor.Cluster), and adds them to r.named.
-func (r *recorder) Named(by graph.ID, m *neighbor.Mention) []neighbor.Neighbor {
-	found := r.Engine.Named(by, m)
-	for n := range found {
-		if !slices.Contains(r.named, found[n].ID) {
-			r.named = append(r.named, found[n].ID)
-		}
-	}
-	return found
 }

@@ -61,8 +61,8 @@ func (r *reader) recordProgress(cursor journal.Cursor) {
 	if now.Synced && !r.resource.isSynced {
 		r.resource.isSynced = true
 		r.observation.restart()
-		r.mark(r.evaluatedIDs()...) // Only now can objects of this resource count as missing, so evaluate all again.
-		r.observation.restart()     // An evaluation that began before the call of mark must not count as complete.
+		r.markAskers(r.resource.kind) // Only now can objects of this resource count as missing.
+		r.observation.restart()     // An evaluation that began before the call of markAskers must not count as complete.
 		r.wake.request()
 	}
 	r.changed.Broadcast()

@@ -1,0 +1,97 @@
+package inherit
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+)
+
+// recorder is used for the evaluation of one object. It records which objects are named in messages about this object,
+// which kinds the rules could not read yet, and when the object must be evaluated again.
+type recorder struct {
+	*Engine
+
+	id        graph.ID // The object that is evaluated.
+	named     []graph.ID
+	revisitAt time.Time // When to evaluate the object again; zero for never.
+}
+
+// RevisitAt requests another evaluation (see neighbor.Cluster). Only the earliest time counts.
+func (r *recorder) RevisitAt(at time.Time) {
+	if r.revisitAt.IsZero() || at.Before(r.revisitAt) {
+		r.revisitAt = at
+	}
+}
+
+// Named returns the objects that a mention can mean (see neighbor.Cluster), and adds them to r.named.
+func (r *recorder) Named(by graph.ID, m *neighbor.Mention) []neighbor.Neighbor {
+	found := r.Engine.Named(by, m)
+	for n := range found {
+		if found[n].Presence == neighbor.Unknown {
+			found[n] = r.Find(found[n].ID)
+		}
+		if !slices.Contains(r.named, found[n].ID) {
+			r.named = append(r.named, found[n].ID)
+		}
+	}
+	return found
+}
+
+// Find returns what is known about an object (see neighbor.Cluster).
+func (r *recorder) Find(id graph.ID) neighbor.Neighbor {
+	n := r.Engine.Find(id)
+	if n.Presence == neighbor.Unknown {
+		r.unread.add(id.Kind, r.id.Kind)
+		n = r.Engine.Find(id) // If the kind was read before the call of add, nothing evaluates the object again.
+	}
+	return n
+}
+
+// All returns objects of a kind (see neighbor.Cluster).
+func (r *recorder) All(kind graph.Kind, namespace string, limit int) []neighbor.Neighbor {
+	known := namespace
+	if known == neighbor.AnyNamespace {
+		known = ""
+	}
+	r.Find(graph.NewID(kind, known, "")) // Records the kind if not all of its objects are known.
+	return r.Engine.All(kind, namespace, limit)
+}
+
+// unread contains the kinds that rules could not read yet, each with the kinds of the objects that the rules evaluated.
+type unread struct {
+	mu     sync.Mutex
+	askers map[graph.Kind]map[graph.Kind]bool
+}
+
+// add records that a rule for an object of the kind asker needs the objects of a kind that is not read yet.
+func (u *unread) add(kind, asker graph.Kind) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.askers == nil {
+		u.askers = make(map[graph.Kind]map[graph.Kind]bool)
+	}
+	if u.askers[kind] == nil {
+		u.askers[kind] = make(map[graph.Kind]bool)
+	}
+	u.askers[kind][asker] = true
+}
+
+// take removes a kind, and returns the kinds of the objects whose rules needed it.
+func (u *unread) take(kind graph.Kind) map[graph.Kind]bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	askers := u.askers[kind]
+	delete(u.askers, kind)
+	return askers
+}
+
+// markAskers marks the objects whose rules needed a kind that is read now. If it marked all objects instead, the start
+// in a cluster with many kinds would evaluate all objects once for each kind.
+func (e *Engine) markAskers(read graph.Kind) {
+	if askers := e.unread.take(read); len(askers) > 0 {
+		e.mark(e.graph.All(func(kind graph.Kind) bool { return askers[kind] })...)
+	}
+}
