@@ -34,11 +34,10 @@ type Options struct {
 type Engine struct {
 	index
 
-	options Options
-	results results
-	// mentions contains the objects that are named in the messages of other objects.
-	mentions    mentions
-	unread      unread
+	options     Options
+	results     results
+	mentions    revisit.Mentions
+	unread      revisit.Unread
 	observation observation
 	revisits    revisit.Tracker
 
@@ -68,7 +67,7 @@ func New(options Options) *Engine {
 	e.graph = graph.New(e.isNamespaced)
 	e.forgetResources()
 	e.results.reset()
-	e.mentions.reset()
+	e.mentions.Reset()
 	return e
 }
 
@@ -149,7 +148,7 @@ func (e *Engine) clear() {
 	e.revisits.Reset()
 	e.forgetResources()
 	e.graph.Clear()
-	e.mentions.reset()
+	e.mentions.Reset()
 	for _, id := range e.results.reset() {
 		e.publish(id)
 	}
@@ -202,7 +201,7 @@ func (e *Engine) evaluate(id graph.ID) {
 	r := &recorder{Engine: e, id: id}
 	v := cause.Of(r, e.Find(id))
 	e.revisits.Schedule(id, r.revisitAt, e.mark)
-	e.mentions.set(id, r.named)
+	e.mentions.Set(id, r.named)
 	if e.results.set(id, v) {
 		e.publish(id)
 	}

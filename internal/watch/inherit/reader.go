@@ -61,8 +61,8 @@ func (r *reader) recordProgress(cursor journal.Cursor) {
 	if now.Synced && !r.resource.isSynced {
 		r.resource.isSynced = true
 		r.observation.restart()
-		r.markAskers(r.resource.kind) // Only now can objects of this resource count as missing.
-		r.observation.restart()     // An evaluation that began before the call of markAskers must not count as complete.
+		markAskers(r.Engine, r.resource.kind) // Only now can objects of this resource count as missing.
+		r.observation.restart()               // An evaluation that began before the call of markAskers must not count as complete.
 		r.wake.request()
 	}
 	r.changed.Broadcast()
@@ -159,7 +159,7 @@ func (r *reader) set(key string, before, o *compact.Object) {
 func (r *reader) remove(id graph.ID) {
 	neighbors := r.neighbors(id)
 	r.graph.Remove(id)
-	r.mentions.set(id, nil)
+	r.mentions.Set(id, nil)
 	r.revisits.Cancel(id)
 	if r.results.remove(id) {
 		r.publish(id) // Informers of other API versions can still contain the object, so clear its verdict.

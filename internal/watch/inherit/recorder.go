@@ -2,7 +2,6 @@ package inherit
 
 import (
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -44,7 +43,7 @@ func (r *recorder) Named(by graph.ID, m *neighbor.Mention) []neighbor.Neighbor {
 func (r *recorder) Find(id graph.ID) neighbor.Neighbor {
 	n := r.Engine.Find(id)
 	if n.Presence == neighbor.Unknown {
-		r.unread.add(id.Kind, r.id.Kind)
+		r.unread.Add(id.Kind, r.id.Kind)
 		n = r.Engine.Find(id) // If the kind was read before the call of add, nothing evaluates the object again.
 	}
 	return n
@@ -60,38 +59,10 @@ func (r *recorder) All(kind graph.Kind, namespace string, limit int) []neighbor.
 	return r.Engine.All(kind, namespace, limit)
 }
 
-// unread contains the kinds that rules could not read yet, each with the kinds of the objects that the rules evaluated.
-type unread struct {
-	mu     sync.Mutex
-	askers map[graph.Kind]map[graph.Kind]bool
-}
-
-// add records that a rule for an object of the kind asker needs the objects of a kind that is not read yet.
-func (u *unread) add(kind, asker graph.Kind) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.askers == nil {
-		u.askers = make(map[graph.Kind]map[graph.Kind]bool)
-	}
-	if u.askers[kind] == nil {
-		u.askers[kind] = make(map[graph.Kind]bool)
-	}
-	u.askers[kind][asker] = true
-}
-
-// take removes a kind, and returns the kinds of the objects whose rules needed it.
-func (u *unread) take(kind graph.Kind) map[graph.Kind]bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	askers := u.askers[kind]
-	delete(u.askers, kind)
-	return askers
-}
-
 // markAskers marks the objects whose rules needed a kind that is read now. If it marked all objects instead, the start
 // in a cluster with many kinds would evaluate all objects once for each kind.
-func (e *Engine) markAskers(read graph.Kind) {
-	if askers := e.unread.take(read); len(askers) > 0 {
+func markAskers(e *Engine, read graph.Kind) {
+	if askers := e.unread.Take(read); len(askers) > 0 {
 		e.mark(e.graph.All(func(kind graph.Kind) bool { return askers[kind] })...)
 	}
 }

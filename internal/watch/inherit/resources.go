@@ -110,7 +110,7 @@ func (e *Engine) neighbors(id graph.ID) []graph.ID {
 			affected = append(affected, uses[n].Target)
 		}
 	}
-	affected = append(affected, e.mentions.users(id)...)
+	affected = append(affected, e.mentions.Users(id)...)
 	// The verdict of an object can depend on whether its owner is in order, and on a newer object that replaces it.
 	if resource.IsCustom(id.Group) || id.Group == "batch" {
 		affected = append(affected, e.graph.Owned(e.uidOf(id), maxAffected)...)
@@ -208,7 +208,7 @@ func (e *Engine) dependsOnText(id graph.ID) []graph.ID {
 	case "Deployment", "StatefulSet", "ReplicationController", "Rollout": // Scaled to zero.
 		return e.results.problemsIn(id.Namespace(), "NoPods", "ScaledToZero")
 	case "NetworkPolicy": // The rules. The pods in the namespace with a problem possibly cannot connect because of them.
-		return append(e.mentions.users(id), slices.DeleteFunc(e.results.problemIDs(), func(other graph.ID) bool {
+		return append(e.mentions.Users(id), slices.DeleteFunc(e.results.problemIDs(), func(other graph.ID) bool {
 			return other.Kind != graph.Kind{Kind: "Pod"} || other.Namespace() != id.Namespace()
 		})...)
 	}

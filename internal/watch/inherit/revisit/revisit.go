@@ -1,4 +1,5 @@
-// Package revisit evaluates objects again at a known time, such as the expiry of a certificate.
+// Package revisit decides which objects are evaluated again: at a known time, such as the expiry of a certificate, when
+// an object changes that their messages name, or when a kind is read that their rules needed.
 package revisit
 
 import (

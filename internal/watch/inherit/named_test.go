@@ -58,28 +58,6 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// For each object, the mentions contain the objects whose present messages name it.
-func TestMentions(t *testing.T) {
-	widget := graph.Kind{Group: "example.com", Kind: "Widget"}
-	id := func(name string) graph.ID { return graph.NewID(widget, "a", name) }
-	var m mentions
-	m.reset()
-	m.set(id("a"), []graph.ID{id("x"), id("y")})
-	m.set(id("b"), []graph.ID{id("x")})
-	if got := m.users(id("x")); !slices.Equal(got, []graph.ID{id("a"), id("b")}) {
-		t.Errorf("got %v, want a and b", got)
-	}
-	m.set(id("a"), []graph.ID{id("y")})
-	if got := m.users(id("x")); !slices.Equal(got, []graph.ID{id("b")}) {
-		t.Errorf("after a change: got %v, want b", got)
-	}
-	m.set(id("a"), nil)
-	m.set(id("b"), nil)
-	if len(m.of) != 0 || len(m.by) != 0 {
-		t.Errorf("after the removal: got %v and %v, want none", m.of, m.by)
-	}
-}
-
 // The containers of an object are its namespace and the definition of its kind. Their deletion can wait for the object.
 func TestContainers(t *testing.T) {
 	e := New(Options{})

@@ -1,0 +1,49 @@
+package revisit
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+)
+
+// Mentions contains the objects that the messages of other objects name. When such an object changes, the objects with
+// the messages are evaluated again. Call Reset before use.
+type Mentions struct {
+	mu sync.Mutex
+	of map[graph.ID][]graph.ID // The named objects, by the object with the message.
+	by map[graph.ID][]graph.ID // The objects with the messages, by the named object.
+}
+
+// Reset removes all mentions.
+func (m *Mentions) Reset() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.of, m.by = make(map[graph.ID][]graph.ID), make(map[graph.ID][]graph.ID)
+}
+
+// Set replaces the objects that the message of an object names.
+func (m *Mentions) Set(id graph.ID, named []graph.ID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, other := range m.of[id] {
+		rest := slices.DeleteFunc(m.by[other], func(by graph.ID) bool { return by == id })
+		if m.by[other] = rest; len(rest) == 0 {
+			delete(m.by, other)
+		}
+	}
+	if delete(m.of, id); len(named) == 0 {
+		return
+	}
+	m.of[id] = named
+	for _, other := range named {
+		m.by[other] = append(m.by[other], id)
+	}
+}
+
+// Users returns the objects that have a message which names the object id.
+func (m *Mentions) Users(id graph.ID) []graph.ID {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.by[id])
+}
