@@ -148,10 +148,7 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 	c.definitions = &definitions.Definitions{Catalog: c.catalog, Pool: c.pool, Changed: signal.New()}
 	c.verdicts = inherit.New(inherit.Options{
 		Pool: c.pool, Discovered: c.definitions.Changed, Linger: options.Linger,
-		Resources: func() (resources []resource.Resource, isComplete bool) {
-			resources, groupErrors, err := c.catalog.All()
-			return resources, err == nil && len(groupErrors) == 0
-		},
+		Resources: c.catalog.Groups,
 	})
 	c.namespaces = namespaces.New(c.pool, options.Namespace, func(ctx context.Context, namespace string) error {
 		_, err := c.get(ctx, resource.Namespaces().GVR(), "", namespace)

@@ -225,7 +225,20 @@ func (c *Catalog) All() ([]resource.Resource, []resource.GroupError, error) {
 	}
 	reason := fmt.Sprintf("Discovery has failed since %s, so these resources may be out of date. %s",
 		c.failingSince.UTC().Format(time.RFC3339), status.ReasonOf(c.err))
-	return c.resources, append(slices.Clone(c.groupErrors), resource.GroupError{Group: "*", Reason: reason}), nil
+	failed := resource.GroupError{Group: resource.AnyGroup, Reason: reason}
+	return c.resources, append(slices.Clone(c.groupErrors), failed), nil
+}
+
+// Groups returns the resources, and the API groups some of whose resources are possibly unknown.
+func (c *Catalog) Groups() (resources []resource.Resource, unknown []string) {
+	resources, groupErrors, err := c.All()
+	if err != nil {
+		return nil, []string{resource.AnyGroup}
+	}
+	for n := range groupErrors {
+		unknown = append(unknown, groupErrors[n].Group)
+	}
+	return resources, unknown
 }
 
 // RefreshIfOld requests a discovery if the resource list is older than discoveryMaxAge. It waits for the end of the

@@ -22,8 +22,9 @@ import (
 // Options are the settings of an Engine, and the functions with which it reads other data of the cluster.
 type Options struct {
 	Pool *pool.Pool
-	// Resources returns the resources that the cluster serves. isComplete is false if some could not be read.
-	Resources func() (resources []resource.Resource, isComplete bool)
+	// Resources returns the resources that the cluster serves. unknown contains the API groups some of whose resources
+	// could not be read, or resource.AnyGroup.
+	Resources func() (resources []resource.Resource, unknown []string)
 	// Discovered is signaled after a change of the resources that the cluster serves.
 	Discovered *signal.Signal
 	// Linger is how long the engine keeps running after its last user has left.

@@ -22,7 +22,7 @@ type index struct {
 
 	mu        sync.RWMutex
 	served    map[graph.Kind]*resource.Resource
-	complete  bool // Discovery has found all resources.
+	unknown   []string // The API groups some of whose kinds are possibly not in served; see Options.Resources.
 	watched   map[graph.Kind]*watched
 	order     []*watched // In the order in which their watches started.
 	planned   int
@@ -34,7 +34,7 @@ func (x *index) forgetResources() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.served == nil {
-		x.served = make(map[graph.Kind]*resource.Resource)
+		x.served, x.unknown = make(map[graph.Kind]*resource.Resource), []string{resource.AnyGroup}
 	}
 	x.watched, x.order, x.planned, x.isPlanned = make(map[graph.Kind]*watched), nil, 0, false
 }
@@ -73,11 +73,12 @@ func (x *index) isNamespaced(kind graph.Kind) (namespaced, ok bool) {
 	return r.Namespaced, true
 }
 
-// setServed replaces the resources that the cluster serves. It reports whether their kinds or isComplete have changed.
-func (x *index) setServed(resources []resource.Resource, isComplete bool, planned, omitted int) (hasOtherKinds bool) {
+// setServed replaces the resources that the cluster serves. It reports whether their kinds or the unknown groups have
+// changed.
+func (x *index) setServed(resources []resource.Resource, unknown []string, planned, omitted int) (hasOtherKinds bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	before, wasComplete := x.served, x.complete
+	before, unknownBefore := x.served, x.unknown
 	x.served = make(map[graph.Kind]*resource.Resource, len(before))
 	for n := range resources {
 		kind := graph.Kind{Group: resources[n].Group, Kind: resources[n].Kind}
@@ -85,9 +86,9 @@ func (x *index) setServed(resources []resource.Resource, isComplete bool, planne
 			x.served[kind] = &resources[n]
 		}
 	}
-	x.complete, x.planned, x.omitted, x.isPlanned = isComplete, planned, omitted, len(resources) > 0
+	x.unknown, x.planned, x.omitted, x.isPlanned = unknown, planned, omitted, len(resources) > 0
 	ignoreVersions := func(_, _ *resource.Resource) bool { return true }
-	return wasComplete != isComplete || !maps.EqualFunc(before, x.served, ignoreVersions)
+	return !slices.Equal(unknownBefore, unknown) || !maps.EqualFunc(before, x.served, ignoreVersions)
 }
 
 func (x *index) isWatched(r *resource.Resource) bool {
@@ -144,11 +145,13 @@ func (*index) Now() time.Time { return time.Now() }
 func (x *index) Find(id graph.ID) neighbor.Neighbor {
 	n := neighbor.Neighbor{ID: id}
 	x.mu.RLock()
-	r, w, complete := x.served[id.Kind], x.watched[id.Kind], x.complete
+	r, w := x.served[id.Kind], x.watched[id.Kind]
+	isUnknown := slices.Contains(x.unknown, id.Group) || slices.Contains(x.unknown, resource.AnyGroup)
 	x.mu.RUnlock()
 	if r == nil {
-		// An object counts as missing only if all kinds are known. Without a group, the ID can mean a kind of any group.
-		if complete && id.Group != "" {
+		// An object counts as missing only if all kinds of its group are known. Without a group, the ID can mean a kind of
+		// any group.
+		if !isUnknown && id.Group != "" {
 			n.Presence = neighbor.Missing
 		}
 		return n

@@ -22,7 +22,7 @@ func TestNamed(t *testing.T) {
 		{Group: "example.com", Version: "v1", Resource: "localpolicies", Kind: "LocalPolicy", Preferred: true},
 		{Group: "shared.example.org", Version: "v1", Resource: "pools", Kind: "Pool", Preferred: true},
 		{Group: "sub.example.com", Version: "v1", Resource: "tiers", Kind: "Tier", Preferred: true},
-	}, true, 0, 0)
+	}, nil, 0, 0)
 	by := graph.NewID(graph.Kind{Group: "example.com", Kind: "Workload"}, "ml", "train")
 	for _, test := range []struct {
 		mention neighbor.Mention
@@ -63,7 +63,7 @@ func TestContainers(t *testing.T) {
 	e := New(Options{})
 	e.setServed([]resource.Resource{
 		{Group: "example.com", Version: "v1", Resource: "widgets", Kind: "Widget", Namespaced: true, Preferred: true},
-	}, true, 0, 0)
+	}, nil, 0, 0)
 	got := e.containers(graph.NewID(graph.Kind{Group: "example.com", Kind: "Widget"}, "a", "w"))
 	want := []graph.ID{
 		graph.NewID(graph.Kind{Kind: "Namespace"}, "", "a"),

@@ -23,7 +23,7 @@ func TestReadKindMarksObjectsThatNeededIt(t *testing.T) {
 			e := New(Options{})
 			e.setServed([]resource.Resource{
 				{Group: gadget.Group, Version: "v1", Resource: "gadgets", Kind: gadget.Kind, Namespaced: true, Preferred: true},
-			}, true, 0, 0)
+			}, nil, 0, 0)
 			pod := graph.NewID(graph.Kind{Kind: "Pod"}, "a", "web")
 			service := graph.NewID(graph.Kind{Kind: "Service"}, "a", "web")
 			e.graph.Set(pod, &objectrefs.Object{})

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
@@ -18,7 +19,7 @@ func TestServed(t *testing.T) {
 		{Version: "v1", Resource: "services", Kind: "Service", Namespaced: true, Preferred: true},
 		{Group: "networking.k8s.io", Version: "v1", Resource: "ingresses", Kind: "Ingress", Namespaced: true},
 		{Group: "discovery.k8s.io", Version: "v1", Resource: "endpointslices", Kind: "EndpointSlice", Namespaced: true},
-	}, true, 0, 0)
+	}, nil, 0, 0)
 	slice := graph.NewID(graph.Kind{Group: "discovery.k8s.io", Kind: "EndpointSlice"}, "a", "db-blue-1")
 	service := graph.NewID(graph.Kind{Kind: "Service"}, "a", "db")
 	ingress := graph.NewID(graph.Kind{Group: "networking.k8s.io", Kind: "Ingress"}, "a", "web")
@@ -63,7 +64,7 @@ func TestServedKindsAffectPolicies(t *testing.T) {
 		{"the same kinds again", all, 0},
 	} {
 		clear(e.dirty)
-		if e.setServed(step.resources, true, 0, 0) {
+		if e.setServed(step.resources, nil, 0, 0) {
 			markPolicies(e)
 		}
 		if len(e.dirty) != step.want {
@@ -85,7 +86,7 @@ func TestServedKindsAffectPolicies(t *testing.T) {
 // A new Ingress affects the verdict on its Service: an Ingress can use a Service whose external name is an IP address.
 func TestUsersAffectServices(t *testing.T) {
 	e := New(Options{})
-	e.setServed([]resource.Resource{{Version: "v1", Resource: "services", Kind: "Service", Namespaced: true}}, true, 0, 0)
+	e.setServed([]resource.Resource{{Version: "v1", Resource: "services", Kind: "Service", Namespaced: true}}, nil, 0, 0)
 	service := graph.NewID(graph.Kind{Kind: "Service"}, "a", "db")
 	ingress := graph.NewID(graph.Kind{Group: "networking.k8s.io", Kind: "Ingress"}, "a", "web")
 	e.graph.Set(ingress, &objectrefs.Object{Uses: []objectrefs.Ref{{Kind: "Service", Name: "db"}}})
@@ -119,5 +120,28 @@ func TestBudgetsAffectEachOther(t *testing.T) {
 	}
 	if got := e.neighbors(one); !slices.Contains(got, two) || slices.Contains(got, other) {
 		t.Errorf("got %v, want the budgets of the namespace", got)
+	}
+}
+
+// An object of a kind that is not served is missing, unless the kinds of its group are possibly unknown.
+func TestObjectsOfUnservedKinds(t *testing.T) {
+	widget := graph.NewID(graph.Kind{Group: "example.com", Kind: "Widget"}, "a", "one")
+	for _, test := range []struct {
+		unknown []string
+		want    neighbor.Presence
+	}{
+		{nil, neighbor.Missing},
+		{[]string{"metrics.k8s.io"}, neighbor.Missing},
+		{[]string{"metrics.k8s.io", "example.com"}, neighbor.Unknown},
+		{[]string{resource.AnyGroup}, neighbor.Unknown},
+	} {
+		e := New(Options{})
+		if got := e.Find(widget).Presence; got != neighbor.Unknown {
+			t.Errorf("before discovery: got %d, want Unknown", got)
+		}
+		e.setServed(nil, test.unknown, 0, 0)
+		if got := e.Find(widget).Presence; got != test.want {
+			t.Errorf("unknown groups %q: got %d, want %d", test.unknown, got, test.want)
+		}
 	}
 }

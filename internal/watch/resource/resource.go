@@ -39,8 +39,10 @@ func (r *Resource) GVR() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Resource}
 }
 
-// GroupError describes an API group version for which discovery failed. The Group "*" means that discovery failed
-// completely.
+// AnyGroup is the group of a GroupError if discovery failed completely.
+const AnyGroup = "*"
+
+// GroupError describes an API group version for which discovery failed.
 type GroupError struct {
 	Group, Version string
 	Reason         string
