@@ -157,14 +157,14 @@ func (r *reader) set(key string, before, o *compact.Object) {
 
 // remove removes an object, and marks the objects that the removal can affect.
 func (r *reader) remove(id graph.ID) {
-	neighbors := r.neighbors(id)
+	affected := append(r.dependsOnText(id), r.neighbors(id)...)
 	r.graph.Remove(id)
 	r.mentions.Set(id, nil)
 	r.revisits.Cancel(id)
 	if r.results.remove(id) {
 		r.publish(id) // Informers of other API versions can still contain the object, so clear its verdict.
 	}
-	r.mark(neighbors...)
+	r.mark(affected...)
 }
 
 // count updates the sum of what the pods of a namespace request, after a change of the pod with this key. before is nil

@@ -123,6 +123,46 @@ func TestBudgetsAffectEachOther(t *testing.T) {
 	}
 }
 
+// A change of a Service, or of a pod that it selects, affects the objects whose rules have read the Service: clients
+// that cannot connect to it.
+func TestServersAffectClients(t *testing.T) {
+	e := New(Options{})
+	pod := graph.Kind{Kind: "Pod"}
+	service, server := graph.NewID(graph.Kind{Kind: "Service"}, "a", "db"), graph.NewID(pod, "a", "db-1")
+	client := graph.NewID(pod, "b", "web-1")
+	refs := objectrefs.Of([]byte(`{"apiVersion":"v1","kind":"Service","metadata":{"namespace":"a","name":"db"},` +
+		`"spec":{"selector":{"app":"db"}}}`))
+	e.graph.Set(service, &refs)
+	e.graph.Set(server, &objectrefs.Object{Labels: map[string]string{"app": "db"}})
+	e.mentions.Set(client, []graph.ID{service})
+	if got := e.neighbors(server); !slices.Contains(got, client) {
+		t.Errorf("a pod of the Service: got %v, want the client", got)
+	}
+	if got := e.dependsOnText(service); !slices.Contains(got, client) {
+		t.Errorf("the Service: got %v, want the client", got)
+	}
+}
+
+// A change of a policy for connections or requests affects all pods with a problem, but no other objects.
+func TestPoliciesAffectPodsWithProblem(t *testing.T) {
+	e := New(Options{})
+	pod := graph.NewID(graph.Kind{Kind: "Pod"}, "a", "web-1")
+	problem := verdict.Pack(nil, &verdict.Verdict{Severity: verdict.Failed})
+	e.results.track(pod, problem, true)
+	e.results.track(graph.NewID(graph.Kind{Kind: "Service"}, "a", "web"), problem, true)
+	for _, kind := range []graph.Kind{
+		{Group: "networking.k8s.io", Kind: "NetworkPolicy"},
+		{Group: "cilium.io", Kind: "CiliumNetworkPolicy"},
+		{Group: "projectcalico.org", Kind: "GlobalNetworkPolicy"},
+		{Group: "flowcontrol.apiserver.k8s.io", Kind: "FlowSchema"},
+		{Group: "flowcontrol.apiserver.k8s.io", Kind: "PriorityLevelConfiguration"},
+	} {
+		if got := e.dependsOnText(graph.NewID(kind, "b", "one")); !slices.Equal(got, []graph.ID{pod}) {
+			t.Errorf("%v: got %v, want %v", kind, got, pod)
+		}
+	}
+}
+
 // An object of a kind that is not served is missing, unless the kinds of its group are possibly unknown.
 func TestObjectsOfUnservedKinds(t *testing.T) {
 	widget := graph.NewID(graph.Kind{Group: "example.com", Kind: "Widget"}, "a", "one")

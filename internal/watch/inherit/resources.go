@@ -3,6 +3,7 @@ package inherit
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -41,9 +42,9 @@ func (e *Engine) watchResources(ctx context.Context, parts *sync.WaitGroup) {
 	slots := make(chan struct{}, parallelStarts)
 	for ctx.Err() == nil {
 		discovered := e.options.Discovered.Next()
-		resources, isComplete := e.options.Resources()
+		resources, unknown := e.options.Resources()
 		planned, omitted := plan.Of(resources)
-		if e.setServed(resources, isComplete, len(planned), len(omitted)) {
+		if e.setServed(resources, unknown, len(planned), len(omitted)) {
 			markPolicies(e)
 		}
 		e.stopUnplanned(planned)
@@ -104,7 +105,9 @@ func (e *Engine) neighbors(id graph.ID) []graph.ID {
 	for n := range owners {
 		affected = append(affected, owners[n].ID)
 	}
-	affected = append(affected, e.graph.Selectors(id)...)
+	for _, selector := range e.graph.Selectors(id) { // A client can depend on which pods of a Service are ready.
+		affected = append(append(affected, selector), e.mentions.Users(selector)...)
+	}
 	for n := range uses {
 		if explainsTarget(id.Kind, uses[n].Target.Kind) {
 			affected = append(affected, uses[n].Target)
@@ -196,8 +199,9 @@ func (x *index) containers(id graph.ID) (found []graph.ID) {
 // dependsOnText returns the objects whose verdict can depend on the content of an object, such as a Service's ports.
 func (e *Engine) dependsOnText(id graph.ID) []graph.ID {
 	switch id.Kind.Kind {
-	case "Service": // The ports. Another Service can have the port that the pods declare.
-		return append(e.graph.Users(id, maxAffected), e.results.problemsIn(id.Namespace(), "NoSuchPort")...)
+	case "Service": // The ports, also for clients. Another Service can have the port that the pods declare.
+		affected := append(e.graph.Users(id, maxAffected), e.mentions.Users(id)...)
+		return append(affected, e.results.problemsIn(id.Namespace(), "NoSuchPort")...)
 	case "ValidatingAdmissionPolicy", "MutatingAdmissionPolicy": // The kind of the parameters.
 		return e.graph.Users(id, maxAffected)
 	case "DestinationRule": // The subsets.
@@ -207,10 +211,11 @@ func (e *Engine) dependsOnText(id graph.ID) []graph.ID {
 		return served(e.graph, id)
 	case "Deployment", "StatefulSet", "ReplicationController", "Rollout": // Scaled to zero.
 		return e.results.problemsIn(id.Namespace(), "NoPods", "ScaledToZero")
-	case "NetworkPolicy": // The rules. The pods in the namespace with a problem possibly cannot connect because of them.
-		return append(e.mentions.Users(id), slices.DeleteFunc(e.results.problemIDs(), func(other graph.ID) bool {
-			return other.Kind != graph.Kind{Kind: "Pod"} || other.Namespace() != id.Namespace()
-		})...)
+	case "FlowSchema", "PriorityLevelConfiguration": // The limits for requests of pods to the API server.
+		return e.results.problemPods()
+	}
+	if strings.HasSuffix(id.Kind.Kind, "NetworkPolicy") { // The rules. Pods possibly cannot connect because of them.
+		return e.results.problemPods()
 	}
 	return nil
 }

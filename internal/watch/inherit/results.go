@@ -185,6 +185,11 @@ func (r *results) problemIDs() []graph.ID {
 	return slices.Collect(maps.Keys(r.problems))
 }
 
+// problemPods returns the pods that are not OK.
+func (r *results) problemPods() []graph.ID {
+	return slices.DeleteFunc(r.problemIDs(), func(id graph.ID) bool { return id.Kind != graph.Kind{Kind: "Pod"} })
+}
+
 // problemsIn returns the objects of a namespace that inherit a verdict with one of the reasons.
 func (r *results) problemsIn(namespace string, reasons ...string) (ids []graph.ID) {
 	r.mu.RLock()
