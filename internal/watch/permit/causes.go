@@ -38,6 +38,7 @@ func CauseResources() []resource.Resource {
 		{Version: "v1", Resource: "serviceaccounts", Namespaced: true},
 		{Version: "v1", Resource: "services", Namespaced: true},
 		{Group: "discovery.k8s.io", Version: "v1", Resource: "endpointslices", Namespaced: true},
+		{Group: "flowcontrol.apiserver.k8s.io", Version: "v1", Resource: "flowschemas"},
 		{Group: "flowcontrol.apiserver.k8s.io", Version: "v1", Resource: "prioritylevelconfigurations"},
 		{Group: "networking.k8s.io", Version: "v1", Resource: "ingressclasses"},
 		{Group: "networking.k8s.io", Version: "v1", Resource: "ingresses", Namespaced: true},

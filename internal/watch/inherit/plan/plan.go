@@ -24,7 +24,8 @@ var firstResources = []string{ //nolint:gochecknoglobals // Constant.
 	"admissionregistration.k8s.io/v1/validatingwebhookconfigurations", "core/v1/replicationcontrollers",
 	"rbac.authorization.k8s.io/v1/rolebindings", "rbac.authorization.k8s.io/v1/clusterrolebindings",
 	"storage.k8s.io/v1/volumeattachments", "apiextensions.k8s.io/v1/customresourcedefinitions",
-	"flowcontrol.apiserver.k8s.io/v1/flowschemas", "certificates.k8s.io/v1/certificatesigningrequests",
+	"flowcontrol.apiserver.k8s.io/v1/flowschemas", "flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations",
+	"certificates.k8s.io/v1/certificatesigningrequests",
 	"admissionregistration.k8s.io/v1/validatingadmissionpolicies",
 	"admissionregistration.k8s.io/v1/validatingadmissionpolicybindings",
 	"admissionregistration.k8s.io/v1/mutatingadmissionpolicybindings",
@@ -34,7 +35,7 @@ var firstResources = []string{ //nolint:gochecknoglobals // Constant.
 var onlyNames = []string{ //nolint:gochecknoglobals // Constant.
 	"core/v1/configmaps", "core/v1/secrets", "core/v1/serviceaccounts", "rbac.authorization.k8s.io/v1/roles",
 	"rbac.authorization.k8s.io/v1/clusterroles", "scheduling.k8s.io/v1/priorityclasses",
-	"node.k8s.io/v1/runtimeclasses", "flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations",
+	"node.k8s.io/v1/runtimeclasses",
 	"resource.k8s.io/v1/deviceclasses", "resource.k8s.io/v1/resourceclaims", "resource.k8s.io/v1/resourceclaimtemplates",
 	"storage.k8s.io/v1/volumeattributesclasses",
 	"admissionregistration.k8s.io/v1/mutatingadmissionpolicies", "certificates.k8s.io/v1beta1/clustertrustbundles",
