@@ -1,6 +1,8 @@
 package connection
 
 import (
+	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -9,6 +11,7 @@ import (
 	networking "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -62,26 +65,6 @@ func restricting(all []policy, p *corev1.Pod, direction networking.PolicyType) (
 		found = append(found, restricts)
 	}
 	return found
-}
-
-// otherPolicyKinds are kinds of policies that also permit or block connections. Their rules are not read.
-var otherPolicyKinds = []graph.Kind{ //nolint:gochecknoglobals // Constant.
-	{Group: "cilium.io", Kind: "CiliumNetworkPolicy"},
-	{Group: "cilium.io", Kind: "CiliumClusterwideNetworkPolicy"},
-	{Group: "crd.projectcalico.org", Kind: "NetworkPolicy"},
-	{Group: "crd.projectcalico.org", Kind: "GlobalNetworkPolicy"},
-	{Group: "projectcalico.org", Kind: "NetworkPolicy"},
-	{Group: "projectcalico.org", Kind: "GlobalNetworkPolicy"},
-	{Group: "policy.networking.k8s.io", Kind: "AdminNetworkPolicy"},
-	{Group: "policy.networking.k8s.io", Kind: "BaselineAdminNetworkPolicy"},
-	{Group: "policy.networking.k8s.io", Kind: "ClusterNetworkPolicy"},
-}
-
-// hasOtherPolicies reports whether policies of other kinds than NetworkPolicy possibly apply to pods of a namespace.
-func hasOtherPolicies(s *subject.Subject, namespace string) bool {
-	return slices.ContainsFunc(otherPolicyKinds, func(kind graph.Kind) bool {
-		return !subject.KnowsAll(s, kind, namespace) || len(s.All(kind, namespace, 1)) > 0 || len(s.All(kind, "", 1)) > 0
-	})
 }
 
 func matches(selector *metav1.LabelSelector, set map[string]string) bool {
@@ -172,6 +155,21 @@ func blocks(s *subject.Subject, all []policy, peer, server *corev1.Pod, at *port
 	return likely
 }
 
+// portOf returns the port of a pod to which a port of a Service refers. If the target port is a name that several ports
+// of the pod have, or none, portOf returns nil.
+func portOf(of *corev1.ServicePort, p *corev1.Pod) *port {
+	at := port{of.TargetPort.IntVal, cmp.Or(of.Protocol, corev1.ProtocolTCP)}
+	if name := of.TargetPort.StrVal; name != "" {
+		numbers := portsNamed(p, name, at.protocol)
+		if len(numbers) != 1 {
+			return nil
+		}
+		at.number = numbers[0]
+	}
+	at.number = cmp.Or(at.number, of.Port)
+	return &at
+}
+
 // numberPattern matches a port number in an error.
 var numberPattern = regexp.MustCompile(`(?::|\bport[ :=]+)(\d{2,5})\b`)
 
@@ -185,23 +183,13 @@ func targets(o *corev1.Service, p *corev1.Pod, text string) (all []port) {
 		})
 	}
 	for _, of := range o.Spec.Ports {
-		at := port{of.TargetPort.IntVal, corev1.ProtocolTCP}
-		if of.Protocol != "" {
-			at.protocol = of.Protocol
+		at := portOf(&of, p)
+		if at == nil {
+			continue
 		}
-		if name := of.TargetPort.StrVal; name != "" {
-			numbers := portsNamed(p, name, at.protocol)
-			if len(numbers) != 1 {
-				continue
-			}
-			at.number = numbers[0]
-		}
-		if at.number == 0 {
-			at.number = of.Port
-		}
-		all = append(all, at)
+		all = append(all, *at)
 		if isNamed(of.Port) || isNamed(at.number) {
-			named = append(named, at)
+			named = append(named, *at)
 		}
 	}
 	if len(named) > 0 {
@@ -212,53 +200,90 @@ func targets(o *corev1.Service, p *corev1.Pod, text string) (all []port) {
 
 // blocked explains the pod by a network policy that blocks its connections to all ready pods of a Service.
 func (c *client) blocked(n *neighbor.Neighbor, text string) *verdict.Verdict {
-	incoming, outgoing := c.blockers(n, text)
+	servers := c.readyPods(n)
+	incoming, outgoing := c.blockers(n, servers, text)
+	by, effect := (*neighbor.Neighbor)(nil), ""
 	switch isNil := func(by *neighbor.Neighbor) bool { return by == nil }; {
 	case len(incoming) == 0:
 	case !slices.ContainsFunc(incoming, isNil):
-		return c.explainBy(incoming[0], " permits no connections from this pod to "+n.String(), n)
+		by, effect = incoming[0], " permits no connections from this pod to "+n.String()+c.servicePort(incoming[0], n)
 	case !slices.ContainsFunc(outgoing, isNil):
-		return c.explainBy(outgoing[0], " permits no connections of this pod to "+n.String(), n)
+		by, effect = outgoing[0], " permits no connections of this pod to "+n.String()
 	}
-	return nil
+	if by == nil || hasOtherPolicies(c.Subject, c.ID.Namespace(), []corev1.Pod{c.pod}) ||
+		hasOtherPolicies(c.Subject, n.ID.Namespace(), servers) {
+		return nil
+	}
+	return c.explainBy(by, effect, n)
+}
+
+// servicePort explains that a policy permits connections of the pod to the only port of a Service instead of its target
+// port: the rules are about ports of pods. Otherwise, servicePort returns "".
+func (c *client) servicePort(by, service *neighbor.Neighbor) string {
+	ports := neighbor.Decode[corev1.Service](service.Object).Spec.Ports
+	if len(ports) != 1 || ports[0].TargetPort == intstr.FromInt32(ports[0].Port) ||
+		ports[0].TargetPort == (intstr.IntOrString{}) {
+		return ""
+	}
+	isPort := func(p networking.NetworkPolicyPort) bool {
+		return p.Port != nil && p.EndPort == nil && *p.Port == intstr.FromInt32(ports[0].Port)
+	}
+	isPeer := func(from networking.NetworkPolicyPeer) bool {
+		return includes(c.Subject, &from, by.ID.Namespace(), &c.pod)
+	}
+	for _, r := range neighbor.Decode[networking.NetworkPolicy](by.Object).Spec.Ingress {
+		if slices.ContainsFunc(r.Ports, isPort) && (len(r.From) == 0 || slices.ContainsFunc(r.From, isPeer)) {
+			return fmt.Sprintf(": it permits port %d of the Service, but must permit the target port %s",
+				ports[0].Port, ports[0].TargetPort.String())
+		}
+	}
+	return ""
+}
+
+// readyPods returns the ready pods of a Service.
+func (c *client) readyPods(service *neighbor.Neighbor) (ready []corev1.Pod) {
+	selector := c.Selector(service.ID)
+	if selector == nil {
+		return nil
+	}
+	for _, server := range c.Existing(c.Selected(service.ID.Namespace(), selector, neighbor.Limit)) {
+		if p := neighbor.Decode[corev1.Pod](server.Object); neighbor.IsReady(&p) {
+			ready = append(ready, p)
+		}
+	}
+	return ready
 }
 
 // blockers returns, for each port of each ready pod of a Service, the policy of this pod and the policy of the client
 // that blocks connections of the client to this port. A policy is nil if none blocks them. The results are empty if not
 // all policies are known.
-func (c *client) blockers(n *neighbor.Neighbor, text string) (incoming, outgoing []*neighbor.Neighbor) {
-	o, selector := neighbor.Decode[corev1.Service](n.Object), c.Selector(n.ID)
+func (c *client) blockers(
+	n *neighbor.Neighbor, servers []corev1.Pod, text string,
+) (incoming, outgoing []*neighbor.Neighbor) {
+	o := neighbor.Decode[corev1.Service](n.Object)
 	atClient, ok := policiesIn(c.Subject, c.ID.Namespace())
 	atServer, isKnown := policiesIn(c.Subject, n.ID.Namespace())
-	if selector == nil || c.pod.Spec.HostNetwork || !ok || !isKnown {
+	if c.pod.Spec.HostNetwork || !ok || !isKnown {
 		return nil, nil
 	}
 	own := restricting(atClient, &c.pod, networking.PolicyTypeEgress)
-	for _, server := range c.Existing(c.Selected(n.ID.Namespace(), selector, neighbor.Limit)) {
-		p := neighbor.Decode[corev1.Pod](server.Object)
-		if !neighbor.IsReady(&p) {
-			continue
-		}
-		ports := targets(&o, &p, text)
+	for n := range servers {
+		p := &servers[n]
+		ports := targets(&o, p, text)
 		if p.Spec.HostNetwork || len(ports) == 0 {
 			return nil, nil
 		}
-		others := restricting(atServer, &p, networking.PolicyTypeIngress)
+		others := restricting(atServer, p, networking.PolicyTypeIngress)
 		for i := range ports {
-			incoming = append(incoming, blocks(c.Subject, others, &c.pod, &p, &ports[i]))
-			outgoing = append(outgoing, blocks(c.Subject, own, &p, &p, &ports[i]))
+			incoming = append(incoming, blocks(c.Subject, others, &c.pod, p, &ports[i]))
+			outgoing = append(outgoing, blocks(c.Subject, own, p, p, &ports[i]))
 		}
 	}
 	return incoming, outgoing
 }
 
-// explainBy explains the pod by a network policy. service can be nil. The result is nil if policies of other kinds
-// possibly apply to the pod or the Service, because these can permit the connection, or be the ones that block it.
+// explainBy explains the pod by a network policy. service can be nil.
 func (c *client) explainBy(by *neighbor.Neighbor, effect string, service *neighbor.Neighbor) *verdict.Verdict {
-	if hasOtherPolicies(c.Subject, c.ID.Namespace()) ||
-		service != nil && hasOtherPolicies(c.Subject, service.ID.Namespace()) {
-		return nil
-	}
 	subject.Follow(c.Subject, by)
 	if service != nil {
 		c.AddSource(service.Resource, service.ID.Namespace())
@@ -292,6 +317,9 @@ func (c *client) withoutDNS() *verdict.Verdict {
 				return nil
 			}
 		}
+	}
+	if hasOtherPolicies(c.Subject, c.ID.Namespace(), []corev1.Pod{c.pod}) {
+		return nil
 	}
 	return c.explainBy(&all[0].Neighbor, " permits no DNS requests of this pod", nil)
 }
