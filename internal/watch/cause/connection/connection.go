@@ -3,7 +3,6 @@ package connection
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -47,14 +46,18 @@ func newClient(s *subject.Subject, of *chain) *client {
 }
 
 func (c *client) failure(text string) *verdict.Verdict {
-	if !c.usesClusterDNS() {
-		return nil
-	}
-	if c.Own.Reason == "PodInitializing" {
+	switch usesClusterDNS := c.usesClusterDNS(); {
+	case c.Own.Reason == "PodInitializing":
+		if !usesClusterDNS {
+			return nil
+		}
 		return c.waiting()
-	}
-	if !subject.HasEnded(&c.pod) {
+	case !subject.HasEnded(&c.pod):
 		return nil
+	case rejectedRequest.MatchString(text):
+		return rejected(c, text)
+	case !usesClusterDNS:
+		return withNodeDNS(c, text)
 	}
 	if noDNS.MatchString(text) {
 		if v := c.withoutDNS(); v != nil {
@@ -62,14 +65,14 @@ func (c *client) failure(text string) *verdict.Verdict {
 		}
 	}
 	if host := unresolvedHost(text); host != "" {
-		return c.unresolved(c.services(host))
+		return c.unresolved(host, text)
 	}
 	text = errorIn(text)
 	found, _ := hosts(text)
 	for _, host := range found {
 		services := c.services(host)
 		for n := range services {
-			if v := c.unreachable(&services[n], text); v != nil {
+			if v := c.unreachable(&services[n], host, text); v != nil {
 				return v
 			}
 		}
@@ -105,31 +108,34 @@ func (c *client) usesClusterDNS() bool {
 		(!c.pod.Spec.HostNetwork || dns == corev1.DNSClusterFirstWithHostNet)
 }
 
-// unresolved explains the pod by the first of the Services, if none of them exists.
-func (c *client) unresolved(services []neighbor.Neighbor) *verdict.Verdict {
-	isMissing := func(n neighbor.Neighbor) bool { return n.Presence == neighbor.Missing }
-	if len(services) == 0 || slices.ContainsFunc(services, func(n neighbor.Neighbor) bool { return !isMissing(n) }) {
-		return nil
-	}
-	cause := c.MissingCause(&services[0])
-	cause.Sentence = c.Own.Sentence + ". " + cause.Sentence
-	return c.Explain(c.Own.Severity, c.Own.Reason, cause.Sentence, cause)
-}
-
-// unreachable explains the pod by a Service that has no ready endpoints, or by a network policy. A Service of the pod
-// itself is no explanation.
-func (c *client) unreachable(n *neighbor.Neighbor, text string) *verdict.Verdict {
-	selector := c.Selector(n.ID)
-	if n.Object == nil || n.ID.Kind != serviceKind ||
-		selector != nil && n.ID.Namespace() == c.ID.Namespace() && selector.Matches(c.pod.Labels) {
+// unreachable explains the pod by a Service that has no ready endpoints or does not forward the connection, or by a
+// network policy. A Service of the pod itself is no explanation. text is the error of a connection to the host. It is
+// empty if the pod only waits for the Service.
+func (c *client) unreachable(n *neighbor.Neighbor, host, text string) *verdict.Verdict {
+	if n.Object == nil || n.ID.Kind != serviceKind || c.isSelectedBy(n) {
 		return nil
 	}
 	subject.Follow(c.Subject, n)
-	if v := c.serverFailure(n); v != nil {
+	if v := c.serverFailure(n); v != nil || text == "" {
+		return v
+	}
+	if v := c.notForwarded(n, host, text); v != nil {
 		return v
 	}
 	if noAnswer.MatchString(text) {
 		return c.blocked(n, text)
 	}
 	return nil
+}
+
+// isSelectedBy reports whether a Service sends connections to the pod itself.
+func (c *client) isSelectedBy(service *neighbor.Neighbor) bool {
+	selector := c.Selector(service.ID)
+	return selector != nil && service.ID.Namespace() == c.ID.Namespace() && selector.Matches(c.pod.Labels)
+}
+
+// explainWith explains the pod by the content of a Service. The sentence is the pod's own one, and then the reason.
+func (c *client) explainWith(service *neighbor.Neighbor, reason string) *verdict.Verdict {
+	c.AddSource(subject.PodsRef, service.ID.Namespace()) // The reason contains facts about the pods of the Service.
+	return c.ExplainBy(service, c.Own.Severity, c.Own.Reason, c.Own.Sentence+". "+reason)
 }

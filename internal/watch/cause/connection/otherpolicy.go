@@ -27,14 +27,14 @@ var otherPolicyKinds = []graph.Kind{ //nolint:gochecknoglobals // Constant.
 	{Group: "policy.networking.k8s.io", Kind: "ClusterNetworkPolicy"},
 }
 
-// otherPolicy is a policy of one of otherPolicyKinds. The kinds select the pods to which they apply in different fields.
+// otherPolicy is a policy of one of otherPolicyKinds. Each kind has another field for the pods to which it applies.
 type otherPolicy struct {
 	Spec  *podFilter  `json:"spec"`
 	Specs []podFilter `json:"specs"` // Only in policies of Cilium.
 }
 
-// podFilter contains the fields that select the pods to which a policy applies. Conditions in further fields only select
-// fewer pods.
+// podFilter contains the fields that select the pods to which a policy applies. Conditions in further fields exclude
+// some of these pods.
 type podFilter struct {
 	EndpointSelector *metav1.LabelSelector `json:"endpointSelector"` // Cilium.
 	NodeSelector     *metav1.LabelSelector `json:"nodeSelector"`     // Cilium, for nodes instead of pods.

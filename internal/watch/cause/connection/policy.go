@@ -200,13 +200,13 @@ func targets(o *corev1.Service, p *corev1.Pod, text string) (all []port) {
 
 // blocked explains the pod by a network policy that blocks its connections to all ready pods of a Service.
 func (c *client) blocked(n *neighbor.Neighbor, text string) *verdict.Verdict {
-	servers := c.readyPods(n)
+	servers := readyPods(c, n)
 	incoming, outgoing := c.blockers(n, servers, text)
 	by, effect := (*neighbor.Neighbor)(nil), ""
 	switch isNil := func(by *neighbor.Neighbor) bool { return by == nil }; {
 	case len(incoming) == 0:
 	case !slices.ContainsFunc(incoming, isNil):
-		by, effect = incoming[0], " permits no connections from this pod to "+n.String()+c.servicePort(incoming[0], n)
+		by, effect = incoming[0], " permits no connections from this pod to "+n.String()+servicePort(c, incoming[0], n)
 	case !slices.ContainsFunc(outgoing, isNil):
 		by, effect = outgoing[0], " permits no connections of this pod to "+n.String()
 	}
@@ -219,7 +219,7 @@ func (c *client) blocked(n *neighbor.Neighbor, text string) *verdict.Verdict {
 
 // servicePort explains that a policy permits connections of the pod to the only port of a Service instead of its target
 // port: the rules are about ports of pods. Otherwise, servicePort returns "".
-func (c *client) servicePort(by, service *neighbor.Neighbor) string {
+func servicePort(c *client, by, service *neighbor.Neighbor) string {
 	ports := neighbor.Decode[corev1.Service](service.Object).Spec.Ports
 	if len(ports) != 1 || ports[0].TargetPort == intstr.FromInt32(ports[0].Port) ||
 		ports[0].TargetPort == (intstr.IntOrString{}) {
@@ -241,7 +241,7 @@ func (c *client) servicePort(by, service *neighbor.Neighbor) string {
 }
 
 // readyPods returns the ready pods of a Service.
-func (c *client) readyPods(service *neighbor.Neighbor) (ready []corev1.Pod) {
+func readyPods(c *client, service *neighbor.Neighbor) (ready []corev1.Pod) {
 	selector := c.Selector(service.ID)
 	if selector == nil {
 		return nil

@@ -50,11 +50,11 @@ func (c *client) awaits(command string) *verdict.Verdict {
 		services := c.services(host)
 		// Without ".svc", the name can be a host outside the cluster: the search domains of the node are unknown.
 		isService := isSure && strings.Contains(host, ".svc")
-		if v := c.unresolved(services); v != nil && isService && waits.MatchString(command) {
+		if v := c.missing(services); v != nil && isService && waits.MatchString(command) {
 			return v
 		}
 		for n := range services {
-			if v := c.unreachable(&services[n], ""); v != nil {
+			if v := c.unreachable(&services[n], host, ""); v != nil {
 				return v
 			}
 		}

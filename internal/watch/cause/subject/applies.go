@@ -117,7 +117,7 @@ func (s *Subject) stillApplies(n *neighbor.Neighbor) bool {
 func isAboutContent(n *neighbor.Neighbor, root *verdict.Cause) bool {
 	switch root.Kind {
 	case "ConfigMap", "Secret", "Service", "ServiceAccount", "StorageClass", "Role", "ClusterRole", "RoleBinding",
-		"ClusterRoleBinding", "NetworkPolicy":
+		"ClusterRoleBinding", "NetworkPolicy", "FlowSchema":
 		return n.Object.Verdict().Unpack().Via == nil
 	}
 	return n.ID.Kind.Kind == "Service" && root.Kind == "EndpointSlice"

@@ -81,12 +81,16 @@ func answers(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 	if worst := s.Worst(unready); worst != nil {
 		return s.Inherit(worst, verdict.Failed, sentence+". ")
 	}
+	first, self := unready[0].Object.Verdict().Unpack(), neighbor.ObjectOf(&s.Neighbor)
+	if first.Cause != nil && first.Cause.Object == self {
+		return s.Explain(verdict.Failed, "NoReadyPods", sentence+". "+first.Sentence, nil)
+	}
 	severity := verdict.Failed
 	if isStarting {
 		severity = verdict.Progressing
 	}
 	return s.Explain(severity, "NoReadyPods", sentence, &verdict.Cause{
-		Object: neighbor.ObjectOf(&unready[0]), Sentence: unready[0].Object.Verdict().Unpack().Sentence,
+		Object: neighbor.ObjectOf(&unready[0]), Sentence: first.Sentence,
 	})
 }
 

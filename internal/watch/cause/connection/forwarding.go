@@ -1,0 +1,122 @@
+package connection
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// notForwarded explains the pod by a Service that has ready pods, but does not forward the connection to any of them.
+func (c *client) notForwarded(n *neighbor.Neighbor, host, text string) *verdict.Verdict {
+	selector := c.Selector(n.ID)
+	if selector == nil {
+		return nil
+	}
+	ids := c.Selected(n.ID.Namespace(), selector, neighbor.Limit)
+	if len(ids) == neighbor.Limit || !subject.KnowsAll(c.Subject, podKind, n.ID.Namespace()) {
+		return nil
+	}
+	o := neighbor.Decode[corev1.Service](n.Object)
+	var usable, ready []corev1.Pod
+	for _, server := range c.Existing(ids) {
+		p := neighbor.Decode[corev1.Pod](server.Object)
+		isReady := neighbor.IsReady(&p)
+		if isReady {
+			ready = append(ready, p)
+		}
+		// A pod that is being deleted is used if no other pod is ready.
+		if isReady || p.DeletionTimestamp != nil || o.Spec.PublishNotReadyAddresses {
+			usable = append(usable, p)
+		}
+	}
+	if len(ready) == 0 {
+		return nil
+	}
+	if o.Spec.ClusterIP == corev1.ClusterIPNone {
+		return unmappedPort(c, n, &o, ready, usedPorts(host, text), text)
+	}
+	return notLocal(c, n, &o, usable)
+}
+
+// notLocal explains the pod by a Service that forwards connections only to pods on the node of the client, if none of
+// the pods is there.
+func notLocal(c *client, n *neighbor.Neighbor, o *corev1.Service, usable []corev1.Pod) *verdict.Verdict {
+	policy, node := o.Spec.InternalTrafficPolicy, c.pod.Spec.NodeName
+	isLocal := func(p corev1.Pod) bool { return p.Spec.NodeName == node }
+	if policy == nil || *policy != corev1.ServiceInternalTrafficPolicyLocal || node == "" ||
+		slices.ContainsFunc(usable, isLocal) {
+		return nil
+	}
+	return c.explainWith(n, fmt.Sprintf("%s has the internal traffic policy Local, so it forwards connections of this "+
+		"pod only to pods on node %s, but none of its ready pods is there", n, node))
+}
+
+// refused matches an error about a port on which no program listens.
+var refused = regexp.MustCompile(`(?i)\b(?:refused|ECONNREFUSED|couldn't connect to server)\b`)
+
+// unmappedPort explains the pod by a headless Service, if the pod uses a port of the Service that differs from the port
+// of the pods. The name of such a Service resolves to the addresses of the pods, so nothing maps its ports.
+func unmappedPort(
+	c *client, n *neighbor.Neighbor, o *corev1.Service, ready []corev1.Pod, used []int32, text string,
+) *verdict.Verdict {
+	if len(used) != 1 || !refused.MatchString(text) {
+		return nil
+	}
+	target := int32(0)
+	for i := range ready {
+		at := targetOf(o, &ready[i], used[0])
+		if at == 0 || target != 0 && at != target {
+			return nil
+		}
+		target = at
+	}
+	return c.explainWith(n, fmt.Sprintf("%s is headless, so nothing maps its port %d to the target port: "+
+		"clients must use port %d", n, used[0], target))
+}
+
+// targetOf returns the port of a pod to which a port of a Service refers, if the two differ, and if the pod declares no
+// port with the number of the Service's port. Otherwise, it returns 0.
+func targetOf(o *corev1.Service, p *corev1.Pod, used int32) (target int32) {
+	for _, declared := range slices.Concat(p.Spec.InitContainers, p.Spec.Containers) {
+		if slices.ContainsFunc(declared.Ports, func(port corev1.ContainerPort) bool { return port.ContainerPort == used }) {
+			return 0
+		}
+	}
+	for _, of := range o.Spec.Ports {
+		at := portOf(&of, p)
+		if at == nil || at.number == used {
+			return 0
+		}
+		if of.Port == used && at.protocol == corev1.ProtocolTCP {
+			target = at.number
+		}
+	}
+	return target
+}
+
+// usedPorts returns the ports of a host to which a client connects according to a text, each only once. Without a port,
+// a URL means the default port of its scheme.
+func usedPorts(host, text string) (ports []int32) {
+	name := regexp.QuoteMeta(host)
+	explicit := regexp.MustCompile(`\b` + name + `(?::|` + Quote + `(?: \([0-9a-f.:]+\))?,? (?:(?:on|at) )?port[ :=]+)` +
+		`(\d{1,5})\b`)
+	for _, found := range explicit.FindAllStringSubmatch(text, maxHosts) {
+		if number, err := strconv.ParseInt(found[1], 10, 32); err == nil && !slices.Contains(ports, int32(number)) {
+			ports = append(ports, int32(number))
+		}
+	}
+	for scheme, number := range map[string]int32{"http": 80, "https": 443} {
+		url := regexp.MustCompile(`\b` + scheme + `://(?:[^\s/@"']*@)?` + name + `(?:[/?"'\s,;)]|$)`)
+		if url.MatchString(text) && !slices.Contains(ports, number) {
+			ports = append(ports, number)
+		}
+	}
+	return ports
+}

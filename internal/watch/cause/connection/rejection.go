@@ -1,0 +1,163 @@
+package connection
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+
+	flowcontrol "k8s.io/api/flowcontrol/v1"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// rejectedRequest matches the error of a Kubernetes client after the API server has rejected a request because of a
+// concurrency limit. The error often ends with the verb of HTTP and the resource, such as "(get deployments.apps)".
+var rejectedRequest = regexp.MustCompile(`\bserver has received too many requests and has asked us to try again later` +
+	`(?: \([a-z]+ ([a-z]+)(?:\.([a-z0-9.-]+))?[ )])?`)
+
+//nolint:gochecknoglobals // Constants.
+var (
+	schemaKind = graph.Kind{Group: flowcontrol.GroupName, Kind: "FlowSchema"}
+	levelKind  = graph.Kind{Group: flowcontrol.GroupName, Kind: "PriorityLevelConfiguration"}
+)
+
+// apiRequest is a request of the service account of a pod to the API server.
+type apiRequest struct {
+	namespace, account string
+	group, resource    string // The resource is empty if it is unknown.
+}
+
+// rejected explains the pod by the FlowSchema that assigns its requests to a priority level which rejects them. Of the
+// schemas that match a request, the API server uses the one with the lowest precedence number.
+func rejected(c *client, text string) *verdict.Verdict {
+	all := c.All(schemaKind, "", neighbor.Limit)
+	if len(all) == neighbor.Limit || !subject.KnowsAll(c.Subject, schemaKind, "") {
+		return nil
+	}
+	found := rejectedRequest.FindStringSubmatch(text)
+	r := &apiRequest{c.ID.Namespace(), cmp.Or(c.pod.Spec.ServiceAccountName, "default"), found[2], found[1]}
+	decode := neighbor.Decode[flowcontrol.FlowSchema]
+	slices.SortFunc(all, func(a, b neighbor.Neighbor) int {
+		return cmp.Or(
+			cmp.Compare(decode(a.Object).Spec.MatchingPrecedence, decode(b.Object).Spec.MatchingPrecedence),
+			cmp.Compare(a.ID.Name(), b.ID.Name()),
+		)
+	})
+	isCertain := true // The request matches none of the schemas before.
+	for n := range all {
+		schema := decode(all[n].Object)
+		m := r.matchOf(&schema)
+		if m == noMatch {
+			continue
+		}
+		isCertain = isCertain && m != possibleMatch
+		level := c.Find(graph.NewID(levelKind, "", schema.Spec.PriorityLevelConfiguration.Name))
+		isDedicated := isCertain && isForAccounts(&schema)
+		if limit := limitOf(&level, isDedicated); limit != "" {
+			subject.Follow(c.Subject, &all[n])
+			c.AddSource(level.Resource, "")
+			return c.ExplainBy(&all[n], c.Own.Severity, c.Own.Reason, fmt.Sprintf(
+				"%s. %s assigns the requests of service account %s to %s, %s", c.Own.Sentence, all[n].String(), r.account,
+				level.String(), limit))
+		}
+		if m == certainMatch {
+			return nil
+		}
+	}
+	return nil
+}
+
+// limitOf describes the limit of a priority level, or returns "" if it is possibly not the reason for a rejection. A
+// level that permits no concurrent requests rejects all of them. Another level is possibly in order, unless it is only
+// for the requests of certain accounts (isDedicated).
+func limitOf(n *neighbor.Neighbor, isDedicated bool) string {
+	level := neighbor.Decode[flowcontrol.PriorityLevelConfiguration](n.Object)
+	limited := level.Spec.Limited
+	switch {
+	case level.Spec.Type != flowcontrol.PriorityLevelEnablementLimited || limited == nil:
+	case isZero(limited.NominalConcurrencyShares) && limited.BorrowingLimitPercent != nil:
+		return "which permits no concurrent requests (nominalConcurrencyShares 0)"
+	case isDedicated && !isMaintained(level.Annotations):
+		return "whose limit of concurrent requests is exceeded"
+	}
+	return ""
+}
+
+func isZero(number *int32) bool { return number != nil && *number == 0 }
+
+// isMaintained reports whether the API server itself maintains a FlowSchema or a PriorityLevelConfiguration.
+func isMaintained(annotations map[string]string) bool {
+	return annotations[flowcontrol.AutoUpdateAnnotationKey] == "true"
+}
+
+// match is whether a FlowSchema matches a request.
+type match uint8
+
+const (
+	noMatch       match = iota
+	possibleMatch       // Some requests of the account match, but it is unknown whether this request does.
+	certainMatch
+)
+
+func (r *apiRequest) matchOf(schema *flowcontrol.FlowSchema) (best match) {
+	for n := range schema.Spec.Rules {
+		rule := &schema.Spec.Rules[n]
+		if !slices.ContainsFunc(rule.Subjects, r.isFrom) {
+			continue
+		}
+		for i := range rule.ResourceRules {
+			best = max(best, r.matchOfRule(&rule.ResourceRules[i]))
+		}
+	}
+	return best
+}
+
+func (r *apiRequest) matchOfRule(rule *flowcontrol.ResourcePolicyRule) match {
+	isAny := func(list []string) bool { return slices.Contains(list, "*") }
+	isResource := (isAny(rule.APIGroups) || slices.Contains(rule.APIGroups, r.group)) &&
+		(isAny(rule.Resources) || slices.Contains(rule.Resources, r.resource))
+	switch isKnown := r.resource != "" || isAny(rule.APIGroups) && isAny(rule.Resources); {
+	case !isKnown:
+		return possibleMatch
+	case !isResource:
+		return noMatch
+	case isAny(rule.Verbs) && isAny(rule.Namespaces) && rule.ClusterScope:
+		return certainMatch
+	}
+	return possibleMatch
+}
+
+func (r *apiRequest) user() string { return "system:serviceaccount:" + r.namespace + ":" + r.account }
+
+// isFrom reports whether a subject of a FlowSchema includes the account of the request.
+func (r *apiRequest) isFrom(of flowcontrol.Subject) bool {
+	switch {
+	case of.ServiceAccount != nil:
+		return of.ServiceAccount.Namespace == r.namespace &&
+			(of.ServiceAccount.Name == r.account || of.ServiceAccount.Name == "*")
+	case of.User != nil:
+		return of.User.Name == r.user() || of.User.Name == "*"
+	case of.Group != nil:
+		return slices.Contains([]string{
+			"*", "system:authenticated", "system:serviceaccounts", "system:serviceaccounts:" + r.namespace,
+		}, of.Group.Name)
+	}
+	return false
+}
+
+// isForAccounts reports whether a FlowSchema is only for requests of certain accounts.
+func isForAccounts(schema *flowcontrol.FlowSchema) bool {
+	for n := range schema.Spec.Rules {
+		for _, of := range schema.Spec.Rules[n].Subjects {
+			isOne := of.ServiceAccount != nil && of.ServiceAccount.Name != "*" || of.User != nil && of.User.Name != "*"
+			if !isOne {
+				return false
+			}
+		}
+	}
+	return !isMaintained(schema.Annotations)
+}

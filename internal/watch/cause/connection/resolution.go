@@ -1,0 +1,123 @@
+package connection
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// unresolved explains a pod that cannot resolve the name of a host: no Service with this name exists, or DNS publishes
+// no addresses for it.
+func (c *client) unresolved(host, text string) *verdict.Verdict {
+	services := c.services(host)
+	if v := c.missing(services); v != nil {
+		return v
+	}
+	service := existing(services)
+	if service == nil || noDNS.MatchString(text) {
+		return nil
+	}
+	return c.unpublished(service, host)
+}
+
+// missing explains the pod by the first of the Services, if none of them exists.
+func (c *client) missing(services []neighbor.Neighbor) *verdict.Verdict {
+	isMissing := func(n neighbor.Neighbor) bool { return n.Presence == neighbor.Missing }
+	if len(services) == 0 || slices.ContainsFunc(services, func(n neighbor.Neighbor) bool { return !isMissing(n) }) {
+		return nil
+	}
+	cause := c.MissingCause(&services[0])
+	cause.Sentence = c.Own.Sentence + ". " + cause.Sentence
+	return c.Explain(c.Own.Severity, c.Own.Reason, cause.Sentence, cause)
+}
+
+// existing returns the first of the neighbors that is a Service and exists, or nil.
+func existing(neighbors []neighbor.Neighbor) *neighbor.Neighbor {
+	for n := range neighbors {
+		if neighbors[n].ID.Kind == serviceKind && neighbors[n].Object != nil {
+			return &neighbors[n]
+		}
+	}
+	return nil
+}
+
+// withNodeDNS explains a pod that uses the DNS configuration of its node, and cannot resolve the name of a Service. The
+// DNS server of a node usually knows no Services.
+func withNodeDNS(c *client, text string) *verdict.Verdict {
+	spec, host := &c.pod.Spec, unresolvedHost(text)
+	isCustom := spec.DNSConfig != nil && (len(spec.DNSConfig.Nameservers) > 0 || len(spec.DNSConfig.Searches) > 0)
+	if host == "" || isCustom || spec.DNSPolicy == corev1.DNSNone || noDNS.MatchString(text) {
+		return nil
+	}
+	service := existing(c.services(host))
+	if service == nil {
+		return nil
+	}
+	why := "the pod has the DNS policy Default, with which it uses the DNS servers of its node"
+	if spec.HostNetwork && spec.DNSPolicy != corev1.DNSDefault {
+		why = "with hostNetwork and the DNS policy ClusterFirst, the pod uses the DNS servers of its node: " +
+			"the DNS policy ClusterFirstWithHostNet is needed"
+	}
+	c.AddSource(service.Resource, service.ID.Namespace())
+	return c.Explain(c.Own.Severity, c.Own.Reason,
+		c.Own.Sentence+". "+c.Name(service)+" exists, but "+why, nil)
+}
+
+// unpublished explains a pod that cannot resolve the name of a headless Service. DNS publishes only the addresses of
+// ready pods for such a Service, unless its field publishNotReadyAddresses is true.
+func (c *client) unpublished(service *neighbor.Neighbor, host string) *verdict.Verdict {
+	of := neighbor.Decode[corev1.Service](service.Object).Spec
+	isMapped := service.Object.Verdict().Unpack().Reason == "NoSuchPort" // Then DNS publishes the addresses anyway.
+	switch {
+	case of.ClusterIP != corev1.ClusterIPNone || of.PublishNotReadyAddresses || isMapped:
+		return nil
+	case !c.isSelectedBy(service):
+		return c.unreachable(service, host, "")
+	case !waitsForPeers(c, service, host):
+		return nil
+	}
+	return c.explainWith(service, service.String()+" does not publish the addresses of pods that are not ready "+
+		"(publishNotReadyAddresses), and none of its pods is ready: the pods possibly wait for each other")
+}
+
+// waitsForPeers reports whether none of the pods of the pod's own Service is ready, and whether each of these pods that
+// has a problem cannot resolve the name of the Service. If a pod has another problem, the others possibly wait for this
+// pod only. The host can be a pod of the Service. Then this pod must exist and have an address.
+func waitsForPeers(c *client, service *neighbor.Neighbor, host string) bool {
+	ids := c.Selected(service.ID.Namespace(), c.Selector(service.ID), neighbor.Limit)
+	if len(ids) == neighbor.Limit || !subject.KnowsAll(c.Subject, podKind, service.ID.Namespace()) {
+		return false
+	}
+	member, _, _ := strings.Cut(host, ".")
+	isPublishable := member == service.ID.Name()
+	for _, n := range c.Existing(ids) {
+		peer := &client{Subject: subject.New(c.Cluster, n), pod: neighbor.Decode[corev1.Pod](n.Object)}
+		if neighbor.IsReady(&peer.pod) {
+			return false
+		}
+		isPublishable = isPublishable || n.ID.Name() == member && peer.pod.Status.PodIP != ""
+		if n.ID == c.ID {
+			continue
+		}
+		subject.Follow(c.Subject, &n)
+		if peer.Own.Severity.IsProblem() && !failsToResolve(peer, service.ID) {
+			return false
+		}
+	}
+	return isPublishable
+}
+
+// failsToResolve reports whether the pod's own problem is that it cannot resolve the name of a Service.
+func failsToResolve(c *client, service graph.ID) bool {
+	host := unresolvedHost(subject.CompleteSentence(c.Subject))
+	return host != "" && slices.ContainsFunc(c.services(host), func(n neighbor.Neighbor) bool { return n.ID == service })
+}
+
+//nolint:gochecknoglobals // Constant.
+var podKind = graph.Kind{Kind: "Pod"}
