@@ -54,7 +54,11 @@ func missing(s *subject.Subject) *verdict.Verdict {
 	if v := mention.MissingReference(s, target != nil); v != nil || target == nil {
 		return v
 	}
-	return reportMissing(s, target)
+	v := reportMissing(s, target)
+	if target.Resource == "" && s.Own.Sentence != "" { // An error of the resource possibly has another reason.
+		v.Reason, v.Sentence = s.Own.Reason, s.Own.Sentence+". "+v.Sentence
+	}
+	return v
 }
 
 func reportMissing(s *subject.Subject, target *neighbor.Neighbor) *verdict.Verdict {
