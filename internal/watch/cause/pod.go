@@ -41,7 +41,7 @@ func pod(s *subject.Subject) *verdict.Verdict {
 	if v := mention.UnusedPullSecret(s); v != nil {
 		return v
 	}
-	if v := placement.Pinned(s, &p); v != nil {
+	if v := placement.Unscheduled(s, &p); v != nil {
 		return v
 	}
 	if !hasFailedContainer(&p) {

@@ -27,7 +27,7 @@ func workload(s *subject.Subject) *verdict.Verdict {
 	if worst.Object.Verdict().Severity() == verdict.Failed && isMostlyDown(s.Object) {
 		severity = verdict.Failed
 	}
-	return s.Inherit(worst, severity, "")
+	return placement.Preempted(s, worst, s.Inherit(worst, severity, ""))
 }
 
 // isMostlyDown reports whether at most half of the desired replicas are ready.
@@ -74,7 +74,7 @@ func job(s *subject.Subject) *verdict.Verdict {
 	case worst.Object.Verdict().Severity() == verdict.Failed && !isEnded(worst):
 		return s.Inherit(worst, verdict.Failed, "")
 	}
-	return s.Inherit(worst, verdict.Degraded, "")
+	return placement.Preempted(s, worst, s.Inherit(worst, verdict.Degraded, ""))
 }
 
 // cronJob explains the problem of a CronJob by its newest Job.

@@ -185,3 +185,15 @@ func TestObjectsOfUnservedKinds(t *testing.T) {
 		}
 	}
 }
+
+// A change of an object's content affects the objects whose messages name it, such as a pod that requires a pool of
+// nodes with a limit.
+func TestContentAffectsObjectsThatNameIt(t *testing.T) {
+	e := New(Options{})
+	pod := graph.NewID(graph.Kind{Kind: "Pod"}, "a", "batch-0")
+	pool := graph.NewID(graph.Kind{Group: "karpenter.sh", Kind: "NodePool"}, "", "batch")
+	e.mentions.Set(pod, []graph.ID{pool})
+	if got := e.dependsOnText(pool); !slices.Equal(got, []graph.ID{pod}) {
+		t.Errorf("got %v, want %v", got, pod)
+	}
+}

@@ -217,5 +217,5 @@ func (e *Engine) dependsOnText(id graph.ID) []graph.ID {
 	if strings.HasSuffix(id.Kind.Kind, "NetworkPolicy") { // The rules. Pods possibly cannot connect because of them.
 		return e.results.problemPods()
 	}
-	return nil
+	return e.mentions.Users(id) // For example, the limits of a pool of nodes that a pod requires.
 }

@@ -4,6 +4,7 @@ package placement
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,11 +31,22 @@ type pin struct {
 	isLabel bool
 }
 
-// Pinned explains why a pod cannot be scheduled, by a problem of the only node on which the pod can run.
-func Pinned(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
+// Unscheduled explains why a pod cannot be scheduled: by the only node on which the pod can run, by other pods, or by
+// the pool of nodes that the pod requires.
+func Unscheduled(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	if p.Spec.NodeName != "" || !isRejectedByNodes(p) {
 		return nil
 	}
+	for _, rule := range []func(*subject.Subject, *corev1.Pod) *verdict.Verdict{pinned, excluded, withoutPool} {
+		if v := rule(s, p); v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+// pinned explains why a pod cannot be scheduled, by a problem of the only node on which the pod can run.
+func pinned(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	to, ok := pinOf(s, p)
 	if !ok {
 		return nil
@@ -62,14 +74,28 @@ func Pinned(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 
 // isRejectedByNodes reports whether the scheduler rejected a pod because of the nodes, and not because of its volumes.
 func isRejectedByNodes(p *corev1.Pod) bool {
+	message := rejection(p)
+	return strings.Contains(message, "nodes are available") &&
+		!strings.Contains(message, "unbound immediate PersistentVolumeClaims")
+}
+
+// rejection returns the message of the scheduler about why a pod fits on no node, or "".
+func rejection(p *corev1.Pod) string {
+	message, _ := unschedulableSince(p)
+	return message
+}
+
+// unschedulableSince returns the message of the scheduler about why a pod fits on no node, without the part about
+// preemption, and the time of the first rejection.
+func unschedulableSince(p *corev1.Pod) (message string, since time.Time) {
 	for n := range p.Status.Conditions {
 		c := &p.Status.Conditions[n]
 		if c.Type == corev1.PodScheduled && c.Reason == corev1.PodReasonUnschedulable {
-			return strings.Contains(c.Message, "nodes are available") &&
-				!strings.Contains(c.Message, "unbound immediate PersistentVolumeClaims")
+			message, _, _ = strings.Cut(c.Message, ". ")
+			return message, c.LastTransitionTime.Time
 		}
 	}
-	return false
+	return "", time.Time{}
 }
 
 // missingNode reports a pod that can only run on a node that does not exist. If the pod selects the node by a label,

@@ -3,6 +3,7 @@ package subject
 import (
 	"cmp"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -113,4 +114,23 @@ func compare(a, b *neighbor.Neighbor) int {
 		cmp.Compare(b.Object.Verdict().Severity(), a.Object.Verdict().Severity()),
 		cmp.Compare(a.ID.Key, b.ID.Key),
 	)
+}
+
+// Workload returns the workload to which a pod belongs, such as a Deployment. It returns the pod itself if it has no
+// such owner, or if the owner is not known.
+func Workload(s *Subject, pod *neighbor.Neighbor) neighbor.Neighbor {
+	found := *pod
+	for range maxSteps {
+		_, owners := s.References(found.ID)
+		at := slices.IndexFunc(owners, func(o graph.Owner) bool {
+			n := s.Find(o.ID)
+			isWorkload := o.Group == "apps" || o.Group == "batch" || o.Kind.Kind == "ReplicationController"
+			return isWorkload && n.Object != nil && n.Object.UID() == o.UID
+		})
+		if at < 0 {
+			break
+		}
+		found = s.Find(owners[at].ID)
+	}
+	return found
 }

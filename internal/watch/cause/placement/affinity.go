@@ -1,0 +1,122 @@
+package placement
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+//nolint:gochecknoglobals // Constant.
+var podKind = graph.Kind{Kind: "Pod"}
+
+var (
+	// excludedPattern matches the number of nodes whose pods exclude a pod, in a message of the scheduler.
+	excludedPattern = regexp.MustCompile(`(\d+) node\(s\) didn't satisfy existing pods anti-affinity rules`)
+	// fullPattern matches the number of nodes that lack a resource for a pod.
+	fullPattern = regexp.MustCompile(`(\d+) (?:Insufficient \S|Too many pods)`)
+)
+
+// maxPods limits the pods whose anti-affinity is compared with a pod.
+const maxPods = 5 * neighbor.Limit
+
+// excluded explains why a pod cannot be scheduled, by the workload of a pod that excludes it from its node: the other
+// pod has a required anti-affinity to the labels of the pod. The pod itself possibly has no affinity.
+func excluded(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
+	if !isExcluded(rejection(p)) {
+		return nil
+	}
+	for _, namespace := range []string{p.Namespace, neighbor.AnyNamespace} {
+		for _, n := range s.All(podKind, namespace, maxPods) {
+			if n.ID == s.ID {
+				continue
+			}
+			if selector := exclusion(s, &n, p); selector != "" {
+				return excludedBy(s, &n, selector)
+			}
+		}
+	}
+	return nil
+}
+
+// isExcluded reports whether existing pods exclude a pod from a number of nodes, and at most as many nodes lack a
+// resource. Otherwise, the lack of resources is the main problem.
+func isExcluded(message string) bool {
+	found := excludedPattern.FindStringSubmatch(message)
+	if found == nil {
+		return false
+	}
+	nodes, _ := strconv.Atoi(found[1])
+	for _, full := range fullPattern.FindAllStringSubmatch(message, -1) {
+		if more, _ := strconv.Atoi(full[1]); more > nodes {
+			return false
+		}
+	}
+	return true
+}
+
+// excludedBy returns the verdict on a pod that the pod n excludes from its node.
+func excludedBy(s *subject.Subject, n *neighbor.Neighbor, selector string) *verdict.Verdict {
+	by, own := subject.Workload(s, n), subject.Workload(s, &s.Neighbor)
+	if by.ID == own.ID {
+		by = *n // For example, a pod of an older version of the same workload.
+	}
+	subject.Follow(s, n)
+	s.AddSource(n.Resource, n.ID.Namespace())
+	s.AddSource("core/v1/nodes", "")
+	return s.ExplainBy(&by, s.Own.Severity, s.Own.Reason, fmt.Sprintf(
+		"%s. %s has a required anti-affinity to pods with the labels %s", s.Own.Sentence, s.Name(&by), selector))
+}
+
+// exclusion returns the selector of the required anti-affinity with which the pod n excludes the pod p from its node,
+// or "".
+func exclusion(s *subject.Subject, n *neighbor.Neighbor, p *corev1.Pod) string {
+	text, _ := n.Object.JSON()
+	if !bytes.Contains(text, []byte(`"podAntiAffinity"`)) {
+		return "" // This is so for most pods, so do not decode them.
+	}
+	other := neighbor.Decode[corev1.Pod](n.Object)
+	isEnded := other.Status.Phase == corev1.PodSucceeded || other.Status.Phase == corev1.PodFailed
+	affinity := other.Spec.Affinity
+	if isEnded || affinity == nil || affinity.PodAntiAffinity == nil {
+		return ""
+	}
+	node := s.Find(graph.NewID(nodeKind, "", other.Spec.NodeName)) // It is missing if the pod has no node yet.
+	topology := neighbor.Decode[metav1.PartialObjectMetadata](node.Object).Labels
+	terms := affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	for n := range terms {
+		term := &terms[n]
+		selector, err := metav1.LabelSelectorAsSelector(term.LabelSelector)
+		_, hasTopology := topology[term.TopologyKey]
+		if err == nil && hasTopology && selector.Matches(labels.Set(p.Labels)) && appliesIn(s, term, &other, p.Namespace) {
+			return metav1.FormatLabelSelector(term.LabelSelector)
+		}
+	}
+	return ""
+}
+
+// appliesIn reports whether an affinity term of a pod applies to the pods in a namespace.
+func appliesIn(s *subject.Subject, term *corev1.PodAffinityTerm, of *corev1.Pod, namespace string) bool {
+	if len(term.Namespaces) == 0 && term.NamespaceSelector == nil {
+		return of.Namespace == namespace
+	}
+	if slices.Contains(term.Namespaces, namespace) {
+		return true
+	}
+	selector, err := metav1.LabelSelectorAsSelector(term.NamespaceSelector) // A nil selector selects nothing.
+	if err != nil || selector.Empty() {
+		return err == nil
+	}
+	n := s.Find(graph.NewID(graph.Kind{Kind: "Namespace"}, "", namespace))
+	return n.Object != nil && selector.Matches(labels.Set(neighbor.Decode[metav1.PartialObjectMetadata](n.Object).Labels))
+}

@@ -1,0 +1,162 @@
+package placement
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// withoutPool explains why a pod gets no node, by the pool of nodes whose label the pod requires: the pool does not
+// exist, has a problem, or has reached its limit.
+func withoutPool(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
+	labels, isComplete := requiredLabels(p)
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		pool := poolOf(s, key, labels[key])
+		if pool == nil {
+			continue
+		}
+		subject.Follow(s, pool)
+		prefix := fmt.Sprintf("The pod requires a node of %s", pool)
+		switch {
+		case pool.Presence == neighbor.Missing && !hasNode(s, key, labels[key]):
+			v := s.ReportMissing(pool, s.Own.Severity)
+			v.Sentence = prefix + ", but this object does not exist"
+			v.Cause.Sentence = v.Sentence // An object that inherits the verdict shows the sentence of the cause.
+			return v
+		case s.HasProblem(pool):
+			return s.Inherit(pool, s.Own.Severity, prefix+", which has a problem: ")
+		case pool.Object == nil:
+			continue
+		}
+		limit := limitInEvent(s, pool)
+		if limit == "" && isComplete && len(labels) == 1 {
+			limit = reachedLimit(pool, p)
+		}
+		if limit != "" {
+			return s.ExplainBy(pool, s.Own.Severity, "LimitReached", prefix+", which has reached its limit: "+limit)
+		}
+	}
+	return nil
+}
+
+// requiredLabels returns the labels that a node needs for a pod. isComplete is false if the pod has further
+// requirements.
+func requiredLabels(p *corev1.Pod) (required map[string]string, isComplete bool) {
+	required, isComplete = make(map[string]string), true
+	maps.Copy(required, p.Spec.NodeSelector)
+	if p.Spec.Affinity == nil || p.Spec.Affinity.NodeAffinity == nil {
+		return required, true
+	}
+	selector := p.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	if selector == nil {
+		return required, true
+	}
+	if len(selector.NodeSelectorTerms) != 1 {
+		return required, false
+	}
+	term := &selector.NodeSelectorTerms[0]
+	for _, r := range term.MatchExpressions {
+		if r.Operator == corev1.NodeSelectorOpIn && len(r.Values) == 1 {
+			required[r.Key] = r.Values[0]
+		} else {
+			isComplete = false
+		}
+	}
+	return required, isComplete && len(term.MatchFields) == 0
+}
+
+// poolName matches the end of the kinds of node pools.
+var poolName = regexp.MustCompile(`(Pool|Node(Group|Class))$`)
+
+// poolOf returns the pool of nodes that a label of its nodes names, or nil. By convention, the key of such a label is
+// the API group and the kind of the pool, and the value is its name, as in "karpenter.sh/nodepool: general".
+func poolOf(s *subject.Subject, key, name string) *neighbor.Neighbor {
+	group, kind, ok := strings.Cut(key, "/")
+	if !ok || name == "" {
+		return nil
+	}
+	for _, n := range s.Named(s.ID, &neighbor.Mention{Kind: kind, Group: group, Name: name}) {
+		if n.ID.Namespace() == "" && poolName.MatchString(n.ID.Kind.Kind) {
+			return &n
+		}
+	}
+	return nil
+}
+
+// hasNode reports whether a node has a label. It also returns true if not all nodes are known.
+func hasNode(s *subject.Subject, key, value string) bool {
+	nodes := s.All(nodeKind, "", neighbor.Limit)
+	return !subject.KnowsAll(s, nodeKind, "") || len(nodes) == neighbor.Limit ||
+		slices.ContainsFunc(nodes, func(n neighbor.Neighbor) bool {
+			return neighbor.Decode[metav1.PartialObjectMetadata](n.Object).Labels[key] == value
+		})
+}
+
+// limitPattern matches a message about a limit that an autoscaler has reached.
+var limitPattern = regexp.MustCompile(`(?i)\b(?:exceed(?:s|ed|ing)?|reach(?:es|ed)?|hit)\b[^;]{0,60}\blimits?\b|` +
+	`\blimits?\b[^;]{0,60}\b(?:exceeded|reached|hit)\b`)
+
+// limitInEvent returns the part of the newest event of an autoscaler about the pod that states that a pool has reached
+// its limit, or "".
+func limitInEvent(s *subject.Subject, pool *neighbor.Neighbor) string {
+	last := s.NewestEvent(func(e *corev1.Event) bool {
+		return e.Reason == "FailedScheduling" && subject.IsWarning(e) && !strings.Contains(e.Message, "nodes are available")
+	})
+	if last == nil {
+		return ""
+	}
+	for part := range strings.SplitSeq(last.Message, ";") {
+		if limitPattern.MatchString(part) && subject.ContainsName(part, pool.ID.Name()) {
+			s.AddSource(subject.EventsRef, last.Namespace)
+			return strings.TrimSpace(part)
+		}
+	}
+	return ""
+}
+
+// reachedLimit returns which limit prevents a further node of a pool that fits a pod, such as "cpu 16 of 16", or "". A
+// pod that does not tolerate the taints of the pool would not fit on its nodes anyway.
+func reachedLimit(n *neighbor.Neighbor, p *corev1.Pod) string {
+	pool := neighbor.Decode[struct {
+		Spec struct {
+			Limits   corev1.ResourceList `json:"limits"`
+			Template struct {
+				Spec corev1.NodeSpec `json:"spec"`
+			} `json:"template"`
+		} `json:"spec"`
+		Status struct {
+			Resources corev1.ResourceList `json:"resources"`
+		} `json:"status"`
+	}](n.Object)
+	if untolerated(p, &corev1.Node{Spec: pool.Spec.Template.Spec}) != nil {
+		return ""
+	}
+	for _, name := range slices.Sorted(maps.Keys(pool.Spec.Limits)) {
+		limit := pool.Spec.Limits[name]
+		used, ok := pool.Status.Resources[name]
+		wanted := used.DeepCopy()
+		wanted.Add(requestOf(p, name))
+		if ok && (used.Cmp(limit) >= 0 || wanted.Cmp(limit) > 0) {
+			return fmt.Sprintf("%s %s of %s", name, used.String(), limit.String())
+		}
+	}
+	return ""
+}
+
+// requestOf returns how much of a resource the containers of a pod request.
+func requestOf(p *corev1.Pod, name corev1.ResourceName) (sum resource.Quantity) {
+	for n := range p.Spec.Containers {
+		sum.Add(p.Spec.Containers[n].Resources.Requests[name])
+	}
+	return sum
+}
