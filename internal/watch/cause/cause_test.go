@@ -340,6 +340,8 @@ func TestRevisits(t *testing.T) {
 		{"webhook-service-port", graph.NewID(webhook, "", "expired"), ""},
 		{"service-manual-endpoints", graph.NewID(service, "shop", "new"), "2026-01-01T01:05:00Z"},
 		{"service-manual-endpoints", graph.NewID(service, "shop", "numeric"), ""},
+		{"node-interruptions", graph.NewID(graph.Kind{Kind: "Node"}, "", "flapping"), "2026-01-01T01:25:00Z"},
+		{"node-interruptions", graph.NewID(graph.Kind{Kind: "Node"}, "", "calm"), ""},
 	} {
 		c, _ := load(t, "testdata/"+test.file+".yaml")
 		cause.Of(c, c.Find(test.id))

@@ -21,13 +21,17 @@ var nodeWarnings = []string{ //nolint:gochecknoglobals // Constant.
 }
 
 // node explains why a node remains while it is being deleted: a pod on the node does not stop, or cannot be evicted.
-// For a node that seems healthy, it reports a problem about which a controller repeats an event.
+// For a node that seems healthy, it reports a problem about which a controller repeats an event, or that the node often
+// restarts.
 func node(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Reason == subject.Terminating {
 		return placement.BlockedDrain(s)
 	}
 	if s.Own.Severity != verdict.OK {
 		return nil
+	}
+	if v := unstable(s); v != nil {
+		return v
 	}
 	last := s.NewestEvent(func(e *corev1.Event) bool {
 		return e.Reason == "CIDRNotAvailable" || slices.Contains(nodeWarnings, e.Reason)

@@ -1,6 +1,7 @@
 package subject
 
 import (
+	"iter"
 	"slices"
 	"time"
 
@@ -14,21 +15,37 @@ import (
 // NewestEvent returns the newest event about the subject for which include returns true, or nil.
 func (s *Subject) NewestEvent(include func(*corev1.Event) bool) *corev1.Event {
 	var last *corev1.Event
-	for _, id := range s.Users(s.ID, neighbor.Limit) {
-		if id.Kind != (graph.Kind{Kind: "Event"}) {
-			continue
-		}
-		e := neighbor.Decode[corev1.Event](s.Find(id).Object)
-		uid := string(e.InvolvedObject.UID)
-		isNode := s.ID.Kind.Kind == "Node" && uid == s.ID.Name() // In its events, the kubelet uses the node name as UID.
-		if uid != "" && uid != s.Object.UID() && !isNode {
-			continue
-		}
-		if include(&e) && (last == nil || neighbor.EventTime(&e).After(neighbor.EventTime(last))) {
-			last = &e
+	for e := range Events(s) {
+		if include(e) && (last == nil || neighbor.EventTime(e).After(neighbor.EventTime(last))) {
+			last = e
 		}
 	}
 	return last
+}
+
+// maxOnNode limits how many users of a node are read: its pods and its events. A node can have several hundred pods.
+const maxOnNode = 1000
+
+// Events returns the events about the subject, in no particular order.
+func Events(s *Subject) iter.Seq[*corev1.Event] {
+	isNode, limit := s.ID.Kind == graph.Kind{Kind: "Node"}, neighbor.Limit
+	if isNode {
+		limit = maxOnNode
+	}
+	return func(yield func(*corev1.Event) bool) {
+		for _, id := range s.Users(s.ID, limit) {
+			if id.Kind != (graph.Kind{Kind: "Event"}) {
+				continue
+			}
+			e := neighbor.Decode[corev1.Event](s.Find(id).Object)
+			uid := string(e.InvolvedObject.UID)
+			// In the events of a node, the kubelet uses the node name as UID.
+			isAbout := uid == "" || uid == s.Object.UID() || isNode && uid == s.ID.Name()
+			if isAbout && !yield(&e) {
+				return
+			}
+		}
+	}
 }
 
 // EventMessage returns the message of the newest event about the subject with one of the reasons, or "".
