@@ -33,6 +33,9 @@ func pod(s *subject.Subject) *verdict.Verdict {
 		return notStopped(s)
 	}
 	if isStarted(&p) {
+		if v := skippedKey(s, &p); v != nil {
+			return v
+		}
 		return probeFailure(s, &p)
 	}
 	if target := s.FirstMissing(func(u *graph.Use) bool { return explainsPod(s, u, &p) }); target != nil {
