@@ -2,6 +2,7 @@
 package storage
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -106,7 +107,8 @@ func provisioningFailure(s *subject.Subject, reasons ...string) *verdict.Verdict
 	if message == "" {
 		return nil
 	}
-	return s.Explain(verdict.Failed, "ProvisioningFailed", message, requestedVolume(s, message))
+	cause := cmp.Or(requestedVolume(s, message), refusedOption(s, message))
+	return s.Explain(verdict.Failed, "ProvisioningFailed", message, cause)
 }
 
 // requestedPattern matches the volume that a claim names, in an event about the reason why it does not fit.

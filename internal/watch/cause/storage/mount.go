@@ -36,6 +36,9 @@ func MountFailure(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	if v := usedElsewhere(s, p, last); v != nil {
 		return v
 	}
+	if v := wrongOption(s, p, last); v != nil {
+		return v
+	}
 	s.AddSource(subject.EventsRef, last.Namespace)
 	if missing := mention.MissingCause(s, last.Message); missing != nil {
 		return s.Explain(verdict.Failed, last.Reason, last.Message, missing)

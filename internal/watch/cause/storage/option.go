@@ -1,0 +1,88 @@
+package storage
+
+import (
+	"regexp"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	storage "k8s.io/api/storage/v1"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+var (
+	// optionError matches an error about an option of a mount. It does not match "wrong fs type, bad option, bad
+	// superblock", because this message also has other reasons, such as a missing program on the node.
+	optionError = regexp.MustCompile(`(?i)\b(?:incorrect|invalid|illegal|unknown|unrecognized|unsupported) ` +
+		`mount options?\b|\bmount options?\b[^.;]{0,60}(?:\bnot|n't) (?:be )?(?:supported?|allowed|valid|recognized)\b|` +
+		`\bnot support (?:\w+ )?mount options?\b|\b(?:fsconfig)\b.{0,60}\bunknown parameter\b`)
+	// versionError matches an error of NFS about the options of a mount that select the version or the protocol.
+	versionError  = regexp.MustCompile(`requested NFS version or transport protocol is not supported`)
+	versionOption = regexp.MustCompile(`^(?:(?:nfs)?vers=|nfs[234]|minorversion=|proto=|tcp|udp|rdma)`)
+)
+
+// wrongOption explains a pod by the mount options of a PersistentVolume, with which a mount fails according to the
+// message of an event. Otherwise, it returns nil.
+func wrongOption(s *subject.Subject, p *corev1.Pod, last *corev1.Event) *verdict.Verdict {
+	found := volumePattern.FindStringSubmatch(last.Message)
+	if found == nil {
+		return nil
+	}
+	n := s.Find(graph.NewID(graph.Kind{Kind: "PersistentVolume"}, "", volumeName(s, p, found[1])))
+	volume := neighbor.Decode[corev1.PersistentVolume](n.Object)
+	owner := volume.Spec.ClaimRef
+	options := blamed(volume.Spec.MountOptions, last.Message)
+	if len(options) == 0 || owner == nil || owner.Namespace != s.ID.Namespace() {
+		return nil
+	}
+	subject.Follow(s, &n)
+	s.AddSource(subject.EventsRef, last.Namespace)
+	return s.ExplainBy(&n, verdict.Degraded, last.Reason, strings.TrimSpace(last.Message)+". "+n.String()+
+		" has the mount options "+strings.Join(options, ", "))
+}
+
+// volumeName returns the name of the PersistentVolume that an event names. The event can contain the name in the spec
+// of the pod instead.
+func volumeName(s *subject.Subject, p *corev1.Pod, name string) string {
+	for _, v := range p.Spec.Volumes {
+		if v.Name != name || v.PersistentVolumeClaim == nil {
+			continue
+		}
+		name = v.PersistentVolumeClaim.ClaimName
+		claim := s.Find(graph.NewID(graph.Kind{Kind: "PersistentVolumeClaim"}, p.Namespace, name))
+		return neighbor.Decode[corev1.PersistentVolumeClaim](claim.Object).Spec.VolumeName
+	}
+	return name
+}
+
+// blamed returns the mount options that can be the reason for an error.
+func blamed(options []string, message string) (found []string) {
+	switch {
+	case optionError.MatchString(message):
+		return options
+	case versionError.MatchString(message):
+		for _, option := range options {
+			if versionOption.MatchString(option) {
+				found = append(found, option)
+			}
+		}
+	}
+	return found
+}
+
+// refusedOption returns the storage class of a claim whose mount options its provisioner refuses according to the
+// message of an event, or nil.
+func refusedOption(s *subject.Subject, message string) *verdict.Cause {
+	name := neighbor.Decode[corev1.PersistentVolumeClaim](s.Object).Spec.StorageClassName
+	if name == nil || !optionError.MatchString(message) {
+		return nil
+	}
+	n := s.Find(graph.NewID(graph.Kind{Group: "storage.k8s.io", Kind: "StorageClass"}, "", *name))
+	if len(neighbor.Decode[storage.StorageClass](n.Object).MountOptions) == 0 {
+		return nil
+	}
+	return &verdict.Cause{Object: neighbor.ObjectOf(&n), Sentence: message}
+}
