@@ -59,6 +59,9 @@ func (c *client) failure(text string) *verdict.Verdict {
 	case !usesClusterDNS:
 		return withNodeDNS(c, text)
 	}
+	if v := c.sharedMemoryFailure(text); v != nil {
+		return v
+	}
 	if noDNS.MatchString(text) {
 		if v := c.withoutDNS(); v != nil {
 			return v
