@@ -130,6 +130,13 @@ func (w *walker) addRef(key string, s *refMembers) {
 func (w *walker) via() string { return string(bytes.Join(w.path, []byte("."))) }
 
 func (w *walker) add(target Ref) {
+	if strings.Contains(target.Name, "/") { // Names of objects contain no slash, so this is NAMESPACE/NAME, or a path.
+		parts := namePattern.FindStringSubmatch(target.Name)
+		if parts == nil {
+			return
+		}
+		target.Namespace, target.Name = parts[1], parts[2]
+	}
 	if target.Name == "" {
 		return
 	}
