@@ -63,6 +63,9 @@ func (c *conventions) add(path []string, found Convention) {
 	_, isObject := kindOfObjectMember(key)
 	_, hasDefault := defaultKindOf(key)
 	found.Via = strings.Join(path, ".")
+	if found.Kind == "" && found.IsObject {
+		found.Group = cmp.Or(found.Group, groups[found.Word])
+	}
 	isListed := isName && !found.IsObject || (isObject || hasDefault) && found.IsObject
 	if isListed || isOutput(&c.by, found.Via) {
 		return // Skip the reference: the function Of returns it, or a controller creates its target.
@@ -146,6 +149,12 @@ func (c *conventions) object(path []string, value []byte) {
 		target.Group, target.Version = splitVersion(s.apiVersion)
 	}
 	c.add(path, Convention{Ref: target, Word: word, IsObject: true, IsRef: isRef, IsPlain: isPlain})
+}
+
+// groups are the API groups to which references belong that contain only a name, by the word of the member. The kinds
+// of composite resources are in groups of their users, but they refer to objects of Crossplane.
+var groups = map[string]string{ //nolint:gochecknoglobals // Constant.
+	"composition": "apiextensions.crossplane.io", "compositionRevision": "apiextensions.crossplane.io",
 }
 
 // elsewhere are members that a reference has if its target is not an object of the cluster.

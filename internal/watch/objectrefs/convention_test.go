@@ -56,6 +56,11 @@ func TestConventions(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", spec, got, want)
 		}
 	}
+	composite := `{"kind":"A","spec":{"compositionRef":{"name":"a"},"otherRef":{"name":"b"}}}`
+	got := objectrefs.Conventions([]byte(composite))
+	if len(got) != 2 || got[0].Group != "apiextensions.crossplane.io" || got[1].Group != "" {
+		t.Errorf("%s: got %+v, want the group of Crossplane for the first reference only", composite, got)
+	}
 	if got := objectrefs.Conventions([]byte(`{"spec":`)); got != nil {
 		t.Errorf("malformed text: got %v", got)
 	}
