@@ -44,6 +44,11 @@ func TestNamed(t *testing.T) {
 		{neighbor.Mention{Kind: "sourceQueue", Name: "a", IsWord: true}, []string{"example.com Queue ml/a"}},
 		{neighbor.Mention{Kind: "tier", Name: "a", IsWord: true}, []string{"sub.example.com Tier /a"}},
 		{neighbor.Mention{Kind: "deviceClass", Name: "a", IsWord: true}, nil},
+		{neighbor.Mention{Kind: "tiers", Group: "other.example.org", Name: "a", IsWord: true}, nil},
+		{
+			neighbor.Mention{Kind: "pool", Group: "shared.example.org", Name: "a", IsWord: true},
+			[]string{"shared.example.org Pool /a"},
+		},
 	} {
 		var got []string
 		for _, n := range e.Named(by, &test.mention) {

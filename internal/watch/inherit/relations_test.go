@@ -83,6 +83,19 @@ func TestServedKindsAffectPolicies(t *testing.T) {
 	}
 }
 
+// A change of a CustomResourceDefinition, such as a version that is not served any more, affects the objects whose
+// messages name it.
+func TestDefinitionsAffectMentions(t *testing.T) {
+	e := New(Options{})
+	kind := graph.Kind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
+	definition := graph.NewID(kind, "", "a.example.com")
+	pod := graph.NewID(graph.Kind{Kind: "Pod"}, "a", "web")
+	e.mentions.Set(pod, []graph.ID{definition})
+	if got := e.dependsOnText(definition); !slices.Equal(got, []graph.ID{pod}) {
+		t.Errorf("got %v, want the pod", got)
+	}
+}
+
 // A new Ingress affects the verdict on its Service: an Ingress can use a Service whose external name is an IP address.
 func TestUsersAffectServices(t *testing.T) {
 	e := New(Options{})
