@@ -97,7 +97,7 @@ func explained(s *subject.Subject) *verdict.Verdict {
 // that does not end.
 func application(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Severity <= verdict.OK {
-		return mention.RunningSync(s)
+		return runningSync(s)
 	}
 	o := neighbor.Decode[struct {
 		Status struct {
@@ -116,7 +116,7 @@ func application(s *subject.Subject) *verdict.Verdict {
 	if worst := s.Worst(managed); worst != nil {
 		return s.Inherit(worst, s.Own.Severity, worst.String()+": ")
 	}
-	if v := mention.RunningSync(s); v != nil {
+	if v := runningSync(s); v != nil {
 		return v
 	}
 	return custom(s)

@@ -1,8 +1,7 @@
-package mention
+package cause
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,12 +13,6 @@ import (
 )
 
 type argoApplication struct {
-	Spec struct {
-		Destination struct {
-			Server string `json:"server"`
-			Name   string `json:"name"`
-		} `json:"destination"`
-	} `json:"spec"`
 	Status struct {
 		OperationState struct {
 			Phase      string      `json:"phase"`
@@ -42,16 +35,16 @@ type synced struct {
 	HookPhase string `json:"hookPhase"` // The progress of the object in the sync, even if it is not a hook.
 }
 
-// RunningSync explains a sync of an Argo CD Application that does not end: an object that it waits for has a problem or
+// runningSync explains a sync of an Argo CD Application that does not end: an object that it waits for has a problem or
 // was deleted, or Argo CD repeats the sync after errors. Until the sync ends, the health of the Application does not
 // change.
-func RunningSync(s *subject.Subject) *verdict.Verdict {
+func runningSync(s *subject.Subject) *verdict.Verdict {
 	if !bytes.Contains(s.Text(), []byte(`"phase":"Running"`)) {
 		return nil
 	}
 	o := neighbor.Decode[argoApplication](s.Object)
 	operation := &o.Status.OperationState
-	if operation.Phase != "Running" || !isLocal(&o) {
+	if operation.Phase != "Running" || subject.IsRemote(s) {
 		return nil
 	}
 	const effect = "The sync waits for "
@@ -87,12 +80,4 @@ func awaitedBy(s *subject.Subject, resources []synced) (awaited []neighbor.Neigh
 		}
 	}
 	return awaited, deleted
-}
-
-// isLocal reports whether an Application deploys to the cluster that contains the Application itself. The objects of
-// other clusters are unknown.
-func isLocal(o *argoApplication) bool {
-	d := &o.Spec.Destination
-	return slices.Contains([]string{"", "https://kubernetes.default.svc"}, d.Server) &&
-		slices.Contains([]string{"", "in-cluster"}, d.Name)
 }
