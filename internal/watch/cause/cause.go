@@ -76,6 +76,8 @@ func ruleFor(s *subject.Subject) rule {
 		return application
 	case graph.Kind{Group: "networking.istio.io", Kind: "VirtualService"}:
 		return virtualService
+	case graph.Kind{Group: "networking.istio.io", Kind: "Gateway"}:
+		return istioGateway
 	case graph.Kind{Group: rbacGroup, Kind: "RoleBinding"}, graph.Kind{Group: rbacGroup, Kind: "ClusterRoleBinding"}:
 		return binding
 	case graph.Kind{Group: admissionGroup, Kind: "ValidatingAdmissionPolicyBinding"},

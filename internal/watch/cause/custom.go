@@ -77,6 +77,14 @@ func virtualService(s *subject.Subject) *verdict.Verdict {
 	return traffic.Subset(s)
 }
 
+// istioGateway explains a Gateway of Istio. Before custom, it checks for a certificate that is missing.
+func istioGateway(s *subject.Subject) *verdict.Verdict {
+	if v := traffic.Credential(s); v != nil {
+		return v
+	}
+	return custom(s)
+}
+
 // explained explains the problem of a custom resource by its own message or by its events.
 func explained(s *subject.Subject) *verdict.Verdict {
 	for _, rule := range []rule{mention.Object, mention.ReferenceProblem, mention.StatusProblem, mention.Selecting} {

@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"strings"
 	"time"
 
 	networking "k8s.io/api/networking/v1"
@@ -20,7 +21,8 @@ func Ingress(s *subject.Subject) *verdict.Verdict {
 			return s.ReportMissing(&n, verdict.Failed)
 		}
 	}
-	if v := brokenPaths(s, ingressPaths(s.ID.Namespace(), &o.Spec)); v != nil {
+	paths := ingressPaths(s.ID.Namespace(), &o.Spec)
+	if v := brokenPaths(s, paths); v != nil {
 		return v
 	}
 	if target := s.FirstMissing(subject.In("spec.tls")); target != nil {
@@ -29,10 +31,16 @@ func Ingress(s *subject.Subject) *verdict.Verdict {
 	if v := expiredCertificate(s); v != nil {
 		return v
 	}
-	if len(o.Status.LoadBalancer.Ingress) == 0 {
-		return s.RepeatedWarning("No address assigned: ")
+	if len(o.Status.LoadBalancer.Ingress) > 0 {
+		return nil
 	}
-	return nil
+	v := s.RepeatedWarning("No address assigned: ")
+	if v != nil && strings.Contains(v.Sentence, "BackendConfig") {
+		if c := missingConfiguration(s, paths, v.Sentence); c != nil {
+			v.Sentence, v.Cause = c.Sentence, c
+		}
+	}
+	return v
 }
 
 // defaultBackend is the text for the backend to which an Ingress sends requests that match no rule.

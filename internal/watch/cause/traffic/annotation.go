@@ -1,0 +1,58 @@
+package traffic
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// backendConfig is an annotation of a Service in the API of GKE. Its value is JSON with names of BackendConfigs, such
+// as {"default": "a", "ports": {"80": "b"}}.
+const backendConfig = "cloud.google.com/backend-config"
+
+// missingConfiguration returns the BackendConfig that a Service of an Ingress names in an annotation, and that does not
+// exist, or nil. GKE then creates no load balancer for the Ingress, and reports this in the events of the Ingress.
+func missingConfiguration(s *subject.Subject, paths []path, message string) *verdict.Cause {
+	kind := graph.Kind{Group: "cloud.google.com", Kind: "BackendConfig"}
+	for n := range paths {
+		service := s.Find(graph.NewID(graph.Kind{Kind: "Service"}, paths[n].namespace, paths[n].name))
+		text := neighbor.Decode[metav1.PartialObjectMetadata](service.Object).Annotations[backendConfig]
+		var value struct {
+			Default string            `json:"default"`
+			Ports   map[string]string `json:"ports"`
+		}
+		if text == "" || json.Unmarshal([]byte(text), &value) != nil {
+			continue
+		}
+		s.AddSource(service.Resource, paths[n].namespace)
+		for _, name := range slices.Sorted(maps.Values(value.Ports)) {
+			if c := missingObject(s, graph.NewID(kind, paths[n].namespace, name), message); c != nil {
+				return c
+			}
+		}
+		if c := missingObject(s, graph.NewID(kind, paths[n].namespace, value.Default), message); c != nil {
+			return c
+		}
+	}
+	return nil
+}
+
+// missingObject returns an object that is missing, although the cluster has its kind, as a cause, or nil. The sentence
+// of the cause begins with a message.
+func missingObject(s *subject.Subject, id graph.ID, message string) *verdict.Cause {
+	n := s.Find(id)
+	if id.Name() == "" || n.Presence != neighbor.Missing || n.Resource == "" {
+		return nil
+	}
+	subject.Follow(s, &n)
+	cause := s.MissingCause(&n)
+	cause.Sentence = message + ". " + cause.Sentence
+	return cause
+}
