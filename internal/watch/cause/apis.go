@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/api"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -49,6 +50,9 @@ func autoscaler(s *subject.Subject) *verdict.Verdict {
 	}
 	if target := s.FirstMissing(subject.In("spec.metrics")); target != nil {
 		return s.ReportMissing(target, verdict.Degraded) // The other metrics of the autoscaler possibly work.
+	}
+	if v := api.WithoutSelector(s); v != nil {
+		return v
 	}
 	for _, c := range neighbor.Conditions(s.Object, metav1.ConditionFalse) {
 		group := mention.MetricsAPI(c.Message)

@@ -64,7 +64,8 @@ func isNamespaced(kind graph.Kind) (namespaced, ok bool) {
 		"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "Namespace", "PriorityClass",
 		"DeviceClass", "CustomResourceDefinition", "FlowSchema", "PriorityLevelConfiguration", "ValidatingAdmissionPolicy",
 		"ValidatingAdmissionPolicyBinding", "VolumeAttributesClass", "IngressClassParams",
-		"CiliumClusterwideNetworkPolicy", "GlobalNetworkPolicy", "AdminNetworkPolicy", "NodePool", "Team":
+		"CiliumClusterwideNetworkPolicy", "GlobalNetworkPolicy", "AdminNetworkPolicy", "NodePool", "Team", "Composition",
+		"Function":
 		return false, true
 	case "Unserved":
 		return false, false
@@ -118,7 +119,11 @@ func (c *cluster) Named(by graph.ID, m *neighbor.Mention) (found []neighbor.Neig
 	}
 	served := func(yield func(graph.Kind, string) bool) {
 		for _, kind := range kinds {
-			if !yield(kind, strings.ToLower(kind.Kind)+"s") {
+			plural := strings.ToLower(kind.Kind) + "s"
+			if kind.Kind == "NetworkAttachmentDefinition" {
+				plural = "network-attachment-definitions"
+			}
+			if !yield(kind, plural) {
 				return
 			}
 		}

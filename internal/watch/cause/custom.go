@@ -87,7 +87,9 @@ func istioGateway(s *subject.Subject) *verdict.Verdict {
 
 // explained explains the problem of a custom resource by its own message or by its events.
 func explained(s *subject.Subject) *verdict.Verdict {
-	for _, rule := range []rule{mention.Object, mention.ReferenceProblem, mention.StatusProblem, mention.Selecting} {
+	for _, rule := range []rule{
+		mention.Object, mention.MissingPart, mention.ReferenceProblem, mention.StatusProblem, mention.Selecting,
+	} {
 		if v := rule(s); v != nil {
 			return v
 		}

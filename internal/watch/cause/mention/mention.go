@@ -18,7 +18,7 @@ import (
 const maxMentions = 5
 
 const (
-	kindWords  = `(?:([A-Za-z]+) )?([A-Za-z]+)(?:\.([a-z0-9.-]+))?`
+	kindWords  = `(?:([A-Za-z]+) )?([A-Za-z]+(?:-[A-Za-z]+)*)(?:\.([a-z0-9.-]+))?`
 	objectName = `["'` + "`" + `]?(?:([a-z0-9][a-z0-9-]*)/)?([a-z0-9][a-z0-9.-]*)["'` + "`" + `]?`
 	// inNamespace matches words such as "in namespace shop", which follow the name of an object in some messages.
 	inNamespace = `(?: in (?:the )?(?:namespace|ns) ["'` + "`" + `]?([a-z0-9-]+)["'` + "`" + `]?)?`
@@ -46,7 +46,7 @@ var (
 	kindAfterName = regexp.MustCompile(`"?\b([a-z0-9][a-z0-9./-]*), Group/Kind: ?([a-z0-9.-]+)/([A-Za-z]+)"?`)
 	kindOfVersion = regexp.MustCompile(`"?\b([a-z0-9][a-z0-9.-]*)/v[a-z0-9]+, Kind=([A-Za-z]+)"?[ ,:]+`)
 	// namespacePattern matches a namespace in a message.
-	namespacePattern = regexp.MustCompile(`\bin (?:the )?namespace ["'` + "`" + `]?([a-z0-9-]+)`)
+	namespacePattern = regexp.MustCompile(`\bin (?:the )?namespace ["'(` + "`" + `]?([a-z0-9-]+)`)
 	// objectPattern matches the kind and the name of an object in a message, such as "Deployment/shop/api" or
 	// "ResourceFlavor(s): gpu".
 	objectPattern = regexp.MustCompile(`\b()([A-Z][A-Za-z]+)(?:\(s\))?(?:\.([a-z0-9.-]+))?([ /]|: )` + objectName)
@@ -148,6 +148,9 @@ func firstMissing(s *subject.Subject, text string, patterns []*regexp.Regexp) *n
 // group that ends with the last word (AppProject for project) precedes kinds of other groups.
 func namedCandidates(s *subject.Subject, found []string) []neighbor.Neighbor {
 	kinds := []string{found[1] + found[2], found[2]}
+	if at := strings.LastIndexByte(found[2], '-'); at >= 0 { // Few names of resources contain a hyphen.
+		kinds = append(kinds, found[2][at+1:])
+	}
 	if slices.Contains([]string{"resource", "object", "named", "cluster", "instance", "CR"}, found[2]) && found[1] != "" {
 		kinds = append(kinds, found[1]) // The kind is the first word, as in `Kafka cluster "events" not found`.
 	}

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/api"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/connection"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -20,6 +21,10 @@ func Named(s *subject.Subject, v *verdict.Verdict) *verdict.Verdict {
 		return v
 	case v != nil:
 		if v.Cause == nil && v.Severity.IsProblem() {
+			if w := webhookFailure(s, v.Sentence); w != nil {
+				v.Cause, v.Via = w.Cause, w.Via
+				return v
+			}
 			v.Cause = namedCause(s, v.Sentence)
 		}
 		return v
@@ -27,6 +32,10 @@ func Named(s *subject.Subject, v *verdict.Verdict) *verdict.Verdict {
 		return nil
 	}
 	text := subject.CompleteSentence(s)
+	if v := webhookFailure(s, text); v != nil {
+		v.Severity = s.Own.Severity
+		return v
+	}
 	c := namedCause(s, text)
 	if c != nil {
 		c.Sentence = strings.Replace(c.Sentence, text, s.Own.Sentence, 1)
@@ -62,6 +71,11 @@ func namedCause(s *subject.Subject, sentence string) *verdict.Cause {
 	if c := permissionCause(s, sentence); c != nil {
 		return c
 	}
+	for _, explain := range []func(*subject.Subject, string) *verdict.Cause{api.Unserved, api.Immutable, notGranted} {
+		if c := explain(s, sentence); c != nil {
+			return c
+		}
+	}
 	if !contentError.MatchString(sentence) || elsewhereError.MatchString(sentence) {
 		return nil
 	}
@@ -81,7 +95,27 @@ func namedCause(s *subject.Subject, sentence string) *verdict.Cause {
 	return nil
 }
 
+// notGranted returns the object of another namespace that the subject may not use, according to a sentence, or nil. The
+// sentence names it as NAMESPACE/NAME. The owner of that namespace has to grant the use.
+func notGranted(s *subject.Subject, sentence string) *verdict.Cause {
+	if !grantError.MatchString(sentence) {
+		return nil
+	}
+	for n := range s.Used(nil) {
+		namespace := n.ID.Namespace()
+		isElsewhere := namespace != "" && namespace != s.ID.Namespace()
+		if isElsewhere && n.Object != nil && strings.Contains(sentence, namespace+"/"+n.ID.Name()) &&
+			namesContent(sentence, &n) {
+			return &verdict.Cause{Object: neighbor.ObjectOf(&n), Sentence: sentence}
+		}
+	}
+	return nil
+}
+
 var (
+	// grantError matches an error about an object of another namespace whose use is not granted.
+	grantError = regexp.MustCompile(
+		`(?i)\b(?:not (?:permitted|allowed|granted|delegated)|ReferenceGrant|cross-namespace)\b`)
 	// contentError matches an error about the content of an object.
 	contentError = regexp.MustCompile(`(?i)\b(keys?|fields?|entry|type|ports?|protocol|annotations?|invalid|malformed|` +
 		`empty|unsupported|unexpected|expected|parse|parsing|decod(?:e|ing)|unmarshal(?:ing|ling)?|contain|missing|` +

@@ -39,7 +39,10 @@ func MissingUse(s *subject.Subject) *neighbor.Neighbor {
 	}
 	isCalm := s.Own.Severity == verdict.None && hasStatus(s) && len(messages(s)) == 0
 	var first *neighbor.Neighbor
-	canMiss := func(u *graph.Use) bool { return !u.Optional && (!isCalm || !strings.HasSuffix(u.Via, "Name")) }
+	canMiss := func(u *graph.Use) bool {
+		isName := strings.HasSuffix(u.Via, "Name")
+		return !u.Optional && (!isCalm || !isName) && (!isName || !isPath(s, u))
+	}
 	for n := range s.Used(canMiss) {
 		isKnown := n.Resource != "" || s.Own.Severity.IsProblem()
 		if n.Presence != neighbor.Missing || !isKnown {
@@ -53,6 +56,13 @@ func MissingUse(s *subject.Subject) *neighbor.Neighbor {
 		}
 	}
 	return first
+}
+
+// isPath reports whether a name with a slash, such as team/db, is possibly a path in a system outside the cluster, and
+// no object of another namespace, because no such namespace exists.
+func isPath(s *subject.Subject, u *graph.Use) bool {
+	namespace := u.Target.Namespace()
+	return namespace != s.ID.Namespace() && !remains(s, namespace)
 }
 
 // IsNamed reports whether a message of the subject contains the name of an object.
@@ -124,6 +134,30 @@ func ReferenceProblem(s *subject.Subject) *verdict.Verdict {
 	if worst := s.Worst(candidates); worst != nil {
 		s.AddSource(worst.Resource, worst.ID.Namespace())
 		return s.Inherit(worst, verdict.Degraded, worst.String()+": ")
+	}
+	return nil
+}
+
+// MissingPart explains a problem by a missing object that the subject's sentence names, if an object that the subject
+// uses refers to it: a function that the composition of a composite resource calls.
+func MissingPart(s *subject.Subject) *verdict.Verdict {
+	if !s.Own.Severity.IsProblem() {
+		return nil
+	}
+	text := subject.CompleteSentence(s)
+	for _, used := range targets(s, nil) {
+		if used.Object == nil || !used.isSure {
+			continue
+		}
+		for _, part := range targets(subject.New(s.Cluster, used.Neighbor), nil) {
+			if !part.isSure || part.Presence != neighbor.Missing || !namesTarget(text, &part) || !namesKind(text, part.ID) {
+				continue
+			}
+			s.AddSource(used.Resource, used.ID.Namespace())
+			cause := s.MissingCause(&part.Neighbor)
+			sentence := s.Own.Sentence + ". " + cause.Sentence + ", but " + used.String() + " refers to it"
+			return s.Explain(verdict.Degraded, s.Own.Reason, sentence, cause)
+		}
 	}
 	return nil
 }

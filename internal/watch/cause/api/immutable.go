@@ -1,0 +1,66 @@
+package api
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+var (
+	// rejectedUpdate matches an error of the API server about an object, such as `Job.batch "migrate" is invalid: `.
+	rejectedUpdate = regexp.MustCompile(
+		`\b([A-Z][A-Za-z0-9]+)(?:\.([a-z0-9.-]+))? \\*"([a-z0-9][a-z0-9.-]*)\\*" is invalid: `)
+	// immutableText matches the part of such an error about a field that cannot be changed after the creation.
+	immutableText = regexp.MustCompile(`(?i)\b(?:[a-z.]+ (?:is|are) immutable(?: after creation)?|` +
+		`may not change once set|cannot change roleRef|` +
+		`(?:updates to \w+ spec for|pod updates may not change) fields other than)`)
+	// invalidField matches the path of an invalid field, such as "spec.template: Invalid value: ".
+	invalidField = regexp.MustCompile(`([a-z][A-Za-z0-9.\[\]-]*): (?:Invalid value|Forbidden): `)
+)
+
+// Immutable returns the existing object which a controller cannot change to what the subject defines, according to an
+// error of the API server, or nil. The error can contain a long value. The sentence of the cause omits it.
+func Immutable(s *subject.Subject, text string) *verdict.Cause {
+	at := rejectedUpdate.FindStringSubmatchIndex(text)
+	if at == nil || subject.IsRemote(s) {
+		return nil
+	}
+	found, rest := rejectedUpdate.FindStringSubmatch(text), text[at[1]:]
+	end := immutableText.FindStringIndex(rest)
+	if end == nil {
+		return nil
+	}
+	for _, n := range s.Named(s.ID, &neighbor.Mention{
+		Kind: found[1], Group: found[2], Name: found[3], Namespace: namespaceOf(s, text[:at[1]], found[1], found[3]),
+	}) {
+		if n.ID.Group != found[2] || n.Object == nil || n.ID == s.ID {
+			continue
+		}
+		field, reason := "", rest[end[0]:end[1]]
+		if fields := invalidField.FindAllStringSubmatch(rest[:end[0]], -1); len(fields) > 0 {
+			field = fields[len(fields)-1][1] + ": "
+		}
+		if strings.HasSuffix(reason, "other than") {
+			reason = "field is immutable"
+		}
+		return &verdict.Cause{
+			Object: neighbor.ObjectOf(&n), Sentence: s.Name(&n) + " exists, and cannot be changed: " + field + reason,
+		}
+	}
+	return nil
+}
+
+// namespaceOf returns the namespace of an object that a text names as Kind/NAMESPACE/NAME, or else the namespace to
+// which the subject applies objects.
+func namespaceOf(s *subject.Subject, text, kind, name string) string {
+	if _, after, ok := strings.Cut(text, kind+"/"); ok {
+		namespace, rest, _ := strings.Cut(after, "/")
+		if strings.HasPrefix(rest, name+" ") {
+			return namespace
+		}
+	}
+	return subject.TargetNamespace(s)
+}
