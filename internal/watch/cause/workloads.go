@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"slices"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/placement"
@@ -81,7 +83,7 @@ func job(s *subject.Subject) *verdict.Verdict {
 func cronJob(s *subject.Subject) *verdict.Verdict {
 	jobs := s.OwnedObjects()
 	if len(jobs) == 0 {
-		return mention.CreationFailure(s)
+		return withoutJob(s)
 	}
 	newest := slices.MaxFunc(jobs, func(a, b neighbor.Neighbor) int {
 		return cmp.Or(a.Object.Created().Compare(b.Object.Created()), cmp.Compare(a.ID.Key, b.ID.Key))
@@ -90,7 +92,16 @@ func cronJob(s *subject.Subject) *verdict.Verdict {
 		if s.Own.Severity.IsProblem() && isComplete(&newest) { // A newer Job succeeded, for example a manual one.
 			return replacedBy(&newest, subject.Superseded, "succeeded after the last scheduled run")
 		}
-		return mention.CreationFailure(s)
+		return withoutJob(s)
 	}
 	return s.Inherit(&newest, newest.Object.Verdict().Severity(), newest.String()+": ")
+}
+
+// withoutJob explains a CronJob whose newest Job has no problem: its controller possibly cannot create the next Job.
+func withoutJob(s *subject.Subject) *verdict.Verdict {
+	isSuspended := ptr.Deref(neighbor.Decode[batchv1.CronJob](s.Object).Spec.Suspend, false)
+	if s.Own.Severity == verdict.OK && !isSuspended {
+		return mention.RepeatedCreationFailure(s)
+	}
+	return mention.CreationFailure(s)
 }

@@ -7,17 +7,22 @@ import (
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-const admissionGroup = "admissionregistration.k8s.io"
+const (
+	admissionGroup = "admissionregistration.k8s.io"
+	// failedCall begins an error of the API server, which cannot call a webhook.
+	failedCall = "failed calling webhook "
+)
 
 var (
 	quotaPattern = regexp.MustCompile(`(?:exceeded|failed|status unknown for) quota: ([a-z0-9.-]+)`)
 	limitPattern = regexp.MustCompile(
 		`(?:maximum|minimum) (?:cpu|memory|storage|[a-z./-]+) usage per (?:Container|Pod|PersistentVolumeClaim)`)
-	webhookPattern = regexp.MustCompile(`failed calling webhook "([^"]+)"`)
+	webhookPattern = regexp.MustCompile(failedCall + `\\*"([^"\\]+)`)
 	policyDenied   = regexp.MustCompile(
 		`ValidatingAdmissionPolicy '([^']+)'(?: with binding '[^']+')? denied request:? ?(.*)`)
 	webhookDenied = regexp.MustCompile(`admission webhook "([^"]+)" denied the request:? ?(.*)`)
@@ -68,8 +73,8 @@ func limitFailure(s *subject.Subject, message string) *verdict.Verdict {
 	return s.ExplainBy(&ranges[0], verdict.Failed, "LimitRange", ranges[0].String()+sentence)
 }
 
-func webhookFailure(s *subject.Subject, message string) *verdict.Verdict {
-	webhook := firstGroup(webhookPattern, message)
+func webhookFailure(s *subject.Subject, text string) *verdict.Verdict {
+	webhook := firstGroup(webhookPattern, text)
 	configuration := configurationOf(s, webhook)
 	if configuration == nil {
 		return nil
@@ -78,7 +83,9 @@ func webhookFailure(s *subject.Subject, message string) *verdict.Verdict {
 	if s.HasProblem(configuration) {
 		return s.Inherit(configuration, verdict.Failed, sentence+": ")
 	}
-	return s.ExplainBy(configuration, verdict.Failed, "WebhookFailed", sentence)
+	_, call, _ := strings.Cut(text, failedCall)
+	_, problem, _ := strings.Cut(message.Admission(failedCall+call), ": ")
+	return s.ExplainBy(configuration, verdict.Failed, "WebhookFailed", strings.TrimSuffix(sentence+": "+problem, ": "))
 }
 
 // DeletionFailure explains a message of the API server, which did not delete an object because of a webhook or a

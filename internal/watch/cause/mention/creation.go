@@ -2,6 +2,7 @@ package mention
 
 import (
 	"regexp"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,7 +26,10 @@ func CreationFailure(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Severity <= verdict.OK {
 		return nil
 	}
-	if v := AdmissionFailure(s, failureMessage(s)+" "+s.EventMessage("FailedCreate")); v != nil {
+	if v := AdmissionFailure(s, failureMessage(s)); v != nil {
+		return v
+	}
+	if v := AdmissionFailure(s, s.EventMessage("FailedCreate")); v != nil {
 		return v
 	}
 	if target := s.FirstMissing(isNeededForCreation); target != nil {
@@ -37,15 +41,41 @@ func CreationFailure(s *subject.Subject) *verdict.Verdict {
 // lastCreation explains a controller whose last attempt to create an object failed. It appends the API server's message
 // to the subject's own sentence. It is for kinds that report the failure only in an event (not in a condition).
 func lastCreation(s *subject.Subject) *verdict.Verdict {
-	last := s.NewestEvent(func(e *corev1.Event) bool {
-		return e.Reason == "FailedCreate" || e.Reason == "SuccessfulCreate"
-	})
+	last := s.NewestEvent(isCreation)
 	if last == nil || last.Reason != "FailedCreate" || failureMessage(s) != "" {
 		return nil
 	}
 	s.AddSource(subject.EventsRef, last.Namespace)
 	sentence := s.Own.Sentence + ". " + last.Message
 	return s.Explain(s.Own.Severity, last.Reason, sentence, MissingCause(s, last.Message))
+}
+
+// isCreation reports whether an event is about the attempt of a controller to create an object.
+func isCreation(e *corev1.Event) bool {
+	return e.Reason == "FailedCreate" || e.Reason == "SuccessfulCreate"
+}
+
+// RepeatedCreationFailure explains an object without a problem of its own whose controller repeatedly cannot create an
+// object, such as the next Job of a CronJob. Only events report this.
+func RepeatedCreationFailure(s *subject.Subject) *verdict.Verdict {
+	last := s.NewestEvent(isCreation)
+	if last == nil || last.Reason != "FailedCreate" {
+		return nil
+	}
+	isNewer := func(n neighbor.Neighbor) bool { return n.Object.Created().After(neighbor.EventTime(last)) }
+	if slices.ContainsFunc(s.OwnedObjects(), isNewer) {
+		return nil // A later attempt succeeded.
+	}
+	v := s.Repeated(last, "")
+	if v == nil {
+		return nil
+	}
+	if cause := AdmissionFailure(s, last.Message); cause != nil {
+		cause.Severity = v.Severity
+		return cause
+	}
+	v.Cause = MissingCause(s, last.Message)
+	return v
 }
 
 // AdmissionFailure explains a message of the API server, which did not admit a new object.
