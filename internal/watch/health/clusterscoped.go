@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/builtin"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/intent"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
@@ -40,7 +41,7 @@ func nodeHealth(o object.Object, _ Status) result {
 		h.reason, _, _ = strings.Cut(strings.TrimPrefix(h.Summary, "Ready, but "), ":")
 		h.severity = verdict.Degraded
 	}
-	if devices := symptom.UnhealthyDevices(o); devices != "" && h.Status == Current {
+	if devices := builtin.UnhealthyDevices(o); devices != "" && h.Status == Current {
 		h.Status, h.Summary, h.reason, h.severity = Failed, "Ready, but "+devices, "UnhealthyDevices", verdict.Degraded
 	}
 	if taint := symptom.StartupTaint(o); taint != "" && h.Status == Current {

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/builtin"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/schedule"
-	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -28,16 +28,16 @@ func job(o object.Object, _ Status) result {
 	case complete.Is("True"):
 		h.Status, h.Summary = Current, "Completed: "+done
 	case failedCondition.Is("True"):
-		h.Status, h.Summary, h.reason = Failed, "Failed: "+symptom.JobFailure(o, failedCondition), failedCondition.Reason
+		h.Status, h.Summary, h.reason = Failed, "Failed: "+builtin.JobFailure(o, failedCondition), failedCondition.Reason
 	case failureTarget.Is("True"):
-		h.Status, h.Summary, h.reason = Failed, "Failing: "+symptom.JobFailure(o, failureTarget), failureTarget.Reason
+		h.Status, h.Summary, h.reason = Failed, "Failing: "+builtin.JobFailure(o, failureTarget), failureTarget.Reason
 	case suspended.Is("True"), o.Flag("spec", "suspend"):
 		h.Status, h.Summary = Current, "Suspended: "+done
 	case !o.Has("status", "startTime"):
 		h.Summary, h.reason = "Not started yet", "NotStarted"
 		h.progress(o.Created(), verdict.Degraded)
 		h.explainOverdue("Not started", jobController(o)+" is possibly not running")
-	case active+succeeded+failed == 0 && symptom.StartsPods(o):
+	case active+succeeded+failed == 0 && builtin.StartsPods(o):
 		h.Summary, h.reason = "Started, but no pod has been created", "NoPods"
 		h.progress(o.Time("status", "startTime"), verdict.Degraded)
 	default:

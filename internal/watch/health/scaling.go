@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/builtin"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
-	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -38,13 +38,13 @@ func horizontalPodAutoscaler(o object.Object, _ Status) result {
 	}
 	switch {
 	case able.Is("False") && !strings.HasPrefix(able.Reason, "Backoff"):
-		override(Failed, able.Reason, "Cannot scale: "+symptom.ScaleTarget(o, able))
+		override(Failed, able.Reason, "Cannot scale: "+builtin.ScaleTarget(o, able))
 		h.allowStart(o)
 	case active.Reason == "ScalingDisabled":
 		override(Current, "", "Disabled: target is scaled to zero")
 	case active.Is("False"):
-		override(Failed, active.Reason, symptom.Metrics(active))
-		if !symptom.HasNoMetricsAPI(active) {
+		override(Failed, active.Reason, builtin.Metrics(active))
+		if !builtin.HasNoMetricsAPI(active) {
 			h.allowStart(o)
 		}
 	case able.Status == "" && active.Status == "":

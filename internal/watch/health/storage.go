@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/builtin"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
-	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -18,7 +18,7 @@ func persistentVolumeClaim(o object.Object, status Status) result {
 		if size := o.Text("status", "capacity", "storage"); size != "" {
 			h.Summary += ", " + size
 		}
-		if text := symptom.NotResized(o); text != "" {
+		if text := builtin.NotResized(o); text != "" {
 			h.progress(time.Time{}, verdict.Degraded)
 			h.reason = "NotResized"
 			h.explainOverdue(text, "the resizer of its CSI driver is possibly not running")

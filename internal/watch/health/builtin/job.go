@@ -1,4 +1,6 @@
-package symptom
+// Package builtin explains problems of built-in kinds, such as a Job that reached one of its limits. All functions are
+// pure.
+package builtin
 
 import (
 	"fmt"

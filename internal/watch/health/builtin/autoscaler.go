@@ -1,4 +1,4 @@
-package symptom
+package builtin
 
 import (
 	"strings"
