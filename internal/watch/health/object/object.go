@@ -35,7 +35,24 @@ func Read(text []byte) (Object, error) {
 		}
 		return nil
 	})
+	o.limitObserved()
 	return o, err
+}
+
+// limitObserved limits each observedGeneration to the generation of the object. After a restore from a backup, the
+// status can contain a greater one, because the generation of the new object starts with 1. kstatus and many scripts
+// require that both are equal.
+func (o Object) limitObserved() {
+	generation, ok := o.value("metadata", "generation").(int64)
+	status := o.Child("status")
+	if !ok || status == nil {
+		return
+	}
+	for _, observer := range append(o.Children("status", "conditions"), status) {
+		if observed, ok := observer["observedGeneration"].(int64); ok && observed > generation {
+			observer["observedGeneration"] = generation
+		}
+	}
 }
 
 func (o Object) value(path ...string) any {
