@@ -2,6 +2,7 @@ package symptom
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -26,6 +27,12 @@ func (o members) text(path ...string) string {
 	}
 	text, _ := value.(string)
 	return text
+}
+
+// time returns the time in a member, or the zero Time.
+func (o members) time(name string) time.Time {
+	at, _ := time.Parse(time.RFC3339, o.text(name))
+	return at
 }
 
 func (o members) child(name string) members {
@@ -100,9 +107,10 @@ func conditionsOf(o members, of string, generation int64) (conditions []conditio
 }
 
 // partConditions returns the conditions of the parts of an object, such as the listeners of a Gateway. The parts are
-// the items of the lists in the status with the given names, or of all lists if no name is given.
+// the items of the lists in the status with the given names, or of all lists and maps if no name is given.
 func partConditions(status members, generation int64, lists ...string) (conditions []condition) {
-	if len(lists) == 0 {
+	isAll := len(lists) == 0
+	if isAll {
 		for name := range status {
 			lists = append(lists, name)
 		}
@@ -116,15 +124,37 @@ func partConditions(status members, generation int64, lists ...string) (conditio
 			name := cmp.Or(
 				item.text("name"), item.text("parentRef", "name"), item.text("ancestorRef", "name"), item.text("host"),
 			)
-			of := list
-			if !strings.HasSuffix(of, "ss") {
-				of = strings.TrimSuffix(of, "s")
-			}
+			of := singular(list)
 			if name != "" {
 				of += " " + name
 			}
 			conditions = append(conditions, conditionsOf(item, of, generation)...)
 		}
+		if isAll {
+			conditions = append(conditions, mapConditions(status, list, generation, func(string) bool { return true })...)
+		}
 	}
 	return conditions
+}
+
+// mapConditions returns the conditions of those parts in a map of the status that include accepts by their names. For
+// example, status.diskStatus: {ssd: {conditions: []}} contains the conditions of the part "disk ssd".
+func mapConditions(status members, of string, generation int64, include func(string) bool) (conditions []condition) {
+	parts := status.child(of)
+	names := slices.Sorted(maps.Keys(parts))
+	for _, name := range names[:min(len(names), maxItems)] {
+		if part := parts.child(name); part["conditions"] != nil && include(name) {
+			kind := singular(strings.TrimSuffix(of, "Status"))
+			conditions = append(conditions, conditionsOf(part, kind+" "+name, generation)...)
+		}
+	}
+	return conditions
+}
+
+// singular returns the word for one part in a list or a map, such as listener for listeners.
+func singular(list string) string {
+	if strings.HasSuffix(list, "ss") {
+		return list
+	}
+	return strings.TrimSuffix(list, "s")
 }

@@ -9,38 +9,6 @@ import (
 	"time"
 )
 
-// explanations are the members of a status that can explain its state.
-var explanations = []string{ //nolint:gochecknoglobals // Constant.
-	"message", "reason", "statusMessage", "error", "description", "failure",
-}
-
-// explanation returns the first text that include accepts, or "". It tries the members in further, then explanations.
-func explanation(status members, include func(string) bool, further ...string) string {
-	for _, member := range slices.Concat(further, explanations) {
-		if text := status.text(member); text != "" && !isReferral(text) && include(text) {
-			return text
-		}
-	}
-	return ""
-}
-
-// stateText returns the text in a status that explains a bad state, or "". It prefers several words to a single word.
-func stateText(status members) string {
-	isText := func(text string) bool { return strings.Contains(text, " ") }
-	isAny := func(string) bool { return true }
-	return cmp.Or(explanation(status, isText), errorIn(status), namedError(status), explanation(status, isAny))
-}
-
-// Explanation returns the text in the status of an object that explains its phase, or "" if there is none. isBad means
-// that the phase is bad. If it is not, Explanation reads only the members message, reason and error.
-func Explanation(o map[string]any, isBad bool) string {
-	status := members(o).child("status")
-	if isBad {
-		return stateText(status)
-	}
-	return cmp.Or(status.text("message"), status.text("reason"), status.text("error"))
-}
-
 // badPhase finds a failure in the members that summarize a status, such as phase and health: a word for a failure, a
 // sentence that names an error, or the word "warning" if another member of the status names an error.
 func badPhase(status members, conditions []condition, isOK bool) *Symptom {
@@ -55,11 +23,11 @@ func badPhase(status members, conditions []condition, isOK bool) *Symptom {
 			continue
 		}
 		isTotal := slices.Contains([]string{"phase", "state", "status"}, member[0]) && len(member) == 1 && isFailure(word)
-		s := &Symptom{Reason: word, IsTotal: isTotal}
+		s := &Symptom{Reason: word, IsTotal: isTotal, Since: status.child(member[0]).time("lastUpdateTime")}
 		if isBadSentence(word) {
 			s.Reason = "Error"
 		}
-		if text := stateText(status); text != "" {
+		if text := stateError(status, member[0], conditions); text != "" {
 			s.Sentence = word + ": " + text
 		} else {
 			s.Sentence = "status." + strings.Join(member, ".") + ": " + word + otherStates(status, member[0])
@@ -84,7 +52,7 @@ func otherStates(status members, except string) (text string) {
 func isWaitingWord(word string) bool {
 	switch strings.ToLower(word) {
 	case "pending", "processing", "waiting", "creating", "provisioning", "initializing", "progressing", "starting",
-		"inprogress", "reconciling", "retrying", "deploying", "installing":
+		"inprogress", "reconciling", "retrying", "deploying", "installing", "new", "queued":
 		return true
 	}
 	return false
@@ -107,7 +75,7 @@ func isPhase(member string) bool {
 
 // subjects are members of a status that describe the object as such, and not one of several parts.
 var subjects = []string{ //nolint:gochecknoglobals // Constant.
-	"state", "status", "health", "cluster", "database", "instance", "server",
+	"state", "status", "health", "cluster", "database", "instance", "server", "lastOperation",
 }
 
 // stateMembers returns the paths of the members that summarize a status, the most general first. Such a member is at
@@ -341,7 +309,8 @@ func waiting(status members, _ []condition, isOK bool) *Symptom {
 		return nil
 	}
 	for _, member := range []string{"message", "reason", "statusMessage", "phaseReason", "stateMessage"} {
-		if text := status.text(member); !isOK && NamesError(text) {
+		text := status.text(member)
+		if isError := NamesError(text) || member == "reason" && badReason.MatchString(text); !isOK && isError {
 			return &Symptom{Reason: phase, Sentence: phase + ": " + text, IsWaiting: true}
 		}
 	}

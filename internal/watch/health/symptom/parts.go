@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/intent"
 )
 
 const (
@@ -37,6 +39,33 @@ func falsePart(parts []condition, isOK bool) *Symptom {
 		}
 	}
 	return nil
+}
+
+// unreadyPart finds a part, such as a disk of a node, whose condition Ready is False. The object itself can be ready.
+// The part is in a map of the status. The spec must define a part with the same name, and must not switch it off.
+func unreadyPart(spec, status members, generation int64) *Symptom {
+	isWanted := func(name string) bool { return isPartWanted(spec, name) }
+	for _, of := range slices.Sorted(maps.Keys(status)) {
+		for _, c := range mapConditions(status, of, generation, isWanted) {
+			if c.kind == "Ready" && c.isFalse() && cmp.Or(c.message, c.reason) != "" {
+				return symptomOf(&c)
+			}
+		}
+	}
+	return nil
+}
+
+// isPartWanted reports whether a map in a spec defines a part, and neither the spec nor the part is switched off.
+func isPartWanted(spec members, name string) bool {
+	isOff := func(o members) bool {
+		return intent.IsOff(o) || o["enabled"] == false || o["disabled"] == true || o["allowScheduling"] == false
+	}
+	for member := range spec {
+		if part := spec.child(member).child(name); part != nil {
+			return !isOff(part) && !isOff(spec)
+		}
+	}
+	return false
 }
 
 // search finds the first failed part in o, at most depth levels deep. *left is the number of members that it may read.

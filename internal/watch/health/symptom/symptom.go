@@ -68,7 +68,8 @@ func first(object members, isOK bool) *Symptom {
 			return found
 		}
 	}
-	return cmp.Or(falsePart(partConditions(status, generation), isOK), failedPart(status, isOK), blocked)
+	parts = partConditions(status, generation)
+	return cmp.Or(falsePart(parts, isOK), failedPart(status, isOK), blocked, unreadyPart(spec, status, generation))
 }
 
 func createdAt(o members) time.Time {
@@ -113,6 +114,16 @@ func isSummaryGood(status members, conditions []condition) bool {
 	return slices.ContainsFunc(conditions, func(c condition) bool {
 		return c.is("True") && slices.Contains(good, c.kind)
 	})
+}
+
+// Failure returns a condition that is True, whose name means a bad state, and whose message names an error. ok is false
+// if there is none, or if a person has stopped the object or its controller.
+func Failure(o map[string]any) (s Symptom, ok bool) {
+	found := badTrue(conditionsOf(members(o).child("status"), "", generationOf(o)), true)
+	if found == nil || HasPausedController(o) || IsEndedByPerson(o) {
+		return Symptom{}, false
+	}
+	return *found, true
 }
 
 func symptomOf(c *condition) *Symptom {

@@ -1,0 +1,77 @@
+package symptom
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// explanations are the members of a status that can explain its state.
+var explanations = []string{ //nolint:gochecknoglobals // Constant.
+	"message", "reason", "statusMessage", "error", "description", "failure",
+}
+
+// explanation returns the first text that include accepts, or "". It tries the members in further, then explanations.
+func explanation(status members, include func(string) bool, further ...string) string {
+	for _, member := range slices.Concat(further, explanations) {
+		if text := status.text(member); text != "" && !isReferral(text) && include(text) {
+			return text
+		}
+	}
+	return ""
+}
+
+// stateText returns the text in a status that explains a bad state, or "". It prefers several words to a single word.
+func stateText(status members) string {
+	isText := func(text string) bool { return strings.Contains(text, " ") }
+	isAny := func(string) bool { return true }
+	return cmp.Or(explanation(status, isText), errorIn(status), namedError(status), explanation(status, isAny))
+}
+
+// Explanation returns the text in the status of an object that explains its phase, or "" if there is none. isBad means
+// that the phase is bad. If it is not, Explanation reads only the members message, reason and error.
+func Explanation(o map[string]any, isBad bool) string {
+	status := members(o).child("status")
+	if isBad {
+		return stateText(status)
+	}
+	return cmp.Or(status.text("message"), status.text("reason"), status.text("error"))
+}
+
+// stateError returns the text that explains the bad state in a member of a status, or "". It prefers a sentence from
+// the members of the status, then from the last operation or the member itself, then from a condition.
+func stateError(status members, member string, conditions []condition) string {
+	isText := func(text string) bool { return strings.Contains(text, " ") }
+	text := stateText(status)
+	if isText(text) {
+		return text
+	}
+	return cmp.Or(lastOperationError(status), explanation(status.child(member), isText), falseText(conditions), text)
+}
+
+// lastOperationError returns the error of status.lastOperation, or "". While the operation runs again, the errors in
+// the status are possibly over.
+func lastOperationError(status members) string {
+	last := status.child("lastOperation")
+	if !isBadWord(last.text("state")) {
+		return ""
+	}
+	for _, item := range status.children("lastErrors") {
+		if text := textOf(item); text != "" {
+			return text
+		}
+	}
+	return textOf(last)
+}
+
+// falseText returns the text of the first condition that is False because of an error, or "".
+func falseText(conditions []condition) string {
+	for n := range conditions {
+		c := &conditions[n]
+		if c.isFalse() && (NamesError(c.message) || c.message != "" && badReason.MatchString(c.reason)) &&
+			!isReferral(c.message) {
+			return c.text()
+		}
+	}
+	return ""
+}
