@@ -111,7 +111,13 @@ func (e *Evaluator) runScript(s *script.Script, o object.Object, now time.Time) 
 	} else {
 		r = toResult(returned, o)
 		r.limitProgress(o)
-		if returned.Status != script.Suspended && e.rules.Find(o.Group(), o.Text("kind")) == nil {
+		switch {
+		case e.rules.Find(o.Group(), o.Text("kind")) != nil:
+		case returned.Status == script.Suspended:
+			if s, ok := symptom.Failure(o); ok {
+				r.set(&s) // For example, a VirtualMachine that shall run is stopped because it cannot start.
+			}
+		default:
 			if c := o.Explaining(returned.Message); r.severity.IsProblem() && symptom.IsInOrder(o, c) {
 				// Trust this condition. The script also requires conditions that this version of the controller does not write.
 				r.Status, r.severity, r.reason = Current, verdict.OK, ""

@@ -3,6 +3,7 @@ package health
 import (
 	"strings"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/intent"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
@@ -24,19 +25,7 @@ func (r *result) applySymptoms(o object.Object) {
 		return
 	}
 	if s, ok := symptom.Of(o, r.severity == verdict.OK); ok {
-		if r.Summary != "" {
-			r.Details = append([]string{r.Summary}, r.Details...)
-		}
-		r.Status, r.severity, r.reason, r.Summary = InProgress, verdict.None, s.Reason, s.Sentence
-		r.progress(s.Since, verdict.Degraded)
-		switch {
-		case s.IsFinal:
-			r.Status, r.severity, r.promised = Failed, verdict.Failed, 0
-		case s.IsTotal:
-			r.overdue = verdict.Failed
-		case s.IsWaiting:
-			r.promised = customSettleTime
-		}
+		r.set(&s)
 		return
 	}
 	if s, ok := symptom.Dependency(o); ok && r.severity == verdict.None && r.Summary == "" {
@@ -47,6 +36,23 @@ func (r *result) applySymptoms(o object.Object) {
 	isReady := o.Flag("status", "ready") || o.Flag("status", "readyToUse")
 	if r.Summary == "" && isReady && len(o.Conditions()) == 0 {
 		r.Summary = "Ready"
+	}
+}
+
+// set makes an object overdue if a problem lasts, or failed if the problem is final.
+func (r *result) set(s *symptom.Symptom) {
+	if r.Summary != "" {
+		r.Details = append([]string{r.Summary}, r.Details...)
+	}
+	r.Status, r.severity, r.reason, r.Summary = InProgress, verdict.None, s.Reason, s.Sentence
+	r.progress(s.Since, verdict.Degraded)
+	switch {
+	case s.IsFinal:
+		r.Status, r.severity, r.promised = Failed, verdict.Failed, 0
+	case s.IsTotal:
+		r.overdue = verdict.Failed
+	case s.IsWaiting:
+		r.promised = customSettleTime
 	}
 }
 
@@ -80,5 +86,6 @@ func (r *result) isCalm(o object.Object) bool {
 		isOpen && (symptom.AwaitsApproval(o) || symptom.IsEndedByPerson(o)) ||
 		r.Status == Failed && symptom.IsPaused(o) ||
 		r.Status == InProgress && symptom.WaitsForConsumer(o) ||
-		r.Status == InProgress && isOwn && (symptom.IsSuspended(o) || symptom.HasStopped(o))
+		r.Status == InProgress && isOwn && symptom.IsSuspended(o) ||
+		r.Status == InProgress && (isOwn || intent.MayStop(o.Child("spec"))) && symptom.HasStopped(o)
 }

@@ -102,6 +102,12 @@ func IsOff(spec map[string]any) bool {
 	return false
 }
 
+// MayStop reports whether a spec states that the object is not started again after it has stopped without a failure.
+// This is so for these run strategies of KubeVirt.
+func MayStop(spec map[string]any) bool {
+	return slices.Contains([]any{"Manual", "Once", "RerunOnFailure"}, spec["runStrategy"])
+}
+
 // IsEnd reports whether a spec requests the end of a run.
 func IsEnd(spec map[string]any) bool {
 	return slices.Contains([]any{"Stop", "Terminate"}, spec["shutdown"]) ||
