@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
@@ -35,7 +36,7 @@ func custom(s *subject.Subject) *verdict.Verdict {
 		}
 	}
 	worst := s.Worst(s.OwnedObjects())
-	if worst != nil && (s.Own.Severity != verdict.OK || !isComplete(&s.Neighbor)) {
+	if worst != nil && (s.Own.Severity != verdict.OK || !subject.IsComplete(&s.Neighbor)) {
 		return subject.InheritWithError(s, worst)
 	}
 	return explained(s)
@@ -88,7 +89,7 @@ func istioGateway(s *subject.Subject) *verdict.Verdict {
 // explained explains the problem of a custom resource by its own message or by its events.
 func explained(s *subject.Subject) *verdict.Verdict {
 	for _, rule := range []rule{
-		mention.Object, mention.MissingPart, mention.ReferenceProblem, mention.StatusProblem, mention.Selecting,
+		workingJob, mention.Object, mention.MissingPart, mention.ReferenceProblem, mention.StatusProblem, mention.Selecting,
 	} {
 		if v := rule(s); v != nil {
 			return v
@@ -99,6 +100,27 @@ func explained(s *subject.Subject) *verdict.Verdict {
 		return mention.AdmissionFailure(s, s.Own.Sentence)
 	case s.Own.Severity == verdict.None:
 		return mention.RepeatedWarning(s)
+	}
+	return nil
+}
+
+// workingJob explains a custom resource by the problem of the Job that does its work. By convention, status.jobName
+// contains the name of this Job, for example in a HelmChart of K3s.
+func workingJob(s *subject.Subject) *verdict.Verdict {
+	if s.Own.Severity == verdict.OK || !bytes.Contains(s.Text(), []byte(`"jobName":`)) {
+		return nil
+	}
+	name := neighbor.Decode[struct {
+		Status struct {
+			JobName string `json:"jobName"`
+		} `json:"status"`
+	}](s.Object).Status.JobName
+	if name == "" || subject.IsComplete(&s.Neighbor) {
+		return nil
+	}
+	jobs := s.Named(s.ID, &neighbor.Mention{Kind: "Job", Group: "batch", Name: name})
+	if worst := s.Worst(jobs); worst != nil {
+		return subject.InheritWithError(s, worst)
 	}
 	return nil
 }

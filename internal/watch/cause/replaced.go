@@ -1,11 +1,14 @@
 package cause
 
 import (
+	"reflect"
 	"regexp"
 	"slices"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
@@ -20,12 +23,19 @@ func replacedBy(owner *neighbor.Neighbor, reason, effect string) *verdict.Verdic
 
 // attempt matches kinds whose objects are made one after the other, and not side by side like replicas.
 var attempt = regexp.MustCompile(
-	`(Request|Order|Challenge|Run|Revision|Workflow|Backup|Restore|Job|Execution|Attempt)$`)
+	`(Request|Order|Challenge|Run|Revision|Workflow|Backup|Restore|Job|Execution|Attempt|Migration)$`)
 
-// superseded returns OK for a failed attempt, such as a Job, that its owner no longer needs. Otherwise, it returns nil.
+// IsAttempt reports whether the objects of a kind are made one after the other.
+func IsAttempt(kind graph.Kind) bool { return attempt.MatchString(kind.Kind) }
+
+// superseded returns OK for a failed attempt, such as a Job, that its owner no longer needs, or that was repeated with
+// success. Otherwise, it returns nil.
 func superseded(s *subject.Subject) *verdict.Verdict {
-	if !s.Own.Severity.IsProblem() || !attempt.MatchString(s.ID.Kind.Kind) {
+	if !s.Own.Severity.IsProblem() || !IsAttempt(s.ID.Kind) {
 		return nil
+	}
+	if v := repeated(s); v != nil {
+		return v
 	}
 	owner := s.OrderlyOwner()
 	if owner == nil || !isSuperseded(s, owner) {
@@ -34,21 +44,34 @@ func superseded(s *subject.Subject) *verdict.Verdict {
 	return replacedBy(owner, subject.Superseded, "no longer needs this object")
 }
 
-// isComplete reports whether an object has ended. Unless it has a problem, it then needs none of its attempts any more.
-func isComplete(n *neighbor.Neighbor) bool {
-	o := neighbor.Decode[struct {
-		Status struct {
-			CompletionTime string `json:"completionTime"`
-			FinishedAt     string `json:"finishedAt"`
-		} `json:"status"`
-	}](n.Object)
-	return o.Status.CompletionTime != "" || o.Status.FinishedAt != ""
+// repeated returns OK for a failed attempt without an owner if a newer object with the same spec has succeeded, such as
+// the second migration of a virtual machine.
+func repeated(s *subject.Subject) *verdict.Verdict {
+	_, owners := s.References(s.ID)
+	spec := specOf(s.Object)
+	if len(owners) > 0 || len(spec) == 0 || !resource.IsCustom(s.ID.Group) {
+		return nil
+	}
+	for _, n := range s.All(s.ID.Kind, s.ID.Namespace(), neighbor.Limit) {
+		isOK := n.ID != s.ID && n.Object.Verdict().Own().Severity() == verdict.OK
+		if isOK && !n.Object.Created().Before(s.Object.Created()) && reflect.DeepEqual(specOf(n.Object), spec) {
+			subject.Follow(s, &n)
+			return replacedBy(&n, subject.Superseded, "has done the same later")
+		}
+	}
+	return nil
+}
+
+func specOf(o neighbor.Object) map[string]any {
+	return neighbor.Decode[struct {
+		Spec map[string]any `json:"spec"`
+	}](o).Spec
 }
 
 // isSuperseded reports whether the owner has ended, was replaced itself, or has a newer object of the subject's kind
 // that has no problem.
 func isSuperseded(s *subject.Subject, owner *neighbor.Neighbor) bool {
-	if owner.Object.Verdict().Own().Severity() != verdict.OK || isComplete(owner) {
+	if owner.Object.Verdict().Own().Severity() != verdict.OK || subject.IsComplete(owner) {
 		return true
 	}
 	siblings := s.Existing(s.Owned(owner.Object.UID(), neighbor.Limit))

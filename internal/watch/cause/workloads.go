@@ -89,7 +89,7 @@ func cronJob(s *subject.Subject) *verdict.Verdict {
 		return cmp.Or(a.Object.Created().Compare(b.Object.Created()), cmp.Compare(a.ID.Key, b.ID.Key))
 	})
 	if !s.HasProblem(&newest) {
-		if s.Own.Severity.IsProblem() && isComplete(&newest) { // A newer Job succeeded, for example a manual one.
+		if s.Own.Severity.IsProblem() && subject.IsComplete(&newest) { // A newer Job succeeded, for example a manual one.
 			return replacedBy(&newest, subject.Superseded, "succeeded after the last scheduled run")
 		}
 		return withoutJob(s)

@@ -210,3 +210,28 @@ func TestContentAffectsObjectsThatNameIt(t *testing.T) {
 		t.Errorf("got %v, want %v", got, pod)
 	}
 }
+
+// A new object can repeat a failed one of the same kind in its namespace, if it has no owner.
+func TestAttemptsAffectFailedOnes(t *testing.T) {
+	e := New(Options{})
+	kind := graph.Kind{Group: "example.com", Kind: "Migration"}
+	failed := graph.NewID(kind, "a", "web-1")
+	machine := graph.Kind{Group: kind.Group, Kind: "Machine"}
+	others := []graph.ID{graph.NewID(kind, "b", "web-1"), graph.NewID(machine, "a", "web")}
+	for _, id := range append(others, failed) {
+		e.results.track(id, verdict.Pack(nil, &verdict.Verdict{Severity: verdict.Failed}), false)
+	}
+	owned := objectrefs.Object{Owners: []objectrefs.Ref{{Group: kind.Group, Kind: "Plan", Name: "p", UID: "p"}}}
+	for name, test := range map[string]struct {
+		object *objectrefs.Object
+		want   bool
+	}{"no owner": {&objectrefs.Object{}, true}, "an owner": {&owned, false}} {
+		id := graph.NewID(kind, "a", "web-2")
+		e.graph.Set(id, test.object)
+		got := e.neighbors(id)
+		isOther := func(other graph.ID) bool { return slices.Contains(others, other) }
+		if slices.Contains(got, failed) != test.want || slices.ContainsFunc(got, isOther) {
+			t.Errorf("%s: got %v, want %v: %v", name, got, failed, test.want)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/inherit/plan"
@@ -120,6 +121,11 @@ func (e *Engine) neighbors(id graph.ID) []graph.ID {
 		for n := range owners {
 			affected = append(affected, e.graph.Owned(owners[n].UID, maxAffected)...)
 		}
+	}
+	if len(owners) == 0 && cause.IsAttempt(id.Kind) && resource.IsCustom(id.Group) { // It can repeat a failed one.
+		affected = append(affected, slices.DeleteFunc(e.results.problemIDs(), func(other graph.ID) bool {
+			return other.Kind != id.Kind || other.Namespace() != id.Namespace()
+		})...)
 	}
 	for _, container := range e.containers(id) {
 		if e.results.isProblem(container) { // The deletion of the namespace or CRD can wait for the object.

@@ -141,6 +141,7 @@ func (c *conventions) object(path []string, value []byte) {
 	if isClusterScoped {
 		word = "Cluster" + word // With clusterScope: true, Argo Workflows means a ClusterWorkflowTemplate.
 	}
+	isRef = s.useStream(&c.by, path) || isRef
 	if name := namePattern.FindStringSubmatch(s.name); name == nil || name[1] != "" || s.isOptional || s.key != "" {
 		return
 	}

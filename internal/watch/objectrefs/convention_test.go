@@ -61,6 +61,24 @@ func TestConventions(t *testing.T) {
 	if len(got) != 2 || got[0].Group != "apiextensions.crossplane.io" || got[1].Group != "" {
 		t.Errorf("%s: got %+v, want the group of Crossplane for the first reference only", composite, got)
 	}
+	build := `{"apiVersion":"build.openshift.io/v1","kind":"%s","spec":{"output":{"to":{"kind":"ImageStreamTag",` +
+		`"name":"web:latest"}},"from":{"kind":"ImageStreamImage","name":"base@sha256:1"},` +
+		`"other":{"kind":"ImageStreamTag","name":"latest"}}}`
+	for kind, want := range map[string]string{
+		"Build":       "[web spec.output.to true base spec.from false latest spec.other false]",
+		"BuildConfig": "[web spec.output.to false base spec.from false latest spec.other false]",
+	} {
+		var got []any
+		for _, c := range objectrefs.Conventions(fmt.Appendf(nil, build, kind)) {
+			got = append(got, c.Name, c.Via, c.IsRef)
+			if c.Name != "latest" && c.Group+"/"+c.Kind != "image.openshift.io/ImageStream" {
+				t.Errorf("%s: got %+v, want an ImageStream", kind, c)
+			}
+		}
+		if fmt.Sprint(got) != want {
+			t.Errorf("%s: got %v, want %s", kind, got, want)
+		}
+	}
 	if got := objectrefs.Conventions([]byte(`{"spec":`)); got != nil {
 		t.Errorf("malformed text: got %v", got)
 	}

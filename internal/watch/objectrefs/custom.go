@@ -32,6 +32,19 @@ func customRef(o *Ref, key string, s *refMembers) (target Ref, ok bool) {
 	return Ref{Kind: "Secret"}, true // A name and a key mean a Secret, as in accessKeyId: {name: backup, key: ID}.
 }
 
+// useStream changes a reference to a tag or an image of an ImageStream of OpenShift, such as web:latest, to a reference
+// to the ImageStream itself, because the tag is no object of its own. It reports whether the member at path names the
+// output of a Build, which cannot begin without the ImageStream.
+func (s *refMembers) useStream(by *Ref, path []string) bool {
+	separator, ok := map[string]string{"ImageStreamTag": ":", "ImageStreamImage": "@"}[s.kind]
+	name, _, isPart := strings.Cut(s.name, separator)
+	if !ok || !isPart {
+		return false
+	}
+	s.kind, s.group, s.apiVersion, s.name = "ImageStream", "image.openshift.io", "", name
+	return by.Group == "build.openshift.io" && by.Kind == "Build" && slices.Contains(path, "output")
+}
+
 // addIstio adds the Service or the Gateway that a text of an Istio object names. It reports whether the text is the
 // value of a member that names such an object. It adds nothing for a host outside the cluster.
 func (w *walker) addIstio(text string) bool {

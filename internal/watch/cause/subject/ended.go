@@ -10,6 +10,19 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 )
 
+// IsComplete reports whether an object has ended. Unless it has a problem, it then needs none of its attempts any more.
+// Objects that are missing now possibly existed before its end.
+func IsComplete(n *neighbor.Neighbor) bool {
+	o := neighbor.Decode[struct {
+		Status struct {
+			CompletionTime      string `json:"completionTime"`
+			CompletionTimestamp string `json:"completionTimestamp"`
+			FinishedAt          string `json:"finishedAt"`
+		} `json:"status"`
+	}](n.Object)
+	return o.Status.CompletionTime != "" || o.Status.CompletionTimestamp != "" || o.Status.FinishedAt != ""
+}
+
 // HasEnded reports whether a container of a pod has ended at least once.
 func HasEnded(p *corev1.Pod) bool { return len(ends(p)) > 0 }
 
