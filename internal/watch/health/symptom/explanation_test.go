@@ -30,6 +30,7 @@ func TestExplainedByOtherMembers(t *testing.T) {
 			"currentStatus: {phase: Failed}, lastOperation: {state: Failed, description: no capacity}",
 			"Failed: no capacity",
 		},
+		{"phase: Error, lastOperation: {state: Processing, description: retried}", "status.phase: Error"},
 		{"lastOperation: {state: Processing}, lastErrors: [{description: quota exceeded}]", ""},
 		{"lastOperation: {state: Succeeded}, lastErrors: [{description: quota exceeded}]", ""},
 		{"lastOperation: {state: Failed}, conditions: [{type: Ready, status: 'True'}]", ""},
