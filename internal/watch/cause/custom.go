@@ -89,7 +89,7 @@ func istioGateway(s *subject.Subject) *verdict.Verdict {
 // explained explains the problem of a custom resource by its own message or by its events.
 func explained(s *subject.Subject) *verdict.Verdict {
 	for _, rule := range []rule{
-		workingJob, mention.Object, mention.MissingPart, mention.ReferenceProblem, mention.StatusProblem, mention.Selecting,
+		workingJob, mention.Object, mention.MissingPart, mention.ReferenceProblem, statusProblem, mention.Selecting,
 	} {
 		if v := rule(s); v != nil {
 			return v

@@ -1,9 +1,11 @@
 package cause
 
 import (
+	"cmp"
 	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
@@ -54,12 +56,18 @@ func repeated(s *subject.Subject) *verdict.Verdict {
 	}
 	for _, n := range s.All(s.ID.Kind, s.ID.Namespace(), neighbor.Limit) {
 		isOK := n.ID != s.ID && n.Object.Verdict().Own().Severity() == verdict.OK
-		if isOK && !n.Object.Created().Before(s.Object.Created()) && reflect.DeepEqual(specOf(n.Object), spec) {
+		if isOK && isNewer(&n, &s.Neighbor) && reflect.DeepEqual(specOf(n.Object), spec) {
 			subject.Follow(s, &n)
 			return replacedBy(&n, subject.Superseded, "has done the same later")
 		}
 	}
 	return nil
+}
+
+// isNewer reports whether a was created after b. The times have a resolution of one second. In the same second, the
+// object with the later name counts as newer.
+func isNewer(a, b *neighbor.Neighbor) bool {
+	return cmp.Or(a.Object.Created().Compare(b.Object.Created()), strings.Compare(a.ID.Key, b.ID.Key)) > 0
 }
 
 func specOf(o neighbor.Object) map[string]any {

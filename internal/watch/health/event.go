@@ -15,7 +15,5 @@ func event(o object.Object, _ Status) result {
 	if o.Text("type") != "Warning" {
 		return result{Health: Health{Status: Current, Summary: text}, hasNoSeverity: true}
 	}
-	return result{
-		Health: Health{Status: Failed, Summary: text}, reason: o.Text("reason"), severity: verdict.Degraded,
-	}
+	return result{Health: Health{Status: Failed, Summary: text}, reason: o.Text("reason"), severity: verdict.Degraded}
 }

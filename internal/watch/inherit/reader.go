@@ -61,8 +61,9 @@ func (r *reader) recordProgress(cursor journal.Cursor) {
 	if now.Synced && !r.resource.isSynced {
 		r.resource.isSynced = true
 		r.observation.restart()
-		markAskers(r.Engine, r.resource.kind) // Only now can objects of this resource count as missing.
-		r.observation.restart()               // An evaluation that began before the call of markAskers must not count as complete.
+		// Only now can objects of this resource count as missing.
+		markAskers(r.Engine, r.resource.kind)
+		r.observation.restart() // An evaluation that began before the call of markAskers must not count as complete.
 		r.wake.request()
 	}
 	r.changed.Broadcast()

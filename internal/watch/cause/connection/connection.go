@@ -59,7 +59,7 @@ func (c *client) failure(text string) *verdict.Verdict {
 	case !usesClusterDNS:
 		return withNodeDNS(c, text)
 	}
-	if v := c.sharedMemoryFailure(text); v != nil {
+	if v := sharedMemoryFailure(c, text); v != nil {
 		return v
 	}
 	if noDNS.MatchString(text) {

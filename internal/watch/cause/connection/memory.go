@@ -24,7 +24,7 @@ const sharedMemory = "/dev/shm"
 
 // sharedMemoryFailure explains a pod whose container, or whose server, has too little shared memory. If a pod mounts no
 // volume at /dev/shm, container runtimes give each container only 64 MiB of it.
-func (c *client) sharedMemoryFailure(text string) *verdict.Verdict {
+func sharedMemoryFailure(c *client, text string) *verdict.Verdict {
 	if !noSharedMemory.MatchString(text) {
 		return nil
 	}
@@ -34,7 +34,7 @@ func (c *client) sharedMemoryFailure(text string) *verdict.Verdict {
 			if n.ID.Kind != serviceKind || n.Object == nil || c.isSelectedBy(&n) {
 				continue
 			}
-			if server := c.limited(&n); server != nil {
+			if server := limited(c, &n); server != nil {
 				subject.Follow(c.Subject, &n)
 				subject.Follow(c.Subject, server)
 				return c.ExplainBy(server, c.Own.Severity, c.Own.Reason, c.Own.Sentence+defaultSize(c.Name(server)))
@@ -54,7 +54,7 @@ func defaultSize(pod string) string {
 
 // limited returns the first pod of a Service, if all its pods have the default size of shared memory. Otherwise, it
 // returns nil.
-func (c *client) limited(n *neighbor.Neighbor) *neighbor.Neighbor {
+func limited(c *client, n *neighbor.Neighbor) *neighbor.Neighbor {
 	selector := c.Selector(n.ID)
 	if selector == nil {
 		return nil

@@ -1,13 +1,13 @@
-package mention
+package cause
 
 import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// StatusProblem explains the problem of a custom resource by the problem of an object to which its status refers, such
+// statusProblem explains the problem of a custom resource by the problem of an object to which its status refers, such
 // as the last run.
-func StatusProblem(s *subject.Subject) *verdict.Verdict {
+func statusProblem(s *subject.Subject) *verdict.Verdict {
 	if !s.Own.Severity.IsProblem() {
 		return nil
 	}
