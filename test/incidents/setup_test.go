@@ -227,7 +227,9 @@ func (b *bed) api(resource schema.GroupVersionResource, namespace string) dynami
 }
 
 // isNode reports whether an object is a node of the cluster. Longhorn has another kind with the name Node.
-func isNode(o *unstructured.Unstructured) bool { return o.GetAPIVersion() == "v1" && o.GetKind() == "Node" }
+func isNode(o *unstructured.Unstructured) bool {
+	return o.GetAPIVersion() == "v1" && o.GetKind() == "Node"
+}
 
 func (b *bed) isAvailable(ctx context.Context, r *reference, namespace string) error {
 	o, err := b.api(r.gvr(), r.in(namespace)).Get(ctx, r.Name, metav1.GetOptions{})
