@@ -3,6 +3,7 @@ package watch_test
 import (
 	"fmt"
 	"log/slog"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -76,6 +77,24 @@ func TestOverviewGroupsObjectsByCause(t *testing.T) {
 		if got := lines(bob); !slices.Equal(got, wantBob) || bob.Counts["failed"] != 3 || bob.Summary.Nodes != nil ||
 			!strings.HasPrefix(strings.Join(bob.Unexamined, " "), "You cannot list these resource types: ConfigMap, Dep") {
 			t.Errorf("with pods only: got %q, counts %v, %+v, %q", got, bob.Counts, bob.Summary, bob.Unexamined)
+		}
+	})
+}
+
+// One sentence lists the resources that the program itself may not list. Nothing is stated about the objects.
+func TestOverviewWithoutPermissionOfProgram(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := newCauseCluster(t, true)
+		for _, ref := range []string{"core/v1/nodes", "apps/v1/deployments"} {
+			server.Refuse(ref, "", http.StatusForbidden, "no")
+		}
+		program := watch.Viewer{Program: true}
+		defer cluster.For(program).KeepOverview()()
+		advance(time.Minute)
+		doc := overviewFor(t, cluster, program, watch.OverviewQuery{})
+		want := []string{"Glasshouse has no permission to list these resource types: Deployment, Node."}
+		if doc.Summary.Nodes != nil || !slices.Equal(doc.Unexamined, want) {
+			t.Errorf("got nodes %+v and %q, want no nodes and %q", doc.Summary.Nodes, doc.Unexamined, want)
 		}
 	})
 }

@@ -159,6 +159,7 @@ func (b *builder) addFilter(
 
 func (b *builder) addWatched() {
 	waiting := max(0, b.state.Planned-len(b.state.Watched))
+	var refused []string
 	for _, w := range b.state.Watched {
 		kind := graph.Kind{Group: w.Resource.Group, Kind: w.Resource.Kind}
 		f := b.filters[kind]
@@ -178,6 +179,8 @@ func (b *builder) addWatched() {
 		case status.Live:
 		case status.Syncing:
 			waiting++
+		case status.Forbidden:
+			refused = append(refused, w.Resource.Kind)
 		default:
 			text := fmt.Sprintf("%s: %s", w.Resource.Kind, now.Status.State)
 			if entry.Reason != "" {
@@ -186,6 +189,10 @@ func (b *builder) addWatched() {
 			b.result.Unexamined = append(b.result.Unexamined, text+".")
 		}
 		b.result.Watched = append(b.result.Watched, entry)
+	}
+	if len(refused) > 0 {
+		slices.Sort(refused)
+		b.note("Glasshouse has no permission to list these resource types: " + strings.Join(refused, ", ") + ".")
 	}
 	switch {
 	case waiting == 0 && b.state.IsPlanned:
@@ -287,10 +294,11 @@ func (b *builder) seesObject(o *verdict.Object) bool {
 	return b.sees(&n)
 }
 
-// each calls visit for the objects of a kind that the viewer may read. It returns false if the viewer may read none.
+// each calls visit for the objects of a kind that the viewer may read. It returns false if the viewer may read none, or
+// if the program may list none.
 func (b *builder) each(kind graph.Kind, visit func(*compact.Object)) (ok bool) {
 	f, w := b.filters[kind], b.informers[kind]
-	if f == nil {
+	if f == nil || w.Informer.CurrentState(f.Namespaces).Status.State.IsRefused() {
 		return false
 	}
 	entries, _ := w.Informer.Snapshot()
