@@ -26,24 +26,24 @@ func NewGroup(ctx context.Context, gracePeriod time.Duration) (*Group, context.C
 }
 
 // Start starts another process with the values of ctx. Only Stop stops the process; a canceled ctx does not.
-func (f *Group) Start(ctx context.Context, spec Spec) {
+func (g *Group) Start(ctx context.Context, spec Spec) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
-	f.members = append(f.members, member{stop: stop, done: done})
+	g.members = append(g.members, member{stop: stop, done: done})
 	go func() {
 		defer close(done)
-		if err := Run(ctx, spec, f.gracePeriod); err != nil {
-			f.fail(err)
+		if err := Run(ctx, spec, g.gracePeriod); err != nil {
+			g.fail(err)
 		}
 	}()
 }
 
 // Stop stops the processes in reverse order of their start, and waits for each.
-func (f *Group) Stop() {
-	for _, member := range slices.Backward(f.members) {
+func (g *Group) Stop() {
+	for _, member := range slices.Backward(g.members) {
 		member.stop()
 		<-member.done
 	}
-	f.members = nil
-	f.fail(context.Canceled)
+	g.members = nil
+	g.fail(context.Canceled)
 }
