@@ -130,7 +130,7 @@ func startOnServer(t *testing.T, binary, api string) *child {
 
 func startOnCluster(t *testing.T, binary string) *child {
 	t.Helper()
-	return startChild(t, exec.CommandContext( //nolint:gosec // The function build has compiled it.
+	return startChild(t, exec.CommandContext( //nolint:gosec // The test has compiled the binary.
 		context.WithoutCancel(t.Context()), binary, "--listen", "127.0.0.1:0", "--log-level", "warn",
 	))
 }

@@ -279,7 +279,8 @@ func TestIndividualReadsAreLimited(t *testing.T) {
 	})
 }
 
-// Reads without a response all end 5 s after the start. The first 3 s are the maximum wait for lists.
+// The graph is complete 5 s after the start, even if reads get no response: the wait for lists ends after 3 s, and that
+// for the other reads after 5 s.
 func TestGraphIsCompleteAfterFiveSeconds(t *testing.T) {
 	inCluster(t, kinds(), func(c *testCluster) {
 		t := c.t

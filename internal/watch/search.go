@@ -110,8 +110,8 @@ func (a *Access) Search(
 	return found, nil
 }
 
-// readsAll reports whether the cluster has an engine of inherited verdicts. While this engine has users, it reads most
-// resources, so a search finds them in the cache.
+// readsAll reports whether the cluster has an engine of inherited verdicts. While somebody uses this engine, it keeps
+// most resources in the cache, where a search finds them.
 func (c *Cluster) readsAll() bool { return c.opened.Verdicts != nil }
 
 // coverage returns which resources a search reads. shown is the ref of a list that the viewer has open, or empty.

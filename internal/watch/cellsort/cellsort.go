@@ -19,7 +19,7 @@ import (
 // A Rank is the sort key of a cell. The zero Rank means an unknown value.
 type Rank struct {
 	Text string
-	bits uint64 // The inverted bits of a number, so that the number 0 has nonzero bits; zero means not a number.
+	bits uint64 // The inverted bits of the cell's number, or 0 if the cell contains no number.
 }
 
 func number(n float64) Rank {

@@ -87,7 +87,7 @@ func (c *conventions) value(path []string, value []byte, namespace string) {
 		before := len(c.found)
 		elements(value, func(element []byte) { c.value(path, element, namespace) })
 		for n := before; n < len(c.found); n++ {
-			// A list of texts contains only names and no definitions, so its references are plain.
+			// A list of strings contains only names of objects, and no definitions of objects.
 			c.found[n].IsPlain = c.found[n].IsPlain || !c.found[n].IsObject && value[1] == '"'
 		}
 	case '"':

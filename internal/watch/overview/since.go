@@ -54,7 +54,7 @@ func causeSince(engine *inherit.Engine, n *neighbor.Neighbor) (at time.Time) {
 	for _, o := range slices.Backward(engine.Chain(n.ID)) {
 		step := engine.Find(neighbor.IDOf(&o))
 		if step.Object == nil {
-			continue // The object is not in the cache: for example, a missing object is the cause.
+			continue // The cause is not in the cache, for example because it is a missing object.
 		}
 		created = later(created, step.Object.Created())
 		if at.IsZero() && step.Object.Verdict().Own().Severity() > verdict.OK {

@@ -39,7 +39,8 @@ func CreationFailure(s *subject.Subject) *verdict.Verdict {
 }
 
 // lastCreation explains a controller whose last attempt to create an object failed. It appends the API server's message
-// to the subject's own sentence. It is for kinds that report the failure only in an event (not in a condition).
+// to the sentence that the subject has because of its own status. Use it for kinds that report the failure only in an
+// event, not in a condition.
 func lastCreation(s *subject.Subject) *verdict.Verdict {
 	last := s.NewestEvent(isCreation)
 	if last == nil || last.Reason != "FailedCreate" || failureMessage(s) != "" {

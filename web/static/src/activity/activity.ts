@@ -49,7 +49,7 @@ export class Activity {
     this.initial = stored.open ? textOf(stored) : "";
   }
 
-  /** Whether the feed is open. A reload of the page would lose the changes in it. */
+  /** Whether the feed is open. Then do not reload the page: a reload would lose the changes in the feed. */
   get open(): boolean {
     return this.isOpen;
   }

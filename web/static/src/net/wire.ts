@@ -308,7 +308,7 @@ export interface SubscriptionSpec {
   readonly sort?: string;
   readonly offset?: number;
   readonly count?: number;
-  /** Only for the view "log". Live reads it for each request, because it contains where to resume the log. */
+  /** Only for the view "log". The class Live reads it for each request, because the position to resume from changes. */
   readonly log?: LogSpec;
 }
 

@@ -13,7 +13,7 @@ import { Author, ChangeTime } from "../../ui/author.tsx";
 import { memo, useNow } from "../../ui/view.tsx";
 import type { Change, JsonObject } from "../../net/wire.ts";
 
-/** Shows one change. A run of minor changes (such as heartbeats) or of status updates is in a collapsed section. */
+/** Shows one change, or a collapsed run of minor changes (such as heartbeats) or of status updates. */
 export const ChangeGroup = memo(({ group, layout }: { group: StepGroup; layout: DiffLayout }) => {
   const [wasOpened, setOpened] = useState(false);
   const [{ step, fields, isMinor }] = group;
