@@ -64,8 +64,8 @@ func isNamespaced(kind graph.Kind) (namespaced, ok bool) {
 		"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "Namespace", "PriorityClass",
 		"DeviceClass", "CustomResourceDefinition", "FlowSchema", "PriorityLevelConfiguration", "ValidatingAdmissionPolicy",
 		"ValidatingAdmissionPolicyBinding", "VolumeAttributesClass", "IngressClassParams",
-		"CiliumClusterwideNetworkPolicy", "GlobalNetworkPolicy", "AdminNetworkPolicy", "NodePool", "Team", "Composition",
-		"Function":
+		"CiliumClusterwideNetworkPolicy", "GlobalNetworkPolicy", "AdminNetworkPolicy", "NodePool", "EC2NodeClass", "Team",
+		"Composition", "Function":
 		return false, true
 	case "Unserved":
 		return false, false

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
@@ -33,10 +34,11 @@ func withoutPool(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 			v.Sentence = prefix + ", but this object does not exist"
 			v.Cause.Sentence = v.Sentence // An object that inherits the verdict shows the sentence of the cause.
 			return v
-		case s.HasProblem(pool):
-			return s.Inherit(pool, s.Own.Severity, prefix+", which has a problem: ")
 		case pool.Object == nil:
 			continue
+		}
+		if v := poolProblem(s, pool, prefix+", which has a problem: "); v != nil {
+			return v
 		}
 		limit := limitInEvent(s, pool)
 		if limit == "" && isComplete && len(labels) == 1 {
@@ -45,6 +47,27 @@ func withoutPool(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 		if limit != "" {
 			return s.ExplainBy(pool, s.Own.Severity, "LimitReached", prefix+", which has reached its limit: "+limit)
 		}
+	}
+	return nil
+}
+
+// poolProblem returns the verdict that a pod inherits from its pool, or nil. A problem that the pool inherits from an
+// object that it owns, such as one of its nodes, does not prevent further nodes, so only the own problem of the pool
+// counts then.
+func poolProblem(s *subject.Subject, pool *neighbor.Neighbor, prefix string) *verdict.Verdict {
+	packed := pool.Object.Verdict()
+	v, own := packed.Unpack(), packed.Own().Unpack()
+	from := v.Via
+	if from == nil && v.Cause != nil {
+		from = &v.Cause.Object
+	}
+	uses, _ := s.References(pool.ID)
+	isUsed := from != nil && slices.ContainsFunc(uses, func(u graph.Use) bool { return u.Target == neighbor.IDOf(from) })
+	switch {
+	case (isUsed || !packed.IsInherited()) && s.HasProblem(pool):
+		return s.Inherit(pool, s.Own.Severity, prefix)
+	case own.Severity.IsProblem():
+		return s.ExplainBy(pool, s.Own.Severity, own.Reason, prefix+own.Why())
 	}
 	return nil
 }
