@@ -167,13 +167,18 @@ func reachedLimit(n *neighbor.Neighbor, p *corev1.Pod) string {
 	for _, name := range slices.Sorted(maps.Keys(pool.Spec.Limits)) {
 		limit := pool.Spec.Limits[name]
 		used, ok := pool.Status.Resources[name]
-		wanted := used.DeepCopy()
-		wanted.Add(requestOf(p, name))
-		if ok && (used.Cmp(limit) >= 0 || wanted.Cmp(limit) > 0) {
+		request, wanted := requestOf(p, name), used.DeepCopy()
+		wanted.Add(request)
+		if ok && (isOnEachNode(name) || !request.IsZero()) && (used.Cmp(limit) >= 0 || wanted.Cmp(limit) > 0) {
 			return fmt.Sprintf("%s %s of %s", name, used.String(), limit.String())
 		}
 	}
 	return ""
+}
+
+// isOnEachNode reports whether each node of a pool counts towards a limit. For example, only some nodes have GPUs.
+func isOnEachNode(name corev1.ResourceName) bool {
+	return name == corev1.ResourceCPU || name == corev1.ResourceMemory || name == "nodes"
 }
 
 // requestOf returns how much of a resource the containers of a pod request.
