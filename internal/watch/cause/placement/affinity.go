@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -50,10 +51,12 @@ func excluded(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 }
 
 // isExcluded reports whether existing pods exclude a pod from a number of nodes, and at most as many nodes lack a
-// resource. Otherwise, the lack of resources is the main problem.
+// resource. Otherwise, the lack of resources is the main problem. The main problem can also be a lost node, because the
+// existing pods did not change.
 func isExcluded(message string) bool {
 	found := excludedPattern.FindStringSubmatch(message)
-	if found == nil {
+	if found == nil || strings.Contains(message, corev1.TaintNodeNotReady) ||
+		strings.Contains(message, corev1.TaintNodeUnreachable) {
 		return false
 	}
 	nodes, _ := strconv.Atoi(found[1])
