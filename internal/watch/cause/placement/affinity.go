@@ -42,8 +42,8 @@ func excluded(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 			if n.ID == s.ID {
 				continue
 			}
-			if selector := exclusion(s, &n, p); selector != "" {
-				return excludedBy(s, &n, selector)
+			if pods := exclusion(s, &n, p); pods != "" {
+				return excludedBy(s, &n, pods)
 			}
 		}
 	}
@@ -68,8 +68,8 @@ func isExcluded(message string) bool {
 	return true
 }
 
-// excludedBy returns the verdict on a pod that the pod n excludes from its node.
-func excludedBy(s *subject.Subject, n *neighbor.Neighbor, selector string) *verdict.Verdict {
+// excludedBy returns the verdict on a pod that the pod n excludes from its node. pods describes all excluded pods.
+func excludedBy(s *subject.Subject, n *neighbor.Neighbor, pods string) *verdict.Verdict {
 	by, own := subject.Workload(s, n), subject.Workload(s, &s.Neighbor)
 	if by.ID == own.ID {
 		by = *n // For example, a pod of an older version of the same workload.
@@ -78,11 +78,11 @@ func excludedBy(s *subject.Subject, n *neighbor.Neighbor, selector string) *verd
 	s.AddSource(n.Resource, n.ID.Namespace())
 	s.AddSource("core/v1/nodes", "")
 	return s.ExplainBy(&by, s.Own.Severity, s.Own.Reason, fmt.Sprintf(
-		"%s. %s has a required anti-affinity to pods with the labels %s", s.Own.Sentence, s.Name(&by), selector))
+		"%s. %s has a required anti-affinity to %s", s.Own.Sentence, s.Name(&by), pods))
 }
 
-// exclusion returns the selector of the required anti-affinity with which the pod n excludes the pod p from its node,
-// or "".
+// exclusion returns which pods the pod n excludes from its node with a required anti-affinity, if the pod p is one of
+// them. Otherwise, it returns "".
 func exclusion(s *subject.Subject, n *neighbor.Neighbor, p *corev1.Pod) string {
 	text, _ := n.Object.JSON()
 	if !bytes.Contains(text, []byte(`"podAntiAffinity"`)) {
@@ -102,7 +102,10 @@ func exclusion(s *subject.Subject, n *neighbor.Neighbor, p *corev1.Pod) string {
 		selector, err := metav1.LabelSelectorAsSelector(term.LabelSelector)
 		_, hasTopology := topology[term.TopologyKey]
 		if err == nil && hasTopology && selector.Matches(labels.Set(p.Labels)) && appliesIn(s, term, &other, p.Namespace) {
-			return metav1.FormatLabelSelector(term.LabelSelector)
+			if selector.Empty() {
+				return "all pods"
+			}
+			return "pods with the labels " + metav1.FormatLabelSelector(term.LabelSelector)
 		}
 	}
 	return ""
