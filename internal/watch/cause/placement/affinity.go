@@ -94,13 +94,16 @@ func exclusion(s *subject.Subject, n *neighbor.Neighbor, p *corev1.Pod) string {
 	if isEnded || affinity == nil || affinity.PodAntiAffinity == nil {
 		return ""
 	}
-	node := s.Find(graph.NewID(nodeKind, "", other.Spec.NodeName)) // It is missing if the pod has no node yet.
-	topology := neighbor.Decode[metav1.PartialObjectMetadata](node.Object).Labels
+	found := s.Find(graph.NewID(nodeKind, "", other.Spec.NodeName)) // It is missing if the pod has no node yet.
+	node := neighbor.Decode[corev1.Node](found.Object)
+	if isRejected(p, &node) {
+		return ""
+	}
 	terms := affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
 	for n := range terms {
 		term := &terms[n]
 		selector, err := metav1.LabelSelectorAsSelector(term.LabelSelector)
-		_, hasTopology := topology[term.TopologyKey]
+		_, hasTopology := node.Labels[term.TopologyKey]
 		if err == nil && hasTopology && selector.Matches(labels.Set(p.Labels)) && appliesIn(s, term, &other, p.Namespace) {
 			if selector.Empty() {
 				return "all pods"
@@ -109,6 +112,18 @@ func exclusion(s *subject.Subject, n *neighbor.Neighbor, p *corev1.Pod) string {
 		}
 	}
 	return ""
+}
+
+// isRejected reports whether a pod does not fit on a node because of the node itself. The scheduler then does not
+// compare the pod with the pods on this node.
+func isRejected(p *corev1.Pod, node *corev1.Node) bool {
+	required, _ := requiredLabels(p)
+	for key, value := range required {
+		if node.Labels[key] != value {
+			return true
+		}
+	}
+	return untolerated(p, node) != nil || node.Spec.Unschedulable && !tolerates(p, &unschedulable)
 }
 
 // appliesIn reports whether an affinity term of a pod applies to the pods in a namespace.
