@@ -32,19 +32,18 @@ var (
 const maxPods = 5 * neighbor.Limit
 
 // excluded explains why a pod cannot be scheduled, by the workload of a pod that excludes it from its node: the other
-// pod has a required anti-affinity to the labels of the pod. The pod itself possibly has no affinity.
+// pod has a required anti-affinity to the labels of the pod. The pod itself possibly has no affinity. The other pod is
+// in the same namespace: a search in all pods of the cluster, for each pending pod, would take too long.
 func excluded(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	if !isExcluded(rejection(p)) {
 		return nil
 	}
-	for _, namespace := range []string{p.Namespace, neighbor.AnyNamespace} {
-		for _, n := range s.All(podKind, namespace, maxPods) {
-			if n.ID == s.ID {
-				continue
-			}
-			if pods := exclusion(s, &n, p); pods != "" {
-				return excludedBy(s, &n, pods)
-			}
+	for _, n := range s.All(podKind, p.Namespace, maxPods) {
+		if n.ID == s.ID {
+			continue
+		}
+		if pods := exclusion(s, &n, p); pods != "" {
+			return excludedBy(s, &n, pods)
 		}
 	}
 	return nil
