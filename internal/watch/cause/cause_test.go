@@ -56,6 +56,7 @@ type cluster struct {
 	objects  map[graph.ID]*object
 	order    []graph.ID
 	revisits []time.Time
+	named    []graph.ID // The objects that the method Named has returned.
 }
 
 func isNamespaced(kind graph.Kind) (namespaced, ok bool) {
@@ -135,7 +136,9 @@ func (c *cluster) Named(by graph.ID, m *neighbor.Mention) (found []neighbor.Neig
 				continue
 			}
 		}
-		found = append(found, c.Find(graph.NewID(kind, namespace, m.Name)))
+		id := graph.NewID(kind, namespace, m.Name)
+		c.named = append(c.named, id)
+		found = append(found, c.Find(id))
 	}
 	return found
 }
@@ -335,7 +338,7 @@ func TestOwnContentIsItsOnlySource(t *testing.T) {
 // is old enough.
 func TestRevisits(t *testing.T) {
 	webhook := graph.Kind{Group: "admissionregistration.k8s.io", Kind: "ValidatingWebhookConfiguration"}
-	service := graph.Kind{Kind: "Service"}
+	service, pod := graph.Kind{Kind: "Service"}, graph.Kind{Kind: "Pod"}
 	for _, test := range []struct {
 		file string
 		id   graph.ID
@@ -347,6 +350,8 @@ func TestRevisits(t *testing.T) {
 		{"service-manual-endpoints", graph.NewID(service, "shop", "numeric"), ""},
 		{"node-interruptions", graph.NewID(graph.Kind{Kind: "Node"}, "", "flapping"), "2026-01-01T01:25:00Z"},
 		{"node-interruptions", graph.NewID(graph.Kind{Kind: "Node"}, "", "calm"), ""},
+		{"pod-excluded-by-anti-affinity", graph.NewID(pod, "shop", "unmatched"), "2026-01-01T01:01:00Z"},
+		{"pod-excluded-by-anti-affinity", graph.NewID(pod, "shop", "import"), ""},
 	} {
 		c, _ := load(t, "testdata/"+test.file+".yaml")
 		cause.Of(c, c.Find(test.id))
@@ -356,6 +361,21 @@ func TestRevisits(t *testing.T) {
 		}
 		if strings.Join(got, " ") != test.want {
 			t.Errorf("%v: got revisits at %q, want %q", test.id, got, test.want)
+		}
+	}
+}
+
+// A pod that another pod excludes is evaluated again when this pod, its node or the selected namespace changes.
+func TestExcludedPodFollows(t *testing.T) {
+	c, _ := load(t, "testdata/pod-excluded-by-anti-affinity.yaml")
+	pod := graph.Kind{Kind: "Pod"}
+	cause.Of(c, c.Find(graph.NewID(pod, "shop", "report")))
+	for _, id := range []graph.ID{
+		graph.NewID(pod, "shop", "alone"), graph.NewID(graph.Kind{Kind: "Node"}, "", "n1"),
+		graph.NewID(graph.Kind{Kind: "Namespace"}, "", "shop"),
+	} {
+		if !slices.Contains(c.named, id) {
+			t.Errorf("got %v, want also %v", c.named, id)
 		}
 	}
 }

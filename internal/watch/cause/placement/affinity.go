@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,6 +32,9 @@ var (
 // maxPods limits the pods whose anti-affinity is compared with a pod.
 const maxPods = 5 * neighbor.Limit
 
+// searchInterval is the time after which an excluding pod is searched again.
+const searchInterval = time.Minute
+
 // excluded explains why a pod cannot be scheduled, by the workload of a pod that excludes it from its node: the other
 // pod has a required anti-affinity to the labels of the pod. The pod itself possibly has no affinity. The other pod is
 // in the same namespace: a search in all pods of the cluster, for each pending pod, would take too long.
@@ -46,6 +50,7 @@ func excluded(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 			return excludedBy(s, &n, pods)
 		}
 	}
+	s.RevisitAt(s.Now().Add(searchInterval)) // A pod that is created later possibly excludes this one.
 	return nil
 }
 
@@ -104,6 +109,7 @@ func exclusion(s *subject.Subject, n *neighbor.Neighbor, p *corev1.Pod) string {
 		selector, err := metav1.LabelSelectorAsSelector(term.LabelSelector)
 		_, hasTopology := node.Labels[term.TopologyKey]
 		if err == nil && hasTopology && selector.Matches(labels.Set(p.Labels)) && appliesIn(s, term, &other, p.Namespace) {
+			subject.Follow(s, &found)
 			if selector.Empty() {
 				return "all pods"
 			}
@@ -138,5 +144,6 @@ func appliesIn(s *subject.Subject, term *corev1.PodAffinityTerm, of *corev1.Pod,
 		return err == nil
 	}
 	n := s.Find(graph.NewID(graph.Kind{Kind: "Namespace"}, "", namespace))
+	subject.Follow(s, &n)
 	return n.Object != nil && selector.Matches(labels.Set(neighbor.Decode[metav1.PartialObjectMetadata](n.Object).Labels))
 }
