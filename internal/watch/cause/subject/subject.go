@@ -92,7 +92,7 @@ func (s *Subject) Inherit(n *neighbor.Neighbor, severity verdict.Severity, prefi
 	if cause == nil {
 		cause = &verdict.Cause{Object: neighbor.ObjectOf(n), Sentence: of.Why()}
 	}
-	s.sources = s.sources.With(of.Sources.ForHeir(verdict.Source(n.Resource, n.ID.Namespace())))
+	AddSourcesOf(s, n)
 	// A ReplicaSet that inherits the problem of a pod adds no text of its own, so it is no source of the sentence.
 	passesOn := n.ID.Kind.Kind == "ReplicaSet" && of.Sources.Contains(PodsRef, n.ID.Namespace())
 	if prefix != "" || !passesOn {
@@ -125,6 +125,11 @@ func InheritWithError(s *Subject, n *neighbor.Neighbor) *verdict.Verdict {
 // AddSource adds a resource in a namespace to the sources, because the verdict contains a text about it.
 func (s *Subject) AddSource(resource, namespace string) {
 	s.sources = s.sources.With(verdict.Source(resource, namespace))
+}
+
+// AddSourcesOf adds the sources of a neighbor's texts. A verdict that contains such a text needs them.
+func AddSourcesOf(s *Subject, n *neighbor.Neighbor) {
+	s.sources = s.sources.With(n.Object.Verdict().Unpack().Sources.ForHeir(verdict.Source(n.Resource, n.ID.Namespace())))
 }
 
 // ReportMissing returns a verdict for a reference to an object that does not exist.

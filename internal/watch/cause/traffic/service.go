@@ -81,6 +81,7 @@ func answers(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 	if worst := s.Worst(unready); worst != nil {
 		return s.Inherit(worst, verdict.Failed, sentence+". ")
 	}
+	subject.AddSourcesOf(s, &unready[0]) // The texts below contain the sentence of the pod.
 	first, self := unready[0].Object.Verdict().Unpack(), neighbor.ObjectOf(&s.Neighbor)
 	if first.Cause != nil && first.Cause.Object == self {
 		return s.Explain(verdict.Failed, "NoReadyPods", sentence+". "+first.Sentence, nil)

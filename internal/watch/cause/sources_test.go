@@ -1,0 +1,35 @@
+package cause_test
+
+import (
+	"testing"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// A Service repeats the sentence of its pod. So the sources of the pod's sentence are also sources of the Service's
+// verdict, even if the Service itself or no object is the cause of the pod's verdict.
+//
+// Invariant: I18.
+func TestServiceHasSourcesOfPod(t *testing.T) {
+	sources := verdict.Source("admissionregistration.k8s.io/v1/validatingwebhookconfigurations", "").
+		With(verdict.Source("core/v1/services", "other"))
+	for name, severity := range map[string]verdict.Severity{
+		"caused by the Service": verdict.Failed, "that starts": verdict.Progressing,
+	} {
+		c, _ := load(t, "testdata/service-crashing.yaml")
+		pod := c.objects[graph.NewID(graph.Kind{Kind: "Pod"}, "shop", "web-1-a")]
+		service := c.Find(graph.NewID(graph.Kind{Kind: "Service"}, "shop", "web"))
+		v := verdict.Verdict{Severity: severity, Reason: "Waits", Sentence: "waits for hook", Sources: sources}
+		if severity.IsProblem() {
+			v.Cause = &verdict.Cause{Object: neighbor.ObjectOf(&service), Sentence: v.Sentence}
+		}
+		pod.verdict = verdict.Inherit(pod.verdict.Own(), &v)
+		got := cause.Of(c, service)
+		if want := sources.With(verdict.Source("core/v1/pods", "shop")); got == nil || got.Sources != want {
+			t.Errorf("pod %s: got %+v, want the sources %q", name, got, want)
+		}
+	}
+}
