@@ -102,6 +102,21 @@ func IsOff(spec map[string]any) bool {
 	return false
 }
 
+// IsPartOff reports whether the definition of a part, such as a component, states that the part is switched off, or that
+// the controller shall not manage it.
+func IsPartOff(part map[string]any) bool {
+	if IsOff(part) || part["enabled"] == false || part["disabled"] == true || part["allowScheduling"] == false {
+		return true
+	}
+	for _, name := range []string{"managementState", "state", "desiredState", "mode", "policy"} {
+		text, _ := part[name].(string)
+		if slices.Contains([]string{"removed", "unmanaged", "disabled", "off", "absent"}, strings.ToLower(text)) {
+			return true
+		}
+	}
+	return false
+}
+
 // MayStop reports whether a spec states that the object is not started again after it has stopped without a failure.
 // This is so for these run strategies of KubeVirt.
 func MayStop(spec map[string]any) bool {

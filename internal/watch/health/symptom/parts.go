@@ -55,17 +55,16 @@ func unreadyPart(spec, status members, generation int64) *Symptom {
 	return nil
 }
 
-// isPartWanted reports whether a map in a spec defines a part, and neither the spec nor the part is switched off.
-func isPartWanted(spec members, name string) bool {
-	isOff := func(o members) bool {
-		return intent.IsOff(o) || o["enabled"] == false || o["disabled"] == true || o["allowScheduling"] == false
-	}
+// isPartWanted reports whether a map in a spec defines a part, and neither the spec nor any such map switches it off.
+func isPartWanted(spec members, name string) (isDefined bool) {
 	for member := range spec {
-		if part := spec.child(member).child(name); part != nil {
-			return !isOff(part) && !isOff(spec)
+		part := spec.child(member).child(name)
+		if intent.IsPartOff(part) || spec.child(member)[name] == false {
+			return false
 		}
+		isDefined = isDefined || part != nil
 	}
-	return false
+	return isDefined && !intent.IsPartOff(spec)
 }
 
 // search finds the first failed part in o, at most depth levels deep. *left is the number of members that it may read.
