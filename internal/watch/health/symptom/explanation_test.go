@@ -35,6 +35,13 @@ func TestExplainedByOtherMembers(t *testing.T) {
 		{"lastOperation: {state: Succeeded}, lastErrors: [{description: quota exceeded}]", ""},
 		{"lastOperation: {state: Failed}, conditions: [{type: Ready, status: 'True'}]", ""},
 		{"lastOperation: Failed, phase: Ready", ""},
+		{"lastOperation: {state: Aborted, description: user canceled the operation}", ""},
+		{
+			"lastOperation: {state: Aborted, description: user canceled the operation}, conditions: [" + synced + "]",
+			"Synced: cannot connect",
+		},
+		{"lastOperation: {state: Failed, description: canceled by user}", ""},
+		{"lastOperation: {state: Aborted, description: cannot reach the cloud}", "Aborted: cannot reach the cloud"},
 		{
 			"phase: New, reason: InvalidOutput, message: The output could not be resolved",
 			"New: The output could not be resolved",

@@ -7,10 +7,12 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/intent"
 )
 
 // badPhase finds a failure in the members that summarize a status, such as phase and health: a word for a failure, a
-// sentence that names an error, or the word "warning" if another member of the status names an error.
+// sentence that names an error, or the word "warning" if another member names an error. It ignores what a person ended.
 func badPhase(status members, conditions []condition, isOK bool) *Symptom {
 	isReady := slices.ContainsFunc(conditions, func(c condition) bool {
 		return c.is("True") && slices.Contains([]string{"Ready", "Available", "Healthy", "Succeeded"}, c.kind)
@@ -19,7 +21,8 @@ func badPhase(status members, conditions []condition, isOK bool) *Symptom {
 		word := status.text(member...)
 		isWarning := strings.EqualFold(word, "warning") && explanation(status, NamesError) != ""
 		isBad := isBadWord(word) || isWarning || isBadSentence(word)
-		if !isBad || isReady || isOK && isPhase(member[len(member)-1]) {
+		if !isBad || isReady || isOK && isPhase(member[len(member)-1]) ||
+			intent.IsEndedByPerson("", stateError(status, member[0], conditions)) {
 			continue
 		}
 		isTotal := slices.Contains([]string{"phase", "state", "status"}, member[0]) && len(member) == 1 && isFailure(word)
@@ -27,10 +30,9 @@ func badPhase(status members, conditions []condition, isOK bool) *Symptom {
 		if isBadSentence(word) {
 			s.Reason = "Error"
 		}
+		s.Sentence = "status." + strings.Join(member, ".") + ": " + word + otherStates(status, member[0])
 		if text := stateError(status, member[0], conditions); text != "" {
 			s.Sentence = word + ": " + text
-		} else {
-			s.Sentence = "status." + strings.Join(member, ".") + ": " + word + otherStates(status, member[0])
 		}
 		return s
 	}
