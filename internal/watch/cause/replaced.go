@@ -1,14 +1,15 @@
 package cause
 
 import (
+	"bytes"
 	"cmp"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
@@ -49,19 +50,27 @@ func superseded(s *subject.Subject) *verdict.Verdict {
 // repeated returns OK for a failed attempt without an owner if a newer object with the same spec has succeeded, such as
 // the second migration of a virtual machine.
 func repeated(s *subject.Subject) *verdict.Verdict {
-	_, owners := s.References(s.ID)
+	if !resource.IsCustom(s.ID.Group) || hasOwner(s, s.ID) {
+		return nil
+	}
 	spec := specOf(s.Object)
-	if len(owners) > 0 || len(spec) == 0 || !resource.IsCustom(s.ID.Group) {
+	if len(spec) == 0 {
 		return nil
 	}
 	for _, n := range s.All(s.ID.Kind, s.ID.Namespace(), neighbor.Limit) {
+		// A sibling with an owner is an attempt of this owner, not a repetition.
 		isOK := n.ID != s.ID && n.Object.Verdict().Own().Severity() == verdict.OK
-		if isOK && isNewer(&n, &s.Neighbor) && reflect.DeepEqual(specOf(n.Object), spec) {
+		if isOK && isNewer(&n, &s.Neighbor) && !hasOwner(s, n.ID) && bytes.Equal(specOf(n.Object), spec) {
 			subject.Follow(s, &n)
 			return replacedBy(&n, subject.Superseded, "has done the same later")
 		}
 	}
 	return nil
+}
+
+func hasOwner(s *subject.Subject, id graph.ID) bool {
+	_, owners := s.References(id)
+	return len(owners) > 0
 }
 
 // isNewer reports whether a was created after b. The times have a resolution of one second. In the same second, the
@@ -70,10 +79,24 @@ func isNewer(a, b *neighbor.Neighbor) bool {
 	return cmp.Or(a.Object.Created().Compare(b.Object.Created()), strings.Compare(a.ID.Key, b.ID.Key)) > 0
 }
 
-func specOf(o neighbor.Object) map[string]any {
-	return neighbor.Decode[struct {
-		Spec map[string]any `json:"spec"`
-	}](o).Spec
+// specOf returns the JSON text of an object's specification, or nil if the specification is empty. The API server sends
+// the members of a custom resource in alphabetical order, so equal specifications have the same text.
+func specOf(o neighbor.Object) (spec []byte) {
+	text, err := o.JSON()
+	if err != nil {
+		return nil
+	}
+	c := jsonscan.NewCursor(text)
+	_ = c.Object(func(key []byte) error {
+		if string(key) != "spec" {
+			return nil
+		}
+		if value, err := c.Value(); err == nil && string(value) != "{}" && string(value) != "null" {
+			spec = value
+		}
+		return jsonscan.ErrStop
+	})
+	return spec
 }
 
 // isSuperseded reports whether the owner has ended, was replaced itself, or has a newer object of the subject's kind
