@@ -21,8 +21,14 @@ const backendConfig = "cloud.google.com/backend-config"
 // exist, or nil. GKE then creates no load balancer for the Ingress, and reports this in the events of the Ingress.
 func missingConfiguration(s *subject.Subject, paths []path, message string) *verdict.Cause {
 	kind := graph.Kind{Group: "cloud.google.com", Kind: "BackendConfig"}
+	var services []graph.ID // Paths can share a Service. Each Service is read only once.
 	for n := range paths {
-		service := s.Find(graph.NewID(graph.Kind{Kind: "Service"}, paths[n].namespace, paths[n].name))
+		id := graph.NewID(graph.Kind{Kind: "Service"}, paths[n].namespace, paths[n].name)
+		if len(services) == neighbor.Limit || slices.Contains(services, id) {
+			continue
+		}
+		services = append(services, id)
+		service := s.Find(id)
 		text := neighbor.Decode[metav1.PartialObjectMetadata](service.Object).Annotations[backendConfig]
 		var value struct {
 			Default string            `json:"default"`
@@ -32,7 +38,8 @@ func missingConfiguration(s *subject.Subject, paths []path, message string) *ver
 			continue
 		}
 		s.AddSource(service.Resource, paths[n].namespace)
-		for _, name := range slices.Sorted(maps.Values(value.Ports)) {
+		names := slices.Compact(slices.Sorted(maps.Values(value.Ports)))
+		for _, name := range names[:min(len(names), neighbor.Limit)] {
 			if c := missingObject(s, graph.NewID(kind, paths[n].namespace, name), message); c != nil {
 				return c
 			}

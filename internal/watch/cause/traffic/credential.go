@@ -34,12 +34,18 @@ func Credential(s *subject.Subject) *verdict.Verdict {
 			} `json:"servers"`
 		} `json:"spec"`
 	}](s.Object).Spec
-	namespaces := namespacesOf(s, spec.Selector)
+	var names []string
 	for n := range spec.Servers {
 		name := spec.Servers[n].TLS.CredentialName
-		if name == "" || strings.Contains(name, "/") { // With a slash, it is the URL of another source of certificates.
-			continue
+		if name != "" && !strings.Contains(name, "/") { // With a slash, it is the URL of another source of certificates.
+			names = append(names, name)
 		}
+	}
+	if len(names) == 0 {
+		return nil // Do not read all Services.
+	}
+	namespaces := namespacesOf(s, spec.Selector)
+	for _, name := range names {
 		if missing := missingIn(s, namespaces, name); missing != nil {
 			v := s.ReportMissing(missing, verdict.Degraded)
 			v.Sentence += " in the namespace of the gateway's pods"
@@ -53,8 +59,11 @@ func Credential(s *subject.Subject) *verdict.Verdict {
 // result is empty if it is not known.
 func namespacesOf(s *subject.Subject, labels map[string]string) (namespaces []string) {
 	kind := graph.Kind{Kind: "Service"}
+	if len(labels) == 0 {
+		return nil
+	}
 	services := s.All(kind, neighbor.AnyNamespace, maxServices)
-	if len(labels) == 0 || len(services) == maxServices || !subject.KnowsAll(s, kind, "") {
+	if len(services) == maxServices || !subject.KnowsAll(s, kind, "") {
 		return nil
 	}
 	for n := range services {
