@@ -58,11 +58,15 @@ func (r *reader) recordProgress(cursor journal.Cursor) {
 		return
 	}
 	r.resource.isRead.Store(true)
-	if now.Synced && !r.resource.isSynced {
+	isFirst := now.Synced && !r.resource.isSynced
+	if isFirst {
 		r.resource.isSynced = true
 		r.observation.restart()
-		// Only now can objects of this resource count as missing.
+	}
+	if now.Synced { // Objects of this resource can count as missing, possibly again after an interruption.
 		markAskers(r.Engine, r.resource.kind)
+	}
+	if isFirst {
 		r.observation.restart() // An evaluation that began before the call of markAskers must not count as complete.
 		r.wake.request()
 	}
