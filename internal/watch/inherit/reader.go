@@ -157,6 +157,9 @@ func (r *reader) set(key string, before, o *compact.Object) {
 	if hasNewVerdict || hasNewReferences {
 		affected = append(affected, r.neighbors(id)...)
 	}
+	if hasNewOwn || hasNewReferences {
+		affected = append(affected, repeatedBy(r.Engine, id, o.Verdict().Own().Severity())...)
+	}
 	r.mark(affected...)
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/inherit/revisit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
@@ -27,20 +28,20 @@ func TestServed(t *testing.T) {
 	want := []graph.ID{
 		graph.NewID(service.Kind, "a", "db-blue-1"), graph.NewID(service.Kind, "a", "db-blue"), service,
 	}
-	if got := served(e.graph, slice); !slices.Equal(got, want) {
+	if got := revisit.Served(e.graph, slice); !slices.Equal(got, want) {
 		t.Errorf("without a label: got %v, want %v", got, want)
 	}
 	use := objectrefs.Object{Uses: []objectrefs.Ref{{Kind: "Service", Name: "db"}}}
 	e.graph.Set(slice, &use)
 	e.graph.Set(ingress, &use)
-	got := served(e.graph, slice)
+	got := revisit.Served(e.graph, slice)
 	if !slices.Contains(got, service) || !slices.Contains(got, ingress) {
 		t.Errorf("got %v, want the Service and the Ingress", got)
 	}
 }
 
 // After a CustomResourceDefinition was deleted or created, admission policies and their bindings are evaluated again:
-// the policies can have parameters of this kind. If discovery finds the same kinds, nothing is evaluated again.
+// the policies can have parameters of this kind. Custom resources can name an object of this kind. If discovery finds the same kinds, nothing is evaluated again.
 func TestServedKindsAffectPolicies(t *testing.T) {
 	e := New(Options{})
 	kind := func(name string) graph.Kind { return graph.Kind{Group: admissionGroup, Kind: name} }
@@ -59,17 +60,19 @@ func TestServedKindsAffectPolicies(t *testing.T) {
 	}{
 		{"the first discovery", all, 0},
 		{"the same kinds", slices.Clone(all), 0},
-		{"a deleted kind", builtIn, 2},
-		{"a new kind", all, 2},
+		{"a deleted kind", builtIn, 3},
+		{"a new kind", all, 3},
 		{"the same kinds again", all, 0},
 	} {
 		clear(e.dirty)
 		if e.setServed(step.resources, nil, 0, 0) {
-			markPolicies(e)
+			markDependent(e)
 		}
 		if len(e.dirty) != step.want {
 			t.Errorf("%s: got %v, want %d objects", step.name, e.dirty, step.want)
 		}
+		e.graph.Set(graph.NewID(graph.Kind{Group: "example.org", Kind: "Pipeline"}, "a", "web"), &objectrefs.Object{})
+		e.graph.Set(graph.NewID(graph.Kind{Kind: "Pod"}, "a", "web"), &objectrefs.Object{})
 		e.graph.Set(policy, &objectrefs.Object{})
 		e.graph.Set(binding, &objectrefs.Object{Uses: []objectrefs.Ref{
 			{Group: admissionGroup, Kind: policy.Kind.Kind, Name: "limits"},
@@ -211,7 +214,7 @@ func TestContentAffectsObjectsThatNameIt(t *testing.T) {
 	}
 }
 
-// A new object can repeat a failed one of the same kind in its namespace, if it has no owner.
+// A new object can repeat a failed one of the same kind in its namespace, if it has succeeded and has no owner.
 func TestAttemptsAffectFailedOnes(t *testing.T) {
 	e := New(Options{})
 	kind := graph.Kind{Group: "example.com", Kind: "Migration"}
@@ -224,14 +227,36 @@ func TestAttemptsAffectFailedOnes(t *testing.T) {
 	owned := objectrefs.Object{Owners: []objectrefs.Ref{{Group: kind.Group, Kind: "Plan", Name: "p", UID: "p"}}}
 	for name, test := range map[string]struct {
 		object *objectrefs.Object
-		want   bool
-	}{"no owner": {&objectrefs.Object{}, true}, "an owner": {&owned, false}} {
+		own    verdict.Severity
+		want   []graph.ID
+	}{
+		"no owner":    {&objectrefs.Object{}, verdict.OK, []graph.ID{failed}},
+		"not ended":   {&objectrefs.Object{}, verdict.Progressing, nil},
+		"failed, too": {&objectrefs.Object{}, verdict.Failed, nil},
+		"an owner":    {&owned, verdict.OK, nil},
+	} {
 		id := graph.NewID(kind, "a", "web-2")
 		e.graph.Set(id, test.object)
-		got := e.neighbors(id)
-		isOther := func(other graph.ID) bool { return slices.Contains(others, other) }
-		if slices.Contains(got, failed) != test.want || slices.ContainsFunc(got, isOther) {
-			t.Errorf("%s: got %v, want %v: %v", name, got, failed, test.want)
+		if got := repeatedBy(e, id, test.own); !slices.Equal(got, test.want) {
+			t.Errorf("%s: got %v, want %v", name, got, test.want)
 		}
+		if got := e.neighbors(id); slices.Contains(got, failed) {
+			t.Errorf("%s: got the neighbors %v, want no other attempt", name, got)
+		}
+	}
+}
+
+// A change of a Service affects the Gateways with a problem: their pods, and so their Secrets, are in the namespaces of
+// the Services that select these pods.
+func TestServicesAffectGatewaysWithProblem(t *testing.T) {
+	e := New(Options{})
+	gateway := graph.NewID(graph.Kind{Group: "networking.istio.io", Kind: "Gateway"}, "a", "web")
+	other := graph.NewID(graph.Kind{Group: "gateway.networking.k8s.io", Kind: "Gateway"}, "a", "web")
+	for _, id := range []graph.ID{gateway, other} {
+		e.results.track(id, verdict.Pack(nil, &verdict.Verdict{Severity: verdict.Degraded}), true)
+	}
+	got := e.dependsOnText(graph.NewID(graph.Kind{Kind: "Service"}, "istio", "ingress"))
+	if !slices.Equal(got, []graph.ID{gateway}) {
+		t.Errorf("got %v, want %v", got, gateway)
 	}
 }

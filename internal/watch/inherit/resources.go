@@ -12,8 +12,9 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/informer"
 	"github.com/glasshouse-project/glasshouse/internal/watch/inherit/plan"
-	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/inherit/revisit"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 const (
@@ -46,7 +47,7 @@ func (e *Engine) watchResources(ctx context.Context, parts *sync.WaitGroup) {
 		resources, unknown := e.options.Resources()
 		planned, omitted := plan.Of(resources)
 		if e.setServed(resources, unknown, len(planned), len(omitted)) {
-			markPolicies(e)
+			markDependent(e)
 		}
 		e.stopUnplanned(planned)
 		for _, r := range planned {
@@ -74,10 +75,13 @@ func (e *Engine) watchResources(ctx context.Context, parts *sync.WaitGroup) {
 	}
 }
 
-// markPolicies marks the objects whose verdict can change when the cluster serves other kinds: all objects with a
-// problem, and all admission policies and their bindings, because a policy names the kind of its parameters.
-func markPolicies(e *Engine) {
-	e.mark(e.graph.All(func(kind graph.Kind) bool { return kind.Group == admissionGroup })...)
+// markDependent marks the objects whose verdict can change when the cluster serves other kinds: all objects with a
+// problem, all custom resources, because they can name an object of a new kind, and all admission policies and their
+// bindings, because a policy names the kind of its parameters.
+func markDependent(e *Engine) {
+	e.mark(e.graph.All(func(kind graph.Kind) bool {
+		return kind.Group == admissionGroup || resource.IsCustom(kind.Group)
+	})...)
 	e.mark(e.results.problemIDs()...)
 }
 
@@ -96,13 +100,10 @@ func (e *Engine) start(ctx context.Context, r *resource.Resource) *watched {
 	return w
 }
 
-// maxAffected limits how many objects are evaluated again for one change and one relation (such as "users of").
-const maxAffected = 10_000
-
 // neighbors returns the objects whose verdict can depend on the verdict or the existence of an object.
 func (e *Engine) neighbors(id graph.ID) []graph.ID {
 	uses, owners := e.graph.References(id)
-	affected := e.graph.Users(id, maxAffected)
+	affected := e.graph.Users(id, revisit.MaxAffected)
 	for n := range owners {
 		affected = append(affected, owners[n].ID)
 	}
@@ -115,17 +116,12 @@ func (e *Engine) neighbors(id graph.ID) []graph.ID {
 		}
 	}
 	affected = append(affected, e.mentions.Users(id)...)
-	// The verdict of an object can depend on whether its owner is in order, and on a newer object that replaces it.
+	// The verdict of an object can depend on whether its owner is in order, and on a newer object of this owner.
 	if resource.IsCustom(id.Group) || id.Group == "batch" {
-		affected = append(affected, e.graph.Owned(e.uidOf(id), maxAffected)...)
+		affected = append(affected, e.graph.Owned(e.uidOf(id), revisit.MaxAffected)...)
 		for n := range owners {
-			affected = append(affected, e.graph.Owned(owners[n].UID, maxAffected)...)
+			affected = append(affected, e.graph.Owned(owners[n].UID, revisit.MaxAffected)...)
 		}
-	}
-	if len(owners) == 0 && cause.IsAttempt(id.Kind) && resource.IsCustom(id.Group) { // It can repeat a failed one.
-		affected = append(affected, slices.DeleteFunc(e.results.problemIDs(), func(other graph.ID) bool {
-			return other.Kind != id.Kind || other.Namespace() != id.Namespace()
-		})...)
 	}
 	for _, container := range e.containers(id) {
 		if e.results.isProblem(container) { // The deletion of the namespace or CRD can wait for the object.
@@ -138,17 +134,29 @@ func (e *Engine) neighbors(id graph.ID) []graph.ID {
 	case "APIService", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "ReferenceGrant":
 		affected = append(affected, e.results.problemIDs()...) // The message of any problem can name this object.
 	case "Certificate": // It writes the Secret of an Ingress.
-		affected = append(affected, usersOf(e.graph, uses, "Secret")...)
+		affected = append(affected, revisit.UsersOf(e.graph, uses, "Secret")...)
 	case "EndpointSlice":
-		affected = append(affected, served(e.graph, id)...)
+		affected = append(affected, revisit.Served(e.graph, id)...)
 	case "DestinationRule": // A VirtualService of the same Service can use its subsets.
-		affected = append(affected, usersOf(e.graph, uses, "Service")...)
+		affected = append(affected, revisit.UsersOf(e.graph, uses, "Service")...)
 	case "PodDisruptionBudget": // Another budget can select the same pods.
 		affected = append(affected, e.graph.In(id.Kind, id.Namespace())...)
 	case "Job", "Deployment", "ReplicaSet", "StatefulSet": // If such an owner is OK, its failed pods count as OK, too.
-		affected = append(affected, e.graph.Owned(e.uidOf(id), maxAffected)...)
+		affected = append(affected, e.graph.Owned(e.uidOf(id), revisit.MaxAffected)...)
 	}
 	return affected
+}
+
+// repeatedBy returns the failed attempts that an object can repeat, if its own verdict is OK. Attempts with an owner are
+// among the neighbors.
+func repeatedBy(e *Engine, id graph.ID, own verdict.Severity) []graph.ID {
+	_, owners := e.graph.References(id)
+	if own != verdict.OK || len(owners) > 0 || !cause.IsAttempt(id.Kind) || !resource.IsCustom(id.Group) {
+		return nil
+	}
+	return slices.DeleteFunc(e.results.problemsOf(id.Kind), func(other graph.ID) bool {
+		return other.Namespace() != id.Namespace()
+	})
 }
 
 // explainsTarget reports whether the verdict on an object (the target) can depend on an object that refers to it (the
@@ -160,35 +168,6 @@ func explainsTarget(user, target graph.Kind) bool {
 }
 
 const admissionGroup = "admissionregistration.k8s.io"
-
-// usersOf selects the targets of the given kind from uses, and returns all objects that use these targets.
-func usersOf(g *graph.Graph, uses []graph.Use, kind string) (users []graph.ID) {
-	for n := range uses {
-		if uses[n].Target.Kind.Kind == kind {
-			users = append(users, g.Users(uses[n].Target, maxAffected)...)
-		}
-	}
-	return users
-}
-
-// served returns the Service of an EndpointSlice, and the objects that use the Service. If the EndpointSlice has no
-// label with the name of its Service, served returns the Services whose names can be the start of its own name.
-func served(g *graph.Graph, slice graph.ID) (affected []graph.ID) {
-	service := graph.Kind{Kind: "Service"}
-	uses, _ := g.References(slice)
-	for n := range uses {
-		if uses[n].Target.Kind == service {
-			affected = append(append(affected, uses[n].Target), g.Users(uses[n].Target, maxAffected)...)
-		}
-	}
-	if len(affected) > 0 {
-		return affected
-	}
-	for _, name := range neighbor.ServiceNames(slice.Name()) {
-		affected = append(affected, graph.NewID(service, slice.Namespace(), name))
-	}
-	return affected
-}
 
 // containers returns the namespace of an object and, for a custom resource, the CustomResourceDefinition.
 func (x *index) containers(id graph.ID) (found []graph.ID) {
@@ -206,22 +185,24 @@ func (x *index) containers(id graph.ID) (found []graph.ID) {
 func (e *Engine) dependsOnText(id graph.ID) []graph.ID {
 	switch id.Kind.Kind {
 	case "Service": // The ports, also for clients. Another Service can have the port that the pods declare.
-		affected := append(e.graph.Users(id, maxAffected), e.mentions.Users(id)...)
-		return append(affected, e.results.problemsIn(id.Namespace(), "NoSuchPort")...)
+		affected := append(e.graph.Users(id, revisit.MaxAffected), e.mentions.Users(id)...)
+		affected = append(affected, e.results.problemsIn(id.Namespace(), "NoSuchPort")...)
+		// The Services lead a Gateway to the namespace of its Secrets.
+		return append(affected, e.results.problemsOf(graph.Kind{Group: "networking.istio.io", Kind: "Gateway"})...)
 	case "ValidatingAdmissionPolicy", "MutatingAdmissionPolicy": // The kind of the parameters.
-		return e.graph.Users(id, maxAffected)
+		return e.graph.Users(id, revisit.MaxAffected)
 	case "DestinationRule": // The subsets.
 		uses, _ := e.graph.References(id)
-		return usersOf(e.graph, uses, "Service")
+		return revisit.UsersOf(e.graph, uses, "Service")
 	case "EndpointSlice": // The ports and the addresses.
-		return served(e.graph, id)
+		return revisit.Served(e.graph, id)
 	case "Deployment", "StatefulSet", "ReplicationController", "Rollout": // Scaled to zero.
 		return e.results.problemsIn(id.Namespace(), "NoPods", "ScaledToZero")
 	case "FlowSchema", "PriorityLevelConfiguration": // The limits for requests of pods to the API server.
-		return e.results.problemPods()
+		return e.results.problemsOf(graph.Kind{Kind: "Pod"})
 	}
 	if strings.HasSuffix(id.Kind.Kind, "NetworkPolicy") { // The rules. Pods possibly cannot connect because of them.
-		return e.results.problemPods()
+		return e.results.problemsOf(graph.Kind{Kind: "Pod"})
 	}
 	return e.mentions.Users(id) // For example, the limits of a pool of nodes that a pod requires.
 }

@@ -185,9 +185,9 @@ func (r *results) problemIDs() []graph.ID {
 	return slices.Collect(maps.Keys(r.problems))
 }
 
-// problemPods returns the pods that are not OK.
-func (r *results) problemPods() []graph.ID {
-	return slices.DeleteFunc(r.problemIDs(), func(id graph.ID) bool { return id.Kind != graph.Kind{Kind: "Pod"} })
+// problemsOf returns the objects of a kind that are not OK.
+func (r *results) problemsOf(kind graph.Kind) []graph.ID {
+	return slices.DeleteFunc(r.problemIDs(), func(id graph.ID) bool { return id.Kind != kind })
 }
 
 // problemsIn returns the objects of a namespace that inherit a verdict with one of the reasons.
