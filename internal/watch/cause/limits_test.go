@@ -2,6 +2,7 @@ package cause_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause"
@@ -64,10 +65,7 @@ func TestServiceOfManyPathsIsReadOnce(t *testing.T) {
 		c := &counter{cluster: fixture, counted: graph.NewID(graph.Kind{Kind: "Service"}, "shop", "found")}
 		ingress := c.objects[graph.NewID(graph.Kind{Group: "networking.k8s.io", Kind: "Ingress"}, "shop", "found")]
 		backend := `{"backend": {"service": {"name": "found", "port": {"number": 80}}}}`
-		list := backend
-		for range paths - 1 {
-			list += ", " + backend
-		}
+		list := strings.Repeat(backend+", ", paths-1) + backend
 		ingress.text = fmt.Appendf(nil, `{"apiVersion": "networking.k8s.io/v1", "kind": "Ingress", "metadata": `+
 			`{"name": "found", "namespace": "shop"}, "spec": {"rules": [{"http": {"paths": [%s]}}]}}`, list)
 		cause.Of(c, c.Find(ingress.id))

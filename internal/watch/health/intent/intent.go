@@ -102,8 +102,8 @@ func IsOff(spec map[string]any) bool {
 	return false
 }
 
-// IsPartOff reports whether the definition of a part, such as a component, states that the part is switched off, or that
-// the controller shall not manage it.
+// IsPartOff reports whether the definition of a part, such as a component, states that the part is switched off, or
+// that the controller shall not manage it.
 func IsPartOff(part map[string]any) bool {
 	if IsOff(part) || part["enabled"] == false || part["disabled"] == true || part["allowScheduling"] == false {
 		return true
