@@ -115,7 +115,7 @@ func (c *client) usesClusterDNS() bool {
 // network policy. A Service of the pod itself is no explanation. text is the error of a connection to the host. It is
 // empty if the pod only waits for the Service.
 func (c *client) unreachable(n *neighbor.Neighbor, host, text string) *verdict.Verdict {
-	if n.Object == nil || n.ID.Kind != serviceKind || c.isSelectedBy(n) {
+	if n.Object == nil || n.ID.Kind != serviceKind || subject.IsSelectedBy(c.Subject, n.ID) {
 		return nil
 	}
 	subject.Follow(c.Subject, n)
@@ -129,12 +129,6 @@ func (c *client) unreachable(n *neighbor.Neighbor, host, text string) *verdict.V
 		return c.blocked(n, text)
 	}
 	return nil
-}
-
-// isSelectedBy reports whether a Service sends connections to the pod itself.
-func (c *client) isSelectedBy(service *neighbor.Neighbor) bool {
-	selector := c.Selector(service.ID)
-	return selector != nil && service.ID.Namespace() == c.ID.Namespace() && selector.Matches(c.pod.Labels)
 }
 
 // explainWith explains the pod by the content of a Service. The sentence is the pod's own one, and then the reason.

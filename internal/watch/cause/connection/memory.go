@@ -31,7 +31,7 @@ func sharedMemoryFailure(c *client, text string) *verdict.Verdict {
 	found, _ := hosts(text)
 	for _, host := range found {
 		for _, n := range c.services(host) {
-			if n.ID.Kind != serviceKind || n.Object == nil || c.isSelectedBy(&n) {
+			if n.ID.Kind != serviceKind || n.Object == nil || subject.IsSelectedBy(c.Subject, n.ID) {
 				continue
 			}
 			if server := limited(c, &n); server != nil {

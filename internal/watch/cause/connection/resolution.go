@@ -77,7 +77,7 @@ func (c *client) unpublished(service *neighbor.Neighbor, host string) *verdict.V
 	switch {
 	case of.ClusterIP != corev1.ClusterIPNone || of.PublishNotReadyAddresses || isMapped:
 		return nil
-	case !c.isSelectedBy(service):
+	case !subject.IsSelectedBy(c.Subject, service.ID):
 		return c.unreachable(service, host, "")
 	case !waitsForPeers(c, service, host):
 		return nil

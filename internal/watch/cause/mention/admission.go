@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 
+	admission "k8s.io/api/admissionregistration/v1"
+
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
@@ -75,9 +77,9 @@ func limitFailure(s *subject.Subject, message string) *verdict.Verdict {
 
 func webhookFailure(s *subject.Subject, text string) *verdict.Verdict {
 	webhook := firstGroup(webhookPattern, text)
-	configuration := configurationOf(s, webhook)
-	if configuration == nil {
-		return nil
+	configuration, server := configurationOf(s, webhook)
+	if configuration == nil || server != nil && subject.IsSelectedBy(s, *server) {
+		return nil // The webhook's own server can call its webhook before the server is ready.
 	}
 	sentence := "Webhook " + webhook + " cannot be called, so the API server rejects matching objects"
 	if s.HasProblem(configuration) {
@@ -138,7 +140,7 @@ func webhookDenial(s *subject.Subject, message string) *verdict.Verdict {
 	if found == nil {
 		return nil
 	}
-	configuration := configurationOf(s, found[1])
+	configuration, _ := configurationOf(s, found[1])
 	if configuration == nil {
 		return nil
 	}
@@ -160,25 +162,33 @@ func policyDenial(s *subject.Subject, message string) *verdict.Verdict {
 
 func onOneLine(message string) string { return strings.Join(strings.Fields(message), " ") }
 
-// configurationOf returns the configuration that contains a webhook, or nil.
-func configurationOf(s *subject.Subject, webhook string) *neighbor.Neighbor {
+// configurationOf returns the configuration that contains a webhook, and the Service of the webhook. Each can be nil.
+func configurationOf(s *subject.Subject, webhook string) (configuration *neighbor.Neighbor, server *graph.ID) {
 	if webhook == "" {
-		return nil
+		return nil, nil
 	}
 	for _, kind := range []string{"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"} {
 		configurations := s.All(graph.Kind{Group: admissionGroup, Kind: kind}, "", neighbor.Limit)
 		for n := range configurations {
 			o := neighbor.Decode[struct {
 				Webhooks []struct {
-					Name string `json:"name"`
+					Name         string `json:"name"`
+					ClientConfig struct {
+						Service *admission.ServiceReference `json:"service"`
+					} `json:"clientConfig"`
 				} `json:"webhooks"`
 			}](configurations[n].Object)
 			for m := range o.Webhooks {
-				if o.Webhooks[m].Name == webhook {
-					return &configurations[n]
+				if o.Webhooks[m].Name != webhook {
+					continue
 				}
+				if of := o.Webhooks[m].ClientConfig.Service; of != nil {
+					id := graph.NewID(graph.Kind{Kind: "Service"}, of.Namespace, of.Name)
+					server = &id
+				}
+				return &configurations[n], server
 			}
 		}
 	}
-	return nil
+	return nil, nil
 }

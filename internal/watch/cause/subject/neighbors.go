@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
@@ -79,6 +81,13 @@ func (s *Subject) Used(include func(*graph.Use) bool) iter.Seq[neighbor.Neighbor
 			}
 		}
 	}
+}
+
+// IsSelectedBy reports whether a Service sends connections to the subject, a pod.
+func IsSelectedBy(s *Subject, service graph.ID) bool {
+	selector := s.Selector(service)
+	return selector != nil && s.ID.Kind == (graph.Kind{Kind: "Pod"}) && service.Namespace() == s.ID.Namespace() &&
+		selector.Matches(neighbor.Decode[metav1.PartialObjectMetadata](s.Object).Labels)
 }
 
 // In returns a filter for Used and FirstMissing. It selects the references in a member, such as "spec.tls".
