@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/api"
-	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
@@ -55,7 +54,7 @@ func autoscaler(s *subject.Subject) *verdict.Verdict {
 		return v
 	}
 	for _, c := range neighbor.Conditions(s.Object, metav1.ConditionFalse) {
-		group := mention.MetricsAPI(c.Message)
+		group := api.MetricsAPI(c.Message)
 		if group == "" {
 			continue
 		}

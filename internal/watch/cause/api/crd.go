@@ -1,5 +1,5 @@
 // Package api explains objects by what the API server does not serve or does not accept: a version or a part of a
-// CustomResourceDefinition (CRD), or a change of a field.
+// CustomResourceDefinition (CRD), a metrics API, or a change of a field.
 package api
 
 import (

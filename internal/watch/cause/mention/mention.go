@@ -53,10 +53,6 @@ var (
 	// remainingPattern matches a resource in the condition of a namespace, such as "widgets.example.com has 1 resource
 	// instances".
 	remainingPattern = regexp.MustCompile(`([a-z0-9-]+)\.([a-z0-9.-]*) has \d+ resource instances`)
-	// metricsPattern matches the name of a metrics API in a message of an autoscaler, such as "from custom metrics API"
-	// or "get pods.metrics.k8s.io".
-	metricsPattern = regexp.MustCompile(
-		`\b(external|custom|resource) metrics API\b|\b((?:external\.|custom\.)?metrics\.k8s\.io)\b`)
 )
 
 // Object explains a problem of the subject: an object that its messages name is missing or has a problem.
@@ -201,15 +197,4 @@ func RemainingKinds(s *subject.Subject, message string) (kinds []graph.Kind) {
 		}
 	}
 	return kinds
-}
-
-// MetricsAPI returns the API group of the metrics API that a message of an autoscaler names, or "".
-func MetricsAPI(message string) string {
-	found := metricsPattern.FindStringSubmatch(message)
-	if found == nil {
-		return ""
-	}
-	return cmp.Or(map[string]string{
-		"external": "external.metrics.k8s.io", "custom": "custom.metrics.k8s.io", "resource": "metrics.k8s.io",
-	}[found[1]], found[2])
 }

@@ -1,9 +1,9 @@
-package mention_test
+package api_test
 
 import (
 	"testing"
 
-	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/api"
 )
 
 func TestMetricsAPI(t *testing.T) {
@@ -15,7 +15,7 @@ func TestMetricsAPI(t *testing.T) {
 		"the server could not find the requested resource (get custom.metrics.k8s.io)":      "custom.metrics.k8s.io",
 		"the HPA controller was unable to get the target's current scale":                   "",
 	} {
-		if got := mention.MetricsAPI(message); got != want {
+		if got := api.MetricsAPI(message); got != want {
 			t.Errorf("%s: got %q, want %q", message, got, want)
 		}
 	}
