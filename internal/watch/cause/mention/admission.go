@@ -78,8 +78,8 @@ func limitFailure(s *subject.Subject, message string) *verdict.Verdict {
 func webhookFailure(s *subject.Subject, text string) *verdict.Verdict {
 	webhook := firstGroup(webhookPattern, text)
 	configuration, server := configurationOf(s, webhook)
-	if configuration == nil || server != nil && subject.IsSelectedBy(s, *server) {
-		return nil // The webhook's own server can call its webhook before the server is ready.
+	if configuration == nil || subject.IsRemote(s) || server != nil && subject.IsSelectedBy(s, *server) {
+		return nil // The webhook is in another cluster, or its own server calls it before the server is ready.
 	}
 	sentence := "Webhook " + webhook + " cannot be called, so the API server rejects matching objects"
 	if s.HasProblem(configuration) {

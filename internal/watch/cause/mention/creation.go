@@ -79,8 +79,12 @@ func RepeatedCreationFailure(s *subject.Subject) *verdict.Verdict {
 	return v
 }
 
-// AdmissionFailure explains a message of the API server, which did not admit a new object.
+// AdmissionFailure explains a message of the API server, which did not admit a new object. It ignores the message of an
+// API server of another cluster.
 func AdmissionFailure(s *subject.Subject, message string) *verdict.Verdict {
+	if message == "" || subject.IsRemote(s) {
+		return nil
+	}
 	for _, explain := range []func(*subject.Subject, string) *verdict.Verdict{
 		quotaFailure, webhookFailure, limitFailure, policyDenial, webhookDenial, missingForCreation,
 		conversionFailure, takenName, deletedNamespace,
