@@ -143,10 +143,8 @@ func firstMissing(s *subject.Subject, text string, patterns []*regexp.Regexp) *n
 // name. The function tries both words as the kind, then only the last one. For a custom resource, a kind of its own
 // group that ends with the last word (AppProject for project) precedes kinds of other groups.
 func namedCandidates(s *subject.Subject, found []string) []neighbor.Neighbor {
-	kinds := []string{found[1] + found[2], found[2]}
-	if at := strings.LastIndexByte(found[2], '-'); at >= 0 { // Few names of resources contain a hyphen.
-		kinds = append(kinds, found[2][at+1:])
-	}
+	last := found[2][strings.LastIndexByte(found[2], '-')+1:] // Few names of resources contain a hyphen.
+	kinds := slices.Compact([]string{found[1] + found[2], found[2], last})
 	if slices.Contains([]string{"resource", "object", "named", "cluster", "instance", "CR"}, found[2]) && found[1] != "" {
 		kinds = append(kinds, found[1]) // The kind is the first word, as in `Kafka cluster "events" not found`.
 	}
@@ -162,13 +160,14 @@ func namedCandidates(s *subject.Subject, found []string) []neighbor.Neighbor {
 		if len(candidates) == 0 {
 			continue
 		}
-		if group := candidates[0].ID.Group; kind != found[2] || group == s.ID.Group || resource.IsBuiltIn(group) {
+		group, isOneWord := candidates[0].ID.Group, kind == found[2] || kind == last
+		if !isOneWord || group == s.ID.Group || resource.IsBuiltIn(group) {
 			return candidates
 		}
 		ofOthers = candidates
 	}
 	if resource.IsCustom(s.ID.Group) {
-		m := mentionOf(found, found[2])
+		m := mentionOf(found, last)
 		m.IsWord = true
 		if candidates := s.Named(s.ID, m); len(candidates) > 0 {
 			return candidates
