@@ -60,7 +60,11 @@ func definitionOf(s *subject.Subject, kind graph.Kind) neighbor.Neighbor {
 	})
 	if len(named) > 0 {
 		ref := named[0].Resource
-		return s.Find(graph.NewID(crdKind, "", ref[strings.LastIndexByte(ref, '/')+1:]+"."+kind.Group))
+		n := s.Find(graph.NewID(crdKind, "", ref[strings.LastIndexByte(ref, '/')+1:]+"."+kind.Group))
+		if n.Presence == neighbor.Missing { // The kind is served, so it needs no CRD.
+			return neighbor.Neighbor{}
+		}
+		return n
 	}
 	for _, n := range s.All(crdKind, "", maxDefinitions) { // A CRD can exist without a version that is served.
 		if strings.HasSuffix(n.ID.Name(), "."+kind.Group) &&
