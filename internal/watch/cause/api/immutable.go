@@ -21,20 +21,38 @@ var (
 	invalidField = regexp.MustCompile(`([a-z][A-Za-z0-9.\[\]-]*): (?:Invalid value|Forbidden): `)
 )
 
+// maxErrors limits how many errors of a text are searched for one about a field that cannot be changed.
+const maxErrors = 20
+
 // Immutable returns the existing object which a controller cannot change to what the subject defines, according to an
 // error of the API server, or nil. The error can contain a long value. The sentence of the cause omits it.
 func Immutable(s *subject.Subject, text string) *verdict.Cause {
-	at := rejectedUpdate.FindStringSubmatchIndex(text)
-	if at == nil || subject.IsRemote(s) {
+	rejected := rejectedUpdate.FindAllStringSubmatchIndex(text, maxErrors)
+	if rejected == nil || subject.IsRemote(s) {
 		return nil
 	}
-	found, rest := rejectedUpdate.FindStringSubmatch(text), text[at[1]:]
+	for n, at := range rejected {
+		end := len(text)
+		if n+1 < len(rejected) {
+			end = rejected[n+1][0]
+		}
+		if c := immutable(s, text[:at[0]], text[at[0]:end]); c != nil {
+			return c
+		}
+	}
+	return nil
+}
+
+// immutable returns the object that one error, which follows the text before, calls impossible to change, or nil.
+func immutable(s *subject.Subject, before, text string) *verdict.Cause {
+	found := rejectedUpdate.FindStringSubmatch(text)
+	rest := text[len(found[0]):]
 	end := immutableText.FindStringIndex(rest)
 	if end == nil {
 		return nil
 	}
 	for _, n := range s.Named(s.ID, &neighbor.Mention{
-		Kind: found[1], Group: found[2], Name: found[3], Namespace: namespaceOf(s, text[:at[1]], found[1], found[3]),
+		Kind: found[1], Group: found[2], Name: found[3], Namespace: namespaceOf(s, before, found[1], found[3]),
 	}) {
 		if n.ID.Group != found[2] || n.Object == nil || n.ID == s.ID {
 			continue
@@ -53,11 +71,11 @@ func Immutable(s *subject.Subject, text string) *verdict.Cause {
 	return nil
 }
 
-// namespaceOf returns the namespace of an object that a text names as Kind/NAMESPACE/NAME, or else the namespace to
-// which the subject applies objects.
+// namespaceOf returns the namespace of an object that a text names last as Kind/NAMESPACE/NAME, or else the namespace
+// to which the subject applies objects.
 func namespaceOf(s *subject.Subject, text, kind, name string) string {
-	if _, after, ok := strings.Cut(text, kind+"/"); ok {
-		namespace, rest, _ := strings.Cut(after, "/")
+	if at := strings.LastIndex(text, kind+"/"); at >= 0 {
+		namespace, rest, _ := strings.Cut(text[at+len(kind)+1:], "/")
 		if strings.HasPrefix(rest, name+" ") {
 			return namespace
 		}
