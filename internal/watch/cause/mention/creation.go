@@ -42,8 +42,8 @@ func CreationFailure(s *subject.Subject) *verdict.Verdict {
 // to the sentence that the subject has because of its own status. Use it for kinds that report the failure only in an
 // event, not in a condition.
 func lastCreation(s *subject.Subject) *verdict.Verdict {
-	last := s.NewestEvent(isCreation)
-	if last == nil || last.Reason != "FailedCreate" || failureMessage(s) != "" {
+	last := lastFailure(s)
+	if last == nil || failureMessage(s) != "" {
 		return nil
 	}
 	s.AddSource(subject.EventsRef, last.Namespace)
@@ -51,19 +51,25 @@ func lastCreation(s *subject.Subject) *verdict.Verdict {
 	return s.Explain(s.Own.Severity, last.Reason, sentence, MissingCause(s, last.Message))
 }
 
-// isCreation reports whether an event is about the attempt of a controller to create an object.
-func isCreation(e *corev1.Event) bool {
-	return e.Reason == "FailedCreate" || e.Reason == "SuccessfulCreate"
+// lastFailure returns the event about the last attempt of a controller to create an object, if the attempt failed, or
+// nil. If two attempts were in the same second, their order is unknown, so lastFailure ignores the failed one.
+func lastFailure(s *subject.Subject) *corev1.Event {
+	last := s.NewestEvent(func(e *corev1.Event) bool { return e.Reason == "FailedCreate" })
+	success := s.NewestEvent(func(e *corev1.Event) bool { return e.Reason == "SuccessfulCreate" })
+	if last == nil || success != nil && !neighbor.EventTime(success).Before(neighbor.EventTime(last)) {
+		return nil
+	}
+	return last
 }
 
 // RepeatedCreationFailure explains an object without a problem of its own whose controller repeatedly cannot create an
 // object, such as the next Job of a CronJob. Only events report this.
 func RepeatedCreationFailure(s *subject.Subject) *verdict.Verdict {
-	last := s.NewestEvent(isCreation)
-	if last == nil || last.Reason != "FailedCreate" {
+	last := lastFailure(s)
+	if last == nil {
 		return nil
 	}
-	isNewer := func(n neighbor.Neighbor) bool { return n.Object.Created().After(neighbor.EventTime(last)) }
+	isNewer := func(n neighbor.Neighbor) bool { return !n.Object.Created().Before(neighbor.EventTime(last)) }
 	if slices.ContainsFunc(s.OwnedObjects(), isNewer) {
 		return nil // A later attempt succeeded.
 	}
