@@ -57,7 +57,7 @@ func missing(s *subject.Subject) *verdict.Verdict {
 	}
 	v := reportMissing(s, target)
 	if target.Resource == "" && s.Own.Sentence != "" { // An error of the resource possibly has another reason.
-		v.Reason, v.Sentence = s.Own.Reason, s.Own.Sentence+". "+v.Sentence
+		v.Reason, v.Sentence = s.Own.Reason, subject.Sentences(s.Own.Sentence, v.Sentence)
 	}
 	return v
 }

@@ -105,7 +105,7 @@ func waitsFor(s *subject.Subject, remaining []neighbor.Neighbor) *verdict.Verdic
 		}
 		sentence := "Being deleted; waiting for finalizer " + o.Finalizers[0]
 		s.AddSource(r.Resource, r.ID.Namespace())
-		return s.Explain(verdict.Degraded, s.Own.Reason, s.Own.Sentence+". "+s.Name(r)+": "+sentence,
+		return s.Explain(verdict.Degraded, s.Own.Reason, subject.Sentences(s.Own.Sentence, s.Name(r)+": "+sentence),
 			&verdict.Cause{Object: neighbor.ObjectOf(r), Sentence: sentence})
 	}
 	return nil

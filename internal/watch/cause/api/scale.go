@@ -34,12 +34,12 @@ func WithoutSelector(s *subject.Subject) *verdict.Verdict {
 		path := versions[at].Subresources.Scale.LabelSelectorPath
 		switch {
 		case path == "":
-			return s.ExplainBy(&n, s.Own.Severity, s.Own.Reason, s.Own.Sentence+". "+n.String()+
-				" defines no labelSelectorPath for the scale, so the autoscaler cannot find the pods of "+target.String())
+			return s.ExplainBy(&n, s.Own.Severity, s.Own.Reason, subject.Sentences(s.Own.Sentence, n.String()+
+				" defines no labelSelectorPath for the scale, so the autoscaler cannot find the pods of "+target.String()))
 		case textAt(&target, path) == "":
 			s.AddSource(n.Resource, "")
 			return s.ExplainBy(&target, s.Own.Severity, s.Own.Reason,
-				s.Own.Sentence+". "+target.String()+" has no label selector in "+path)
+				subject.Sentences(s.Own.Sentence, target.String()+" has no label selector in "+path))
 		}
 	}
 	return nil

@@ -33,7 +33,8 @@ func Unserved(s *subject.Subject, text string) *verdict.Cause {
 	switch n.Presence {
 	case neighbor.Missing:
 		cause := s.MissingCause(&n)
-		cause.Sentence = text + ". No CustomResourceDefinition defines the kind " + kind.Kind + " of " + kind.Group
+		cause.Sentence = subject.Sentences(text,
+			"No CustomResourceDefinition defines the kind "+kind.Kind+" of "+kind.Group)
 		return cause
 	case neighbor.Unknown:
 		return nil
@@ -49,7 +50,7 @@ func Unserved(s *subject.Subject, text string) *verdict.Cause {
 	if len(served) > 0 {
 		detail = n.String() + " does not serve version " + name + ", but only " + strings.Join(served, ", ")
 	}
-	return &verdict.Cause{Object: neighbor.ObjectOf(&n), Sentence: text + ". " + detail}
+	return &verdict.Cause{Object: neighbor.ObjectOf(&n), Sentence: subject.Sentences(text, detail)}
 }
 
 // versionIn returns the kind and the name of its version that a text calls not served; the name is "" if there is none.

@@ -288,7 +288,7 @@ func (c *client) explainBy(by *neighbor.Neighbor, effect string, service *neighb
 	if service != nil {
 		c.AddSource(service.Resource, service.ID.Namespace())
 	}
-	return c.ExplainBy(by, c.Own.Severity, c.Own.Reason, c.Own.Sentence+". "+by.String()+effect)
+	return c.ExplainBy(by, c.Own.Severity, c.Own.Reason, subject.Sentences(c.Own.Sentence, by.String()+effect))
 }
 
 const portDNS = 53

@@ -33,7 +33,7 @@ func (c *client) missing(services []neighbor.Neighbor) *verdict.Verdict {
 		return nil
 	}
 	cause := c.MissingCause(&services[0])
-	cause.Sentence = c.Own.Sentence + ". " + cause.Sentence
+	cause.Sentence = subject.Sentences(c.Own.Sentence, cause.Sentence)
 	return c.Explain(c.Own.Severity, c.Own.Reason, cause.Sentence, cause)
 }
 
@@ -66,7 +66,7 @@ func withNodeDNS(c *client, text string) *verdict.Verdict {
 	}
 	c.AddSource(service.Resource, service.ID.Namespace())
 	return c.Explain(c.Own.Severity, c.Own.Reason,
-		c.Own.Sentence+". "+c.Name(service)+" exists, but "+why, nil)
+		subject.Sentences(c.Own.Sentence, c.Name(service)+" exists, but "+why), nil)
 }
 
 // unpublished explains a pod that cannot resolve the name of a headless Service. DNS publishes only the addresses of

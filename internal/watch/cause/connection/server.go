@@ -72,7 +72,7 @@ func (c *client) beyond(server, via *neighbor.Neighbor) (v *verdict.Verdict, isC
 
 // prefix returns the start of a sentence about a server.
 func (c *client) prefix(server *neighbor.Neighbor) string {
-	return c.Own.Sentence + ". " + server.String() + ": "
+	return subject.Sentences(c.Own.Sentence, server.String()+": ")
 }
 
 // through adds the server, through which the pod has its problem, to a verdict.

@@ -47,7 +47,7 @@ func lastCreation(s *subject.Subject) *verdict.Verdict {
 		return nil
 	}
 	s.AddSource(subject.EventsRef, last.Namespace)
-	sentence := s.Own.Sentence + ". " + last.Message
+	sentence := subject.Sentences(s.Own.Sentence, last.Message)
 	return s.Explain(s.Own.Severity, last.Reason, sentence, MissingCause(s, last.Message))
 }
 

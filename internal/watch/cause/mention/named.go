@@ -38,7 +38,7 @@ func Named(s *subject.Subject, v *verdict.Verdict) *verdict.Verdict {
 	}
 	c := namedCause(s, text)
 	if c != nil {
-		c.Sentence = strings.Replace(c.Sentence, text, s.Own.Sentence, 1)
+		c.Sentence = strings.Replace(c.Sentence, strings.TrimRight(text, "."), strings.TrimRight(s.Own.Sentence, "."), 1)
 	}
 	if c == nil && s.ID.Kind == (graph.Kind{Kind: "Pod"}) {
 		if v := connection.Failure(s, text); v != nil {
@@ -56,7 +56,7 @@ func Named(s *subject.Subject, v *verdict.Verdict) *verdict.Verdict {
 
 // withMessage adds a message to the sentence about a missing object, because the object alone does not show what fails.
 func withMessage(text string, c *verdict.Cause) *verdict.Cause {
-	c.Sentence = text + ". " + c.Sentence
+	c.Sentence = subject.Sentences(text, c.Sentence)
 	return c
 }
 

@@ -40,7 +40,7 @@ func permissionCause(s *subject.Subject, message string) *verdict.Cause {
 		r := request{s, account.ID, scope[1], subject.LastEnd(s)}
 		if n, detail := r.insufficient(); n != nil {
 			subject.Follow(s, n)
-			return &verdict.Cause{Object: neighbor.ObjectOf(n), Sentence: message + ". " + detail}
+			return &verdict.Cause{Object: neighbor.ObjectOf(n), Sentence: subject.Sentences(message, detail)}
 		}
 	}
 	return &verdict.Cause{Object: neighbor.ObjectOf(&account), Sentence: message}

@@ -155,7 +155,7 @@ func MissingPart(s *subject.Subject) *verdict.Verdict {
 			}
 			s.AddSource(used.Resource, used.ID.Namespace())
 			cause := s.MissingCause(&part.Neighbor)
-			sentence := s.Own.Sentence + ". " + cause.Sentence + ", but " + used.String() + " refers to it"
+			sentence := subject.Sentences(s.Own.Sentence, cause.Sentence+", but "+used.String()+" refers to it")
 			return s.Explain(verdict.Degraded, s.Own.Reason, sentence, cause)
 		}
 	}

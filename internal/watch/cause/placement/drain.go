@@ -34,7 +34,8 @@ func BlockedDrain(s *subject.Subject) *verdict.Verdict {
 			s.AddSource(subject.PodsRef, pods[n].ID.Namespace())
 			s.AddSource(node.Resource, "")
 			subject.Follow(s, &pods[n])
-			v.Reason, v.Sentence = s.Own.Reason, s.Own.Sentence+". "+node.String()+" is not drained: "+v.Sentence
+			v.Reason = s.Own.Reason
+			v.Sentence = subject.Sentences(s.Own.Sentence, node.String()+" is not drained: "+v.Sentence)
 			return v
 		}
 	}

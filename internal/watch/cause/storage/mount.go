@@ -130,7 +130,7 @@ func usedElsewhere(s *subject.Subject, p *corev1.Pod, last *corev1.Event) *verdi
 		}
 		s.AddSource(subject.EventsRef, last.Namespace)
 		if s.HasProblem(&n) {
-			return s.Inherit(&n, verdict.Degraded, last.Message+". "+n.String()+": ")
+			return s.Inherit(&n, verdict.Degraded, subject.Sentences(last.Message, n.String()+": "))
 		}
 		return s.ExplainBy(&n, verdict.Degraded, last.Reason, last.Message)
 	}

@@ -117,10 +117,13 @@ func InheritWithError(s *Subject, n *neighbor.Neighbor) *verdict.Verdict {
 	text := symptom.OwnError(neighbor.Decode[map[string]any](s.Object))
 	text = strings.TrimRight(message.Line(text, maxOwnError), ".")
 	if text != "" && !strings.Contains(text, v.Cause.Sentence) && !strings.Contains(v.Sentence, text) {
-		v.Reason, v.Sentence = s.Own.Reason, text+". "+v.Sentence
+		v.Reason, v.Sentence = s.Own.Reason, Sentences(text, v.Sentence)
 	}
 	return v
 }
+
+// Sentences returns a text that consists of two sentences. The first one can end with a period.
+func Sentences(first, second string) string { return strings.TrimRight(first, ".") + ". " + second }
 
 // AddSource adds a resource in a namespace to the sources, because the verdict contains a text about it.
 func (s *Subject) AddSource(resource, namespace string) {

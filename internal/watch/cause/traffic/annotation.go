@@ -60,6 +60,6 @@ func missingObject(s *subject.Subject, id graph.ID, message string) *verdict.Cau
 	}
 	subject.Follow(s, &n)
 	cause := s.MissingCause(&n)
-	cause.Sentence = message + ". " + cause.Sentence
+	cause.Sentence = subject.Sentences(message, cause.Sentence)
 	return cause
 }
