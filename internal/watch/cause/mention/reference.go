@@ -145,11 +145,10 @@ func MissingPart(s *subject.Subject) *verdict.Verdict {
 		return nil
 	}
 	text := subject.CompleteSentence(s)
-	for _, used := range targets(s, nil) {
-		if used.Object == nil || !used.isSure {
-			continue
-		}
-		for _, part := range targets(subject.New(s.Cluster, used.Neighbor), nil) {
+	isInText := func(c *objectrefs.Convention) bool { return subject.ContainsName(text, c.Name) }
+	known := slices.DeleteFunc(targets(s, nil), func(t target) bool { return t.Object == nil || !t.isSure })
+	for _, used := range known[:min(len(known), maxMentions)] {
+		for _, part := range targets(subject.New(s.Cluster, used.Neighbor), isInText) {
 			if !part.isSure || part.Presence != neighbor.Missing || !namesTarget(text, &part) || !namesKind(text, part.ID) {
 				continue
 			}
