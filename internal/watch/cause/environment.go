@@ -29,8 +29,11 @@ func skippedKey(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	if last == nil {
 		return nil
 	}
-	s.AddSource(subject.EventsRef, last.Namespace)
 	n, key := lackedKey(s, p, last)
+	if n == nil { // The object was deleted in the meantime.
+		return nil
+	}
+	s.AddSource(subject.EventsRef, last.Namespace)
 	return s.ExplainBy(n, s.Own.Severity, s.Own.Reason, s.Own.Sentence+". The kubelet skips the key "+key+" of "+
 		n.String()+", because it is an invalid name of an environment variable")
 }
