@@ -48,6 +48,7 @@ func TestObjectsVanish(t *testing.T) {
 		vanishing graph.ID
 	}{
 		{"pod-environment-key-skipped", "checkout", graph.NewID(graph.Kind{Kind: "ConfigMap"}, "shop", "settings")},
+		{"pod-peers-unpublished", "ring-a", graph.NewID(graph.Kind{Kind: "Service"}, "shop", "ring")},
 	} {
 		c, _ := load(t, "testdata/"+test.file+".yaml")
 		pod := c.Find(graph.NewID(graph.Kind{Kind: "Pod"}, "shop", test.pod))

@@ -90,7 +90,11 @@ func (c *client) unpublished(service *neighbor.Neighbor, host string) *verdict.V
 // has a problem cannot resolve the name of the Service. If a pod has another problem, the others possibly wait for this
 // pod only. The host can be a pod of the Service. Then this pod must exist and have an address.
 func waitsForPeers(c *client, service *neighbor.Neighbor, host string) bool {
-	ids := c.Selected(service.ID.Namespace(), c.Selector(service.ID), neighbor.Limit)
+	selector := c.Selector(service.ID)
+	if selector == nil { // The Service was deleted in the meantime.
+		return false
+	}
+	ids := c.Selected(service.ID.Namespace(), selector, neighbor.Limit)
 	if len(ids) == neighbor.Limit || !subject.KnowsAll(c.Subject, podKind, service.ID.Namespace()) {
 		return false
 	}
