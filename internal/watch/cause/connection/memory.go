@@ -20,7 +20,11 @@ var noSharedMemory = regexp.MustCompile(`(?i)\bshared memory segment\b.{0,100}\b
 // serverSegment matches the name of a segment of PostgreSQL. The clients of the server also report errors about it.
 var serverSegment = regexp.MustCompile(`"/PostgreSQL\.\d+"`)
 
-const sharedMemory = "/dev/shm"
+const (
+	sharedMemory = "/dev/shm"
+	// sizeAnnotation is the annotation of a pod with which CRI-O changes the size of its shared memory.
+	sizeAnnotation = "io.kubernetes.cri-o.ShmSize"
+)
 
 // sharedMemoryFailure explains a pod whose container, or whose server, has too little shared memory. If a pod mounts no
 // volume at /dev/shm, container runtimes give each container only 64 MiB of it.
@@ -28,24 +32,28 @@ func sharedMemoryFailure(c *client, text string) *verdict.Verdict {
 	if !noSharedMemory.MatchString(text) {
 		return nil
 	}
+	if !serverSegment.MatchString(text) {
+		if hasSharedMemory(&c.pod) {
+			return nil
+		}
+		return subject.ExplainAlone(c.Subject, c.Own.Severity, c.Own.Reason, c.Own.Sentence+defaultSize("The pod"))
+	}
 	found, _ := hosts(text)
 	for _, host := range found {
 		for _, n := range c.services(host) {
 			if n.ID.Kind != serviceKind || n.Object == nil || subject.IsSelectedBy(c.Subject, n.ID) {
 				continue
 			}
-			if server := limited(c, &n); server != nil {
-				subject.Follow(c.Subject, &n)
-				subject.Follow(c.Subject, server)
-				return c.ExplainBy(server, c.Own.Severity, c.Own.Reason, c.Own.Sentence+defaultSize(c.Name(server)))
+			subject.Follow(c.Subject, &n)
+			server := limited(c, &n)
+			if server == nil {
+				return nil // The server has a volume for its shared memory, or its pods are unknown.
 			}
-			return nil // The server has a volume for its shared memory, or its pods are unknown.
+			subject.Follow(c.Subject, server)
+			return c.ExplainBy(server, c.Own.Severity, c.Own.Reason, c.Own.Sentence+defaultSize(c.Name(server)))
 		}
 	}
-	if hasSharedMemory(&c.pod) || serverSegment.MatchString(text) {
-		return nil
-	}
-	return subject.ExplainAlone(c.Subject, c.Own.Severity, c.Own.Reason, c.Own.Sentence+defaultSize("The pod"))
+	return nil
 }
 
 func defaultSize(pod string) string {
@@ -59,7 +67,11 @@ func limited(c *client, n *neighbor.Neighbor) *neighbor.Neighbor {
 	if selector == nil {
 		return nil
 	}
-	pods := c.Existing(c.Selected(n.ID.Namespace(), selector, neighbor.Limit))
+	ids := c.Selected(n.ID.Namespace(), selector, neighbor.Limit)
+	if len(ids) == neighbor.Limit || !subject.KnowsAll(c.Subject, podKind, n.ID.Namespace()) {
+		return nil
+	}
+	pods := c.Existing(ids)
 	slices.SortFunc(pods, func(a, b neighbor.Neighbor) int { return strings.Compare(a.ID.Key, b.ID.Key) })
 	if len(pods) == 0 || slices.ContainsFunc(pods, func(server neighbor.Neighbor) bool {
 		p := neighbor.Decode[corev1.Pod](server.Object)
@@ -72,10 +84,13 @@ func limited(c *client, n *neighbor.Neighbor) *neighbor.Neighbor {
 
 // hasSharedMemory reports whether a pod can have more shared memory than the default size.
 func hasSharedMemory(p *corev1.Pod) bool {
-	return p.Spec.HostIPC || slices.ContainsFunc(slices.Concat(p.Spec.InitContainers, p.Spec.Containers),
-		func(of corev1.Container) bool {
-			return slices.ContainsFunc(of.VolumeMounts, func(m corev1.VolumeMount) bool {
-				return strings.TrimRight(m.MountPath, "/") == sharedMemory
-			})
+	isMount := func(m corev1.VolumeMount) bool {
+		path := strings.TrimRight(m.MountPath, "/")
+		return path == sharedMemory || path == "/dev"
+	}
+	containers := slices.Concat(p.Spec.InitContainers, p.Spec.Containers)
+	return p.Spec.HostIPC || p.Annotations[sizeAnnotation] != "" ||
+		slices.ContainsFunc(containers, func(of corev1.Container) bool {
+			return slices.ContainsFunc(of.VolumeMounts, isMount)
 		})
 }

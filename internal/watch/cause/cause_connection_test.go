@@ -1,0 +1,60 @@
+package cause_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+)
+
+// withoutPods is a cluster of which not all pods are known.
+type withoutPods struct{ *cluster }
+
+func (c withoutPods) Find(id graph.ID) neighbor.Neighbor {
+	if id.Kind.Kind == "Pod" && id.Name() == "" {
+		return neighbor.Neighbor{ID: id, Resource: ref(id.Kind)}
+	}
+	return c.cluster.Find(id)
+}
+
+// A server is not reported for its small shared memory if it possibly has further pods.
+func TestMemoryOfUnknownPods(t *testing.T) {
+	c, _ := load(t, "testdata/pod-shared-memory.yaml")
+	if v := cause.Of(withoutPods{c}, c.Find(graph.NewID(graph.Kind{Kind: "Pod"}, "shop", "client"))); v != nil {
+		t.Errorf("got %s", describe(*v))
+	}
+}
+
+// following is a cluster that records the objects whose changes make the engine evaluate the subject again.
+type following struct {
+	*cluster
+
+	followed []graph.ID
+}
+
+func (c *following) Named(by graph.ID, m *neighbor.Mention) []neighbor.Neighbor {
+	found := c.cluster.Named(by, m)
+	for n := range found {
+		c.followed = append(c.followed, found[n].ID)
+	}
+	return found
+}
+
+// A pod is evaluated again after a change of an object that its explanation depends on.
+func TestFollowedObjects(t *testing.T) {
+	for _, test := range []struct {
+		file, pod string
+		want      graph.ID
+	}{
+		{"pod-shared-memory", "server-address", graph.NewID(graph.Kind{Kind: "Service"}, "shop", "large")},
+	} {
+		c, _ := load(t, "testdata/"+test.file+".yaml")
+		f := &following{cluster: c}
+		cause.Of(f, c.Find(graph.NewID(graph.Kind{Kind: "Pod"}, "shop", test.pod)))
+		if !slices.Contains(f.followed, test.want) {
+			t.Errorf("%s: got followed objects %v, want %v", test.pod, f.followed, test.want)
+		}
+	}
+}
