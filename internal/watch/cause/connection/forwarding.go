@@ -25,6 +25,7 @@ func (c *client) notForwarded(n *neighbor.Neighbor, host, text string) *verdict.
 	}
 	o := neighbor.Decode[corev1.Service](n.Object)
 	var usable, ready []corev1.Pod
+	var local []neighbor.Neighbor // The pods on the node of the client that have not ended.
 	for _, server := range c.Existing(ids) {
 		p := neighbor.Decode[corev1.Pod](server.Object)
 		isReady := neighbor.IsReady(&p)
@@ -35,6 +36,9 @@ func (c *client) notForwarded(n *neighbor.Neighbor, host, text string) *verdict.
 		if isReady || p.DeletionTimestamp != nil || o.Spec.PublishNotReadyAddresses {
 			usable = append(usable, p)
 		}
+		if !hasFinished(&p) && p.Spec.NodeName == c.pod.Spec.NodeName {
+			local = append(local, server)
+		}
 	}
 	if len(ready) == 0 {
 		return nil
@@ -42,16 +46,28 @@ func (c *client) notForwarded(n *neighbor.Neighbor, host, text string) *verdict.
 	if o.Spec.ClusterIP == corev1.ClusterIPNone {
 		return unmappedPort(c, n, &o, ready, usedPorts(host, text), text)
 	}
-	return notLocal(c, n, &o, usable)
+	return notLocal(c, n, &o, usable, local)
+}
+
+func hasFinished(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
 // notLocal explains the pod by a Service that forwards connections only to pods on the node of the client, if none of
-// the pods is there.
-func notLocal(c *client, n *neighbor.Neighbor, o *corev1.Service, usable []corev1.Pod) *verdict.Verdict {
+// the pods is there. If pods are there, but are not usable, it explains the pod by their problem.
+func notLocal(
+	c *client, n *neighbor.Neighbor, o *corev1.Service, usable []corev1.Pod, local []neighbor.Neighbor,
+) *verdict.Verdict {
 	policy, node := o.Spec.InternalTrafficPolicy, c.pod.Spec.NodeName
 	isLocal := func(p corev1.Pod) bool { return p.Spec.NodeName == node }
 	if policy == nil || *policy != corev1.ServiceInternalTrafficPolicyLocal || node == "" ||
 		slices.ContainsFunc(usable, isLocal) {
+		return nil
+	}
+	if len(local) > 0 {
+		if server := c.worst(local); server != nil {
+			return c.byServer(server, n)
+		}
 		return nil
 	}
 	return c.explainWith(n, fmt.Sprintf("%s has the internal traffic policy Local, so it forwards connections of this "+

@@ -29,16 +29,20 @@ func (c *client) serverFailure(n *neighbor.Neighbor) *verdict.Verdict {
 	if !n.Object.Verdict().IsInherited() && c.IsFailed(n) {
 		return c.inherit(n, n)
 	}
-	server := c.unready(n)
-	if server == nil {
-		return nil
+	if server := c.unready(n); server != nil {
+		return c.byServer(server, n)
 	}
+	return nil
+}
+
+// byServer explains the pod by a server, which is a pod of the Service via.
+func (c *client) byServer(server, via *neighbor.Neighbor) *verdict.Verdict {
 	if !lacksObject(server) {
-		if v, isCycle := c.beyond(server, n); v != nil || isCycle {
+		if v, isCycle := c.beyond(server, via); v != nil || isCycle {
 			return v
 		}
 	}
-	return c.inherit(server, n)
+	return c.inherit(server, via)
 }
 
 // chain contains the pods of a chain of servers, each of which cannot connect to the next one.
@@ -85,7 +89,7 @@ func (c *client) through(v *verdict.Verdict, server *neighbor.Neighbor) *verdict
 
 // unready returns the pod of a Service with the worst problem of its own, if none of the pods is ready. Otherwise, it
 // returns nil.
-func (c *client) unready(n *neighbor.Neighbor) (worst *neighbor.Neighbor) {
+func (c *client) unready(n *neighbor.Neighbor) *neighbor.Neighbor {
 	selector := c.Selector(n.ID)
 	if selector == nil || neighbor.Decode[corev1.Service](n.Object).Spec.PublishNotReadyAddresses {
 		return nil
@@ -98,6 +102,11 @@ func (c *client) unready(n *neighbor.Neighbor) (worst *neighbor.Neighbor) {
 	}) {
 		return nil
 	}
+	return c.worst(pods)
+}
+
+// worst returns the pod with the worst problem of its own, or nil.
+func (c *client) worst(pods []neighbor.Neighbor) (worst *neighbor.Neighbor) {
 	for at := range pods {
 		server := &pods[at]
 		subject.Follow(c.Subject, server)
