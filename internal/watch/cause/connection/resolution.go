@@ -88,7 +88,8 @@ func (c *client) unpublished(service *neighbor.Neighbor, host string) *verdict.V
 
 // waitsForPeers reports whether none of the pods of the pod's own Service is ready, and whether each of these pods that
 // has a problem cannot resolve the name of the Service. If a pod has another problem, the others possibly wait for this
-// pod only. The host can be a pod of the Service. Then this pod must exist and have an address.
+// pod only. The host can be a pod of the Service. Then this pod must exist and have an address, and its field subdomain
+// must be the name of the Service: DNS publishes the name of a pod in no other Service.
 func waitsForPeers(c *client, service *neighbor.Neighbor, host string) bool {
 	selector := c.Selector(service.ID)
 	if selector == nil { // The Service was deleted in the meantime.
@@ -105,7 +106,8 @@ func waitsForPeers(c *client, service *neighbor.Neighbor, host string) bool {
 		if neighbor.IsReady(&peer.pod) {
 			return false
 		}
-		isPublishable = isPublishable || n.ID.Name() == member && peer.pod.Status.PodIP != ""
+		isNamed := peer.pod.Spec.Hostname == member && peer.pod.Spec.Subdomain == service.ID.Name()
+		isPublishable = isPublishable || isNamed && peer.pod.Status.PodIP != ""
 		if n.ID == c.ID {
 			continue
 		}
