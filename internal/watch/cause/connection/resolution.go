@@ -79,32 +79,38 @@ func (c *client) unpublished(service *neighbor.Neighbor, host string) *verdict.V
 		return nil
 	case !subject.IsSelectedBy(c.Subject, service.ID):
 		return c.unreachable(service, host, "")
-	case !waitsForPeers(c, service, host):
+	}
+	peers, why := waitingPeers(c, service, host), "none of its pods is ready: the pods possibly wait for each other"
+	switch peers {
+	case 0:
 		return nil
+	case 1:
+		why = "its only pod is not ready: the pod possibly waits for itself"
 	}
 	return c.explainWith(service, service.String()+" does not publish the addresses of pods that are not ready "+
-		"(publishNotReadyAddresses), and none of its pods is ready: the pods possibly wait for each other")
+		"(publishNotReadyAddresses), and "+why)
 }
 
-// waitsForPeers reports whether none of the pods of the pod's own Service is ready, and whether each of these pods that
-// has a problem cannot resolve the name of the Service. If a pod has another problem, the others possibly wait for this
-// pod only. The host can be a pod of the Service. Then this pod must exist and have an address, and its field subdomain
-// must be the name of the Service: DNS publishes the name of a pod in no other Service.
-func waitsForPeers(c *client, service *neighbor.Neighbor, host string) bool {
+// waitingPeers returns the number of pods of the pod's own Service, if none of them is ready, and if each of them that
+// has a problem cannot resolve the name of the Service. Otherwise, it returns 0. If a pod has another problem, the
+// others possibly wait for this pod only. The host can be a pod of the Service. Then this pod must exist and have an
+// address, and its field subdomain must be the name of the Service: DNS publishes its name for no other Service.
+func waitingPeers(c *client, service *neighbor.Neighbor, host string) int {
 	selector := c.Selector(service.ID)
 	if selector == nil { // The Service was deleted in the meantime.
-		return false
+		return 0
 	}
 	ids := c.Selected(service.ID.Namespace(), selector, neighbor.Limit)
 	if len(ids) == neighbor.Limit || !subject.KnowsAll(c.Subject, podKind, service.ID.Namespace()) {
-		return false
+		return 0
 	}
 	member, _, _ := strings.Cut(host, ".")
 	isPublishable := member == service.ID.Name()
-	for _, n := range c.Existing(ids) {
+	peers := c.Existing(ids)
+	for _, n := range peers {
 		peer := &client{Subject: subject.New(c.Cluster, n), pod: neighbor.Decode[corev1.Pod](n.Object)}
 		if neighbor.IsReady(&peer.pod) {
-			return false
+			return 0
 		}
 		isNamed := peer.pod.Spec.Hostname == member && peer.pod.Spec.Subdomain == service.ID.Name()
 		isPublishable = isPublishable || isNamed && peer.pod.Status.PodIP != ""
@@ -113,10 +119,13 @@ func waitsForPeers(c *client, service *neighbor.Neighbor, host string) bool {
 		}
 		subject.Follow(c.Subject, &n)
 		if peer.Own.Severity.IsProblem() && !failsToResolve(peer, service.ID) {
-			return false
+			return 0
 		}
 	}
-	return isPublishable
+	if !isPublishable {
+		return 0
+	}
+	return len(peers)
 }
 
 // failsToResolve reports whether the pod's own problem is that it cannot resolve the name of a Service.
