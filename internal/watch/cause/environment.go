@@ -69,11 +69,12 @@ func isEnvironment(s *subject.Subject, p *corev1.Pod, id graph.ID) bool {
 	})
 }
 
-// namesVariable reports whether a text contains a key as a complete word. It ignores short keys and numbers.
+// namesVariable reports whether a text contains a key as a complete word, which is not part of a path. It ignores short
+// keys and numbers.
 func namesVariable(text, key string) bool {
 	const minKey = 3
 	if len(key) < minKey || !strings.ContainsFunc(key, unicode.IsLetter) {
 		return false
 	}
-	return regexp.MustCompile(`(?:^|[^\w.-])` + regexp.QuoteMeta(key) + `(?:[^\w-]|$)`).MatchString(text)
+	return regexp.MustCompile(`(?:^|[^\w./-])` + regexp.QuoteMeta(key) + `(?:[^\w/-]|$)`).MatchString(text)
 }
