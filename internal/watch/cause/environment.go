@@ -50,7 +50,8 @@ func lackedKey(s *subject.Subject, p *corev1.Pod, e *corev1.Event) (n *neighbor.
 	if object.Object == nil || !isEnvironment(s, p, object.ID) {
 		return nil, ""
 	}
-	for key := range strings.SplitSeq(found[1], ", ") {
+	const maxKeys = 1000 // The last text contains all further keys.
+	for _, key := range strings.SplitN(found[1], ", ", maxKeys) {
 		if namesVariable(s.Own.Sentence, key) {
 			return &object, key
 		}
@@ -73,7 +74,7 @@ func isEnvironment(s *subject.Subject, p *corev1.Pod, id graph.ID) bool {
 // keys and numbers.
 func namesVariable(text, key string) bool {
 	const minKey = 3
-	if len(key) < minKey || !strings.ContainsFunc(key, unicode.IsLetter) {
+	if len(key) < minKey || !strings.ContainsFunc(key, unicode.IsLetter) || !strings.Contains(text, key) {
 		return false
 	}
 	return regexp.MustCompile(`(?:^|[^\w./-])` + regexp.QuoteMeta(key) + `(?:[^\w/-]|$)`).MatchString(text)
