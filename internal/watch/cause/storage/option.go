@@ -13,28 +13,23 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-var (
-	// optionError matches an error about an option of a mount. It does not match "wrong fs type, bad option, bad
-	// superblock", because this message also has other reasons, such as a missing program on the node.
-	optionError = regexp.MustCompile(`(?i)\b(?:incorrect|invalid|illegal|unknown|unrecognized|unsupported) ` +
-		`mount options?\b|\bmount options?\b[^.;]{0,60}(?:\bnot|n't) (?:be )?(?:supported?|allowed|valid|recognized)\b|` +
-		`\bnot support (?:\w+ )?mount options?\b|\b(?:fsconfig)\b.{0,60}\bunknown parameter\b`)
-	// versionError matches an error of NFS about the options of a mount that select the version or the protocol.
-	versionError  = regexp.MustCompile(`requested NFS version or transport protocol is not supported`)
-	versionOption = regexp.MustCompile(`^(?:(?:nfs)?vers=|nfs[234]|minorversion=|proto=|tcp|udp|rdma)`)
-)
+// optionError matches an error about an option of a mount. It does not match errors that also have other reasons:
+// "wrong fs type, bad option, bad superblock", such as a missing program on the node, and "requested NFS version or
+// transport protocol is not supported", such as a stopped server.
+var optionError = regexp.MustCompile(`(?i)\b(?:incorrect|invalid|illegal|unknown|unrecognized|unsupported) ` +
+	`mount options?\b|\bmount options?\b[^.;]{0,60}(?:\bnot|n't) (?:be )?(?:supported?|allowed|valid|recognized)\b|` +
+	`\bnot support (?:\w+ )?mount options?\b|\b(?:fsconfig)\b.{0,60}\bunknown parameter\b`)
 
 // wrongOption explains a pod by the mount options of a PersistentVolume, with which a mount fails according to the
 // message of an event. Otherwise, it returns nil.
 func wrongOption(s *subject.Subject, p *corev1.Pod, last *corev1.Event) *verdict.Verdict {
 	found := volumePattern.FindStringSubmatch(last.Message)
-	if found == nil {
+	if found == nil || !optionError.MatchString(last.Message) {
 		return nil
 	}
 	n := s.Find(graph.NewID(graph.Kind{Kind: "PersistentVolume"}, "", volumeName(s, p, found[1])))
 	volume := neighbor.Decode[corev1.PersistentVolume](n.Object)
-	owner := volume.Spec.ClaimRef
-	options := blamed(volume.Spec.MountOptions, last.Message)
+	owner, options := volume.Spec.ClaimRef, volume.Spec.MountOptions
 	if len(options) == 0 || owner == nil || owner.Namespace != s.ID.Namespace() {
 		return nil
 	}
@@ -56,21 +51,6 @@ func volumeName(s *subject.Subject, p *corev1.Pod, name string) string {
 		return neighbor.Decode[corev1.PersistentVolumeClaim](claim.Object).Spec.VolumeName
 	}
 	return name
-}
-
-// blamed returns the mount options that can be the reason for an error.
-func blamed(options []string, message string) (found []string) {
-	switch {
-	case optionError.MatchString(message):
-		return options
-	case versionError.MatchString(message):
-		for _, option := range options {
-			if versionOption.MatchString(option) {
-				found = append(found, option)
-			}
-		}
-	}
-	return found
 }
 
 // refusedOption returns the storage class of a claim whose mount options its provisioner refuses according to the
