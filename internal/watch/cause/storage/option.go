@@ -35,7 +35,7 @@ func wrongOption(s *subject.Subject, p *corev1.Pod, last *corev1.Event) *verdict
 	}
 	subject.Follow(s, &n)
 	s.AddSource(subject.EventsRef, last.Namespace)
-	return s.ExplainBy(&n, verdict.Degraded, last.Reason, strings.TrimSpace(last.Message)+". "+n.String()+
+	return s.ExplainBy(&n, verdict.Degraded, last.Reason, strings.TrimRight(last.Message, " .\n")+". "+n.String()+
 		" has the mount options "+strings.Join(options, ", "))
 }
 
