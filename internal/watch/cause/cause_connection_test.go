@@ -44,17 +44,21 @@ func (c *following) Named(by graph.ID, m *neighbor.Mention) []neighbor.Neighbor 
 
 // A pod is evaluated again after a change of an object that its explanation depends on.
 func TestFollowedObjects(t *testing.T) {
+	pod, service, namespace := graph.Kind{Kind: "Pod"}, graph.Kind{Kind: "Service"}, graph.Kind{Kind: "Namespace"}
 	for _, test := range []struct {
-		file, pod string
-		want      graph.ID
+		file string
+		pod  graph.ID
+		want graph.ID
 	}{
-		{"pod-shared-memory", "server-address", graph.NewID(graph.Kind{Kind: "Service"}, "shop", "large")},
+		{"pod-shared-memory", graph.NewID(pod, "shop", "server-address"), graph.NewID(service, "shop", "large")},
+		{"pod-network-policy", graph.NewID(pod, "other", "report"), graph.NewID(namespace, "", "other")},
+		{"pod-network-policy", graph.NewID(pod, "shop", "egress"), graph.NewID(namespace, "", "shop")},
 	} {
 		c, _ := load(t, "testdata/"+test.file+".yaml")
 		f := &following{cluster: c}
-		cause.Of(f, c.Find(graph.NewID(graph.Kind{Kind: "Pod"}, "shop", test.pod)))
+		cause.Of(f, c.Find(test.pod))
 		if !slices.Contains(f.followed, test.want) {
-			t.Errorf("%s: got followed objects %v, want %v", test.pod, f.followed, test.want)
+			t.Errorf("%v: got followed objects %v, want %v", test.pod, f.followed, test.want)
 		}
 	}
 }

@@ -52,6 +52,7 @@ type podFilter struct {
 // namespace. These can permit connections, or be the ones that block them.
 func hasOtherPolicies(s *subject.Subject, namespace string, pods []corev1.Pod) bool {
 	n := s.Find(graph.NewID(graph.Kind{Kind: "Namespace"}, "", namespace))
+	subject.Follow(s, &n)
 	namespaceLabels := neighbor.Decode[metav1.PartialObjectMetadata](n.Object).Labels
 	for _, kind := range otherPolicyKinds {
 		for _, scope := range []string{namespace, ""} { // Without a namespace, for policies of the complete cluster.

@@ -82,6 +82,7 @@ func includes(s *subject.Subject, peer *networking.NetworkPolicyPeer, namespace 
 		return false
 	case peer.NamespaceSelector != nil:
 		n := s.Find(graph.NewID(graph.Kind{Kind: "Namespace"}, "", p.Namespace))
+		subject.Follow(s, &n)
 		set := neighbor.Decode[metav1.PartialObjectMetadata](n.Object).Labels
 		if n.Object != nil && !matches(peer.NamespaceSelector, set) {
 			return false
