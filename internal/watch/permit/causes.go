@@ -19,6 +19,7 @@ func CauseResources() []resource.Resource {
 		{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "validatingwebhookconfigurations"},
 		{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"},
 		{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"},
+		{Group: "apps", Version: "v1", Resource: "daemonsets", Namespaced: true},
 		{Group: "apps", Version: "v1", Resource: "deployments", Namespaced: true},
 		{Group: "apps", Version: "v1", Resource: "replicasets", Namespaced: true},
 		{Group: "apps", Version: "v1", Resource: "statefulsets", Namespaced: true},
