@@ -47,10 +47,10 @@ func findCluster(kube *genericclioptions.ConfigFlags) (clusterTarget, error) {
 	return f, nil
 }
 
-func (f clusterTarget) warn(log *slog.Logger) {
-	if f.config.Insecure {
+func (c clusterTarget) warn(log *slog.Logger) {
+	if c.config.Insecure {
 		log.Warn("the certificate of the API server is not verified: an attacker on the network can impersonate the "+
-			"API server and read the credentials", "server", f.config.Host)
+			"API server and read the credentials", "server", c.config.Host)
 	}
 }
 

@@ -166,27 +166,27 @@ func decode(t *testing.T, text string) *unstructured.Unstructured {
 	return u
 }
 
-func (o *apiClient) define(t *testing.T, text string) {
+func (a *apiClient) define(t *testing.T, text string) {
 	t.Helper()
 	eventually(t, "the definition can be created", func() error {
-		_, err := o.dynamic.Resource(definitionsResource).Create(t.Context(), decode(t, text), metav1.CreateOptions{})
+		_, err := a.dynamic.Resource(definitionsResource).Create(t.Context(), decode(t, text), metav1.CreateOptions{})
 		return err
 	})
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
 		defer cancel()
-		o.ignoreMissing(t,
-			o.dynamic.Resource(definitionsResource).Delete(ctx, "widgets.test.example.com", metav1.DeleteOptions{}))
-		o.waitUntilUndiscovered(t, "test.example.com")
+		a.ignoreMissing(t,
+			a.dynamic.Resource(definitionsResource).Delete(ctx, "widgets.test.example.com", metav1.DeleteOptions{}))
+		a.waitUntilUndiscovered(t, "test.example.com")
 	})
 }
 
 // waitUntilUndiscovered waits until API discovery no longer contains the API group. This can take a moment after the
 // deletion of the group.
-func (o *apiClient) waitUntilUndiscovered(t *testing.T, group string) {
+func (a *apiClient) waitUntilUndiscovered(t *testing.T, group string) {
 	t.Helper()
 	eventually(t, "discovery does not contain "+group, func() error {
-		text, err := o.core.RESTClient().Get().AbsPath("/apis").
+		text, err := a.core.RESTClient().Get().AbsPath("/apis").
 			SetHeader("Accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList").
 			DoRaw(context.WithoutCancel(t.Context()))
 		if err == nil && containsEach(string(text), `"`+group+`"`) {
@@ -196,27 +196,27 @@ func (o *apiClient) waitUntilUndiscovered(t *testing.T, group string) {
 	})
 }
 
-func (o *apiClient) redefine(t *testing.T, text string) {
+func (a *apiClient) redefine(t *testing.T, text string) {
 	t.Helper()
 	u := decode(t, text)
-	current, err := o.dynamic.Resource(definitionsResource).Get(t.Context(), u.GetName(), metav1.GetOptions{})
+	current, err := a.dynamic.Resource(definitionsResource).Get(t.Context(), u.GetName(), metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	u.SetResourceVersion(current.GetResourceVersion())
-	if _, err := o.dynamic.Resource(definitionsResource).Update(t.Context(), u, metav1.UpdateOptions{}); err != nil {
+	if _, err := a.dynamic.Resource(definitionsResource).Update(t.Context(), u, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (o *apiClient) undefine(t *testing.T) {
+func (a *apiClient) undefine(t *testing.T) {
 	t.Helper()
-	if err := o.dynamic.Resource(definitionsResource).Delete(t.Context(), "widgets.test.example.com",
+	if err := a.dynamic.Resource(definitionsResource).Delete(t.Context(), "widgets.test.example.com",
 		metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the definition is deleted", func() error {
-		_, err := o.dynamic.Resource(definitionsResource).Get(t.Context(), "widgets.test.example.com",
+		_, err := a.dynamic.Resource(definitionsResource).Get(t.Context(), "widgets.test.example.com",
 			metav1.GetOptions{})
 		if err == nil {
 			return errors.New("the definition still exists")
@@ -231,10 +231,10 @@ func newWidget(name string) *unstructured.Unstructured {
 	}}
 }
 
-func (o *apiClient) createWidget(t *testing.T, ns, name string) {
+func (a *apiClient) createWidget(t *testing.T, ns, name string) {
 	t.Helper()
 	eventually(t, "a widget can be created", func() error {
-		_, err := o.dynamic.Resource(widgetsResource).Namespace(ns).Create(t.Context(), newWidget(name),
+		_, err := a.dynamic.Resource(widgetsResource).Namespace(ns).Create(t.Context(), newWidget(name),
 			metav1.CreateOptions{})
 		return err
 	})

@@ -40,8 +40,8 @@ type prober struct {
 
 type target struct{ ref, ns, name string }
 
-func (a target) expand(template string) string {
-	return strings.NewReplacer("REF", a.ref, "NS", a.ns, "NAME", a.name).Replace(template)
+func (t target) expand(template string) string {
+	return strings.NewReplacer("REF", t.ref, "NS", t.ns, "NAME", t.name).Replace(template)
 }
 
 // The patterns begin with a literal text, by which the regexp package finds candidates fast. Without such a text, the
@@ -100,7 +100,7 @@ func maskVersions(text string) string {
 
 // mask replaces parts of a response by placeholders: the namespace and name of the target, and values that differ
 // between requests (times, resourceVersions, cursors, and how long the API server took for the newest discovery).
-func (a target) mask(text string) string {
+func (t target) mask(text string) string {
 	text = maskTimes(text)
 	text = versionList.ReplaceAllString(text, `"rv":X`)
 	text = maskVersions(text)
@@ -108,7 +108,7 @@ func (a target) mask(text string) string {
 	text = versionInWas.ReplaceAllString(text, "${1}X")
 	text = latencyMember.ReplaceAllString(text, "")
 	text = ageElement.ReplaceAllString(text, ">AGE<")
-	return strings.NewReplacer(a.ns, "NS", a.name, "NAME").Replace(text)
+	return strings.NewReplacer(t.ns, "NS", t.name, "NAME").Replace(text)
 }
 
 // routeRequests returns example requests for every route. REF, NS and NAME are placeholders for a resource, a namespace
@@ -255,22 +255,22 @@ func firstDifference(got, want string) string {
 // plantedValue is in each object that the method plant creates. A response with this value reveals such an object.
 const plantedValue = "value-that-only-its-owner-can-read"
 
-func (w *prober) plant(t *testing.T, ns, name, value string) {
+func (p *prober) plant(t *testing.T, ns, name, value string) {
 	t.Helper()
 	configMap := &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"app": name}},
 		Data:       map[string]string{"value": value, "treasure": plantedValue},
 	}
-	_, err := w.api.core.ConfigMaps(ns).Update(t.Context(), configMap, metav1.UpdateOptions{})
+	_, err := p.api.core.ConfigMaps(ns).Update(t.Context(), configMap, metav1.UpdateOptions{})
 	if err != nil {
-		_, err = w.api.core.ConfigMaps(ns).Create(t.Context(), configMap, metav1.CreateOptions{})
+		_, err = p.api.core.ConfigMaps(ns).Create(t.Context(), configMap, metav1.CreateOptions{})
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (w *prober) token(t *testing.T, ns, name string, rules ...rbacv1.PolicyRule) string {
+func (p *prober) token(t *testing.T, ns, name string, rules ...rbacv1.PolicyRule) string {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(mustConfig(t))
 	if err != nil {
@@ -303,30 +303,30 @@ func (w *prober) token(t *testing.T, ns, name string, rules ...rbacv1.PolicyRule
 }
 
 // getAs sends a GET request with the bearer token. It does not normalize the path.
-func (w *prober) getAs(token, path string) (body string, status int) {
-	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
+func (p *prober) getAs(token, path string) (body string, status int) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), 20*time.Second)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, w.url, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url, nil)
 	if err != nil {
-		w.t.Fatal(err)
+		p.t.Fatal(err)
 	}
 	request.URL.Opaque = path
 	request.Header.Set("Authorization", "Bearer "+token)
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	response, err := client.Do(request)
 	if err != nil {
-		w.t.Fatal(err)
+		p.t.Fatal(err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	text, err := io.ReadAll(response.Body)
 	if err != nil {
-		w.t.Fatalf("%s: %v", path, err)
+		p.t.Fatalf("%s: %v", path, err)
 	}
 	return string(text), response.StatusCode
 }
 
-func (w *prober) routes(t *testing.T) (patterns []string) {
+func (p *prober) routes(t *testing.T) (patterns []string) {
 	t.Helper()
 	server, err := web.New(web.Options{Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -357,9 +357,9 @@ type backgroundSocket struct {
 	messages chan *livetest.Message
 }
 
-func (w *prober) openSocket(t *testing.T, header http.Header) *backgroundSocket {
+func (p *prober) openSocket(t *testing.T, header http.Header) *backgroundSocket {
 	t.Helper()
-	e := &backgroundSocket{openTab(t.Context(), t, w.url, header), t, make(chan *livetest.Message, 10_000)}
+	e := &backgroundSocket{openTab(t.Context(), t, p.url, header), t, make(chan *livetest.Message, 10_000)}
 	readDone := make(chan struct{})
 	go func() {
 		defer close(readDone)
@@ -378,8 +378,8 @@ func (w *prober) openSocket(t *testing.T, header http.Header) *backgroundSocket 
 func bearer(token string) http.Header { return http.Header{"Authorization": {"Bearer " + token}} }
 
 // collect receives messages until isComplete returns true and no message has arrived for 1.5 s.
-func (e *backgroundSocket) collect(all map[int][]string, isComplete func() bool) {
-	e.t.Helper()
+func (b *backgroundSocket) collect(all map[int][]string, isComplete func() bool) {
+	b.t.Helper()
 	const quietTime = 1500 * time.Millisecond
 	deadline := time.After(time.Minute)
 	for {
@@ -388,7 +388,7 @@ func (e *backgroundSocket) collect(all map[int][]string, isComplete func() bool)
 			wait = nil
 		}
 		select {
-		case m := <-e.messages:
+		case m := <-b.messages:
 			// Ignore heartbeats and digests, because their number depends on time.
 			if m.Type != "heartbeat" && m.Type != "digest" {
 				all[m.ID] = append(all[m.ID], string(m.Raw))
@@ -396,7 +396,7 @@ func (e *backgroundSocket) collect(all map[int][]string, isComplete func() bool)
 		case <-wait:
 			return
 		case <-deadline:
-			e.t.Fatalf("not all messages arrived within a minute: %v", all)
+			b.t.Fatalf("not all messages arrived within a minute: %v", all)
 		}
 	}
 }

@@ -61,15 +61,15 @@ type observer struct {
 	nextID   int
 }
 
-func (w *prober) newObserver(t *testing.T, name string, header http.Header, object target) *observer {
+func (p *prober) newObserver(t *testing.T, name string, header http.Header, object target) *observer {
 	t.Helper()
 	s := &observer{
-		prober: w, name: name, header: header, target: object, byName: name == "user by name",
+		prober: p, name: name, header: header, target: object, byName: name == "user by name",
 		responses: make(map[string]string), messages: make(map[string]string), last: make(map[int]string),
 		cursors: make(map[string]bool), lengths: make(map[int]bool),
 	}
 	requests := routeRequests()
-	for _, route := range w.routes(t) {
+	for _, route := range p.routes(t) {
 		routeRequests, listed := requests[route]
 		if !listed {
 			t.Errorf("%s is a new route: add its requests to routeRequests", route)
@@ -82,19 +82,19 @@ func (w *prober) newObserver(t *testing.T, name string, header http.Header, obje
 		}
 	}
 	slices.Sort(s.requests)
-	s.socket = w.openSocket(t, header)
+	s.socket = p.openSocket(t, header)
 	return s
 }
 
 // get returns status, headers and body in one text, with placeholders for values that always differ, and the cursor.
-func (s *observer) get(t *testing.T, path string) (masked, cursor string) {
+func (o *observer) get(t *testing.T, path string) (masked, cursor string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.prober.url, nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, o.prober.url, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	request.URL.Opaque = path
-	request.Header = s.header.Clone()
+	request.Header = o.header.Clone()
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	response, err := client.Do(request)
 	if err != nil {
@@ -106,9 +106,9 @@ func (s *observer) get(t *testing.T, path string) (masked, cursor string) {
 		t.Fatalf("%s: %v", path, err)
 	}
 	if response.StatusCode == http.StatusTooManyRequests {
-		t.Fatalf("%s sends too many requests: %s", s.name, body)
+		t.Fatalf("%s sends too many requests: %s", o.name, body)
 	}
-	cursor = s.recordCursor(t, path, string(body))
+	cursor = o.recordCursor(t, path, string(body))
 	text := string(body)
 	if strings.HasPrefix(path, "/api/v1/logs/") && response.StatusCode == http.StatusOK {
 		text = "LOG" // Logs grow, so they are not compared.
@@ -120,33 +120,33 @@ func (s *observer) get(t *testing.T, path string) (masked, cursor string) {
 			fmt.Fprintln(&out, name, response.Header[name])
 		}
 	}
-	return s.mask(out.String() + text), cursor
+	return o.mask(out.String() + text), cursor
 }
 
-func (s *observer) mask(text string) string {
+func (o *observer) mask(text string) string {
 	text = digestMember.ReplaceAllString(text, `"digest":X`)
 	text = nonceText.ReplaceAllString(text, "NONCE")
 	// Mask the response time of the API server, because it depends on the load of the machine.
 	text = latencyValue.ReplaceAllString(text, `"latencyMs":X`)
 	text = latencyText.ReplaceAllString(text, "Responds in X ms")
-	return s.target.mask(text)
+	return o.target.mask(text)
 }
 
 // recordCursor returns the cursor in a text. It fails if an earlier text had this cursor.
-func (s *observer) recordCursor(t *testing.T, source, text string) string {
+func (o *observer) recordCursor(t *testing.T, source, text string) string {
 	t.Helper()
 	match := cursorMember.FindStringSubmatch(text)
 	if match == nil {
 		return ""
 	}
-	if s.cursors[match[1]] {
-		t.Errorf("%s, %s: the cursor %s occurs twice", s.name, source, match[1])
+	if o.cursors[match[1]] {
+		t.Errorf("%s, %s: the cursor %s occurs twice", o.name, source, match[1])
 	}
-	s.cursors[match[1]], s.lengths[len(match[1])] = true, true
+	o.cursors[match[1]], o.lengths[len(match[1])] = true, true
 	return match[1]
 }
 
-func (s *observer) wantSame(t *testing.T, first map[string]string, key, text string) {
+func (o *observer) wantSame(t *testing.T, first map[string]string, key, text string) {
 	t.Helper()
 	// Under load, the server sends the home page without the list of problems, and the script of the page requests the
 	// list later. Compare such a page only with other pages without the list.
@@ -157,13 +157,13 @@ func (s *observer) wantSame(t *testing.T, first map[string]string, key, text str
 	if !known {
 		first[key] = text
 	} else if text != want {
-		t.Errorf("%s, %s: the response has changed, %s", s.name, key, firstDifference(text, want))
+		t.Errorf("%s, %s: the response has changed, %s", o.name, key, firstDifference(text, want))
 	}
 }
 
-func (s *observer) subscribe(view, members string) (id int) {
-	s.nextID++
-	s.views = append(s.views, view)
+func (o *observer) subscribe(view, members string) (id int) {
+	o.nextID++
+	o.views = append(o.views, view)
 	memberText := `"resource":"REF","view":"` + view + `"`
 	switch view {
 	case "window":
@@ -171,7 +171,7 @@ func (s *observer) subscribe(view, members string) (id int) {
 	case "object":
 		memberText += `,"ns":["NS"],"name":"NAME"`
 	case "changes":
-		if s.byName {
+		if o.byName {
 			memberText += `,"ns":["NS"],"name":"NAME"`
 		}
 	case "log":
@@ -179,34 +179,34 @@ func (s *observer) subscribe(view, members string) (id int) {
 	case "resources":
 		memberText = `"view":"resources"`
 	}
-	s.socket.Send(fmt.Sprintf(`{"op":"subscribe","id":%d,%s%s}`, s.nextID, s.target.expand(memberText), members))
-	return s.nextID
+	o.socket.Send(fmt.Sprintf(`{"op":"subscribe","id":%d,%s%s}`, o.nextID, o.target.expand(memberText), members))
+	return o.nextID
 }
 
 // readUntil receives messages until the function enough returns true. It returns the messages with changes, by
 // subscription ID.
-func (s *observer) readUntil(t *testing.T, enough func(received map[int][]string) bool) map[int][]string {
+func (o *observer) readUntil(t *testing.T, enough func(received map[int][]string) bool) map[int][]string {
 	t.Helper()
 	received := make(map[int][]string)
 	deadline := time.After(30 * time.Second)
 	for !enough(received) {
 		var m *livetest.Message
 		select {
-		case m = <-s.socket.messages:
+		case m = <-o.socket.messages:
 		case <-deadline:
-			t.Fatalf("%s: not all messages arrived within 30 s: %v", s.name, received)
+			t.Fatalf("%s: not all messages arrived within 30 s: %v", o.name, received)
 		}
 		message := string(m.Raw)
 		// Heartbeats and digests must contain the newest cursor.
 		if m.Type == "heartbeat" || m.Type == "digest" {
-			if m.Cursor != "" && m.Cursor != s.last[m.ID] {
+			if m.Cursor != "" && m.Cursor != o.last[m.ID] {
 				t.Errorf("%s: the cursor of a %s message of %s differs from that of the last "+
-					"message", s.name, m.Type, s.views[m.ID-1])
+					"message", o.name, m.Type, o.views[m.ID-1])
 			}
 			continue
 		}
-		if cursor := s.recordCursor(t, s.views[m.ID-1], message); cursor != "" {
-			s.last[m.ID] = cursor
+		if cursor := o.recordCursor(t, o.views[m.ID-1], message); cursor != "" {
+			o.last[m.ID] = cursor
 		}
 		if strings.HasSuffix(message, `"events":[]}`) && !strings.Contains(message, `"changes":`) {
 			continue // Ignore this message: it contains no change, only a new cursor.
@@ -218,9 +218,9 @@ func (s *observer) readUntil(t *testing.T, enough func(received map[int][]string
 
 // wantSameMessages checks that all subscriptions to a view get equal messages while the visible objects have the same
 // state.
-func (s *observer) wantSameMessages(t *testing.T, id int, state string, messages []string) {
+func (o *observer) wantSameMessages(t *testing.T, id int, state string, messages []string) {
 	t.Helper()
-	view := s.views[id-1]
+	view := o.views[id-1]
 	text := strings.Join(messages, "\n")
 	switch view {
 	case "log":
@@ -233,11 +233,11 @@ func (s *observer) wantSameMessages(t *testing.T, id int, state string, messages
 		}
 	}
 	text = idMember.ReplaceAllString(text, "")
-	s.wantSame(t, s.messages, view+" "+state, s.mask(text))
+	o.wantSame(t, o.messages, view+" "+state, o.mask(text))
 }
 
-func (s *observer) subscribedViews() []string {
-	if s.byName {
+func (o *observer) subscribedViews() []string {
+	if o.byName {
 		return []string{"object", "changes"}
 	}
 	return []string{"rows", "table", "window", "object", "changes"}
@@ -245,7 +245,7 @@ func (s *observer) subscribedViews() []string {
 
 // newObservers returns clients with restricted permissions. Some of them can read all objects in ownNamespace. The
 // others can read only some objects in partNamespace.
-func (w *prober) newObservers(t *testing.T, ownNamespace, partNamespace string) []*observer {
+func (p *prober) newObservers(t *testing.T, ownNamespace, partNamespace string) []*observer {
 	t.Helper()
 	const ref = "core/v1/configmaps"
 	read := []string{"get", "list", "watch"}
@@ -254,12 +254,12 @@ func (w *prober) newObservers(t *testing.T, ownNamespace, partNamespace string) 
 	}
 	nameRule := rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: read}
 	nameRule.ResourceNames = []string{plantedName}
-	namespaceToken := w.token(t, ownNamespace, "spy", rule)
-	nameToken := w.clusterToken(t, ownNamespace, "spy-named", nameRule)
-	ownerToken := w.clusterToken(t, ownNamespace, "spy-owner", rule)
-	w.allToken = ownerToken // The owner can read all objects, also those that are hidden from observers.
+	namespaceToken := p.token(t, ownNamespace, "spy", rule)
+	nameToken := p.clusterToken(t, ownNamespace, "spy-named", nameRule)
+	ownerToken := p.clusterToken(t, ownNamespace, "spy-owner", rule)
+	p.allToken = ownerToken // The owner can read all objects, also those that are hidden from observers.
 	guest := func(parts string) http.Header {
-		return http.Header{"Cookie": {w.openLink(w.share(t, ownerToken, parts))}, "Origin": {w.url}}
+		return http.Header{"Cookie": {p.openLink(p.share(t, ownerToken, parts))}, "Origin": {p.url}}
 	}
 	sharePart := func(ns, filter string) string {
 		return fmt.Sprintf(`{"resource":%q,"namespaces":[%q]%s}`, ref, ns, filter)
@@ -267,7 +267,7 @@ func (w *prober) newObservers(t *testing.T, ownNamespace, partNamespace string) 
 	ownTarget, partTarget := target{ref, ownNamespace, plantedName}, target{ref, partNamespace, plantedName}
 	eventually(t, "the permissions of the readers are effective", func() error {
 		for _, token := range []string{namespaceToken, nameToken} {
-			if body, status := w.getAs(token, "/api/v1/object/"+ref+"/"+ownNamespace+"/"+plantedName); status != http.StatusOK {
+			if body, status := p.getAs(token, "/api/v1/object/"+ref+"/"+ownNamespace+"/"+plantedName); status != http.StatusOK {
 				return fmt.Errorf("GET object: got %d %s, want 200", status, body)
 			}
 		}
@@ -276,21 +276,21 @@ func (w *prober) newObservers(t *testing.T, ownNamespace, partNamespace string) 
 	const pods = `,{"resource":"core/v1/pods","namespaces":[%q]},{"resource":"core/v1/pods/log","namespaces":[%q]}`
 	logs := fmt.Sprintf(pods, ownNamespace, ownNamespace)
 	return []*observer{
-		w.newObserver(t, "user by namespace", bearer(namespaceToken), ownTarget),
-		w.newObserver(t, "user by name", bearer(nameToken), ownTarget),
-		w.newObserver(t, "guest by namespace", guest(sharePart(ownNamespace, "")+logs), ownTarget),
-		w.newObserver(t, "guest by labels", guest(sharePart(partNamespace, `,"labels":"app=`+plantedName+`"`)), partTarget),
-		w.newObserver(t, "guest by name", guest(sharePart(partNamespace, `,"name":"`+plantedName+`"`)), partTarget),
-		w.newObserver(t, "guest by text", guest(sharePart(partNamespace, `,"q":"`+plantedName+`"`)), partTarget),
+		p.newObserver(t, "user by namespace", bearer(namespaceToken), ownTarget),
+		p.newObserver(t, "user by name", bearer(nameToken), ownTarget),
+		p.newObserver(t, "guest by namespace", guest(sharePart(ownNamespace, "")+logs), ownTarget),
+		p.newObserver(t, "guest by labels", guest(sharePart(partNamespace, `,"labels":"app=`+plantedName+`"`)), partTarget),
+		p.newObserver(t, "guest by name", guest(sharePart(partNamespace, `,"name":"`+plantedName+`"`)), partTarget),
+		p.newObserver(t, "guest by text", guest(sharePart(partNamespace, `,"q":"`+plantedName+`"`)), partTarget),
 	}
 }
 
-func (w *prober) share(t *testing.T, token, parts string) (link string) {
+func (p *prober) share(t *testing.T, token, parts string) (link string) {
 	t.Helper()
 	var shareURL string
 	eventually(t, "the link is created", func() error {
 		body := strings.NewReader(`{"parts":[` + parts + `],"to":"/r/core/v1/configmaps","seconds":3600}`)
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.url+"/api/v1/shares", body)
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.url+"/api/v1/shares", body)
 		if err != nil {
 			return err
 		}
@@ -312,7 +312,7 @@ func (w *prober) share(t *testing.T, token, parts string) (link string) {
 	return shareURL
 }
 
-func (w *prober) clusterToken(t *testing.T, ns, name string, rule rbacv1.PolicyRule) string {
+func (p *prober) clusterToken(t *testing.T, ns, name string, rule rbacv1.PolicyRule) string {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(mustConfig(t))
 	if err != nil {
@@ -336,21 +336,21 @@ func (w *prober) clusterToken(t *testing.T, ns, name string, rule rbacv1.PolicyR
 		_ = client.RbacV1().ClusterRoles().Delete(ctx, meta.Name, metav1.DeleteOptions{})
 		_ = client.RbacV1().ClusterRoleBindings().Delete(ctx, meta.Name, metav1.DeleteOptions{})
 	})
-	return w.token(t, ns, name)
+	return p.token(t, ns, name)
 }
 
-func (w *prober) change(t *testing.T, namespaces []string, value string) {
+func (p *prober) change(t *testing.T, namespaces []string, value string) {
 	t.Helper()
 	for _, ns := range namespaces {
-		w.plant(t, ns, plantedName, value)
-		w.waitForValue(t, ns, plantedName, value)
+		p.plant(t, ns, plantedName, value)
+		p.waitForValue(t, ns, plantedName, value)
 	}
 }
 
-func (w *prober) waitForValue(t *testing.T, ns, name, value string) {
+func (p *prober) waitForValue(t *testing.T, ns, name, value string) {
 	t.Helper()
 	eventually(t, "the program has received a change", func() error {
-		body, status := w.getAs(w.allToken, "/api/v1/object/core/v1/configmaps/"+ns+"/"+name)
+		body, status := p.getAs(p.allToken, "/api/v1/object/core/v1/configmaps/"+ns+"/"+name)
 		if status != http.StatusOK || !strings.Contains(body, `"value":"`+value+`"`) {
 			return fmt.Errorf("GET object: got %d %s, want the new value", status, body)
 		}
@@ -359,23 +359,23 @@ func (w *prober) waitForValue(t *testing.T, ns, name, value string) {
 }
 
 // changeHidden changes objects that no observer can read, and waits until the program has received the changes.
-func (w *prober) changeHidden(t *testing.T, part string, n int) {
+func (p *prober) changeHidden(t *testing.T, part string, n int) {
 	t.Helper()
 	value := fmt.Sprint("hidden-", n)
 	if n%20 == 0 {
-		w.api.namespace(t)
+		p.api.namespace(t)
 	}
-	for _, ns := range []string{w.otherNamespace, part} {
-		w.plant(t, ns, "hidden", value)
-		w.plant(t, ns, value, "")
-		if err := w.api.core.ConfigMaps(ns).Delete(t.Context(), value, metav1.DeleteOptions{}); err != nil {
+	for _, ns := range []string{p.otherNamespace, part} {
+		p.plant(t, ns, "hidden", value)
+		p.plant(t, ns, value, "")
+		if err := p.api.core.ConfigMaps(ns).Delete(t.Context(), value, metav1.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		w.plant(t, ns, "hidden", value+"-end")
-		w.waitForValue(t, ns, "hidden", value+"-end")
+		p.plant(t, ns, "hidden", value+"-end")
+		p.waitForValue(t, ns, "hidden", value+"-end")
 	}
-	w.plant(t, w.otherNamespace, plantedName, value)
-	w.waitForValue(t, w.otherNamespace, plantedName, value)
+	p.plant(t, p.otherNamespace, plantedName, value)
+	p.waitForValue(t, p.otherNamespace, plantedName, value)
 }
 
 // Hidden objects change in half of the rounds. In each round, the test guesses from the responses whether they have

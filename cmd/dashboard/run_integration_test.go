@@ -437,7 +437,7 @@ func forward(t *testing.T, address, upstream string) (stop func()) {
 	return stop
 }
 
-func (o *apiClient) ignoreMissing(t *testing.T, err error) {
+func (a *apiClient) ignoreMissing(t *testing.T, err error) {
 	t.Helper()
 	if err != nil && !apierrors.IsNotFound(err) {
 		t.Fatal(err)

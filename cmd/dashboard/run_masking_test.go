@@ -426,16 +426,16 @@ type recorder struct {
 	received map[string]*bytes.Buffer
 }
 
-func (e *recorder) record(source string, text []byte) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.received[source] == nil {
-		e.received[source] = &bytes.Buffer{}
+func (r *recorder) record(source string, text []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.received[source] == nil {
+		r.received[source] = &bytes.Buffer{}
 	}
-	e.received[source].Write(text)
+	r.received[source].Write(text)
 }
 
-func (e *recorder) subscribeAll(ctx context.Context, t *testing.T, d *dashboard, ns string) (ended func()) {
+func (r *recorder) subscribeAll(ctx context.Context, t *testing.T, d *dashboard, ns string) (ended func()) {
 	t.Helper()
 	var reading sync.WaitGroup
 	headers := http.Header{}
@@ -466,18 +466,18 @@ func (e *recorder) subscribeAll(ctx context.Context, t *testing.T, d *dashboard,
 				if err != nil {
 					return
 				}
-				e.record("socket, view "+view, m.Raw)
+				r.record("socket, view "+view, m.Raw)
 			}
 		})
 	}
 	return reading.Wait
 }
 
-func (e *recorder) requestAll(t *testing.T, d *dashboard, ns string) {
+func (r *recorder) requestAll(t *testing.T, d *dashboard, ns string) {
 	t.Helper()
 	get := func(path string, header ...string) string {
 		text, status := d.request(path, header...)
-		e.record(fmt.Sprintf("%s %v: %d", strings.ReplaceAll(path, ns, "NS"), header, status), []byte(text))
+		r.record(fmt.Sprintf("%s %v: %d", strings.ReplaceAll(path, ns, "NS"), header, status), []byte(text))
 		return text
 	}
 	names := map[string][]string{}
@@ -527,11 +527,11 @@ func (e *recorder) requestAll(t *testing.T, d *dashboard, ns string) {
 
 // leakedPlaces returns the kinds of fields whose secret test values were received. The map values are the paths and
 // views that contained these values.
-func (e *recorder) leakedPlaces(c canaries) map[string][]string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+func (r *recorder) leakedPlaces(c canaries) map[string][]string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	all := make(map[string][]string)
-	for source, text := range e.received {
+	for source, text := range r.received {
 		for _, place := range c.places(text.Bytes()) {
 			all[place] = append(all[place], source)
 		}

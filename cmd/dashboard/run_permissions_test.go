@@ -66,7 +66,7 @@ func TestPermissionChangesAreDetected(t *testing.T) {
 }
 
 // grant lets the demo user "nobody" use verbs on ConfigMaps, until revoke is called.
-func (o *apiClient) grant(t *testing.T, ns string, verbs ...string) (revoke func()) {
+func (a *apiClient) grant(t *testing.T, ns string, verbs ...string) (revoke func()) {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", adminConfig(t))
 	if err != nil {
@@ -84,10 +84,10 @@ func (o *apiClient) grant(t *testing.T, ns string, verbs ...string) (revoke func
 	if _, err := client.RbacV1().Roles(ns).Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	return o.grantRole(t, ns)
+	return a.grantRole(t, ns)
 }
 
-func (o *apiClient) grantRole(t *testing.T, ns string) (revoke func()) {
+func (a *apiClient) grantRole(t *testing.T, ns string) (revoke func()) {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(mustConfig(t))
 	if err != nil {

@@ -191,9 +191,9 @@ func apiServerHost(t *testing.T, kubeconfig string) string {
 	return config.Host
 }
 
-func (o *apiClient) namespace(t *testing.T) string {
+func (a *apiClient) namespace(t *testing.T) string {
 	t.Helper()
-	created, err := o.core.Namespaces().Create(t.Context(),
+	created, err := a.core.Namespaces().Create(t.Context(),
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -201,39 +201,39 @@ func (o *apiClient) namespace(t *testing.T) string {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
 		defer cancel()
-		if err := o.core.Namespaces().Delete(ctx, created.Name, metav1.DeleteOptions{}); err != nil {
+		if err := a.core.Namespaces().Delete(ctx, created.Name, metav1.DeleteOptions{}); err != nil {
 			t.Error(err)
 		}
 	})
 	return created.Name
 }
 
-func (o *apiClient) count(t *testing.T, ref string) int {
+func (a *apiClient) count(t *testing.T, ref string) int {
 	t.Helper()
 	parts := strings.Split(ref, "/")
 	gvr := schema.GroupVersionResource{Group: strings.TrimPrefix(parts[0], "core"), Version: parts[1], Resource: parts[2]}
-	list, err := o.dynamic.Resource(gvr).List(t.Context(), metav1.ListOptions{})
+	list, err := a.dynamic.Resource(gvr).List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatalf("list %s: %v", ref, err)
 	}
 	return len(list.Items)
 }
 
-func (o *apiClient) apply(t *testing.T, ns, name, value string) {
+func (a *apiClient) apply(t *testing.T, ns, name, value string) {
 	t.Helper()
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: map[string]string{"v": value}}
-	_, err := o.core.ConfigMaps(ns).Update(t.Context(), cm, metav1.UpdateOptions{})
+	_, err := a.core.ConfigMaps(ns).Update(t.Context(), cm, metav1.UpdateOptions{})
 	if err != nil {
-		_, err = o.core.ConfigMaps(ns).Create(t.Context(), cm, metav1.CreateOptions{})
+		_, err = a.core.ConfigMaps(ns).Create(t.Context(), cm, metav1.CreateOptions{})
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (o *apiClient) rows(t *testing.T, ns string) map[string]string {
+func (a *apiClient) rows(t *testing.T, ns string) map[string]string {
 	t.Helper()
-	list, err := o.core.ConfigMaps(ns).List(t.Context(), metav1.ListOptions{})
+	list, err := a.core.ConfigMaps(ns).List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

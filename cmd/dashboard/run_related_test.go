@@ -26,8 +26,8 @@ type relatedGraph struct {
 	Searched  []struct{ Ref, State, Reason string }
 }
 
-func (n *relatedGraph) targets(from, kind string) (names []string) {
-	for _, e := range n.Edges {
+func (r *relatedGraph) targets(from, kind string) (names []string) {
+	for _, e := range r.Edges {
 		if e.From == from && e.Type == kind {
 			names = append(names, e.To)
 		}

@@ -85,23 +85,23 @@ type arrivals struct {
 	times map[string]time.Time
 }
 
-func (h *arrivals) record(version string) {
+func (a *arrivals) record(version string) {
 	now := time.Now()
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.times[version] = now
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.times[version] = now
 }
 
 // delaysAfter returns the delay from each write to its event, or nil if the last event has not arrived yet.
-func (h *arrivals) delaysAfter(written []write) delays {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (a *arrivals) delaysAfter(written []write) delays {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	var d delays
 	var arrived time.Time
 	// Several writes can cause one event, which has the version of the last of these writes. Iterate backward, so that
 	// the earlier writes get the arrival time of this event, too.
 	for _, w := range slices.Backward(written) {
-		if t, ok := h.times[w.version]; ok {
+		if t, ok := a.times[w.version]; ok {
 			arrived = t
 		}
 		if arrived.IsZero() {

@@ -50,17 +50,17 @@ func join(t *testing.T, address string, n int, subscribe string) *viewerGroup {
 	return c
 }
 
-func (c *viewerGroup) waitUntilQuiet() {
-	for before := int64(-1); before != c.bytes.Load(); <-time.After(500 * time.Millisecond) {
-		before = c.bytes.Load()
+func (v *viewerGroup) waitUntilQuiet() {
+	for before := int64(-1); before != v.bytes.Load(); <-time.After(500 * time.Millisecond) {
+		before = v.bytes.Load()
 	}
 }
 
-func (c *viewerGroup) closeAll() {
-	for _, conn := range c.conns {
+func (v *viewerGroup) closeAll() {
+	for _, conn := range v.conns {
 		_ = conn.Close()
 	}
-	c.ended.Wait()
+	v.ended.Wait()
 }
 
 // open does the WebSocket handshake with compression, like a browser. The returned reader provides the data after
@@ -100,7 +100,7 @@ func masked(text string) []byte {
 
 // read counts the events and messages in a byte stream: each contains a certain constant text. After each read from in,
 // it calls onRead.
-func (c *viewerGroup) read(in io.Reader, onRead func()) {
+func (v *viewerGroup) read(in io.Reader, onRead func()) {
 	// A long message can have two frames: its first 16 bytes, and the rest, which contains the complete messageMark. Both
 	// marks must have the same length, because the code below keeps the same number of bytes for both.
 	const eventMark, messageMark = `"op":"update"`, `ts","cursor":`
@@ -111,11 +111,11 @@ func (c *viewerGroup) read(in io.Reader, onRead func()) {
 		if err != nil {
 			return
 		}
-		c.bytes.Add(int64(n))
+		v.bytes.Add(int64(n))
 		if found := bytes.Count(buffer[:keptBytes+n], []byte(eventMark)); found > 0 {
-			c.events.Add(int64(found))
+			v.events.Add(int64(found))
 		}
-		c.frames.Add(int64(bytes.Count(buffer[:keptBytes+n], []byte(messageMark))))
+		v.frames.Add(int64(bytes.Count(buffer[:keptBytes+n], []byte(messageMark))))
 		// Keep the end of the data, and search it again together with the data of the next read.
 		end := min(len(eventMark)-1, keptBytes+n)
 		keptBytes = copy(buffer, buffer[keptBytes+n-end:keptBytes+n])
@@ -124,13 +124,13 @@ func (c *viewerGroup) read(in io.Reader, onRead func()) {
 }
 
 // waitForEvents waits until want events have arrived. The test fails if no new event arrives for 10 s.
-func (c *viewerGroup) waitForEvents(t *testing.T, want int64) {
+func (v *viewerGroup) waitForEvents(t *testing.T, want int64) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	last, since := int64(-1), time.Now()
 	for range tick.C {
-		got := c.events.Load()
+		got := v.events.Load()
 		switch {
 		case got >= want:
 			return

@@ -24,10 +24,10 @@ func New[K comparable, A any](maxEntries int, maxAge time.Duration) *Cache[K, A]
 }
 
 // Len returns the number of cache entries, including those with a request in progress.
-func (s *Cache[K, A]) Len() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.entries)
+func (c *Cache[K, A]) Len() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.entries)
 }
 
 type call[A any] struct {
@@ -39,9 +39,9 @@ type call[A any] struct {
 	startedAt time.Time
 }
 
-func (a *call[A]) pending() bool {
+func (c *call[A]) pending() bool {
 	select {
-	case <-a.done:
+	case <-c.done:
 		return false
 	default:
 		return true
@@ -50,11 +50,11 @@ func (a *call[A]) pending() bool {
 
 // Get returns the cached result if isFresh accepts the result and the start time of its request. Otherwise, Get waits
 // for the request in progress, or sends one. ok is false if ctx ends before there is a result.
-func (s *Cache[K, A]) Get(
+func (c *Cache[K, A]) Get(
 	ctx context.Context, key K, isFresh func(A, time.Time) bool, request func(context.Context) A,
 ) (value A, ok bool) {
 	for ctx.Err() == nil {
-		a, isLeader := s.join(key, isFresh)
+		a, isLeader := c.join(key, isFresh)
 		if isLeader {
 			a.run(ctx, request)
 		}
@@ -72,54 +72,54 @@ func (s *Cache[K, A]) Get(
 
 // Last returns the newest result at once, whatever its age. It does not wait for a request in progress. Without a
 // result, it returns the zero value.
-func (s *Cache[K, A]) Last(key K) (value A) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.entries[key].last()
+func (c *Cache[K, A]) Last(key K) (value A) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.entries[key].last()
 }
 
-func (a *call[A]) last() (value A) {
+func (c *call[A]) last() (value A) {
 	switch {
-	case a == nil:
+	case c == nil:
 		return value
-	case a.pending() || a.startedAt.IsZero():
-		return a.previous
+	case c.pending() || c.startedAt.IsZero():
+		return c.previous
 	default:
-		return a.value
+		return c.value
 	}
 }
 
-func (a *call[A]) run(ctx context.Context, request func(context.Context) A) {
-	defer close(a.done)
+func (c *call[A]) run(ctx context.Context, request func(context.Context) A) {
+	defer close(c.done)
 	startedAt := time.Now()
 	value := request(ctx)
 	if ctx.Err() == nil {
-		a.value, a.startedAt = value, startedAt
+		c.value, c.startedAt = value, startedAt
 	}
 }
 
 // join returns a cache entry that is in progress or accepted by isFresh. If isLeader is true, the caller must send the
 // request for this entry.
-func (s *Cache[K, A]) join(key K, isFresh func(A, time.Time) bool) (a *call[A], isLeader bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if a = s.entries[key]; a != nil && (a.pending() || !a.startedAt.IsZero() && isFresh(a.value, a.startedAt)) {
+func (c *Cache[K, A]) join(key K, isFresh func(A, time.Time) bool) (a *call[A], isLeader bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if a = c.entries[key]; a != nil && (a.pending() || !a.startedAt.IsZero() && isFresh(a.value, a.startedAt)) {
 		return a, false
 	}
-	if len(s.entries) >= s.maxEntries {
-		s.makeRoomLocked()
+	if len(c.entries) >= c.maxEntries {
+		c.makeRoomLocked()
 	}
 	a = &call[A]{done: make(chan struct{}), previous: a.last()}
-	s.entries[key] = a
+	c.entries[key] = a
 	return a, true
 }
 
 // makeRoomLocked drops the oldest entries until the cache is three quarters full. It keeps entries with a request in
 // progress.
-func (s *Cache[K, A]) makeRoomLocked() {
-	for _, maxAge := range []time.Duration{s.maxAge, s.maxAge / 8, 0} {
-		maps.DeleteFunc(s.entries, func(_ K, a *call[A]) bool { return !a.pending() && time.Since(a.startedAt) >= maxAge })
-		if len(s.entries) <= s.maxEntries*3/4 {
+func (c *Cache[K, A]) makeRoomLocked() {
+	for _, maxAge := range []time.Duration{c.maxAge, c.maxAge / 8, 0} {
+		maps.DeleteFunc(c.entries, func(_ K, a *call[A]) bool { return !a.pending() && time.Since(a.startedAt) >= maxAge })
+		if len(c.entries) <= c.maxEntries*3/4 {
 			return
 		}
 	}

@@ -44,49 +44,49 @@ func DialTab(ctx context.Context, t *testing.T, server string, options Options) 
 }
 
 // Send sends a frame.
-func (c *Tab) Send(frame string) {
-	c.t.Helper()
-	if err := c.Client.Send(c.ctx, frame); err != nil {
-		c.t.Fatal(err)
+func (tab *Tab) Send(frame string) {
+	tab.t.Helper()
+	if err := tab.Client.Send(tab.ctx, frame); err != nil {
+		tab.t.Fatal(err)
 	}
 }
 
 // Read returns the next message, which must arrive within 30 s.
-func (c *Tab) Read() (*Message, error) {
-	ctx, cancel := context.WithTimeout(c.ctx, 30*time.Second)
+func (tab *Tab) Read() (*Message, error) {
+	ctx, cancel := context.WithTimeout(tab.ctx, 30*time.Second)
 	defer cancel()
-	return c.Client.Read(ctx)
+	return tab.Client.Read(ctx)
 }
 
 // Next returns the next message, or fails the test.
-func (c *Tab) Next() *Message {
-	c.t.Helper()
-	m, err := c.Read()
+func (tab *Tab) Next() *Message {
+	tab.t.Helper()
+	m, err := tab.Read()
 	if err != nil {
-		c.t.Fatal(err)
+		tab.t.Fatal(err)
 	}
 	return m
 }
 
 // Until returns the next message with the subscription ID (0 for none) and one of the types. It skips other messages.
-func (c *Tab) Until(id int, types ...string) *Message {
-	c.t.Helper()
-	return c.await(fmt.Sprintf("%s of %d", types, id), func(m *Message) bool {
+func (tab *Tab) Until(id int, types ...string) *Message {
+	tab.t.Helper()
+	return tab.await(fmt.Sprintf("%s of %d", types, id), func(m *Message) bool {
 		return m.ID == id && slices.Contains(types, m.Type)
 	})
 }
 
 // UntilContains reads up to the next message that contains all given texts, and returns it.
-func (c *Tab) UntilContains(parts ...string) string {
-	c.t.Helper()
-	m := c.await(fmt.Sprint(parts), func(m *Message) bool { return containsEach(string(m.Raw), parts) })
+func (tab *Tab) UntilContains(parts ...string) string {
+	tab.t.Helper()
+	m := tab.await(fmt.Sprint(parts), func(m *Message) bool { return containsEach(string(m.Raw), parts) })
 	return string(m.Raw)
 }
 
 // WaitForClose reads until the connection ends. See Conn.WaitForClose.
-func (c *Tab) WaitForClose() (code websocket.StatusCode, reason string) {
+func (tab *Tab) WaitForClose() (code websocket.StatusCode, reason string) {
 	for {
-		if _, err := c.Read(); err != nil {
+		if _, err := tab.Read(); err != nil {
 			return closeReason(err)
 		}
 	}
@@ -96,16 +96,16 @@ func containsEach(text string, parts []string) bool {
 	return !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(text, part) })
 }
 
-func (c *Tab) await(name string, isWanted func(m *Message) bool) *Message {
-	c.t.Helper()
+func (tab *Tab) await(name string, isWanted func(m *Message) bool) *Message {
+	tab.t.Helper()
 	var received strings.Builder
 	for began := time.Now(); ; {
-		m, err := c.Read()
-		if err == nil && time.Since(began) > c.Timeout {
+		m, err := tab.Read()
+		if err == nil && time.Since(began) > tab.Timeout {
 			err = context.DeadlineExceeded
 		}
 		if err != nil {
-			c.t.Fatalf("waiting for %s: %v, after %.2000s", name, err, received.String())
+			tab.t.Fatalf("waiting for %s: %v, after %.2000s", name, err, received.String())
 		}
 		if isWanted(m) {
 			return m

@@ -663,20 +663,20 @@ type objectReader struct {
 	text     []byte
 }
 
-func (h *objectReader) read(t *testing.T) {
+func (o *objectReader) read(t *testing.T) {
 	t.Helper()
-	all, m := readUntil(t, h.sub, "snapshot", "events")
-	h.messages += all
+	all, m := readUntil(t, o.sub, "snapshot", "events")
+	o.messages += all
 	if m.Object != nil {
-		h.text = m.Object
+		o.text = m.Object
 	}
 	for _, e := range m.Events {
 		patch, err := jsonpatch.DecodePatch(e.Patch)
 		if err == nil {
-			h.text, err = patch.Apply(h.text)
+			o.text, err = patch.Apply(o.text)
 		}
 		if err != nil {
-			t.Fatalf("apply patch %s to %s: %v", e.Patch, h.text, err)
+			t.Fatalf("apply patch %s to %s: %v", e.Patch, o.text, err)
 		}
 	}
 }

@@ -87,9 +87,9 @@ func TestKnownNamespacesSurviveOversizedList(t *testing.T) {
 
 type slowCloseBody struct{ io.ReadCloser }
 
-func (l slowCloseBody) Close() error {
+func (s slowCloseBody) Close() error {
 	<-time.After(time.Second)
-	return l.ReadCloser.Close()
+	return s.ReadCloser.Close()
 }
 
 // While watches are replaced because of a new permission, a read returns either the old or the new rows, always with

@@ -110,7 +110,7 @@ func (a *Access) Search(
 	return found, nil
 }
 
-// readsAll reports whether the cluster has an engine of inherited verdicts. While somebody uses this engine, it keeps
+// readsAll reports whether the cluster has an engine of inherited verdicts. While this engine is in use, it keeps
 // most resources in the cache, where a search finds them.
 func (c *Cluster) readsAll() bool { return c.opened.Verdicts != nil }
 

@@ -57,11 +57,11 @@ func (e *changeEvent) String() string {
 }
 
 // settle reads up to the next heartbeat, which is sent after 15 s without changes.
-func (f *changesReader) settle() string {
-	f.t.Helper()
+func (c *changesReader) settle() string {
+	c.t.Helper()
 	var log []string
 	for {
-		m := f.next()
+		m := c.next()
 		switch m.Type {
 		case "state":
 			continue
@@ -86,30 +86,30 @@ type changesMessage struct {
 	Events       []changeEvent
 }
 
-func (f *changesReader) next() (m changesMessage) {
-	f.t.Helper()
-	text, err := f.sub.Next(f.t.Context())
+func (c *changesReader) next() (m changesMessage) {
+	c.t.Helper()
+	text, err := c.sub.Next(c.t.Context())
 	if err != nil {
-		f.t.Fatal(err)
+		c.t.Fatal(err)
 	}
 	if err := json.Unmarshal([]byte("{"+string(text)+"}"), &m); err != nil {
-		f.t.Fatalf("decode message %s: %v", text, err)
+		c.t.Fatalf("decode message %s: %v", text, err)
 	}
 	if m.Cursor != "" {
-		f.cursor = m.Cursor
+		c.cursor = m.Cursor
 	}
 	if m.Type == "snapshot" {
-		if f.since = m.Since; !m.Last {
-			f.t.Errorf("snapshot message is not marked as last: %s", text)
+		if c.since = m.Since; !m.Last {
+			c.t.Errorf("snapshot message is not marked as last: %s", text)
 		}
 	}
 	return m
 }
 
-func (f *changesReader) wantSettle(want string) {
-	f.t.Helper()
-	if got := f.settle(); got != want {
-		f.t.Errorf("got  %s\nwant %s", got, want)
+func (c *changesReader) wantSettle(want string) {
+	c.t.Helper()
+	if got := c.settle(); got != want {
+		c.t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 

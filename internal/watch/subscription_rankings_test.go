@@ -48,49 +48,49 @@ func rankingsOfLink(t *testing.T, cluster *watch.Cluster, n int) *viewerRankings
 }
 
 // tryAcquire opens a window (a range of sorted rows) on the ranking (the sorted list) with the number n.
-func (o *viewerRankings) tryAcquire(n int) error {
-	o.t.Helper()
+func (v *viewerRankings) tryAcquire(n int) error {
+	v.t.Helper()
 	window, err := query.NewWindow("", 0, 10)
 	if err != nil {
-		o.t.Fatal(err)
+		v.t.Fatal(err)
 	}
-	sub, err := o.cluster.For(o.viewer).Subscribe(o.t.Context(),
+	sub, err := v.cluster.For(v.viewer).Subscribe(v.t.Context(),
 		query.Query{Resource: pods, Text: fmt.Sprint("word", n), Window: window}, stream.Windowed, "")
 	if err != nil {
-		o.t.Fatal(err)
+		v.t.Fatal(err)
 	}
-	o.t.Cleanup(sub.Close)
+	v.t.Cleanup(sub.Close)
 	for {
-		text, err := sub.Next(o.t.Context())
+		text, err := sub.Next(v.t.Context())
 		if err != nil {
 			sub.Close()
 			return err
 		}
 		if strings.Contains(string(text), `"type":"window"`) {
-			o.subscriptions[n] = sub
+			v.subscriptions[n] = sub
 			return nil
 		}
 	}
 }
 
-func (o *viewerRankings) acquire(from, to int) {
-	o.t.Helper()
+func (v *viewerRankings) acquire(from, to int) {
+	v.t.Helper()
 	for n := from; n < to; n++ {
-		if err := o.tryAcquire(n); err != nil {
-			o.t.Fatalf("acquire sort order %d: %v", n, err)
+		if err := v.tryAcquire(n); err != nil {
+			v.t.Fatalf("acquire sort order %d: %v", n, err)
 		}
 	}
 }
 
-func (o *viewerRankings) release(from, to int) {
+func (v *viewerRankings) release(from, to int) {
 	for n := from; n < to; n++ {
-		o.subscriptions[n].Close()
+		v.subscriptions[n].Close()
 	}
 }
 
-func (o *viewerRankings) wantRefused(n int) {
-	o.t.Helper()
-	wantProblem(o.t, o.tryAcquire(n), status.Unavailable, "Too many sort orders",
+func (v *viewerRankings) wantRefused(n int) {
+	v.t.Helper()
+	wantProblem(v.t, v.tryAcquire(n), status.Unavailable, "Too many sort orders",
 		"100 lists for you, 500 for the viewers of all links, and 1000 in total")
 }
 

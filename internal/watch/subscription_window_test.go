@@ -93,180 +93,180 @@ type windowMessage struct {
 	}
 }
 
-func (p *windowClient) next() windowMessage {
-	p.t.Helper()
-	m, err := p.try()
+func (w *windowClient) next() windowMessage {
+	w.t.Helper()
+	m, err := w.try()
 	if err != nil {
-		p.t.Fatalf("Next: got error %v after the messages %s", err, p.log)
+		w.t.Fatalf("Next: got error %v after the messages %s", err, w.log)
 	}
 	return m
 }
 
-func (p *windowClient) try() (m windowMessage, err error) {
-	p.t.Helper()
-	text, err := p.sub.Next(p.t.Context())
+func (w *windowClient) try() (m windowMessage, err error) {
+	w.t.Helper()
+	text, err := w.sub.Next(w.t.Context())
 	if err != nil {
 		return m, err
 	}
 	if err := json.Unmarshal([]byte("{"+string(text)+"}"), &m); err != nil {
-		p.t.Errorf("decode message %s: %v", text, err)
+		w.t.Errorf("decode message %s: %v", text, err)
 		return m, err
 	}
 	if m.Type == "window" || m.Type == "window-events" {
-		p.cursor = m.Cursor
+		w.cursor = m.Cursor
 	}
-	p.changes += m.Changes
+	w.changes += m.Changes
 	if n := m.Newest; n != nil {
-		p.newest = fmt.Sprint(n.Op, " ", n.NS, "/", n.Name)
+		w.newest = fmt.Sprint(n.Op, " ", n.NS, "/", n.Name)
 		if n.Cells != nil {
-			p.newest += fmt.Sprint(" ", n.Before, " ", n.Cells)
+			w.newest += fmt.Sprint(" ", n.Before, " ", n.Cells)
 		}
 		if n.By != nil {
-			p.newest += " by " + n.By.Manager
+			w.newest += " by " + n.By.Manager
 		}
 	}
 	if m.Total != nil {
-		p.errors, p.warnings = m.Failing, m.Waiting
+		w.errors, w.warnings = m.Failing, m.Waiting
 	}
 	switch m.Type {
 	case "state":
-		p.state = m.State
+		w.state = m.State
 		if m.State != "syncing" {
-			p.log = append(p.log, "state "+m.State)
+			w.log = append(w.log, "state "+m.State)
 		}
 	case "reset":
-		p.isComplete = false
-		p.log = append(p.log, "reset")
+		w.isComplete = false
+		w.log = append(w.log, "reset")
 	case "heartbeat":
 	case "digest":
-		p.digests++
-		rows := make(map[string]livetest.Row, len(p.rows))
-		for _, row := range p.rows {
+		w.digests++
+		rows := make(map[string]livetest.Row, len(w.rows))
+		for _, row := range w.rows {
 			rows[row.NS+"/"+row.Name] = livetest.Row{RV: row.RV}
 		}
-		if sum := livetest.Digest(rows); *m.Count != len(rows) || m.Digest != sum || m.Cursor != p.cursor {
-			p.t.Errorf("digest: got %s of %d rows at cursor %s; the copy has %s of %d rows at cursor %s",
-				m.Digest, *m.Count, m.Cursor, sum, len(rows), p.cursor)
+		if sum := livetest.Digest(rows); *m.Count != len(rows) || m.Digest != sum || m.Cursor != w.cursor {
+			w.t.Errorf("digest: got %s of %d rows at cursor %s; the copy has %s of %d rows at cursor %s",
+				m.Digest, *m.Count, m.Cursor, sum, len(rows), w.cursor)
 		}
 	case "window":
-		p.applyWindow(&m)
+		w.applyWindow(&m)
 	case "window-events":
-		p.applyEvents(&m)
+		w.applyEvents(&m)
 	default:
-		p.t.Errorf("unknown message type: %s", text)
+		w.t.Errorf("unknown message type: %s", text)
 	}
 	return m, nil
 }
 
-func (p *windowClient) applyWindow(m *windowMessage) {
-	p.t.Helper()
-	if m.Columns == nil == !p.isComplete || m.Total == nil || m.Matching == nil || m.Offset == nil || m.Count == nil {
-		p.t.Errorf("got a window with %d columns, total %v, matching %v, offset %v, count %v; "+
+func (w *windowClient) applyWindow(m *windowMessage) {
+	w.t.Helper()
+	if m.Columns == nil == !w.isComplete || m.Total == nil || m.Matching == nil || m.Offset == nil || m.Count == nil {
+		w.t.Errorf("got a window with %d columns, total %v, matching %v, offset %v, count %v; "+
 			"want all numbers, and columns only in the first message", len(m.Columns), m.Total, m.Matching, m.Offset, m.Count)
 		return
 	}
 	if m.Columns != nil {
-		p.columns = nil
+		w.columns = nil
 		for _, c := range m.Columns {
-			p.columns = append(p.columns, c.Name)
+			w.columns = append(w.columns, c.Name)
 		}
 	}
-	p.isComplete, p.rows, p.total, p.matching, p.offset, p.count = true, m.Rows, *m.Total, *m.Matching, *m.Offset, *m.Count
-	p.log = append(p.log, fmt.Sprintf("window of %d", len(p.rows)))
+	w.isComplete, w.rows, w.total, w.matching, w.offset, w.count = true, m.Rows, *m.Total, *m.Matching, *m.Offset, *m.Count
+	w.log = append(w.log, fmt.Sprintf("window of %d", len(w.rows)))
 }
 
-func (p *windowClient) applyEvents(m *windowMessage) {
-	p.t.Helper()
-	if !p.isComplete || m.Total == nil || m.Matching == nil {
-		p.t.Errorf("got events before a window or without counts: %+v", m)
+func (w *windowClient) applyEvents(m *windowMessage) {
+	w.t.Helper()
+	if !w.isComplete || m.Total == nil || m.Matching == nil {
+		w.t.Errorf("got events before a window or without counts: %+v", m)
 		return
 	}
-	p.total, p.matching = *m.Total, *m.Matching
-	p.by = nil
+	w.total, w.matching = *m.Total, *m.Matching
+	w.by = nil
 	for _, e := range m.Events {
-		if end := len(p.rows); e.At < 0 || e.At > end || e.At == end && e.Op != "insert" {
-			p.t.Errorf("event %s: index %d is out of range, the window has %d rows", e.Op, e.At, end)
+		if end := len(w.rows); e.At < 0 || e.At > end || e.At == end && e.Op != "insert" {
+			w.t.Errorf("event %s: index %d is out of range, the window has %d rows", e.Op, e.At, end)
 			return
 		}
 		switch e.Op {
 		case "remove":
-			p.log = append(p.log, fmt.Sprintf("remove %s at %d", p.rows[e.At].Name, e.At))
-			p.removals = append(p.removals, strings.TrimSpace(p.rows[e.At].Name+" "+e.Why))
+			w.log = append(w.log, fmt.Sprintf("remove %s at %d", w.rows[e.At].Name, e.At))
+			w.removals = append(w.removals, strings.TrimSpace(w.rows[e.At].Name+" "+e.Why))
 			if e.Cells != nil {
-				p.removals = append(p.removals, fmt.Sprint(e.Cells))
+				w.removals = append(w.removals, fmt.Sprint(e.Cells))
 			}
-			p.rows = slices.Delete(p.rows, e.At, e.At+1)
+			w.rows = slices.Delete(w.rows, e.At, e.At+1)
 		case "insert":
-			p.rows = slices.Insert(p.rows, e.At, *e.Row)
-			p.log = append(p.log, fmt.Sprintf("insert %s at %d", e.Row.Name, e.At))
+			w.rows = slices.Insert(w.rows, e.At, *e.Row)
+			w.log = append(w.log, fmt.Sprintf("insert %s at %d", e.Row.Name, e.At))
 		case "update":
-			row := p.rows[e.At]
+			row := w.rows[e.At]
 			if row.UID != e.UID {
-				p.t.Errorf("update: got uid %s in the row of %s", e.UID, row.UID)
+				w.t.Errorf("update: got uid %s in the row of %s", e.UID, row.UID)
 			}
 			row.RV, row.Cells = e.RV, slices.Clone(row.Cells)
 			for at, cell := range e.Cells {
 				i, err := strconv.Atoi(at)
 				if err != nil || i >= len(row.Cells) {
-					p.t.Errorf("cell index %q is out of range, the row has %d cells", at, len(row.Cells))
+					w.t.Errorf("cell index %q is out of range, the row has %d cells", at, len(row.Cells))
 					return
 				}
 				row.Cells[i] = cell
 			}
-			p.rows[e.At] = row
-			p.log = append(p.log, fmt.Sprintf("update %s at %d", row.Name, e.At))
+			w.rows[e.At] = row
+			w.log = append(w.log, fmt.Sprintf("update %s at %d", row.Name, e.At))
 		default:
-			p.t.Errorf("unknown event type: %+v", e)
+			w.t.Errorf("unknown event type: %+v", e)
 		}
 		if e.By != nil {
-			p.by = append(p.by, e.By.Manager)
+			w.by = append(w.by, e.By.Manager)
 		}
 	}
 }
 
-func (p *windowClient) settle() string {
-	p.t.Helper()
+func (w *windowClient) settle() string {
+	w.t.Helper()
 	for {
-		if m := p.next(); m.Type == "heartbeat" || m.Type == "window-events" && len(m.Events) == 0 && p.heartbeat() {
-			log := strings.Join(p.log, ", ")
-			p.log = nil
+		if m := w.next(); m.Type == "heartbeat" || m.Type == "window-events" && len(m.Events) == 0 && w.heartbeat() {
+			log := strings.Join(w.log, ", ")
+			w.log = nil
 			synctest.Wait()
 			return log
 		}
 	}
 }
 
-func (p *windowClient) heartbeat() bool {
-	p.t.Helper()
-	return p.next().Type == "heartbeat"
+func (w *windowClient) heartbeat() bool {
+	w.t.Helper()
+	return w.next().Type == "heartbeat"
 }
 
-func (p *windowClient) wantSettle(want string) {
-	p.t.Helper()
-	if got := p.settle(); got != want {
-		p.t.Errorf("got  %s\nwant %s", got, want)
+func (w *windowClient) wantSettle(want string) {
+	w.t.Helper()
+	if got := w.settle(); got != want {
+		w.t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 
-func (p *windowClient) names() string {
-	names := make([]string, len(p.rows))
-	for i, row := range p.rows {
+func (w *windowClient) names() string {
+	names := make([]string, len(w.rows))
+	for i, row := range w.rows {
 		names[i] = row.Name
 	}
 	return strings.Join(names, " ")
 }
 
-func (p *windowClient) wantNames(want string, total, matching int) {
-	p.t.Helper()
-	if got := p.names(); got != want || p.total != total || p.matching != matching {
-		p.t.Errorf("got rows %s of %d matching of %d; want %s of %d of %d", got, p.matching, p.total, want, matching, total)
+func (w *windowClient) wantNames(want string, total, matching int) {
+	w.t.Helper()
+	if got := w.names(); got != want || w.total != total || w.matching != matching {
+		w.t.Errorf("got rows %s of %d matching of %d; want %s of %d of %d", got, w.matching, w.total, want, matching, total)
 	}
 }
 
-func (p *windowClient) move(offset, count int) {
-	p.t.Helper()
-	if err := p.window.Move(offset, count, "", ""); err != nil {
-		p.t.Fatal(err)
+func (w *windowClient) move(offset, count int) {
+	w.t.Helper()
+	if err := w.window.Move(offset, count, "", ""); err != nil {
+		w.t.Fatal(err)
 	}
 }
 
@@ -744,24 +744,24 @@ type podRow struct {
 	age             int
 }
 
-func (th *podRow) name() string { return fmt.Sprint("p-", th.number) }
+func (p *podRow) name() string { return fmt.Sprint("p-", p.number) }
 
-func (th *podRow) created() time.Time {
-	return time.Date(1999, 12, 1, 0, 0, 0, 0, time.UTC).Add(-time.Duration(th.age) * time.Second)
+func (p *podRow) created() time.Time {
+	return time.Date(1999, 12, 1, 0, 0, 0, 0, time.UTC).Add(-time.Duration(p.age) * time.Second)
 }
 
-func (th *podRow) item() apitest.Item {
-	restarts := any(th.restarts)
-	if th.restarts < 0 {
+func (p *podRow) item() apitest.Item {
+	restarts := any(p.restarts)
+	if p.restarts < 0 {
 		restarts = "<none>"
 	}
-	cells, err := json.Marshal([]any{th.name(), th.status, restarts, "31d"})
+	cells, err := json.Marshal([]any{p.name(), p.status, restarts, "31d"})
 	if err != nil {
 		panic(err)
 	}
 	return apitest.Item{
-		Namespace: th.ns, Name: th.name(), Cells: string(cells),
-		Metadata: fmt.Sprintf(`"labels":{"app":%q},"creationTimestamp":%q`, th.app, th.created().Format(time.RFC3339)),
+		Namespace: p.ns, Name: p.name(), Cells: string(cells),
+		Metadata: fmt.Sprintf(`"labels":{"app":%q},"creationTimestamp":%q`, p.app, p.created().Format(time.RFC3339)),
 	}
 }
 
@@ -774,20 +774,20 @@ type windowQuery struct {
 }
 
 // expected computes the result of the query in the simplest way. total also counts rows without the words of q.Text.
-func (l *windowQuery) expected(state map[string]*podRow) (total int, seen []*podRow) {
+func (w *windowQuery) expected(state map[string]*podRow) (total int, seen []*podRow) {
 	for _, th := range state {
-		if len(l.q.Namespaces) > 0 && !slices.Contains(l.q.Namespaces, th.ns) ||
-			l.q.Labels != "" && l.q.Labels != "app="+th.app {
+		if len(w.q.Namespaces) > 0 && !slices.Contains(w.q.Namespaces, th.ns) ||
+			w.q.Labels != "" && w.q.Labels != "app="+th.app {
 			continue
 		}
 		total++
 		text := strings.ToLower(strings.Join([]string{th.ns, th.name(), th.status, strconv.Itoa(th.restarts)}, " "))
-		if !slices.ContainsFunc(strings.Fields(strings.ToLower(l.q.Text)),
+		if !slices.ContainsFunc(strings.Fields(strings.ToLower(w.q.Text)),
 			func(word string) bool { return !strings.Contains(text, word) }) {
 			seen = append(seen, th)
 		}
 	}
-	column, descending := strings.CutPrefix(l.sort, "-")
+	column, descending := strings.CutPrefix(w.sort, "-")
 	slices.SortFunc(seen, func(a, b *podRow) int {
 		order := 0
 		switch column {
@@ -813,9 +813,9 @@ func (l *windowQuery) expected(state map[string]*podRow) (total int, seen []*pod
 	return total, seen
 }
 
-func (l *windowQuery) want(p *windowClient, state map[string]*podRow) {
+func (w *windowQuery) want(p *windowClient, state map[string]*podRow) {
 	p.t.Helper()
-	total, seen := l.expected(state)
+	total, seen := w.expected(state)
 	matching := len(seen)
 	seen = seen[min(len(seen), p.offset):]
 	seen = seen[:min(len(seen), p.count)]
@@ -832,7 +832,7 @@ func (l *windowQuery) want(p *windowClient, state map[string]*podRow) {
 	}
 	if !slices.Equal(got, want) || p.total != total || p.matching != matching {
 		p.t.Errorf("%+v from %d:\ngot  %d of %d %v\nwant %d of %d %v",
-			l, p.offset, p.matching, p.total, got, matching, total, want)
+			w, p.offset, p.matching, p.total, got, matching, total, want)
 	}
 }
 

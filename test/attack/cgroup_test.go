@@ -58,9 +58,9 @@ func currentCgroup() (dir string, v2 bool, err error) {
 }
 
 // wrap writes a script that joins the cgroup and then executes the program, so that the cgroup counts all its memory.
-func (g *cgroup) wrap(program, dir string) (script string, err error) {
+func (c *cgroup) wrap(program, dir string) (script string, err error) {
 	script = filepath.Join(dir, "in-cgroup")
-	text := fmt.Sprintf("#!/bin/sh\necho $$ >%s/cgroup.procs && exec %s \"$@\"\n", g.dir, program)
+	text := fmt.Sprintf("#!/bin/sh\necho $$ >%s/cgroup.procs && exec %s \"$@\"\n", c.dir, program)
 	// Prevent forks until the script is closed. A process forked before that would inherit the open script, and executing
 	// the script would fail with "text file busy" (golang.org/issue/22315).
 	syscall.ForkLock.RLock()
@@ -71,9 +71,9 @@ func (g *cgroup) wrap(program, dir string) (script string, err error) {
 	return script, nil
 }
 
-func (g *cgroup) peak() (int64, error) {
+func (c *cgroup) peak() (int64, error) {
 	names := map[bool]string{false: "memory.max_usage_in_bytes", true: "memory.peak"}
-	text, err := os.ReadFile(filepath.Join(g.dir, names[g.v2]))
+	text, err := os.ReadFile(filepath.Join(c.dir, names[c.v2]))
 	if err != nil {
 		return 0, fmt.Errorf("read the cgroup's peak: %w", err)
 	}
@@ -82,9 +82,9 @@ func (g *cgroup) peak() (int64, error) {
 
 // kills counts processes that the kernel killed for lack of memory. In contrast, memory.failcnt includes allocations
 // that succeed later.
-func (g *cgroup) kills() (count int, err error) {
+func (c *cgroup) kills() (count int, err error) {
 	names := map[bool]string{false: "memory.oom_control", true: "memory.events"}
-	text, err := os.ReadFile(filepath.Join(g.dir, names[g.v2]))
+	text, err := os.ReadFile(filepath.Join(c.dir, names[c.v2]))
 	if err != nil {
 		return 0, fmt.Errorf("read the cgroup's events: %w", err)
 	}
@@ -93,19 +93,19 @@ func (g *cgroup) kills() (count int, err error) {
 			return strconv.Atoi(value)
 		}
 	}
-	return 0, fmt.Errorf("%s has no oom_kill", names[g.v2])
+	return 0, fmt.Errorf("%s has no oom_kill", names[c.v2])
 }
 
-func (g *cgroup) write(name, text string) error {
-	file := filepath.Join(g.dir, name)
+func (c *cgroup) write(name, text string) error {
+	file := filepath.Join(c.dir, name)
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil { //nolint:gosec // An existing file keeps its mode.
 		return fmt.Errorf("set up the cgroup: %w", err)
 	}
 	return nil
 }
 
-func (g *cgroup) remove() error {
-	if err := os.Remove(g.dir); err != nil {
+func (c *cgroup) remove() error {
+	if err := os.Remove(c.dir); err != nil {
 		return fmt.Errorf("remove the cgroup: %w", err)
 	}
 	return nil

@@ -33,9 +33,9 @@ func latenciesOf(all []time.Duration, failures int) latencies {
 	return s
 }
 
-func (s latencies) String() string {
+func (l latencies) String() string {
 	return fmt.Sprintf("p50 %v, p99 %v, %d of %d failed",
-		s.p50.Round(100*time.Microsecond), s.p99.Round(100*time.Microsecond), s.failures, s.count)
+		l.p50.Round(100*time.Microsecond), l.p99.Round(100*time.Microsecond), l.failures, l.count)
 }
 
 // health contains the response times of a client that takes no part in the attack, and has its own address and user.
@@ -45,8 +45,8 @@ func (h health) worse(other health) health {
 	return health{h.object.worse(other.object), h.page.worse(other.page), h.socket.worse(other.socket)}
 }
 
-func (s latencies) worse(other latencies) latencies {
-	return latencies{max(s.p50, other.p50), max(s.p99, other.p99), s.count + other.count, s.failures + other.failures}
+func (l latencies) worse(other latencies) latencies {
+	return latencies{max(l.p50, other.p50), max(l.p99, other.p99), l.count + other.count, l.failures + other.failures}
 }
 
 func (h health) String() string {

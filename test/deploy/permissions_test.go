@@ -22,8 +22,8 @@ import (
 // permission allows one verb on one resource. An empty namespace means all namespaces.
 type permission struct{ group, resource, verb, namespace string }
 
-func (r permission) String() string {
-	return fmt.Sprintf("%s %s.%s in %q", r.verb, r.resource, r.group, r.namespace)
+func (p permission) String() string {
+	return fmt.Sprintf("%s %s.%s in %q", p.verb, p.resource, p.group, p.namespace)
 }
 
 // No variant lets the dashboard read Secrets, or write anything except access reviews and token reviews for logins.

@@ -106,10 +106,10 @@ func attackAll(ctx context.Context, address, namespace string) {
 
 type latencies struct{ median, p99, longest, write, delivery time.Duration }
 
-func (s latencies) String() string {
+func (l latencies) String() string {
 	return fmt.Sprintf("median %v, p99 %v, maximum %v (p99 of writes %v, of deliveries %v)",
-		s.median.Round(time.Microsecond), s.p99.Round(time.Microsecond), s.longest.Round(time.Microsecond),
-		s.write.Round(time.Microsecond), s.delivery.Round(time.Microsecond))
+		l.median.Round(time.Microsecond), l.p99.Round(time.Microsecond), l.longest.Round(time.Microsecond),
+		l.write.Round(time.Microsecond), l.delivery.Round(time.Microsecond))
 }
 
 func measureDelays(t *testing.T, w *testbed, writes int) latencies {

@@ -90,27 +90,27 @@ func newBufferedConn(conn net.Conn) *bufferedConn {
 	return o
 }
 
-func (o *bufferedConn) send() {
+func (b *bufferedConn) send() {
 	for {
 		select {
-		case part := <-o.parts:
-			if _, err := o.Conn.Write(part); err != nil {
-				_ = o.close()
+		case part := <-b.parts:
+			if _, err := b.Conn.Write(part); err != nil {
+				_ = b.close()
 				return
 			}
-		case <-o.closed:
+		case <-b.closed:
 			return
 		}
 	}
 }
 
-func (o *bufferedConn) Write(p []byte) (int, error) {
+func (b *bufferedConn) Write(p []byte) (int, error) {
 	select {
-	case o.parts <- slices.Clone(p):
+	case b.parts <- slices.Clone(p):
 		return len(p), nil
-	case <-o.closed:
+	case <-b.closed:
 		return 0, net.ErrClosed
 	}
 }
 
-func (o *bufferedConn) Close() error { return o.close() }
+func (b *bufferedConn) Close() error { return b.close() }

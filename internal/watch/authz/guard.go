@@ -48,10 +48,10 @@ func TTLOpen() DecisionTTL { return DecisionTTL{TTLRecheck().Allowed, TTLRequest
 // save access reviews.
 func TTLRecheck() DecisionTTL { return DecisionTTL{2 * time.Second, 45 * time.Second} }
 
-func (a DecisionTTL) accepts(cached decision, reviewedAt time.Time) bool {
-	maxAge := a.Denied
+func (d DecisionTTL) accepts(cached decision, reviewedAt time.Time) bool {
+	maxAge := d.Denied
 	if cached.allowed {
-		maxAge = a.Allowed
+		maxAge = d.Allowed
 	}
 	return cached.err == nil && time.Since(reviewedAt) < maxAge
 }
@@ -69,17 +69,17 @@ const (
 
 // Attributes returns the attributes of the access reviews that an action needs. The action is allowed only if the API
 // server allows all of them.
-func (d Verb) Attributes(r *resource.Resource, namespace, name string) []authorization.ResourceAttributes {
+func (v Verb) Attributes(r *resource.Resource, namespace, name string) []authorization.ResourceAttributes {
 	// Like the API server, treat a get of a Namespace object as a request inside that namespace, so that a Role in it can
 	// allow the get. A list with the field selector metadata.name is not a request inside the namespace. The source is
 	// NewRequestInfo in k8s.io/apiserver/pkg/endpoints/request.
-	if d == VerbGet && r.Group == "" && r.Resource == resource.Namespaces().Resource {
+	if v == VerbGet && r.Group == "" && r.Resource == resource.Namespaces().Resource {
 		namespace = name
 	}
 	attributes := authorization.ResourceAttributes{
-		Namespace: namespace, Verb: string(d), Group: r.Group, Version: r.Version, Resource: r.Resource, Name: name,
+		Namespace: namespace, Verb: string(v), Group: r.Group, Version: r.Version, Resource: r.Resource, Name: name,
 	}
-	switch d {
+	switch v {
 	case VerbWatch:
 		list := attributes
 		list.Verb = string(VerbList)

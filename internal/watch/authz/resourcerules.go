@@ -63,8 +63,8 @@ func newResourceRules(rules []authorization.ResourceRule) (p resourceRules) {
 	return p
 }
 
-func (p resourceRules) allows(scope listwatch.Scope, verb string) bool {
-	return slices.ContainsFunc(p, func(rule authorization.ResourceRule) bool {
+func (r resourceRules) allows(scope listwatch.Scope, verb string) bool {
+	return slices.ContainsFunc(r, func(rule authorization.ResourceRule) bool {
 		return containsOrAll(rule.Verbs, verb) && containsOrAll(rule.APIGroups, scope.Resource.Group) &&
 			containsOrAll(rule.Resources, scope.Resource.Resource)
 	})

@@ -142,16 +142,16 @@ type crdChurn struct {
 	newest  time.Time
 }
 
-func (s *crdChurn) record() {
-	if time.Since(s.newest) > churnQuietTime {
-		s.changes = 0
+func (c *crdChurn) record() {
+	if time.Since(c.newest) > churnQuietTime {
+		c.changes = 0
 	}
-	s.changes++
-	s.newest = time.Now()
+	c.changes++
+	c.newest = time.Now()
 }
 
-func (s *crdChurn) throttle(interval time.Duration) time.Duration {
-	if s.changes > maxQuickChanges {
+func (c *crdChurn) throttle(interval time.Duration) time.Duration {
+	if c.changes > maxQuickChanges {
 		return max(interval, churnInterval)
 	}
 	return interval

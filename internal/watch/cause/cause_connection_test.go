@@ -12,11 +12,11 @@ import (
 // withoutPods is a cluster of which not all pods are known.
 type withoutPods struct{ *cluster }
 
-func (c withoutPods) Find(id graph.ID) neighbor.Neighbor {
+func (w withoutPods) Find(id graph.ID) neighbor.Neighbor {
 	if id.Kind.Kind == "Pod" && id.Name() == "" {
 		return neighbor.Neighbor{ID: id, Resource: ref(id.Kind)}
 	}
-	return c.cluster.Find(id)
+	return w.cluster.Find(id)
 }
 
 // A server is not reported for its small shared memory if it possibly has further pods.
@@ -34,10 +34,10 @@ type following struct {
 	followed []graph.ID
 }
 
-func (c *following) Named(by graph.ID, m *neighbor.Mention) []neighbor.Neighbor {
-	found := c.cluster.Named(by, m)
+func (f *following) Named(by graph.ID, m *neighbor.Mention) []neighbor.Neighbor {
+	found := f.cluster.Named(by, m)
 	for n := range found {
-		c.followed = append(c.followed, found[n].ID)
+		f.followed = append(f.followed, found[n].ID)
 	}
 	return found
 }

@@ -17,27 +17,27 @@ type vanishing struct {
 	reads int
 }
 
-func (c *vanishing) isDeleted(id graph.ID) bool {
-	if id != c.id {
+func (v *vanishing) isDeleted(id graph.ID) bool {
+	if id != v.id {
 		return false
 	}
-	c.reads--
-	return c.reads < 0
+	v.reads--
+	return v.reads < 0
 }
 
-func (c *vanishing) Find(id graph.ID) neighbor.Neighbor {
-	n := c.cluster.Find(id)
-	if c.isDeleted(id) {
+func (v *vanishing) Find(id graph.ID) neighbor.Neighbor {
+	n := v.cluster.Find(id)
+	if v.isDeleted(id) {
 		n.Presence, n.Object = neighbor.Missing, nil
 	}
 	return n
 }
 
-func (c *vanishing) Selector(id graph.ID) *objectrefs.Selector {
-	if c.isDeleted(id) {
+func (v *vanishing) Selector(id graph.ID) *objectrefs.Selector {
+	if v.isDeleted(id) {
 		return nil
 	}
-	return c.cluster.Selector(id)
+	return v.cluster.Selector(id)
 }
 
 // The objects of a cluster change while the rules read them.

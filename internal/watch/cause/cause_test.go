@@ -417,11 +417,11 @@ func TestOwnedPodInLateGraph(t *testing.T) {
 // usedOften is a cluster in which the limited list of a Service's users contains none of its EndpointSlices.
 type usedOften struct{ *cluster }
 
-func (c usedOften) Users(id graph.ID, limit int) []graph.ID {
+func (u usedOften) Users(id graph.ID, limit int) []graph.ID {
 	if id.Kind.Kind == "Service" {
 		return make([]graph.ID, limit)
 	}
-	return c.cluster.Users(id, limit)
+	return u.cluster.Users(id, limit)
 }
 
 // If not all users of a Service are known, its Ingress is not reported for a lack of EndpointSlices.

@@ -20,21 +20,21 @@ func NewGuestMask(group, resource string) *GuestMask {
 }
 
 // Object returns a copy of o whose text is masked for guests each time it is read. A nil GuestMask returns o itself.
-func (v *GuestMask) Object(o *Object) *Object {
-	if v == nil {
+func (g *GuestMask) Object(o *Object) *Object {
+	if g == nil {
 		return o
 	}
-	if v.lastCodec == nil || v.lastCodec.unmasked != o.codec {
-		v.lastCodec = &codec{mask: v.mask.Object, unmasked: o.codec}
+	if g.lastCodec == nil || g.lastCodec.unmasked != o.codec {
+		g.lastCodec = &codec{mask: g.mask.Object, unmasked: o.codec}
 	}
 	masked := *o
-	masked.codec = v.lastCodec
+	masked.codec = g.lastCodec
 	return &masked
 }
 
 // After returns a copy of o with masked text. If a sensitive value differs between the versions previous and o, its
 // mask contains the word "changed".
-func (v *GuestMask) After(previous, o *Object) (*Object, error) {
+func (g *GuestMask) After(previous, o *Object) (*Object, error) {
 	old, err := previous.JSON()
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func (v *GuestMask) After(previous, o *Object) (*Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	if text, err = v.mask.After(nil, old, text); err != nil {
+	if text, err = g.mask.After(nil, old, text); err != nil {
 		return nil, err
 	}
 	masked := *o

@@ -48,8 +48,8 @@ func (s *Cipher) aead() cipher.AEAD {
 }
 
 // Append appends the cursor in base64 to dst.
-func (c *Restricted) Append(dst []byte) []byte {
-	return base64.RawURLEncoding.AppendEncode(dst, c[:])
+func (r *Restricted) Append(dst []byte) []byte {
+	return base64.RawURLEncoding.AppendEncode(dst, r[:])
 }
 
 // DecodeRestricted converts the base64 text of a cursor to a Restricted, which is still encrypted.

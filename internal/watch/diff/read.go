@@ -135,22 +135,22 @@ type predictor struct {
 
 // next searches the items of the similar text for the value at the start of text. It compares only the items at g.index
 // and next to it. It returns the length of an equal item, or 0 and the item at g.index (nil if there is none).
-func (g *predictor) next(text []byte) (int, *node) {
-	for _, at := range [...]int{g.index, g.index - 1, g.index + 1} {
-		if at < 0 || at >= len(g.items) {
+func (p *predictor) next(text []byte) (int, *node) {
+	for _, at := range [...]int{p.index, p.index - 1, p.index + 1} {
+		if at < 0 || at >= len(p.items) {
 			continue
 		}
 		// Compare only strings, objects and arrays, which end with a delimiter. For example, the number 1 is a prefix of
 		// the different number 12.
-		known := g.items[at].text
+		known := p.items[at].text
 		if b := known[0]; (b == '"' || b == '{' || b == '[') && bytes.HasPrefix(text, known) {
-			g.index = at + 1
+			p.index = at + 1
 			return len(known), nil
 		}
 	}
-	g.index++
-	if g.index > len(g.items) {
+	p.index++
+	if p.index > len(p.items) {
 		return 0, nil
 	}
-	return 0, &g.items[g.index-1]
+	return 0, &p.items[p.index-1]
 }

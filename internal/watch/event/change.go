@@ -37,13 +37,13 @@ type Lazy[T any] struct {
 }
 
 // Get returns the result of the first call, which is a value or an error. Only the first call computes it.
-func (o *Lazy[T]) Get(compute func() (T, error)) (T, error) {
-	o.Do(func() {
+func (l *Lazy[T]) Get(compute func() (T, error)) (T, error) {
+	l.Do(func() {
 		// If compute panics, this error remains, so that later callers do not get the zero value.
-		o.err = errPanicked
-		o.value, o.err = compute()
+		l.err = errPanicked
+		l.value, l.err = compute()
 	})
-	return o.value, o.err
+	return l.value, l.err
 }
 
 var errPanicked = errors.New("the change could not be encoded; an earlier attempt panicked")
@@ -56,16 +56,16 @@ type WeakLazy[T any] struct {
 }
 
 // Get returns the shared value. computed reports whether this call computed it.
-func (s *WeakLazy[T]) Get(compute func() (*T, error)) (value *T, computed bool, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if last := s.last.Value(); last != nil {
+func (w *WeakLazy[T]) Get(compute func() (*T, error)) (value *T, computed bool, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if last := w.last.Value(); last != nil {
 		return last, false, nil
 	}
 	value, err = compute()
 	if err != nil {
 		return nil, false, err
 	}
-	s.last = weak.Make(value)
+	w.last = weak.Make(value)
 	return value, true, nil
 }

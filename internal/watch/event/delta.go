@@ -47,27 +47,27 @@ type encodedEntry struct {
 }
 
 // Add stores a value that uses about the given number of bytes. If the Cache is full, Add drops the oldest values.
-func (r *Cache) Add(value any, bytes int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (c *Cache) Add(value any, bytes int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	newest := encodedEntry{value, bytes + encodedCacheOverhead}
-	r.entries = append(r.entries, newest)
-	r.bytes += newest.bytes
-	for r.bytes > encodedCacheBytes && len(r.entries) > 1 {
-		r.bytes -= r.entries[0].bytes
-		r.entries[0] = encodedEntry{}
-		r.entries = r.entries[1:]
+	c.entries = append(c.entries, newest)
+	c.bytes += newest.bytes
+	for c.bytes > encodedCacheBytes && len(c.entries) > 1 {
+		c.bytes -= c.entries[0].bytes
+		c.entries[0] = encodedEntry{}
+		c.entries = c.entries[1:]
 	}
 }
 
 // Values returns the cached values from the oldest to the newest, and the sum of the sizes given to Add, in bytes.
-func (r *Cache) Values() (all []any, accounted int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, e := range r.entries {
+func (c *Cache) Values() (all []any, accounted int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, e := range c.entries {
 		all = append(all, e.value)
 	}
-	return all, r.bytes
+	return all, c.bytes
 }
 
 // DeltaOf returns the difference between the two versions of an updated object. Concurrent readers share the result.
@@ -151,11 +151,11 @@ const MaxFolded = 16
 
 // author returns the author who changed the table cells in the merged changes. It returns nil if several authors
 // changed cells, or if the author of one of these changes is unknown.
-func (r Folding) author(cache *Cache) (*fieldmanager.Author, error) {
+func (f Folding) author(cache *Cache) (*fieldmanager.Author, error) {
 	var by, noAuthor *fieldmanager.Author
-	for _, c := range slices.Backward(r) {
+	for _, c := range slices.Backward(f) {
 		switch {
-		case len(r) > MaxFolded, c.Op != journal.Update:
+		case len(f) > MaxFolded, c.Op != journal.Update:
 			return noAuthor, nil
 		case bytes.Equal(c.Old.Cells(), c.New.Cells()):
 			continue

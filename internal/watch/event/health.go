@@ -40,6 +40,6 @@ func objectHealth(o *compact.Object, cache *Cache) ([]byte, error) {
 
 // AppendHealth appends the health of an object to dst, as the JSON member "health". object is the JSON text of the
 // object.
-func (r *Cache) AppendHealth(dst, object []byte) []byte {
-	return AppendMember(dst, "health", r.Health.Of(object))
+func (c *Cache) AppendHealth(dst, object []byte) []byte {
+	return AppendMember(dst, "health", c.Health.Of(object))
 }

@@ -71,20 +71,20 @@ func computeStatus(o object.Object) (v kstatusResult) {
 	return v
 }
 
-func (v kstatusResult) toResult(o object.Object) result {
-	h := result{Health: Health{Status: v.status}, reason: v.reason}
+func (k kstatusResult) toResult(o object.Object) result {
+	h := result{Health: Health{Status: k.status}, reason: k.reason}
 	ready := o.Condition("Ready")
 	switch {
-	case v.generalSummary(o) != "":
-	case v.status == Unknown:
-		h.Summary = "The status cannot be read: " + v.message
-	case v.status == Failed:
-		h.Summary = "Stalled: " + message.Join(v.reason, v.message)
-	case v.status == InProgress && o.Condition("Reconciling").Is("True"):
-		h.Summary = "Reconciling: " + message.Join(v.reason, v.message)
-	case v.status == InProgress:
-		h.Summary = "Not ready: " + message.Join(v.reason, v.message)
-		if c := o.ConditionNamedBy(v.message); c.Kind != "" {
+	case k.generalSummary(o) != "":
+	case k.status == Unknown:
+		h.Summary = "The status cannot be read: " + k.message
+	case k.status == Failed:
+		h.Summary = "Stalled: " + message.Join(k.reason, k.message)
+	case k.status == InProgress && o.Condition("Reconciling").Is("True"):
+		h.Summary = "Reconciling: " + message.Join(k.reason, k.message)
+	case k.status == InProgress:
+		h.Summary = "Not ready: " + message.Join(k.reason, k.message)
+		if c := o.ConditionNamedBy(k.message); c.Kind != "" {
 			h.Summary, h.reason = "Not ready: "+c.Kind+": "+c.Explanation(), cmp.Or(c.Reason, h.reason)
 		}
 	case ready.Is("True"):
@@ -97,30 +97,30 @@ func (v kstatusResult) toResult(o object.Object) result {
 }
 
 // generalSummary returns a sentence about a deletion or about a controller that has not observed the object, or "".
-func (v kstatusResult) generalSummary(o object.Object) string {
+func (k kstatusResult) generalSummary(o object.Object) string {
 	switch {
-	case v.status == Terminating:
+	case k.status == Terminating:
 		return intent.Deletion(o)
-	case v.reason == "LatestGenerationNotObserved":
+	case k.reason == "LatestGenerationNotObserved":
 		return "Controller has not observed the latest spec"
-	case v.reason == "NoObservedGeneration":
+	case k.reason == "NoObservedGeneration":
 		return "Controller has not observed the latest spec yet"
 	}
 	return ""
 }
 
-func (v kstatusResult) override(o object.Object, h *result) {
-	general := v.generalSummary(o)
+func (k kstatusResult) override(o object.Object, h *result) {
+	general := k.generalSummary(o)
 	if general == "" {
 		return
 	}
 	if h.Summary != "" {
 		h.Details = slices.Insert(h.Details, 0, h.Summary)
 	}
-	h.Status, h.Summary, h.severity = v.status, general, verdict.None
-	h.reason, h.overdueReason, h.overdueSummary = v.reason, "", ""
+	h.Status, h.Summary, h.severity = k.status, general, verdict.None
+	h.reason, h.overdueReason, h.overdueSummary = k.reason, "", ""
 	switch {
-	case v.status == Terminating:
+	case k.status == Terminating:
 		h.reason = string(Terminating)
 		h.progress(o.Time("metadata", "deletionTimestamp"), verdict.Degraded)
 		h.explainDeletion(o)

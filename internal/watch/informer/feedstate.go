@@ -51,13 +51,13 @@ type feedStats struct {
 	LastEvent         time.Time
 }
 
-func (r *feedStats) add(other *feedStats) {
-	r.Lists += other.Lists
-	r.Drops += other.Drops
-	r.Interruptions += other.Interruptions
-	r.InterruptedFor += other.InterruptedFor
-	if other.LastEvent.After(r.LastEvent) {
-		r.LastEvent = other.LastEvent
+func (f *feedStats) add(other *feedStats) {
+	f.Lists += other.Lists
+	f.Drops += other.Drops
+	f.Interruptions += other.Interruptions
+	f.InterruptedFor += other.InterruptedFor
+	if other.LastEvent.After(f.LastEvent) {
+		f.LastEvent = other.LastEvent
 	}
 }
 

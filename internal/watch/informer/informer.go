@@ -171,10 +171,10 @@ type State struct {
 
 // IsUnchanged reports whether rows that were read between two states can be sent. p is the state before the read, and
 // laterState the state after it.
-func (p *State) IsUnchanged(laterState State) bool {
+func (s *State) IsUnchanged(laterState State) bool {
 	// If one of these fields has changed, cells can belong to previous columns, or rows were removed during the read.
-	return p.Version == laterState.Version && p.HasNoRows == laterState.HasNoRows && p.Synced == laterState.Synced &&
-		slices.Equal(p.Status.Namespaces, laterState.Status.Namespaces)
+	return s.Version == laterState.Version && s.HasNoRows == laterState.HasNoRows && s.Synced == laterState.Synced &&
+		slices.Equal(s.Status.Namespaces, laterState.Status.Namespaces)
 }
 
 // CurrentState returns the state of the informer for the given namespaces. An empty list means all namespaces.

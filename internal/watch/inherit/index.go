@@ -30,43 +30,43 @@ type index struct {
 	isPlanned bool // The resources to watch are known.
 }
 
-func (x *index) forgetResources() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.served == nil {
-		x.served, x.unknown = make(map[graph.Kind]*resource.Resource), []string{resource.AnyGroup}
+func (i *index) forgetResources() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.served == nil {
+		i.served, i.unknown = make(map[graph.Kind]*resource.Resource), []string{resource.AnyGroup}
 	}
-	x.watched, x.order, x.planned, x.isPlanned = make(map[graph.Kind]*watched), nil, 0, false
+	i.watched, i.order, i.planned, i.isPlanned = make(map[graph.Kind]*watched), nil, 0, false
 }
 
-func (x *index) resourceOf(kind graph.Kind) *resource.Resource {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	return x.served[kind]
+func (i *index) resourceOf(kind graph.Kind) *resource.Resource {
+	i.mu.RLock()
+	defer i.mu.RUnlock()
+	return i.served[kind]
 }
 
-func (x *index) add(w *watched) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.watched[w.kind] = w
-	x.order = append(x.order, w)
+func (i *index) add(w *watched) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.watched[w.kind] = w
+	i.order = append(i.order, w)
 }
 
 // isListed reports whether all planned resources are in the graph, except for those whose list takes too long.
-func (x *index) isListed() bool {
-	x.mu.RLock()
-	isStarted, order := x.isPlanned && len(x.order) >= x.planned, x.order
-	x.mu.RUnlock()
+func (i *index) isListed() bool {
+	i.mu.RLock()
+	isStarted, order := i.isPlanned && len(i.order) >= i.planned, i.order
+	i.mu.RUnlock()
 	return isStarted && !slices.ContainsFunc(order, func(w *watched) bool {
 		isListing := w.informer.CurrentState(nil).Status.State == status.Syncing || !w.isRead.Load()
 		return isListing && time.Since(w.started) < maxListing
 	})
 }
 
-func (x *index) isNamespaced(kind graph.Kind) (namespaced, ok bool) {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	r := x.served[kind]
+func (i *index) isNamespaced(kind graph.Kind) (namespaced, ok bool) {
+	i.mu.RLock()
+	defer i.mu.RUnlock()
+	r := i.served[kind]
 	if r == nil {
 		return false, false
 	}
@@ -75,38 +75,38 @@ func (x *index) isNamespaced(kind graph.Kind) (namespaced, ok bool) {
 
 // setServed replaces the resources that the cluster serves. It reports whether their kinds or the unknown groups have
 // changed.
-func (x *index) setServed(resources []resource.Resource, unknown []string, planned, omitted int) (hasOtherKinds bool) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	before, unknownBefore := x.served, x.unknown
-	x.served = make(map[graph.Kind]*resource.Resource, len(before))
+func (i *index) setServed(resources []resource.Resource, unknown []string, planned, omitted int) (hasOtherKinds bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	before, unknownBefore := i.served, i.unknown
+	i.served = make(map[graph.Kind]*resource.Resource, len(before))
 	for n := range resources {
 		kind := graph.Kind{Group: resources[n].Group, Kind: resources[n].Kind}
-		if resources[n].Preferred || x.served[kind] == nil {
-			x.served[kind] = &resources[n]
+		if resources[n].Preferred || i.served[kind] == nil {
+			i.served[kind] = &resources[n]
 		}
 	}
-	x.unknown, x.planned, x.omitted, x.isPlanned = unknown, planned, omitted, len(resources) > 0
+	i.unknown, i.planned, i.omitted, i.isPlanned = unknown, planned, omitted, len(resources) > 0
 	ignoreVersions := func(_, _ *resource.Resource) bool { return true }
-	return !slices.Equal(unknownBefore, unknown) || !maps.EqualFunc(before, x.served, ignoreVersions)
+	return !slices.Equal(unknownBefore, unknown) || !maps.EqualFunc(before, i.served, ignoreVersions)
 }
 
-func (x *index) isWatched(r *resource.Resource) bool {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	w := x.watched[graph.Kind{Group: r.Group, Kind: r.Kind}]
+func (i *index) isWatched(r *resource.Resource) bool {
+	i.mu.RLock()
+	defer i.mu.RUnlock()
+	w := i.watched[graph.Kind{Group: r.Group, Kind: r.Kind}]
 	return w != nil && w.resource.Ref() == r.Ref()
 }
 
 // stopUnplanned stops the watched resources that are not planned, because the cluster does not serve them any more.
-func (x *index) stopUnplanned(planned []*resource.Resource) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.order = slices.DeleteFunc(x.order, func(w *watched) bool {
+func (i *index) stopUnplanned(planned []*resource.Resource) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.order = slices.DeleteFunc(i.order, func(w *watched) bool {
 		isPlanned := slices.ContainsFunc(planned, func(r *resource.Resource) bool { return r.Ref() == w.resource.Ref() })
 		if !isPlanned {
 			w.stop()
-			delete(x.watched, w.kind)
+			delete(i.watched, w.kind)
 		}
 		return !isPlanned
 	})
@@ -128,11 +128,11 @@ type Watched struct {
 }
 
 // State describes the resources that the engine watches now.
-func (x *index) State() State {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	s := State{Planned: x.planned, Omitted: x.omitted, IsPlanned: x.isPlanned}
-	for _, w := range x.order {
+func (i *index) State() State {
+	i.mu.RLock()
+	defer i.mu.RUnlock()
+	s := State{Planned: i.planned, Omitted: i.omitted, IsPlanned: i.isPlanned}
+	for _, w := range i.order {
 		s.Watched = append(s.Watched, Watched{w.resource, w.informer})
 	}
 	return s
@@ -142,12 +142,12 @@ func (x *index) State() State {
 func (*index) Now() time.Time { return time.Now() }
 
 // Find returns what is known about an object (see neighbor.Cluster).
-func (x *index) Find(id graph.ID) neighbor.Neighbor {
+func (i *index) Find(id graph.ID) neighbor.Neighbor {
 	n := neighbor.Neighbor{ID: id}
-	x.mu.RLock()
-	r, w := x.served[id.Kind], x.watched[id.Kind]
-	isUnknown := slices.Contains(x.unknown, id.Group) || slices.Contains(x.unknown, resource.AnyGroup)
-	x.mu.RUnlock()
+	i.mu.RLock()
+	r, w := i.served[id.Kind], i.watched[id.Kind]
+	isUnknown := slices.Contains(i.unknown, id.Group) || slices.Contains(i.unknown, resource.AnyGroup)
+	i.mu.RUnlock()
 	if r == nil {
 		// An object counts as missing only if all kinds of its group are known. Without a group, the ID can mean a kind of
 		// any group.
@@ -179,14 +179,14 @@ func (x *index) Find(id graph.ID) neighbor.Neighbor {
 }
 
 // All returns objects of a kind in a namespace, sorted by name (see neighbor.Cluster).
-func (x *index) All(kind graph.Kind, namespace string, limit int) (found []neighbor.Neighbor) {
-	ids := x.graph.In(kind, namespace)
+func (i *index) All(kind graph.Kind, namespace string, limit int) (found []neighbor.Neighbor) {
+	ids := i.graph.In(kind, namespace)
 	if namespace == neighbor.AnyNamespace {
-		ids = x.graph.All(func(other graph.Kind) bool { return other == kind })
+		ids = i.graph.All(func(other graph.Kind) bool { return other == kind })
 	}
 	slices.SortFunc(ids, func(a, b graph.ID) int { return cmp.Compare(a.Key, b.Key) })
 	for _, id := range ids[:min(limit, len(ids))] {
-		if n := x.Find(id); n.Object != nil {
+		if n := i.Find(id); n.Object != nil {
 			found = append(found, n)
 		}
 	}
@@ -194,26 +194,26 @@ func (x *index) All(kind graph.Kind, namespace string, limit int) (found []neigh
 }
 
 // Users returns the objects that use an object (see neighbor.Cluster).
-func (x *index) Users(id graph.ID, limit int) []graph.ID { return x.graph.Users(id, limit) }
+func (i *index) Users(id graph.ID, limit int) []graph.ID { return i.graph.Users(id, limit) }
 
 // Owned returns at most limit objects whose owner has the given UID (see neighbor.Cluster).
-func (x *index) Owned(uid string, limit int) []graph.ID { return x.graph.Owned(uid, limit) }
+func (i *index) Owned(uid string, limit int) []graph.ID { return i.graph.Owned(uid, limit) }
 
 // Selected returns the pods that a selector selects (see neighbor.Cluster).
-func (x *index) Selected(namespace string, s *objectrefs.Selector, limit int) []graph.ID {
-	return x.graph.Selected(namespace, s, limit)
+func (i *index) Selected(namespace string, s *objectrefs.Selector, limit int) []graph.ID {
+	return i.graph.Selected(namespace, s, limit)
 }
 
 // References returns what an object uses, and its owners (see neighbor.Cluster).
-func (x *index) References(id graph.ID) (uses []graph.Use, owners []graph.Owner) {
-	return x.graph.References(id)
+func (i *index) References(id graph.ID) (uses []graph.Use, owners []graph.Owner) {
+	return i.graph.References(id)
 }
 
 // Selector returns the pod selector of an object, or nil (see neighbor.Cluster).
-func (x *index) Selector(id graph.ID) *objectrefs.Selector { return x.graph.Selector(id) }
+func (i *index) Selector(id graph.ID) *objectrefs.Selector { return i.graph.Selector(id) }
 
-func (x *index) uidOf(id graph.ID) string {
-	if n := x.Find(id); n.Object != nil {
+func (i *index) uidOf(id graph.ID) string {
+	if n := i.Find(id); n.Object != nil {
 		return n.Object.UID()
 	}
 	return ""

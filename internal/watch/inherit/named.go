@@ -9,24 +9,24 @@ import (
 
 // Named returns the objects that the message of an object (the parameter by) can mean (see neighbor.Cluster). Objects
 // whose kind is in the API group of by are first, then those of built-in kinds.
-func (x *index) Named(by graph.ID, m *neighbor.Mention) (found []neighbor.Neighbor) {
-	x.mu.RLock()
+func (i *index) Named(by graph.ID, m *neighbor.Mention) (found []neighbor.Neighbor) {
+	i.mu.RLock()
 	kinds := neighbor.Kinds(by, m, func(yield func(graph.Kind, string) bool) {
-		for kind, r := range x.served {
+		for kind, r := range i.served {
 			if !yield(kind, r.Resource) {
 				return
 			}
 		}
 	})
-	x.mu.RUnlock()
+	i.mu.RUnlock()
 	for _, kind := range kinds {
 		namespace := ""
-		if isNamespaced, _ := x.isNamespaced(kind); isNamespaced {
+		if isNamespaced, _ := i.isNamespaced(kind); isNamespaced {
 			if namespace = cmp.Or(m.Namespace, by.Namespace()); namespace == "" {
 				continue
 			}
 		}
-		found = append(found, x.Find(graph.NewID(kind, namespace, m.Name)))
+		found = append(found, i.Find(graph.NewID(kind, namespace, m.Name)))
 	}
 	return found
 }

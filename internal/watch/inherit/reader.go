@@ -64,10 +64,10 @@ func (r *reader) recordProgress(cursor journal.Cursor) {
 		r.observation.restart()
 	}
 	if now.Synced { // Objects of this resource can count as missing, possibly again after an interruption.
-		markAskers(r.Engine, r.resource.kind)
+		markDependents(r.Engine, r.resource.kind)
 	}
 	if isFirst {
-		r.observation.restart() // An evaluation that began before the call of markAskers must not count as complete.
+		r.observation.restart() // An evaluation that began before the call of markDependents must not count as complete.
 		r.wake.request()
 	}
 	r.changed.Broadcast()

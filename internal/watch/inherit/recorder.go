@@ -59,10 +59,10 @@ func (r *recorder) All(kind graph.Kind, namespace string, limit int) []neighbor.
 	return r.Engine.All(kind, namespace, limit)
 }
 
-// markAskers marks the objects whose rules needed a kind that is read now. If it marked all objects instead, the start
-// in a cluster with many kinds would evaluate all objects once for each kind.
-func markAskers(e *Engine, read graph.Kind) {
-	if askers := e.unread.Take(read); len(askers) > 0 {
-		e.mark(e.graph.All(func(kind graph.Kind) bool { return askers[kind] })...)
+// markDependents marks the objects whose rules needed a kind that is read now. If it marked all objects instead, the
+// start in a cluster with many kinds would evaluate all objects once for each kind.
+func markDependents(e *Engine, read graph.Kind) {
+	if dependents := e.unread.Take(read); len(dependents) > 0 {
+		e.mark(e.graph.All(func(kind graph.Kind) bool { return dependents[kind] })...)
 	}
 }

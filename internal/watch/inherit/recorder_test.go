@@ -29,16 +29,16 @@ func TestReadKindMarksObjectsThatNeededIt(t *testing.T) {
 			e.graph.Set(pod, &objectrefs.Object{})
 			e.graph.Set(service, &objectrefs.Object{})
 			read(&recorder{Engine: e, id: pod})
-			markAskers(e, graph.Kind{Group: gadget.Group, Kind: "Other"})
+			markDependents(e, graph.Kind{Group: gadget.Group, Kind: "Other"})
 			if len(e.dirty) > 0 {
 				t.Errorf("another kind was read: got %v, want no objects", e.dirty)
 			}
-			markAskers(e, gadget)
+			markDependents(e, gadget)
 			if got := slices.Collect(maps.Keys(e.dirty)); !slices.Equal(got, []graph.ID{pod}) {
 				t.Errorf("the kind was read: got %v, want %v", got, pod)
 			}
 			clear(e.dirty)
-			markAskers(e, gadget)
+			markDependents(e, gadget)
 			if len(e.dirty) > 0 {
 				t.Errorf("the kind was read again: got %v, want no objects", e.dirty)
 			}

@@ -18,10 +18,10 @@ func (e *Engine) Heirs(id graph.ID, limit int) (heirs []neighbor.Neighbor, isLim
 }
 
 // Reads reports whether the index contains all objects of a kind, at least with their names.
-func (x *index) Reads(kind graph.Kind, namespace string) bool {
-	x.mu.RLock()
-	w := x.watched[kind]
-	x.mu.RUnlock()
+func (i *index) Reads(kind graph.Kind, namespace string) bool {
+	i.mu.RLock()
+	w := i.watched[kind]
+	i.mu.RUnlock()
 	if w == nil || !w.isRead.Load() || w.informer.Scope.Labels != "" {
 		return false
 	}
@@ -33,11 +33,11 @@ func (x *index) Reads(kind graph.Kind, namespace string) bool {
 }
 
 // Indexes reports whether the index contains all objects of a kind in a namespace, with their references.
-func (x *index) Indexes(kind graph.Kind, namespace string) bool {
-	x.mu.RLock()
-	w := x.watched[kind]
-	x.mu.RUnlock()
-	return w != nil && !w.informer.Scope.Metadata && x.Reads(kind, namespace)
+func (i *index) Indexes(kind graph.Kind, namespace string) bool {
+	i.mu.RLock()
+	w := i.watched[kind]
+	i.mu.RUnlock()
+	return w != nil && !w.informer.Scope.Metadata && i.Reads(kind, namespace)
 }
 
 // Related are the objects that are related to one object.
@@ -50,37 +50,37 @@ type Related struct {
 }
 
 // Related returns the objects that are related to an object: for example, at most limit objects that use this object.
-func (x *index) Related(id graph.ID, limit int) Related {
+func (i *index) Related(id graph.ID, limit int) Related {
 	found := &relatedObjects{seen: map[graph.ID]struct{}{id: {}}, ids: []graph.ID{id}}
-	x.addOwners(found, id)
-	uses, _ := x.graph.References(id)
+	i.addOwners(found, id)
+	uses, _ := i.graph.References(id)
 	for n := range uses {
 		found.add(uses[n].Target)
 	}
-	if node := x.graph.NodeOf(id); node != "" {
+	if node := i.graph.NodeOf(id); node != "" {
 		found.add(graph.NewID(graph.Kind{Kind: "Node"}, "", node))
 	}
 	before := len(found.ids)
-	found.add(x.graph.Users(id, limit)...)
-	x.addOwned(found, id, limit)
+	found.add(i.graph.Users(id, limit)...)
+	i.addOwned(found, id, limit)
 	dependents := found.ids[before:len(found.ids):len(found.ids)]
-	if s := x.graph.Selector(id); s != nil {
-		found.add(x.graph.Selected(id.Namespace(), s, limit)...)
+	if s := i.graph.Selector(id); s != nil {
+		found.add(i.graph.Selected(id.Namespace(), s, limit)...)
 	}
 	for _, related := range found.ids[:min(limit, len(found.ids))] {
 		if related.Kind == (graph.Kind{Kind: "Pod"}) {
-			found.add(x.graph.Selectors(related)...)
+			found.add(i.graph.Selectors(related)...)
 		}
 	}
 	return Related{found.ids, dependents}
 }
 
-func (x *index) addOwners(found *relatedObjects, id graph.ID) {
+func (i *index) addOwners(found *relatedObjects, id graph.ID) {
 	next := []graph.ID{id}
 	for depth := 0; depth < maxOwnerDepth && len(next) > 0; depth++ {
 		var above []graph.ID
 		for _, owned := range next {
-			_, owners := x.graph.References(owned)
+			_, owners := i.graph.References(owned)
 			for n := range owners {
 				above = append(above, found.add(owners[n].ID)...)
 			}
@@ -89,16 +89,16 @@ func (x *index) addOwners(found *relatedObjects, id graph.ID) {
 	}
 }
 
-func (x *index) addOwned(found *relatedObjects, id graph.ID, limit int) {
+func (i *index) addOwned(found *relatedObjects, id graph.ID, limit int) {
 	next := []graph.ID{id}
 	for depth := 0; depth < maxOwnerDepth && len(next) > 0 && len(found.ids) < limit; depth++ {
 		var below []graph.ID
 		for _, owner := range next {
-			uid := x.uidOf(owner)
+			uid := i.uidOf(owner)
 			if uid == "" {
 				continue
 			}
-			owned := x.graph.Owned(uid, limit)
+			owned := i.graph.Owned(uid, limit)
 			found.add(owned...)
 			below = append(below, owned...)
 		}

@@ -67,7 +67,7 @@ func TestServedKindsAffectOthers(t *testing.T) {
 	} {
 		clear(e.dirty)
 		if e.setServed(step.resources, nil, 0, 0) {
-			markDependent(e)
+			markAfterDiscovery(e)
 		}
 		if len(e.dirty) != step.want {
 			t.Errorf("%s: got %v, want %d objects", step.name, e.dirty, step.want)

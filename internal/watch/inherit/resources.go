@@ -47,7 +47,7 @@ func (e *Engine) watchResources(ctx context.Context, parts *sync.WaitGroup) {
 		resources, unknown := e.options.Resources()
 		planned, omitted := plan.Of(resources)
 		if e.setServed(resources, unknown, len(planned), len(omitted)) {
-			markDependent(e)
+			markAfterDiscovery(e)
 		}
 		e.stopUnplanned(planned)
 		for _, r := range planned {
@@ -75,10 +75,10 @@ func (e *Engine) watchResources(ctx context.Context, parts *sync.WaitGroup) {
 	}
 }
 
-// markDependent marks the objects whose verdict can change when the cluster serves other kinds: all objects with a
+// markAfterDiscovery marks the objects whose verdict can change when the cluster serves other kinds: all objects with a
 // problem, all custom resources, because they can name an object of a new kind, and all admission policies and their
 // bindings, because a policy names the kind of its parameters.
-func markDependent(e *Engine) {
+func markAfterDiscovery(e *Engine) {
 	e.mark(e.graph.All(func(kind graph.Kind) bool {
 		return kind.Group == admissionGroup || resource.IsCustom(kind.Group)
 	})...)
@@ -170,11 +170,11 @@ func explainsTarget(user, target graph.Kind) bool {
 const admissionGroup = "admissionregistration.k8s.io"
 
 // containers returns the namespace of an object and, for a custom resource, the CustomResourceDefinition.
-func (x *index) containers(id graph.ID) (found []graph.ID) {
+func (i *index) containers(id graph.ID) (found []graph.ID) {
 	if namespace := id.Namespace(); namespace != "" {
 		found = append(found, graph.NewID(graph.Kind{Kind: "Namespace"}, "", namespace))
 	}
-	if r := x.resourceOf(id.Kind); r != nil && resource.IsCustom(r.Group) {
+	if r := i.resourceOf(id.Kind); r != nil && resource.IsCustom(r.Group) {
 		kind := graph.Kind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 		found = append(found, graph.NewID(kind, "", r.Resource+"."+r.Group))
 	}

@@ -13,16 +13,16 @@ type waiters struct {
 	signal atomic.Pointer[chan struct{}] // a channel that is closed to wake all readers; each wake replaces it
 }
 
-func (b *waiters) init() {
+func (w *waiters) init() {
 	signal := make(chan struct{})
-	b.signal.Store(&signal)
+	w.signal.Store(&signal)
 }
 
 // wait waits for a wake, the timer (ErrNoChange) or the end of ctx. If isMoved returns true, wait returns nil at once.
-func (b *waiters) wait(ctx context.Context, timer func() <-chan time.Time, isMoved func() bool) error {
-	b.count.Add(1)
-	defer b.count.Add(-1)
-	woken := *b.signal.Load()
+func (w *waiters) wait(ctx context.Context, timer func() <-chan time.Time, isMoved func() bool) error {
+	w.count.Add(1)
+	defer w.count.Add(-1)
+	woken := *w.signal.Load()
 	if isMoved() { // A write before count.Add did not wake this reader, so check for changes now.
 		return nil
 	}
@@ -37,14 +37,14 @@ func (b *waiters) wait(ctx context.Context, timer func() <-chan time.Time, isMov
 }
 
 // wake wakes all waiting readers in constant time. The caller must publish the new tail first.
-func (b *waiters) wake() {
-	if b.count.Load() > 0 && b.waking.CompareAndSwap(false, true) {
-		go b.wakeAll()
+func (w *waiters) wake() {
+	if w.count.Load() > 0 && w.waking.CompareAndSwap(false, true) {
+		go w.wakeAll()
 	}
 }
 
-func (b *waiters) wakeAll() {
-	b.waking.Store(false) // before Swap, so that a call of wake after Swap starts another goroutine
+func (w *waiters) wakeAll() {
+	w.waking.Store(false) // before Swap, so that a call of wake after Swap starts another goroutine
 	signal := make(chan struct{})
-	close(*b.signal.Swap(&signal))
+	close(*w.signal.Swap(&signal))
 }

@@ -17,19 +17,19 @@ type batchReader struct {
 	lastDrained time.Time // Time of the last Read that returned all available data.
 }
 
-func (g *batchReader) Read(p []byte) (int, error) {
-	if !g.isList {
-		return g.source.Read(p)
+func (b *batchReader) Read(p []byte) (int, error) {
+	if !b.isList {
+		return b.source.Read(p)
 	}
 	// Wait, so that each read returns many HTTP/2 frames. Without this wait, a wakeup for each frame took a fifth of the
 	// CPU time in a list of 10,000 pods.
-	if wait := batchInterval - time.Since(g.lastDrained); wait > 0 && g.readBytes >= batchThreshold {
+	if wait := batchInterval - time.Since(b.lastDrained); wait > 0 && b.readBytes >= batchThreshold {
 		<-time.After(wait)
 	}
-	n, err := g.source.Read(p)
-	g.readBytes += n
+	n, err := b.source.Read(p)
+	b.readBytes += n
 	if n < len(p) {
-		g.lastDrained = time.Now()
+		b.lastDrained = time.Now()
 	}
 	return n, err
 }

@@ -35,13 +35,13 @@ func customRef(o *Ref, key string, s *refMembers) (target Ref, ok bool) {
 // useStream changes a reference to a tag or an image of an ImageStream of OpenShift, such as web:latest, to a reference
 // to the ImageStream itself, because the tag is no object of its own. It reports whether the member at path names the
 // output of a Build, which cannot begin without the ImageStream.
-func (s *refMembers) useStream(by *Ref, path []string) bool {
-	separator, ok := map[string]string{"ImageStreamTag": ":", "ImageStreamImage": "@"}[s.kind]
-	name, _, isPart := strings.Cut(s.name, separator)
+func (r *refMembers) useStream(by *Ref, path []string) bool {
+	separator, ok := map[string]string{"ImageStreamTag": ":", "ImageStreamImage": "@"}[r.kind]
+	name, _, isPart := strings.Cut(r.name, separator)
 	if !ok || !isPart {
 		return false
 	}
-	s.kind, s.group, s.apiVersion, s.name = "ImageStream", "image.openshift.io", "", name
+	r.kind, r.group, r.apiVersion, r.name = "ImageStream", "image.openshift.io", "", name
 	return by.Group == "build.openshift.io" && by.Kind == "Build" && slices.Contains(path, "output")
 }
 

@@ -25,20 +25,20 @@ type refMembers struct {
 	isOptional                                    bool
 }
 
-func (s *refMembers) field(key []byte) *string {
+func (r *refMembers) field(key []byte) *string {
 	switch string(key) {
 	case "name":
-		return &s.name
+		return &r.name
 	case "namespace":
-		return &s.namespace
+		return &r.namespace
 	case "kind":
-		return &s.kind
+		return &r.kind
 	case "apiVersion":
-		return &s.apiVersion
+		return &r.apiVersion
 	case "apiGroup", "group":
-		return &s.group
+		return &r.group
 	case "key":
-		return &s.key
+		return &r.key
 	}
 	return nil
 }

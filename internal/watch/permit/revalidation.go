@@ -32,12 +32,12 @@ type recheck struct {
 }
 
 // Revoked waits until a permission is revoked or cannot be rechecked. It returns false when ctx ends.
-func (g *Revalidation) Revoked(ctx context.Context) bool {
-	for wait := revalidateEvery; ; wait = g.wait() {
+func (r *Revalidation) Revoked(ctx context.Context) bool {
+	for wait := revalidateEvery; ; wait = r.wait() {
 		if signal.Sleep(ctx, wait); ctx.Err() != nil {
 			return false
 		}
-		if !g.recheckDue(ctx) && ctx.Err() == nil {
+		if !r.recheckDue(ctx) && ctx.Err() == nil {
 			return true
 		}
 	}
@@ -45,30 +45,30 @@ func (g *Revalidation) Revoked(ctx context.Context) bool {
 
 // wait returns the time until the next recheck. It returns at most revalidateEvery, because a read can add further
 // permissions to recheck while the caller waits.
-func (g *Revalidation) wait() time.Duration {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (r *Revalidation) wait() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	wait := revalidateEvery
-	for _, check := range g.rechecks {
+	for _, check := range r.rechecks {
 		wait = min(wait, time.Until(check.next))
 	}
 	return wait
 }
 
-func (g *Revalidation) recheckDue(ctx context.Context) bool {
+func (r *Revalidation) recheckDue(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, authz.RecheckTimeout)
 	defer cancel()
-	valid, _ := CheckEach(ctx, g.due(), func(ctx context.Context, check *recheck) (bool, error) {
+	valid, _ := CheckEach(ctx, r.due(), func(ctx context.Context, check *recheck) (bool, error) {
 		return check.isValid(ctx), nil
 	})
 	return !slices.Contains(valid, false)
 }
 
-func (g *Revalidation) due() (due []*recheck) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (r *Revalidation) due() (due []*recheck) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	now := time.Now()
-	for _, check := range g.rechecks {
+	for _, check := range r.rechecks {
 		if !now.Before(check.next) {
 			check.next = now.Add(check.every)
 			due = append(due, check)
@@ -78,27 +78,27 @@ func (g *Revalidation) due() (due []*recheck) {
 }
 
 // add records a permission that must be rechecked; every is the interval. A nil Revalidation records nothing.
-func (g *Revalidation) add(every time.Duration, isValid func(context.Context) bool) {
-	if g == nil {
+func (r *Revalidation) add(every time.Duration, isValid func(context.Context) bool) {
+	if r == nil {
 		return
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.rechecks = append(g.rechecks, &recheck{isValid: isValid, every: every})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.rechecks = append(r.rechecks, &recheck{isValid: isValid, every: every})
 }
 
-func (g *Revalidation) addRelease(release func()) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.releases = append(g.releases, release)
+func (r *Revalidation) addRelease(release func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.releases = append(r.releases, release)
 }
 
 // Close releases the informers from which the response was read.
-func (g *Revalidation) Close() {
-	g.mu.Lock()
-	releases := g.releases
-	g.releases = nil
-	g.mu.Unlock()
+func (r *Revalidation) Close() {
+	r.mu.Lock()
+	releases := r.releases
+	r.releases = nil
+	r.mu.Unlock()
 	for _, release := range releases {
 		release()
 	}

@@ -49,8 +49,8 @@ func (s *Selector) matches(set unique.Handle[string]) bool {
 type Labels []byte
 
 // Lookup returns the value of a label, and whether the label exists.
-func (t Labels) Lookup(label string) (value string, ok bool) {
-	c := jsonscan.NewCursor(t)
+func (l Labels) Lookup(label string) (value string, ok bool) {
+	c := jsonscan.NewCursor(l)
 	err := c.Object(func(key []byte) error {
 		if string(key) != label {
 			return nil
@@ -64,13 +64,13 @@ func (t Labels) Lookup(label string) (value string, ok bool) {
 }
 
 // Has reports whether a label exists.
-func (t Labels) Has(label string) bool {
-	_, ok := t.Lookup(label)
+func (l Labels) Has(label string) bool {
+	_, ok := l.Lookup(label)
 	return ok
 }
 
 // Get returns the value of a label, or "" if there is none.
-func (t Labels) Get(label string) string {
-	value, _ := t.Lookup(label)
+func (l Labels) Get(label string) string {
+	value, _ := l.Lookup(label)
 	return value
 }

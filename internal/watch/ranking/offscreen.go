@@ -29,7 +29,7 @@ type lastChange struct {
 
 // add counts the change c. wasVisible and isVisible report whether the object matches the filter before and after c.
 // They ignore the words in the filter.
-func (n *Offscreen) add(c *event.Change, wasVisible, isVisible bool) {
+func (o *Offscreen) add(c *event.Change, wasVisible, isVisible bool) {
 	op := journal.Update
 	switch {
 	case !wasVisible && !isVisible:
@@ -39,29 +39,29 @@ func (n *Offscreen) add(c *event.Change, wasVisible, isVisible bool) {
 	case !isVisible:
 		op = journal.Delete
 	}
-	n.Changes++
+	o.Changes++
 	if op != journal.Update || !bytes.Equal(c.Old.Cells(), c.New.Cells()) {
-		n.newest = &lastChange{change: c, op: op}
+		o.newest = &lastChange{change: c, op: op}
 	}
 }
 
 // AppendUnsent appends the number of changes since sentSummary, and the newest change unless sentSummary contains it.
-func (n *Offscreen) AppendUnsent(dst []byte, sentSummary *Offscreen, cache *event.Cache) ([]byte, error) {
-	if n.Changes == sentSummary.Changes {
+func (o *Offscreen) AppendUnsent(dst []byte, sentSummary *Offscreen, cache *event.Cache) ([]byte, error) {
+	if o.Changes == sentSummary.Changes {
 		return dst, nil
 	}
-	dst = strconv.AppendUint(append(dst, `,"changes":`...), n.Changes-sentSummary.Changes, 10)
-	if n.newest == sentSummary.newest {
+	dst = strconv.AppendUint(append(dst, `,"changes":`...), o.Changes-sentSummary.Changes, 10)
+	if o.newest == sentSummary.newest {
 		return dst, nil
 	}
-	text, err := n.newest.text.Get(func() ([]byte, error) { return n.newest.encode(cache) })
+	text, err := o.newest.text.Get(func() ([]byte, error) { return o.newest.encode(cache) })
 	return append(append(dst, `,"newest":`...), text...), err
 }
 
 // encode encodes the change as a short JSON object. An update has old and new values of the changed cells.
-func (n *lastChange) encode(cache *event.Cache) ([]byte, error) {
-	c, o, op := n.change, n.change.New, "update"
-	switch n.op {
+func (l *lastChange) encode(cache *event.Cache) ([]byte, error) {
+	c, o, op := l.change, l.change.New, "update"
+	switch l.op {
 	case journal.Add:
 		op = "add"
 	case journal.Delete:
@@ -71,7 +71,7 @@ func (n *lastChange) encode(cache *event.Cache) ([]byte, error) {
 	dst := append([]byte(`{"op":"`), op...)
 	dst = jsonscan.AppendString(append(dst, `","ns":`...), o.Namespace())
 	dst = jsonscan.AppendString(append(dst, `,"name":`...), o.Name())
-	if n.op != journal.Update {
+	if l.op != journal.Update {
 		return append(dst, '}'), nil
 	}
 	dst, err := event.AppendChangedCells(append(dst, `,"before":`...), c.New.Cells(), c.Old.Cells())

@@ -32,13 +32,13 @@ type Page struct {
 }
 
 // Encode returns the page as encoded JSON members. The caller adds members that are different for each reader.
-func (f *Page) Encode() ([]byte, error) {
-	text, _, err := f.encoded.Get(func() (*[]byte, error) {
-		text := f.Counts.Append(nil)
-		text = strconv.AppendInt(append(text, `,"offset":`...), int64(f.Offset), 10)
-		text = strconv.AppendInt(append(text, `,"count":`...), int64(f.Count), 10)
+func (p *Page) Encode() ([]byte, error) {
+	text, _, err := p.encoded.Get(func() (*[]byte, error) {
+		text := p.Counts.Append(nil)
+		text = strconv.AppendInt(append(text, `,"offset":`...), int64(p.Offset), 10)
+		text = strconv.AppendInt(append(text, `,"count":`...), int64(p.Count), 10)
 		text = append(text, `,"rows":[`...)
-		for n, row := range f.Rows {
+		for n, row := range p.Rows {
 			if n > 0 {
 				text = append(text, ',')
 			}
@@ -71,22 +71,22 @@ func (c *rowCounts) Append(dst []byte) []byte {
 }
 
 // Equal reports whether two pages of the same range have the same rows and counts.
-func (f *Page) Equal(other *Page) bool {
-	return f == other || f.Counts == other.Counts && slices.Equal(f.Rows, other.Rows)
+func (p *Page) Equal(other *Page) bool {
+	return p == other || p.Counts == other.Counts && slices.Equal(p.Rows, other.Rows)
 }
 
 // DiffFrom returns the difference from an earlier page of ranking r to this page. Both pages have the same range.
-func (f *Page) DiffFrom(from *Page, r *Ranking, cache *event.Cache) (*Diff, error) {
-	f.mu.Lock()
-	s := f.diffs[from.number]
+func (p *Page) DiffFrom(from *Page, r *Ranking, cache *event.Cache) (*Diff, error) {
+	p.mu.Lock()
+	s := p.diffs[from.number]
 	if s == nil {
 		s = new(event.WeakLazy[Diff])
-		if f.diffs == nil {
-			f.diffs = make(map[uint64]*event.WeakLazy[Diff])
+		if p.diffs == nil {
+			p.diffs = make(map[uint64]*event.WeakLazy[Diff])
 		}
-		f.diffs[from.number] = s
+		p.diffs[from.number] = s
 	}
-	f.mu.Unlock()
-	diff, _, err := s.Get(func() (*Diff, error) { return newDiff(from, f, r, cache) })
+	p.mu.Unlock()
+	diff, _, err := s.Get(func() (*Diff, error) { return newDiff(from, p, r, cache) })
 	return diff, err
 }

@@ -66,34 +66,34 @@ func ParseSort(text string, columns []printer.Column) (Sort, error) {
 
 // Resolve returns the order that "auto" means now, and other orders unchanged. hasFailed reports whether an object is
 // failed. Resolve calls hasFailed only for "auto".
-func (by Sort) Resolve(hasFailed func() bool) Sort {
-	by.severity = by.severity || by.auto && hasFailed()
-	return by
+func (s Sort) Resolve(hasFailed func() bool) Sort {
+	s.severity = s.severity || s.auto && hasFailed()
+	return s
 }
 
 // IsWorstFirst reports whether rows are sorted by severity because of the order "auto".
-func (by Sort) IsWorstFirst() bool { return by.auto && by.severity }
+func (s Sort) IsWorstFirst() bool { return s.auto && s.severity }
 
 // Row returns the row of an object with its sort key.
-func (by Sort) Row(o *compact.Object, columns []printer.Column) Row {
-	return Row{o, by.rank(o, columns)}
+func (s Sort) Row(o *compact.Object, columns []printer.Column) Row {
+	return Row{o, s.rank(o, columns)}
 }
 
-func (by Sort) rank(o *compact.Object, columns []printer.Column) cellsort.Rank {
+func (s Sort) rank(o *compact.Object, columns []printer.Column) cellsort.Rank {
 	switch {
-	case by.Column >= 0:
-		return cellsort.RankCell(o.Cell(by.Column), columns[by.Column].Relative)
-	case by.namespace:
+	case s.Column >= 0:
+		return cellsort.RankCell(o.Cell(s.Column), columns[s.Column].Relative)
+	case s.namespace:
 		return cellsort.RankNatural(o.Namespace())
-	case by.severity:
+	case s.severity:
 		return cellsort.RankCell([]byte{'0' + byte(verdict.Failed-o.Verdict().Severity())}, false)
 	}
 	return cellsort.Rank{}
 }
 
 // Compare orders two rows by their sort keys. If these are equal, it orders the rows by namespace and name.
-func (by Sort) Compare(a, b *Row) int {
-	if c := cellsort.Compare(a.rank, b.rank, by.descending); c != 0 {
+func (s Sort) Compare(a, b *Row) int {
+	if c := cellsort.Compare(a.rank, b.rank, s.descending); c != 0 {
 		return c
 	}
 	return a.Object.Compare(b.Object)

@@ -110,8 +110,8 @@ func (c *counter) drop(f *follower) {
 	}
 }
 
-func (s *counts) drop(f *follower) {
-	maps.DeleteFunc(s.byKey, func(key countKey, _ *count) bool {
+func (c *counts) drop(f *follower) {
+	maps.DeleteFunc(c.byKey, func(key countKey, _ *count) bool {
 		return !f.started || key.bucket <= bucketOf(f.from)
 	})
 }
@@ -130,29 +130,29 @@ func (c *counter) add(f *follower, change *event.Change) {
 	}
 }
 
-func (s *counts) reset() { *s = counts{byKey: make(map[countKey]*count)} }
+func (c *counts) reset() { *c = counts{byKey: make(map[countKey]*count)} }
 
-func (s *counts) add(at time.Time, object target, n int) {
+func (c *counts) add(at time.Time, object target, n int) {
 	if n == 0 {
 		return
 	}
-	if len(s.byKey) >= maxCounts {
-		s.reset()
-		s.from = at
+	if len(c.byKey) >= maxCounts {
+		c.reset()
+		c.from = at
 	}
 	key := countKey{bucketOf(at), object}
-	if s.byKey[key] == nil {
-		s.byKey[key] = &count{}
+	if c.byKey[key] == nil {
+		c.byKey[key] = &count{}
 	}
-	s.byKey[key].n += n
+	c.byKey[key].n += n
 }
 
 // settle drops counts that are too old. In each other count, it records whether the list has ever shown the object.
-func (s *counts) settle(now time.Time, isShown func(target) bool) {
-	for key, one := range s.byKey {
+func (c *counts) settle(now time.Time, isShown func(target) bool) {
+	for key, one := range c.byKey {
 		switch {
 		case key.bucket <= bucketOf(now)-Buckets:
-			delete(s.byKey, key)
+			delete(c.byKey, key)
 		case !one.isShown:
 			one.isShown = isShown(key.object)
 		}

@@ -21,22 +21,22 @@ func GuestRules() Rules {
 }
 
 // Object masks the JSON text of an object, and appends the result to dst.
-func (v *GuestMask) Object(dst, text []byte) ([]byte, error) {
-	return v.walk(dst, text, func(out []byte, _ string, _ []byte) []byte { return append(out, `"(masked)"`...) })
+func (g *GuestMask) Object(dst, text []byte) ([]byte, error) {
+	return g.walk(dst, text, func(out []byte, _ string, _ []byte) []byte { return append(out, `"(masked)"`...) })
 }
 
 // After is like Object, but compares text with before, the text of an earlier version. A value that has changed gets
 // the mask "(masked, changed)".
-func (v *GuestMask) After(dst, before, text []byte) ([]byte, error) {
+func (g *GuestMask) After(dst, before, text []byte) ([]byte, error) {
 	oldValues := make(map[string]string)
-	_, err := v.walk(nil, before, func(out []byte, path string, value []byte) []byte {
+	_, err := g.walk(nil, before, func(out []byte, path string, value []byte) []byte {
 		oldValues[path] = string(value)
 		return append(out, "null"...)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return v.walk(dst, text, func(out []byte, path string, value []byte) []byte {
+	return g.walk(dst, text, func(out []byte, path string, value []byte) []byte {
 		if old, exists := oldValues[path]; exists && old != string(value) {
 			return append(out, `"(masked, changed)"`...)
 		}
@@ -44,8 +44,8 @@ func (v *GuestMask) After(dst, before, text []byte) ([]byte, error) {
 	})
 }
 
-func (v *GuestMask) walk(dst, text []byte, mask func(out []byte, path string, value []byte) []byte) ([]byte, error) {
-	w := &walker{rules: v.rules, mask: mask}
+func (g *GuestMask) walk(dst, text []byte, mask func(out []byte, path string, value []byte) []byte) ([]byte, error) {
+	w := &walker{rules: g.rules, mask: mask}
 	c := jsonscan.NewCursor(text)
 	dst, err := w.walk(dst, c, &subject{helm: true})
 	if err == nil {

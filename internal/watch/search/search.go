@@ -128,11 +128,11 @@ type Shortlist struct {
 
 // Scan adds the visible objects that match the words, with the given index of their resource. It reads only the
 // namespaces in covered, or all if covered is empty. visible is the number of visible objects, matching or not.
-func (l *Shortlist) Scan(index int, i *shared.Informer, f *query.Filter, covered, words []string) (visible int) {
+func (s *Shortlist) Scan(index int, i *shared.Informer, f *query.Filter, covered, words []string) (visible int) {
 	entries, _ := i.Snapshot()
 	all := f.MatchesAll()
 	lowest := 0
-	if l.EventsLast && i.Scope.Resource.Resource == "events" {
+	if s.EventsLast && i.Scope.Resource.Resource == "events" {
 		lowest = ranks
 	}
 	for _, e := range entries {
@@ -144,24 +144,24 @@ func (l *Shortlist) Scan(index int, i *shared.Informer, f *query.Filter, covered
 		}
 		visible++
 		if rank, ok := matchKey(e.Key, words); ok {
-			l.add(Candidate{ResourceIndex: index, Object: e.Value, rank: lowest + rank, key: e.Key})
+			s.add(Candidate{ResourceIndex: index, Object: e.Value, rank: lowest + rank, key: e.Key})
 		}
 	}
 	return visible
 }
 
-func (l *Shortlist) add(c Candidate) {
-	l.Total++
-	if l.isTrimmed && c.compare(l.candidates[l.Limit-1]) > 0 {
+func (s *Shortlist) add(c Candidate) {
+	s.Total++
+	if s.isTrimmed && c.compare(s.candidates[s.Limit-1]) > 0 {
 		return
 	}
-	if l.candidates = append(l.candidates, c); len(l.candidates) >= 2*l.Limit {
-		l.candidates, l.isTrimmed = l.Sorted(), true
+	if s.candidates = append(s.candidates, c); len(s.candidates) >= 2*s.Limit {
+		s.candidates, s.isTrimmed = s.Sorted(), true
 	}
 }
 
 // Sorted returns the best candidates, in order.
-func (l *Shortlist) Sorted() []Candidate {
-	slices.SortFunc(l.candidates, Candidate.compare)
-	return l.candidates[:min(l.Limit, len(l.candidates))]
+func (s *Shortlist) Sorted() []Candidate {
+	slices.SortFunc(s.candidates, Candidate.compare)
+	return s.candidates[:min(s.Limit, len(s.candidates))]
 }

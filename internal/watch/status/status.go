@@ -62,37 +62,37 @@ type Merged struct {
 }
 
 // Add merges another status into s.
-func (s *Merged) Add(other Status) {
+func (m *Merged) Add(other Status) {
 	worstLast := []State{"", Live, Stale, Syncing, Forbidden, Absent, Failed}
-	switch n := slices.Index(worstLast, s.State) - slices.Index(worstLast, other.State); {
+	switch n := slices.Index(worstLast, m.State) - slices.Index(worstLast, other.State); {
 	case n > 0:
 		return
 	case n < 0:
-		*s = Merged{Status: Status{State: other.State}}
+		*m = Merged{Status: Status{State: other.State}}
 	}
-	s.IsInvalidRequest = s.IsInvalidRequest || other.IsInvalidRequest
-	if other.Since.After(s.Since) {
-		s.Since = other.Since
+	m.IsInvalidRequest = m.IsInvalidRequest || other.IsInvalidRequest
+	if other.Since.After(m.Since) {
+		m.Since = other.Since
 	}
-	if other.Reason != "" && !slices.Contains(s.reasons, other.Reason) {
-		s.reasons = append(s.reasons, other.Reason)
+	if other.Reason != "" && !slices.Contains(m.reasons, other.Reason) {
+		m.reasons = append(m.reasons, other.Reason)
 	}
 	if other.Count != nil {
 		count := *other.Count
-		if s.Count != nil {
-			count += *s.Count
+		if m.Count != nil {
+			count += *m.Count
 		}
-		s.Count = &count
+		m.Count = &count
 	}
 }
 
 // Result returns the common status. Its text contains at most maxReasons reasons, and the number of further reasons.
-func (s *Merged) Result() Status {
-	s.Reason = strings.Join(s.reasons[:min(len(s.reasons), maxReasons)], "; ")
-	if more := len(s.reasons) - maxReasons; more > 0 {
-		s.Reason += fmt.Sprintf("; and %d more", more)
+func (m *Merged) Result() Status {
+	m.Reason = strings.Join(m.reasons[:min(len(m.reasons), maxReasons)], "; ")
+	if more := len(m.reasons) - maxReasons; more > 0 {
+		m.Reason += fmt.Sprintf("; and %d more", more)
 	}
-	return s.Status
+	return m.Status
 }
 
 // StateOf returns the state after a list or watch failed. synced means that an earlier list was successful.

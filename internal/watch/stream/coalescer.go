@@ -28,42 +28,42 @@ const (
 	fanOutMinimum, fanOutRound, fanOutSlots = 128, 100 * time.Millisecond, 8
 )
 
-func (p *coalescer) recordStart(oldest time.Time) { p.oldest = oldest }
+func (c *coalescer) recordStart(oldest time.Time) { c.oldest = oldest }
 
 // recordSent computes the next pause after a message was sent. A longer delay of the message causes a longer pause. The
 // delay began with the oldest change in the message, or with the end of the last pause if that was later.
-func (p *coalescer) recordSent() {
-	if p.oldest.IsZero() {
+func (c *coalescer) recordSent() {
+	if c.oldest.IsZero() {
 		return
 	}
-	now, due := time.Now(), p.oldest
-	if p.until.After(due) {
-		due = p.until
+	now, due := time.Now(), c.oldest
+	if c.until.After(due) {
+		due = c.until
 	}
-	p.until = now.Add(max(p.every, min(latencyFactor*now.Sub(due), maxDelay)))
-	if p.fanOut != nil {
-		p.until = p.until.Add(p.slotDelay(p.until, p.fanOut()))
+	c.until = now.Add(max(c.every, min(latencyFactor*now.Sub(due), maxDelay)))
+	if c.fanOut != nil {
+		c.until = c.until.Add(c.slotDelay(c.until, c.fanOut()))
 	}
-	p.oldest = time.Time{}
+	c.oldest = time.Time{}
 }
 
 // slotDelay returns the time from start to the reader's next time slot. Readers with the same slot send at the same
 // time, so that they share the encoded text.
-func (p *coalescer) slotDelay(start time.Time, readers int) time.Duration {
+func (c *coalescer) slotDelay(start time.Time, readers int) time.Duration {
 	if readers < fanOutMinimum {
 		return 0
 	}
 	//nolint:gosec // The result is not negative.
 	round := int64(fanOutRound) << (bits.Len(uint(readers/fanOutMinimum)) - 1)
-	elapsed := (start.UnixNano() - round/fanOutSlots*int64(p.slot)) % round
+	elapsed := (start.UnixNano() - round/fanOutSlots*int64(c.slot)) % round
 	return time.Duration(round - elapsed)
 }
 
-func (p *coalescer) isPausing() bool { return time.Until(p.until) > 0 }
+func (c *coalescer) isPausing() bool { return time.Until(c.until) > 0 }
 
 // pause waits until the present pause or ctx ends. If there is no pause, it returns false at once.
-func (p *coalescer) pause(ctx context.Context) bool {
-	duration := time.Until(p.until)
+func (c *coalescer) pause(ctx context.Context) bool {
+	duration := time.Until(c.until)
 	if duration <= 0 {
 		return false
 	}

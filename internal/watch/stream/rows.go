@@ -19,8 +19,8 @@ type rows struct {
 }
 
 // begin starts a snapshot of rows and returns the message with its first part.
-func (v *rows) begin(ctx context.Context) ([]byte, error) {
-	c := v.client
+func (r *rows) begin(ctx context.Context) ([]byte, error) {
+	c := r.client
 	var memory int64
 	if !c.filter.MatchesAll() {
 		memory = shared.ListedMemory * int64(c.informer.Len()) // This reader needs a filtered list of its own.
@@ -29,7 +29,7 @@ func (v *rows) begin(ctx context.Context) ([]byte, error) {
 		return nil, nil
 	}
 	c.buffer.KeepList(memory)
-	listing, now, err := v.list(ctx)
+	listing, now, err := r.list(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -44,21 +44,21 @@ func (v *rows) begin(ctx context.Context) ([]byte, error) {
 		}
 	}
 	c.position.version = now.Version
-	c.unsent = &rowList{c, listing, listing.Objects, now.Columns, true, v.appendPart}
+	c.unsent = &rowList{c, listing, listing.Objects, now.Columns, true, r.appendPart}
 	return c.unsent.next()
 }
 
 // list returns all objects that the filter matches. If these are all objects of the resource, readers share one list.
-func (v *rows) list(ctx context.Context) (listing *shared.Listing, now informer.State, err error) {
+func (r *rows) list(ctx context.Context) (listing *shared.Listing, now informer.State, err error) {
 	read := func() error {
 		// The list can lack the newest changes (at most 1000, the value of batch). They follow as events.
-		listing, now = v.client.informer.Objects(v.client.filter, batch)
+		listing, now = r.client.informer.Objects(r.client.filter, batch)
 		return nil
 	}
-	if v.client.filter.MatchesAll() {
+	if r.client.filter.MatchesAll() {
 		err = read()
 	} else {
-		err = v.client.scan(ctx, read)
+		err = r.client.scan(ctx, read)
 	}
 	return listing, now, err
 }

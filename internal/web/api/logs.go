@@ -25,12 +25,12 @@ type Logs struct {
 
 // Serve streams the log of a container as plain text. An error aborts the response, so that the client does not
 // mistake it for a complete log.
-func (s *Logs) Serve(w http.ResponseWriter, r *http.Request) error {
+func (l *Logs) Serve(w http.ResponseWriter, r *http.Request) error {
 	options, err := logOptionsOf(r)
 	if err != nil {
 		return err
 	}
-	release, err := s.Limits.AcquireLog(request.GuestOf(r), request.IdentityOf(r))
+	release, err := l.Limits.AcquireLog(request.GuestOf(r), request.IdentityOf(r))
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (s *Logs) Serve(w http.ResponseWriter, r *http.Request) error {
 	defer context.AfterFunc(cluster.Context(), cancel)()
 	out := &logstream.Writer{Send: (&logResponse{http.NewResponseController(w), w}).send}
 	namespace, name := request.Param(r, "namespace"), request.Param(r, "name")
-	body, err := logstream.Open(ctx, s.Reader.Access(r), namespace, name, options, out)
+	body, err := logstream.Open(ctx, l.Reader.Access(r), namespace, name, options, out)
 	if err != nil {
 		switch {
 		case out.Started:

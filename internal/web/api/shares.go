@@ -34,7 +34,7 @@ type Shares struct {
 }
 
 // Create creates a share link, and responds with its URL.
-func (l *Shares) Create(w http.ResponseWriter, r *http.Request) error {
+func (s *Shares) Create(w http.ResponseWriter, r *http.Request) error {
 	var wanted share.Request
 	if err := request.ReadBody(r, &wanted); err != nil {
 		return err
@@ -49,19 +49,19 @@ func (l *Shares) Create(w http.ResponseWriter, r *http.Request) error {
 		To: wanted.To, Created: now, Expires: now.Add(lifetime), Note: wanted.Note, Cluster: request.ClusterOf(r).ID,
 		Parts: wanted.Parts, Creator: viewer.User,
 	}
-	if err := l.Reader.Access(r).AuthorizeShare(r.Context(), &watch.Scope{Parts: newShare.Parts}); err != nil {
+	if err := s.Reader.Access(r).AuthorizeShare(r.Context(), &watch.Scope{Parts: newShare.Parts}); err != nil {
 		return err
 	}
-	if err := l.checkStartPage(r, &newShare); err != nil {
+	if err := s.checkStartPage(r, &newShare); err != nil {
 		return err
 	}
-	created, token, err := l.Store.Create(r.Context(), newShare, request.ActorOf(r, l.Peers))
+	created, token, err := s.Store.Create(r.Context(), newShare, request.ActorOf(r, s.Peers))
 	if err != nil {
 		return err
 	}
 	return response.JSON(w, r, http.StatusCreated, share.Created{
 		Document: (&share.Listed{Share: created}).Document(),
-		URL:      l.Origin(r) + l.Base.At(request.SharePath) + "#" + token, Persistent: l.Store.Persistent(),
+		URL:      s.Origin(r) + s.Base.At(request.SharePath) + "#" + token, Persistent: s.Store.Persistent(),
 	})
 }
 
@@ -89,7 +89,7 @@ func shareLifetime(wanted *share.Request) (time.Duration, error) {
 }
 
 // checkStartPage returns an error if the start page of a share link shows data that the link does not share.
-func (l *Shares) checkStartPage(r *http.Request, newShare *share.Share) error {
+func (s *Shares) checkStartPage(r *http.Request, newShare *share.Share) error {
 	if isHome, err := checkHome(newShare); isHome || err != nil {
 		return err
 	}
@@ -194,13 +194,13 @@ func objectQuery(parts []string) query.Query {
 }
 
 // List responds with the share links of the user. Administrators get the share links of all users.
-func (l *Shares) List(w http.ResponseWriter, r *http.Request) error {
+func (s *Shares) List(w http.ResponseWriter, r *http.Request) error {
 	if _, err := request.ValuesOf(r); err != nil {
 		return err
 	}
 	viewer := request.IdentityOf(r).Viewer
-	listed := l.Store.List(viewer.User, l.managesAll(viewer))
-	docs := share.Documents{Shares: make([]share.Document, 0, len(listed)), Persistent: l.Store.Persistent()}
+	listed := s.Store.List(viewer.User, s.managesAll(viewer))
+	docs := share.Documents{Shares: make([]share.Document, 0, len(listed)), Persistent: s.Store.Persistent()}
 	for i := range listed {
 		docs.Shares = append(docs.Shares, listed[i].Document())
 	}
@@ -208,10 +208,10 @@ func (l *Shares) List(w http.ResponseWriter, r *http.Request) error {
 }
 
 // Revoke ends the share link whose ID is in the path of the request.
-func (l *Shares) Revoke(w http.ResponseWriter, r *http.Request) error {
+func (s *Shares) Revoke(w http.ResponseWriter, r *http.Request) error {
 	viewer := request.IdentityOf(r).Viewer
-	id, actor := request.Param(r, "id"), request.ActorOf(r, l.Peers)
-	found, err := l.Store.Revoke(r.Context(), id, viewer.User, l.managesAll(viewer), actor)
+	id, actor := request.Param(r, "id"), request.ActorOf(r, s.Peers)
+	found, err := s.Store.Revoke(r.Context(), id, viewer.User, s.managesAll(viewer), actor)
 	if err != nil {
 		return err
 	}
@@ -226,8 +226,8 @@ func (l *Shares) Revoke(w http.ResponseWriter, r *http.Request) error {
 }
 
 // managesAll reports whether a viewer is allowed to list and revoke the share links of others.
-func (l *Shares) managesAll(v watch.Viewer) bool {
+func (s *Shares) managesAll(v watch.Viewer) bool {
 	return v.User == nil || slices.ContainsFunc(v.User.Groups, func(group string) bool {
-		return slices.Contains(l.Admins, group)
+		return slices.Contains(s.Admins, group)
 	})
 }

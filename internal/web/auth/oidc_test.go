@@ -89,10 +89,10 @@ func newIssuer(t *testing.T) *issuer {
 	return p
 }
 
-func (p *issuer) writeJSON(w http.ResponseWriter, v any) {
+func (i *issuer) writeJSON(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	if err := json.NewEncoder(w).Encode(v); err != nil {
-		p.t.Error(err)
+		i.t.Error(err)
 	}
 }
 
@@ -106,37 +106,37 @@ func jwtPart(v any) string {
 	return base64URL(text)
 }
 
-func (p *issuer) sign(claims map[string]any) string {
+func (i *issuer) sign(claims map[string]any) string {
 	text := jwtPart(map[string]any{"alg": "RS256", "kid": "1"}) + "." + jwtPart(claims)
 	sum := sha256.Sum256([]byte(text))
-	signature, err := rsa.SignPKCS1v15(rand.Reader, p.key, crypto.SHA256, sum[:])
+	signature, err := rsa.SignPKCS1v15(rand.Reader, i.key, crypto.SHA256, sum[:])
 	if err != nil {
-		p.t.Fatal(err)
+		i.t.Fatal(err)
 	}
 	return text + "." + base64URL(signature)
 }
 
 // signWith returns a function that sets a claim, or removes it if the value is nil, and signs the token.
-func (p *issuer) signWith(name string, value any) func(map[string]any) string {
+func (i *issuer) signWith(name string, value any) func(map[string]any) string {
 	return func(claims map[string]any) string {
 		claims = maps.Clone(claims)
 		claims[name] = value
 		if value == nil {
 			delete(claims, name)
 		}
-		return p.sign(claims)
+		return i.sign(claims)
 	}
 }
 
 // newAuthority returns an Authority that trusts the provider. If edit is not nil, it changes the options first.
-func (p *issuer) newAuthority(edit func(*auth.OIDCOptions)) (*auth.Authority, *bytes.Buffer) {
-	p.t.Helper()
+func (i *issuer) newAuthority(edit func(*auth.OIDCOptions)) (*auth.Authority, *bytes.Buffer) {
+	i.t.Helper()
 	log := &bytes.Buffer{}
 	o := auth.OIDCOptions{
-		Issuer: p.URL, ClientID: "glasshouse", ClientSecret: "client-secret-9", UsernameClaim: "sub",
+		Issuer: i.URL, ClientID: "glasshouse", ClientSecret: "client-secret-9", UsernameClaim: "sub",
 		CA: x509.NewCertPool(),
 	}
-	o.CA.AddCert(p.Certificate())
+	o.CA.AddCert(i.Certificate())
 	if edit != nil {
 		edit(&o)
 	}
@@ -145,34 +145,34 @@ func (p *issuer) newAuthority(edit func(*auth.OIDCOptions)) (*auth.Authority, *b
 		Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	if err != nil {
-		p.t.Fatal(err)
+		i.t.Fatal(err)
 	}
 	return a, log
 }
 
 // startLogin starts a login. It returns the state cookie, and the query that the browser sends to the provider.
-func (p *issuer) startLogin(a *auth.Authority) (cookie *http.Cookie, query url.Values) {
-	p.t.Helper()
-	r, w := request(p.t), httptest.NewRecorder()
+func (i *issuer) startLogin(a *auth.Authority) (cookie *http.Cookie, query url.Values) {
+	i.t.Helper()
+	r, w := request(i.t), httptest.NewRecorder()
 	r.Header.Set("Origin", "https://glasshouse.example")
 	address, err := a.BeginLogin(w, r, "/status")
 	if err != nil {
-		p.t.Fatal(err)
+		i.t.Fatal(err)
 	}
 	u, err := url.Parse(address)
-	if err != nil || !strings.HasPrefix(address, p.URL+"/auth?") {
-		p.t.Fatalf("BeginLogin: got URL %q, error %v; want a URL of the provider", address, err)
+	if err != nil || !strings.HasPrefix(address, i.URL+"/auth?") {
+		i.t.Fatalf("BeginLogin: got URL %q, error %v; want a URL of the provider", address, err)
 	}
-	p.nonce = u.Query().Get("nonce")
+	i.nonce = u.Query().Get("nonce")
 	return w.Result().Cookies()[0], u.Query()
 }
 
 // handleCallback sends the browser's callback request after a login at the provider.
-func (p *issuer) handleCallback(
+func (i *issuer) handleCallback(
 	a *auth.Authority, cookie *http.Cookie, query url.Values,
 ) (session *http.Cookie, returnPath string, err error) {
-	p.t.Helper()
-	r, w := request(p.t), httptest.NewRecorder()
+	i.t.Helper()
+	r, w := request(i.t), httptest.NewRecorder()
 	r.URL.RawQuery = query.Encode()
 	if cookie != nil {
 		r.AddCookie(&http.Cookie{Name: cookie.Name, Value: cookie.Value})

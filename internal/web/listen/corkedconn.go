@@ -45,11 +45,11 @@ func NewCorkedConn(limiters []*rate.Limiter, messageBuffers *sync.Pool) *CorkedC
 }
 
 // Hijacker returns the ResponseWriter for websocket.Accept. Its Hijack method takes over the connection of w.
-func (o *CorkedConn) Hijacker(w http.ResponseWriter) http.ResponseWriter { return &hijacker{w, o} }
+func (c *CorkedConn) Hijacker(w http.ResponseWriter) http.ResponseWriter { return &hijacker{w, c} }
 
 // Accepted returns the total bytes that the network connection has accepted, and the time of the last accepted write,
 // in Unix nanoseconds.
-func (o *CorkedConn) Accepted() (bytes, at int64) { return o.acceptedBytes.Load(), o.acceptedAt.Load() }
+func (c *CorkedConn) Accepted() (bytes, at int64) { return c.acceptedBytes.Load(), c.acceptedAt.Load() }
 
 type hijacker struct {
 	http.ResponseWriter
@@ -57,32 +57,32 @@ type hijacker struct {
 	conn *CorkedConn
 }
 
-func (a *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	conn, buffers, err := http.NewResponseController(a.ResponseWriter).Hijack()
+func (h *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, buffers, err := http.NewResponseController(h.ResponseWriter).Hijack()
 	if err != nil {
 		return nil, nil, err
 	}
-	a.conn.Conn = conn
+	h.conn.Conn = conn
 	early, err := buffers.Peek(buffers.Reader.Buffered())
 	if err != nil {
 		return nil, nil, err
 	}
 	// Count the frames in these bytes without waiting, because they arrived together with the upgrade request, which was
 	// already rate limited.
-	a.conn.limiter.counter.add(early)
+	h.conn.limiter.counter.add(early)
 	reader := bufio.NewReaderSize(io.MultiReader(bytes.NewReader(early), conn), max(readBuffer, len(early)))
 	// Call Peek to move the early bytes into the buffer of the reader: the WebSocket library reads them only from there.
 	if _, err := reader.Peek(len(early)); err != nil {
 		return nil, nil, err
 	}
-	return a.conn, bufio.NewReadWriter(reader, bufio.NewWriterSize(a.conn, writeBuffer)), nil
+	return h.conn, bufio.NewReadWriter(reader, bufio.NewWriterSize(h.conn, writeBuffer)), nil
 }
 
 // Read reads from the connection, and then waits as long as the rate limits for received frames require.
-func (o *CorkedConn) Read(p []byte) (int, error) {
-	n, err := o.Conn.Read(p)
+func (c *CorkedConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
 	if n > 0 {
-		if ended := o.limiter.wait(p[:n]); ended != nil {
+		if ended := c.limiter.wait(p[:n]); ended != nil {
 			return 0, ended
 		}
 	}
@@ -90,61 +90,61 @@ func (o *CorkedConn) Read(p []byte) (int, error) {
 }
 
 // Close closes the connection, and ends a call of Read that waits for a rate limit.
-func (o *CorkedConn) Close() error {
-	o.limiter.stop()
-	return o.Conn.Close()
+func (c *CorkedConn) Close() error {
+	c.limiter.stop()
+	return c.Conn.Close()
 }
 
 // Cork makes Write collect data until Flush is called. The caller must not modify data longer than writeBuffer before
 // Flush returns.
-func (o *CorkedConn) Cork() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.corked = true
-	copies, ok := o.messageBuffers.Get().(*[]byte)
+func (c *CorkedConn) Cork() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.corked = true
+	copies, ok := c.messageBuffers.Get().(*[]byte)
 	if !ok {
 		copies = new([]byte)
 	}
-	*copies, o.copies = (*copies)[:0], copies
+	*copies, c.copies = (*copies)[:0], copies
 }
 
 // Write sends p or, between Cork and Flush, only collects it. It copies short data that it collects, because the
 // WebSocket library reuses its buffer.
-func (o *CorkedConn) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if !o.corked {
-		n, err := o.Conn.Write(p)
-		o.recordAccepted(int64(n))
+func (c *CorkedConn) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.corked {
+		n, err := c.Conn.Write(p)
+		c.recordAccepted(int64(n))
 		return n, err
 	}
 	if len(p) <= writeBuffer {
-		from := len(*o.copies)
-		*o.copies = append(*o.copies, p...)
-		p = (*o.copies)[from:]
+		from := len(*c.copies)
+		*c.copies = append(*c.copies, p...)
+		p = (*c.copies)[from:]
 	}
-	o.pieces = append(o.pieces, p)
+	c.pieces = append(c.pieces, p)
 	return len(p), nil
 }
 
 // Flush sends the collected data. It keeps o.mu locked, so that no ping is sent between two pieces of a frame.
-func (o *CorkedConn) Flush() error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	pieces, copies := o.pieces, o.copies
-	o.corked, o.pieces, o.copies = false, nil, nil
-	defer o.messageBuffers.Put(copies)
-	to := o.Conn
+func (c *CorkedConn) Flush() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	pieces, copies := c.pieces, c.copies
+	c.corked, c.pieces, c.copies = false, nil, nil
+	defer c.messageBuffers.Put(copies)
+	to := c.Conn
 	if g, ok := to.(*Conn); ok {
 		// Use the inner connection: a *net.TCPConn writes all pieces in one system call, but a Conn does not.
 		to = g.Conn
 	}
 	n, err := pieces.WriteTo(to)
-	o.recordAccepted(n)
+	c.recordAccepted(n)
 	return err
 }
 
-func (o *CorkedConn) recordAccepted(bytes int64) {
-	o.acceptedBytes.Add(bytes)
-	o.acceptedAt.Store(time.Now().UnixNano())
+func (c *CorkedConn) recordAccepted(bytes int64) {
+	c.acceptedBytes.Add(bytes)
+	c.acceptedAt.Store(time.Now().UnixNano())
 }

@@ -16,7 +16,7 @@ type recordingConn struct {
 	text bytes.Buffer
 }
 
-func (n *recordingConn) Write(p []byte) (int, error) { return n.text.Write(p) }
+func (r *recordingConn) Write(p []byte) (int, error) { return r.text.Write(p) }
 
 // Flush sends the data since Cork in order, even if the caller reuses its buffer.
 //

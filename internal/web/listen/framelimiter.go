@@ -26,9 +26,9 @@ func newFrameLimiter(limiters []*rate.Limiter) *frameLimiter {
 }
 
 // wait counts the frames in p, and then waits until the rate limits allow that number.
-func (i *frameLimiter) wait(p []byte) error {
-	n := i.counter.add(p)
-	for _, limiter := range i.limiters {
+func (f *frameLimiter) wait(p []byte) error {
+	n := f.counter.add(p)
+	for _, limiter := range f.limiters {
 		delay := limiter.ReserveN(time.Now(), min(n, limiter.Burst())).Delay()
 		if delay <= 0 {
 			continue
@@ -36,7 +36,7 @@ func (i *frameLimiter) wait(p []byte) error {
 		timer := time.NewTimer(delay)
 		select {
 		case <-timer.C:
-		case <-i.ended:
+		case <-f.ended:
 			timer.Stop()
 			return net.ErrClosed
 		}
@@ -44,7 +44,7 @@ func (i *frameLimiter) wait(p []byte) error {
 	return nil
 }
 
-func (i *frameLimiter) stop() { i.once.Do(func() { close(i.ended) }) }
+func (f *frameLimiter) stop() { f.once.Do(func() { close(f.ended) }) }
 
 // frameCounter counts the WebSocket frames in a byte stream (RFC 6455 section 5.2).
 type frameCounter struct {

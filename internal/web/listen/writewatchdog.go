@@ -18,50 +18,50 @@ type WriteWatchdog struct {
 }
 
 // OnTimeout sets the function that ends the connection. It must be called before Begin.
-func (l *WriteWatchdog) OnTimeout(abort func()) { l.abort = abort }
+func (w *WriteWatchdog) OnTimeout(abort func()) { w.abort = abort }
 
 // Begin records that a write begins.
-func (l *WriteWatchdog) Begin() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.startedAt = time.Now()
-	if l.timer == nil {
-		l.timer = time.AfterFunc(WriteTimeout, l.check)
+func (w *WriteWatchdog) Begin() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.startedAt = time.Now()
+	if w.timer == nil {
+		w.timer = time.AfterFunc(WriteTimeout, w.check)
 	}
 }
 
 // End records that the write has ended.
-func (l *WriteWatchdog) End() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.startedAt = time.Time{}
+func (w *WriteWatchdog) End() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.startedAt = time.Time{}
 }
 
 // Stop stops the timer. Begin must not be called after Stop.
-func (l *WriteWatchdog) Stop() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.timer != nil {
-		l.timer.Stop()
+func (w *WriteWatchdog) Stop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.timer != nil {
+		w.timer.Stop()
 	}
 }
 
-func (l *WriteWatchdog) check() {
-	if l.expired() {
-		l.abort()
+func (w *WriteWatchdog) check() {
+	if w.expired() {
+		w.abort()
 	}
 }
 
 // expired reports whether the current write has timed out. If not, it restarts the timer for the remaining time.
-func (l *WriteWatchdog) expired() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	left := WriteTimeout - time.Since(l.startedAt)
+func (w *WriteWatchdog) expired() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	left := WriteTimeout - time.Since(w.startedAt)
 	switch {
-	case l.startedAt.IsZero():
-		l.timer = nil
+	case w.startedAt.IsZero():
+		w.timer = nil
 	case left > 0:
-		l.timer.Reset(left)
+		w.timer.Reset(left)
 	default:
 		return true
 	}

@@ -18,12 +18,12 @@ import (
 
 const viewLog = "log"
 
-func (l *session) followLog(ctx context.Context, o *operation) error {
+func (s *session) followLog(ctx context.Context, o *operation) error {
 	options, err := o.logOptions()
 	if err != nil {
 		return err
 	}
-	release, err := l.sockets.deps.Limits.AcquireLog(l.guest, l.identity)
+	release, err := s.sockets.deps.Limits.AcquireLog(s.guest, s.identity)
 	if err != nil {
 		return err
 	}
@@ -32,21 +32,21 @@ func (l *session) followLog(ctx context.Context, o *operation) error {
 	var heartbeats sync.WaitGroup
 	defer heartbeats.Wait()
 	defer cancel()
-	heartbeats.Go(func() { l.sendHeartbeats(ctx, o.ID) })
+	heartbeats.Go(func() { s.sendHeartbeats(ctx, o.ID) })
 	var message []byte
 	out := &logstream.Writer{Send: func(part []byte, awaitsServer bool) error {
 		message = jsonscan.AppendString(append(message[:0], `"type":"log","text":`...), part)
 		if awaitsServer {
 			message = append(message, `,"waiting":true`...)
 		}
-		reserved, err := l.conn.reserve(ctx, messages.Memory(len(message), false))
+		reserved, err := s.conn.reserve(ctx, messages.Memory(len(message), false))
 		if err != nil {
 			return err
 		}
 		defer reserved.Release()
-		return l.conn.write(ctx, message, &o.ID, false)
+		return s.conn.write(ctx, message, &o.ID, false)
 	}}
-	body, err := logstream.Open(ctx, l.access, o.Namespaces[0], o.Name, options, out)
+	body, err := logstream.Open(ctx, s.access, o.Namespaces[0], o.Name, options, out)
 	if err != nil {
 		return err
 	}
@@ -64,9 +64,9 @@ func (l *session) followLog(ctx context.Context, o *operation) error {
 
 // sendHeartbeats sends heartbeats until ctx ends. They show the client that a subscription without new log lines is
 // still running.
-func (l *session) sendHeartbeats(ctx context.Context, id int) {
+func (s *session) sendHeartbeats(ctx context.Context, id int) {
 	for range signal.Ticks(ctx, stream.Heartbeat) {
-		if l.conn.write(ctx, []byte(`"type":"heartbeat","cursor":""`), &id, true) != nil {
+		if s.conn.write(ctx, []byte(`"type":"heartbeat","cursor":""`), &id, true) != nil {
 			return
 		}
 	}

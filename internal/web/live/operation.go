@@ -98,8 +98,8 @@ func (o *operation) hasSelection() bool {
 	return len(o.Namespaces) > 0 || o.Every != 0 || o.Watched || o.Resource+o.Labels+o.Fields+o.Name+o.Cursor != ""
 }
 
-func (l *session) waitForRate(ctx context.Context) error {
-	for _, limiter := range l.limiters {
+func (s *session) waitForRate(ctx context.Context) error {
+	for _, limiter := range s.limiters {
 		if err := limiter.Wait(ctx); err != nil {
 			return err
 		}
@@ -107,30 +107,30 @@ func (l *session) waitForRate(ctx context.Context) error {
 	return nil
 }
 
-func (l *session) handleMessage(ctx context.Context, text []byte) {
+func (s *session) handleMessage(ctx context.Context, text []byte) {
 	operations, err := parseMessage(text)
 	if err != nil {
-		l.rejectMessage(ctx, err)
+		s.rejectMessage(ctx, err)
 		return
 	}
 	for _, raw := range operations {
-		if l.waitForRate(ctx) != nil {
+		if s.waitForRate(ctx) != nil {
 			return // waitForRate fails only when the session has ended.
 		}
 		o, err := parseOperation(raw)
 		if err != nil {
-			l.rejectMessage(ctx, err)
+			s.rejectMessage(ctx, err)
 			continue
 		}
 		switch o.Op {
 		case "unsubscribe":
-			l.unsubscribe(ctx, o.ID)
+			s.unsubscribe(ctx, o.ID)
 		case "window":
-			l.moveWindow(ctx, o)
+			s.moveWindow(ctx, o)
 		case "ping":
-			_ = l.conn.write(ctx, []byte(`"type":"pong"`), &o.ID, true) // A failed write ends the session.
+			_ = s.conn.write(ctx, []byte(`"type":"pong"`), &o.ID, true) // A failed write ends the session.
 		default:
-			l.subscribe(ctx, o)
+			s.subscribe(ctx, o)
 		}
 	}
 }

@@ -23,27 +23,27 @@ const overviewInterval = time.Second
 
 // followOverview sends the overview of the requested namespaces at the start and after each change. It checks the
 // permissions each time.
-func (l *session) followOverview(ctx context.Context, o *operation) error {
-	defer l.access.KeepOverview()() //nolint:contextcheck // The engine outlives sessions.
-	return l.followVerdicts(ctx, o, func() (any, error) {
-		return l.access.Overview(ctx, watch.OverviewQuery{Namespaces: o.Namespaces})
+func (s *session) followOverview(ctx context.Context, o *operation) error {
+	defer s.access.KeepOverview()() //nolint:contextcheck // The engine outlives sessions.
+	return s.followVerdicts(ctx, o, func() (any, error) {
+		return s.access.Overview(ctx, watch.OverviewQuery{Namespaces: o.Namespaces})
 	})
 }
 
 // followExplanation sends the explanation of an object at the start and after each change.
-func (l *session) followExplanation(ctx context.Context, o *operation) error {
-	defer watch.IndexOf(l.access).Keep()()
-	return l.followVerdicts(ctx, o, func() (any, error) {
-		return watch.IndexOf(l.access).Explanation(ctx, o.Resource, strings.Join(o.Namespaces, ","), o.Name)
+func (s *session) followExplanation(ctx context.Context, o *operation) error {
+	defer watch.IndexOf(s.access).Keep()()
+	return s.followVerdicts(ctx, o, func() (any, error) {
+		return watch.IndexOf(s.access).Explanation(ctx, o.Resource, strings.Join(o.Namespaces, ","), o.Name)
 	})
 }
 
 // followVerdicts sends a document at the start, and after each change of verdicts, but at most once a second.
-func (l *session) followVerdicts(ctx context.Context, o *operation, read func() (any, error)) error {
+func (s *session) followVerdicts(ctx context.Context, o *operation, read func() (any, error)) error {
 	var sent []byte
 	sentAt := time.Time{}
 	for {
-		changed := l.access.OverviewChanged()
+		changed := s.access.OverviewChanged()
 		doc, err := read()
 		if err != nil {
 			return err
@@ -58,7 +58,7 @@ func (l *session) followVerdicts(ctx context.Context, o *operation, read func() 
 			message = []byte(`"type":"heartbeat","cursor":""`)
 		}
 		if isNew || time.Since(sentAt) >= stream.Heartbeat {
-			if l.sendResources(ctx, message, o.ID) != nil {
+			if s.sendResources(ctx, message, o.ID) != nil {
 				return nil //nolint:nilerr // The connection has ended, so the error cannot be sent.
 			}
 			sentAt = time.Now()

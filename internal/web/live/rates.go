@@ -14,12 +14,12 @@ const viewRates = "rates"
 
 // followRates sends the restarts and warnings of a list at the start and after each change. The method
 // rates.Reader.Next limits the number of messages per second.
-func (l *session) followRates(ctx context.Context, o *operation) error {
+func (s *session) followRates(ctx context.Context, o *operation) error {
 	if o.Fields+o.Name+o.Cursor != "" || o.Every != 0 || o.Watched {
 		return request.BadRequest("Invalid rates subscription",
 			"The view rates allows no other members than id, resource, ns, labels and q.")
 	}
-	reader, err := watch.OpenRates(ctx, l.access, query.Query{
+	reader, err := watch.OpenRates(ctx, s.access, query.Query{
 		Resource: o.Resource, Namespaces: o.Namespaces, Labels: o.Labels, Text: o.Text,
 	})
 	if err != nil {
@@ -36,7 +36,7 @@ func (l *session) followRates(ctx context.Context, o *operation) error {
 			return fmt.Errorf("encode the rates: %w", err)
 		}
 		message := append([]byte(`"type":"rates",`), text[1:len(text)-1]...)
-		if l.conn.write(ctx, message, &o.ID, true) != nil {
+		if s.conn.write(ctx, message, &o.ID, true) != nil {
 			return nil // The connection has ended, so the error cannot be sent.
 		}
 	}

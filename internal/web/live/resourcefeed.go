@@ -18,17 +18,17 @@ const viewResources = "resources"
 const coalesceDelay = 100 * time.Millisecond
 
 // followResources sends the list of resources and their object counts, and all later changes.
-func (l *session) followResources(ctx context.Context, id int) error {
-	follower := l.access.Resources().Follow() //nolint:contextcheck // An informer outlives the session that starts it.
+func (s *session) followResources(ctx context.Context, id int) error {
+	follower := s.access.Resources().Follow() //nolint:contextcheck // An informer outlives the session that starts it.
 	defer follower.Close()
 	//nolint:contextcheck // The feed outlives this session.
-	feed, leave := l.sockets.feeds.Join(l.cluster, l.identity.Viewer)
+	feed, leave := s.sockets.feeds.Join(s.cluster, s.identity.Viewer)
 	defer leave()
 	openedAt, sentVersion, sentCounts, sentAt := time.Now(), 0, 0, time.Time{}
 	// Accept a list up to coalesceDelay old, so that sessions that start at the same time share it.
 	after := openedAt.Add(-coalesceDelay)
 	for {
-		doc, err := feed.Resources.Latest(ctx, after, l.resourcesMessage)
+		doc, err := feed.Resources.Latest(ctx, after, s.resourcesMessage)
 		if err != nil {
 			return err
 		}
@@ -38,7 +38,7 @@ func (l *session) followResources(ctx context.Context, id int) error {
 			message = []byte(`"type":"heartbeat","cursor":""`)
 		}
 		if doc.Version != sentVersion || time.Since(sentAt) >= stream.Heartbeat {
-			if l.sendResources(ctx, message, id) != nil {
+			if s.sendResources(ctx, message, id) != nil {
 				return nil // The connection has ended, so the error cannot be sent.
 			}
 			sentVersion, sentAt = doc.Version, time.Now()
@@ -47,7 +47,7 @@ func (l *session) followResources(ctx context.Context, id int) error {
 		// coalesceDelay.
 		changed := !doc.StartedAt.After(openedAt)
 		if !changed {
-			if changed, err = l.followCounts(
+			if changed, err = s.followCounts(
 				ctx, id, follower, feed, &sentCounts, sentAt.Add(stream.Heartbeat),
 			); err != nil {
 				return nil // The subscription or the session has ended.
@@ -66,13 +66,13 @@ func (l *session) followResources(ctx context.Context, id int) error {
 }
 
 // sendResources sends a resource list or a heartbeat. It first reserves memory, because the list can be long.
-func (l *session) sendResources(ctx context.Context, message []byte, id int) error {
-	reserved, err := l.conn.reserve(ctx, int64(len(message)+2*chunkBytes))
+func (s *session) sendResources(ctx context.Context, message []byte, id int) error {
+	reserved, err := s.conn.reserve(ctx, int64(len(message)+2*chunkBytes))
 	if err != nil {
 		return err
 	}
 	defer reserved.Release()
-	return l.conn.sendChunked(ctx, message, id, true, alwaysValid)
+	return s.conn.sendChunked(ctx, message, id, true, alwaysValid)
 }
 
 // alwaysValid is the argument stillValid for messages that need no permission recheck while they are sent.
@@ -80,13 +80,13 @@ func alwaysValid(context.Context) bool { return true }
 
 // followCounts sends changed object counts. changed is true if the resource list may have changed, or false at the
 // deadline.
-func (l *session) followCounts(
+func (s *session) followCounts(
 	ctx context.Context, id int, follower *watch.Follower, feed *picker.Feed, sentVersion *int, deadline time.Time,
 ) (changed bool, err error) {
 	for !changed && time.Now().Before(deadline) {
-		version, text, countsChanged := feed.Counts.Latest(ctx, l.access.Resources().Counts)
+		version, text, countsChanged := feed.Counts.Latest(ctx, s.access.Resources().Counts)
 		if version != *sentVersion {
-			if err := l.conn.sendChunked(ctx, text, id, true, alwaysValid); err != nil {
+			if err := s.conn.sendChunked(ctx, text, id, true, alwaysValid); err != nil {
 				return false, err
 			}
 			*sentVersion = version
@@ -100,8 +100,8 @@ func (l *session) followCounts(
 
 // resourcesMessage returns the message with the resource list. Object counts change often, so they are sent in
 // their own message.
-func (l *session) resourcesMessage(ctx context.Context) ([]byte, error) {
-	doc, err := l.sockets.deps.Picker.Read(ctx, l.access, picker.DiscoveryWait)
+func (s *session) resourcesMessage(ctx context.Context) ([]byte, error) {
+	doc, err := s.sockets.deps.Picker.Read(ctx, s.access, picker.DiscoveryWait)
 	if err != nil {
 		return nil, err
 	}

@@ -41,61 +41,61 @@ type session struct {
 
 // serve serves the WebSocket until its connection ends. The end of the cluster's context must not cancel a pending
 // read, because the WebSocket library could then send no close frame.
-func (l *session) serve() {
-	defer l.logPanic()
-	ctx, cancel := context.WithCancel(context.WithoutCancel(l.cluster.Context()))
-	l.conn.cancel = cancel
+func (s *session) serve() {
+	defer s.logPanic()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(s.cluster.Context()))
+	s.conn.cancel = cancel
 	defer cancel()
-	release := l.sockets.deps.Limits.AcquireSocket(l.quotas)
+	release := s.sockets.deps.Limits.AcquireSocket(s.quotas)
 	if release == nil {
-		l.conn.closeWithRetry(websocket.StatusTryAgainLater, fullRetryDelay, "too many connections")
+		s.conn.closeWithRetry(websocket.StatusTryAgainLater, fullRetryDelay, "too many connections")
 		return
 	}
 	defer release()
-	if l.pageClusterID != "" && l.pageClusterID != l.cluster.ID {
-		l.conn.close(statusSwitched, switchedReason)
+	if s.pageClusterID != "" && s.pageClusterID != s.cluster.ID {
+		s.conn.close(statusSwitched, switchedReason)
 		return
 	}
-	if l.guest != nil {
-		defer l.guest.Enter()()
+	if s.guest != nil {
+		defer s.guest.Enter()()
 	}
 	closeDone := make(chan struct{})
-	cancelClose := context.AfterFunc(l.cluster.Context(), func() {
+	cancelClose := context.AfterFunc(s.cluster.Context(), func() {
 		defer close(closeDone)
-		if !l.sockets.deps.Stopping() {
-			l.conn.close(statusSwitched, switchedReason)
+		if !s.sockets.deps.Stopping() {
+			s.conn.close(statusSwitched, switchedReason)
 			return
 		}
-		l.conn.closeWithRetry(websocket.StatusGoingAway, stopRetryDelay, "the server is stopping")
+		s.conn.closeWithRetry(websocket.StatusGoingAway, stopRetryDelay, "the server is stopping")
 	})
-	identityCtx, done := l.identity.Context(ctx)
+	identityCtx, done := s.identity.Context(ctx)
 	defer done()
-	waitClosed := l.closeOnEnd(identityCtx)
+	waitClosed := s.closeOnEnd(identityCtx)
 	defer waitClosed()
-	l.conn.watchdog.OnTimeout(l.conn.abort)
-	defer l.conn.watchdog.Stop()
-	l.conn.startPings(ctx)
-	_ = l.read(ctx) // The error only means that the connection has ended.
+	s.conn.watchdog.OnTimeout(s.conn.abort)
+	defer s.conn.watchdog.Stop()
+	s.conn.startPings(ctx)
+	_ = s.read(ctx) // The error only means that the connection has ended.
 	cancel()
-	_ = l.conn.ws.CloseNow()
+	_ = s.conn.ws.CloseNow()
 	if !cancelClose() {
 		<-closeDone
 	}
-	l.conn.stopPings()
-	l.conn.running.Wait()
+	s.conn.stopPings()
+	s.conn.running.Wait()
 }
 
-func (l *session) logPanic() {
+func (s *session) logPanic() {
 	if v := recover(); v != nil {
-		l.sockets.deps.Log.Error("WebSocket session failed", "panic", v, "stack", string(debug.Stack()))
-		_ = l.conn.ws.CloseNow() // After a panic, no other code closes the connection.
+		s.sockets.deps.Log.Error("WebSocket session failed", "panic", v, "stack", string(debug.Stack()))
+		_ = s.conn.ws.CloseNow() // After a panic, no other code closes the connection.
 	}
 }
 
-func (l *session) read(ctx context.Context) error {
-	l.conn.ws.SetReadLimit(maxDrained)
+func (s *session) read(ctx context.Context) error {
+	s.conn.ws.SetReadLimit(maxDrained)
 	for {
-		kind, reader, err := l.conn.ws.Reader(ctx)
+		kind, reader, err := s.conn.ws.Reader(ctx)
 		if err != nil {
 			return err
 		}
@@ -104,16 +104,16 @@ func (l *session) read(ctx context.Context) error {
 			return err
 		}
 		if len(message) <= maxMessage && kind == websocket.MessageText {
-			l.handleMessage(ctx, message)
+			s.handleMessage(ctx, message)
 			continue
 		}
-		if err := l.drain(ctx, reader); err != nil {
+		if err := s.drain(ctx, reader); err != nil {
 			return err
 		}
 		if kind != websocket.MessageText {
-			l.rejectMessage(ctx, request.BadRequest("Binary frame", "The frame is binary; send JSON in text frames."))
+			s.rejectMessage(ctx, request.BadRequest("Binary frame", "The frame is binary; send JSON in text frames."))
 		} else {
-			l.rejectMessage(ctx, &request.Problem{
+			s.rejectMessage(ctx, &request.Problem{
 				Title: "Frame too long", Status: http.StatusRequestEntityTooLarge,
 				Detail: fmt.Sprintf("A frame may have at most %d bytes.", maxMessage),
 			})
@@ -121,9 +121,9 @@ func (l *session) read(ctx context.Context) error {
 	}
 }
 
-func (l *session) drain(ctx context.Context, rest io.Reader) error {
+func (s *session) drain(ctx context.Context, rest io.Reader) error {
 	for {
-		if err := l.waitForRate(ctx); err != nil {
+		if err := s.waitForRate(ctx); err != nil {
 			return err
 		}
 		if _, err := io.CopyN(io.Discard, rest, maxMessage); errors.Is(err, io.EOF) {
@@ -136,15 +136,15 @@ func (l *session) drain(ctx context.Context, rest io.Reader) error {
 
 // closeOnEnd closes the connection when the login or share link ends. The returned function waits for a close in
 // progress.
-func (l *session) closeOnEnd(identityCtx context.Context) (wait func()) {
+func (s *session) closeOnEnd(identityCtx context.Context) (wait func()) {
 	closeDone := make(chan struct{})
 	cancelClose := context.AfterFunc(identityCtx, func() {
 		defer close(closeDone)
 		switch ended := errors.Is(context.Cause(identityCtx), auth.ErrEnded); {
-		case ended && l.guest != nil:
-			l.conn.close(statusShareEnded, "this link was revoked or has expired")
+		case ended && s.guest != nil:
+			s.conn.close(statusShareEnded, "this link was revoked or has expired")
 		case ended:
-			l.conn.close(statusEnded, "your login has ended; log in again")
+			s.conn.close(statusEnded, "your login has ended; log in again")
 		}
 	})
 	return func() {
@@ -156,26 +156,26 @@ func (l *session) closeOnEnd(identityCtx context.Context) (wait func()) {
 
 // rejectMessage sends an error for an invalid message. After more than maxInvalidMessages of them, it closes the
 // connection.
-func (l *session) rejectMessage(ctx context.Context, err error) {
-	l.invalidMessages++
-	if l.invalidMessages > maxInvalidMessages {
-		l.conn.close(websocket.StatusPolicyViolation, "too many invalid messages; see the last errors")
+func (s *session) rejectMessage(ctx context.Context, err error) {
+	s.invalidMessages++
+	if s.invalidMessages > maxInvalidMessages {
+		s.conn.close(websocket.StatusPolicyViolation, "too many invalid messages; see the last errors")
 		return
 	}
-	l.sendProblem(ctx, nil, err)
+	s.sendProblem(ctx, nil, err)
 }
 
 // sendProblem sends err as an error message. id is nil if the error belongs to no subscription.
-func (l *session) sendProblem(ctx context.Context, id *int, err error) {
-	p := request.ProblemFor(l.identity.Viewer, err)
+func (s *session) sendProblem(ctx context.Context, id *int, err error) {
+	p := request.ProblemFor(s.identity.Viewer, err)
 	p.Type = "about:blank"
 	if p.Status == http.StatusInternalServerError {
-		l.sockets.deps.Log.ErrorContext(ctx, "subscription failed", "error", err)
+		s.sockets.deps.Log.ErrorContext(ctx, "subscription failed", "error", err)
 	}
 	text, err := json.Marshal(p)
 	if err != nil {
 		return
 	}
 	members := append([]byte(`"type":"error","problem":`), text...)
-	_ = l.conn.write(ctx, members, id, true) // A failed write ends the session.
+	_ = s.conn.write(ctx, members, id, true) // A failed write ends the session.
 }

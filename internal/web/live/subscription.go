@@ -18,84 +18,84 @@ type openSubscription struct {
 	window *query.Window // The requested range of rows; nil in views without a range.
 }
 
-func (l *session) subscribe(ctx context.Context, o *operation) {
+func (s *session) subscribe(ctx context.Context, o *operation) {
 	window, err := o.newWindow()
 	if err != nil {
-		l.sendProblem(ctx, &o.ID, err)
+		s.sendProblem(ctx, &o.ID, err)
 		return
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	f := &openSubscription{stop: cancel, ended: make(chan struct{}), window: window}
-	l.mu.Lock()
-	_, exists := l.subscriptions[o.ID]
-	full := len(l.subscriptions) >= maxSubscriptions
+	s.mu.Lock()
+	_, exists := s.subscriptions[o.ID]
+	full := len(s.subscriptions) >= maxSubscriptions
 	if !exists && !full {
-		l.subscriptions[o.ID] = f
+		s.subscriptions[o.ID] = f
 	}
-	l.mu.Unlock()
+	s.mu.Unlock()
 	var lease *limit.Lease
 	if !exists && !full {
-		lease = l.sockets.deps.Limits.Limiter.TryAcquire(1, l.subscriptionQuotas...)
+		lease = s.sockets.deps.Limits.Limiter.TryAcquire(1, s.subscriptionQuotas...)
 	}
 	switch {
 	case exists:
 		cancel()
-		l.sendProblem(ctx, nil,
+		s.sendProblem(ctx, nil,
 			request.BadRequest("Subscription exists", "The id %d is in use; unsubscribe it first, or send another id.", o.ID))
 	case full:
 		cancel()
-		l.sendProblem(ctx, &o.ID,
+		s.sendProblem(ctx, &o.ID,
 			request.BadRequest("Too many subscriptions", "A WebSocket may have at most %d subscriptions; end one of them first.",
 				maxSubscriptions))
 	case lease == nil:
 		cancel()
-		l.removeSubscription(o.ID, f)
-		l.sendProblem(ctx, &o.ID, request.BadRequest("Too many subscriptions",
+		s.removeSubscription(o.ID, f)
+		s.sendProblem(ctx, &o.ID, request.BadRequest("Too many subscriptions",
 			"All WebSockets of a user, a link or an address together may have %d subscriptions for each allowed "+
 				"WebSocket; end a subscription first.", quota.SocketSubscriptions))
 	default:
-		l.conn.running.Go(func() {
+		s.conn.running.Go(func() {
 			defer close(f.ended)
 			defer lease.Release()
 			defer cancel()
-			err := l.follow(ctx, o, window)
-			l.removeSubscription(o.ID, f)
+			err := s.follow(ctx, o, window)
+			s.removeSubscription(o.ID, f)
 			switch {
 			case ctx.Err() != nil || errors.Is(err, stream.ErrClosed):
 			case err != nil:
-				l.sendProblem(ctx, &o.ID, err)
+				s.sendProblem(ctx, &o.ID, err)
 			case o.View == viewLog:
-				_ = l.conn.write(ctx, []byte(`"type":"log-end"`), &o.ID, true) // A failed write ends the session.
+				_ = s.conn.write(ctx, []byte(`"type":"log-end"`), &o.ID, true) // A failed write ends the session.
 			}
 		})
 	}
 }
 
 // follow sends messages until the subscription ends. If it returns nil for the view "log", the log has ended.
-func (l *session) follow(ctx context.Context, o *operation, window *query.Window) (err error) {
+func (s *session) follow(ctx context.Context, o *operation, window *query.Window) (err error) {
 	defer request.RecoverAsError(&err)
 	switch {
 	case o.View == viewResources && o.hasSelection():
 		return request.BadRequest("Invalid resources subscription",
 			"The view resources covers all resources, and allows no other member but id.")
 	case o.View == viewResources:
-		return l.followResources(ctx, o.ID)
+		return s.followResources(ctx, o.ID)
 	case o.View == viewLog:
-		return l.followLog(ctx, o)
+		return s.followLog(ctx, o)
 	case o.View == viewOverview && o.Resource+o.Labels+o.Fields+o.Name+o.Cursor != "":
 		return request.BadRequest("Invalid overview subscription",
 			"The view overview covers several resources, and allows no other member but id and ns.")
 	case o.View == viewOverview:
-		return l.followOverview(ctx, o)
+		return s.followOverview(ctx, o)
 	case o.View == viewRates:
-		return l.followRates(ctx, o)
+		return s.followRates(ctx, o)
 	case o.View == viewExplanation && (o.Labels+o.Fields+o.Cursor != "" || o.Watched):
 		return request.BadRequest("Invalid explanation subscription",
 			"The view explanation allows no other members but id, resource, ns and name.")
 	case o.View == viewExplanation:
-		return l.followExplanation(ctx, o)
+		return s.followExplanation(ctx, o)
 	}
-	subscription, err := l.access.Subscribe(ctx, o.query(window), stream.View(o.View), o.Cursor)
+	subscription, err := s.access.Subscribe(ctx, o.query(window), stream.View(o.View), o.Cursor)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (l *session) follow(ctx context.Context, o *operation, window *query.Window
 			return err
 		}
 		uncompressed := stream.View(o.View).IsPlain(message)
-		if err := l.conn.sendChunked(ctx, message, o.ID, uncompressed, subscription.StillValid); err != nil {
+		if err := s.conn.sendChunked(ctx, message, o.ID, uncompressed, subscription.StillValid); err != nil {
 			return nil // The connection has ended, so the error cannot be sent.
 		}
 	}
@@ -114,10 +114,10 @@ func (l *session) follow(ctx context.Context, o *operation, window *query.Window
 
 // moveWindow changes the range of rows that a subscription sends. If the request is invalid, the client receives an
 // error, and the range does not change.
-func (l *session) moveWindow(ctx context.Context, o *operation) {
-	l.mu.Lock()
-	f := l.subscriptions[o.ID]
-	l.mu.Unlock()
+func (s *session) moveWindow(ctx context.Context, o *operation) {
+	s.mu.Lock()
+	f := s.subscriptions[o.ID]
+	s.mu.Unlock()
 	err := error(noSubscription(o.ID))
 	switch {
 	case f != nil && f.window == nil:
@@ -126,7 +126,7 @@ func (l *session) moveWindow(ctx context.Context, o *operation) {
 		err = f.window.Move(o.Offset, o.Count, strings.Join(o.Namespaces, ","), o.Name)
 	}
 	if err != nil {
-		l.sendProblem(ctx, nil, err)
+		s.sendProblem(ctx, nil, err)
 	}
 }
 
@@ -135,22 +135,22 @@ func noSubscription(id int) *request.Problem {
 }
 
 // unsubscribe ends a subscription, and waits for its end. Afterwards, the client can use the id again.
-func (l *session) unsubscribe(ctx context.Context, id int) {
-	l.mu.Lock()
-	f := l.subscriptions[id]
-	l.mu.Unlock()
+func (s *session) unsubscribe(ctx context.Context, id int) {
+	s.mu.Lock()
+	f := s.subscriptions[id]
+	s.mu.Unlock()
 	if f == nil {
-		l.sendProblem(ctx, nil, noSubscription(id))
+		s.sendProblem(ctx, nil, noSubscription(id))
 		return
 	}
 	f.stop()
 	<-f.ended
 }
 
-func (l *session) removeSubscription(id int, f *openSubscription) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.subscriptions[id] == f {
-		delete(l.subscriptions, id)
+func (s *session) removeSubscription(id int, f *openSubscription) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.subscriptions[id] == f {
+		delete(s.subscriptions, id)
 	}
 }

@@ -70,25 +70,25 @@ type Writer struct {
 }
 
 // Copy sends the lines of a log as they arrive. It first sends an empty part, which shows that the log is open.
-func (l *Writer) Copy(from io.Reader) error {
-	l.responded, l.Started = true, false
-	if err := l.flush(); err != nil {
+func (w *Writer) Copy(from io.Reader) error {
+	w.responded, w.Started = true, false
+	if err := w.flush(); err != nil {
 		return err
 	}
 	lines := bufio.NewReaderSize(from, logChunk)
 	for {
 		line, err := lines.ReadSlice('\n')
-		l.buf = l.text.append(l.buf, line)
+		w.buf = w.text.append(w.buf, line)
 		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
-			l.buf = l.text.finish(l.buf)
-			err = errors.Join(ignoreError(err, io.EOF), l.flush())
+			w.buf = w.text.finish(w.buf)
+			err = errors.Join(ignoreError(err, io.EOF), w.flush())
 			return err
 		}
-		if lines.Buffered() > 0 && len(l.buf) < logChunk {
+		if lines.Buffered() > 0 && len(w.buf) < logChunk {
 			// More lines are already available, so send them in the same part.
 			continue
 		}
-		if err := l.flush(); err != nil {
+		if err := w.flush(); err != nil {
 			return err
 		}
 	}
@@ -101,13 +101,13 @@ func ignoreError(err, target error) error {
 	return err
 }
 
-func (l *Writer) flush() error {
-	if l.Started && len(l.buf) == 0 {
+func (w *Writer) flush() error {
+	if w.Started && len(w.buf) == 0 {
 		return nil
 	}
-	l.Started = true
-	rest := l.buf
-	l.buf = l.buf[:0]
+	w.Started = true
+	rest := w.buf
+	w.buf = w.buf[:0]
 	for {
 		part := rest
 		if len(part) > logChunk {
@@ -117,7 +117,7 @@ func (l *Writer) flush() error {
 			}
 		}
 		rest = rest[len(part):]
-		if err := l.Send(part, !l.responded); err != nil || len(rest) == 0 {
+		if err := w.Send(part, !w.responded); err != nil || len(rest) == 0 {
 			return err
 		}
 	}

@@ -12,38 +12,38 @@ import (
 type Contexts struct{ Site *Site }
 
 // List renders the page that lists all contexts of the kubeconfig.
-func (p *Contexts) List(w http.ResponseWriter, r *http.Request) error {
-	return p.render(w, r, http.StatusOK, "")
+func (c *Contexts) List(w http.ResponseWriter, r *http.Request) error {
+	return c.render(w, r, http.StatusOK, "")
 }
 
-func (p *Contexts) render(w http.ResponseWriter, r *http.Request, status int, reason string) error {
-	all, err := p.Site.Active.ListContexts()
-	if problem := request.ProblemFor(request.IdentityOf(r).Viewer, err); err != nil && !p.Site.Active.CanSwitch() {
+func (c *Contexts) render(w http.ResponseWriter, r *http.Request, status int, reason string) error {
+	all, err := c.Site.Active.ListContexts()
+	if problem := request.ProblemFor(request.IdentityOf(r).Viewer, err); err != nil && !c.Site.Active.CanSwitch() {
 		return err
 	} else if err != nil && reason == "" {
 		status, reason = problem.Status, problem.Detail
 	}
-	page := templates.Contexts{Layout: p.Site.layout(r, "Contexts", ""), Active: request.ClusterOf(r).Name, Error: reason}
+	page := templates.Contexts{Layout: c.Site.layout(r, "Contexts", ""), Active: request.ClusterOf(r).Name, Error: reason}
 	for _, kubeContext := range all {
 		page.Contexts = append(page.Contexts, templates.Context(kubeContext))
 	}
-	page.Assets.PageStyle = p.Site.Assets.URL("forms.css")
+	page.Assets.PageStyle = c.Site.Assets.URL("forms.css")
 	return response.HTML(w, r, status, templates.ContextsPage(page))
 }
 
 // SwitchTo makes another cluster active. It handles the forms on the page that List renders, one for each context.
-func (p *Contexts) SwitchTo(w http.ResponseWriter, r *http.Request) error {
+func (c *Contexts) SwitchTo(w http.ResponseWriter, r *http.Request) error {
 	if err := r.ParseForm(); err != nil || !r.PostForm.Has("name") {
 		return request.BadRequest("Invalid context", "The form must name a context of the kubeconfig in the field name.")
 	}
-	if err := p.Site.Active.SwitchTo(r.Context(), r.PostForm.Get("name")); err != nil {
+	if err := c.Site.Active.SwitchTo(r.Context(), r.PostForm.Get("name")); err != nil {
 		problem := request.ProblemFor(request.IdentityOf(r).Viewer, err)
-		if !p.Site.Active.CanSwitch() || !request.WantsPage(r) || problem.Status == http.StatusInternalServerError {
+		if !c.Site.Active.CanSwitch() || !request.WantsPage(r) || problem.Status == http.StatusInternalServerError {
 			return err
 		}
-		return p.render(w, r, problem.Status, problem.Detail)
+		return c.render(w, r, problem.Status, problem.Detail)
 	}
-	w.Header().Set("Location", p.Site.Base.At("/"))
+	w.Header().Set("Location", c.Site.Base.At("/"))
 	w.WriteHeader(http.StatusSeeOther)
 	return nil
 }

@@ -23,14 +23,14 @@ type Share struct {
 }
 
 // Landing renders the page that a share link opens. Its script sends the token of the URL fragment to Open.
-func (p *Share) Landing(w http.ResponseWriter, r *http.Request) error {
-	frame := p.Site.bareLayout(r, "Shared with you")
-	frame.Assets.Script = p.Site.Assets.URL("share-landing.js")
+func (s *Share) Landing(w http.ResponseWriter, r *http.Request) error {
+	frame := s.Site.bareLayout(r, "Shared with you")
+	frame.Assets.Script = s.Site.Assets.URL("share-landing.js")
 	return response.HTML(w, r, http.StatusOK, templates.SharePage(templates.Share{Layout: frame}))
 }
 
 // Open exchanges the token of a share link for a guest cookie.
-func (p *Share) Open(w http.ResponseWriter, r *http.Request) error {
+func (s *Share) Open(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		Token string `json:"token"`
 	}
@@ -41,11 +41,11 @@ func (p *Share) Open(w http.ResponseWriter, r *http.Request) error {
 	if err := request.ReadBody(r, &body); err != nil || len(body.Token) > maxToken {
 		body.Token = ""
 	}
-	shared, cookie, ok := p.Store.Exchange(r.Context(), body.Token, request.ActorOf(r, p.Peers))
+	shared, cookie, ok := s.Store.Exchange(r.Context(), body.Token, request.ActorOf(r, s.Peers))
 	if !ok {
 		return notFound
 	}
-	p.setCookie(w, r, cookie, max(1, int(time.Until(shared.Expires).Seconds())))
+	s.setCookie(w, r, cookie, max(1, int(time.Until(shared.Expires).Seconds())))
 	return response.JSON(w, r, http.StatusOK, struct {
 		To string `json:"to"`
 	}{shared.To})
@@ -53,15 +53,15 @@ func (p *Share) Open(w http.ResponseWriter, r *http.Request) error {
 
 // Leave removes the guest cookie. It does not redirect to another page, because on a server without a login, that page
 // would show more than the share link does.
-func (p *Share) Leave(w http.ResponseWriter, r *http.Request) error {
-	p.setCookie(w, r, "", -1)
-	return response.HTML(w, r, http.StatusOK, templates.LeftPage(p.Site.bareLayout(r, "You left the shared view")))
+func (s *Share) Leave(w http.ResponseWriter, r *http.Request) error {
+	s.setCookie(w, r, "", -1)
+	return response.HTML(w, r, http.StatusOK, templates.LeftPage(s.Site.bareLayout(r, "You left the shared view")))
 }
 
 // setCookie sets the guest cookie with SameSite=Lax, so that browsers also send it after links from other sites.
-func (p *Share) setCookie(w http.ResponseWriter, r *http.Request, value string, age int) {
+func (s *Share) setCookie(w http.ResponseWriter, r *http.Request, value string, age int) {
 	http.SetCookie(w, &http.Cookie{
-		Name: auth.CookieNameFor(share.CookieName, r), Value: value, Path: p.Site.Base.At("/"), MaxAge: age,
+		Name: auth.CookieNameFor(share.CookieName, r), Value: value, Path: s.Site.Base.At("/"), MaxAge: age,
 		HttpOnly: true, Secure: auth.OverTLS(r), SameSite: http.SameSiteLaxMode,
 	})
 }

@@ -30,32 +30,32 @@ type feedKey struct {
 }
 
 // Join returns the running Feed for a viewer of a cluster. Each session must call leave exactly once.
-func (s *Feeds) Join(cluster *request.Cluster, viewer watch.Viewer) (a *Feed, leave func()) {
+func (f *Feeds) Join(cluster *request.Cluster, viewer watch.Viewer) (a *Feed, leave func()) {
 	key := feedKey{cluster, viewer.Key()}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	a = s.byKey[key]
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	a = f.byKey[key]
 	if a == nil {
 		ctx, cancel := context.WithCancel(cluster.Context())
 		a = &Feed{stop: cancel}
 		a.counting.Go(func() { a.Counts.run(ctx, cluster.Cluster.For(viewer).Resources().Counts) })
-		if s.byKey == nil {
-			s.byKey = make(map[feedKey]*Feed)
+		if f.byKey == nil {
+			f.byKey = make(map[feedKey]*Feed)
 		}
-		s.byKey[key] = a
+		f.byKey[key] = a
 	}
 	a.refs++
-	return a, func() { s.leave(key, a) }
+	return a, func() { f.leave(key, a) }
 }
 
-func (s *Feeds) leave(key feedKey, a *Feed) {
-	s.mu.Lock()
+func (f *Feeds) leave(key feedKey, a *Feed) {
+	f.mu.Lock()
 	a.refs--
 	last := a.refs == 0
 	if last {
-		delete(s.byKey, key)
+		delete(f.byKey, key)
 	}
-	s.mu.Unlock()
+	f.mu.Unlock()
 	if last {
 		a.stop()
 		a.counting.Wait()

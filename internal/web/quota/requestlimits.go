@@ -79,7 +79,7 @@ func (q *Limits) bufferBody(r *http.Request) bool {
 
 type errReader struct{ err error }
 
-func (f errReader) Read([]byte) (int, error) { return 0, f.err }
+func (e errReader) Read([]byte) (int, error) { return 0, e.err }
 
 // maxInFlight returns the maximum number of concurrent requests of all identified clients. All other clients together
 // have the same maximum.

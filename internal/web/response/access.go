@@ -15,17 +15,17 @@ import (
 type Reader struct{ Limits *quota.Limits }
 
 // Access returns the cluster data that the sender of a request is permitted to read.
-func (d *Reader) Access(r *http.Request) *watch.Access {
-	return request.ClusterOf(r).Cluster.For(request.IdentityOf(r).Viewer).With(d.Options(r))
+func (rd *Reader) Access(r *http.Request) *watch.Access {
+	return request.ClusterOf(r).Cluster.For(request.IdentityOf(r).Viewer).With(rd.Options(r))
 }
 
 // Overview returns the overview of the given namespaces, or of all if none are given; nil if it takes longer than wait.
-func (d *Reader) Overview(
+func (rd *Reader) Overview(
 	r *http.Request, namespaces []string, wait time.Duration,
 ) (*overview.Overview, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), wait)
 	defer cancel()
-	document, err := d.Access(r).Overview(ctx, watch.OverviewQuery{Namespaces: namespaces, Wait: wait / 2})
+	document, err := rd.Access(r).Overview(ctx, watch.OverviewQuery{Namespaces: namespaces, Wait: wait / 2})
 	if err != nil && ctx.Err() != nil && r.Context().Err() == nil {
 		return nil, nil //nolint:nilnil // The page works without an overview.
 	}
@@ -33,21 +33,21 @@ func (d *Reader) Overview(
 }
 
 // Options returns the options for reads: the permissions to recheck, and functions to reserve memory and a processor.
-func (d *Reader) Options(r *http.Request) watch.ReadOptions {
+func (rd *Reader) Options(r *http.Request) watch.ReadOptions {
 	acquire := func(ctx context.Context) (release func(), err error) {
 		if err := Of(r).reserve(ctx); err != nil {
 			return nil, err
 		}
-		return d.acquireProcessor(ctx, r)
+		return rd.acquireProcessor(ctx, r)
 	}
 	return watch.ReadOptions{Revalidation: request.RevalidationOf(r), ScanLimiter: acquire, Grow: Of(r).Grow}
 }
 
 // acquireProcessor waits until a processor is available (see quota.Limits.Processors). Call done after the work.
-func (d *Reader) acquireProcessor(ctx context.Context, r *http.Request) (done func(), err error) {
+func (rd *Reader) acquireProcessor(ctx context.Context, r *http.Request) (done func(), err error) {
 	if out := Of(r); out != nil && out.buildLease != nil {
 		return func() {}, nil
 	}
-	lease, err := d.Limits.Acquire(ctx, d.Limits.Processors(r)...)
+	lease, err := rd.Limits.Acquire(ctx, rd.Limits.Processors(r)...)
 	return lease.Release, err
 }

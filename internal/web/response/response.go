@@ -67,16 +67,16 @@ func Of(r *http.Request) *Response {
 }
 
 // SetEstimate sets how much memory is reserved before the response is built, in bytes.
-func (o *Response) SetEstimate(bytes int64) { o.estimate = bytes }
+func (r *Response) SetEstimate(bytes int64) { r.estimate = bytes }
 
-func (o *Response) reserve(ctx context.Context) error {
-	if o == nil || o.reserved != nil {
+func (r *Response) reserve(ctx context.Context) error {
+	if r == nil || r.reserved != nil {
 		return nil
 	}
 	waitCtx, cancel := context.WithTimeout(ctx, reserveTimeout)
 	defer cancel()
 	var err error
-	o.reserved, err = o.budget.Reserve(waitCtx, o.caller, o.estimate, o)
+	r.reserved, err = r.budget.Reserve(waitCtx, r.caller, r.estimate, r)
 	if err != nil && ctx.Err() == nil {
 		return &request.Problem{
 			Title: "Too many requests", Status: http.StatusTooManyRequests,
@@ -89,91 +89,91 @@ func (o *Response) reserve(ctx context.Context) error {
 
 // Build waits for memory and for a lease of a processor (see Limits.Processors in the package quota). Call it before
 // encoding a response. Sending the response ends the lease.
-func (o *Response) Build(ctx context.Context) error {
-	if err := o.reserve(ctx); err != nil || o == nil || o.buildLease != nil {
+func (r *Response) Build(ctx context.Context) error {
+	if err := r.reserve(ctx); err != nil || r == nil || r.buildLease != nil {
 		return err
 	}
 	var err error
-	o.buildLease, err = o.acquire(ctx)
+	r.buildLease, err = r.acquire(ctx)
 	return err
 }
 
 // Stream prepares a long response. Afterwards, Write sends the buffer whenever it has maxBuffered bytes.
-func (o *Response) Stream(ctx context.Context) error {
-	if err := o.Build(ctx); err != nil {
+func (r *Response) Stream(ctx context.Context) error {
+	if err := r.Build(ctx); err != nil {
 		return err
 	}
-	o.streams, o.ctx = true, ctx
+	r.streams, r.ctx = true, ctx
 	return nil
 }
 
 // Grow adds bytes to the reserved memory, without waiting. Call it before allocating that memory.
-func (o *Response) Grow(bytes int64) {
-	if o != nil {
-		o.reserved.Grow(bytes)
+func (r *Response) Grow(bytes int64) {
+	if r != nil {
+		r.reserved.Grow(bytes)
 	}
 }
 
 // ExpectText reserves more memory if a text is longer than messages.LargestText and all texts before it. Objects are
 // exported one at a time, so the response needs memory only for its longest text.
-func (o *Response) ExpectText(length int) {
-	if longest := max(o.longest, messages.LargestText); length > longest {
-		o.Grow(3 * int64(length-longest))
-		o.longest = length
+func (r *Response) ExpectText(length int) {
+	if longest := max(r.longest, messages.LargestText); length > longest {
+		r.Grow(3 * int64(length-longest))
+		r.longest = length
 	}
 }
 
 // appendTo appends p to a buffer. When the buffer must grow, appendTo reserves more memory than estimated, because
 // escaping can make a text six times as long.
-func (o *Response) appendTo(buffer, p []byte) []byte {
+func (r *Response) appendTo(buffer, p []byte) []byte {
 	if least := len(buffer) + len(p); least > cap(buffer) {
 		size := max(least, 2*cap(buffer), pieceBytes)
-		o.Grow(int64(size))
+		r.Grow(int64(size))
 		larger := append(make([]byte, 0, size), buffer...)
-		o.Grow(-int64(cap(buffer)))
+		r.Grow(-int64(cap(buffer)))
 		buffer = larger
 	}
 	return append(buffer, p...)
 }
 
 // WriteHeader records the status. The header is sent with the first piece of the body.
-func (o *Response) WriteHeader(status int) {
-	if o.status == 0 {
-		o.status = status
+func (r *Response) WriteHeader(status int) {
+	if r.status == 0 {
+		r.status = status
 	}
 }
 
 // Write adds p to the buffer. If Stream was called, Write sends the buffer whenever it has at least maxBuffered bytes.
-func (o *Response) Write(p []byte) (int, error) {
-	if o.err != nil {
-		return 0, o.err
+func (r *Response) Write(p []byte) (int, error) {
+	if r.err != nil {
+		return 0, r.err
 	}
-	o.body = o.appendTo(o.body, p)
-	if o.streams && len(o.body) >= maxBuffered {
-		o.send()
-		if o.err == nil {
-			o.err = o.Build(o.ctx)
+	r.body = r.appendTo(r.body, p)
+	if r.streams && len(r.body) >= maxBuffered {
+		r.send()
+		if r.err == nil {
+			r.err = r.Build(r.ctx)
 		}
 	}
-	return len(p), o.err
+	return len(p), r.err
 }
 
 // SetWriteDeadline aborts the response: it can only finish the write of the current piece, until the given time.
-func (o *Response) SetWriteDeadline(at time.Time) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.aborted = true
-	return o.controller.SetWriteDeadline(at)
+func (r *Response) SetWriteDeadline(at time.Time) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.aborted = true
+	return r.controller.SetWriteDeadline(at)
 }
 
 // Abort implements limit.Response. It closes the connection after closeAfter, because an HTTP/2 write deadline does
 // not end a blocked stream.
-func (o *Response) Abort() {
+func (r *Response) Abort() {
 	// Ignore the error of a connection without write deadlines: its response ends when the current piece is written.
-	_ = o.SetWriteDeadline(time.Now())
+	_ = r.SetWriteDeadline(time.Now())
 	time.AfterFunc(closeAfter, func() {
-		if o.conn != nil && !o.hasEnded() {
-			_ = o.conn.Close()
+		if r.conn != nil && !r.hasEnded() {
+			_ = r.conn.Close()
 		}
 	})
 }
@@ -184,85 +184,85 @@ func TimeFor(bytes, rate int64) time.Duration {
 	return time.Duration(float64(bytes) / float64(rate) * float64(time.Second))
 }
 
-func (o *Response) hasEnded() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.ended
+func (r *Response) hasEnded() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ended
 }
 
-func (o *Response) release() {
-	o.buildLease.Release()
-	o.reserved.Release()
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.ended = true
+func (r *Response) release() {
+	r.buildLease.Release()
+	r.reserved.Release()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ended = true
 }
 
 // Behind implements limit.Response. It returns the longer of two durations: the time since the write of the current
 // piece began, and the delay of the response compared with a client that receives rate bytes per second.
-func (o *Response) Behind(rate int64) time.Duration {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.pieceStart.IsZero() {
+func (r *Response) Behind(rate int64) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.pieceStart.IsZero() {
 		return 0
 	}
-	pieceTime := time.Since(o.pieceStart)
-	return max(pieceTime, o.sendTime+pieceTime-TimeFor(o.sentBytes, rate))
+	pieceTime := time.Since(r.pieceStart)
+	return max(pieceTime, r.sendTime+pieceTime-TimeFor(r.sentBytes, rate))
 }
 
 // finish sends the rest of the response. After an error, it panics, so that the client detects the incomplete response.
-func (o *Response) finish() {
-	if !o.sent {
-		o.reserved.Resize(int64(cap(o.body)) + pieceBytes)
+func (r *Response) finish() {
+	if !r.sent {
+		r.reserved.Resize(int64(cap(r.body)) + pieceBytes)
 	}
-	o.send()
-	if o.err != nil {
+	r.send()
+	if r.err != nil {
 		panic(http.ErrAbortHandler)
 	}
 }
 
-func (o *Response) send() {
-	o.buildLease.Release()
-	o.buildLease = nil
-	defer o.beginPiece(time.Time{})
-	if !o.sent && o.err == nil {
-		o.sent = true
-		if o.status != 0 {
-			o.ResponseWriter.WriteHeader(o.status)
+func (r *Response) send() {
+	r.buildLease.Release()
+	r.buildLease = nil
+	defer r.beginPiece(time.Time{})
+	if !r.sent && r.err == nil {
+		r.sent = true
+		if r.status != 0 {
+			r.ResponseWriter.WriteHeader(r.status)
 		}
 	}
-	for rest := o.body; len(rest) > 0 && o.err == nil; {
+	for rest := r.body; len(rest) > 0 && r.err == nil; {
 		piece := rest[:min(len(rest), pieceBytes)]
 		rest = rest[len(piece):]
-		if !o.beginPiece(time.Now()) {
-			o.err = request.NewClientError(errors.New("the client does not read the response"))
-		} else if _, err := o.ResponseWriter.Write(piece); err != nil {
-			o.err = request.NewClientError(err)
+		if !r.beginPiece(time.Now()) {
+			r.err = request.NewClientError(errors.New("the client does not read the response"))
+		} else if _, err := r.ResponseWriter.Write(piece); err != nil {
+			r.err = request.NewClientError(err)
 		} else {
-			o.recordSent(len(piece))
+			r.recordSent(len(piece))
 		}
 	}
-	o.body = o.body[:0]
+	r.body = r.body[:0]
 }
 
-func (o *Response) recordSent(bytes int) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.sentBytes += int64(bytes)
+func (r *Response) recordSent(bytes int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sentBytes += int64(bytes)
 }
 
 // beginPiece sets the write deadline of a piece that begins at the given time. The zero Time means that no piece
 // follows. If the response was aborted, beginPiece returns false.
-func (o *Response) beginPiece(at time.Time) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if !o.pieceStart.IsZero() {
-		o.sendTime += time.Since(o.pieceStart)
+func (r *Response) beginPiece(at time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.pieceStart.IsZero() {
+		r.sendTime += time.Since(r.pieceStart)
 	}
-	o.pieceStart = at
-	if !o.aborted && !at.IsZero() {
+	r.pieceStart = at
+	if !r.aborted && !at.IsZero() {
 		// Ignore the error if the connection supports no write deadline per piece: the deadline of the server applies.
-		_ = o.controller.SetWriteDeadline(at.Add(StallTimeout))
+		_ = r.controller.SetWriteDeadline(at.Add(StallTimeout))
 	}
-	return !o.aborted
+	return !r.aborted
 }

@@ -16,14 +16,14 @@ import (
 const largeText = 128 << 10
 
 // ToYAML converts JSON to YAML. A text of at least largeText bytes waits while another such text is converted.
-func (d *Reader) ToYAML(r *http.Request, text []byte) ([]byte, error) {
+func (rd *Reader) ToYAML(r *http.Request, text []byte) ([]byte, error) {
 	if len(text) >= largeText {
-		done, err := d.acquireProcessor(r.Context(), r)
+		done, err := rd.acquireProcessor(r.Context(), r)
 		if err != nil {
 			return nil, err
 		}
 		defer done()
-		lease, err := d.Limits.Acquire(r.Context(), limit.Limit{Key: "conversions of " + d.Limits.CallerOf(r).Key, Max: 1},
+		lease, err := rd.Limits.Acquire(r.Context(), limit.Limit{Key: "conversions of " + rd.Limits.CallerOf(r).Key, Max: 1},
 			limit.Limit{Key: "conversions", Max: 1})
 		if err != nil {
 			return nil, err
@@ -34,8 +34,8 @@ func (d *Reader) ToYAML(r *http.Request, text []byte) ([]byte, error) {
 }
 
 // YAMLForPage converts JSON to YAML. It reserves memory for the HTML-escaped text, up to five times as long.
-func (d *Reader) YAMLForPage(r *http.Request, text []byte) (string, error) {
-	document, err := d.ToYAML(r, text)
+func (rd *Reader) YAMLForPage(r *http.Request, text []byte) (string, error) {
+	document, err := rd.ToYAML(r, text)
 	escaped := len(document)
 	for _, c := range document {
 		switch c {

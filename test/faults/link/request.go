@@ -88,23 +88,23 @@ type watchBody struct {
 	err      error
 }
 
-func (l *watchBody) Read(p []byte) (int, error) {
-	for len(l.buffered) == 0 && l.err == nil {
-		l.buffered, l.err = l.reader.ReadBytes('\n')
-		if bytes.HasPrefix(l.buffered, []byte(`{"type":"ERROR"`)) && bytes.Contains(l.buffered, []byte(`"code":410`)) {
-			l.gate.countExpired()
+func (w *watchBody) Read(p []byte) (int, error) {
+	for len(w.buffered) == 0 && w.err == nil {
+		w.buffered, w.err = w.reader.ReadBytes('\n')
+		if bytes.HasPrefix(w.buffered, []byte(`{"type":"ERROR"`)) && bytes.Contains(w.buffered, []byte(`"code":410`)) {
+			w.gate.countExpired()
 		}
 		// Drop the bookmark that ends a streaming list.
-		if l.gate.dropListEnds && bytes.Contains(l.buffered, []byte("k8s.io/initial-events-end")) {
-			l.buffered = nil
+		if w.gate.dropListEnds && bytes.Contains(w.buffered, []byte("k8s.io/initial-events-end")) {
+			w.buffered = nil
 		}
 	}
-	if len(l.buffered) == 0 {
-		return 0, l.err
+	if len(w.buffered) == 0 {
+		return 0, w.err
 	}
-	n := copy(p, l.buffered)
-	l.buffered = l.buffered[n:]
+	n := copy(p, w.buffered)
+	w.buffered = w.buffered[n:]
 	return n, nil
 }
 
-func (l *watchBody) Close() error { return l.body.Close() }
+func (w *watchBody) Close() error { return w.body.Close() }

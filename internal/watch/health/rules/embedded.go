@@ -23,39 +23,39 @@ type Embedded struct {
 const scriptFile = "/health.lua"
 
 // Find returns the script for a kind, or nil if no script covers the kind.
-func (s *Embedded) Find(group, kind string) *script.Script {
-	s.list.Do(s.readPaths)
+func (e *Embedded) Find(group, kind string) *script.Script {
+	e.list.Do(e.readPaths)
 	key := group + "/" + kind
-	file, ok := s.paths[key]
+	file, ok := e.paths[key]
 	if !ok {
-		i := slices.IndexFunc(s.patterns, func(pattern string) bool {
+		i := slices.IndexFunc(e.patterns, func(pattern string) bool {
 			matched, _ := path.Match(pattern, key)
 			return matched
 		})
 		if i < 0 {
 			return nil
 		}
-		file = s.paths[s.patterns[i]]
+		file = e.paths[e.patterns[i]]
 	}
-	if compiled, ok := s.compiled.Load(file); ok {
+	if compiled, ok := e.compiled.Load(file); ok {
 		found, _ := compiled.(*script.Script)
 		return found
 	}
-	compiled, _ := s.compiled.LoadOrStore(file, compileEmbedded(file))
+	compiled, _ := e.compiled.LoadOrStore(file, compileEmbedded(file))
 	found, _ := compiled.(*script.Script)
 	return found
 }
 
-func (s *Embedded) readPaths() {
-	s.paths = make(map[string]string)
+func (e *Embedded) readPaths() {
+	e.paths = make(map[string]string)
 	files, _ := fs.Glob(resource_customizations.Embedded, "*/*"+scriptFile) // The pattern is valid.
 	for _, file := range files {
 		key := strings.TrimSuffix(file, scriptFile)
 		if strings.Contains(key, "_") {
 			key = strings.ReplaceAll(key, "_", "*")
-			s.patterns = append(s.patterns, key)
+			e.patterns = append(e.patterns, key)
 		}
-		s.paths[key] = file
+		e.paths[key] = file
 	}
 }
 

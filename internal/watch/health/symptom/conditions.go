@@ -16,8 +16,8 @@ const maxItems = 100
 // members is a decoded JSON object.
 type members map[string]any
 
-func (o members) text(path ...string) string {
-	value := any(map[string]any(o))
+func (m members) text(path ...string) string {
+	value := any(map[string]any(m))
 	for _, name := range path {
 		next, ok := value.(map[string]any)
 		if !ok {
@@ -30,18 +30,18 @@ func (o members) text(path ...string) string {
 }
 
 // time returns the time in a member, or the zero Time.
-func (o members) time(name string) time.Time {
-	at, _ := time.Parse(time.RFC3339, o.text(name))
+func (m members) time(name string) time.Time {
+	at, _ := time.Parse(time.RFC3339, m.text(name))
 	return at
 }
 
-func (o members) child(name string) members {
-	child, _ := o[name].(map[string]any)
+func (m members) child(name string) members {
+	child, _ := m[name].(map[string]any)
 	return child
 }
 
-func (o members) children(name string) (children []members) {
-	items, _ := o[name].([]any)
+func (m members) children(name string) (children []members) {
+	items, _ := m[name].([]any)
 	for _, item := range items[:min(len(items), maxItems)] {
 		if child, ok := item.(map[string]any); ok {
 			children = append(children, child)

@@ -30,55 +30,55 @@ type estimate struct {
 
 // fits reports whether the watch of a namespace fits into the memory budget. While the estimate of its size has not
 // arrived, it returns false.
-func (s *Reconciler) fits(ctx context.Context, namespace string) bool {
-	if s.informer.Account.Limit() == 0 || s.feeds.IsWatched(namespace) {
+func (r *Reconciler) fits(ctx context.Context, namespace string) bool {
+	if r.informer.Account.Limit() == 0 || r.feeds.IsWatched(namespace) {
 		return true
 	}
-	if cached := s.estimates[namespace]; time.Now().Before(cached.until) {
-		s.fail(namespace, cached.refusal)
+	if cached := r.estimates[namespace]; time.Now().Before(cached.until) {
+		r.fail(namespace, cached.refusal)
 		return false
 	}
-	probe := s.probes.probe(ctx, namespace)
-	s.isIncomplete = s.isIncomplete || probe == nil
-	return probe != nil && s.estimateFits(namespace, probe)
+	probe := r.probes.probe(ctx, namespace)
+	r.isIncomplete = r.isIncomplete || probe == nil
+	return probe != nil && r.estimateFits(namespace, probe)
 }
 
 // estimateFits estimates a namespace's memory from the first page of its list, and reports whether it fits.
-func (s *Reconciler) estimateFits(namespace string, probe *sizeProbe) bool {
+func (r *Reconciler) estimateFits(namespace string, probe *sizeProbe) bool {
 	// If the probe failed, start the feed without an estimate: its complete list reports the error, or is canceled if it
 	// does not fit into memory.
 	if probe.err != nil {
-		s.estimates[namespace] = estimate{}
+		r.estimates[namespace] = estimate{}
 		return true
 	}
 	replaced := int64(0)
 	// A list of all namespaces replaces the objects of the single namespaces. Therefore, subtract the memory of these
 	// objects.
 	if namespace == "" {
-		replaced = s.informer.Stats().CacheBytes
+		replaced = r.informer.Stats().CacheBytes
 	}
 	bytes := int64(float64(budget.WeightOf(probe.objects, probe.bytes)) * changeMargin)
 	additional := max(0, bytes-replaced)
-	free, fits := s.informer.Account.MakeRoom(additional)
+	free, fits := r.informer.Account.MakeRoom(additional)
 	if fits {
 		// The reserved memory is released when the namespace has been listed; see takeReservation.
-		s.estimates[namespace] = estimate{reserved: s.informer.Account.Reserve(additional)}
+		r.estimates[namespace] = estimate{reserved: r.informer.Account.Reserve(additional)}
 		return true
 	}
 	free += replaced
 	refusal := fmt.Sprintf("The %d objects need about %s of memory, and %s of the %s for watched objects are free: %s.",
 		probe.objects, budget.FormatBytesUp(bytes), budget.FormatBytes(max(0, free)),
-		budget.FormatBytes(s.informer.Account.Limit()), s.advice(namespace))
-	s.estimates[namespace] = estimate{refusal: refusal, until: time.Now().Add(estimateDelay)}
-	s.fail(namespace, refusal)
+		budget.FormatBytes(r.informer.Account.Limit()), r.advice(namespace))
+	r.estimates[namespace] = estimate{refusal: refusal, until: time.Now().Add(estimateDelay)}
+	r.fail(namespace, refusal)
 	return false
 }
 
-func (s *Reconciler) advice(namespace string) string {
-	if s.scope.Fields != "" {
+func (r *Reconciler) advice(namespace string) string {
+	if r.scope.Fields != "" {
 		return "use a narrower field selector, or increase --memory-limit"
 	}
-	if s.resource.Namespaced && namespace == "" {
+	if r.resource.Namespaced && namespace == "" {
 		return "select one namespace or a few (ns=NAME), use a field selector, or increase --memory-limit"
 	}
 	return "use a field selector, or increase --memory-limit"
@@ -86,50 +86,50 @@ func (s *Reconciler) advice(namespace string) string {
 
 // takeReservation returns the memory that is reserved for the list of a namespace, and deletes the estimate. Without an
 // estimate, it returns a reservation of 0 bytes.
-func (s *Reconciler) takeReservation(namespace string) *budget.Reservation {
-	reserved := s.estimates[namespace].reserved
-	delete(s.estimates, namespace)
-	return cmp.Or(reserved, s.informer.Account.Reserve(0))
+func (r *Reconciler) takeReservation(namespace string) *budget.Reservation {
+	reserved := r.estimates[namespace].reserved
+	delete(r.estimates, namespace)
+	return cmp.Or(reserved, r.informer.Account.Reserve(0))
 }
 
-func (s *Reconciler) fail(namespace, reason string) {
-	s.feeds.Deny(status.Failed, map[string]string{namespace: reason})
+func (r *Reconciler) fail(namespace, reason string) {
+	r.feeds.Deny(status.Failed, map[string]string{namespace: reason})
 }
 
 // dropOversized stops each feed (list and watch) whose list did not fit into memory, and removes its rows.
-func (s *Reconciler) dropOversized() {
+func (r *Reconciler) dropOversized() {
 	oversized := make(map[string]status.Status)
-	for ns, current := range s.feeds.Running() {
+	for ns, current := range r.feeds.Running() {
 		if current.State == status.Failed {
-			current.Reason += ": " + s.advice(ns) + "."
+			current.Reason += ": " + r.advice(ns) + "."
 			oversized[ns] = current
 		}
 	}
-	s.feeds.Drop(oversized)
+	r.feeds.Drop(oversized)
 	for ns, current := range oversized {
-		s.estimates[ns] = estimate{refusal: current.Reason, until: time.Now().Add(relistDelay)}
+		r.estimates[ns] = estimate{refusal: current.Reason, until: time.Now().Add(relistDelay)}
 	}
 }
 
 // enforceBudget stops all feeds of the informer if it exceeds the memory budget, and reports whether it has stopped
 // them.
-func (s *Reconciler) enforceBudget() bool {
-	if !s.informer.Account.IsExceeded() {
+func (r *Reconciler) enforceBudget() bool {
+	if !r.informer.Account.IsExceeded() {
 		return false
 	}
 	prefix := fmt.Sprintf("The objects of the resource need %s of memory, and the limit for all watched objects is %s: ",
-		budget.FormatBytesUp(s.informer.Account.Load()), budget.FormatBytes(s.informer.Account.Limit()))
+		budget.FormatBytesUp(r.informer.Account.Load()), budget.FormatBytes(r.informer.Account.Limit()))
 	refusals := make(map[string]string)
-	for ns := range s.feeds.Running() {
-		refusals[ns] = prefix + s.advice(ns) + "."
+	for ns := range r.feeds.Running() {
+		refusals[ns] = prefix + r.advice(ns) + "."
 	}
-	s.feeds.Deny(status.Failed, refusals)
-	s.feeds.End()
-	s.clearRows()
+	r.feeds.Deny(status.Failed, refusals)
+	r.feeds.End()
+	r.clearRows()
 	// Also refuse one watch of all namespaces, which needs at least as much memory as the stopped feeds.
-	refusals[""] = prefix + s.advice("") + "."
+	refusals[""] = prefix + r.advice("") + "."
 	for ns, refusal := range refusals {
-		s.estimates[ns] = estimate{refusal: refusal, until: time.Now().Add(estimateDelay)}
+		r.estimates[ns] = estimate{refusal: refusal, until: time.Now().Add(estimateDelay)}
 	}
 	return true
 }

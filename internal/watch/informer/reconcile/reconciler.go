@@ -78,20 +78,20 @@ func New(i *informer.Informer, resource *resource.Resource, options Options) *Re
 }
 
 // Run lists and watches everything that the program may list and watch, until ctx ends. It then closes the informer.
-func (s *Reconciler) Run(ctx context.Context) {
-	defer s.informer.Close()
-	defer func() { s.releaseNamespaces() }()
-	defer s.access.count(nil)
-	defer s.probes.running.Wait()
-	defer s.feeds.Wait()
+func (r *Reconciler) Run(ctx context.Context) {
+	defer r.informer.Close()
+	defer func() { r.releaseNamespaces() }()
+	defer r.access.count(nil)
+	defer r.probes.running.Wait()
+	defer r.feeds.Wait()
 	for ctx.Err() == nil {
-		s.reconcile(ctx)
-		s.informer.Trim()
-		s.feeds.Report()
+		r.reconcile(ctx)
+		r.informer.Trim()
+		r.feeds.Report()
 		select {
 		case <-ctx.Done():
-		case <-s.feeds.Requests:
-		case <-time.After(min(max(time.Until(s.access.nextReview), reconcileMinimum), authz.ReviewEvery)):
+		case <-r.feeds.Requests:
+		case <-time.After(min(max(time.Until(r.access.nextReview), reconcileMinimum), authz.ReviewEvery)):
 		}
 	}
 }
@@ -99,33 +99,33 @@ func (s *Reconciler) Run(ctx context.Context) {
 func always(string) bool { return true }
 
 // reconcile starts and stops feeds to match the permissions and the free memory.
-func (s *Reconciler) reconcile(ctx context.Context) {
-	s.access.nextReview = time.Now().Add(authz.ReviewEvery)
-	if !s.isServed(ctx) || !s.dropForbidden() || s.enforceBudget() {
+func (r *Reconciler) reconcile(ctx context.Context) {
+	r.access.nextReview = time.Now().Add(authz.ReviewEvery)
+	if !r.isServed(ctx) || !r.dropForbidden() || r.enforceBudget() {
 		return
 	}
-	s.dropOversized()
-	desired := s.desiredNamespaces(ctx)
+	r.dropOversized()
+	desired := r.desiredNamespaces(ctx)
 	if ctx.Err() != nil {
 		return
 	}
 	plan := informer.Plan{
-		PollReasons: make(map[string]string, len(desired)), Reserve: s.takeReservation, IsComplete: !s.isIncomplete,
+		PollReasons: make(map[string]string, len(desired)), Reserve: r.takeReservation, IsComplete: !r.isIncomplete,
 	}
 	for ns, permissions := range desired {
-		plan.PollReasons[ns] = s.pollReasonFor(permissions)
+		plan.PollReasons[ns] = r.pollReasonFor(permissions)
 	}
-	for ns := range s.feeds.Running() {
+	for ns := range r.feeds.Running() {
 		_, isDesired := desired[ns]
-		plan.IsRevoked = plan.IsRevoked || !isDesired && s.access.has(ns)
+		plan.IsRevoked = plan.IsRevoked || !isDesired && r.access.has(ns)
 	}
-	s.feeds.Apply(ctx, &plan)
+	r.feeds.Apply(ctx, &plan)
 }
 
 // pollReasonFor returns why the resource must be polled (listed repeatedly), or "" if it can be watched.
-func (s *Reconciler) pollReasonFor(p authz.Permissions) string {
+func (r *Reconciler) pollReasonFor(p authz.Permissions) string {
 	switch {
-	case !s.resource.Can("watch"):
+	case !r.resource.Can("watch"):
 		return "This API does not support watches."
 	case !p.Watch:
 		return informer.NotWatchable + "No RBAC rule allows it."
@@ -135,123 +135,123 @@ func (s *Reconciler) pollReasonFor(p authz.Permissions) string {
 
 // isServed reports whether the cluster serves the resource. If the cluster does not serve it, isServed stops the feeds
 // and removes the rows.
-func (s *Reconciler) isServed(ctx context.Context) bool {
-	now := s.options.Served(ctx)
+func (r *Reconciler) isServed(ctx context.Context) bool {
+	now := r.options.Served(ctx)
 	switch {
 	case !now.Known:
-		return !s.isAbsent
-	case now.Resource == nil && !s.isAbsent && s.isStillListed(ctx):
+		return !r.isAbsent
+	case now.Resource == nil && !r.isAbsent && r.isStillListed(ctx):
 		return true // Lists do not fail with "not found", so discovery is wrong or premature.
 	case now.Resource == nil:
-		s.setAbsent(fmt.Sprintf("The cluster does not serve %s.", s.scope.Resource.GroupResource()))
-		s.nextAttempt = time.Time{}
+		r.setAbsent(fmt.Sprintf("The cluster does not serve %s.", r.scope.Resource.GroupResource()))
+		r.nextAttempt = time.Time{}
 		return false
-	case now.Identity == s.identity && s.isAbsent && !s.isServedAgain(ctx):
+	case now.Identity == r.identity && r.isAbsent && !r.isServedAgain(ctx):
 		return false
 	// The resource was defined again, for example because its CRD was deleted and created again.
-	case now.Identity != s.identity && now.Identity != "" && s.identity != "",
-		now.Resource.Namespaced != s.resource.Namespaced:
-		s.feeds.End()
-		s.clearRows()
+	case now.Identity != r.identity && now.Identity != "" && r.identity != "",
+		now.Resource.Namespaced != r.resource.Namespaced:
+		r.feeds.End()
+		r.clearRows()
 	}
-	if s.isAbsent {
-		s.isAbsent = false
-		s.feeds.SetStatus(status.Syncing, "")
+	if r.isAbsent {
+		r.isAbsent = false
+		r.feeds.SetStatus(status.Syncing, "")
 	}
-	s.identity, s.resource = cmp.Or(now.Identity, s.identity), now.Resource
+	r.identity, r.resource = cmp.Or(now.Identity, r.identity), now.Resource
 	return true
 }
 
 // isServedAgain reports whether a resource that was absent is served again. At most once per authz.ReviewEvery, it
 // sends a list request to find out. In between, it returns false.
-func (s *Reconciler) isServedAgain(ctx context.Context) bool {
-	if time.Now().Before(s.nextAttempt) {
+func (r *Reconciler) isServedAgain(ctx context.Context) bool {
+	if time.Now().Before(r.nextAttempt) {
 		return false
 	}
-	s.nextAttempt = time.Now().Add(authz.ReviewEvery)
-	return tryList(ctx, s.options.Client, s.scope, "") != status.Absent
+	r.nextAttempt = time.Now().Add(authz.ReviewEvery)
+	return tryList(ctx, r.options.Client, r.scope, "") != status.Absent
 }
 
 // isStillListed reports whether the API server still serves a resource that has feeds. It sends a short list request.
 // If the request fails with an error other than "not found", the resource counts as served.
-func (s *Reconciler) isStillListed(ctx context.Context) bool {
-	for ns := range s.feeds.Running() {
-		return tryList(ctx, s.options.Client, s.scope, ns) != status.Absent
+func (r *Reconciler) isStillListed(ctx context.Context) bool {
+	for ns := range r.feeds.Running() {
+		return tryList(ctx, r.options.Client, r.scope, ns) != status.Absent
 	}
 	return false
 }
 
-func (s *Reconciler) setAbsent(reason string) {
+func (r *Reconciler) setAbsent(reason string) {
 	// Set this status before the feeds stop. Otherwise, readers could get another status in between.
-	s.feeds.SetStatus(status.Absent, reason)
-	if s.feeds.End() || !s.isAbsent {
-		s.clearRows()
+	r.feeds.SetStatus(status.Absent, reason)
+	if r.feeds.End() || !r.isAbsent {
+		r.clearRows()
 	}
-	s.isAbsent = true
+	r.isAbsent = true
 }
 
 // clearRows removes all rows and memory estimates. It is called if the resource is removed, defined again, or exceeds
 // the memory budget.
-func (s *Reconciler) clearRows() {
-	clear(s.estimates)
-	s.probes.drop(always)
-	s.feeds.Clear()
+func (r *Reconciler) clearRows() {
+	clear(r.estimates)
+	r.probes.drop(always)
+	r.feeds.Clear()
 }
 
 // dropForbidden stops each feed whose list or watch the API server refused, and removes its rows. If the API server
 // reports that the resource itself is not found, dropForbidden sets the status Absent and returns false.
-func (s *Reconciler) dropForbidden() bool {
+func (r *Reconciler) dropForbidden() bool {
 	refused := make(map[string]status.Status)
-	for ns, current := range s.feeds.Running() {
+	for ns, current := range r.feeds.Running() {
 		if current.State.IsRefused() {
 			refused[ns] = current
 		}
 		if current.State == status.Absent {
-			s.options.RefreshSoon()
+			r.options.RefreshSoon()
 		}
 	}
 	if refused[""].State == status.Absent {
-		s.nextAttempt = time.Now().Add(authz.ReviewEvery)
-		s.setAbsent(fmt.Sprintf("The API server reports that %s is not found.", s.scope.Resource.GroupResource()))
+		r.nextAttempt = time.Now().Add(authz.ReviewEvery)
+		r.setAbsent(fmt.Sprintf("The API server reports that %s is not found.", r.scope.Resource.GroupResource()))
 		return false
 	}
 	for ns, current := range refused {
-		s.access.refuse(ns, current.Reason)
+		r.access.refuse(ns, current.Reason)
 	}
-	s.feeds.Drop(refused)
+	r.feeds.Drop(refused)
 	return true
 }
 
 // desiredNamespaces returns the namespaces that need a feed, with the permissions in each of them. The key "" is for
 // one feed for all namespaces.
-func (s *Reconciler) desiredNamespaces(ctx context.Context) map[string]authz.Permissions {
-	s.isIncomplete = false
-	s.feeds.ExpireLeases(s.options.Linger)
-	all, denied := s.access.evaluate(ctx, []string{""})
-	s.feeds.Deny(status.Forbidden, denied)
+func (r *Reconciler) desiredNamespaces(ctx context.Context) map[string]authz.Permissions {
+	r.isIncomplete = false
+	r.feeds.ExpireLeases(r.options.Linger)
+	all, denied := r.access.evaluate(ctx, []string{""})
+	r.feeds.Deny(status.Forbidden, denied)
 	allowed := len(all) == 1
-	if allowed && s.fits(ctx, "") {
-		s.releaseNamespaces()
-		s.releaseNamespaces = func() {}
-		s.forgetExcept(nil)
+	if allowed && r.fits(ctx, "") {
+		r.releaseNamespaces()
+		r.releaseNamespaces = func() {}
+		r.forgetExcept(nil)
 		return all
 	}
-	if !s.resource.Namespaced {
+	if !r.resource.Namespaced {
 		return nil
 	}
 	// If the program may watch all namespaces, but they do not fit into memory, only the namespaces that readers request
 	// can get a feed.
-	names, waiting := s.candidates(ctx, allowed)
-	s.forgetExcept(slices.Sorted(slices.Values(slices.Concat(names, waiting))))
+	names, waiting := r.candidates(ctx, allowed)
+	r.forgetExcept(slices.Sorted(slices.Values(slices.Concat(names, waiting))))
 	for _, ns := range waiting {
-		s.fail(ns, fmt.Sprintf("%d namespaces of %s are watched one by one, which is the maximum: "+
+		r.fail(ns, fmt.Sprintf("%d namespaces of %s are watched one by one, which is the maximum: "+
 			"this namespace is watched when another namespace is no longer used.",
-			lease.Max, s.scope.Resource.GroupResource()))
+			lease.Max, r.scope.Resource.GroupResource()))
 	}
-	permitted, denied := s.access.evaluate(ctx, names)
-	s.feeds.Deny(status.Forbidden, denied)
+	permitted, denied := r.access.evaluate(ctx, names)
+	r.feeds.Deny(status.Forbidden, denied)
 	for _, ns := range slices.Sorted(maps.Keys(permitted)) {
-		if !s.fits(ctx, ns) {
+		if !r.fits(ctx, ns) {
 			delete(permitted, ns)
 		}
 	}
@@ -260,15 +260,15 @@ func (s *Reconciler) desiredNamespaces(ctx context.Context) map[string]authz.Per
 
 // candidates returns the names of the namespaces that can get a feed: those that readers request and, unless
 // requestedOnly is true, the known ones. waiting contains further requested namespaces, which exceed lease.Max.
-func (s *Reconciler) candidates(ctx context.Context, requestedOnly bool) (names, waiting []string) {
-	names, waiting = s.feeds.SplitLeases()
+func (r *Reconciler) candidates(ctx context.Context, requestedOnly bool) (names, waiting []string) {
+	names, waiting = r.feeds.SplitLeases()
 	if !requestedOnly {
-		known, release := s.options.Namespaces(ctx)
-		s.releaseNamespaces()
-		s.releaseNamespaces = release
+		known, release := r.options.Namespaces(ctx)
+		r.releaseNamespaces()
+		r.releaseNamespaces = release
 		names = append(names, known...)
-		if s.options.DefaultNamespace != "" {
-			names = append(names, s.options.DefaultNamespace)
+		if r.options.DefaultNamespace != "" {
+			names = append(names, r.options.DefaultNamespace)
 		}
 	}
 	slices.Sort(names)
@@ -281,13 +281,13 @@ func (s *Reconciler) candidates(ctx context.Context, requestedOnly bool) (names,
 
 // forgetExcept deletes the permissions, estimates and probes of namespaces that are not in sortedNamespaces. It keeps
 // those with the key "" (the feed for all namespaces).
-func (s *Reconciler) forgetExcept(sortedNamespaces []string) {
+func (r *Reconciler) forgetExcept(sortedNamespaces []string) {
 	isOther := func(ns string) bool {
 		_, isKept := slices.BinarySearch(sortedNamespaces, ns)
 		return ns != "" && !isKept
 	}
-	s.access.forget(isOther)
-	maps.DeleteFunc(s.estimates, func(ns string, _ estimate) bool { return isOther(ns) })
-	s.probes.drop(isOther)
-	s.feeds.Forget(isOther)
+	r.access.forget(isOther)
+	maps.DeleteFunc(r.estimates, func(ns string, _ estimate) bool { return isOther(ns) })
+	r.probes.drop(isOther)
+	r.feeds.Forget(isOther)
 }

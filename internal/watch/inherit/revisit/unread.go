@@ -9,28 +9,28 @@ import (
 // Unread contains the kinds that rules could not read yet, each with the kinds of the objects that the rules evaluated.
 // The zero value is ready to use.
 type Unread struct {
-	mu     sync.Mutex
-	askers map[graph.Kind]map[graph.Kind]bool
+	mu         sync.Mutex
+	dependents map[graph.Kind]map[graph.Kind]bool
 }
 
-// Add records that a rule for an object of the kind asker needs the objects of a kind that is not read yet.
-func (u *Unread) Add(kind, asker graph.Kind) {
+// Add records that a rule for an object of the kind dependent needs the objects of a kind that is not read yet.
+func (u *Unread) Add(kind, dependent graph.Kind) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.askers == nil {
-		u.askers = make(map[graph.Kind]map[graph.Kind]bool)
+	if u.dependents == nil {
+		u.dependents = make(map[graph.Kind]map[graph.Kind]bool)
 	}
-	if u.askers[kind] == nil {
-		u.askers[kind] = make(map[graph.Kind]bool)
+	if u.dependents[kind] == nil {
+		u.dependents[kind] = make(map[graph.Kind]bool)
 	}
-	u.askers[kind][asker] = true
+	u.dependents[kind][dependent] = true
 }
 
 // Take removes a kind, and returns the kinds of the objects whose rules needed it.
 func (u *Unread) Take(kind graph.Kind) map[graph.Kind]bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	askers := u.askers[kind]
-	delete(u.askers, kind)
-	return askers
+	dependents := u.dependents[kind]
+	delete(u.dependents, kind)
+	return dependents
 }
