@@ -29,12 +29,13 @@ func (r *recorder) RevisitAt(at time.Time) {
 func (r *recorder) Named(by graph.ID, m *neighbor.Mention) []neighbor.Neighbor {
 	found := r.Engine.Named(by, m)
 	for n := range found {
-		if found[n].Presence == neighbor.Unknown {
-			found[n] = r.Find(found[n].ID)
+		id := found[n].ID
+		if slices.Contains(r.named, id) {
+			continue
 		}
-		if !slices.Contains(r.named, found[n].ID) {
-			r.named = append(r.named, found[n].ID)
-		}
+		r.named = append(r.named, id)
+		r.mentions.Add(r.id, id)
+		found[n] = r.Find(id) // If the object changed before the call of Add, nothing evaluates r.id again.
 	}
 	return found
 }

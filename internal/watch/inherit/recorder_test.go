@@ -29,6 +29,9 @@ func TestReadKindMarksObjectsThatNeededIt(t *testing.T) {
 			e.graph.Set(pod, &objectrefs.Object{})
 			e.graph.Set(service, &objectrefs.Object{})
 			read(&recorder{Engine: e, id: pod})
+			if got := e.mentions.Users(graph.NewID(gadget, "a", "one")); (name == "Named") != slices.Contains(got, pod) {
+				t.Errorf("got the users %v, want the pod only if Named was called", got)
+			}
 			markDependents(e, graph.Kind{Group: gadget.Group, Kind: "Other"})
 			if len(e.dirty) > 0 {
 				t.Errorf("another kind was read: got %v, want no objects", e.dirty)

@@ -41,6 +41,17 @@ func (m *Mentions) Set(id graph.ID, named []graph.ID) {
 	}
 }
 
+// Add adds an object to those that the message of the object id names. The next call of Set replaces them all.
+func (m *Mentions) Add(id, named graph.ID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if slices.Contains(m.of[id], named) {
+		return
+	}
+	m.of[id] = append(m.of[id], named)
+	m.by[named] = append(m.by[named], id)
+}
+
 // Users returns the objects that have a message which names the object id.
 func (m *Mentions) Users(id graph.ID) []graph.ID {
 	m.mu.Lock()

@@ -23,6 +23,11 @@ func TestMentions(t *testing.T) {
 	if got := m.Users(id("x")); !slices.Equal(got, []graph.ID{id("b")}) {
 		t.Errorf("after a change: got %v, want b", got)
 	}
+	m.Add(id("a"), id("x"))
+	m.Add(id("a"), id("x"))
+	if got := m.Users(id("x")); !slices.Equal(got, []graph.ID{id("b"), id("a")}) {
+		t.Errorf("after an addition: got %v, want b and a", got)
+	}
 	m.Set(id("a"), nil)
 	m.Set(id("b"), nil)
 	for _, name := range []string{"x", "y"} {
