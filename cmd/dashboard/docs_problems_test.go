@@ -15,8 +15,8 @@ func problemMeanings() map[string]string {
 		"Forbidden": "The API server does not allow the request for this program or this user, or the share link does not " +
 			"include the requested data.",
 		"Log is cut": "The API server interrupted the log.",
-		"Link not found": "No valid link has the opened URL: the link has expired, was revoked, or its URL is incomplete. " +
-			"Or you tried to revoke a link, and none of your links has this ID.",
+		"Link not found": "The opened URL belongs to no valid link: the link has expired, was revoked, or its URL is " +
+			"incomplete. Or you tried to revoke a link, and none of your links has this ID.",
 		"Masked field":      "A field selector uses a field whose values are masked.",
 		"No such container": "The pod has no container with this name.",
 		"No such context":   "The kubeconfig has no context with this name.",

@@ -80,9 +80,9 @@ func TestClientReconnects(t *testing.T) {
 
 // A thousand clients of one resource need only one watch at the API server, even if all reconnect at once.
 //
-// Invariant: I45. All subscriptions and requests that read the same resource, namespaces and field selector share one
-// watch. The guests of share links share a separate watch of each custom resource. When a subscription ends, its
-// goroutines and sockets end too. The program exits within ten seconds of SIGTERM.
+// Invariant: I45. All subscriptions and requests for the same resource, with the same namespaces and field selector,
+// share one watch. For a custom resource, the guests of all share links share a second watch. When a subscription ends,
+// its goroutines and sockets end too. The program exits within ten seconds of SIGTERM.
 func TestThousandClientsReconnect(t *testing.T) {
 	w := open(t, options{})
 	check(t, w.Apply(t.Context(), w.namespace, "kept", "1"))

@@ -164,8 +164,8 @@ func TestErrorsNameTheDocument(t *testing.T) {
 
 // Invariant: I43. The activity (the list of recent changes) has a maximum length, and shows since when it contains all
 // changes. It requests no data until the user opens it. It neither starts nor prolongs a watch. A change contains the
-// previous value of each changed field, if this value is short. The WebSocket client of the tests reports each invalid
-// message, and each row that differs from the expected row.
+// previous value of each changed field, if this value is short. To verify the changes, the WebSocket client of the
+// tests reports each invalid message, and each row that differs from the expected row.
 func TestCompareReturnsFormerValues(t *testing.T) {
 	long := strings.Repeat("x", 255)
 	for _, test := range []struct{ before, after, former string }{
