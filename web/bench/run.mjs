@@ -176,7 +176,7 @@ async function main() {
   console.log(`load ${load()}`);
 
   // Measures memory growth. In the first half, memory grows because the server fills its history of 5 minutes. Only
-// growth in the second half is a leak.
+  // growth in the second half is a leak.
   async function growth(t) {
     const pods = await podsOf("/api/v1/namespaces/big/pods");
     const page = await open(t, browser, 1);
