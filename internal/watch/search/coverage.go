@@ -28,10 +28,10 @@ type Coverage struct {
 	planned   map[string]bool
 }
 
-// Cover divides the resources for which mayKnow is true into those that a search reads, and those that it omits. A
+// Cover divides the resources for which canDiscover is true into those that a search reads, and those that it omits. A
 // search reads what the engine of inherited verdicts reads, no matter what viewers have opened. It also reads resources
 // for which isShown is true, if the engine reads none of their versions.
-func Cover(resources []resource.Resource, mayKnow, isShown func(*resource.Resource) bool) Coverage {
+func Cover(resources []resource.Resource, canDiscover, isShown func(*resource.Resource) bool) Coverage {
 	planned, limited := plan.Of(resources)
 	c := Coverage{Omitted: []Omitted{}, planned: make(map[string]bool, len(planned))}
 	isRead, isLimited := make(map[string]bool, len(planned)), make(map[string]bool, len(limited))
@@ -47,7 +47,7 @@ func Cover(resources []resource.Resource, mayKnow, isShown func(*resource.Resour
 	for n := range resources {
 		r := &resources[n]
 		switch {
-		case !mayKnow(r):
+		case !canDiscover(r):
 		case c.planned[r.Ref()], !isRead[kindKey(r)] && isShown(r):
 			c.Resources = append(c.Resources, *r)
 		case isLimited[r.Ref()]:
