@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
@@ -135,4 +136,18 @@ func (c *client) unreachable(n *neighbor.Neighbor, host, text string) *verdict.V
 func (c *client) explainWith(service *neighbor.Neighbor, reason string) *verdict.Verdict {
 	c.AddSource(subject.PodsRef, service.ID.Namespace()) // The reason contains facts about the pods of the Service.
 	return c.ExplainBy(service, c.Own.Severity, c.Own.Reason, subject.Sentences(c.Own.Sentence, reason))
+}
+
+// podsOf returns the pods that a Service selects. ok is false if possibly not all of them are known, or if the Service
+// has no selector or was deleted in the meantime.
+func podsOf(c *client, service graph.ID) (pods []neighbor.Neighbor, ok bool) {
+	selector := c.Selector(service)
+	if selector == nil {
+		return nil, false
+	}
+	ids := c.Selected(service.Namespace(), selector, neighbor.Limit)
+	if len(ids) == neighbor.Limit || !subject.KnowsAll(c.Subject, podKind, service.Namespace()) {
+		return nil, false
+	}
+	return c.Existing(ids), true
 }

@@ -8,25 +8,20 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
 // notForwarded explains the pod by a Service that has ready pods, but does not forward the connection to any of them.
 func (c *client) notForwarded(n *neighbor.Neighbor, host, text string) *verdict.Verdict {
-	selector := c.Selector(n.ID)
-	if selector == nil {
-		return nil
-	}
-	ids := c.Selected(n.ID.Namespace(), selector, neighbor.Limit)
-	if len(ids) == neighbor.Limit || !subject.KnowsAll(c.Subject, podKind, n.ID.Namespace()) {
+	servers, ok := podsOf(c, n.ID)
+	if !ok {
 		return nil
 	}
 	o := neighbor.Decode[corev1.Service](n.Object)
 	var usable, ready []corev1.Pod
 	var local []neighbor.Neighbor // The pods on the node of the client that have not ended.
-	for _, server := range c.Existing(ids) {
+	for _, server := range servers {
 		p := neighbor.Decode[corev1.Pod](server.Object)
 		isReady := neighbor.IsReady(&p)
 		if isReady {

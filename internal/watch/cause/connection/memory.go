@@ -63,15 +63,10 @@ func defaultSize(pod string) string {
 // limited returns the first pod of a Service, if all its pods have the default size of shared memory. Otherwise, it
 // returns nil.
 func limited(c *client, n *neighbor.Neighbor) *neighbor.Neighbor {
-	selector := c.Selector(n.ID)
-	if selector == nil {
+	pods, ok := podsOf(c, n.ID)
+	if !ok {
 		return nil
 	}
-	ids := c.Selected(n.ID.Namespace(), selector, neighbor.Limit)
-	if len(ids) == neighbor.Limit || !subject.KnowsAll(c.Subject, podKind, n.ID.Namespace()) {
-		return nil
-	}
-	pods := c.Existing(ids)
 	slices.SortFunc(pods, func(a, b neighbor.Neighbor) int { return strings.Compare(a.ID.Key, b.ID.Key) })
 	if len(pods) == 0 || slices.ContainsFunc(pods, func(server neighbor.Neighbor) bool {
 		p := neighbor.Decode[corev1.Pod](server.Object)

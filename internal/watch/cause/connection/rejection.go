@@ -40,16 +40,19 @@ func rejected(c *client, text string) *verdict.Verdict {
 	}
 	found := rejectedRequest.FindStringSubmatch(text)
 	r := &apiRequest{c.ID.Namespace(), cmp.Or(c.pod.Spec.ServiceAccountName, "default"), found[2], found[1]}
-	decode := neighbor.Decode[flowcontrol.FlowSchema]
+	schemas := make(map[graph.ID]flowcontrol.FlowSchema, len(all))
+	for n := range all {
+		schemas[all[n].ID] = neighbor.Decode[flowcontrol.FlowSchema](all[n].Object)
+	}
 	slices.SortFunc(all, func(a, b neighbor.Neighbor) int {
 		return cmp.Or(
-			cmp.Compare(decode(a.Object).Spec.MatchingPrecedence, decode(b.Object).Spec.MatchingPrecedence),
+			cmp.Compare(schemas[a.ID].Spec.MatchingPrecedence, schemas[b.ID].Spec.MatchingPrecedence),
 			cmp.Compare(a.ID.Name(), b.ID.Name()),
 		)
 	})
 	isCertain := true // The request matches none of the schemas before.
 	for n := range all {
-		schema := decode(all[n].Object)
+		schema := schemas[all[n].ID]
 		m := r.matchOf(&schema)
 		if m == noMatch {
 			continue

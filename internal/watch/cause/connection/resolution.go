@@ -96,17 +96,12 @@ func (c *client) unpublished(service *neighbor.Neighbor, host string) *verdict.V
 // others possibly wait for this pod only. The host can be a pod of the Service. Then this pod must exist and have an
 // address, and its field subdomain must be the name of the Service: DNS publishes its name for no other Service.
 func waitingPeers(c *client, service *neighbor.Neighbor, host string) int {
-	selector := c.Selector(service.ID)
-	if selector == nil { // The Service was deleted in the meantime.
-		return 0
-	}
-	ids := c.Selected(service.ID.Namespace(), selector, neighbor.Limit)
-	if len(ids) == neighbor.Limit || !subject.KnowsAll(c.Subject, podKind, service.ID.Namespace()) {
+	peers, ok := podsOf(c, service.ID)
+	if !ok {
 		return 0
 	}
 	member, _, _ := strings.Cut(host, ".")
 	isPublishable := member == service.ID.Name()
-	peers := c.Existing(ids)
 	for _, n := range peers {
 		peer := &client{Subject: subject.New(c.Cluster, n), pod: neighbor.Decode[corev1.Pod](n.Object)}
 		if neighbor.IsReady(&peer.pod) {
