@@ -24,6 +24,10 @@ await test("a base path behind a proxy", { timeout: 180_000 }, async (t) => {
     const dashboard = await Dashboard.start(t, { flags: ["--base-path", base] });
     proxy.to = new URL(dashboard.url);
     const page = await newPage(t, browser, { allow: [/403/] });
+    // The first HTML waits 250 ms for its rows. Without a stream, rows that are read later do not get into the page.
+    await until("the list to be read", async () =>
+      (await page.request.get(`${dashboard.url}api/v1/snapshot/core/v1/configmaps?ns=${ns}`)).ok(),
+    );
     await page.goto(`${proxy.origin}${base}/r/core/v1/configmaps?ns=${ns}`);
     await until("the page to ask for its script", () => proxy.asked.some((a) => a.startsWith(`${base}/static/app.js`)));
     assert.notEqual(await page.locator("#status").getAttribute("data-state"), "live");
