@@ -36,7 +36,8 @@ func sharedMemoryFailure(c *client, text string) *verdict.Verdict {
 		if hasSharedMemory(&c.pod) {
 			return nil
 		}
-		return subject.ExplainAlone(c.Subject, c.Own.Severity, c.Own.Reason, c.Own.Sentence+defaultSize("The pod"))
+		return subject.ExplainAlone(c.Subject, c.Own.Severity, c.Own.Reason,
+			subject.Sentences(c.Own.Sentence, defaultSize("The pod")))
 	}
 	found, _ := hosts(text)
 	for _, host := range found {
@@ -50,14 +51,15 @@ func sharedMemoryFailure(c *client, text string) *verdict.Verdict {
 				return nil // The server has a volume for its shared memory, or its pods are unknown.
 			}
 			subject.Follow(c.Subject, server)
-			return c.ExplainBy(server, c.Own.Severity, c.Own.Reason, c.Own.Sentence+defaultSize(c.Name(server)))
+			return c.ExplainBy(server, c.Own.Severity, c.Own.Reason,
+				subject.Sentences(c.Own.Sentence, defaultSize(c.Name(server))))
 		}
 	}
 	return nil
 }
 
 func defaultSize(pod string) string {
-	return ". " + pod + " mounts no volume at " + sharedMemory + ", so its shared memory has the default size (64 MiB)"
+	return pod + " mounts no volume at " + sharedMemory + ", so its shared memory has the default size (64 MiB)"
 }
 
 // limited returns the first pod of a Service, if all its pods have the default size of shared memory. Otherwise, it

@@ -63,9 +63,8 @@ func rejected(c *client, text string) *verdict.Verdict {
 		if limit := limitOf(&level, isDedicated); limit != "" {
 			subject.Follow(c.Subject, &all[n])
 			c.AddSource(level.Resource, "")
-			return c.ExplainBy(&all[n], c.Own.Severity, c.Own.Reason, fmt.Sprintf(
-				"%s. %s assigns the requests of service account %s to %s, %s", c.Own.Sentence, all[n].String(), r.account,
-				level.String(), limit))
+			return c.ExplainBy(&all[n], c.Own.Severity, c.Own.Reason, subject.Sentences(c.Own.Sentence, fmt.Sprintf(
+				"%s assigns the requests of service account %s to %s, %s", all[n].String(), r.account, level.String(), limit)))
 		}
 		if m == certainMatch {
 			return nil
