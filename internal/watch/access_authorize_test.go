@@ -13,7 +13,7 @@ import (
 
 // A user can share only data that the user may read. For other data, an error names the missing permission.
 // Invariant: I30.
-func TestAuthorizeShare(t *testing.T) {
+func TestUsersShareOnlyReadableData(t *testing.T) {
 	part := func(p watch.Part) []watch.Part {
 		if p.Resource == "" {
 			p.Resource = pods

@@ -16,7 +16,7 @@ import (
 // The authors of an object are read from its managedFields. Only users who may get the object can read its authors.
 //
 // Invariant: I18.
-func TestAuthors(t *testing.T) {
+func TestAuthorsRequirePermissionToGet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		const managed = `"managedFields":[{"manager":"helm","operation":"Update","time":"2026-11-21T10:00:00Z",` +

@@ -30,7 +30,7 @@ func serves(t *testing.T, cluster *watch.Cluster, ref string) bool {
 
 // A Follower reports changes of the list of resources. Even if CustomResourceDefinitions cannot be watched, it reports
 // a change within 10 s.
-func TestFollowWithoutDefinitions(t *testing.T) {
+func TestFollowerReportsChangesWithoutDefinitions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		follower := cluster.For(watch.Viewer{Program: true}).Resources().Follow()

@@ -174,7 +174,7 @@ func TestSelectorsAreSmall(t *testing.T) {
 // With a limit of two, at most two messages are in memory at a time, even if clients read slowly. Messages are delayed,
 // but not lost.
 // Invariant: I44.
-func TestMaxMessages(t *testing.T) {
+func TestMessagesInMemoryAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, longPod("0", "Running"))

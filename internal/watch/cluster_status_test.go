@@ -195,7 +195,7 @@ func TestChangedCellsAreSent(t *testing.T) {
 	})
 }
 
-func TestInitiallyForbidden(t *testing.T) {
+func TestForbiddenResourceBecomesLiveOncePermitted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Refuse(pods, "", http.StatusForbidden, "you may not")
@@ -214,7 +214,7 @@ func TestInitiallyForbidden(t *testing.T) {
 	})
 }
 
-func TestOneNamespaceAllowed(t *testing.T) {
+func TestAllowedNamespaceIsReadSeparately(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
@@ -307,7 +307,7 @@ func TestInterruptedWatchIsStale(t *testing.T) {
 // After an outage of 6 hours, the program is live again within 15 s, and clients can resume from cursors that they got
 // before the outage.
 // Invariant: I24.
-func TestLongOutage(t *testing.T) {
+func TestClientsResumeAfterLongOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
@@ -633,7 +633,7 @@ func TestSyncingSendsTotal(t *testing.T) {
 	})
 }
 
-func TestPolled(t *testing.T) {
+func TestPollingUpdatesResourceWithoutWatchVerb(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -680,7 +680,7 @@ func TestPolledListInPages(t *testing.T) {
 
 // If a date column has no JSONPath, its dates are computed from printed ages such as "33h". After a new list, they can
 // differ only by rounding. Readers do not get this as a change.
-func TestComputedDates(t *testing.T) {
+func TestRoundingOfComputedDatesIsNoChange(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -706,7 +706,7 @@ func TestComputedDates(t *testing.T) {
 }
 
 // If objects have no resourceVersion, their content determines whether they have changed.
-func TestNoResourceVersion(t *testing.T) {
+func TestObjectsWithoutVersionAreComparedByContent(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -734,7 +734,7 @@ func TestNoResourceVersion(t *testing.T) {
 }
 
 // If an API server returns plain objects instead of a Table, the columns are Name and Age.
-func TestPlainObjects(t *testing.T) {
+func TestPlainObjectsHaveNameAndAgeColumns(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -754,7 +754,7 @@ func TestPlainObjects(t *testing.T) {
 // If a resource has no readers, its watch ends after Options.Linger. Later readers cannot resume from cursors of the
 // ended watch.
 // Invariant: I21.
-func TestLinger(t *testing.T) {
+func TestWatchEndsAfterLingerTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))

@@ -22,7 +22,7 @@ const token = "a.secret.token"
 
 // A token is accepted only if the API server confirms the user and one of the requested audiences.
 // Invariant: I29.
-func TestReviewToken(t *testing.T) {
+func TestTokenIsAcceptedOnlyForItsAudience(t *testing.T) {
 	anna := authentication.UserInfo{
 		Username: "anna",
 		UID:      "7",
@@ -103,7 +103,7 @@ func TestReviewToken(t *testing.T) {
 
 // The Problem contains no internal names, and the error never contains the token.
 // Invariant: I29.
-func TestFailedTokenReview(t *testing.T) {
+func TestFailedTokenReviewRevealsNoToken(t *testing.T) {
 	for name, broken := range map[string]func(*apitest.Server){
 		"away":   func(s *apitest.Server) { s.Down(true) },
 		"failed": func(s *apitest.Server) { s.MakeUnavailable(apitest.TokenReviewsPath, "etcd-7.internal") },
@@ -155,7 +155,7 @@ func TestFailedTokenReview(t *testing.T) {
 }
 
 // Two users are the same if only the order of their groups differs.
-func TestSameUser(t *testing.T) {
+func TestOrderOfGroupsDoesNotMatter(t *testing.T) {
 	anna := authz.User{Name: "anna", UID: "7", Groups: []string{"a", "b"}, Extra: map[string][]string{"x": {"1", "2"}}}
 	if !anna.Same(&authz.User{
 		Name: "anna", UID: "7", Groups: []string{"b", "a", "a"}, Extra: map[string][]string{"x": {"2", "1"}},

@@ -36,7 +36,7 @@ func explain(t *testing.T, access *watch.Access, ref, namespace, name string) (
 // An explanation has the path from an object to the cause, and the objects that the cause affects.
 //
 // Invariant: I18.
-func TestExplanations(t *testing.T) {
+func TestExplanationsLeadToTheCause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newCauseCluster(t, true)
 		allow(server, "ann list deployments *", "ann list replicasets *", "ann list nodes *", "bob list pods a",
@@ -148,7 +148,7 @@ func TestExplanationsReportRelatedChanges(t *testing.T) {
 }
 
 // Without --inherit-verdicts, an explanation starts no watches.
-func TestExplanationsAreOff(t *testing.T) {
+func TestExplanationsStartNoWatchesIfOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := newCauseCluster(t, false)
 		access := cluster.For(watch.Viewer{Program: true})

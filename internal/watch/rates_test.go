@@ -165,7 +165,7 @@ func sumPointer(s *rates.Series) *int {
 
 // The rates of a list of Deployments count the restarts of their pods, and the Warning events about the Deployments and
 // about their pods.
-func TestRatesOfControllers(t *testing.T) {
+func TestRatesOfControllersIncludePods(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveRates(t)
 		deployment := func(name string) apitest.Item {
@@ -257,7 +257,7 @@ func TestRatesHideObjects(t *testing.T) {
 }
 
 // A viewer who may not list events receives the restarts, and the reason why there are no warnings.
-func TestRatesWithoutPermission(t *testing.T) {
+func TestRatesStateMissingPermission(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveRates(t)
 		grants := allow(server, "ann list pods *", "ann watch pods *")
@@ -278,7 +278,7 @@ func TestRatesWithoutPermission(t *testing.T) {
 
 // After an interruption, a new list shows only the result of the missed changes, not each change. So the time before
 // this list has no counts.
-func TestRatesAfterInterruption(t *testing.T) {
+func TestRatesHaveGapAfterInterruption(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveRates(t)
 		server.Set(pods, restarted("a", "web", 0))

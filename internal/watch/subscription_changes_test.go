@@ -129,7 +129,7 @@ func managedBy(p apitest.Item, second int, managers ...string) apitest.Item {
 const phase, labels = `{"f:status":{"f:phase":{}}}`, `{"f:metadata":{"f:labels":{"f:app":{}}}}`
 
 // The Changes view sends each change separately, in order, with its author.
-func TestChangesView(t *testing.T) {
+func TestChangesViewSendsEachChangeInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "listed", "Running"))
@@ -234,7 +234,7 @@ func phaseOf(object json.RawMessage) string {
 }
 
 // Invariant: I43.
-func TestChangeEventMembers(t *testing.T) {
+func TestChangeEventsHaveAllMembers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		f := subscribeChanges(t, cluster, query.Query{}, "")

@@ -204,7 +204,7 @@ func TestFanOutIsSpread(t *testing.T) {
 
 // A client can request a minimum interval between messages. The first change after a quiet time is sent at once.
 // Invariant: I4.
-func TestRequestedPauses(t *testing.T) {
+func TestMessagesKeepRequestedInterval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "0"))

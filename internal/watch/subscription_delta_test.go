@@ -19,7 +19,7 @@ import (
 )
 
 // In a message, "by" is the newest author. If there are several, "authors" lists the operations of each one.
-func TestObjectAuthors(t *testing.T) {
+func TestObjectUpdatesNameEachAuthor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // The fake clock starts on 2000-01-01.
 		server, cluster := serveCluster(t)
 		set := func(app, status string, second int, managers ...string) {
@@ -80,7 +80,7 @@ func TestObjectAuthors(t *testing.T) {
 
 // The author is the manager of the newest managedFields entry. If the entry's time is unchanged, or several entries
 // have this time, the author is the owner of the changed field.
-func TestRowAuthors(t *testing.T) {
+func TestRowUpdatesNameTheAuthor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, managedBy(pod("a", "p", "Pending"), 1, "helm", labels, "kubelet", phase))

@@ -182,7 +182,7 @@ func TestDigestsAreSpread(t *testing.T) {
 
 // If the computation of a digest panics, waiting readers are woken, and one of them computes the digest again.
 // Invariant: I6.
-func TestDigestPanics(t *testing.T) {
+func TestDigestIsComputedAgainAfterPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))

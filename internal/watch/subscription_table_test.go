@@ -121,7 +121,7 @@ func TestAgeOfFutureCreation(t *testing.T) {
 
 // A column Age of a CRD is sent unchanged, because it can mean something other than the time since creation.
 // Invariant: I25.
-func TestCustomAgeColumn(t *testing.T) {
+func TestCustomAgeColumnIsSentUnchanged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.AddKind(apitest.Kind{

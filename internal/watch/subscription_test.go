@@ -22,7 +22,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 )
 
-func TestRowsView(t *testing.T) {
+func TestRowsViewSendsChangedCells(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("b", "p", "Running"), pod("a", "p", "Running"), pod("a-b", "p", "Running"))
@@ -81,7 +81,7 @@ func TestUnchangedManagedFieldsGiveNoAuthor(t *testing.T) {
 	})
 }
 
-func TestFilters(t *testing.T) {
+func TestSubscriptionsSendOnlyMatchingChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, labelled(pod("a", "p", "Running"), "web"), labelled(pod("a", "q", "Running"), "db"),
@@ -217,7 +217,7 @@ func TestInvalidFieldSelectorInNamespace(t *testing.T) {
 }
 
 // If the API server is unavailable, the field selector is not reported as invalid.
-func TestInvalidFieldSelectors(t *testing.T) {
+func TestUnavailableServerMakesNoFieldSelectorInvalid(t *testing.T) {
 	for _, code := range []int{
 		http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError, 0,
 	} {
@@ -241,7 +241,7 @@ func TestInvalidFieldSelectors(t *testing.T) {
 }
 
 // An object recreated under the same name is another one: readers get a delete and an add.
-func TestUIDChange(t *testing.T) {
+func TestRecreatedObjectIsDeletedAndAdded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
@@ -263,7 +263,7 @@ func TestUIDChange(t *testing.T) {
 	})
 }
 
-func TestResume(t *testing.T) {
+func TestSubscriptionResumesFromCursor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("a", "q", "Running"))
@@ -340,7 +340,7 @@ func TestResumeBeyondHistoryCausesReset(t *testing.T) {
 }
 
 // If a watch cannot be resumed, a new list replaces it. Readers get only the differences.
-func TestRelist(t *testing.T) {
+func TestRelistSendsOnlyDifferences(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("a", "q", "Running"), pod("a", "r", "Running"))
@@ -396,7 +396,7 @@ func TestChangedColumnsCauseSnapshot(t *testing.T) {
 	})
 }
 
-func TestSnapshotInParts(t *testing.T) {
+func TestLargeSnapshotIsSentInParts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		for i := range 60 {
@@ -427,7 +427,7 @@ func TestSnapshotInParts(t *testing.T) {
 }
 
 // Without changes, a heartbeat is sent every 15 s. A digest of the rows is due after the second one.
-func TestHeartbeat(t *testing.T) {
+func TestQuietSubscriptionSendsHeartbeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		r := subscribe(t, cluster, query.Query{Labels: "app=api"}, "")
@@ -456,7 +456,7 @@ func TestHeartbeat(t *testing.T) {
 	})
 }
 
-func TestObjectView(t *testing.T) {
+func TestObjectViewSendsPatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("a", "q", "Running"))
@@ -498,7 +498,7 @@ func TestObjectView(t *testing.T) {
 	})
 }
 
-func TestInvalidSubscriptions(t *testing.T) {
+func TestInvalidSubscriptionsAreRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster := serveCluster(t)
 		names := make([]string, 201)
@@ -579,7 +579,7 @@ func TestInvalidSubscriptions(t *testing.T) {
 	})
 }
 
-func TestUnknownNamespace(t *testing.T) {
+func TestUnknownNamespaceIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		r := subscribe(t, cluster, query.Query{Namespaces: []string{"a", "nowhere"}}, "")
@@ -598,7 +598,7 @@ func TestUnknownNamespace(t *testing.T) {
 	})
 }
 
-func TestClosedTwice(t *testing.T) {
+func TestSecondCloseHasNoEffect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster := serveCluster(t)
 		subscribeView(t, cluster, query.Query{}, stream.Rows)
@@ -614,7 +614,7 @@ func TestClosedTwice(t *testing.T) {
 }
 
 // Invariant: I7.
-func TestEndDuringOutage(t *testing.T) {
+func TestRunEndsImmediatelyDuringOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
 		cluster, err := watch.New(server.Config,
@@ -637,7 +637,7 @@ func TestEndDuringOutage(t *testing.T) {
 	})
 }
 
-func TestEndOfCluster(t *testing.T) {
+func TestSubscriptionEndsWithTheCluster(t *testing.T) {
 	var r *reader
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster := serveCluster(t)

@@ -410,7 +410,7 @@ func TestWindowResetsForNewColumns(t *testing.T) {
 	})
 }
 
-func TestInvalidWindows(t *testing.T) {
+func TestInvalidWindowsAreRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
@@ -498,7 +498,7 @@ func TestAutoOrderIsBySeverityWhileAnObjectIsFailed(t *testing.T) {
 
 // A window gets a heartbeat every 15 s. After a change, it gets a newer cursor, even if its filter excludes the object.
 // Invariant: I10.
-func TestWindowHeartbeat(t *testing.T) {
+func TestQuietWindowSendsHeartbeats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("a", "q", "Running"))

@@ -20,7 +20,7 @@ import (
 )
 
 // Old API servers do not support aggregated discovery. With them, discovery sends one request per API group.
-func TestResources(t *testing.T) {
+func TestResourcesIncludeDiscoveryAndState(t *testing.T) {
 	for _, plain := range []bool{false, true} {
 		t.Run(fmt.Sprint("plain ", plain), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -70,7 +70,7 @@ func TestResources(t *testing.T) {
 	}
 }
 
-func TestGroupErrors(t *testing.T) {
+func TestGroupErrorContainsItsReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
 		server.DisableAggregatedDiscovery()
@@ -101,7 +101,7 @@ func TestGroupErrors(t *testing.T) {
 	})
 }
 
-func TestUnknownResources(t *testing.T) {
+func TestUnknownResourceSuggestsSimilarOnes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.AddKind(apitest.Kind{Ref: "example.com/v1/pods", Kind: "Pod"})
@@ -171,7 +171,7 @@ func TestServerDownAtStart(t *testing.T) {
 	})
 }
 
-func TestNotRunning(t *testing.T) {
+func TestListFailsBeforeClusterRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
 		cluster, err := watch.New(server.Config, watch.Options{Log: slog.New(slog.DiscardHandler)})
@@ -241,7 +241,7 @@ func TestObjectFromCacheAndAPIServer(t *testing.T) {
 }
 
 // A date column is read from the object, at the JSONPath in the CRD.
-func TestDateColumns(t *testing.T) {
+func TestDateColumnIsReadAtItsJSONPath(t *testing.T) {
 	const ref, definitions = "example.com/v1/backups", "apiextensions.k8s.io/v1/customresourcedefinitions"
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -266,7 +266,7 @@ func TestDateColumns(t *testing.T) {
 // An object is not requested if an access review denies the get. If access reviews fail, the object is requested, and
 // the API server decides.
 // Invariant: I27.
-func TestObjectForbidden(t *testing.T) {
+func TestForbiddenObjectIsNotRequested(t *testing.T) {
 	const path = "/api/v1/namespaces/a/pods/p"
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -295,7 +295,7 @@ func TestObjectForbidden(t *testing.T) {
 
 // A Follower reports a change of the list of resources within 2 s. It needs no periodic discovery.
 // Invariant: I19.
-func TestFollow(t *testing.T) {
+func TestFollowerReportsNewAndRemovedResources(t *testing.T) {
 	const definitions = "apiextensions.k8s.io/v1/customresourcedefinitions"
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

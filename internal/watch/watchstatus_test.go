@@ -17,7 +17,7 @@ import (
 // Reading the watch status does not prolong a watch.
 // Invariant: I23. For each watched resource, the watch status shows how often the program has listed the resource, how
 // often its watch was interrupted, and how much memory its data uses.
-func TestWatchStatus(t *testing.T) {
+func TestWatchStatusDoesNotProlongWatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
@@ -70,7 +70,7 @@ func TestWatchStatus(t *testing.T) {
 
 // After a feed (list and watch) ends, the watch status still includes the counts of this feed.
 // Invariant: I23.
-func TestWatchStatusCounts(t *testing.T) {
+func TestWatchStatusKeepsCountsOfEndedFeeds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))

@@ -11,7 +11,7 @@ import (
 // As in the API server, a rule that is limited to object names or to a subresource does not allow a list of the
 // resource.
 // Invariant: I20.
-func TestResourceRulesAllow(t *testing.T) {
+func TestLimitedResourceRulesAllowNoList(t *testing.T) {
 	rule := func(group, resource, verb string, names ...string) authorization.ResourceRule {
 		return authorization.ResourceRule{
 			APIGroups:     []string{"a.example", group},

@@ -12,7 +12,7 @@ import (
 
 // RankCell sorts cells in the same order as the web page: web/test/model/sort.test.ts uses the same cases.
 // Invariant: I9.
-func TestRankCell(t *testing.T) {
+func TestCellsSortLikeThePage(t *testing.T) {
 	text, err := os.ReadFile("../../web/testdata/ranks.json")
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func sign(n int) int { return max(-1, min(1, n)) }
 
 // Cells that are arrays or objects are sorted as their JSON text. Cells that are empty, null or invalid JSON get the
 // Rank of an unknown value.
-func TestOtherCells(t *testing.T) {
+func TestArraysSortAsTextAndInvalidCellsAsUnknown(t *testing.T) {
 	if a, b := cellsort.RankCell([]byte(`["a",2]`), false),
 		cellsort.RankCell([]byte(`["a",10]`), false); cellsort.Compare(a, b, false) > -1 {
 		t.Errorf("Compare: %v does not sort before %v", a, b)
@@ -72,7 +72,7 @@ func TestOtherCells(t *testing.T) {
 	}
 }
 
-func TestWords(t *testing.T) {
+func TestWordsAreSplitAndLowercased(t *testing.T) {
 	// At the end of a word, the lower case of sigma is ς. An ellipsis ends a word, but a hyphenation point does not.
 	if got := cellsort.Lower("ΑΣ‧Α ΑΣ…Α"); got != "ασ‧α ας…α" {
 		t.Errorf("got %q", got)

@@ -83,7 +83,7 @@ func TestObjectContainsItsMetadata(t *testing.T) {
 	}
 }
 
-func TestReadMetadataErrors(t *testing.T) {
+func TestReadMetadataRefusesInvalidObjects(t *testing.T) {
 	for _, text := range []string{``, `[]`, `{}`, `{"metadata":{"namespace":"a"}}`, `{"metadata":{"name":1}}`} {
 		if m, err := compact.ReadMetadata([]byte(text)); err == nil {
 			t.Errorf("ReadMetadata(%s): got %+v, want an error", text, m)

@@ -106,7 +106,7 @@ func checkOracles(t *testing.T, before, after, patch []byte) (expected []byte) {
 // A patch between two random JSON documents changes the first into the second. On average, patches are not longer than
 // patches of the library jsondiff.
 // Invariant: I3.
-func TestRandomDocuments(t *testing.T) {
+func TestPatchesTransformRandomDocuments(t *testing.T) {
 	g := generator{rand.New(rand.NewPCG(1, 2))}
 	ourBytes, jsondiffBytes, compared := 0, 0, 0
 	for i := range 20_000 {

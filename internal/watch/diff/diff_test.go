@@ -11,7 +11,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
-func TestPatch(t *testing.T) {
+func TestPatchTransformsBeforeIntoAfter(t *testing.T) {
 	long := `"a text that is long enough to make ops inside the cheaper way"`
 	for _, test := range []struct{ name, before, after, want string }{
 		{"equal", `{"a":[1,{"b":null}]}`, `{"a":[1,{"b":null}]}`, `[]`},

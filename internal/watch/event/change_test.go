@@ -9,7 +9,7 @@ import (
 // If the computation of a Lazy value panics, only the first caller of Get gets the panic. Later callers get an error
 // instead of the zero value.
 // Invariant: I6.
-func TestLazyPanics(t *testing.T) {
+func TestLazyPanicReachesOnlyFirstCaller(t *testing.T) {
 	value := new(event.Lazy[[]byte])
 	func() {
 		defer func() {

@@ -31,7 +31,7 @@ func patchOf(paths ...string) string {
 
 // For each operation of a patch, Attribute finds the authors in the managedFields.
 // Invariant: I15.
-func TestAttribution(t *testing.T) {
+func TestOpsAreAttributedToFieldManagers(t *testing.T) {
 	const (
 		after = `{"metadata":{"labels":{"a":"1","b/c":"2","0":"3"}},"data":{"x~y":"1"},"spec":{"args":["p","q"],` +
 			`"sum":[[1],[2]],"ports":[{"port":80,"protocol":"TCP"},{"port":80,"protocol":"UDP"},{"port":443}],` +
@@ -247,7 +247,7 @@ func TestAttribution(t *testing.T) {
 	}
 }
 
-func TestNewest(t *testing.T) {
+func TestNewestReportsWhetherTimesAreAmbiguous(t *testing.T) {
 	for _, test := range []struct {
 		name, managed, want string
 		unambiguous         bool

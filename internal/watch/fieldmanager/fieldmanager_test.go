@@ -56,7 +56,7 @@ func formatShares(tb testing.TB, shares []fieldmanager.Share, patch []byte) stri
 
 // Attribute finds the authors of changes that were made with curl and recorded from a real API server.
 // Invariant: I3.
-func TestRecordedChanges(t *testing.T) {
+func TestRecordedChangesHaveTheirAuthors(t *testing.T) {
 	const controller, oncall = "kube-controller-manager Update status 14:43:17:", "oncall Apply  14:43:18:"
 	for _, test := range []struct {
 		name     string

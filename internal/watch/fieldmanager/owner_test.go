@@ -8,7 +8,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/fieldmanager"
 )
 
-func TestOwners(t *testing.T) {
+func TestOwnersAreListedNewestFirst(t *testing.T) {
 	t.Parallel()
 	const helm = `{"manager":"helm","operation":"Apply","time":"2026-11-21T10:00:00Z","fieldsV1":` +
 		`{"f:spec":{"f:replicas":{}},"f:metadata":{"f:labels":{}}}}`
@@ -40,7 +40,7 @@ func TestOwners(t *testing.T) {
 }
 
 // The author of a specification is unknown if an entry without a time can be newer than all others.
-func TestNewestSpec(t *testing.T) {
+func TestSpecAuthorIsUnknownIfOrderIsUnknown(t *testing.T) {
 	t.Parallel()
 	entry := func(manager, subresource, time, part string) string {
 		return `{"manager":"` + manager + `","operation":"Update","subresource":"` + subresource + `",` + time +

@@ -11,7 +11,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/journal"
 )
 
-func TestHistory(t *testing.T) {
+func TestHistoryReturnsLastChangesUpToCursor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newJournal(5 * 376) // The ring has room for five updates of 376 bytes.
 		if got := j.History(j.Now(), 10); len(got) > 0 {
@@ -64,7 +64,7 @@ func TestHistory(t *testing.T) {
 
 // A Memo is additional data of a change. Its size counts towards the memory limit of the history.
 // Invariant: I3.
-func TestSetWithMemo(t *testing.T) {
+func TestMemoSizeCountsTowardHistoryLimit(t *testing.T) {
 	j := journal.New[string, object, *string](journal.Options[string, object]{
 		Same:      func(before, after object) bool { return before == after },
 		Continues: continues,
@@ -113,7 +113,7 @@ func TestSetWithMemo(t *testing.T) {
 }
 
 // Mark adds a change that has an offset, but no key and no values.
-func TestMark(t *testing.T) {
+func TestMarkAddsChangeWithoutKey(t *testing.T) {
 	j := newJournal(1 << 20)
 	j.Set("a", object{1, 1})
 	j.Mark()

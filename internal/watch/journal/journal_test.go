@@ -161,7 +161,7 @@ func TestRingIsBoundedByAge(t *testing.T) {
 
 // Trim drops old changes even if no new ones are written. Readers that already have the old changes can continue.
 // Invariant: I13.
-func TestTrim(t *testing.T) {
+func TestTrimDropsOldChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newJournal(1 << 20)
 		for i := range 500 {
@@ -188,7 +188,7 @@ func TestTrim(t *testing.T) {
 	})
 }
 
-func TestNextWaits(t *testing.T) {
+func TestNextWaitsForChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newJournal(1 << 20)
 		const readers = 50
@@ -431,7 +431,7 @@ func BenchmarkSet(b *testing.B) {
 }
 
 // NextWithin creates no timer if changes are available.
-func TestNextWithin(t *testing.T) {
+func TestNextWithinSetsTimerOnlyToWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newJournal(1 << 20)
 		set := 0

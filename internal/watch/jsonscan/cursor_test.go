@@ -48,7 +48,7 @@ func TestObjectSkipsUnreadMembers(t *testing.T) {
 }
 
 // ValueWithout does not read a value, or move the cursor, if its function returns true for a member name in the value.
-func TestValueWithoutNames(t *testing.T) {
+func TestValueWithoutRefusesMemberNames(t *testing.T) {
 	for text, want := range map[string]bool{
 		`{"a":{"b":[{"c":"wanted"}]}}`: true, `["wanted"]`: true, `7`: true, `{}`: true,
 		`{"wanted":1}`: false, `{"a":[[{"wanted":1}]]}`: false, `{"a":1,"w\u0061nted":1}`: false, `{"a\n":1}`: false,

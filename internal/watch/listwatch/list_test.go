@@ -129,7 +129,7 @@ func TestStreamedObjectsCanBeReadImmediately(t *testing.T) {
 	}
 }
 
-func TestList(t *testing.T) {
+func TestListReturnsTablesAndPlainLists(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		columns string
@@ -181,7 +181,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-func TestListErrors(t *testing.T) {
+func TestErrorsContainTextOfAPIServer(t *testing.T) {
 	server := podServer(t)
 	s := newSource(t, server, pods, listwatch.SourceOptions{})
 	for status, want := range map[int]string{403: "you may not", 404: "you may not", 500: "you may not"} {
@@ -208,7 +208,7 @@ func TestColumnsChangeWithAList(t *testing.T) {
 	}
 }
 
-func TestColumnsAsJSON(t *testing.T) {
+func TestColumnIsEncodedAsJSON(t *testing.T) {
 	got, err := json.Marshal(printer.Column{Name: "Age", Type: "date", Relative: true})
 	if want := `{"name":"Age","type":"date","format":"","priority":0,"relative":true}`; err != nil ||
 		string(got) != want {

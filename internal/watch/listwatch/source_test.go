@@ -110,8 +110,8 @@ func objectOf(t *testing.T, e apiwatch.Event) *compact.Object {
 	return o
 }
 
-// TestCells uses the fake time of synctest, which starts at 2000-01-01 00:00:00 UTC.
-func TestCells(t *testing.T) {
+// TestElapsedTimesInCellsBecomeTimestamps uses the fake time of synctest, which starts at 2000-01-01 00:00:00 UTC.
+func TestElapsedTimesInCellsBecomeTimestamps(t *testing.T) {
 	tests := []struct {
 		name         string
 		ref          string
@@ -278,7 +278,7 @@ func TestCells(t *testing.T) {
 	}
 }
 
-func TestElapsedText(t *testing.T) {
+func TestElapsedTextIsComputedFromTimestamps(t *testing.T) {
 	now := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, test := range []struct {
 		cell     string
@@ -300,7 +300,7 @@ func TestElapsedText(t *testing.T) {
 	}
 }
 
-func TestSimplePath(t *testing.T) {
+func TestOnlyPathsOfMembersAreSimple(t *testing.T) {
 	for _, test := range []struct {
 		path, want string
 		simple     bool
@@ -322,7 +322,7 @@ func TestSimplePath(t *testing.T) {
 }
 
 // An Object contains no managedFields and no last-applied annotation.
-func TestObject(t *testing.T) {
+func TestObjectOmitsManagedFieldsAndLastApplied(t *testing.T) {
 	const managed = `"managedFields":[{"manager":"kubectl","operation":"Apply","time":"2026-11-21T10:00:05Z"},` +
 		`{"manager":"scheduler","time":"2026-11-21T10:00:01Z"}]`
 	item := apitest.Item{
@@ -419,7 +419,7 @@ func TestSecretsAreMasked(t *testing.T) {
 	}
 }
 
-func TestGet(t *testing.T) {
+func TestGetMasksSecretValues(t *testing.T) {
 	server := apitest.New(t, apitest.Kind{Ref: "core/v1/secrets", Kind: "Secret", Columns: "[" + nameColumn + "]"})
 	server.Set(
 		"core/v1/secrets",

@@ -26,7 +26,7 @@ func podServer(t *testing.T) *apitest.Server {
 	return apitest.New(t, apitest.Kind{Ref: pods, Kind: "Pod", Columns: "[" + nameColumn + "," + ageColumn + "]"})
 }
 
-func TestStreamingList(t *testing.T) {
+func TestStreamingListContinuesAsWatch(t *testing.T) {
 	server := podServer(t)
 	server.Set(pods, apitest.Item{Namespace: "a", Name: "p1"}, apitest.Item{Namespace: "a", Name: "p2"})
 	var observed []int
@@ -76,7 +76,7 @@ func TestStreamingList(t *testing.T) {
 }
 
 // An empty streaming list has its columns in the final bookmark.
-func TestEmptyStreamingList(t *testing.T) {
+func TestEmptyStreamingListHasColumns(t *testing.T) {
 	s := newSource(t, podServer(t), pods, listwatch.SourceOptions{})
 	if e := nextEvent(t, openWatch(t, s, streamingListOptions())); e.Type != apiwatch.Bookmark {
 		t.Errorf("got %s, want BOOKMARK", e.Type)
@@ -87,7 +87,7 @@ func TestEmptyStreamingList(t *testing.T) {
 }
 
 // A panic fails the list or the watch, but does not end the process.
-func TestPanicWhileDecoding(t *testing.T) {
+func TestPanicFailsListOrWatch(t *testing.T) {
 	server := podServer(t)
 	server.Set(pods, apitest.Item{Namespace: "a", Name: "p1"})
 	panics := 0
@@ -106,7 +106,7 @@ func TestPanicWhileDecoding(t *testing.T) {
 	}
 }
 
-func TestMalformedLines(t *testing.T) {
+func TestMalformedLineFailsTheWatch(t *testing.T) {
 	expired := apitest.Failure(410, "Expired", "too old")
 	tests := []struct{ name, line, want string }{
 		{"server error", `{"type":"ERROR","object":` + expired + `}`, "too old"},
@@ -191,7 +191,7 @@ func TestMalformedLines(t *testing.T) {
 	}
 }
 
-func TestUnusualLines(t *testing.T) {
+func TestUnusualLinesAreDecoded(t *testing.T) {
 	row := func(cells, object string) string {
 		return `{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{},` +
 			`"columnDefinitions":null,"rows":[{"cells":` + cells + `,"object":` + object + `}]}}`
@@ -267,7 +267,7 @@ func TestUnusualLines(t *testing.T) {
 
 // An interrupted watch ends without an error event, so that the next watch resumes. An interrupted streaming list
 // ends with an error event.
-func TestInterruptedStream(t *testing.T) {
+func TestInterruptedStreamFailsOnlyDuringList(t *testing.T) {
 	for _, test := range []struct {
 		name        string
 		options     metav1.ListOptions
@@ -319,7 +319,7 @@ func TestInterruptedStream(t *testing.T) {
 // Invariant: I25. The program aborts a streaming list that makes no progress, a request for the size of a list if the
 // API server does not respond, and a watch on which no data arrives. If the columns of a resource change, the next list
 // contains the new columns.
-func TestStall(t *testing.T) {
+func TestStreamingListFailsWithoutProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := podServer(t)
 		server.HangStreamingLists(pods)
@@ -354,7 +354,7 @@ func TestStall(t *testing.T) {
 // The response to a list can start after more than a minute (fake time), because kube-apiserver first collects the
 // complete list.
 // Invariant: I24.
-func TestSlowLists(t *testing.T) {
+func TestFirstObjectOfListMayTakeLonger(t *testing.T) {
 	const row = `{"cells":["x",""],"object":{"metadata":{"name":"x"}}}`
 	for _, test := range []struct {
 		name                    string
@@ -402,7 +402,7 @@ func TestSlowLists(t *testing.T) {
 
 // Estimate and Count fail after 10 s (fake time), because their caller can continue without the result.
 // Invariant: I25.
-func TestEstimateTimeout(t *testing.T) {
+func TestEstimateAndCountTimeOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := podServer(t)
 		server.Hang("/api/v1/pods")

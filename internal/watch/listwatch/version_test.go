@@ -33,7 +33,7 @@ func managedPod(name, managed string) apitest.Item {
 }
 
 // Only objects from watch events have managedFields, not those from lists.
-func TestVersions(t *testing.T) {
+func TestOnlyWatchEventsHaveManagedFields(t *testing.T) {
 	const managed = `[{"manager":"kubectl","operation":"Apply","time":"2026-11-21T10:00:00Z"},` +
 		`{"manager":"kubelet","operation":"Update","subresource":"status","time":"2026-11-21T10:00:05Z",` +
 		`"fieldsV1":{"f:status":{}}},` +

@@ -10,7 +10,7 @@ import (
 )
 
 // A selector gives the same result for the JSON text of labels and for the decoded labels.
-func TestLabels(t *testing.T) {
+func TestSelectorsMatchEncodedLabels(t *testing.T) {
 	for _, text := range []string{
 		``, `{}`, `{"app":"web"}`, `{"tier":"db", "app" : "web"}`, `{"app":"api"}`, `{"app":""}`,
 		`{"\u0061pp":"w\u0065b"}`,

@@ -17,7 +17,7 @@ const canary = "c4n4ry"
 // The program refuses field selectors on masked fields. For guests of share links, the program also masks the values
 // of ConfigMaps and environment variables, and each annotation that may contain a copy of an object. It masks such
 // annotations also in templates and other objects inside an object.
-func TestObjectRedaction(t *testing.T) {
+func TestSensitiveValuesAreMasked(t *testing.T) {
 	tests := map[string]struct{ group, resource, in, want, managed string }{
 		"managedFields and last-applied are removed": {
 			"apps", "deployments",
@@ -234,7 +234,7 @@ func TestDigestsOfRemovedKeysAreBounded(t *testing.T) {
 }
 
 // An object with many new keys takes about as long to redact as an object whose keys the Redactor has seen before.
-func TestManyValues(t *testing.T) {
+func TestNewKeysAreRedactedAsFastAsKnownKeys(t *testing.T) {
 	const values = 50_000
 	r := redact.New(nil, "", "secrets")
 	secret := func(prefix string) []byte {
@@ -260,7 +260,7 @@ func TestManyValues(t *testing.T) {
 }
 
 // The Weight of a Memory is close to its heap use. A Memory without objects has the Weight zero.
-func TestWeight(t *testing.T) {
+func TestWeightIsCloseToHeapUse(t *testing.T) {
 	heap := func() int64 {
 		runtime.GC()
 		var m runtime.MemStats

@@ -22,7 +22,7 @@ func rulesOf(tb testing.TB, texts ...string) (rules redact.Rules) {
 }
 
 // If a value on the rule's path has an unexpected type, it is masked completely.
-func TestRules(t *testing.T) {
+func TestRulesMaskTheirPaths(t *testing.T) {
 	tests := map[string]struct{ rule, group, resource, in, want string }{
 		"each value of a map": {
 			"core/v1/configmaps:data.*", "", "configmaps",
@@ -187,7 +187,7 @@ func TestRules(t *testing.T) {
 
 // A rule must not mask a value that identifies objects.
 // Invariant: I15.
-func TestInvalidRules(t *testing.T) {
+func TestInvalidRulesAreRefused(t *testing.T) {
 	for text, wantErr := range map[string]string{
 		"":                                    "the path is missing",
 		"data":                                "the path is missing",
@@ -236,7 +236,7 @@ func TestInvalidRules(t *testing.T) {
 
 // Field selectors must not use a path to a masked value, or to a parent or child of a masked value.
 // Invariant: I15.
-func TestMayMask(t *testing.T) {
+func TestMayMaskIncludesParentsAndChildren(t *testing.T) {
 	rules := rulesOf(
 		t, "example.com/v1/databases:spec.values.password", "*:spec..token",
 		"core/v1/pods:spec.containers[*].image",
@@ -338,7 +338,7 @@ func FuzzRules(f *testing.F) {
 
 // For viewers of share links, a mask shows whether a value changed, but not whether an earlier value returned.
 // Invariant: I15.
-func TestGuestMask(t *testing.T) {
+func TestGuestMaskShowsOnlyThatValueChanged(t *testing.T) {
 	config := func(value string) []byte {
 		return fmt.Appendf(
 			nil,

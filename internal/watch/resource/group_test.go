@@ -6,7 +6,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 )
 
-func TestGroups(t *testing.T) {
+func TestGroupsAreBuiltInOrCustom(t *testing.T) {
 	for _, test := range []struct {
 		group               string
 		isBuiltIn, isCustom bool

@@ -17,7 +17,7 @@ func compare(a, b member) int { return cmp.Compare(a.rank, b.rank) }
 
 // After each Change, the List equals a sorted slice of the same members.
 // Invariant: I9.
-func TestChange(t *testing.T) {
+func TestChangedListStaysSorted(t *testing.T) {
 	for seed := range uint64(2000) {
 		random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // The test must be reproducible.
 		present := make(map[int]member)
@@ -74,7 +74,7 @@ func TestChange(t *testing.T) {
 }
 
 // Invariant: I9.
-func TestFirst(t *testing.T) {
+func TestFirstReturnsLeastMembersInOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3)) //nolint:gosec // The test must be reproducible.
 	for range 2000 {
 		members := make([]int, random.IntN(60))

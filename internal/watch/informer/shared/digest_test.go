@@ -13,7 +13,7 @@ import (
 // Invariant: I8. A digest is a hash of rows. If the digest of the client's rows equals the digest of the server's rows,
 // the client has the same rows as the server. The comparison is possible with any filter, and also while further
 // changes are on the network.
-func TestDigestCases(t *testing.T) {
+func TestDigestsEqualThoseOfThePage(t *testing.T) {
 	text, err := os.ReadFile("../../../../web/test/digest.json")
 	if err != nil {
 		t.Fatal(err)
