@@ -43,7 +43,7 @@ func (f *following) Named(by graph.ID, m *neighbor.Mention) []neighbor.Neighbor 
 }
 
 // A pod is evaluated again after a change of an object that its explanation depends on.
-func TestFollowedObjects(t *testing.T) {
+func TestPodFollowsObjectsOfItsExplanation(t *testing.T) {
 	pod, service, namespace := graph.Kind{Kind: "Pod"}, graph.Kind{Kind: "Service"}, graph.Kind{Kind: "Namespace"}
 	for _, test := range []struct {
 		file string

@@ -41,7 +41,7 @@ func (v *vanishing) Selector(id graph.ID) *objectrefs.Selector {
 }
 
 // The objects of a cluster change while the rules read them.
-func TestObjectsVanish(t *testing.T) {
+func TestRulesTolerateVanishingObjects(t *testing.T) {
 	const maxReads = 10
 	for _, test := range []struct {
 		file, pod string

@@ -219,7 +219,7 @@ func describe(v verdict.Verdict) string {
 }
 
 // Each fixture file lists the expected verdicts of some objects, by "Kind/name", and then the objects themselves.
-func TestFixtures(t *testing.T) {
+func TestFixturesHaveExpectedVerdicts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.yaml")
 	if err != nil || len(files) < 20 {
 		t.Fatalf("got fixtures %s, error %v", files, err)
@@ -336,7 +336,7 @@ func TestOwnContentIsItsOnlySource(t *testing.T) {
 
 // An object is evaluated again when its result changes with time only: when a certificate expires, or when a new object
 // is old enough.
-func TestRevisits(t *testing.T) {
+func TestTimeDependentVerdictsAreRevisited(t *testing.T) {
 	webhook := graph.Kind{Group: "admissionregistration.k8s.io", Kind: "ValidatingWebhookConfiguration"}
 	service, pod := graph.Kind{Kind: "Service"}, graph.Kind{Kind: "Pod"}
 	for _, test := range []struct {

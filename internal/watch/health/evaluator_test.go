@@ -77,7 +77,7 @@ func TestConditionOverridesScript(t *testing.T) {
 }
 
 // If a script fails, the object has no severity, and the error is counted.
-func TestScriptErrors(t *testing.T) {
+func TestFailedScriptGivesNoSeverity(t *testing.T) {
 	text := []byte(`{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"a"}}`)
 	for n, source := range []string{
 		`return obj.status.phase`, `return {status = "Fine"}`, `while true do end`, `return 1`, `error("no")`,
@@ -102,7 +102,7 @@ func TestScriptErrors(t *testing.T) {
 
 // A ready pod is degraded for some minutes after a container has restarted several times, the last time after an error.
 // If the container restarts often, the pod is degraded until the container has run for a longer time than usual.
-func TestRestarts(t *testing.T) {
+func TestFrequentRestartsDegradeReadyPod(t *testing.T) {
 	started := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	const ended = `"lastState":{"terminated":{"exitCode":1,"reason":"Error"}},`
 	run := func(start, end, exit string) string {

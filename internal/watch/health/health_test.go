@@ -74,7 +74,7 @@ func fixtures(tb testing.TB) (out []fixture) {
 // Invariant: I12. For each object in the folder `testdata`, the program determines the expected health. The health of
 // an object has a limited size. The server sends the health together with the object, and again whenever the health has
 // changed.
-func TestFixtures(t *testing.T) {
+func TestFixturesHaveExpectedHealth(t *testing.T) {
 	seen := map[string][]health.Status{}
 	for _, f := range fixtures(t) {
 		got := evaluator.Of(f.object)
@@ -144,7 +144,7 @@ func checkSentence(t *testing.T, sentence string) {
 
 // For any text, the length of the result is limited. The computation time is proportional to the time for parsing.
 // Invariant: I12.
-func TestUnusualTexts(t *testing.T) {
+func TestUnusualTextsAreEvaluatedInLinearTime(t *testing.T) {
 	deep := strings.Repeat(`{"status":`, 9990) + "1" + strings.Repeat("}", 9990)
 	for name, text := range map[string]string{
 		"nothing": "", "null": "null", "a list": "[]", "deep": deep, "too deep": strings.Repeat(`{"status":`, 20_000),

@@ -13,7 +13,7 @@ import (
 // The verdict depends only on the object and the time. Progress that takes too long becomes a problem.
 //
 // Invariant: I12.
-func TestVerdicts(t *testing.T) {
+func TestVerdictsDependOnlyOnObjectAndTime(t *testing.T) {
 	for _, f := range fixtures(t) {
 		t.Run(f.name, func(t *testing.T) {
 			changedAt := newestTime(f.object)
@@ -97,7 +97,7 @@ func BenchmarkEvaluate(b *testing.B) {
 }
 
 // The sentence of an overdue object explains the delay. For example, it names the probe of a pod that is not ready.
-func TestOverdueSentence(t *testing.T) {
+func TestOverdueSentenceExplainsTheDelay(t *testing.T) {
 	for name, want := range map[string]string{
 		"pod/readiness-probe":                "0/1 containers ready: container web does not pass its readiness probe",
 		"pod/startup-probe":                  "0/1 containers ready: container web has not passed its startup probe",
@@ -116,7 +116,7 @@ func TestOverdueSentence(t *testing.T) {
 }
 
 // A CronJob becomes degraded when its next run is overdue, even without an update of the object.
-func TestMissedRun(t *testing.T) {
+func TestMissedRunDegradesCronJob(t *testing.T) {
 	due := time.Date(2026, 11, 21, 11, 0, 0, 0, time.UTC)
 	for _, f := range fixtures(t) {
 		if f.name != "cronjob/succeeded" {

@@ -11,7 +11,7 @@ import (
 
 // A message can name a kind that exists in several API groups. Named returns the group of the object with the message
 // first, and then the groups of Kubernetes itself.
-func TestNamed(t *testing.T) {
+func TestNamedPrefersGroupOfTheObject(t *testing.T) {
 	e := New(Options{})
 	e.setServed([]resource.Resource{
 		{Group: "other.example.com", Version: "v1", Resource: "queues", Kind: "Queue", Namespaced: true, Preferred: true},
@@ -64,7 +64,7 @@ func TestNamed(t *testing.T) {
 }
 
 // The containers of an object are its namespace and the definition of its kind. Their deletion can wait for the object.
-func TestContainers(t *testing.T) {
+func TestContainersAreNamespaceAndDefinition(t *testing.T) {
 	e := New(Options{})
 	e.setServed([]resource.Resource{
 		{Group: "example.com", Version: "v1", Resource: "widgets", Kind: "Widget", Namespaced: true, Preferred: true},

@@ -11,7 +11,7 @@ import (
 
 // A problem begins when the object becomes degraded or failed, even if it was progressing for a long time before. The
 // problem continues while the object is progressing for a short time.
-func TestEpisodes(t *testing.T) {
+func TestProblemBeginsWhenObjectDegrades(t *testing.T) {
 	const ok, progressing, failed = verdict.OK, verdict.Progressing, verdict.Failed
 	for name, test := range map[string]struct {
 		severities []verdict.Severity // One every 10 minutes.
@@ -123,7 +123,7 @@ func TestRecoveredEpisodesExpire(t *testing.T) {
 }
 
 // New verdicts count as new in the cluster only from observeDelay after the evaluation of all objects.
-func TestObservation(t *testing.T) {
+func TestVerdictsAreNewOnlyAfterObserveDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var o observation
 		want := func(isRunning bool, when string) {

@@ -14,7 +14,7 @@ import (
 
 // A change of an EndpointSlice affects its Service, and all objects that use this Service. Without a label that names
 // the Service, it affects each Service whose name is a possible start of the EndpointSlice's name.
-func TestServed(t *testing.T) {
+func TestEndpointSliceAffectsUsersOfItsService(t *testing.T) {
 	e := New(Options{})
 	e.setServed([]resource.Resource{
 		{Version: "v1", Resource: "services", Kind: "Service", Namespaced: true, Preferred: true},

@@ -11,7 +11,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 )
 
-func TestIDOfObject(t *testing.T) {
+func TestObjectConvertsBackToItsID(t *testing.T) {
 	for resource, id := range map[string]graph.ID{
 		"core/v1/pods":        graph.NewID(graph.Kind{Kind: "Pod"}, "shop", "web-1"),
 		"core/v1/nodes":       graph.NewID(graph.Kind{Kind: "Node"}, "", "one"),
@@ -25,7 +25,7 @@ func TestIDOfObject(t *testing.T) {
 	}
 }
 
-func TestEventTime(t *testing.T) {
+func TestEventTimePrefersLastOccurrence(t *testing.T) {
 	at := func(minute int) time.Time { return time.Date(2026, 1, 1, 0, minute, 0, 0, time.UTC) }
 	e := corev1.Event{}
 	set := func(minute int, set func(time.Time)) {

@@ -8,7 +8,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/objectrefs"
 )
 
-func TestConventions(t *testing.T) {
+func TestConventionsAreFoundByMemberName(t *testing.T) {
 	for spec, want := range map[string][]string{
 		`{"clusterRef":{"name":"a","namespace":"b"}}`:              {"cluster // b/a object ref plain"},
 		`{"vpcIdRefs":[{"name":"a"}]}`:                             {"vpc // /a object ref plain"},

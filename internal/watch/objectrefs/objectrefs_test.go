@@ -69,7 +69,7 @@ func lines(o *objectrefs.Object) (out []string) {
 // Invariant: I27. To find related objects, the program reads the references in the JSON of objects. The number of nodes
 // in a graph of related objects is limited. The graph shows which resources the program could not search. The program
 // requests no object that the user has no permission to read.
-func TestReferences(t *testing.T) {
+func TestReferencesMatchTheFixtures(t *testing.T) {
 	for _, path := range fixtures(t) {
 		text, want := fixture(t, path)
 		o := objectrefs.Of(text)
@@ -89,7 +89,7 @@ func TestReferences(t *testing.T) {
 func sorted(s []string) []string { return slices.Sorted(slices.Values(s)) }
 
 // Invariant: I27.
-func TestSelectors(t *testing.T) {
+func TestSelectorsMatchLikeKubernetes(t *testing.T) {
 	selector := func(kind, spec string) *objectrefs.Selector {
 		group, kind, _ := strings.Cut(kind, "/")
 		o := objectrefs.Of(
@@ -135,7 +135,7 @@ func TestSelectors(t *testing.T) {
 }
 
 // Invariant: I27.
-func TestMalformed(t *testing.T) {
+func TestMalformedObjectsHaveNoReferences(t *testing.T) {
 	text, _ := fixture(t, "testdata/pod.yaml")
 	for n := range text {
 		if o := objectrefs.Of(text[:n]); len(lines(&o)) > 0 {

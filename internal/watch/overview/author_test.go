@@ -7,7 +7,7 @@ import (
 )
 
 // The changed path contains the names of the fields, and not their escaped form in a JSON Pointer.
-func TestChangedPath(t *testing.T) {
+func TestChangedPathHasUnescapedNames(t *testing.T) {
 	t.Parallel()
 	for delta, want := range map[string]string{
 		`,"patch":[{"op":"replace","path":"/spec/replicas"}]`: "spec.replicas",

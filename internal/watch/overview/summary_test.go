@@ -7,7 +7,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/overview"
 )
 
-func TestLatencyStep(t *testing.T) {
+func TestLatencyIsRoundedUpToStep(t *testing.T) {
 	t.Parallel()
 	for latency, want := range map[time.Duration]int{
 		time.Microsecond: 1, time.Millisecond: 1, 1001 * time.Microsecond: 2, 3 * time.Millisecond: 5,

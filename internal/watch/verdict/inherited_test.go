@@ -27,7 +27,7 @@ func inheritedVerdict() verdict.Verdict {
 // An inherited verdict also contains the own verdict of the object. The method Public removes the cause.
 //
 // Invariant: I18.
-func TestInheritedVerdicts(t *testing.T) {
+func TestInheritedVerdictKeepsOwnVerdict(t *testing.T) {
 	at := time.Unix(1_790_000_000, 0)
 	for name, own := range map[string]verdict.Verdict{
 		"none": {}, "ok": {Severity: verdict.OK}, "failed": {Severity: verdict.Failed, Reason: "R", Sentence: "S"},
@@ -64,7 +64,7 @@ func TestInheritedVerdicts(t *testing.T) {
 	}
 }
 
-func TestSources(t *testing.T) {
+func TestSourcesAreCombinedAndChecked(t *testing.T) {
 	pods, events := verdict.Source("core/v1/pods", "a"), verdict.Source("core/v1/events", "b")
 	both := pods.With(events).With(pods)
 	if both != "core/v1/events b\ncore/v1/pods a" || both != events.With(pods) || verdict.Sources("").With(pods) != pods {

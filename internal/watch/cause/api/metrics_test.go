@@ -6,7 +6,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/api"
 )
 
-func TestMetricsAPI(t *testing.T) {
+func TestMetricsAPIIsFoundInMessages(t *testing.T) {
 	for message, want := range map[string]string{
 		"unable to fetch metrics from custom metrics API: no custom metrics API registered": "custom.metrics.k8s.io",
 		"unable to fetch metrics from external metrics API: not found":                      "external.metrics.k8s.io",

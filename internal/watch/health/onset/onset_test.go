@@ -8,7 +8,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/onset"
 )
 
-func TestOf(t *testing.T) {
+func TestOnsetIsReadFromTheObject(t *testing.T) {
 	const meta = `metadata: {creationTimestamp: "2026-11-21T08:00:00Z"}` + "\n"
 	for name, test := range map[string]struct{ object, want string }{
 		"deletion": {`metadata: {deletionTimestamp: "2026-11-21T10:00:00Z", creationTimestamp: "2026-11-21T08:00:00Z"}

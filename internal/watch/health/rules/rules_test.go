@@ -7,7 +7,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/rules"
 )
 
-func TestInvalidRules(t *testing.T) {
+func TestInvalidHealthRulesAreRefused(t *testing.T) {
 	const ruleFor = "resource.customizations.health."
 	for text, want := range map[string]string{
 		"":       "must be a YAML mapping",

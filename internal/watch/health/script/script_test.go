@@ -17,7 +17,7 @@ func compile(tb testing.TB, source string) *script.Script {
 	return s
 }
 
-func TestRun(t *testing.T) {
+func TestScriptReturnsStatusOrError(t *testing.T) {
 	now := time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
 	object := map[string]any{"spec": map[string]any{
 		"n": int64(3), "x": 1.5, "yes": true, "null": nil, "list": []any{"b", "a"}, "text": "Two Words",

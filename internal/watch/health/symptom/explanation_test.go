@@ -68,7 +68,7 @@ func TestStartOfLastOperation(t *testing.T) {
 
 // A part that is not ready is a problem even if the object itself is ready. The spec must define the part, and must not
 // switch it off.
-func TestUnreadyParts(t *testing.T) {
+func TestUnreadyPartOfReadyObjectIsProblem(t *testing.T) {
 	const disk, changed = "{disks: {ssd: {path: /a}}}", "{type: Ready, status: 'False', message: it is another disk}"
 	for _, test := range []struct{ spec, condition, want string }{
 		{disk, changed, "disk ssd: Ready: it is another disk"},

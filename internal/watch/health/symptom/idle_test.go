@@ -6,7 +6,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 )
 
-func TestIsIdle(t *testing.T) {
+func TestIdleObjectsAreRecognized(t *testing.T) {
 	for _, test := range []struct {
 		kind, status, reason, message string
 		want                          bool

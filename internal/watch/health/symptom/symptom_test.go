@@ -24,7 +24,7 @@ func decode(t *testing.T, text string) map[string]any {
 }
 
 // The failure of an object is possibly reported only by one of its parts, such as a node of a database cluster.
-func TestFailedParts(t *testing.T) {
+func TestFailedPartIsReported(t *testing.T) {
 	for status, want := range map[string]string{
 		"{applications: {web: {status: DEPLOY_FAILED, message: no module}}}":         "web: DEPLOY_FAILED: no module",
 		"{domainStatus: [{domain: a.example.com, status: FailedNotVisible}]}":        "a.example.com: FailedNotVisible",
@@ -91,7 +91,7 @@ func TestStackTraceIsShortened(t *testing.T) {
 }
 
 // IsFinal is true if a run has ended without success: its controller does not retry. It is false for a canceled run.
-func TestEndedRuns(t *testing.T) {
+func TestRunThatEndedWithoutSuccessIsFinal(t *testing.T) {
 	for status, want := range map[string]bool{
 		"{completionTime: x, conditions: [{type: Succeeded, status: 'False', reason: TaskRunTimeout}]}":       true,
 		"{completionTime: x, conditions: [{type: Succeeded, status: 'False', reason: CouldntGetTask}]}":       true,
@@ -116,7 +116,7 @@ func TestEndedRuns(t *testing.T) {
 }
 
 // A phase that names a failure means that the object does not work at all, unless only a part of it has failed.
-func TestTotalFailures(t *testing.T) {
+func TestFailurePhaseIsTotalUnlessPartial(t *testing.T) {
 	for status, want := range map[string]bool{
 		"phase: FailedValidation": true, "state: invalid": true, "phase: SubmissionFailed": true, "phase: UPLOAD_ERROR": true,
 		"status: ValidationFailed": true, "phase: PartiallyFailed": false, "phase: Unhealthy": false,
@@ -129,7 +129,7 @@ func TestTotalFailures(t *testing.T) {
 	}
 }
 
-func TestHasPausedController(t *testing.T) {
+func TestPausedControllersAreRecognized(t *testing.T) {
 	for text, want := range map[string]bool{
 		`{metadata: {annotations: {cluster.x-k8s.io/paused: ""}}}`:               true,
 		`{metadata: {annotations: {crossplane.io/paused: "true"}}}`:              true,
@@ -153,7 +153,7 @@ func TestHasPausedController(t *testing.T) {
 }
 
 // If an optional setting is empty, a condition that only reports this is no problem.
-func TestEmptySettings(t *testing.T) {
+func TestEmptyOptionalSettingIsNoProblem(t *testing.T) {
 	const unavailable = `status: {conditions: [{type: Unavailable, status: "True", message: `
 	for text, want := range map[string]bool{
 		`{spec: {backupTargetURL: ""}, ` + unavailable + `backup target URL is empty}]}}`:                  false,
@@ -170,7 +170,7 @@ func TestEmptySettings(t *testing.T) {
 }
 
 // If an object waits for another object, which is possibly stopped on purpose, the first object has no problem itself.
-func TestDependency(t *testing.T) {
+func TestWaitingForStoppedObjectIsNoProblem(t *testing.T) {
 	for condition, want := range map[string]bool{
 		`type: Active, status: "False", reason: ClusterQueueIsInactive, message: Can't submit new workloads`: true,
 		`type: QuotaReserved, status: "False", reason: Inadmissible, message: LocalQueue a is inactive`:      true,
@@ -190,7 +190,7 @@ func TestDependency(t *testing.T) {
 
 // Some conditions report an achievement, such as DatabaseProvisioned. If such a condition is False, it is a problem
 // only if its message names an error. Waiting in a queue is no problem.
-func TestAchievements(t *testing.T) {
+func TestFalseAchievementNeedsNamedError(t *testing.T) {
 	for condition, want := range map[string]bool{
 		"type: DatabaseProvisioned, message: cannot connect to the server":                   true,
 		"type: Connected, message: 'dial tcp: connection refused'":                           true,
@@ -226,7 +226,7 @@ func TestAchievements(t *testing.T) {
 }
 
 // In a status without conditions, one of several members can explain the state.
-func TestExplainedStates(t *testing.T) {
+func TestStatusMembersExplainTheState(t *testing.T) {
 	for status, want := range map[string]string{
 		"{currentStatus: invalid, description: the secret does not exist}":            "invalid: the secret does not exist",
 		"{state: Warning, message: TLS secret web is invalid}":                        "Warning: TLS secret web is invalid",
@@ -292,7 +292,7 @@ func TestExplainedStates(t *testing.T) {
 	}
 }
 
-func TestHasStopped(t *testing.T) {
+func TestStoppedObjectHasNoError(t *testing.T) {
 	for status, want := range map[string]bool{
 		"printableStatus: Stopped, conditions: [{type: Ready, status: 'False', message: VMI does not exist}]": true,
 		"phase: Succeeded, conditions: [{type: Ready, status: 'False', message: pod is terminating}]":         true,
@@ -310,7 +310,7 @@ func TestHasStopped(t *testing.T) {
 }
 
 // The failure of a task, such as a backup, is a problem even if the object itself is ready. Failed tests do not count.
-func TestOutcomes(t *testing.T) {
+func TestFailedTaskOfReadyObjectIsProblem(t *testing.T) {
 	for condition, want := range map[string]bool{
 		"type: LastBackupSucceeded, reason: LastBackupFailed, message: the plugin is not available": true,
 		"type: LastSyncSucceeded, message: cannot connect to the server":                            true,
@@ -336,7 +336,7 @@ func TestOutcomes(t *testing.T) {
 }
 
 // A bad state is no problem if the spec states that the object shall do nothing.
-func TestWantedStates(t *testing.T) {
+func TestStateRequestedBySpecIsNoProblem(t *testing.T) {
 	for spec, want := range map[string]bool{
 		"{suspend: true}": false, "{pause: true}": false, "{stop: 'yes'}": false, "{running: false}": false,
 		"{online: false}": false, "{active: false}": false, "{powerState: 'Off'}": false, "{desiredState: Offline}": false,
@@ -351,7 +351,7 @@ func TestWantedStates(t *testing.T) {
 	}
 }
 
-func TestOwnError(t *testing.T) {
+func TestOwnErrorIgnoresConditions(t *testing.T) {
 	for status, want := range map[string]string{
 		"{status: Aborted, errors: [cannot create the pod]}":                      "Aborted: cannot create the pod",
 		"{errorMessage: cannot create the pod}":                                   "cannot create the pod",

@@ -6,7 +6,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 )
 
-func TestIsBadIfTrue(t *testing.T) {
+func TestBadConditionTypesAreRecognized(t *testing.T) {
 	for name, want := range map[string]bool{
 		"Dangling": true, "ResolutionFailed": true, "CatalogSourcesUnhealthy": true, "ErrorOccurred": true, "Stalled": true,
 		"ConfigUnsupported": true, "Conflicted": true, "InvalidSpec": true, "ReadonlyFilesystem": true, "HasErrors": true,
@@ -24,7 +24,7 @@ func TestIsBadIfTrue(t *testing.T) {
 	}
 }
 
-func TestIsNodeProblem(t *testing.T) {
+func TestNodeProblemsAreRecognized(t *testing.T) {
 	for name, want := range map[string]bool{
 		"MemoryPressure": true, "PIDPressure": true, "NetworkUnavailable": true, "FrequentKubeletRestart": true,
 		"CorruptDockerOverlay2": true, "KubeletProblem": true, "KernelDeadlock": true,
@@ -36,7 +36,7 @@ func TestIsNodeProblem(t *testing.T) {
 	}
 }
 
-func TestNamesError(t *testing.T) {
+func TestErrorsInTextsAreRecognized(t *testing.T) {
 	for text, want := range map[string]bool{
 		"failed to run instance": true, "Secret x does not exist": true, "context deadline exceeded": true,
 		"wrong status code '404'": true, "no errors, but one failure": true,

@@ -8,7 +8,7 @@ import (
 )
 
 // The expected values follow PodRequests of k8s.io/component-helpers/resource.
-func TestOf(t *testing.T) {
+func TestDemandIsComputedLikePodRequests(t *testing.T) {
 	container := func(cpu, memory, more string) string {
 		const format = `{"name":"c",%s"resources":{"limits":{"cpu":"9"},"requests":{"cpu":%q,"memory":%q}}}`
 		return fmt.Sprintf(format, more, cpu, memory)

@@ -9,7 +9,7 @@ import (
 )
 
 // Of EndpointSlices, only those that the controller does not create are read. Of Secrets, only the names are read.
-func TestScopeOf(t *testing.T) {
+func TestScopeOmitsUnneededData(t *testing.T) {
 	slices := &resource.Resource{Group: "discovery.k8s.io", Version: "v1", Resource: "endpointslices"}
 	if scope := plan.ScopeOf(slices); scope.Metadata || !strings.Contains(scope.Labels, "!=endpointslice-controller") {
 		t.Errorf("got %+v, want complete EndpointSlices with a label selector", scope)

@@ -9,7 +9,7 @@ import (
 )
 
 // For each object, the mentions contain the objects whose present messages name it.
-func TestMentions(t *testing.T) {
+func TestMentionsFollowPresentMessages(t *testing.T) {
 	widget := graph.Kind{Group: "example.com", Kind: "Widget"}
 	id := func(name string) graph.ID { return graph.NewID(widget, "a", name) }
 	var m revisit.Mentions

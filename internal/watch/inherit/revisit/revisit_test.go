@@ -12,7 +12,7 @@ import (
 )
 
 // Each object is evaluated once, at the time of the last call of Schedule. A canceled object is not evaluated.
-func TestRevisits(t *testing.T) {
+func TestEachObjectIsRevisitedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var r revisit.Tracker
 		var mu sync.Mutex
