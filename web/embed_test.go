@@ -12,7 +12,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/web"
 )
 
-func TestAssetURLs(t *testing.T) {
+func TestAssetURLsContainContentHash(t *testing.T) {
 	assets, err := web.New()
 	if err != nil {
 		t.Fatal(err)

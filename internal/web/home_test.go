@@ -9,7 +9,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/web/request"
 )
 
-func TestHome(t *testing.T) {
+func TestHomePageIsServedOrRedirected(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	for path, want := range map[string]struct {
@@ -76,7 +76,7 @@ func TestHomeOfTheNamespaceOfTheContext(t *testing.T) {
 // other resources nor the name of the cluster.
 //
 // Invariant: I30.
-func TestHomeOfGuests(t *testing.T) {
+func TestGuestsSeeHomeOnlyForSeveralLists(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	single := s.openShare(s.createShare(`{"parts":[{"resource":"core/v1/pods","namespaces":["a"]}],` +

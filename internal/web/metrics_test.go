@@ -13,7 +13,7 @@ import (
 
 // The metrics listener serves metrics about the currently watched resources. The listener for pages serves neither
 // metrics nor profiles.
-func TestMetrics(t *testing.T) {
+func TestOnlyMetricsListenerServesMetrics(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	handler, err := s.server.MetricsHandler(true)

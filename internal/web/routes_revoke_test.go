@@ -124,7 +124,7 @@ func TestRevocationPathsHaveEveryRoute(t *testing.T) {
 	covered := map[string]bool{
 		"GET /api/v1/live":                    true, // Covered by TestRevokedPermissionsStopUpdatesIn15Seconds.
 		"GET /api/v1/logs/{namespace}/{name}": true, // Covered by TestLogEndsWhenPermissionIsRevoked.
-		// The response has at most 20 short entries, which are sent at once. Covered by TestAuthors.
+		// The response has at most 20 short entries, which are sent at once. Covered by TestAuthorsRequirePermissionToGet.
 		"GET /api/v1/authors/{group}/{version}/{resource}/{namespace}/{name}": true,
 		// These routes return the kubeconfig's contexts or share links, but no data of the API server.
 		"GET /contexts": true, "POST /contexts": true, "GET /api/v1/contexts": true, "POST /api/v1/context": true,

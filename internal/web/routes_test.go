@@ -283,7 +283,7 @@ func TestPageNotesUncoveredNamespaces(t *testing.T) {
 	}
 }
 
-func TestSnapshotFormats(t *testing.T) {
+func TestSnapshotHasTheRequestedFormat(t *testing.T) {
 	s := newSite(t)
 	path := "/api/v1/snapshot/" + podsRef
 	const row = `{"ns":"a","name":"web-1","uid":"a/web-1","rv":"103","created":"2026-11-21T10:00:00Z",` +
@@ -388,7 +388,7 @@ func TestCSVEscapesFormulas(t *testing.T) {
 	}
 }
 
-func TestObjectFormats(t *testing.T) {
+func TestObjectHasTheRequestedFormat(t *testing.T) {
 	s := newSite(t)
 	path := "/api/v1/object/" + podsRef + "/a/web-1"
 	for _, test := range []struct{ query, accept, kind string }{
@@ -422,7 +422,7 @@ func TestEscapedNamesAreDecodedOnce(t *testing.T) {
 	}
 }
 
-func TestResources(t *testing.T) {
+func TestResourcesAreRevalidatedWithETag(t *testing.T) {
 	s := newSite(t)
 	a := s.get("/api/v1/resources")
 	var got struct {
@@ -479,7 +479,7 @@ func TestStaticFilesAreCached(t *testing.T) {
 	}
 }
 
-func TestCompression(t *testing.T) {
+func TestStaticFilesAreCompressed(t *testing.T) {
 	s := newSite(t)
 	if a := s.get("/static/app.js", "Accept-Encoding: gzip"); a.header.Get("Content-Encoding") != "gzip" ||
 		!strings.Contains(a.header.Get("Vary"), "Accept-Encoding") {
@@ -487,7 +487,7 @@ func TestCompression(t *testing.T) {
 	}
 }
 
-func TestReadyz(t *testing.T) {
+func TestReadyzReportsReadyProgram(t *testing.T) {
 	s := newSite(t)
 	if a := s.get("/readyz"); a.status != http.StatusOK || a.body != "ok\n" {
 		t.Errorf("got %d %s", a.status, a.body)

@@ -23,7 +23,7 @@ import (
 // Every route refuses an oversized request before any other work.
 //
 // Invariant: I26.
-func TestOversizedRequests(t *testing.T) {
+func TestOversizedRequestsAreRefused(t *testing.T) {
 	handler, err := newServerWithoutCluster(t, web.Options{}).Handler()
 	if err != nil {
 		t.Fatal(err)

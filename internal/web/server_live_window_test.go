@@ -27,7 +27,7 @@ func rowNames(m *livetest.Message) string {
 // A window subscription sends a range of sorted rows and their changes. The client can move the range.
 //
 // Invariant: I10.
-func TestWindowSubscription(t *testing.T) {
+func TestClientMovesWindowOfSubscription(t *testing.T) {
 	s := newSite(t)
 	for n := range 200 {
 		s.api.Set(podsRef, apitest.Item{

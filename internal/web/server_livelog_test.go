@@ -70,7 +70,7 @@ func (b *bubble) openFollowedLog() (*source, *tab) {
 // A log subscription has the same options as the HTTP route for logs, and sends the same text.
 //
 // Invariant: I28.
-func TestSocketLogOptions(t *testing.T) {
+func TestSocketLogOptionsReachTheAPIServer(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		c := b.open()
 		for n, test := range []struct{ members, want string }{
@@ -110,7 +110,7 @@ func TestSocketLogOptions(t *testing.T) {
 }
 
 // Invariant: I28.
-func TestSocketLogProblems(t *testing.T) {
+func TestSocketLogProblemsAreExplained(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.api.Set(podsRef, apitest.Item{
 			Namespace: "a", Name: "web-0", Cells: `["web-0","Running"]`,

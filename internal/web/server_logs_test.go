@@ -114,7 +114,7 @@ func (b *bubble) wantLine(r *bufio.Reader, want string) {
 	}
 }
 
-func TestLogOptions(t *testing.T) {
+func TestLogOptionsReachTheAPIServer(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		for _, test := range []struct{ query, want string }{
 			{"", "tailLines=500"},
@@ -157,7 +157,7 @@ func TestLogOptions(t *testing.T) {
 	})
 }
 
-func TestLogProblems(t *testing.T) {
+func TestLogProblemsAreExplained(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		containers := `"spec":{"initContainers":[{"name":"init"}],` +
 			`"containers":[{"name":"app"},{"name":"proxy"}]},"status":{` +

@@ -204,7 +204,7 @@ func TestRelatedReportsResourcesBeyondMemory(t *testing.T) {
 	s.waitForText(path, "of the 24MiB for watched objects")
 }
 
-func TestRelatedProblems(t *testing.T) {
+func TestInvalidRelatedRequestsAreRefused(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	for path, want := range map[string]string{

@@ -58,7 +58,7 @@ func (s *site) search(query string) (hits []string, resources string, total int)
 // matches among the objects that the viewer may read. The result does not depend on other readers, and lists the
 // resources that were not searched. Without inherited verdicts, a search covers only resources that the program already
 // watches. It then neither starts a watch nor keeps one open.
-func TestSearch(t *testing.T) {
+func TestSearchRanksMatchesInWatchedResources(t *testing.T) {
 	s := newSite(t)
 	s.api.Set(widgetsRef, apitest.Item{Name: "web"}, apitest.Item{Name: "a-Widget"})
 	s.api.Set("core/v1/secrets", apitest.Item{Namespace: "web", Name: "key"},

@@ -87,7 +87,7 @@ func (s *site) origin() string { return "Origin: http://" + s.addr }
 // Any client with a share link can open it. A revocation ends the open sockets and pages of its guests.
 //
 // Invariant: I30.
-func TestShareLifecycle(t *testing.T) {
+func TestShareOpensUntilItIsRevoked(t *testing.T) {
 	s := newSite(t)
 	s.waitForLive("core/v1/namespaces")
 	shared := s.createShare(shareRequestA)

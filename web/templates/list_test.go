@@ -499,7 +499,7 @@ func poison(v reflect.Value, text string) {
 	}
 }
 
-func TestGroups(t *testing.T) {
+func TestResourcesAreGroupedIntoSections(t *testing.T) {
 	s := templates.NewSections()
 	kinds := []templates.Kind{
 		{Group: "example.com", Resource: "widgets"},
@@ -532,7 +532,7 @@ func TestGroups(t *testing.T) {
 }
 
 // The page of a guest shows only what the link shares, and has no links to other content.
-func TestGuestPage(t *testing.T) {
+func TestGuestPageShowsOnlySharedContent(t *testing.T) {
 	kind := func(resource string) templates.Kind {
 		return templates.Kind{
 			Ref:      "core/v1/" + resource,

@@ -11,7 +11,7 @@ import (
 )
 
 // A reserved message is behind if the client reads fewer bytes per second than required.
-func TestReservedMessageBehind(t *testing.T) {
+func TestSlowlyReadMessageIsBehind(t *testing.T) {
 	const piece = 1 << 10
 	synctest.Test(t, func(t *testing.T) {
 		client, server := net.Pipe()

@@ -57,7 +57,7 @@ func TestFilterMatchesTheSeverityOfMembers(t *testing.T) {
 }
 
 // web/test/home/home-text.test.ts has the same cases.
-func TestFieldText(t *testing.T) {
+func TestFieldTextShortensPaths(t *testing.T) {
 	for what, want := range map[string]string{
 		"":              "spec",
 		"spec.replicas": "replicas",
