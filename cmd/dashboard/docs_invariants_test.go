@@ -157,7 +157,7 @@ func addInvariants(t *testing.T, all map[string]*invariant, comment, test string
 	}
 }
 
-func TestInvariantComments(t *testing.T) {
+func TestInvariantCommentsAreParsed(t *testing.T) {
 	all := make(map[string]*invariant)
 	addInvariants(t, all, "Text.\n\nInvariant: I1. One\nstatement.\n\nInvariant: I2, I3.\n", "TestA")
 	addInvariants(t, all, "Invariant: I2. Two.\nInvariant: I1, I3.\n", "TestB")

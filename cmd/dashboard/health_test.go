@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestInvalidHealthRules(t *testing.T) {
+func TestInvalidHealthRulesPreventStart(t *testing.T) {
 	for text, want := range map[string]string{
 		"url: x": `unknown key "url"`,
 		"resource.customizations.health.apps_Deployment: |\n  x = 1\n  = 2": "_Deployment: line 2: ",

@@ -61,7 +61,7 @@ func authoredEvents(t *testing.T, tab *livetest.Tab, n int) (events []authoredEv
 }
 
 // Invariant: I3.
-func TestAuthorsOfChanges(t *testing.T) {
+func TestChangesNameTheirAuthors(t *testing.T) {
 	d := startReady(t, adminConfig(t))
 	c := newAPIClient(t, adminConfig(t))
 	ns := c.namespace(t)

@@ -116,7 +116,7 @@ func TestServingFlagsReachTheServer(t *testing.T) {
 
 // In every --auth mode, a proxy in --forwarded-by sets the client address of a request, but never the user.
 // Invariant: I26.
-func TestForwardedBy(t *testing.T) {
+func TestForwardedBySetsAddressButNotUser(t *testing.T) {
 	clearEnvironment(t)
 	for _, test := range []struct{ mode, ranges, forwarded, want string }{
 		{"token", "", "192.0.2.7", "127.0.0.1"},

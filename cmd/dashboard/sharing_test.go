@@ -28,7 +28,7 @@ import (
 
 // The output contains no terminal control characters. The subcommand "create" prints only the link.
 // Invariant: I30.
-func TestShareCommandRequests(t *testing.T) {
+func TestShareCommandSendsRequests(t *testing.T) {
 	clearEnvironment(t)
 	var requests []string
 	status, responseBody := http.StatusCreated, ""
@@ -153,7 +153,7 @@ func TestShareCommandRequests(t *testing.T) {
 
 // Usage errors are reported before any request is sent.
 // Invariant: I30.
-func TestShareUsageErrors(t *testing.T) {
+func TestShareUsageErrorsSendNoRequest(t *testing.T) {
 	home := clearEnvironment(t)
 	empty := filepath.Join(home, "empty")
 	if err := os.WriteFile(empty, nil, 0o600); err != nil {

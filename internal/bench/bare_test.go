@@ -30,14 +30,14 @@ type bareLoop struct {
 func startBare(t *testing.T) *child {
 	t.Helper()
 	command := exec.CommandContext( //nolint:gosec // The command is this test binary itself.
-		context.WithoutCancel(t.Context()), os.Args[0], "-test.run=^TestBareLoop$",
+		context.WithoutCancel(t.Context()), os.Args[0], "-test.run=^TestBareLoopServesInChild$",
 	)
 	command.Env = append(os.Environ(), "GLASSHOUSE_BENCH_BARE=1")
 	return startChild(t, command)
 }
 
-// TestBareLoop is not a test. It runs the server in the process that the function startBare starts.
-func TestBareLoop(t *testing.T) {
+// TestBareLoopServesInChild is not a test. It runs the server in the process that the function startBare starts.
+func TestBareLoopServesInChild(t *testing.T) {
 	if os.Getenv("GLASSHOUSE_BENCH_BARE") == "" {
 		t.Skip("the baseline of the other benchmarks, which start it themselves")
 	}

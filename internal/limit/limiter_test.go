@@ -14,7 +14,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/limit"
 )
 
-func TestTryAcquire(t *testing.T) {
+func TestTryAcquireRespectsLimits(t *testing.T) {
 	var l limit.Limiter
 	all, a, b := limit.Limit{Key: "all", Max: 3}, limit.Limit{Key: "a", Max: 2}, limit.Limit{Key: "b", Max: 2}
 	first, second := l.TryAcquire(1, a, all), l.TryAcquire(1, a, all)
@@ -215,7 +215,7 @@ func TestCanceledAcquireMakesRoom(t *testing.T) {
 	})
 }
 
-func TestRandomUse(t *testing.T) {
+func TestConcurrentUseStaysWithinLimits(t *testing.T) {
 	var l limit.Limiter
 	all := limit.Limit{Key: "all", Max: 20}
 	var running sync.WaitGroup

@@ -77,7 +77,7 @@ func applyPatch(object, patch []byte) ([]byte, error) {
 
 // A View computes the same digests (hashes of rows) as the browser's script. If the server sends
 // a different digest, the View reports a fault.
-func TestDigest(t *testing.T) {
+func TestViewChecksDigests(t *testing.T) {
 	text, err := os.ReadFile("../../web/test/digest.json")
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-func TestFaults(t *testing.T) {
+func TestViewReportsFaults(t *testing.T) {
 	const (
 		rows = `{"type":"snapshot","cursor":"c","columns":[{"name":"V"}],` +
 			`"rows":[{"ns":"a","name":"x","uid":"1","rv":"5","cells":["0"]}],"last":true}`
@@ -220,7 +220,7 @@ func TestFaults(t *testing.T) {
 
 // A Client returns each chunk and then the complete message. Another message of the subscription cancels an incomplete
 // message.
-func TestChunks(t *testing.T) {
+func TestClientJoinsChunks(t *testing.T) {
 	const text = `{"id":1,"type":"reset","reason":"whole"}`
 	part := func(from, to int) string {
 		return fmt.Sprintf(`{"type":"part","told":%d,"of":%d,"text":%q}`, to, len(text), text[from:to])
@@ -248,7 +248,7 @@ func TestChunks(t *testing.T) {
 }
 
 // A Client ignores an incomplete message at the end of the connection.
-func TestIncompleteMessage(t *testing.T) {
+func TestClientIgnoresIncompleteMessage(t *testing.T) {
 	server := serve(t, func(conn *websocket.Conn, r *http.Request) error {
 		message, err := conn.Writer(r.Context(), websocket.MessageText)
 		if err != nil {

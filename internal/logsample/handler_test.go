@@ -63,7 +63,7 @@ func logFailure(log *slog.Logger, route string) {
 
 // In each minute, the first ten records of a repeated error are logged. A later record contains the number of
 // suppressed records.
-func TestRepeatedErrors(t *testing.T) {
+func TestRepeatedErrorsAreSuppressed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, out, stop := newSampledLogger(t)
 		for range 133 {
@@ -91,7 +91,7 @@ func TestRepeatedErrors(t *testing.T) {
 }
 
 // Loggers that are derived from one logger share its counts. Each resource is counted separately.
-func TestDerivedLoggers(t *testing.T) {
+func TestDerivedLoggersShareCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, out, stop := newSampledLogger(t)
 		for n := range 12 {

@@ -87,7 +87,7 @@ func TestBundleMustMatchDependencies(t *testing.T) {
 	}
 }
 
-func TestPackageWithoutLicense(t *testing.T) {
+func TestPackageWithoutLicenseIsRefused(t *testing.T) {
 	root := repository(t, "node_modules/@a/direct/a.js")
 	if err := os.Remove(filepath.Join(root, "web/node_modules/@a/direct/LICENSE")); err != nil {
 		t.Fatal(err)

@@ -139,7 +139,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc) //nolint:gosec // The value is far below 2^63.
 }
 
-func TestGraphErrors(t *testing.T) {
+func TestUnreadableObjectHasNoGraph(t *testing.T) {
 	errBusy := errors.New("busy")
 	for _, test := range []struct {
 		name   string
@@ -230,7 +230,7 @@ func TestGraphErrors(t *testing.T) {
 }
 
 // The page and other clients depend on the names and values in the JSON of a graph.
-func TestGraphEncoding(t *testing.T) {
+func TestGraphIsEncodedWithStableNames(t *testing.T) {
 	t.Run("all members", func(t *testing.T) {
 		got, err := json.Marshal(relations.Graph{
 			Nodes: []relations.Node{

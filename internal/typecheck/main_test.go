@@ -8,7 +8,7 @@ import (
 )
 
 // The program in this test uses syscall.Mount, which exists only on Linux.
-func TestPlatforms(t *testing.T) {
+func TestCheckFailsOnlyOnAffectedPlatforms(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"go.mod":  "module example.com/program\n\ngo 1.26\n",

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestChoosePorts(t *testing.T) {
+func TestChosenPortsAreFreeAndKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ports.json")
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -43,7 +43,7 @@ func TestChoosePorts(t *testing.T) {
 	}
 }
 
-func TestLock(t *testing.T) {
+func TestLockIsExclusiveUntilReleased(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "lock")
 	first, err := lock(path, dir)

@@ -61,7 +61,7 @@ func TestKubeconfigChecksServer(t *testing.T) {
 	checkOwnerOnly(t, path)
 }
 
-func TestPKI(t *testing.T) {
+func TestPKIVerifiesServerAndIsKept(t *testing.T) {
 	dir := t.TempDir()
 	pki, err := identity.EnsurePKI(dir)
 	if err != nil {

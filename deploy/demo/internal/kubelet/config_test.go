@@ -13,7 +13,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/deploy/demo/internal/kubelet"
 )
 
-func TestConfig(t *testing.T) {
+func TestConfigRestartsPodsOnlyWithLife(t *testing.T) {
 	for name, test := range map[string]struct {
 		restarts bool
 		want     bool

@@ -13,7 +13,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/deploy/demo/internal/kubelet"
 )
 
-func TestGrow(t *testing.T) {
+func TestGrowingLogStaysWithinLimit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "current.log")
 	if err := os.WriteFile(path, kubelet.Logs(), 0o600); err != nil {
 		t.Fatal(err)
