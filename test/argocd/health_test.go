@@ -48,8 +48,9 @@ func disagreements() map[string]string {
 	}
 }
 
-// TestAgreement fails if a severity differs from the status that Argo CD expects, unless disagreements lists the case.
-func TestAgreement(t *testing.T) {
+// TestSeveritiesAgreeWithArgoCD fails if a severity differs from the status that Argo CD expects, unless disagreements
+// lists the case.
+func TestSeveritiesAgreeWithArgoCD(t *testing.T) {
 	var evaluator health.Evaluator
 	scripts, err := fs.Glob(resource_customizations.Embedded, "*/*/health.lua")
 	if err != nil {

@@ -45,7 +45,7 @@ func TestChartMatchesKustomization(t *testing.T) {
 // Every object has the labels that users and selectors need.
 //
 // Invariant: I46.
-func TestLabels(t *testing.T) {
+func TestObjectsHaveRequiredLabels(t *testing.T) {
 	for _, name := range variant.Names() {
 		for key, object := range kustomize(t, name) {
 			metadata, _ := object["metadata"].(map[string]any)

@@ -117,7 +117,7 @@ func TestBuiltinKindsAreNamed(t *testing.T) {
 // resource or name). Deleting the example revokes the permission.
 //
 // Invariant: I46.
-func TestExamples(t *testing.T) {
+func TestExamplesGrantOnlyTheirPermission(t *testing.T) {
 	c := open(t)
 	deploy(t, "cluster")
 	for _, test := range []struct {

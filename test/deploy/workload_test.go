@@ -77,7 +77,7 @@ func TestRulesAreExplicit(t *testing.T) {
 // Every argument is a flag of the dashboard. Without a login, the dashboard listens only on loopback.
 //
 // Invariant: I46.
-func TestArguments(t *testing.T) {
+func TestArgumentsAreFlagsOfTheProgram(t *testing.T) {
 	reference, err := os.ReadFile(filepath.Join(root, "docs/reference.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +171,7 @@ func TestPodIsRestricted(t *testing.T) {
 	}
 }
 
-func TestImage(t *testing.T) {
+func TestImageHasTheLabeledVersion(t *testing.T) {
 	for _, name := range variant.Names() {
 		read(t, kustomize(t, name), "Deployment", func(deployment appsv1.Deployment) {
 			version := deployment.Labels["app.kubernetes.io/version"]
@@ -185,7 +185,7 @@ func TestImage(t *testing.T) {
 // NetworkPolicies allow connections to the pod only from expected namespaces to expected ports.
 //
 // Invariant: I46.
-func TestNetworkPolicies(t *testing.T) {
+func TestNetworkPoliciesAllowOnlyExpectedSources(t *testing.T) {
 	for name, want := range map[string][]string{
 		"cluster": nil, "namespaced": nil, "team": {"ingress-nginx http"}, "monitoring": {"monitoring metrics"},
 	} {

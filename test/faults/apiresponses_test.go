@@ -19,7 +19,7 @@ import (
 // uses a plain list instead.
 //
 // Invariant: I39.
-func TestMissingListBookmark(t *testing.T) {
+func TestMissingListBookmarkCausesPlainList(t *testing.T) {
 	t.Parallel()
 	w := open(t, options{noListEnds: true})
 	start := time.Now()
@@ -59,7 +59,7 @@ func TestMissingListBookmark(t *testing.T) {
 // The program retries only after the Retry-After of a 429 response, and shows clients the reason for the delay.
 //
 // Invariant: I39.
-func TestTooManyRequests(t *testing.T) {
+func TestRetryWaitsAfterTooManyRequests(t *testing.T) {
 	t.Parallel()
 	w := open(t, options{})
 	isConfigMaps := func(r link.Request) bool { return r.Resource == "configmaps" }

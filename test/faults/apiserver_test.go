@@ -57,7 +57,7 @@ func TestAPIServerKilledAndRestarted(t *testing.T) {
 // changes.
 //
 // Invariant: I39.
-func TestEtcdCompaction(t *testing.T) {
+func TestCompactionSendsOnlyChanges(t *testing.T) {
 	server := apiServer(t, "--watch-cache-sizes=configmaps#0")
 	w := open(t, options{behindGate: server.Addr})
 	for _, name := range []string{"kept", "cm-1", "cm-2"} {
@@ -100,10 +100,10 @@ func TestEtcdCompaction(t *testing.T) {
 	}
 }
 
-// The outage lasts a minute. TestLongOutage in internal/watch simulates an outage of hours.
+// The outage lasts a minute. TestClientsResumeAfterLongOutage in internal/watch simulates an outage of hours.
 //
 // Invariant: I39.
-func TestAPIServerUnreachable(t *testing.T) {
+func TestDataIsStaleWhileAPIServerIsUnreachable(t *testing.T) {
 	t.Parallel()
 	w := open(t, options{})
 	rows := w.startViewers(4, w.rows())

@@ -50,7 +50,7 @@ func TestWatchCutEverySecond(t *testing.T) {
 // On a half-open connection no data arrives, but neither side closes it. HTTP/2 pings detect this.
 //
 // Invariant: I39.
-func TestHalfOpenLink(t *testing.T) {
+func TestPingsDetectHalfOpenLink(t *testing.T) {
 	t.Parallel()
 	const ping = 5*time.Second + 5*time.Second // Ping interval plus ping timeout, as in docs/limits.md.
 	w := open(t, options{})
@@ -77,7 +77,7 @@ func TestHalfOpenLink(t *testing.T) {
 // The program closes half-open connections to clients. The clients then resume from their cursors (stream positions).
 //
 // Invariant: I39.
-func TestHalfOpenLinkToClients(t *testing.T) {
+func TestPingsDetectHalfOpenLinkToClients(t *testing.T) {
 	t.Parallel()
 	const pingTimeout = 25*time.Second + 30*time.Second // Ping interval plus ping timeout, as in docs/api.md.
 	w := open(t, options{})

@@ -72,7 +72,7 @@ func (s samples) slope(after time.Time) float64 {
 	return 0
 }
 
-func TestSlope(t *testing.T) {
+func TestSlopeIsMeasuredPerHour(t *testing.T) {
 	start := time.Now()
 	s := samples{{at: start, bytes: 500 << 20}}
 	for minute := 1; minute <= 60; minute++ {

@@ -8,7 +8,7 @@ import (
 // Clients receive one delete for a deleted object, and a delete and an add for a replaced one.
 //
 // Invariant: I39.
-func TestChangedWhileDisconnected(t *testing.T) {
+func TestChangesWhileDisconnectedAreSentOnce(t *testing.T) {
 	for _, side := range []struct {
 		name         string
 		cut, restore func(*testbed) error

@@ -21,7 +21,7 @@ const tolerance = 3
 // the correct rows.
 //
 // Invariant: I45.
-func TestSubscribeRaces(t *testing.T) {
+func TestSubscribeRacesLeakNothing(t *testing.T) {
 	w := open(t, options{})
 	check(t, w.Apply(t.Context(), w.namespace, "it", "1"))
 	watching := w.startViewers(1, w.rows())

@@ -10,7 +10,7 @@ import (
 // The program must write each message within 10 s. A large object takes half a minute, and is sent in several messages.
 //
 // Invariant: I44.
-func TestSlowLink(t *testing.T) {
+func TestLargeObjectArrivesOverSlowLink(t *testing.T) {
 	t.Parallel()
 	const rate, size = 30, 1_000_000 // Rate in kB/s, size in bytes.
 	w := open(t, options{})

@@ -38,9 +38,9 @@ type soak struct {
 	faultCount    atomic.Int64
 }
 
-// TestSoak causes random faults for the duration in GLASSHOUSE_SOAK, and compares all viewers with etcd after each
-// fault.
-func TestSoak(t *testing.T) {
+// TestViewersConvergeDuringSoak causes random faults for the duration in GLASSHOUSE_SOAK, and compares all viewers with
+// etcd after each fault.
+func TestViewersConvergeDuringSoak(t *testing.T) {
 	duration := must(time.ParseDuration(os.Getenv("GLASSHOUSE_SOAK")))(t)
 	seed := uint64(time.Now().UnixNano()) //nolint:gosec // Any number is a valid seed.
 	t.Logf("seed %d", seed)

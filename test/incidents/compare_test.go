@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestCompare verifies that the function compare detects each kind of mistake in the findings.
-func TestCompare(t *testing.T) {
+// TestCompareDetectsEachMistake verifies that the function compare detects each kind of mistake in the findings.
+func TestCompareDetectsEachMistake(t *testing.T) {
 	web := reference{Resource: "networking.k8s.io/v1/ingresses", Name: "web"}
 	f := &fixture{name: "x", namespace: "incident-x", header: header{
 		Area: "Ingress",

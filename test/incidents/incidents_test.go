@@ -31,7 +31,7 @@ import (
 const minRecall = 95
 
 // The program reports the objects of real incidents with their causes, and no healthy object.
-func TestIncidents(t *testing.T) {
+func TestIncidentsAreReportedWithCauses(t *testing.T) {
 	start := time.Now()
 	fixtures, withheld := must(load("testdata"))(t), must(load("withheld"))(t)
 	all := slices.Concat(fixtures, withheld)
@@ -184,8 +184,8 @@ func must[T any](value T, err error) func(*testing.T) T {
 	}
 }
 
-// TestFixtures verifies the fixtures without a cluster.
-func TestFixtures(t *testing.T) {
+// TestFixturesAreConsistent verifies the fixtures without a cluster.
+func TestFixturesAreConsistent(t *testing.T) {
 	fixtures := slices.Concat(must(load("testdata"))(t), must(load("withheld"))(t))
 	incidents, healthy := 0, 0
 	fixtureOf := make(map[string]string) // Maps each APIService name to its fixture. Two fixtures must not share a name.

@@ -55,7 +55,7 @@ func namespace(t *testing.T) (*kubernetes.Clientset, string) {
 // A user who logs in at Dex can read exactly the objects that RBAC permits.
 //
 // Invariant: I29.
-func TestLoginAtDex(t *testing.T) {
+func TestDexUserReadsOnlyPermittedObjects(t *testing.T) {
 	t.Parallel()
 	admin, ns := namespace(t)
 	provider := newDex(t, time.Hour)

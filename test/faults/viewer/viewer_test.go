@@ -37,7 +37,7 @@ func receive(t *testing.T, want viewer.Want, frames ...string) *viewer.Viewer {
 // A Viewer records faults of the messages, and errors of the server.
 //
 // Invariant: I43.
-func TestFaults(t *testing.T) {
+func TestViewerRecordsFaults(t *testing.T) {
 	for _, test := range []struct{ name, frame, want string }{
 		{"state message", `{"type":"state","state":"live"}`, ""},
 		{"an error", `{"type":"error","problem":{}}`, "an error"},
@@ -57,7 +57,7 @@ func TestFaults(t *testing.T) {
 // outside the window.
 //
 // Invariant: I43.
-func TestCompareRows(t *testing.T) {
+func TestCompareRowsChecksOrderInWindow(t *testing.T) {
 	row := func(name, rv, cell string) viewer.Row {
 		return viewer.Row{
 			NS: "a", Name: name, UID: "u-" + name, RV: rv, Cells: []json.RawMessage{json.RawMessage(cell)},
