@@ -65,7 +65,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     write("a line größe <b>bold</b> €", "level=error it broke");
     await until("the line", async () => (await texts(page)).includes("a line größe <b>bold</b> €"));
     assert.equal(
-      await page.locator('.log-line[data-tone="bad"]', { hasText: "it broke" }).locator(".level").innerText(),
+      await page.locator('.log-line[data-level="bad"]', { hasText: "it broke" }).locator(".level").innerText(),
       "error",
     );
     assert.equal(await page.locator(".log-line b").count(), 0, "text is text");

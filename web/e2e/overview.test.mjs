@@ -48,7 +48,7 @@ await test("overview", { timeout: 180_000 }, async (t) => {
     assert.match(await fact(page, "Requests").innerText(), /cpu 0\.001 cores\s+memory 1 Mi/);
     assert.match(await page.locator(".item .pieces").innerText(), /Running \d+s\s+ready\s+0 restarts/);
     const ready = page.locator(".conditions tbody tr", { has: page.locator("th", { hasText: /^Ready$/ }) });
-    assert.equal(await ready.locator("td").first().getAttribute("data-tone"), "good");
+    assert.equal(await ready.locator("td").first().getAttribute("data-level"), "good");
     const age = await fact(page, "Started").innerText();
     await until("the age to pass", async () => (await fact(page, "Started").innerText()) !== age);
     await page.evaluate(() => {
@@ -102,7 +102,7 @@ await test("overview", { timeout: 180_000 }, async (t) => {
     );
     assert.match(await page.locator(".item .pieces").innerText(), /CrashLoopBackOff\s+not ready\s+7 restarts/);
     assert.match(await fact(page, "Last exit").innerText(), /OOMKilled, exit 137\s+\d+[ms].* ago/);
-    assert.equal(await ready.locator("td").first().getAttribute("data-tone"), "bad");
+    assert.equal(await ready.locator("td").first().getAttribute("data-level"), "bad");
     assert.match(await ready.innerText(), /ContainersNotReady\s+containers with unready status/);
     const flashed = await page.evaluate(() => window.flashed);
     for (const want of ["Ready", "Last exit", "main"])

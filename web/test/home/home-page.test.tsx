@@ -176,7 +176,7 @@ void test("the strip shows the version of the API server, and whether it respond
   const shown = (apiServer: object): (string | null | undefined)[] => {
     p.send({ type: "overview", ...overview, summary: { apiServer } });
     const fact = p.body.querySelector(".strip div");
-    return [fact?.textContent, fact?.getAttribute("data-tone"), fact?.getAttribute("title")];
+    return [fact?.textContent, fact?.getAttribute("data-level"), fact?.getAttribute("title")];
   };
   assert.deepEqual(shown({ version: "v1.34.1", state: "live", latencyMs: 20 }), [
     "API server v1.34.1 Responds in 20 ms",

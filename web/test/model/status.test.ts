@@ -32,7 +32,7 @@ const liveInfo: SubscriptionInfo = {
 void test("the status is Live only while the data is current", () => {
   const live = (k: Partial<SubscriptionInfo>): boolean => {
     const s = status({ ...liveInfo, ...k }, 0);
-    return s.tone === "live" || /live/i.test(s.text);
+    return s.level === "live" || /live/i.test(s.text);
   };
   assert.equal(live({}), true);
   assert.equal(live({ connection: "lost" }), false);
@@ -64,13 +64,13 @@ void test("unknown counts are not shown", () => {
 
 void test("reloads are shown and counted", () => {
   assert.deepEqual(status({ ...liveInfo, isReloading: true, isComplete: false, arriving: 7 }, 0), {
-    tone: "busy",
+    level: "busy",
     text: "Reloading",
     count: 7,
     total: null,
   });
   assert.equal(status({ ...liveInfo, isReloading: true, isComplete: false, state: null }, 0).text, "Reloading");
-  assert.equal(status({ ...liveInfo, isReloading: true, isComplete: false, connection: "lost" }, 0).tone, "bad");
+  assert.equal(status({ ...liveInfo, isReloading: true, isComplete: false, connection: "lost" }, 0).level, "bad");
   assert.equal(
     noteFor({ ...liveInfo, isReloading: true, isComplete: false }, "pods", 0, false, 0).title,
     "Reloading pods…",

@@ -22,7 +22,7 @@ import { YamlWriter } from "../yaml/writer.ts";
 
 const maxLines = 2000; // lines of the diff that are drawn at first
 const busyDelay = 200; // ms; a comparison that takes longer shows "Comparing…"
-const tones: readonly Status["tone"][] = ["bad", "warn", "busy", "live"]; // status of an object, worst first
+const levels: readonly Status["level"][] = ["bad", "warn", "busy", "live"]; // status of an object, worst first
 
 interface Side {
   readonly ref: string;
@@ -239,9 +239,9 @@ export class ComparePage {
   private updateStatus(): void {
     const now = this.now();
     const all = this.stores.map((x) => ({ store: x, info: x.info(), shown: status(x.info(), now) }));
-    const worst = all.reduce((a, b) => (tones.indexOf(b.shown.tone) < tones.indexOf(a.shown.tone) ? b : a));
+    const worst = all.reduce((a, b) => (levels.indexOf(b.shown.level) < levels.indexOf(a.shown.level) ? b : a));
     const e = byId("status");
-    e.dataset["state"] = worst.shown.tone;
+    e.dataset["state"] = worst.shown.level;
     setText(e, worst.shown.text);
     showText(this.reloads, reloadsText(this.live.reloadCount));
     this.reloads.title = this.live.reloadReason;

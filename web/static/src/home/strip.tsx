@@ -13,12 +13,12 @@ const recent = 5 * 60_000; // ms; a warning counts as recent for this time
 function Fact(props: {
   label: string;
   href?: string | null;
-  tone?: "good" | "warn" | "bad" | "";
+  level?: "good" | "warn" | "bad" | "";
   title?: string;
   children: ComponentChildren;
 }) {
   return (
-    <div data-tone={props.tone || null} title={props.title}>
+    <div data-level={props.level || null} title={props.title}>
       <dt>{props.label}</dt>
       <dd>{props.href == null ? props.children : <a href={props.href}>{props.children}</a>}</dd>
     </div>
@@ -30,7 +30,7 @@ const Meter = ({ value }: { value: number }) => (
   <span
     class="meter"
     aria-hidden="true"
-    data-tone={value > 100 ? "bad" : value >= 90 ? "warn" : null}
+    data-level={value > 100 ? "bad" : value >= 90 ? "warn" : null}
     style={{ "--share": `${Math.min(100, Math.max(0, value))}%` }}
   />
 );
@@ -43,7 +43,7 @@ function Requested(props: { label: string; amount: Amount | null; text: (part: n
   return (
     <Fact
       label={`${label} requested`}
-      tone={value > 100 ? "bad" : value >= 90 ? "warn" : ""}
+      level={value > 100 ? "bad" : value >= 90 ? "warn" : ""}
       title={
         allocatable > 0
           ? `The pods request ${text(requested, allocatable)} that are allocatable on the nodes.`
@@ -71,7 +71,7 @@ export function Strip({ overview, ns }: { overview: Overview; ns: readonly strin
         <Fact
           label="Nodes ready"
           href={listHref("core/v1/nodes", [], nodes.ready < nodes.total ? "is:failing" : "")}
-          tone={nodes.ready < nodes.total ? "bad" : ""}
+          level={nodes.ready < nodes.total ? "bad" : ""}
         >
           {`${formatInteger(nodes.ready)} of ${formatInteger(nodes.total)}`}
         </Fact>
@@ -105,7 +105,7 @@ function ServerFact({ server: { version, state, reason, latency } }: { server: O
   return (
     <Fact
       label={`API server${version === "" ? "" : ` ${version}`}`}
-      tone={state === null ? "" : isLive ? "good" : "bad"}
+      level={state === null ? "" : isLive ? "good" : "bad"}
       title={reason || (latency > 0 ? `The last API discovery took at most ${latency} ms.` : "")}
     >
       {state === null ? "unknown" : isLive ? `Responds${latency > 0 ? ` in ${latency} ms` : ""}` : "Unavailable"}
@@ -116,7 +116,7 @@ function ServerFact({ server: { version, state, reason, latency } }: { server: O
 const QuotaFact = ({ quota: q }: { quota: Quota }) => (
   <Fact
     label={q.resource}
-    tone={q.percent > 100 ? "bad" : q.percent >= 90 ? "warn" : ""}
+    level={q.percent > 100 ? "bad" : q.percent >= 90 ? "warn" : ""}
     title={`ResourceQuota ${q.name}: ${q.used} of ${q.hard} used`}
   >
     {`${quantityText(q.resource, q.used)} of ${quantityText(q.resource, q.hard)} (${q.percent}%)`}

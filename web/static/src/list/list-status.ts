@@ -41,7 +41,7 @@ export function drawConnecting(
   now: number,
 ): void {
   drawStatus(byId("status"), {
-    tone: isOffline ? "warn" : "busy",
+    level: isOffline ? "warn" : "busy",
     text: isOffline ? "Not live" : "Connecting…",
     count: null,
     total: null,
@@ -87,7 +87,7 @@ export function drawListStatus(list: ListState, now: number, retry: () => void):
   const isStale = complete && total > 0 && staleText(info, now) !== null;
   const banner = empty && !isStale ? null : bannerText(info, now);
   showText(byId("banner"), banner);
-  byId("rows").toggleAttribute("data-stale", complete && current.tone !== "live" && current.tone !== "busy");
+  byId("rows").toggleAttribute("data-stale", complete && current.level !== "live" && current.level !== "busy");
   return current;
 }
 

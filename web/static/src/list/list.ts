@@ -422,7 +422,7 @@ export class ListPage implements FeedListener {
    * are live.
    */
   get canReload(): boolean {
-    const live = this.hasData && status(this.feed.info(), this.now()).tone === "live";
+    const live = this.hasData && status(this.feed.info(), this.now()).level === "live";
     return (
       live &&
       this.view.open === null &&
@@ -539,7 +539,7 @@ export class ListPage implements FeedListener {
     if (!this.hasData && !this.live.hasAnswered) return this.showConnecting();
     if (!this.hasData) this.becomeLive();
     const current = drawListStatus(this.state, this.now(), () => this.retry());
-    const isLive = current.tone === "live";
+    const isLive = current.level === "live";
     this.activity.setLive(isLive);
     showText(byId("reloads"), reloadsText(this.live.reloadCount));
     byId("reloads").title = this.live.reloadReason;

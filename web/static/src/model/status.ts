@@ -25,8 +25,8 @@ export interface SubscriptionInfo {
 export const asSentence = (reason: string): string => (/[.!?…]$/.test(reason) ? reason : `${reason}.`);
 
 export interface Status {
-  /** The kind of status, which selects a color in the style sheet. */
-  readonly tone: "live" | "busy" | "warn" | "bad";
+  /** The level of the status, by which the style sheet selects a color. */
+  readonly level: "live" | "busy" | "warn" | "bad";
   readonly text: string;
   /** The number of received objects. Not part of the text, because it changes often. */
   readonly count: number | null;
@@ -35,11 +35,11 @@ export interface Status {
 
 export function status(info: SubscriptionInfo, now: number): Status {
   const make = (
-    tone: Status["tone"],
+    level: Status["level"],
     text: string,
     count: number | null = null,
     total: number | null = null,
-  ): Status => ({ tone, text, count, total });
+  ): Status => ({ level, text, count, total });
   const arriving = (text: string): Status =>
     make(
       "busy",
@@ -113,7 +113,7 @@ export function staleText(info: Pick<SubscriptionInfo, "connection" | "since" | 
 
 /** Returns when outdated data was last current, such as "at 14:03:05". Returns null if the data is current now. */
 export function lastCurrentText(info: SubscriptionInfo, now: number): string | null {
-  if (status(info, now).tone === "live") return null;
+  if (status(info, now).level === "live") return null;
   // If the data was stale before the connection was lost, use the earlier time.
   const stale = info.state?.state === "stale" ? info.state.since : info.stale;
   const since = stale ?? (info.connection === "lost" ? new Date(info.since).toISOString() : "");
@@ -225,7 +225,7 @@ export function noteFor(
   if (info.isComplete && total > 0)
     return make(
       `No ${resource} match the filter`,
-      withCoverage(`${formatInteger(total)} hidden${current.tone === "live" ? "" : " (as of the last update)"}.`),
+      withCoverage(`${formatInteger(total)} hidden${current.level === "live" ? "" : " (as of the last update)"}.`),
       "",
       "show-all",
     );

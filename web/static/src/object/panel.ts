@@ -198,11 +198,11 @@ export class Panel {
     const info = store.info();
     const s = status(info, now);
     const isDeleted = store.deletedAt !== null && store.object !== null;
-    const isMissing = store.isMissing && s.tone === "live";
+    const isMissing = store.isMissing && s.level === "live";
     const text = isDeleted ? "Deleted" : isMissing ? "Not found" : s.text;
     // Next to a list, the header already shows "Live", so the panel does not repeat it.
-    setText(this.statusElement, s.tone === "live" && text === s.text && this.actions.close !== null ? "" : text);
-    this.statusElement.dataset["state"] = isDeleted ? "bad" : isMissing ? "warn" : s.tone;
+    setText(this.statusElement, s.level === "live" && text === s.text && this.actions.close !== null ? "" : text);
+    this.statusElement.dataset["state"] = isDeleted ? "bad" : isMissing ? "warn" : s.level;
     const banner = isDeleted
       ? `Deleted${store.deletedAt === "" ? "" : ` at ${clockTime(store.deletedAt ?? "", now)}`}. ` +
         "Showing its last state."
@@ -217,7 +217,7 @@ export class Panel {
     setText(this.lastChangeElement, change);
     this.lastChangeElement.title = change;
     this.root.toggleAttribute("data-gone", isDeleted);
-    this.root.toggleAttribute("data-stale", s.tone !== "live");
+    this.root.toggleAttribute("data-stale", s.level !== "live");
     if (this.tab === null || (store.object === null && !this.body.isConnected)) return;
     // If the panel fills a page of its own, the server-rendered text stays until newer data has arrived. Now replace
     // it.

@@ -11,7 +11,7 @@ export function showText(e: HTMLElement, text: string | null): void {
 }
 
 export function drawStatus(e: HTMLElement, s: Status): void {
-  e.dataset["state"] = s.tone;
+  e.dataset["state"] = s.level;
   let label = e.querySelector(".words");
   let number = e.querySelector(".number");
   if (label === null || number === null) {

@@ -15,7 +15,7 @@ import { factsOf } from "../../../static/src/object/facts/facts.ts";
 const targetText = ({ kind, ns, name }: NonNullable<Piece["target"]>): string =>
   ` (${kind} ${ns === "" ? "" : `${ns}/`}${name})`;
 const pieceText = (p: Piece): string =>
-  p.text + (p.target === undefined ? "" : targetText(p.target)) + (p.tone === undefined ? "" : ` [${p.tone}]`);
+  p.text + (p.target === undefined ? "" : targetText(p.target)) + (p.level === undefined ? "" : ` [${p.level}]`);
 const line = (f: Fact): string =>
   `${f.bar === undefined ? "" : `${f.bar.actual}/${f.bar.desired} `}${f.pieces.map(pieceText).join(" | ")}`;
 const facts = (list: readonly Fact[]): Record<string, string> => Object.fromEntries(list.map((f) => [f.key, line(f)]));

@@ -7,7 +7,7 @@ import { annotationsOf, labelsOf, metaFacts, ownersOf } from "../../../static/sr
 
 const condition = (type: string, status: string, reason = ""): string => {
   const [c] = conditionsOf({ status: { conditions: [{ type, status, reason }] } });
-  return `${c?.tone}`;
+  return `${c?.level}`;
 };
 
 for (const [type, status, reason, want] of [
@@ -69,7 +69,7 @@ const facts = (o: unknown): Record<string, string> =>
   Object.fromEntries(
     metaFacts(o).map((f) => [
       f.name,
-      f.pieces.map((p) => `${p.text}${p.tone === undefined ? "" : ` [${p.tone}]`}`).join(" | "),
+      f.pieces.map((p) => `${p.text}${p.level === undefined ? "" : ` [${p.level}]`}`).join(" | "),
     ]),
   );
 

@@ -34,8 +34,8 @@ const refused = (status: number, title: string, again = false): LogSituation => 
 });
 const footerLine = (s: LogSituation): string => {
   const e = emptyNote(s);
-  const { tone, words } = logFooter(s, 0);
-  return `${tone}: ${words} | ${e === null ? "" : `${e.title}${e.again ? " (again)" : ""}`}`;
+  const { level, words } = logFooter(s, 0);
+  return `${level}: ${words} | ${e === null ? "" : `${e.title}${e.again ? " (again)" : ""}`}`;
 };
 
 void test("the status line describes the state of a log", () => {

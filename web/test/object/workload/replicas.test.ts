@@ -13,17 +13,17 @@ const ref = "apps/v1/deployments";
 void test("one bar and one sentence show the replicas of a workload", () => {
   const healthy = { replicas: 3, readyReplicas: 3, updatedReplicas: 3, availableReplicas: 3 };
   const r = replicasOf(ref, deployment(3, healthy), none);
-  assert.deepEqual([bar(r), r?.text, r?.tone], ["3 ready", "3 of 3 ready", "good"]);
+  assert.deepEqual([bar(r), r?.text, r?.level], ["3 ready", "3 of 3 ready", "good"]);
 
   const broken = { replicas: 6, readyReplicas: 2, updatedReplicas: 4, availableReplicas: 1 };
   const b = replicasOf(ref, deployment(7, broken), { ...none, failed: 3 });
   assert.equal(bar(b), "2 ready, 3 failed, 1 not ready, 1 missing");
   assert.equal(b?.text, "2 of 7 ready, 4 updated, 1 available, 3 failed");
-  assert.equal(b?.tone, "bad");
+  assert.equal(b?.level, "bad");
 
   const surge = { replicas: 4, readyReplicas: 3, updatedReplicas: 1, availableReplicas: 3 };
   assert.equal(replicasOf(ref, deployment(3, surge), null)?.text, "3 of 3 ready, 1 updated, 1 more than desired");
-  assert.equal(replicasOf(ref, deployment(3, surge), null)?.tone, "warn");
+  assert.equal(replicasOf(ref, deployment(3, surge), null)?.level, "warn");
 });
 
 void test("the bar and the sentence have the colors of the pods that are not ready", () => {
@@ -32,7 +32,7 @@ void test("the bar and the sentence have the colors of the pods that are not rea
       ...none,
       ...pods,
     });
-    return [r?.tone ?? "", ...(r?.segments ?? []).map((s) => `${s.count} ${s.label} ${s.tone}`)];
+    return [r?.level ?? "", ...(r?.segments ?? []).map((s) => `${s.count} ${s.label} ${s.level}`)];
   };
   assert.deepEqual(colors(0, { degraded: 2, progressing: 3 }), ["warn", "2 degraded warn", "3 progressing progress"]);
   assert.deepEqual(colors(3, { progressing: 2 }), ["progress", "3 ready good", "2 progressing progress"]);
@@ -45,7 +45,7 @@ void test("unknown and absent replicas are never zero", () => {
   assert.deepEqual(replicasOf(ref, { spec: { replicas: 2 } }, null), {
     segments: [],
     text: "2 desired",
-    tone: "quiet",
+    level: "quiet",
   });
   assert.equal(replicasOf(ref, { spec: {} }, null)?.text, "Number of replicas unknown");
   assert.equal(replicasOf(ref, deployment(0, {}), null)?.text, "Scaled to 0");

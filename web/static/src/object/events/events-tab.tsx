@@ -184,7 +184,7 @@ function Events({ feed, now, warningsFirst, setWarningsFirst, scope, isRelevant,
       ? { title: "Waiting for the object", detail: "Its events load after it.", next: "", act: null }
       : events.length > 0
         ? null
-        : isComplete && s?.tone === "live"
+        : isComplete && s?.level === "live"
           ? noEventsNote(scope, coverageText(info))
           : noteFor(info, "events", 0, false, now);
   const omitted = events.length - maxEvents;
@@ -192,8 +192,8 @@ function Events({ feed, now, warningsFirst, setWarningsFirst, scope, isRelevant,
     <>
       <div class="bar">
         {/* The panel shows the status of the object. Show that of the events here, but only if they are not live. */}
-        <span class="status" role="status" data-state={s?.tone}>
-          {s?.tone === "live" ? "" : s?.text}
+        <span class="status" role="status" data-state={s?.level}>
+          {s?.level === "live" ? "" : s?.text}
         </span>
         <span class="count">{isComplete && countText(events)}</span>
         <span class="spring" />
@@ -248,7 +248,7 @@ const noEventsNote = (scope: string, coverage: string | null): Note => ({
 const Event = memo((e: Omit<EventRow, "key"> & { href: string | null }) => (
   <li
     ref={useHighlight<HTMLLIElement>([e.reason, e.message, e.count, e.last].join("\n"))}
-    data-tone={e.warning ? "warn" : undefined}
+    data-level={e.warning ? "warn" : undefined}
   >
     <p class="head">
       <span class="type">{e.type}</span>

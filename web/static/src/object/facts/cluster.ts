@@ -6,7 +6,7 @@ export function namespace(o: unknown): (Section | null)[] {
   const phase = text(valueAt(o, "status", "phase"));
   return [
     section("", [
-      fact("Phase", piece(phase, { tone: phase === "Active" ? "good" : "warn" })),
+      fact("Phase", piece(phase, { level: phase === "Active" ? "good" : "warn" })),
       fact("Namespace finalizers", ...texts(valueAt(o, "spec", "finalizers")).filter((f) => f !== "kubernetes")),
       fact("Pod security", text(valueAt(o, "metadata", "labels", "pod-security.kubernetes.io/enforce"))),
     ]),
@@ -19,9 +19,9 @@ export function definition(o: unknown): (Section | null)[] {
     item(
       text(v["name"]) || "version",
       [
-        v["served"] === true ? { text: "served", tone: "good" as const } : absentPiece("not served"),
+        v["served"] === true ? { text: "served", level: "good" as const } : absentPiece("not served"),
         v["storage"] === true ? { text: "storage version" } : null,
-        v["deprecated"] === true ? { text: "deprecated", tone: "warn" as const } : null,
+        v["deprecated"] === true ? { text: "deprecated", level: "warn" as const } : null,
       ],
       [
         fact("Warning", text(v["deprecationWarning"])),
@@ -103,6 +103,6 @@ function metric(m: unknown, current: readonly unknown[]): Fact | null {
   return fact(
     nameOf(m) || type,
     measured === "" ? absentPiece("current unknown") : piece(measured),
-    piece(`target ${value(valueAt(m, member, "target")) || "unknown"}`, { tone: "quiet" }),
+    piece(`target ${value(valueAt(m, member, "target")) || "unknown"}`, { level: "quiet" }),
   );
 }

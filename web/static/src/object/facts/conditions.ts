@@ -1,13 +1,13 @@
 // Reads the conditions of an object, and judges whether each one is good or bad.
 
-import type { FactTone } from "./fact.ts";
+import type { FactLevel } from "./fact.ts";
 import { valueAt, scalar, text, time, trees } from "./read.ts";
 
 export interface Condition {
   readonly key: string;
   readonly type: string;
   readonly status: string;
-  readonly tone: FactTone;
+  readonly level: FactLevel;
   /** The judgment on the condition in words, such as "Expected status". */
   readonly meaning: string;
   readonly reason: string;
@@ -59,13 +59,13 @@ export function conditionsOf(object: unknown): Condition[] {
     });
 }
 
-function evaluate(type: string, status: string, reason: string): { tone: FactTone; meaning: string } {
-  if (status !== "True" && status !== "False") return { tone: "warn", meaning: "Unknown" };
+function evaluate(type: string, status: string, reason: string): { level: FactLevel; meaning: string } {
+  if (status !== "True" && status !== "False") return { level: "warn", meaning: "Unknown" };
   const goodStatus = badWhenTrue.test(type) ? "False" : goodWhenTrue.test(type) ? "True" : "";
   // Neither badWhenTrue nor goodWhenTrue matches the type, so only the object's controller knows the good status.
-  if (goodStatus === "") return { tone: "quiet", meaning: "Unknown whether this status is good" };
-  if (status === goodStatus) return { tone: "good", meaning: "Expected status" };
+  if (goodStatus === "") return { level: "quiet", meaning: "Unknown whether this status is good" };
+  if (status === goodStatus) return { level: "good", meaning: "Expected status" };
   return harmlessReasons.has(reason)
-    ? { tone: "quiet", meaning: "Completed or scaled to zero" }
-    : { tone: "bad", meaning: "Not the expected status" };
+    ? { level: "quiet", meaning: "Completed or scaled to zero" }
+    : { level: "bad", meaning: "Not the expected status" };
 }

@@ -19,7 +19,7 @@ export function configMap(o: unknown): (Section | null)[] {
 /** Returns the facts of a Secret. The server masks its values, so that not even their length is revealed. */
 export function secret(o: unknown): (Section | null)[] {
   const keys = members(valueAt(o, "data")).map(([key, v]) =>
-    fact(key, piece(text(v), { tone: "quiet" }) ?? absentPiece("(masked)")),
+    fact(key, piece(text(v), { level: "quiet" }) ?? absentPiece("(masked)")),
   );
   return [
     section("", [fact("Type", text(valueAt(o, "type"))), ...(immutableSection(o)?.facts ?? [])]),

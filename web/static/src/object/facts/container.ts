@@ -1,5 +1,5 @@
 import { containerGroups, handlerText } from "./describe.ts";
-import { fact, item, absentPiece, piece, since, type Fact, type Item, type Piece, type FactTone } from "./fact.ts";
+import { fact, item, absentPiece, piece, since, type Fact, type Item, type Piece, type FactLevel } from "./fact.ts";
 import { amountPiece } from "./quantity.ts";
 import { valueAt, isTree, members, number, scalar, text, time, trees } from "./read.ts";
 
@@ -72,13 +72,13 @@ function headPieces(status: unknown, runsToCompletion: boolean): (Piece | null)[
   const restarts = number(valueAt(status, "restartCount"));
   const finished = valueAt(status, "state", "terminated", "exitCode") === 0;
   const readiness =
-    ready === true ? piece("ready", { tone: "good" }) : ready === false ? piece("not ready", { tone: "bad" }) : null;
+    ready === true ? piece("ready", { level: "good" }) : ready === false ? piece("not ready", { level: "bad" }) : null;
   return [
     state(valueAt(status, "state")),
     finished || runsToCompletion ? null : readiness,
     restarts === null || (runsToCompletion && restarts === 0)
       ? null
-      : piece(`${restarts} ${restarts === 1 ? "restart" : "restarts"}`, { tone: restarts > 0 ? "warn" : "quiet" }),
+      : piece(`${restarts} ${restarts === 1 ? "restart" : "restarts"}`, { level: restarts > 0 ? "warn" : "quiet" }),
   ];
 }
 
@@ -90,17 +90,19 @@ function state(v: unknown): Piece | null {
     const reason = text(waiting["reason"]);
     return {
       text: reason || "Waiting",
-      tone: reason === "" || startingReasons.has(reason) ? "warn" : "bad",
+      level: reason === "" || startingReasons.has(reason) ? "warn" : "bad",
       title: text(waiting["message"]) || undefined,
     };
   }
   if (isTree(running)) {
     const startedAt = time(running["startedAt"]);
     return startedAt === ""
-      ? { text: "Running", tone: "good" }
-      : { text: `Running ${startedAt}`, title: `since ${startedAt}`, tone: "good", isRelative: true };
+      ? { text: "Running", level: "good" }
+      : { text: `Running ${startedAt}`, title: `since ${startedAt}`, level: "good", isRelative: true };
   }
-  return isTree(terminated) ? { ...exitPiece(terminated), tone: terminated["exitCode"] === 0 ? "quiet" : "bad" } : null;
+  return isTree(terminated)
+    ? { ...exitPiece(terminated), level: terminated["exitCode"] === 0 ? "quiet" : "bad" }
+    : null;
 }
 
 const messageFact = (v: unknown): Fact | null =>
@@ -119,8 +121,8 @@ function exitPiece(v: unknown): Piece {
 
 function lastExit(v: unknown): Fact | null {
   if (!isTree(v)) return null;
-  const tone: FactTone = v["exitCode"] === 0 ? "quiet" : "bad";
-  return fact("Last exit", { ...exitPiece(v), tone }, since(time(v["finishedAt"])), text(v["message"]).trim());
+  const level: FactLevel = v["exitCode"] === 0 ? "quiet" : "bad";
+  return fact("Last exit", { ...exitPiece(v), level }, since(time(v["finishedAt"])), text(v["message"]).trim());
 }
 
 function resources(name: string, v: unknown): Fact | null {

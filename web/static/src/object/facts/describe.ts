@@ -64,7 +64,7 @@ export function podGroups(spec: unknown, ns: string): (Group | null)[] {
       fact("Deadline", seconds(valueAt(spec, "activeDeadlineSeconds"))),
       fact("Restart policy", text(valueAt(spec, "restartPolicy"))),
       fact("DNS policy", text(valueAt(spec, "dnsPolicy"))),
-      fact("Host access", ...names.map((n) => piece(n, { tone: "warn" }))),
+      fact("Host access", ...names.map((n) => piece(n, { level: "warn" }))),
       valueAt(spec, "shareProcessNamespace") === true ? fact("Process namespace", "shared by all containers") : null,
       fact(
         "Host aliases",
@@ -194,7 +194,7 @@ function volume(v: unknown, ns: string): Fact | null {
       if (isScalar(valueAt(source, "sizeLimit"))) details.push(`at most ${scalar(valueAt(source, "sizeLimit"))}`);
       break;
     case "hostPath":
-      details.push(piece(`host path ${text(valueAt(source, "path"))}`, { tone: "warn" }));
+      details.push(piece(`host path ${text(valueAt(source, "path"))}`, { level: "warn" }));
       break;
     default:
       details.push(type, text(valueAt(source, "driver")));

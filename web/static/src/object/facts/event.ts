@@ -19,7 +19,7 @@ export function event(o: unknown): (Section | null)[] {
   return [
     section("", [
       fact("Object", objectLink(regarding), partPiece(regarding)),
-      fact("Type", piece(text(valueAt(o, "type")), isWarning ? { tone: "warn" } : {})),
+      fact("Type", piece(text(valueAt(o, "type")), isWarning ? { level: "warn" } : {})),
       fact("Reason", text(valueAt(o, "reason"))),
       fact("Message", text(valueAt(o, "message")) || text(valueAt(o, "note"))),
       fact("Count", occurrences === null || occurrences < 1 ? "1" : String(occurrences)),
@@ -48,7 +48,7 @@ function objectLink(v: unknown): Piece | null {
 // Returns the part of the object that an event regards, such as "spec.containers{web}".
 function partPiece(v: unknown): Piece | null {
   const path = scalar(valueAt(v, "fieldPath"));
-  return piece(/\{(.+)\}$/.exec(path)?.[1] ?? path, { title: path, tone: "quiet" });
+  return piece(/\{(.+)\}$/.exec(path)?.[1] ?? path, { title: path, level: "quiet" });
 }
 
-const hostPiece = (host: string): Piece | null => piece(host, { tone: "quiet" });
+const hostPiece = (host: string): Piece | null => piece(host, { level: "quiet" });

@@ -1,7 +1,7 @@
 // Facts are the named values in the overview of an object. The pure functions here accept objects of any shape.
 
-/** The color of a fact, by its meaning. "quiet" is for a value that is absent or disabled on purpose. */
-export type FactTone = "good" | "warn" | "bad" | "quiet";
+/** The level of a value, which selects a color. "quiet" is for a value that is absent or disabled on purpose. */
+export type FactLevel = "good" | "warn" | "bad" | "quiet";
 
 /** A link to another object, which possibly does not exist. */
 export interface Target {
@@ -15,7 +15,7 @@ export interface Piece {
   readonly text: string;
   /** The tooltip of the text: the raw value, or more details. */
   readonly title?: string | undefined;
-  readonly tone?: FactTone | undefined;
+  readonly level?: FactLevel | undefined;
   /** If set, the timestamps in `text` are shown as ages. */
   readonly isRelative?: true;
   readonly target?: Target;
@@ -26,8 +26,8 @@ export interface Piece {
 export interface Bar {
   readonly actual: number;
   readonly desired: number;
-  /** The color of the bar. If missing, it is "good" if `actual` equals `desired`, and otherwise "warn". */
-  readonly tone?: "good" | "warn";
+  /** The level of the bar. If missing, it is "good" if `actual` equals `desired`, and otherwise "warn". */
+  readonly level?: "good" | "warn";
 }
 
 export interface Fact {
@@ -80,7 +80,11 @@ export const piece = (text: string, more: Omit<Piece, "text"> = {}): Piece | nul
   text === "" ? null : { text, ...more };
 
 /** Returns a piece for a value that is absent on purpose. */
-export const absentPiece = (text = "none", more: Omit<Piece, "text"> = {}): Piece => ({ text, tone: "quiet", ...more });
+export const absentPiece = (text = "none", more: Omit<Piece, "text"> = {}): Piece => ({
+  text,
+  level: "quiet",
+  ...more,
+});
 
 /** Returns a piece that shows a time as an age, such as "5m ago". */
 export const since = (time: string, before = "", after = " ago"): Piece | null =>

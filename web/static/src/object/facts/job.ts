@@ -13,8 +13,8 @@ export function job(o: unknown): (Section | null)[] {
     section("", [
       shareFact("Succeeded", count, number(valueAt(spec, "completions"))),
       fact("Active", active === null ? null : String(active)),
-      fact("Failed", failed === null ? null : piece(String(failed), { tone: failed > 0 ? "bad" : "quiet" })),
-      valueAt(spec, "suspend") === true ? fact("Suspended", { text: "no pods are created", tone: "warn" }) : null,
+      fact("Failed", failed === null ? null : piece(String(failed), { level: failed > 0 ? "bad" : "quiet" })),
+      valueAt(spec, "suspend") === true ? fact("Suspended", { text: "no pods are created", level: "warn" }) : null,
       fact("Parallelism", scalar(valueAt(spec, "parallelism"))),
       fact("Retries", withUnit(valueAt(spec, "backoffLimit"), "at most ")),
       fact("Deadline", withUnit(valueAt(spec, "activeDeadlineSeconds"), "", " s")),
@@ -41,7 +41,7 @@ export function cronJob(o: unknown): (Section | null)[] {
   return [
     section("", [
       fact("Schedule", text(valueAt(spec, "schedule")), text(valueAt(spec, "timeZone"))),
-      valueAt(spec, "suspend") === true ? fact("Suspended", { text: "no new Jobs are created", tone: "warn" }) : null,
+      valueAt(spec, "suspend") === true ? fact("Suspended", { text: "no new Jobs are created", level: "warn" }) : null,
       fact("Last scheduled", since(time(valueAt(status, "lastScheduleTime"))) ?? absentPiece("not yet")),
       fact("Last success", since(time(valueAt(status, "lastSuccessfulTime"))) ?? absentPiece("not yet")),
       fact("Active", ...(active.length === 0 ? [absentPiece()] : firstPieces(active))),

@@ -11,9 +11,9 @@ export function metaFacts(o: unknown): Fact[] {
     fact("Created", since(time(valueAt(m, "creationTimestamp")))),
     fact(
       "Deletion",
-      deleted === "" ? null : { text: `requested ${deleted} ago`, title: deleted, isRelative: true, tone: "warn" },
+      deleted === "" ? null : { text: `requested ${deleted} ago`, title: deleted, isRelative: true, level: "warn" },
     ),
-    fact("Finalizers", ...finalizers.map((f) => piece(f, deleted === "" ? {} : { tone: "warn" }))),
+    fact("Finalizers", ...finalizers.map((f) => piece(f, deleted === "" ? {} : { level: "warn" }))),
     generation(o),
     fact("Kind", [text(valueAt(o, "kind")), text(valueAt(o, "apiVersion"))].filter((t) => t !== "").join(", ")),
     fact("UID", text(valueAt(m, "uid"))),
@@ -36,8 +36,8 @@ function generation(o: unknown): Fact | null {
     "Generation",
     String(current),
     observed >= current
-      ? { text: "observed", tone: "good" }
-      : { text: `controller observed ${observed}`, tone: "warn" },
+      ? { text: "observed", level: "good" }
+      : { text: `controller observed ${observed}`, level: "warn" },
   );
 }
 

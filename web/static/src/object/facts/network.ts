@@ -35,7 +35,7 @@ export function service(o: unknown): (Section | null)[] {
       fact("External name", text(valueAt(spec, "externalName"))),
       fact(
         "Load balancer",
-        ...(isLoadBalancer && addresses(o).length === 0 ? [piece("pending", { tone: "warn" })] : addresses(o)),
+        ...(isLoadBalancer && addresses(o).length === 0 ? [piece("pending", { level: "warn" })] : addresses(o)),
       ),
       fact("Ports", ...trees(valueAt(spec, "ports")).map(port)),
       fact("Selector", ...(selected.length > 0 ? selected : [absentPiece(`none${noSelectorNote}`)])),
@@ -54,7 +54,7 @@ export function ingress(o: unknown): (Section | null)[] {
       text(rule["host"]) || "any host",
       [],
       trees(valueAt(rule, "http", "paths")).map((p) =>
-        fact(text(p["path"]) || "/", backend(p["backend"], ns), piece(text(p["pathType"]), { tone: "quiet" })),
+        fact(text(p["path"]) || "/", backend(p["backend"], ns), piece(text(p["pathType"]), { level: "quiet" })),
       ),
     ),
   );
@@ -112,7 +112,7 @@ export function endpointSlice(o: unknown): (Section | null)[] {
           endpoints
             .filter((e) => !ready.includes(e))
             .map(endpointPiece)
-            .map((p) => (p === null ? null : { ...p, tone: "warn" as const })),
+            .map((p) => (p === null ? null : { ...p, level: "warn" as const })),
         ),
       ),
     ]),

@@ -13,7 +13,7 @@ export function node(o: unknown): (Section | null)[] {
   const taints = trees(valueAt(spec, "taints"));
   return [
     section("", [
-      fact("Cordoned", isCordoned ? { text: "yes", tone: "warn" } : "no"),
+      fact("Cordoned", isCordoned ? { text: "yes", level: "warn" } : "no"),
       fact(
         "Taints",
         ...(taints.length === 0
@@ -67,7 +67,7 @@ function resources(status: unknown): Section | null {
       return fact(
         name,
         allocatable === undefined ? absentPiece("unknown") : piece(amount(name, allocatable), { title }),
-        all === undefined ? null : piece(`of ${amount(name, all)} (capacity)`, { title, tone: "quiet" }),
+        all === undefined ? null : piece(`of ${amount(name, all)} (capacity)`, { title, level: "quiet" }),
       );
     }),
   );

@@ -16,7 +16,7 @@ export function pod(o: unknown): (Section | null)[] {
       fact(
         "Phase",
         piece(text(valueAt(status, "phase"))),
-        piece(reason, { tone: "bad" }),
+        piece(reason, { level: "bad" }),
         text(valueAt(status, "message")),
       ),
       fact(
@@ -35,7 +35,7 @@ export function pod(o: unknown): (Section | null)[] {
       ),
       fact(
         "Scheduling gates",
-        ...trees(valueAt(spec, "schedulingGates")).map((g) => piece(text(g["name"]), { tone: "warn" })),
+        ...trees(valueAt(spec, "schedulingGates")).map((g) => piece(text(g["name"]), { level: "warn" })),
       ),
       fact("Readiness gates", ...trees(valueAt(spec, "readinessGates")).map((g) => text(g["conditionType"]))),
       fact("Started", since(time(valueAt(status, "startTime")))),

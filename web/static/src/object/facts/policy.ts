@@ -16,7 +16,7 @@ import { amount, amountPiece, quantity } from "./quantity.ts";
 import { isScalar, members, number, scalar, text, texts, time, trees, valueAt } from "./read.ts";
 import { selectorPieces } from "./workload.ts";
 
-const nearlyUsed = 0.9; // fraction of a quota; from this usage, the quota has the tone "warn"
+const nearlyUsed = 0.9; // fraction of a quota; from this usage, the quota has the level "warn"
 
 export function resourceQuota(o: unknown): (Section | null)[] {
   const hard = valueAt(o, "status", "hard") ?? valueAt(o, "spec", "hard");
@@ -43,18 +43,18 @@ export function resourceQuota(o: unknown): (Section | null)[] {
 // Returns the usage of a quota. A full quota is only a warning, because some quotas are full on purpose.
 function usage(name: string, used: unknown, hard: unknown): Fact | null {
   const [actual, desired] = [quantity(used), quantity(hard)];
-  const limit = piece(`of ${amount(name, hard)}`, { title: scalar(hard), tone: "quiet" });
+  const limit = piece(`of ${amount(name, hard)}`, { title: scalar(hard), level: "quiet" });
   if (actual === null) return fact(name, absentPiece("unknown"), limit);
   const isNearlyUsed = desired !== null && desired > 0 && actual >= nearlyUsed * desired;
   const share = desired === null || desired <= 0 ? null : `${Math.floor((100 * actual) / desired)} %`;
   const f = fact(
     name,
-    piece(amount(name, used), { title: scalar(used), ...(isNearlyUsed ? { tone: "warn" } : {}) }),
+    piece(amount(name, used), { title: scalar(used), ...(isNearlyUsed ? { level: "warn" } : {}) }),
     limit,
     share,
   );
   if (f === null || desired === null || desired <= 0) return f;
-  return { ...f, bar: { actual, desired, tone: isNearlyUsed ? "warn" : "good" } };
+  return { ...f, bar: { actual, desired, level: isNearlyUsed ? "warn" : "good" } };
 }
 
 const limits = [
@@ -92,7 +92,7 @@ export function disruptionBudget(o: unknown): (Section | null)[] {
     section("", [
       fact(
         "Disruptions allowed",
-        allowed === null ? absentPiece("unknown") : piece(String(allowed), allowed === 0 ? { tone: "warn" } : {}),
+        allowed === null ? absentPiece("unknown") : piece(String(allowed), allowed === 0 ? { level: "warn" } : {}),
         allowed === 0 && isEnough && expected !== 0 ? "no healthy pod may be evicted" : null,
       ),
       withBar(
@@ -100,8 +100,8 @@ export function disruptionBudget(o: unknown): (Section | null)[] {
           "Healthy pods",
           healthy === null || expected === null
             ? absentPiece("unknown")
-            : piece(`${healthy} of ${expected}`, { tone: isEnough ? "good" : "warn" }),
-          required === null ? null : piece(`${required} required`, { tone: "quiet" }),
+            : piece(`${healthy} of ${expected}`, { level: isEnough ? "good" : "warn" }),
+          required === null ? null : piece(`${required} required`, { level: "quiet" }),
         ),
         healthy,
         expected,
@@ -132,4 +132,4 @@ const setting = (v: unknown): Piece | null => (isScalar(v) ? piece(scalar(v)) : 
 const withBar = (f: Fact | null, actual: number | null, desired: number | null, isEnough: boolean): Fact | null =>
   f === null || actual === null || desired === null || desired <= 0
     ? f
-    : { ...f, bar: { actual, desired, tone: isEnough ? "good" : "warn" } };
+    : { ...f, bar: { actual, desired, level: isEnough ? "good" : "warn" } };

@@ -10,7 +10,7 @@ export function claim(o: unknown): (Section | null)[] {
       fact(
         "Volume",
         link("v1", "PersistentVolume", "", text(valueAt(spec, "volumeName"))) ??
-          piece("not bound yet", { tone: "warn" }),
+          piece("not bound yet", { level: "warn" }),
       ),
       fact("Capacity", amountPiece("storage", valueAt(status, "capacity", "storage"))),
       fact("Requested", amountPiece("storage", valueAt(spec, "resources", "requests", "storage"))),
@@ -61,5 +61,5 @@ function source(spec: unknown): (Section | null)[] {
 
 const phase = (text: string) =>
   piece(text, {
-    tone: text === "Bound" || text === "Available" ? "good" : text === "Lost" || text === "Failed" ? "bad" : "warn",
+    level: text === "Bound" || text === "Available" ? "good" : text === "Lost" || text === "Failed" ? "bad" : "warn",
   });

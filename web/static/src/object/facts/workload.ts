@@ -9,7 +9,7 @@ import {
   type Fact,
   type Piece,
   type Section,
-  type FactTone,
+  type FactLevel,
 } from "./fact.ts";
 import { podTemplate } from "./pod.ts";
 import { amount } from "./quantity.ts";
@@ -21,7 +21,7 @@ export function deployment(o: unknown): (Section | null)[] {
   return [
     section("", [
       valueAt(spec, "paused") === true
-        ? fact("Paused", { text: "changes of the pod template are not rolled out", tone: "warn" })
+        ? fact("Paused", { text: "changes of the pod template are not rolled out", level: "warn" })
         : null,
       fact(
         "Strategy",
@@ -52,7 +52,7 @@ export function statefulSet(o: unknown): (Section | null)[] {
       fact(
         "Revision",
         current,
-        current === update ? null : piece(update === "" ? "" : `to ${update}`, { tone: "warn" }),
+        current === update ? null : piece(update === "" ? "" : `to ${update}`, { level: "warn" }),
       ),
       fact("Service", link("v1", "Service", ns, text(valueAt(spec, "serviceName")))),
       fact("Selector", ...selectorPieces(valueAt(spec, "selector"))),
@@ -78,7 +78,7 @@ export function daemonSet(o: unknown): (Section | null)[] {
   return [
     section("", [
       misscheduled > 0
-        ? fact("Misscheduled", { text: `on ${misscheduled} ${misscheduled === 1 ? "node" : "nodes"}`, tone: "warn" })
+        ? fact("Misscheduled", { text: `on ${misscheduled} ${misscheduled === 1 ? "node" : "nodes"}`, level: "warn" })
         : null,
       fact(
         "Strategy",
@@ -131,11 +131,11 @@ export const templateImages = (o: unknown): Fact | null => images(valueAt(o, "sp
 export function shareFact(name: string, actual: number | null, desired: number | null): Fact {
   if (actual === null) return { key: name, name, pieces: [absentPiece("unknown")] };
   if (desired === null) return { key: name, name, pieces: [{ text: String(actual) }] };
-  const tone: FactTone = actual === desired ? "good" : "warn";
+  const level: FactLevel = actual === desired ? "good" : "warn";
   return {
     key: name,
     name,
-    pieces: [{ text: `${actual} of ${desired}`, tone: desired === 0 && actual === 0 ? "quiet" : tone }],
+    pieces: [{ text: `${actual} of ${desired}`, level: desired === 0 && actual === 0 ? "quiet" : level }],
     ...(desired > 0 ? { bar: { actual, desired } } : {}),
   };
 }

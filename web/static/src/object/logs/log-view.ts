@@ -107,8 +107,8 @@ export class LogView {
     setText(this.banner, text);
   }
 
-  showStatus({ tone, words }: LogFooter, canRetry: boolean, note: LogNote | null): void {
-    this.state.dataset["state"] = tone;
+  showStatus({ level, words }: LogFooter, canRetry: boolean, note: LogNote | null): void {
+    this.state.dataset["state"] = level;
     setText(this.state, words);
     this.retryButton.hidden = !canRetry;
     this.note.hidden = note === null;

@@ -27,7 +27,7 @@ export interface MergedSituation {
 const containers = (n: number): string => `${formatInteger(n)} ${n === 1 ? "container" : "containers"}`;
 
 export function mergedFooter(s: MergedSituation, now: number): LogFooter {
-  const make = (tone: LogFooter["tone"], words: string): LogFooter => ({ tone, words });
+  const make = (level: LogFooter["level"], words: string): LogFooter => ({ level, words });
   if (s.podInfo !== null && forbiddenNote(s.podInfo, s.podResource) !== null) return make("bad", "Forbidden");
   if (s.disconnectedSince !== null)
     return make(

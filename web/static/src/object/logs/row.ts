@@ -10,7 +10,7 @@ export const maxDrawnLength = 4000;
 export function createLineElement(line: Line, times: boolean, found: readonly Span[], current: number): HTMLElement {
   if (line.note === true) return h("div", { class: "log-note" }, line.text);
   const level = levelOf(line.text);
-  const row = h("div", { class: "log-line", "data-tone": level?.severity });
+  const row = h("div", { class: "log-line", "data-level": level?.severity });
   if (times && line.at !== "") row.append(h("time", { datetime: line.at }, shortTime(line.at)), " ");
   const { source } = line;
   if (source !== undefined)

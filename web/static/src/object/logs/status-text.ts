@@ -24,13 +24,13 @@ export interface LogSituation {
 }
 
 export interface LogFooter {
-  readonly tone: "live" | "busy" | "warn" | "bad" | "ended";
+  readonly level: "live" | "busy" | "warn" | "bad" | "ended";
   readonly words: string;
 }
 
 export function logFooter(situation: LogSituation, now: number): LogFooter {
   const { state } = situation;
-  const make = (tone: LogFooter["tone"], text: string): LogFooter => ({ tone, words: text });
+  const make = (level: LogFooter["level"], text: string): LogFooter => ({ level, words: text });
   if (situation.forbidden !== null) return make("bad", "Forbidden");
   if (state === null) return make("busy", situation.podIsKnown ? "No containers reported yet" : "Loading…");
   switch (state.at) {

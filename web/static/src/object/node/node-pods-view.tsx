@@ -87,12 +87,12 @@ export function requestFacts(node: unknown, requests: Amounts | null, limits: Am
     const f = fact(
       name,
       `${amount(name, requested)} requested${share(requested)}`,
-      piece(allocatable === null ? "" : `of ${amount(name, allocatable)} allocatable`, { tone: "quiet" }),
-      piece(limited === 0 ? "" : `limits ${amount(name, limited)}${share(limited)}`, { tone: "quiet" }),
+      piece(allocatable === null ? "" : `of ${amount(name, allocatable)} allocatable`, { level: "quiet" }),
+      piece(limited === 0 ? "" : `limits ${amount(name, limited)}${share(limited)}`, { level: "quiet" }),
     );
     if (f === null) return [];
     const hasBar = allocatable !== null && allocatable > 0;
-    return [hasBar ? { ...f, bar: { actual: requested, desired: allocatable, tone: "good" as const } } : f];
+    return [hasBar ? { ...f, bar: { actual: requested, desired: allocatable, level: "good" as const } } : f];
   });
 }
 
@@ -100,7 +100,7 @@ const PodRow = memo(({ row, status, restarts, requests }: NodePod) => {
   const address = useContext(Overview).href({ apiVersion: "v1", kind: "Pod", ns: row.ns, name: row.name });
   const { severity, sentence } = row.verdict;
   const name = `${row.ns}/${row.name}`;
-  const tone = severity === "failed" ? "bad" : severity === "degraded" ? "warn" : undefined;
+  const level = severity === "failed" ? "bad" : severity === "degraded" ? "warn" : undefined;
   const requested = (resource: string): string => {
     const n = requests?.get(resource);
     return n === undefined ? "–" : amount(resource, n);
@@ -116,7 +116,7 @@ const PodRow = memo(({ row, status, restarts, requests }: NodePod) => {
           </a>
         )}
       </th>
-      <td data-tone={tone} ref={useHighlight<HTMLTableCellElement>(status)}>
+      <td data-level={level} ref={useHighlight<HTMLTableCellElement>(status)}>
         {status}
       </td>
       <td>{requested("cpu")}</td>

@@ -26,11 +26,11 @@ export const Conditions = ({ conditions }: { conditions: readonly Condition[] })
   </section>
 );
 
-function Row({ condition: { type, status, tone, meaning, reason, message, since } }: { condition: Condition }) {
+function Row({ condition: { type, status, level, meaning, reason, message, since } }: { condition: Condition }) {
   return (
     <tr ref={useHighlight<HTMLTableRowElement>([status, reason, message, since].join("\n"))}>
       <th scope="row">{type}</th>
-      <td data-tone={tone} title={meaning}>
+      <td data-level={level} title={meaning}>
         {status}
       </td>
       <td>

@@ -101,17 +101,17 @@ const Groups = ({ groups }: { groups: readonly Group[] }) => (
   </div>
 );
 
-function PieceView({ piece: { text, title, tone, isRelative, target, full } }: { piece: Piece }) {
+function PieceView({ piece: { text, title, level, isRelative, target, full } }: { piece: Piece }) {
   const { href } = useContext(Overview);
   if (full !== undefined) return <LongValue label={text} full={full} />;
   const address = target === undefined ? null : href(target);
   const words = isRelative === true ? <Age wire={text} /> : text;
   return address === null ? (
-    <span title={title} data-tone={tone}>
+    <span title={title} data-level={level}>
       {words}
     </span>
   ) : (
-    <a href={address} data-address="" title={title} data-tone={tone}>
+    <a href={address} data-address="" title={title} data-level={level}>
       {words}
     </a>
   );
@@ -170,7 +170,7 @@ const TableView = ({ table: { columns, rows }, label }: { table: Table; label: s
 
 function CellView({ cell, isHeader }: { cell: Piece | null; isHeader: boolean }) {
   const ref = useHighlight<HTMLTableCellElement>(cell?.text ?? "");
-  const content = cell === null ? <span data-tone="quiet">–</span> : <PieceView piece={cell} />;
+  const content = cell === null ? <span data-level="quiet">–</span> : <PieceView piece={cell} />;
   return isHeader ? (
     <th scope="row" ref={ref}>
       {content}
@@ -180,14 +180,14 @@ function CellView({ cell, isHeader }: { cell: Piece | null; isHeader: boolean })
   );
 }
 
-function BarView({ actual, desired, tone }: Bar) {
+function BarView({ actual, desired, level }: Bar) {
   const share = Math.max(0, Math.min(1, actual / desired));
   return (
     <span
       class="share"
       aria-hidden="true"
       style={{ "--share": `${share * 100}%` }}
-      data-tone={tone ?? (actual === desired ? "good" : "warn")}
+      data-level={level ?? (actual === desired ? "good" : "warn")}
     />
   );
 }

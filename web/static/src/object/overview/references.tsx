@@ -92,7 +92,7 @@ export function References({ reader }: { reader: ReferenceReader }) {
           View all in Related
         </a>
       </p>
-      <p role="status" data-tone="warn">
+      <p role="status" data-level="warn">
         {reader.problem}
       </p>
       <div class="uses-list">{graph !== null && <Groups graph={graph} ns={host.name.ns} />}</div>
@@ -128,7 +128,7 @@ function Groups({ graph, ns }: { graph: Graph; ns: string }) {
               <Reference key={node.id} node={node} ns={ns} />
             ))}
             {relations.length > maxPerGroup && (
-              <span data-tone="quiet">{`and ${formatInteger(relations.length - maxPerGroup)} more`}</span>
+              <span data-level="quiet">{`and ${formatInteger(relations.length - maxPerGroup)} more`}</span>
             )}
           </dd>
         </div>

@@ -14,13 +14,13 @@ export const stateLabels: Readonly<Record<NodeState, readonly [string, string, s
 };
 
 export function stateElements(node: GraphNode): HTMLElement[] {
-  const [tone, symbol, word] = stateLabels[node.state];
+  const [level, symbol, word] = stateLabels[node.state];
   return word === ""
     ? []
     : [
         h(
           "span",
-          { class: "state", "data-tone": tone, title: node.reason === "" ? null : node.reason },
+          { class: "state", "data-level": level, title: node.reason === "" ? null : node.reason },
           h("span", { "aria-hidden": "true" }, symbol),
           ` ${word}`,
         ),

@@ -4,10 +4,10 @@ import type { GraphNode } from "./graph.ts";
 
 /** Shows the state of an object. Shows nothing if the object exists and has no problem. */
 export function NodeState({ node: { state, reason, severity } }: { node: GraphNode }) {
-  const [tone, symbol, word] = stateLabels[state];
+  const [level, symbol, word] = stateLabels[state];
   if (word !== "")
     return (
-      <span class="state" data-tone={tone} title={reason === "" ? undefined : reason}>
+      <span class="state" data-level={level} title={reason === "" ? undefined : reason}>
         <span aria-hidden="true">{symbol}</span>
         {` ${word}`}
       </span>

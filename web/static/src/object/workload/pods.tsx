@@ -100,7 +100,7 @@ function noteOf(workload: WorkloadPods, count: number, ns: string, isDeleted: bo
   return workload.ownsPods ? "No pods" : "The selector matches no pods.";
 }
 
-export function ReplicaBar({ replicas: { segments, text, tone } }: { replicas: Replicas }) {
+export function ReplicaBar({ replicas: { segments, text, level } }: { replicas: Replicas }) {
   return (
     <div class="replicas">
       {segments.length > 0 && (
@@ -108,14 +108,14 @@ export function ReplicaBar({ replicas: { segments, text, tone } }: { replicas: R
           {segments.map((s) => (
             <i
               key={s.label}
-              data-tone={s.tone}
+              data-level={s.level}
               title={`${formatInteger(s.count)} ${s.label}`}
               style={{ flexGrow: s.count }}
             />
           ))}
         </span>
       )}
-      <span ref={useHighlight<HTMLSpanElement>(text)} data-tone={tone}>
+      <span ref={useHighlight<HTMLSpanElement>(text)} data-level={level}>
         {text}
       </span>
     </div>

@@ -1,14 +1,14 @@
 // The replicas of a workload as one bar and one sentence.
 
-import type { FactTone } from "../facts/fact.ts";
+import type { FactLevel } from "../facts/fact.ts";
 import { number, text, valueAt } from "../facts/read.ts";
 import type { CountedSeverity } from "../../model/severity.ts";
 import { formatInteger } from "../../text/format.ts";
 
-type ReplicaTone = FactTone | "progress";
+type ReplicaLevel = FactLevel | "progress";
 
 export interface Segment {
-  readonly tone: ReplicaTone;
+  readonly level: ReplicaLevel;
   readonly label: string; // name of the segment, such as "failed"
   readonly count: number;
 }
@@ -18,7 +18,7 @@ export interface Replicas {
   readonly segments: readonly Segment[];
   /** A text such as "5 of 7 ready, 6 updated, 2 failed". */
   readonly text: string;
-  readonly tone: ReplicaTone;
+  readonly level: ReplicaLevel;
 }
 
 export type SeverityCounts = Readonly<Record<CountedSeverity, number>>;
@@ -43,10 +43,10 @@ export function replicasOf(ref: string, object: unknown, pods: SeverityCounts | 
     return {
       segments: [],
       text: desired === null ? "Number of replicas unknown" : `${formatInteger(desired)} desired`,
-      tone: "quiet",
+      level: "quiet",
     };
   if (desired === 0 && (current ?? 0) === 0)
-    return { segments: [], text: ref === "apps/v1/daemonsets" ? "0 desired" : "Scaled to 0", tone: "quiet" };
+    return { segments: [], text: ref === "apps/v1/daemonsets" ? "0 desired" : "Scaled to 0", level: "quiet" };
   const unready = Math.max(0, (current ?? ready) - ready);
   // `pods` also counts ready pods that have problems. Limit these segments, so that their sum is at most `unready`.
   const failed = Math.min(pods?.failed ?? 0, unready);
@@ -55,12 +55,12 @@ export function replicasOf(ref: string, object: unknown, pods: SeverityCounts | 
   const others = unready - failed - degraded - progressing;
   const missing = Math.max(0, desired - ready - unready);
   const segments: Segment[] = [
-    { tone: "good", label: "ready", count: ready },
-    { tone: "bad", label: "failed", count: failed },
-    { tone: "warn", label: "degraded", count: degraded },
-    { tone: "progress", label: "progressing", count: progressing },
-    { tone: "warn", label: "not ready", count: others },
-    { tone: "quiet", label: "missing", count: missing },
+    { level: "good", label: "ready", count: ready },
+    { level: "bad", label: "failed", count: failed },
+    { level: "warn", label: "degraded", count: degraded },
+    { level: "progress", label: "progressing", count: progressing },
+    { level: "warn", label: "not ready", count: others },
+    { level: "quiet", label: "missing", count: missing },
   ];
   const words = [`${formatInteger(ready)} of ${formatInteger(desired)} ready`];
   if (updated !== null && updated !== desired) words.push(`${formatInteger(updated)} updated`);
@@ -75,7 +75,7 @@ export function replicasOf(ref: string, object: unknown, pods: SeverityCounts | 
   return {
     segments: segments.filter((s) => s.count > 0),
     text: words.join(", "),
-    tone: isDone ? "good" : isFailed ? "bad" : isProgressing ? "progress" : "warn",
+    level: isDone ? "good" : isFailed ? "bad" : isProgressing ? "progress" : "warn",
   };
 }
 

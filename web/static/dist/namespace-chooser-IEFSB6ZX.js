@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c}from"./chunk-OXFHRZJ2.js";import"./chunk-D27OWRQL.js";import"./chunk-3C6ONOS4.js";import"./chunk-CEW4DMEQ.js";import"./chunk-7MAVBFCT.js";import"./chunk-ATB4R42E.js";export{b as isNamespaceName,a as matchingNamespaces,c as namespaceChooser};
