@@ -111,7 +111,7 @@ await test("contexts", { timeout: 180_000 }, async (t) => {
     await page.goBack();
     // "Back" leads to an address that was opened in the previous context. The page must keep the new context.
     await become("the cluster's name", () => name(page), "of-limited");
-    await page.getByText("Forbidden: you can't list Pods").waitFor();
+    await page.getByText("Forbidden: you cannot list Pods").waitFor();
     assert.deepEqual((await table(page)).rows, []);
   });
 

@@ -340,7 +340,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
       async () => (await fetch(`${own.url}api/v1/object/core/v1/pods/${ns}/talker`)).ok,
     );
     await page.goto(`${own.url}o/core/v1/pods/${ns}/talker?tab=logs`);
-    await page.locator(".logs .note h2", { hasText: "Forbidden: you can't read this log" }).waitFor();
+    await page.locator(".logs .note h2", { hasText: "Forbidden: you cannot read this log" }).waitFor();
     assert.match(
       await page.locator(".logs .note").innerText(),
       new RegExp(`permission to get pods/log in namespace ${ns}`),

@@ -16,7 +16,7 @@ await test("permissions", { timeout: 120_000 }, async (t) => {
     await page.goto(`${dashboard.url}r/core/v1/pods`);
     await become("the status", () => status(page), "Forbidden");
     const note = page.locator("#note");
-    assert.match(await note.innerText(), /Forbidden: you can't list Pods/);
+    assert.match(await note.innerText(), /Forbidden: you cannot list Pods/);
     assert.match(await note.innerText(), /You cannot list pods at the cluster scope\./);
     assert.match(await note.innerText(), /Choose a namespace that you can read, or ask your cluster admin/);
     assert.match(await note.innerText(), /Check with: kubectl auth can-i list pods$/m);
@@ -41,7 +41,7 @@ await test("permissions", { timeout: 120_000 }, async (t) => {
     await plain.getByText("Check with: kubectl auth can-i list deployments.apps -n shop").waitFor();
 
     await plain.goto(`${dashboard.url}r/core/v1/pods`);
-    assert.match(await plain.locator("#note").innerText(), /Forbidden: you can't list Pods/);
+    assert.match(await plain.locator("#note").innerText(), /Forbidden: you cannot list Pods/);
     const answer = await plain.goto(`${dashboard.url}o/core/v1/pods/shop/no-such-pod`);
     assert.equal(answer.status(), 403);
     assert.match(await plain.locator(".note").innerText(), /forbidden|may not/i);

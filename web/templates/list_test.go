@@ -233,7 +233,7 @@ func TestListPageShowsItsState(t *testing.T) {
 				l.Rows, l.Total, l.State = nil, nil, templates.State{State: "forbidden", Reason: "anna may not"}
 			},
 			[]string{
-				"Forbidden: you can&#39;t list Pods",
+				"Forbidden: you cannot list Pods",
 				"anna may not",
 				"Choose a namespace that you can read, or ask your cluster admin for list and watch access.",
 				`class="count"></span>`,
@@ -270,7 +270,7 @@ func TestListPageShowsItsState(t *testing.T) {
 				l.Rows, l.Total, l.State, l.Guest =
 					nil, nil, templates.State{State: "forbidden", Reason: "not shared"}, &templates.Guest{}
 			},
-			[]string{"Forbidden: you can&#39;t list Pods", "<p>not shared</p>"},
+			[]string{"Forbidden: you cannot list Pods", "<p>not shared</p>"},
 			[]string{"cluster admin", "Choose a namespace", "all namespaces that you can list"},
 		},
 		{

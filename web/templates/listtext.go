@@ -237,7 +237,7 @@ func emptyNote(l List) Problem {
 		} else {
 			next = append(next, Link{Text: "Check with: " + canListCommand(l)})
 		}
-		return Problem{Title: "Forbidden: you can't list " + resource, Detail: l.State.Reason, Next: next}
+		return Problem{Title: "Forbidden: you cannot list " + resource, Detail: l.State.Reason, Next: next}
 	case l.State.State == "absent":
 		return Problem{
 			Title:  resource + " are not available in this cluster",

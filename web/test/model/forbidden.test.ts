@@ -64,7 +64,7 @@ void test("losing permission to read the pod ends its log and discards the lines
   frame();
   assert.equal(upstream.unsubscribes, 1);
   assert.ok(!/secret|Following|1 line/.test(text(tab)), text(tab));
-  assert.match(text(tab), /you can't list Pods.*no rule.*Forbidden/is);
+  assert.match(text(tab), /you cannot list Pods.*no rule.*Forbidden/is);
   tab.show(shown(pod, "live"));
   write(upstream, "again");
   assert.equal(upstream.requests.length, 2, "with the right it is asked for again");
@@ -80,7 +80,7 @@ void test("a log refused with 403 discards its lines", () => {
   upstream.refuse(403, "Forbidden", "no pods/log");
   frame();
   assert.ok(!/secret|Following/.test(text(tab)), text(tab));
-  assert.match(text(tab), /Forbidden: you can't read this log.*no pods\/log.*Forbidden/s);
+  assert.match(text(tab), /Forbidden: you cannot read this log.*no pods\/log.*Forbidden/s);
   tab.close();
 });
 
@@ -146,6 +146,6 @@ void test("losing permission removes the names of related objects", async () => 
   assert.match(text(tab), /secret/);
   tab.show(shown(null, "forbidden"));
   assert.ok(!/secret|live|As of|Snapshot/i.test(text(tab)), text(tab));
-  assert.match(text(tab), /you can't list Pods.*no rule/is);
+  assert.match(text(tab), /you cannot list Pods.*no rule/is);
   tab.close();
 });

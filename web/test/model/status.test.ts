@@ -134,46 +134,52 @@ void test("a forbidden choice links to what the user may list", () => {
   const not: SubscriptionInfo = {
     ...liveInfo,
     isComplete: false,
-    state: { state: "forbidden", since: "", reason: "You may not.", count: null, total: null, namespaces: [] },
+    state: { state: "forbidden", since: "", reason: "You cannot list pods.", count: null, total: null, namespaces: [] },
   };
   const noteValues = (chosen: boolean, namespaced = true, guest = false): unknown[] =>
     Object.values(noteFor(not, "pods", 0, chosen, 0, chosen, namespaced, guest));
   assert.deepEqual(noteValues(false), [
-    "Forbidden: you can't list pods",
-    "You may not.",
+    "Forbidden: you cannot list pods",
+    "You cannot list pods.",
     "Choose a namespace that you can read, or ask your cluster admin for list and watch access.",
     null,
     true,
   ]);
   assert.deepEqual(noteValues(true), [
-    "Forbidden: you can't list pods",
-    "You may not.",
+    "Forbidden: you cannot list pods",
+    "You cannot list pods.",
     "Ask your cluster admin for list and watch access, or",
     "show-allowed",
     true,
   ]);
   assert.deepEqual(
     noteValues(false, false),
-    ["Forbidden: you can't list pods", "You may not.", "Ask your cluster admin for list and watch access.", null, true],
+    [
+      "Forbidden: you cannot list pods",
+      "You cannot list pods.",
+      "Ask your cluster admin for list and watch access.",
+      null,
+      true,
+    ],
     "no namespace has them",
   );
   assert.deepEqual(
     noteValues(false, true, true),
-    ["Forbidden: you can't list pods", "You may not.", "", null, false],
+    ["Forbidden: you cannot list pods", "You cannot list pods.", "", null, false],
     "guests have no right to ask for",
   );
   assert.deepEqual(noteValues(true, true, true), [
-    "Forbidden: you can't list pods",
-    "You may not.",
+    "Forbidden: you cannot list pods",
+    "You cannot list pods.",
     "",
     "show-allowed",
     false,
   ]);
   assert.equal(
     bannerText(not, 0, false),
-    "Forbidden: You may not. Ask your cluster admin for access. The data then appears automatically.",
+    "Forbidden: You cannot list pods. Ask your cluster admin for access. The data then appears automatically.",
   );
-  assert.equal(bannerText(not, 0, true), "Forbidden: You may not.");
+  assert.equal(bannerText(not, 0, true), "Forbidden: You cannot list pods.");
 });
 
 void test("a reason that ends with a period gets no second one", () => {

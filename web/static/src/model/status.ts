@@ -195,7 +195,7 @@ export function noteFor(
     );
   switch (info.state?.state) {
     case "forbidden": {
-      const title = `Forbidden: you can't list ${resource}`;
+      const title = `Forbidden: you cannot list ${resource}`;
       // Offer the button for the permitted namespaces if the user has selected namespaces. Without a selection, the
       // server already shows all permitted namespaces.
       const next = hasChosenNamespaces

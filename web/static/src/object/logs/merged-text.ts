@@ -90,7 +90,7 @@ export function mergedNote(s: MergedSituation, isGuest = sharedParts() !== null)
   if (problem !== null && s.states.every((state) => state.at === "refused"))
     return problem.status === 403
       ? make(
-          "Forbidden: you can't read these logs",
+          "Forbidden: you cannot read these logs",
           problem.detail,
           isGuest ? "" : `You need permission to get pods/log in namespace ${s.ns}. Ask your cluster admin.`,
         )

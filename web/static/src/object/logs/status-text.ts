@@ -166,7 +166,7 @@ function refusalNote(situation: LogSituation, problem: Problem, retries: boolean
   });
   if (problem.status === 403)
     return make(
-      "Forbidden: you can't read this log",
+      "Forbidden: you cannot read this log",
       isGuest ? "" : `You need permission to get pods/log in namespace ${situation.ns}. Ask your cluster admin.`,
       true,
     );

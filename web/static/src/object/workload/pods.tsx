@@ -90,7 +90,7 @@ function noteOf(workload: WorkloadPods, count: number, ns: string, isDeleted: bo
   // Until the Jobs of a CronJob are known, its pods are not known either.
   const resource = workload.info === null ? "jobs" : "pods";
   if (forbiddenNote(info, resource) !== null)
-    return `Pods are not shown: you can't list ${resource} in namespace ${ns}.`;
+    return `Pods are not shown: you cannot list ${resource} in namespace ${ns}.`;
   if (info.problem !== null) return `Pods are not shown: ${info.problem.detail || info.problem.title}`;
   if (count > 0) return "";
   if (info.state?.state === "absent" || info.state?.state === "failed")

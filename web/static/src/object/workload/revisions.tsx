@@ -24,7 +24,7 @@ export function Revisions({ revisions, info, ns, resource }: Props) {
     <section class="part rollouts">
       <Heading id="revisions-heading">Rollouts</Heading>
       {isForbidden ? (
-        <p class="pods-note">{`Revisions are not shown: you can't list ${resource} in namespace ${ns}.`}</p>
+        <p class="pods-note">{`Revisions are not shown: you cannot list ${resource} in namespace ${ns}.`}</p>
       ) : (
         <table aria-labelledby="revisions-heading">
           <thead>

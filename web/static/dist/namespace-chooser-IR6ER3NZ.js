@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c}from"./chunk-7XVGXYTF.js";import"./chunk-DDDQDZJW.js";import"./chunk-7M7RMONH.js";import"./chunk-CAY2KRMO.js";import"./chunk-7MAVBFCT.js";import"./chunk-ATB4R42E.js";export{b as isNamespaceName,a as matchingNamespaces,c as namespaceChooser};
