@@ -40,8 +40,8 @@ func Events(s *Subject) iter.Seq[*corev1.Event] {
 			e := neighbor.Decode[corev1.Event](s.Find(id).Object)
 			uid := string(e.InvolvedObject.UID)
 			// In the events of a node, the kubelet uses the node name as UID.
-			isAbout := uid == "" || uid == s.Object.UID() || isNode && uid == s.ID.Name()
-			if isAbout && !yield(&e) {
+			isInvolved := uid == "" || uid == s.Object.UID() || isNode && uid == s.ID.Name()
+			if isInvolved && !yield(&e) {
 				return
 			}
 		}
