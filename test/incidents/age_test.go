@@ -15,9 +15,9 @@ import (
 // call of age does not move it again.
 const recent = 30 * time.Minute
 
-// age moves the times in all objects of the fixtures into the past, as if the incidents had begun long ago. It writes
+// age moves the times in all objects of the fixtures into the past, as if the incidents had started long ago. It writes
 // to etcd, because the API server sets some of these times itself.
-func (b *bed) age(ctx context.Context, fixtures []*fixture) (changed int, err error) {
+func (c *testCluster) age(ctx context.Context, fixtures []*fixture) (changed int, err error) {
 	ages := make(map[string]time.Duration)
 	for _, f := range fixtures {
 		if ages[f.name], err = f.age(); err != nil {
@@ -25,7 +25,7 @@ func (b *bed) age(ctx context.Context, fixtures []*fixture) (changed int, err er
 		}
 	}
 	now := time.Now()
-	return b.Rewrite(ctx, "/registry/", func(key string, value []byte) ([]byte, error) {
+	return c.Rewrite(ctx, "/registry/", func(key string, value []byte) ([]byte, error) {
 		ago := ageOf(key, ages)
 		if ago == 0 || strings.HasPrefix(key, "/registry/events/") || strings.HasPrefix(key, "/registry/leases/") {
 			return nil, nil

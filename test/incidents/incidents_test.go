@@ -36,18 +36,18 @@ func TestIncidentsAreReportedWithCauses(t *testing.T) {
 	fixtures, withheld := must(load("testdata"))(t), must(load("withheld"))(t)
 	all := slices.Concat(fixtures, withheld)
 	demo := must(read("testdata/demo/broken.yaml", "demo"))(t)
-	b := must(open(t.Context()))(t)
-	serveMetrics(t, b)
-	k, stop := startKubelet(t, b, all)
-	p := startProgram(t, b)
-	if err := b.createAll(t.Context(), all); err != nil {
+	c := must(open(t.Context()))(t)
+	serveMetrics(t, c)
+	k, stop := startKubelet(t, c, all)
+	p := startProgram(t, c)
+	if err := c.createAll(t.Context(), all); err != nil {
 		t.Error(err)
 	}
 	t.Logf("%d fixtures were created after %v", len(all), time.Since(start).Round(time.Second))
 	// Controllers react to some moved times by writing new times. The second pass moves these new times.
 	for range 2 {
 		pause(t, 8*time.Second)
-		changed := must(b.age(t.Context(), all))(t)
+		changed := must(c.age(t.Context(), all))(t)
 		t.Logf("moved the times of %d objects", changed)
 	}
 	ask := problems
@@ -60,8 +60,8 @@ func TestIncidentsAreReportedWithCauses(t *testing.T) {
 	results := []*result{settle(t, p.URL, ask, fixtures, append(slices.Clone(withheld), demo)...)}
 	t.Logf("after %v:\n%s", time.Since(start).Round(time.Second), results[0])
 	if isStrict {
-		// Usually, the program starts after the problems have begun. It then reads the kinds in another order.
-		later := startProgram(t, b)
+		// Usually, the program starts after the problems have started. It then reads the kinds in another order.
+		later := startProgram(t, c)
 		results = append(results, settle(t, later.URL, ask, fixtures, append(slices.Clone(withheld), demo)...))
 		t.Logf("a program that started later:\n%s", results[1])
 	}
@@ -72,7 +72,7 @@ func TestIncidentsAreReportedWithCauses(t *testing.T) {
 		})
 	}
 	stop()
-	if err := b.verify(t.Context(), all, k); err != nil {
+	if err := c.verify(t.Context(), all, k); err != nil {
 		t.Errorf("the fixtures are not valid: %v", err)
 	}
 	if !isStrict {
@@ -88,10 +88,10 @@ func TestIncidentsAreReportedWithCauses(t *testing.T) {
 	}
 }
 
-func startProgram(t *testing.T, b *bed) *program.Program {
+func startProgram(t *testing.T, c *testCluster) *program.Program {
 	t.Helper()
 	p := must(program.Start(t.Context(), program.Options{
-		Path: os.Getenv("DASHBOARD"), Args: []string{"--kubeconfig", b.Kubeconfig},
+		Path: os.Getenv("DASHBOARD"), Args: []string{"--kubeconfig", c.Kubeconfig},
 	}))(t)
 	t.Cleanup(func() {
 		if err := p.Stop(20 * time.Second); err != nil {
@@ -124,10 +124,10 @@ func settle(
 }
 
 // startKubelet creates the nodes of the fixtures, and runs their pods until the test ends.
-func startKubelet(t *testing.T, b *bed, fixtures []*fixture) (k *kubelet, stop func()) {
+func startKubelet(t *testing.T, c *testCluster, fixtures []*fixture) (k *kubelet, stop func()) {
 	t.Helper()
 	k = &kubelet{
-		core: b.Core, states: make(map[string]map[string]podState), reported: make(map[types.UID]map[string]any),
+		core: c.Core, states: make(map[string]map[string]podState), reported: make(map[types.UID]map[string]any),
 	}
 	node := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Node", "metadata": map[string]any{"name": defaultNode},
@@ -143,7 +143,7 @@ func startKubelet(t *testing.T, b *bed, fixtures []*fixture) (k *kubelet, stop f
 		}
 	}
 	for _, node := range nodes {
-		if err := b.addNode(t.Context(), node); err != nil {
+		if err := c.addNode(t.Context(), node); err != nil {
 			t.Fatal(err)
 		}
 		k.nodes = append(k.nodes, node.GetName())

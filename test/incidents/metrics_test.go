@@ -16,7 +16,7 @@ import (
 const metricsGroup = "external.metrics.k8s.io"
 
 // serveMetrics registers an API of external metrics. The value of a metric is the number at the end of its name.
-func serveMetrics(t *testing.T, b *bed) {
+func serveMetrics(t *testing.T, c *testCluster) {
 	t.Helper()
 	mux := http.NewServeMux()
 	respond := func(w http.ResponseWriter, format string, args ...any) {
@@ -60,7 +60,7 @@ func serveMetrics(t *testing.T, b *bed) {
 			},
 		},
 	} {
-		if err := b.apply(t.Context(), &unstructured.Unstructured{Object: object}, namespace); err != nil {
+		if err := c.apply(t.Context(), &unstructured.Unstructured{Object: object}, namespace); err != nil {
 			t.Fatal(err)
 		}
 	}

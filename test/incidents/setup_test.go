@@ -27,8 +27,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/test/faults/cluster"
 )
 
-// bed creates the objects of the fixtures in the cluster.
-type bed struct {
+// testCluster creates the objects of the fixtures in the cluster.
+type testCluster struct {
 	*cluster.Cluster
 
 	mapper meta.RESTMapper
@@ -39,12 +39,12 @@ var crdResource = schema.GroupVersionResource{
 }
 
 // open creates the CustomResourceDefinitions in testdata/crds and withheld/crds, and waits until they are served.
-func open(ctx context.Context) (*bed, error) {
-	c, err := cluster.Open()
+func open(ctx context.Context) (*testCluster, error) {
+	base, err := cluster.Open()
 	if err != nil {
 		return nil, err
 	}
-	b := &bed{Cluster: c}
+	c := &testCluster{Cluster: base}
 	files, err := filepath.Glob("*/crds/*.yaml")
 	if err != nil {
 		return nil, err
@@ -69,26 +69,26 @@ func open(ctx context.Context) (*bed, error) {
 				continue
 			}
 			names = append(names, crd.GetName())
-			if _, err := c.Dynamic.Resource(crdResource).Apply(ctx, crd.GetName(), crd, applyOptions()); err != nil {
+			if _, err := base.Dynamic.Resource(crdResource).Apply(ctx, crd.GetName(), crd, applyOptions()); err != nil {
 				return nil, fmt.Errorf("apply %s: %w", crd.GetName(), err)
 			}
 		}
 	}
 	for _, name := range names {
-		if err := retry(ctx, func() error { return b.isServed(ctx, name) }); err != nil {
+		if err := retry(ctx, func() error { return c.isServed(ctx, name) }); err != nil {
 			return nil, err
 		}
 	}
-	groups, err := restmapper.GetAPIGroupResources(c.Core.Discovery())
+	groups, err := restmapper.GetAPIGroupResources(base.Core.Discovery())
 	if err != nil {
 		return nil, fmt.Errorf("discover the kinds: %w", err)
 	}
-	b.mapper = restmapper.NewDiscoveryRESTMapper(groups)
-	return b, nil
+	c.mapper = restmapper.NewDiscoveryRESTMapper(groups)
+	return c, nil
 }
 
-func (b *bed) isServed(ctx context.Context, name string) error {
-	crd, err := b.Dynamic.Resource(crdResource).Get(ctx, name, metav1.GetOptions{})
+func (c *testCluster) isServed(ctx context.Context, name string) error {
+	crd, err := c.Dynamic.Resource(crdResource).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (b *bed) isServed(ctx context.Context, name string) error {
 // addNode creates a node that kwok ignores because of its label. It also creates a lease of the node, which does not
 // expire and has another holder. The lease alone is not enough: it protects the pods of the node from kwok only if kwok
 // started its stages for nodes before its stages for pods.
-func (b *bed) addNode(ctx context.Context, node *unstructured.Unstructured) error {
+func (c *testCluster) addNode(ctx context.Context, node *unstructured.Unstructured) error {
 	name := node.GetName()
 	lease := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
@@ -114,7 +114,7 @@ func (b *bed) addNode(ctx context.Context, node *unstructured.Unstructured) erro
 			"renewTime": time.Now().UTC().Format("2006-01-02T15:04:05.000000Z"),
 		},
 	}}
-	if err := b.apply(ctx, lease, corev1.NamespaceNodeLease); err != nil {
+	if err := c.apply(ctx, lease, corev1.NamespaceNodeLease); err != nil {
 		return err
 	}
 	labels := map[string]string{
@@ -147,7 +147,7 @@ func (b *bed) addNode(ctx context.Context, node *unstructured.Unstructured) erro
 		"containerRuntimeVersion": "containerd://2.1.4",
 	}
 	node.Object["status"] = status
-	return b.apply(ctx, node, "")
+	return c.apply(ctx, node, "")
 }
 
 func healthyConditions() []any {
@@ -167,28 +167,28 @@ func healthyConditions() []any {
 }
 
 // create makes the namespace of the fixture and then its objects, in their order.
-func (b *bed) create(ctx context.Context, f *fixture) error {
+func (c *testCluster) create(ctx context.Context, f *fixture) error {
 	namespace := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": f.namespace},
 	}}
 	namespace.SetLabels(f.Labels)
-	if err := b.apply(ctx, namespace, ""); err != nil {
+	if err := c.apply(ctx, namespace, ""); err != nil {
 		return err
 	}
 	for i := range f.documents {
-		if err := b.execute(ctx, &f.documents[i], f.namespace); err != nil {
+		if err := c.execute(ctx, &f.documents[i], f.namespace); err != nil {
 			return fmt.Errorf("document %d: %w", i+2, err)
 		}
 	}
 	return nil
 }
 
-func (b *bed) execute(ctx context.Context, d *document, namespace string) error {
+func (c *testCluster) execute(ctx context.Context, d *document, namespace string) error {
 	switch {
 	case d.wait != nil:
-		return retry(ctx, func() error { return b.isAvailable(ctx, d.wait, namespace) })
+		return retry(ctx, func() error { return c.isAvailable(ctx, d.wait, namespace) })
 	case d.remove != nil:
-		err := b.api(d.remove.gvr(), d.remove.in(namespace)).Delete(ctx, d.remove.Name, metav1.DeleteOptions{})
+		err := c.api(d.remove.gvr(), d.remove.in(namespace)).Delete(ctx, d.remove.Name, metav1.DeleteOptions{})
 		if err != nil {
 			return fmt.Errorf("delete %s: %w", d.remove, err)
 		}
@@ -196,7 +196,7 @@ func (b *bed) execute(ctx context.Context, d *document, namespace string) error 
 	case isNode(d.object):
 		return nil // startKubelet has created the node.
 	}
-	return b.apply(ctx, d.object, namespace)
+	return c.apply(ctx, d.object, namespace)
 }
 
 func (r *reference) gvr() schema.GroupVersionResource {
@@ -219,11 +219,11 @@ func (r *reference) in(namespace string) string {
 	return namespace
 }
 
-func (b *bed) api(resource schema.GroupVersionResource, namespace string) dynamic.ResourceInterface {
+func (c *testCluster) api(resource schema.GroupVersionResource, namespace string) dynamic.ResourceInterface {
 	if namespace == "" {
-		return b.Dynamic.Resource(resource)
+		return c.Dynamic.Resource(resource)
 	}
-	return b.Dynamic.Resource(resource).Namespace(namespace)
+	return c.Dynamic.Resource(resource).Namespace(namespace)
 }
 
 // isNode reports whether an object is a node of the cluster. Longhorn has another kind with the name Node.
@@ -231,8 +231,8 @@ func isNode(o *unstructured.Unstructured) bool {
 	return o.GetAPIVersion() == "v1" && o.GetKind() == "Node"
 }
 
-func (b *bed) isAvailable(ctx context.Context, r *reference, namespace string) error {
-	o, err := b.api(r.gvr(), r.in(namespace)).Get(ctx, r.Name, metav1.GetOptions{})
+func (c *testCluster) isAvailable(ctx context.Context, r *reference, namespace string) error {
+	o, err := c.api(r.gvr(), r.in(namespace)).Get(ctx, r.Name, metav1.GetOptions{})
 	if err != nil {
 		return err
 	}
@@ -249,8 +249,8 @@ func (b *bed) isAvailable(ctx context.Context, r *reference, namespace string) e
 }
 
 // apply creates or updates an object, and writes its status through the subresource.
-func (b *bed) apply(ctx context.Context, object *unstructured.Unstructured, namespace string) error {
-	resource, isNamespaced := b.resourceOf(object.GroupVersionKind())
+func (c *testCluster) apply(ctx context.Context, object *unstructured.Unstructured, namespace string) error {
+	resource, isNamespaced := c.resourceOf(object.GroupVersionKind())
 	switch {
 	case !isNamespaced:
 		namespace = ""
@@ -260,11 +260,11 @@ func (b *bed) apply(ctx context.Context, object *unstructured.Unstructured, name
 	object = object.DeepCopy()
 	object.SetNamespace(namespace)
 	useOwnScheduler(object)
-	api := b.api(resource, namespace)
+	api := c.api(resource, namespace)
 	status := object.Object["status"]
 	delete(object.Object, "status")
 	err := retry(ctx, func() error {
-		if err := b.resolveOwners(ctx, object); err != nil {
+		if err := c.resolveOwners(ctx, object); err != nil {
 			return err
 		}
 		_, err := api.Apply(ctx, object.GetName(), object, applyOptions())
@@ -273,7 +273,7 @@ func (b *bed) apply(ctx context.Context, object *unstructured.Unstructured, name
 	if err == nil && object.GetKind() == "Namespace" {
 		// Wait for the ServiceAccount "default" of the new namespace, because the API server rejects pods without it.
 		err = retry(ctx, func() error {
-			_, err := b.Core.CoreV1().ServiceAccounts(object.GetName()).Get(ctx, "default", metav1.GetOptions{})
+			_, err := c.Core.CoreV1().ServiceAccounts(object.GetName()).Get(ctx, "default", metav1.GetOptions{})
 			return err
 		})
 	}
@@ -298,8 +298,10 @@ func applyOptions() metav1.ApplyOptions {
 	return metav1.ApplyOptions{FieldManager: "kubectl", Force: true}
 }
 
-func (b *bed) resourceOf(kind schema.GroupVersionKind) (resource schema.GroupVersionResource, isNamespaced bool) {
-	mapping, err := b.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+func (c *testCluster) resourceOf(
+	kind schema.GroupVersionKind,
+) (resource schema.GroupVersionResource, isNamespaced bool) {
+	mapping, err := c.mapper.RESTMapping(kind.GroupKind(), kind.Version)
 	if err != nil { // Custom resources of fixtures are unknown: guess the plural.
 		resource, _ = meta.UnsafeGuessKindToResource(kind)
 		return resource, true
@@ -308,12 +310,12 @@ func (b *bed) resourceOf(kind schema.GroupVersionKind) (resource schema.GroupVer
 }
 
 // resolveOwners sets the UIDs of owners from their names.
-func (b *bed) resolveOwners(ctx context.Context, object *unstructured.Unstructured) error {
+func (c *testCluster) resolveOwners(ctx context.Context, object *unstructured.Unstructured) error {
 	owners := object.GetOwnerReferences()
 	for i := range owners {
 		o := &owners[i]
-		resource, _ := b.resourceOf(schema.FromAPIVersionAndKind(o.APIVersion, o.Kind))
-		found, err := b.api(resource, object.GetNamespace()).Get(ctx, o.Name, metav1.GetOptions{})
+		resource, _ := c.resourceOf(schema.FromAPIVersionAndKind(o.APIVersion, o.Kind))
+		found, err := c.api(resource, object.GetNamespace()).Get(ctx, o.Name, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
@@ -354,13 +356,13 @@ func retry(ctx context.Context, operation func() error) error {
 }
 
 // createAll creates the objects of all fixtures, up to 24 fixtures concurrently.
-func (b *bed) createAll(ctx context.Context, fixtures []*fixture) error {
+func (c *testCluster) createAll(ctx context.Context, fixtures []*fixture) error {
 	group := errgroup.Group{}
 	group.SetLimit(24)
 	failures := make([]error, len(fixtures))
 	for i, f := range fixtures {
 		group.Go(func() error {
-			if err := b.create(ctx, f); err != nil {
+			if err := c.create(ctx, f); err != nil {
 				failures[i] = fmt.Errorf("fixture %s: %w", f.name, err)
 			}
 			return nil

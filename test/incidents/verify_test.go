@@ -15,13 +15,13 @@ import (
 
 // verify reports differences between the cluster and the fixtures: statuses that were overwritten, and objects that do
 // not exist, although a fixture lists them as expected or healthy.
-func (b *bed) verify(ctx context.Context, fixtures []*fixture, k *kubelet) error {
+func (c *testCluster) verify(ctx context.Context, fixtures []*fixture, k *kubelet) error {
 	var failures []error
 	existing := make(map[string][]object)
 	for _, f := range fixtures {
 		for i := range f.documents {
 			if o := f.documents[i].object; o != nil && o.Object["status"] != nil && !isNode(o) {
-				if err := b.keepsStatus(ctx, o, f.namespace); err != nil {
+				if err := c.keepsStatus(ctx, o, f.namespace); err != nil {
 					failures = append(failures, fmt.Errorf("%s: %w", f.name, err))
 				}
 			}
@@ -32,7 +32,7 @@ func (b *bed) verify(ctx context.Context, fixtures []*fixture, k *kubelet) error
 		}
 		for _, r := range named {
 			if existing[r.Resource] == nil {
-				list, err := b.list(ctx, &r)
+				list, err := c.list(ctx, &r)
 				if err != nil {
 					return err
 				}
@@ -46,8 +46,8 @@ func (b *bed) verify(ctx context.Context, fixtures []*fixture, k *kubelet) error
 	return errors.Join(append(failures, k.verify())...)
 }
 
-func (b *bed) list(ctx context.Context, r *reference) ([]object, error) {
-	list, err := b.Dynamic.Resource(r.gvr()).List(ctx, metav1.ListOptions{})
+func (c *testCluster) list(ctx context.Context, r *reference) ([]object, error) {
+	list, err := c.Dynamic.Resource(r.gvr()).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("list %s: %w", r.Resource, err)
 	}
@@ -58,15 +58,15 @@ func (b *bed) list(ctx context.Context, r *reference) ([]object, error) {
 	return objects, nil
 }
 
-func (b *bed) keepsStatus(ctx context.Context, o *unstructured.Unstructured, namespace string) error {
-	resource, isNamespaced := b.resourceOf(o.GroupVersionKind())
+func (c *testCluster) keepsStatus(ctx context.Context, o *unstructured.Unstructured, namespace string) error {
+	resource, isNamespaced := c.resourceOf(o.GroupVersionKind())
 	switch {
 	case !isNamespaced:
 		namespace = ""
 	case o.GetNamespace() != "":
 		namespace = o.GetNamespace()
 	}
-	live, err := b.api(resource, namespace).Get(ctx, o.GetName(), metav1.GetOptions{})
+	live, err := c.api(resource, namespace).Get(ctx, o.GetName(), metav1.GetOptions{})
 	if err != nil {
 		return err
 	}
