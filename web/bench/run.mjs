@@ -42,9 +42,9 @@ async function main() {
   console.log(`${total} pods; ${rest}, load ${load()}`);
   const part = async (name, what) => {
     if (!only.test(name)) return;
-    const mine = [];
-    await what({ after: (end) => mine.unshift(end) });
-    for (const end of mine) await end();
+    const cleanups = [];
+    await what({ after: (end) => cleanups.unshift(end) });
+    for (const end of cleanups) await end();
   };
 
   // In "cold" measurements, the program has just started, and watches nothing.
@@ -110,7 +110,7 @@ async function main() {
       table.add(`(the same rows, a file with neither script nor style${at})`, "ms", bare, null);
       table.add(`all rows counted and filtered${at}`, "ms", all, bar(large ? 4000 : 1000), rival("allRows", slow));
       table.add(`(longest task meanwhile${at})`, "ms", longest, null);
-      if (slow === 1) table.add("whole page and its list on the wire", "MB", bytes, large ? null : 0.4, rival("list"));
+      if (slow === 1) table.add("page and its list on the wire", "MB", bytes, large ? null : 0.4, rival("list"));
     });
     await part("filter", async (t) => {
       const page = await open(t, browser, slow);
@@ -224,7 +224,7 @@ async function main() {
       const drawn = await page
         .waitForFunction((key) => window.bench.changes.get(key), w.key)
         .then((h) => h.jsonValue());
-      delays.push(drawn - w.begun);
+      delays.push(drawn - w.start);
       took.push(w.took);
       await pause(60);
       bytes.push(count.down - before);

@@ -24,9 +24,9 @@ let restarts = 1000;
 export async function write(pod) {
   const n = restarts++;
   const containerStatuses = pod.statuses.map((s, i) => (i === 0 ? { ...s, restartCount: n, lastState: {} } : s));
-  const begun = performance.timeOrigin + performance.now();
+  const start = performance.timeOrigin + performance.now();
   await patch(pod.path, { status: { containerStatuses } }, { manager: "kubelet" });
-  return { key: `${pod.name} ${n}`, begun, took: performance.timeOrigin + performance.now() - begun };
+  return { key: `${pod.name} ${n}`, start, took: performance.timeOrigin + performance.now() - start };
 }
 
 /** Writes directly to etcd, because the API server is too slow on two cores. Returns the number of writes. */
@@ -55,16 +55,16 @@ export async function churn(rate, seconds) {
 /** Writes through the API server, `rate` times per second, and returns the number of successes. */
 export async function writeAt(pods, rate, seconds) {
   const start = performance.now();
-  let begun = 0;
+  let started = 0;
   let done = 0;
   let failed = 0;
   const under = new Set();
   while (performance.now() - start < seconds * 1000) {
     const due = Math.floor(((performance.now() - start) / 1000) * rate);
-    while (begun < due) {
-      begun++;
+    while (started < due) {
+      started++;
       if (under.size >= 100) continue;
-      const one = write(pods[begun % pods.length])
+      const one = write(pods[started % pods.length])
         .then(
           () => done++,
           () => failed++,
@@ -75,6 +75,6 @@ export async function writeAt(pods, rate, seconds) {
     await pause(2);
   }
   await Promise.all(under);
-  if (failed > done / 100) throw new Error(`${failed} of ${begun} writes failed`);
+  if (failed > done / 100) throw new Error(`${failed} of ${started} writes failed`);
   return done;
 }

@@ -5,7 +5,7 @@ import type { PatchOp } from "../../static/src/net/wire.ts";
 
 void test("an applicable patch omits the fields that the API server sets", () => {
   const set = (path: string): PatchOp => ({ op: "replace", path, value: "x" });
-  const mine = [
+  const applicable = [
     "/spec/replicas",
     "/metadata/labels/uid",
     "/metadata/annotations/resourceVersion",
@@ -15,7 +15,7 @@ void test("an applicable patch omits the fields that the API server sets", () =>
     "/status/observedGeneration",
     "/resourceVersion",
   ].map(set);
-  const its = [
+  const serverSet = [
     "/metadata/resourceVersion",
     "/metadata/generation",
     "/metadata/managedFields",
@@ -26,6 +26,9 @@ void test("an applicable patch omits the fields that the API server sets", () =>
     "/metadata/deletionGracePeriodSeconds",
     "/metadata/selfLink",
   ].map(set);
-  assert.deepEqual(applicableOps([...its, ...mine, { op: "remove", path: "/metadata/managedFields/1" }]), mine);
-  assert.deepEqual(applicableOps(its), []);
+  assert.deepEqual(
+    applicableOps([...serverSet, ...applicable, { op: "remove", path: "/metadata/managedFields/1" }]),
+    applicable,
+  );
+  assert.deepEqual(applicableOps(serverSet), []);
 });
