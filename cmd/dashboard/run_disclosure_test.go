@@ -458,7 +458,7 @@ func TestUsersWithoutPermissionsLearnNothing(t *testing.T) {
 		e.collect(all, func() bool { return true })
 		for id, messages := range all {
 			for n := range messages {
-				if strings.Contains(messages[n], plantedValue) || !strings.Contains(messages[n], "orbidden") {
+				if strings.Contains(messages[n], plantedValue) || !strings.Contains(strings.ToLower(messages[n]), "forbidden") {
 					t.Errorf("subscription %s: got %s, want Forbidden without the canary", names[id-1], messages[n])
 				}
 				messages[n] = a.mask(messages[n])

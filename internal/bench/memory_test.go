@@ -84,7 +84,7 @@ func syncInProcess(t *testing.T, method string) (s synced) {
 	return s
 }
 
-// TestSyncInChild is not a test. syncInProcess runs it in a separate process to measure one way of reading all pods.
+// TestSyncInChild is not a test. syncInProcess runs it in a separate process to measure one method of reading all pods.
 func TestSyncInChild(t *testing.T) {
 	name := os.Getenv("GLASSHOUSE_BENCH_METHOD")
 	if name == "" {

@@ -221,7 +221,7 @@ func TestViewReportsFaults(t *testing.T) {
 // A Client returns each chunk and then the complete message. Another message of the subscription cancels an incomplete
 // message.
 func TestClientJoinsChunks(t *testing.T) {
-	const text = `{"id":1,"type":"reset","reason":"whole"}`
+	const text = `{"id":1,"type":"reset","reason":"stale"}`
 	part := func(from, to int) string {
 		return fmt.Sprintf(`{"type":"part","told":%d,"of":%d,"text":%q}`, to, len(text), text[from:to])
 	}
@@ -232,7 +232,7 @@ func TestClientJoinsChunks(t *testing.T) {
 		resets int
 		want   string
 	}{
-		{"whole", []string{first, second}, 1, ""},
+		{"complete", []string{first, second}, 1, ""},
 		{"canceled", []string{first, `{"type":"heartbeat","cursor":""}`, first, second}, 1, ""},
 		{"missing first chunk", []string{second}, 0, "chunk ends at 40 of 40"},
 		{"repeated chunk", []string{first, first}, 0, "chunk ends at 9 of 40"},

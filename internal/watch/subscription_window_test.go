@@ -773,7 +773,7 @@ type windowQuery struct {
 	sort string
 }
 
-// expected computes the result of the query in the simplest way. total also counts rows without the words of q.Text.
+// expected computes the result of the query with simple code. total also counts rows without the words of q.Text.
 func (w *windowQuery) expected(state map[string]*podRow) (total int, seen []*podRow) {
 	for _, th := range state {
 		if len(w.q.Namespaces) > 0 && !slices.Contains(w.q.Namespaces, th.ns) ||

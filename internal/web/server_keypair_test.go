@@ -242,7 +242,7 @@ func TestServesOverTLS(t *testing.T) {
 					response.StatusCode, test.want, test.status)
 			}
 			if hsts := response.Header.Get("Strict-Transport-Security"); hsts != "" {
-				t.Errorf("Strict-Transport-Security is %q, want no header, because it applies to the whole host", hsts)
+				t.Errorf("Strict-Transport-Security is %q, want no header, because it applies to all ports of the host", hsts)
 			}
 		})
 	}

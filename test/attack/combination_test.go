@@ -19,7 +19,7 @@ func (s *site) identities(guest string) map[string][]string {
 	return map[string][]string{"guest": {guest}, "restricted user": {bearer(s.restricted)}, "no login": nil}
 }
 
-// misuse is one way to misuse a route, such as never reading the response.
+// misuse is one method to misuse a route, such as never reading the response.
 type misuse struct {
 	name string
 	run  func(ctx context.Context, from, to string, r request) error // An error means that the response is wrong.

@@ -47,7 +47,7 @@ var sharedContent struct {
 	err     error
 }
 
-// contentOf creates the content once for all tests. It is deleted with the whole demo cluster.
+// contentOf creates the content once for all tests. It is deleted with the demo cluster.
 func contentOf(p *probe) *content {
 	p.Helper()
 	sharedContent.once.Do(func() {

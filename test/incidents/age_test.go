@@ -11,11 +11,11 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// recent is the maximum age of the times that the method age moves into the past. A moved time is older, so a second
+// recent is the maximum age of the times that the method age moves back. A moved time is older, so a second
 // call of age does not move it again.
 const recent = 30 * time.Minute
 
-// age moves the times in all objects of the fixtures into the past, as if the incidents had started long ago. It writes
+// age moves the times in all objects of the fixtures back, as if the incidents had started long ago. It writes
 // to etcd, because the API server sets some of these times itself.
 func (c *testCluster) age(ctx context.Context, fixtures []*fixture) (changed int, err error) {
 	ages := make(map[string]time.Duration)
@@ -52,7 +52,7 @@ func ageOf(key string, ages map[string]time.Duration) time.Duration {
 	return age
 }
 
-// shift moves the recent times of an encoded object into the past, and returns the new encoding. It returns nil if the
+// shift moves the recent times of an encoded object back, and returns the new encoding. It returns nil if the
 // object contains no recent time, or if its kind is not known.
 func shift(value []byte, now time.Time, ago time.Duration) ([]byte, error) {
 	if value[0] == '{' {

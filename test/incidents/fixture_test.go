@@ -37,8 +37,8 @@ type header struct {
 	Source  string `json:"source"`
 	Summary string `json:"summary"`
 	Area    string `json:"area"`
-	// Age is the time since the incident began; the default is 2 h. The test moves the times of all objects into the
-	// past by this duration.
+	// Age is the time since the incident began; the default is 2 h. The test moves the times of all objects back
+	// by this duration.
 	Age    *string           `json:"age"`
 	Labels map[string]string `json:"labels"` // Of the namespace.
 	// Pods maps names to the states that pods can have. The annotation "kubelet" of a pod contains the name of its state.

@@ -50,7 +50,7 @@ const tasks = [
     },
     where: ".rails",
     answer: /price-feed[\s\S]*kubectl-set/,
-    first: "43 other changes in the way",
+    first: "after 43 other changes",
     k9s: "not shown",
   },
   {

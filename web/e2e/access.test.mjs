@@ -307,7 +307,7 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
     interceptor.cut = false;
     interceptor.suppress = true;
     for (const [what, listState, words] of [
-      ["asking", { state: "syncing" }, "Loading"],
+      ["loading", { state: "syncing" }, "Loading"],
       ["syncing with a count", { state: "syncing", count: 3400 }, "Loading"],
       ["forbidden", { state: "forbidden", reason: "you cannot list pods" }, "Forbidden"],
       ["failed", { state: "failed", reason: "conversion webhook is away" }, "Failed"],

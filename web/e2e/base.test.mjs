@@ -29,7 +29,7 @@ await test("a base path behind a proxy", { timeout: 180_000 }, async (t) => {
       (await page.request.get(`${dashboard.url}api/v1/snapshot/core/v1/configmaps?ns=${ns}`)).ok(),
     );
     await page.goto(`${proxy.origin}${base}/r/core/v1/configmaps?ns=${ns}`);
-    await until("the page to ask for its script", () => proxy.asked.some((a) => a.startsWith(`${base}/static/app.js`)));
+    await until("the request for the script", () => proxy.requests.some((a) => a.startsWith(`${base}/static/app.js`)));
     assert.notEqual(await page.locator("#status").getAttribute("data-state"), "live");
     await until("the rows of its HTML", () => row(page, "a-2"));
     const answer = await page.evaluate(async (address) => {
@@ -45,7 +45,7 @@ await test("a base path behind a proxy", { timeout: 180_000 }, async (t) => {
 
   const dashboard = await Dashboard.start(t, { flags: ["--base-path", base, "--allowed-origin", proxy.origin] });
   proxy.to = new URL(dashboard.url);
-  proxy.asked.length = 0;
+  proxy.requests.length = 0;
   assert.equal(new URL(dashboard.url).pathname, `${base}/`, "the printed URL has the path");
 
   await t.test("list and object pages work below the base path", async (t) => {
@@ -85,7 +85,7 @@ await test("a base path behind a proxy", { timeout: 180_000 }, async (t) => {
     await page.keyboard.press("Enter");
     await become("the kind chosen", () => path(page), `${base}/r/apps/v1/deployments`);
     await page.goBack();
-    await become("the way back", () => path(page), `${base}/r/core/v1/configmaps`);
+    await become("the previous page", () => path(page), `${base}/r/core/v1/configmaps`);
     await until("its rows", async () => (await table(page)).rows.length > 0);
     const [file] = await Promise.all([
       page.waitForEvent("download"),
@@ -130,8 +130,8 @@ await test("a base path behind a proxy", { timeout: 180_000 }, async (t) => {
   });
 
   assert.deepEqual(
-    proxy.asked.filter((a) => !a.startsWith(`${base}/`) && a !== "/favicon.ico"),
+    proxy.requests.filter((a) => !a.startsWith(`${base}/`) && a !== "/favicon.ico"),
     [],
-    "all that was asked for is under the path",
+    "all requests are below the path",
   );
 });

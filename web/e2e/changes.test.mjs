@@ -37,13 +37,13 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     return page;
   };
   const live = async (page) =>
-    until("the past", async () => (await page.locator(".kept").textContent()).includes(" since "));
+    until("the history", async () => (await page.locator(".kept").textContent()).includes(" since "));
 
   // Waits for the next second. managedFields contain times in full seconds, so changes in one second have equal times.
   const second = () => {
     const now = () => Math.floor(Date.now() / 1000);
-    const begun = now();
-    return until("another second", () => now() > begun);
+    const startTime = now();
+    return until("another second", () => now() > startTime);
   };
 
   await t.test("of one object show previous values and authors", async (t) => {
@@ -365,15 +365,15 @@ await test("changes", { timeout: 240_000 }, async (t) => {
       return map >= 0 && deployment >= 0 && deployment < map;
     };
     await until("both, the later one first", both);
-    const asked = page.wire.filter((f) => /"op":"subscribe".*"view":"changes"/.test(f)).map((f) => JSON.parse(f));
+    const requested = page.wire.filter((f) => /"op":"subscribe".*"view":"changes"/.test(f)).map((f) => JSON.parse(f));
     assert.deepEqual(
-      asked.filter((o) => o.watched !== true).map((o) => o.resource),
+      requested.filter((o) => o.watched !== true).map((o) => o.resource),
       ["apps/v1/deployments"],
       "but for the list's own, before",
     );
     const { resources } = await (await page.request.get(`${dashboard.url}api/v1/resources`)).json();
     const watched = new Set(resources.filter((r) => r.state !== undefined && r.state !== "").map((r) => r.ref));
-    for (const { resource } of asked) assert.ok(watched.has(resource), `${resource} is watched`);
+    for (const { resource } of requested) assert.ok(watched.has(resource), `${resource} is watched`);
     assert.ok(!watched.has("core/v1/podtemplates"), "PodTemplates were not opened");
 
     await page.locator(".feed .activity-entry", { hasText: "data.port 81 → 82" }).click();

@@ -51,7 +51,7 @@ await test("filters", { timeout: 120_000 }, async (t) => {
     assert.equal(await head("Data").getAttribute("aria-sort"), "ascending");
     assert.equal(search(page).get("sort"), "data");
     await head("Data").locator("button").click();
-    await become("the other way round", () => names(page), ["map-2", "map-10", "map-new"]);
+    await become("the opposite order", () => names(page), ["map-2", "map-10", "map-new"]);
     await head("Name").locator("button").click();
     await become("as people count", () => names(page), ["map-2", "map-10", "map-new"]);
     const link = page.url();

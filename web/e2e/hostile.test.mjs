@@ -99,8 +99,8 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
   const allow = [/status of 40[034]/];
   const harmless = async (page, what) => assert.deepEqual(await page.evaluate(strangers), [], what);
   const json = async (path) => (await fetch(dashboard.url + path)).json();
-  const begun = Date.now();
-  const passed = (what) => t.diagnostic(`${what} at ${Math.round((Date.now() - begun) / 100) / 10} s`);
+  const startTime = Date.now();
+  const passed = (what) => t.diagnostic(`${what} at ${Math.round((Date.now() - startTime) / 100) / 10} s`);
 
   const list = await kinds();
   const schemas = await schemasOf(list);

@@ -137,7 +137,7 @@ await test("objects and kinds that appear later", { timeout: 120_000 }, async (t
     await page.locator('#status[data-state="live"]').waitFor({ timeout: 30_000 });
   });
 
-  await t.test("a missing namespace is reported in the past tense during an API server outage", async (t) => {
+  await t.test("a missing namespace is reported as of the last update during an API server outage", async (t) => {
     const address = `${dashboard.url}r/core/v1/configmaps?ns=${ns}&ns=${ns}-never`;
     const [page, plain] = [await newPage(t, browser), await newPage(t, browser, { javaScriptEnabled: false })];
     const words = (p) => p.locator("#coverage-note").innerText();

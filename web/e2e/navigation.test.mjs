@@ -261,7 +261,7 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     await keys(page, "ArrowRight", "ArrowRight", "s");
     await become("sorted by the column chosen", () => query(page).get("sort"), "data");
     await keys(page, "s", "t", "d");
-    await become("the other way round", () => query(page).get("sort"), "-data");
+    await become("the opposite order", () => query(page).get("sort"), "-data");
     assert.deepEqual(
       await page.evaluate(() => [document.documentElement.dataset.theme, document.documentElement.dataset.density]),
       ["dark", "roomy"],
@@ -453,13 +453,13 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     await openLive(page, `${dashboard.url}r/core/v1/secrets`);
     const count = async () => Number((await link("core/v1/configmaps").locator(".count").innerText()).replace(",", ""));
     await until("a count", count);
-    const asked = [];
-    page.on("request", (r) => asked.push(r.url()));
+    const requested = [];
+    page.on("request", (r) => requested.push(r.url()));
     for (let i = 0; i < 5; i++) await create(where(ns), configMap(`more-${i}`));
     // Objects of earlier tests are still being deleted, so read the expected count in each attempt.
     await until("the count", async () => (await count()) === (await read("/api/v1/configmaps")).items.length);
     assert.deepEqual(
-      asked.filter((url) => url.endsWith("/api/v1/resources")),
+      requested.filter((url) => url.endsWith("/api/v1/resources")),
       [],
     );
   });

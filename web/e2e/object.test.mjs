@@ -199,10 +199,10 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     "a tab whose script failed to load is retried when selected again, and reports nothing in another tab",
     async (t) => {
       const page = await newPage(t, browser, { allow: [/Failed to load resource/] });
-      const asked = [];
-      await page.route(/\/yaml-tab-\w+\.js$/, (route) => void asked.push(route));
+      const requested = [];
+      await page.route(/\/yaml-tab-\w+\.js$/, (route) => void requested.push(route));
       await openLive(page, `${list}&open=${ns}/a-3&tab=yaml`);
-      const next = () => until("the script to be asked for", () => asked.shift());
+      const next = () => until("the request for the script", () => requested.shift());
       const overview = () => panel(page).getByRole("tab", { name: "Overview" }).click();
       const again = () => panel(page).getByRole("tab", { name: "YAML" }).click();
       const first = await next();
@@ -223,20 +223,20 @@ await test("objects", { timeout: 120_000 }, async (t) => {
 
   await t.test("the tab style sheet loads with the first tab, and no tab is shown without it", async (t) => {
     const page = await newPage(t, browser, { allow: [/Failed to load resource/] });
-    let [asked, refuse] = [0, true];
+    let [requested, refuse] = [0, true];
     await page.route("**/static/tabs.css", (route) => {
-      asked++;
+      requested++;
       return refuse ? route.abort() : route.continue();
     });
     await openLive(page, list);
-    assert.equal(asked, 0, "a list does without");
+    assert.equal(requested, 0, "a list does not need it");
     await page.goto(`${list}&open=${ns}/a-3`);
     await panel(page).getByText("The tab could not be loaded").waitFor();
     assert.equal(await page.locator("#panel .overview").count(), 0);
     // Once the connection is live, the page repeats the request that failed. Let it fail again before counting
     // requests.
     await page.locator('#status[data-state="live"]').waitFor();
-    [asked, refuse] = [0, false];
+    [requested, refuse] = [0, false];
     await panel(page).getByRole("tab", { name: "Overview" }).click();
     await page.locator("#panel .overview").waitFor();
     assert.equal(
@@ -245,6 +245,6 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     );
     await panel(page).getByRole("tab", { name: "Related" }).click();
     await page.locator("#panel .related").waitFor();
-    assert.equal(asked, 1, "it is asked for once");
+    assert.equal(requested, 1, "it is requested once");
   });
 });

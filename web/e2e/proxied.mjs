@@ -3,9 +3,9 @@ import { createServer, request } from "node:http";
 import { connect } from "node:net";
 import { atEnd } from "./cleanup.mjs";
 
-/** Starts the proxy on a free loopback port. The field `asked` contains the paths of requests. */
+/** Starts the proxy on a free loopback port. The field `requests` contains the paths of requests. */
 export async function proxied(t) {
-  const p = { asked: [], to: null };
+  const p = { requests: [], to: null };
   const open = new Set();
   const keep = (s) => {
     open.add(s);
@@ -13,7 +13,7 @@ export async function proxied(t) {
     s.on("close", () => open.delete(s));
   };
   const server = createServer((from, answer) => {
-    p.asked.push(from.url);
+    p.requests.push(from.url);
     const { hostname, port, host } = p.to;
     const r = request(
       {
@@ -33,7 +33,7 @@ export async function proxied(t) {
   });
   server.on("connection", keep);
   server.on("upgrade", (from, client, head) => {
-    p.asked.push(from.url);
+    p.requests.push(from.url);
     const far = connect(Number(p.to.port), p.to.hostname, () => {
       const headers = Object.entries({ ...from.headers, host: p.to.host }).map(
         ([name, value]) => `${name}: ${value}\r\n`,

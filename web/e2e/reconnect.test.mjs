@@ -107,8 +107,8 @@ await test("a restart", { timeout: 120_000 }, async (t) => {
     atEnd(t, () => socket.destroy());
     await once(socket, "connect");
     socket.on("error", () => {});
-    const begun = Date.now();
+    const startTime = Date.now();
     await dashboard.stop();
-    assert.ok(Date.now() - begun < 4000, `it took ${Date.now() - begun} ms`);
+    assert.ok(Date.now() - startTime < 4000, `it took ${Date.now() - startTime} ms`);
   });
 });

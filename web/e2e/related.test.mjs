@@ -178,14 +178,14 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     const page = await open(t, `o/core/v1/configmaps/${ns}/brief?tab=related`);
     const time = () => page.locator(".related-time").innerText();
     await until("the graph", async () => /Live, updated|Snapshot from/.test(await time()) && time());
-    const asked = [];
+    const requested = [];
     // This change schedules a search, which the deletion below must cancel.
     await patch(`${where}/brief`, { data: { a: "2" } });
     await remove(`${where}/brief`);
     await page.locator("#status", { hasText: "Deleted" }).waitFor();
-    page.on("request", (r) => r.url().includes("/api/v1/related/") && asked.push(r.url()));
+    page.on("request", (r) => r.url().includes("/api/v1/related/") && requested.push(r.url()));
     await page.evaluate(() => new Promise((then) => setTimeout(then, 6000)));
-    assert.deepEqual(asked, []);
+    assert.deepEqual(requested, []);
     assert.ok(await page.locator(".related > .banner").isHidden());
     assert.match(await time(), /^Snapshot from/, "the graph is not live any more");
     await page.keyboard.press("y");
@@ -194,7 +194,7 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     assert.equal(await time(), "");
     await create(where, configMap("brief"));
     await until("the search", async () => /Live, updated|Snapshot from/.test(await time()), 15_000);
-    assert.ok(asked.length > 0);
+    assert.ok(requested.length > 0);
     assert.ok(await page.locator(".related > .banner").isHidden());
   });
 

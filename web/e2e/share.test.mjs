@@ -148,7 +148,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     }
     await guest.goto(`${dashboard.url}r/core/v1/pods`);
     await guest.getByRole("link", { name: "Go to the shared view" }).click();
-    await until("the way back", async () => (await names(guest)).includes("a-1"));
+    await until("the shared view", async () => (await names(guest)).includes("a-1"));
     await guest.goto(`${dashboard.url}r/core/v1/configmaps?ns=${other}`);
     await until("words", async () =>
       /not shared with you|does not include the requested data/.test(await guest.locator("#main").innerText()),
@@ -246,7 +246,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
       "Events",
       "Logs",
     ]);
-    assert.deepEqual(await guest.locator(".crumbs a").count(), 0, "no way leads on");
+    assert.deepEqual(await guest.locator(".crumbs a").count(), 0, "no links to other pages");
     await guest.keyboard.press("l");
     await guest.locator("#object .log-line").first().waitFor();
     await guest.keyboard.press("e");
@@ -408,7 +408,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     await behind.run(behind.user, behind.port);
     await guest.getByRole("heading", { name: "Link expired" }).waitFor({ timeout: 30_000 });
     assert.deepEqual(
-      proxy.asked.filter((a) => !a.startsWith(`${base}/`) && a !== "/favicon.ico"),
+      proxy.requests.filter((a) => !a.startsWith(`${base}/`) && a !== "/favicon.ico"),
       [],
     );
   });

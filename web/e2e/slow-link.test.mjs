@@ -112,7 +112,7 @@ await test("a slow link", { timeout: 240_000 }, async (t) => {
       await until("how far it is", recordProgress, 20_000);
       await patch(`${where}/other`, { data: { b: "2" } });
       await until(
-        "a change in the list, while the object is on its way",
+        "a change in the list, while the object is being sent",
         async () => {
           await recordProgress();
           assert.equal(await page.locator("#panel .status").innerText(), "Receiving");

@@ -89,7 +89,7 @@ await test("the table", { timeout: 120_000 }, async (t) => {
         over: place.scrollWidth - place.clientWidth,
       };
     });
-    assert.ok(seen.rows >= 30, `${seen.rows} rows are seen whole`);
+    assert.ok(seen.rows >= 30, `${seen.rows} rows are completely visible`);
     assert.deepEqual(
       { head: seen.head, over: seen.over },
       { head: ["Namespace", "Name", "Why", "Ready", "Status", "Restarts", "Age"], over: 0 },

@@ -150,7 +150,7 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
     };
     const back = (page) => page.evaluate(() => dispatchEvent(new Event("online")));
     // Intercepts only requests of the page's script, not those of the browser for a navigation.
-    const asked = (answer) => (page) =>
+    const intercepted = (answer) => (page) =>
       page.route("**/r/**", (route) => (route.request().isNavigationRequest() ? route.continue() : answer(route)));
     const other = (route) =>
       route.fulfill({ contentType: "text/html", body: '<script type="module" src="/static/app.js?v=0"></script>' });
@@ -189,8 +189,8 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
           return back(page);
         },
       ],
-      ["no answer", await open(), asked((route) => route.abort()), (page) => page.unroute("**/r/**")],
-      ["an answer of another build", await open(), asked(other), (page) => page.unroute("**/r/**")],
+      ["no answer", await open(), intercepted((route) => route.abort()), (page) => page.unroute("**/r/**")],
+      ["an answer of another build", await open(), intercepted(other), (page) => page.unroute("**/r/**")],
     ];
     const [left, seen] = [await open(), await open("&q=be")];
     for (const [, page, block] of blockers) await block(page);

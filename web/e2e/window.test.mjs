@@ -263,17 +263,17 @@ await test("the row limit of a page", { timeout: 180_000 }, async (t) => {
         return [];
       }
     });
-  const asked = async (address, words) => {
+  const requested = async (address, words) => {
     const page = await newPage(t, browser);
     await openLive(page, address);
     await page.locator("#count", { hasText: new RegExp(`^${words}$`) }).waitFor();
     return { page, views: views(page) };
   };
   for (const address of [list, `${list}?ns=${ns}`])
-    assert.deepEqual((await asked(address, limit)).views, ["table"], `at the limit, ${address}`);
+    assert.deepEqual((await requested(address, limit)).views, ["table"], `at the limit, ${address}`);
 
   // This test adds rows later. In this sort order, the new rows follow the visible ones, which therefore do not move.
-  const { page } = await asked(`${list}?sort=number&q=thing`, `${limit} of ${limit}`);
+  const { page } = await requested(`${list}?sort=number&q=thing`, `${limit} of ${limit}`);
   await page.evaluate(() => {
     const e = document.getElementById("rows");
     e.scrollTop = (e.scrollHeight - e.clientHeight) / 2;
@@ -327,16 +327,20 @@ await test("the row limit of a page", { timeout: 180_000 }, async (t) => {
   assert.deepEqual(await pageState(), before);
 
   await served(limit + 1);
-  assert.deepEqual((await asked(list, limit + 1)).views, ["window"], "one more than the limit, of which it is known");
   assert.deepEqual(
-    (await asked(`${list}?ns=${ns}`, limit + 1)).views,
+    (await requested(list, limit + 1)).views,
+    ["window"],
+    "one more than the limit, which the page knows",
+  );
+  assert.deepEqual(
+    (await requested(`${list}?ns=${ns}`, limit + 1)).views,
     ["table", "window"],
     "one more than the limit; the window shows them immediately",
   );
   await remove(`${where}/other-${limit}`);
   await count(`${limit} of ${limit}`);
   assert.deepEqual(await pageState(), before, "as many as a page has");
-  assert.equal(views(page).at(-1), "window", "until it is asked for again");
+  assert.equal(views(page).at(-1), "window", "until it is requested again");
   assert.deepEqual(await framesSeen(page), [`${before.top} rows live`], "at any frame");
   await become(
     "the picker's count",
@@ -347,7 +351,7 @@ await test("the row limit of a page", { timeout: 180_000 }, async (t) => {
   await until("the page to have all rows", async () => {
     const earlier = views(page).length;
     await page.reload();
-    await until("the page to ask again", () => views(page).length > earlier);
+    await until("the page to subscribe again", () => views(page).length > earlier);
     await page.locator('#status[data-state="live"]').waitFor();
     await count(`${limit} of ${limit}`);
     return isDeepStrictEqual(views(page).slice(earlier), ["table"]);

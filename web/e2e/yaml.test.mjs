@@ -316,7 +316,7 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
       await page.getByRole("tab", { name: "Changes" }).click();
       await page.locator(".kept", { hasText: " since " }).waitFor();
       await time(
-        "changed as a whole, among the changes",
+        "replaced completely, among the changes",
         () => patch(`${where}/${name}`, { data: { "a.conf": after } }),
         '.change-entry .field:has-text("a.conf")',
       );
@@ -329,7 +329,7 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
       await page.getByRole("tab", { name: "YAML" }).click();
       await page.locator('.yaml.text[aria-label*=" lines"]').waitFor();
       await time(
-        "changed as a whole",
+        "replaced completely",
         () => patch(`${where}/${name}`, { data: { "a.conf": before } }),
         ".yaml .line[data-changed]",
       );

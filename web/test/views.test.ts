@@ -9,7 +9,7 @@ import { Rows } from "../static/src/model/rows.ts";
 import type { Cell, Column, Severity } from "../static/src/net/wire.ts";
 import { verdictOf } from "./verdicts.ts";
 
-// The Go tests read the same file, so that server and page filter and sort in the same way.
+// The Go tests read the same file, so that server and page filter and sort equally.
 interface Views {
   columns: { name: string; relative?: boolean }[];
   // The Go tests create objects with this phase, which determines their severity.

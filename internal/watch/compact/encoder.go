@@ -124,8 +124,8 @@ func (e *Encoder) train() {
 // EncodeManaged compresses managedFields. If text equals that of the previous call, it returns the previous Managed. It
 // returns nil if there are no managedFields, or if they cannot be read.
 func (e *Encoder) EncodeManaged(text []byte) *Managed {
-	// Equal managedFields are frequent: their times are whole seconds, so several writes within a second often do not
-	// change them.
+	// Equal managedFields are frequent: their times have no fractions of seconds, so several writes within a second
+	// often do not change them.
 	if e.managed != nil && bytes.Equal(text, e.managedText) {
 		return e.managed
 	}

@@ -102,14 +102,14 @@ func (o *Object) SameCells(other *Object) bool {
 	return bytes.Equal(a, b) || bytes.Equal(withoutTimes(a), withoutTimes(b))
 }
 
-// Created returns the creation time in whole seconds, or the zero Time if it is unknown.
+// Created returns the creation time, rounded down to seconds, or the zero Time if it is unknown.
 func (o *Object) Created() time.Time { return o.created.time() }
 
 // Labels returns the labels as JSON text, which is empty if there are none. Objects whose labels have equal text have
 // equal handles.
 func (o *Object) Labels() unique.Handle[string] { return o.labels }
 
-// ManagedTime returns the newest time in the managedFields of the object, in whole seconds. Some changes do not
+// ManagedTime returns the newest time in the managedFields of the object, with a precision of 1 s. Some changes do not
 // update this time, for example a deletion that waits for finalizers.
 func (o *Object) ManagedTime() time.Time { return o.managedTime.time() }
 

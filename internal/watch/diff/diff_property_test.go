@@ -73,7 +73,7 @@ func checkFormerValues(t *testing.T, before, patch, former []byte) {
 }
 
 // checkOracles compares the patch with results of jsondiff and evanphx/json-patch. expected is the patch of jsondiff.
-// before and after must escape strings in the same way, because jsondiff ignores differences in escaping.
+// before and after must escape the same characters, because jsondiff ignores differences in escaping.
 func checkOracles(t *testing.T, before, after, patch []byte) (expected []byte) {
 	t.Helper()
 	expected, err := compareJSON(before, after, jsondiff.LCS())

@@ -12,7 +12,7 @@ import (
 )
 
 func TestPatchTransformsBeforeIntoAfter(t *testing.T) {
-	long := `"a text that is long enough to make ops inside the cheaper way"`
+	long := `"a text that is long enough to make ops inside shorter"`
 	for _, test := range []struct{ name, before, after, want string }{
 		{"equal", `{"a":[1,{"b":null}]}`, `{"a":[1,{"b":null}]}`, `[]`},
 		{"equal except whitespace", "{ \"a\" : [ 1 , { } ] }\n", `{"a":[1,{}]}`, `[]`},

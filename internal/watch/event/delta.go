@@ -121,8 +121,8 @@ func operations(patch []byte) (n int) {
 }
 
 // authorAge is the maximum age at which the newest managedFields entry can name the author of a change that did not
-// update the time of this entry. Such changes exist, because times are whole seconds: of two writes within one second,
-// the second does not update the time.
+// update the time of this entry. Such changes exist, because times have no fractions of seconds: of two writes within
+// one second, the second does not update the time.
 const authorAge = 2 * time.Second
 
 // newestAuthor returns the author in the newest managedFields entry. It returns nil if the change did not update the

@@ -13,7 +13,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
-// Author is one entry of managedFields, without the list of owned fields. The field Time is in whole seconds.
+// Author is one entry of managedFields, without the list of owned fields. The precision of the field Time is 1 s.
 type Author struct {
 	Manager     string    `json:"manager"`
 	Operation   string    `json:"operation"` // "Apply" or "Update"

@@ -192,7 +192,7 @@ func TestOpsAreAttributedToFieldManagers(t *testing.T) {
 			patchOf("/data", "/metadata/deletionTimestamp", "/metadata/resourceVersion"), "m: 0 2",
 		},
 		{
-			"whole metadata, without a newer entry",
+			"all metadata, without a newer entry",
 			[]string{manager("m", previousSecond, `{"f:metadata":{"f:labels":{"f:a":{}}}}`)},
 			patchOf("/metadata"), "",
 		},

@@ -123,7 +123,7 @@ func TestAppendStringIsJSON(t *testing.T) {
 	}
 }
 
-// Skip checks strings eight bytes at a time. It must treat a byte the same way at each position in these eight bytes.
+// Skip checks strings eight bytes at a time. The position of a byte must not matter in these eight bytes.
 func TestEveryByteAtEveryPosition(t *testing.T) {
 	for position := range 18 {
 		for b := range 256 {

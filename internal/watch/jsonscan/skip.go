@@ -7,7 +7,7 @@ import (
 	"math/bits"
 )
 
-// Skip moves the cursor past a JSON value. It returns an error if the value is not valid JSON.
+// Skip moves the cursor to the end of a JSON value. It returns an error if the value is not valid JSON.
 func (c *Cursor) Skip() error {
 	switch b := c.Peek(); {
 	case b == '"':

@@ -8,7 +8,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/printer"
 )
 
-// rowFunc handles one row, and must move the cursor past the row's object. If the server sends no Tables, cells is nil.
+// rowFunc handles one row, and must move the cursor to the end of the row's object. If the server sends no Tables,
+// cells is nil.
 type rowFunc func(cells []byte, object *jsonscan.Cursor) error
 
 // table calls row for each row of the Table at the cursor. For a plain object, it passes nil cells.

@@ -184,7 +184,7 @@ func FuzzOf(f *testing.F) {
 
 func BenchmarkOf(b *testing.B) {
 	text, _ := fixture(b, "testdata/pod.yaml")
-	b.Run("whole", func(b *testing.B) {
+	b.Run("complete", func(b *testing.B) {
 		for b.Loop() {
 			objectrefs.Of(text)
 		}

@@ -168,7 +168,7 @@ func (b *builder) addWatched() {
 		}
 		now := w.Informer.CurrentState(f.Namespaces)
 		entry := Watched{Resource: w.Resource.Ref(), Kind: w.Resource.Kind, Status: now.Status}
-		if b.isWhole(f) && len(f.Namespaces) == 0 {
+		if b.isComplete(f) && len(f.Namespaces) == 0 {
 			stats := w.Informer.Stats()
 			entry.Objects, entry.Bytes = stats.Objects, stats.CacheBytes
 		}
@@ -208,13 +208,13 @@ func (b *builder) addWatched() {
 	}
 }
 
-// isWhole reports whether the viewer may read all objects of the filter's namespaces.
-func (*builder) isWhole(f *query.Filter) bool {
+// isComplete reports whether the viewer may read all objects of the filter's namespaces.
+func (*builder) isComplete(f *query.Filter) bool {
 	return f.Selector == nil && f.Name == "" && !f.NeedsRow() && !f.IsPartial
 }
 
-// isWholeIn reports whether the viewer may read all objects of one namespace, or of a cluster-scoped resource.
-func (*builder) isWholeIn(f *query.Filter, namespace string) bool {
+// isCompleteIn reports whether the viewer may read all objects of one namespace, or of a cluster-scoped resource.
+func (*builder) isCompleteIn(f *query.Filter, namespace string) bool {
 	isLimited := f.Selector != nil || f.Name != "" || f.NeedsRow()
 	return !isLimited && (len(f.Namespaces) == 0 || slices.Contains(f.Namespaces, namespace))
 }
@@ -239,7 +239,7 @@ func (b *builder) sees(n *neighbor.Neighbor) bool {
 		return f.Match(o)
 	}
 	// The object does not exist. Only a viewer who may read all objects of the object's namespace may know this.
-	return b.isWholeIn(f, n.ID.Namespace())
+	return b.isCompleteIn(f, n.ID.Namespace())
 }
 
 func (b *builder) items() (items []item) {
@@ -285,7 +285,7 @@ func (b *builder) seesCause(v verdict.Packed) bool {
 		if f == nil || b.isGuest() && !resource.IsBuiltIn(w.Resource.Group) {
 			return false
 		}
-		return b.isWholeIn(f, namespace)
+		return b.isCompleteIn(f, namespace)
 	})
 }
 

@@ -144,7 +144,7 @@ func (b *builder) readsEverything() bool {
 	for n := range b.state.Watched {
 		r := b.state.Watched[n].Resource
 		f := b.filters[graph.Kind{Group: r.Group, Kind: r.Kind}]
-		if f == nil || !b.isWhole(f) || len(f.Namespaces) > 0 {
+		if f == nil || !b.isComplete(f) || len(f.Namespaces) > 0 {
 			return false
 		}
 	}

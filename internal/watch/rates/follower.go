@@ -15,8 +15,8 @@ import (
 
 const (
 	batch = 1000
-	// restrictedHistory limits the age of the past changes that a restricted viewer gets. The age of the oldest change in
-	// the history would reveal the number of hidden changes.
+	// restrictedHistory limits the age of the earlier changes that a restricted viewer gets. The age of the oldest change
+	// in the history would reveal the number of hidden changes.
 	restrictedHistory = time.Minute
 )
 

@@ -141,7 +141,7 @@ func (r *Redactor) Object(dst, raw []byte) (Redacted, error) {
 	return redacted, err
 }
 
-// Next redacts the JSON object at the cursor, and moves the cursor past it.
+// Next redacts the JSON object at the cursor, and moves the cursor to its end.
 func (r *Redactor) Next(dst []byte, c *jsonscan.Cursor) (Redacted, error) {
 	var target *subject
 	if len(r.rules) > 0 {

@@ -42,7 +42,7 @@ func TestSensitiveValuesAreMasked(t *testing.T) {
 				`"stringData":{"token":"(masked)"}}`,
 			"",
 		},
-		"Secret data of another type is masked as a whole": {
+		"Secret data of another type is masked completely": {
 			"", "secrets",
 			`{"metadata":{"uid":"u"},"data":"c4n4ry","stringData":["c4n4ry"]}`,
 			`{"metadata":{"uid":"u"},"data":"(masked)","stringData":"(masked)"}`,
@@ -305,10 +305,10 @@ func TestWeightIsCloseToHeapUse(t *testing.T) {
 func TestManagedFieldsRevealNoMaskedValue(t *testing.T) {
 	rules := rulesOf(
 		t, "env", "example.com/v1/databases:spec.tokens[*]", "example.com/v1/databases:spec.users[*].name",
-		"example.com/v1/databases:spec.whole", "example.com/v1/databases:spec.pins[*]",
+		"example.com/v1/databases:spec.list", "example.com/v1/databases:spec.pins[*]",
 	)
 	const template = `{"metadata":{"uid":"u","managedFields":[{"manager":"m","fieldsV1":{"f:spec":%s}}]},` +
-		`"spec":{"tokens":["c4n4ry","two"],"users":[{"name":"c4n4ry"}],"whole":[{"id":7,"deep":{"key":"c4n4ry"}}],` +
+		`"spec":{"tokens":["c4n4ry","two"],"users":[{"name":"c4n4ry"}],"list":[{"id":7,"deep":{"key":"c4n4ry"}}],` +
 		`"pins":[4711],"env":[{"name":"A","value":"web"}]}}`
 	for fields, wantKept := range map[string]bool{
 		`{"f:tokens":{".":{},"v:\"c4n4ry\"":{}}}`:          false,
@@ -316,8 +316,8 @@ func TestManagedFieldsRevealNoMaskedValue(t *testing.T) {
 		`{"f:users":{"k:{\"name\":\"c4n4ry\"}":{".":{}}}}`: false,
 		// These managedFields are kept: the rule masks only the member "name", not "other".
 		`{"f:users":{"k:{\"name\":\"b\",\"other\":\"c4n4ry\"}":{}}}`: true,
-		`{"f:whole":{"k:{\"key\":\"c4n4ry\"}":{}}}`:                  false,
-		`{"f:whole":{"k:{\"id\":7}":{}}}`:                            false,
+		`{"f:list":{"k:{\"key\":\"c4n4ry\"}":{}}}`:                   false,
+		`{"f:list":{"k:{\"id\":7}":{}}}`:                             false,
 		`{"f:pins":{"v:4711":{}}}`:                                   false,
 		`{"f:pins":{"v:\"4711\"":{}}}`:                               true,
 		`{"f:pins":{"k:{":{}}}`:                                      false,

@@ -100,7 +100,7 @@ func Parse(text string) (Rules, error) {
 	} {
 		if rule.masksAt(strings.FieldsFunc(required.path, func(r rune) bool { return r == '.' }), required.kind) {
 			return nil, fmt.Errorf(
-				"the rule would mask %s, which is needed to identify objects", cmp.Or(required.path, "the whole object"),
+				"the rule would mask %s, which is needed to identify objects", cmp.Or(required.path, "the complete object"),
 			)
 		}
 	}

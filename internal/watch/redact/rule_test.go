@@ -215,7 +215,7 @@ func TestInvalidRulesAreRefused(t *testing.T) {
 		"*:metadata[*]":                       "would mask metadata",
 		"*:*":                                 "would mask",
 		"*:*.password":                        "would mask",
-		"*:[*]":                               "would mask the whole object",
+		"*:[*]":                               "would mask the complete object",
 		"*:..name":                            "would mask metadata.name",
 		"*:kind":                              "would mask kind",
 		"*:" + strings.Repeat("a.", 40) + "b": "too many parts; the maximum is 32",

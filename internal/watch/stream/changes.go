@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// maxHistoryChanges is the maximum number of past changes that a reader of the Changes view gets at its start.
+	// maxHistoryChanges is the maximum number of earlier changes that a reader of the Changes view gets at its start.
 	maxHistoryChanges = 200
-	// maxHistoryBytes limits the size of the past changes that a reader gets at its start, in bytes. It is checked
+	// maxHistoryBytes limits the size of the earlier changes that a reader gets at its start, in bytes. It is checked
 	// before a change is added, so the last change can exceed it.
 	maxHistoryBytes = 1 << 20
 )

@@ -18,7 +18,7 @@ import (
 func TestStatusPageMatchesTheScript(t *testing.T) {
 	type memoryCase struct {
 		Status watch.WatchStatus `json:"status"`
-		Memory string            `json:"held"`
+		Memory string            `json:"memoryText"`
 	}
 	var want struct {
 		memoryCase

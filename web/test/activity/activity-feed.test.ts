@@ -135,7 +135,7 @@ function openFeed(all: boolean) {
     feed,
     place: place as unknown as Part,
     sent,
-    asked: intervals,
+    intervals,
     receive,
     words: feedText,
     watch: (names: readonly string[] | null) => {
@@ -161,9 +161,9 @@ const snapshot = (...names: string[]) => ({
 });
 
 void test("the activity of a list subscribes to that list only, at the redraw interval", () => {
-  const { sent, asked, feed } = openFeed(false);
+  const { sent, intervals, feed } = openFeed(false);
   assert.deepEqual(sent(), ["subscribe core/v1/pods app=web"]);
-  assert.deepEqual(asked(), [updateInterval]);
+  assert.deepEqual(intervals(), [updateInterval]);
   feed.updateSources();
   assert.equal(sent().length, 1);
 });

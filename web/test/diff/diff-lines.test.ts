@@ -163,7 +163,7 @@ void test("different words are marked", () => {
   assert.deepEqual(
     markWords("Pending", "Running").map(show),
     ["Pending", "Running"],
-    "with nothing in common the lines as a whole differ",
+    "with nothing in common the complete lines differ",
   );
 });
 

@@ -382,7 +382,7 @@ void test("a change of only the verdict is drawn without a highlight", () => {
     [tr?.getAttribute("data-severity"), tr?.querySelector(".why")?.textContent],
     ["degraded", "Overdue"],
   );
-  assert.equal(tr?.querySelectorAll("[data-changed]").length, 0, "nobody changed a cell");
+  assert.equal(tr?.querySelectorAll("[data-changed]").length, 0, "no cell was changed");
   send(judged(2, "ok", ""));
   f.draw();
   assert.deepEqual([tr?.hasAttribute("data-severity"), tr?.querySelector(".why")?.textContent], [false, ""]);

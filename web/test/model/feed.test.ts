@@ -299,7 +299,7 @@ void test("a window with an unknown sort column uses the default order, like a c
   });
   assert.equal(s.browser.socket.last["sort"], "colour", "it is there by now");
   s.feed.setSort({ column: "phase", descending: true });
-  assert.equal(s.browser.socket.last["sort"], "-phase", "another one is asked for again");
+  assert.equal(s.browser.socket.last["sort"], "-phase", "another one is requested again");
 });
 
 void test("a list above the row limit becomes a window", () => {

@@ -67,7 +67,7 @@ void test("losing permission to read the pod ends its log and discards the lines
   assert.match(text(tab), /you cannot list Pods.*no rule.*Forbidden/is);
   tab.show(shown(pod, "live"));
   write(upstream, "again");
-  assert.equal(upstream.requests.length, 2, "with the right it is asked for again");
+  assert.equal(upstream.requests.length, 2, "with the permission it is requested again");
   assert.match(text(tab), /again.*Following/s);
   tab.close();
 });

@@ -102,7 +102,7 @@ void test("repeated changes are stored once", () => {
   assert.deepEqual(
     statesWithGaps(h),
     ["1 update 2", "2 update 3", "3 update 4", "4 update 5"],
-    "a past that reaches as far takes its place",
+    "a history that reaches as far replaces it",
   );
   h.clear();
   assert.deepEqual([h.steps, h.since], [[], ""]);

@@ -105,7 +105,7 @@ void test("the build is read from the socket, and from HTTP responses only witho
 });
 
 void test(
-  "the server's time is asked for again once the browser's clock has been set, " +
+  "the server's time is requested again once the browser's clock has been set, " +
     "although the socket sends everything else",
   async () => {
     const { browser, feed, receive } = start();

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { compareRanks, rank } from "../../static/src/model/sort.ts";
 import type { Cell } from "../../static/src/net/wire.ts";
 
-// The Go tests read the same file, so that server and page sort in the same way.
+// The Go tests read the same file, so that server and page sort equally.
 interface Order {
   name: string;
   relative: boolean;

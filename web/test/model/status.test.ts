@@ -166,7 +166,7 @@ void test("a forbidden choice links to what the user may list", () => {
   assert.deepEqual(
     noteValues(false, true, true),
     ["Forbidden: you cannot list pods", "You cannot list pods.", "", null, false],
-    "guests have no right to ask for",
+    "guests cannot request access",
   );
   assert.deepEqual(noteValues(true, true, true), [
     "Forbidden: you cannot list pods",

@@ -147,7 +147,7 @@ void test("one request at a time, for the range needed last", () => {
   s.window.slice(3000, 3040);
   assert.equal(s.requestedOffsets.length, 1, "the second waits");
   s.sendWindow();
-  assert.equal(s.requestedOffsets.length, 1, "and is asked for then");
+  assert.equal(s.requestedOffsets.length, 1, "and is requested then");
   s.sendWindow();
   assert.deepEqual(rowTexts(s.window.slice(3000, 3001)), ["u3000 1 Running"]);
   assert.deepEqual(s.requestedOffsets, []);

@@ -25,12 +25,12 @@ void test("invalid parts of a response are left out", () => {
 
 void test("a failed switch reports the error and keeps the active context", async () => {
   let switched = 0;
-  const asked: string[] = [];
+  const requested: string[] = [];
   let answer = (): Response => Response.json(listed);
   const contexts = new Contexts(
     () => switched++,
     async (input, init) => {
-      asked.push(`${init?.method ?? "GET"} ${String(input)} ${String(init?.body ?? "")}`);
+      requested.push(`${init?.method ?? "GET"} ${String(input)} ${String(init?.body ?? "")}`);
       return answer();
     },
   );
@@ -49,7 +49,7 @@ void test("a failed switch reports the error and keeps the active context", asyn
   answer = () => new Response(null, { status: 204 });
   assert.equal(await contexts.choose("b"), true);
   assert.deepEqual([switched, contexts.error], [1, ""]);
-  assert.deepEqual(asked, [
+  assert.deepEqual(requested, [
     "GET /api/v1/contexts ",
     'POST /api/v1/context {"name":"b"}',
     'POST /api/v1/context {"name":"b"}',

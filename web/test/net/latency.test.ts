@@ -70,7 +70,7 @@ void test("an unanswered ping clears the measurement", () => {
       [1, 2],
       [5, null],
     ],
-    "one that is not answered is not asked for again, and ends what was known",
+    "one that is not answered is not repeated, and ends what was known",
   );
   s.pong();
   assert.deepEqual(s.measurements, [5, null, 10_005], "however long it took");

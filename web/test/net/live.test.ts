@@ -230,7 +230,7 @@ void test("after a reset, the next connection requests a snapshot", () => {
 void test("only a 503 error is retried", () => {
   const { browser, got, sub } = start();
   browser.socket.accept();
-  const asked = () => browser.sockets.flatMap((s) => s.sent).filter((m) => m["op"] === "subscribe").length;
+  const requested = () => browser.sockets.flatMap((s) => s.sent).filter((m) => m["op"] === "subscribe").length;
   const refuse = (status: number) =>
     browser.socket.receive({
       id: browser.socket.last["id"],
@@ -238,21 +238,21 @@ void test("only a 503 error is retried", () => {
       problem: { title: "No", status, detail: "" },
     });
   for (const wait of [2000, 4000, 8000, 16_000, 20_000, 20_000]) {
-    const before = asked();
+    const before = requested();
     refuse(503);
     browser.advance(wait / 2 - 1);
-    assert.equal(asked(), before);
+    assert.equal(requested(), before);
     browser.advance(wait / 2 + 1);
-    assert.equal(asked(), before + 1);
+    assert.equal(requested(), before + 1);
   }
   browser.socket.receive(snapshot(browser.socket.last["id"]));
   assert.deepEqual(got.slice(-2), ["error", "rows"]);
   refuse(503);
   sub.close();
   refuse(403);
-  const before = asked();
+  const before = requested();
   browser.advance(60_000);
-  assert.equal(asked(), before);
+  assert.equal(requested(), before);
 });
 
 void test("unsubscribes only subscriptions that the server has", () => {

@@ -7,21 +7,21 @@ import { readSearchResponse, Search, type SearchResponse } from "../../static/sr
 const afterDebounce = (ms = 200): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 function start(answer: (q: string) => { status: number; body?: unknown } | Promise<never>) {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const shown: (string | null)[] = [];
   const cancelled: string[] = [];
   const responses: [string, SearchResponse][] = [];
   const get = async (url: string, options: { signal: AbortSignal }): Promise<Response> => {
     const params = new URL(url, "http://x").searchParams;
     const q = params.get("q") ?? "";
-    asked.push(q);
+    requested.push(q);
     shown.push(params.get("resource"));
     options.signal.addEventListener("abort", () => cancelled.push(q));
     const { status, body } = await answer(q);
     return { status, ok: status === 200, json: () => Promise.resolve(body) } as unknown as Response;
   };
   return {
-    asked,
+    requested,
     shown,
     cancelled,
     responses,
@@ -30,29 +30,29 @@ function start(answer: (q: string) => { status: number; body?: unknown } | Promi
 }
 
 void test("typing sends one request after a pause", async () => {
-  const { asked, responses, search } = start(() => ({ status: 200, body: { objects: [], searched: [] } }));
+  const { requested, responses, search } = start(() => ({ status: 200, body: { objects: [], searched: [] } }));
   for (const q of ["w", "we", "web"]) search.request(q, "");
   await afterDebounce();
-  assert.deepEqual([asked, responses.map(([q]) => q)], [["web"], ["web"]]);
+  assert.deepEqual([requested, responses.map(([q]) => q)], [["web"], ["web"]]);
 });
 
 void test("a replaced request is canceled and reports nothing", async () => {
-  const { asked, cancelled, responses, search } = start((q) =>
+  const { requested, cancelled, responses, search } = start((q) =>
     q === "web" ? new Promise<never>(() => undefined) : { status: 200, body: {} },
   );
   search.request("web", "");
   await afterDebounce();
   search.request("webs", "");
   await afterDebounce();
-  assert.deepEqual([asked, cancelled, responses.map(([q]) => q)], [["web", "webs"], ["web"], ["webs"]]);
+  assert.deepEqual([requested, cancelled, responses.map(([q]) => q)], [["web", "webs"], ["web"], ["webs"]]);
 });
 
-void test("a server without search is asked once, and that is reported", async () => {
-  const { asked, responses, search } = start(() => ({ status: 404 }));
+void test("a server without search gets one request, and that is reported", async () => {
+  const { requested, responses, search } = start(() => ({ status: 404 }));
   search.request("web", "");
   await afterDebounce();
   search.request("webs", "");
-  assert.deepEqual([asked, responses.map(([, a]) => a.trouble !== "")], [["web"], [true, true]]);
+  assert.deepEqual([requested, responses.map(([, a]) => a.trouble !== "")], [["web"], [true, true]]);
 });
 
 void test("a search names the list of the page, and is repeated until the server has read all resources", async () => {
@@ -62,10 +62,10 @@ void test("a search names the list of the page, and is repeated until the server
     { searched: [pod("stale", null)], notSearched: [] },
     { searched: [pod("live", 3), { ref: "core/v1/secrets", state: "forbidden", count: null }], notSearched: [] },
   ];
-  const { asked, shown, responses, search } = start(() => ({ status: 200, body: bodies.shift() }));
+  const { requested, shown, responses, search } = start(() => ({ status: 200, body: bodies.shift() }));
   search.request("web", "core/v1/pods");
   await afterDebounce(2000);
-  assert.deepEqual([asked.length, bodies.length, shown.every((ref) => ref === "core/v1/pods")], [3, 0, true]);
+  assert.deepEqual([requested.length, bodies.length, shown.every((ref) => ref === "core/v1/pods")], [3, 0, true]);
   assert.deepEqual(
     responses.map(([, a]) => a.searched[0]?.count),
     [null, null, 3],
@@ -74,7 +74,7 @@ void test("a search names the list of the page, and is repeated until the server
 
 void test("a repeated search can be stopped, and a server of watched resources gets none", async () => {
   const pending = { searched: [{ ref: "core/v1/pods", state: "syncing", count: null }] };
-  const { asked, search } = start((q) => ({
+  const { requested, search } = start((q) => ({
     status: 200,
     body: q === "old" ? pending : { ...pending, notSearched: [] },
   }));
@@ -84,7 +84,7 @@ void test("a repeated search can be stopped, and a server of watched resources g
   await afterDebounce(200);
   search.stop();
   await afterDebounce(800);
-  assert.deepEqual(asked, ["old", "new"]);
+  assert.deepEqual(requested, ["old", "new"]);
 });
 
 void test("a response is checked completely", () => {

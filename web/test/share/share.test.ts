@@ -194,7 +194,7 @@ for (const [name, choice, parts, to] of cases) {
     assert.equal(
       targetPath(choice, "/team/glasshouse"),
       to,
-      "below the base path, and no kiosk unless it is asked for",
+      "below the base path, and no kiosk unless it is requested",
     );
   });
 }

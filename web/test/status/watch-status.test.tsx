@@ -12,7 +12,7 @@ import { mount, ViewState } from "../../static/src/ui/view.tsx";
 // The Go tests read the file with these texts too, so that server and page show the same texts.
 interface ExpectedText {
   status: unknown;
-  held: string;
+  memoryText: string;
 }
 const want = JSON.parse(readFileSync("../internal/web/testdata/watchstatus.json", "utf8")) as ExpectedText & {
   now: string;
@@ -36,7 +36,7 @@ void test("each scope is formatted", () => {
 });
 
 void test("the memory use is formatted", () => {
-  for (const total of [want, ...want.totals]) assert.equal(readWatchStatus(total.status)?.memoryText, total.held);
+  for (const total of [want, ...want.totals]) assert.equal(readWatchStatus(total.status)?.memoryText, total.memoryText);
 });
 
 void test("each scope has its own row", () => {

@@ -84,18 +84,18 @@ void test("a hidden page reloads after a while, once it can do so without loss",
 void test("it reloads only if the reload brings the other build, " + "and nothing is to be lost by then", async () => {
   const tab = new Tab();
   const page = tab.page("one");
-  let asked = 0;
+  let requested = 0;
   let answer: (is: boolean) => void = () => undefined;
   tab.isServed = () => {
-    asked++;
+    requested++;
     return new Promise((done) => {
       answer = done;
     });
   };
   const meanwhile = async (is: boolean, happens: () => void): Promise<void> => {
-    const before = asked;
+    const before = requested;
     await tab.advance(120_000);
-    assert.equal(asked, before + 1, "it is tried again");
+    assert.equal(requested, before + 1, "it is tried again");
     happens();
     answer(is);
     await tab.advance(1000);
@@ -130,19 +130,19 @@ void test("isBuildServed checks the script URL in the page", async () => {
     [false, () => Promise.resolve({ ok: false, text: () => Promise.resolve(script("two")) })],
     [false, () => Promise.reject(new TypeError("Failed to fetch"))],
   ];
-  const asked: unknown[] = [];
+  const requested: unknown[] = [];
   Object.assign(globalThis, { location: { href: "http://glasshouse/r/core/v1/pods?ns=shop" } });
   for (const [want, answer] of answers) {
     Object.assign(globalThis, {
       fetch: (address: string, { cache }: RequestInit) => {
-        asked.push([address, cache]);
+        requested.push([address, cache]);
         return answer();
       },
     });
     assert.equal(await isBuildServed("two"), want);
   }
   assert.deepEqual(
-    asked,
+    requested,
     answers.map(() => ["http://glasshouse/r/core/v1/pods?ns=shop", "no-store"]),
   );
 });

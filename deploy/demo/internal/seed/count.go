@@ -46,7 +46,7 @@ func WaitForPods(ctx context.Context, client kubernetes.Interface, report func(C
 	}
 }
 
-// countPods counts the pods of the whole cluster. For namespace Big, it reads the status of the Deployments instead of
+// countPods counts all pods of the cluster. For namespace Big, it reads the status of the Deployments instead of
 // the pods, because a list of 10,000 pods would overload the API server.
 func countPods(ctx context.Context, client kubernetes.Interface) (Count, error) {
 	company, big, err := countRequested(ctx, client)

@@ -23,7 +23,7 @@ const (
 	parallel      = 16
 )
 
-// Fill scales Deployments in namespace Big, so that the whole cluster has the given number of pods. It returns the
+// Fill scales Deployments in namespace Big, so that the cluster has the given number of pods. It returns the
 // number of pods in Big.
 func Fill(ctx context.Context, client kubernetes.Interface, total int) (int, error) {
 	existing, err := client.AppsV1().Deployments(Big).List(ctx, metav1.ListOptions{})

@@ -13,12 +13,12 @@ import (
 
 // NotResized returns a sentence about a bound PersistentVolumeClaim that has less storage than it requests, or "". It
 // returns "" in two more cases. First, the file system grows when the next pod uses the volume. Second, the claim named
-// the volume itself, so the volume can be smaller on purpose, and no controller has begun to resize it.
+// the volume itself, so the volume can be smaller on purpose, and no controller has started to resize it.
 func NotResized(o object.Object) string {
 	wanted, has := o.Text("spec", "resources", "requests", "storage"), o.Text("status", "capacity", "storage")
 	wasChosen := o.Has("metadata", "annotations", "pv.kubernetes.io/bound-by-controller")
-	hasBegun := o.Condition("Resizing").Is("True") || len(o.Child("status", "allocatedResources")) > 0
-	if compare(has, wanted) >= 0 || o.Condition("FileSystemResizePending").Is("True") || !wasChosen && !hasBegun {
+	hasStarted := o.Condition("Resizing").Is("True") || len(o.Child("status", "allocatedResources")) > 0
+	if compare(has, wanted) >= 0 || o.Condition("FileSystemResizePending").Is("True") || !wasChosen && !hasStarted {
 		return ""
 	}
 	return fmt.Sprintf("Not resized from %s to %s", has, wanted)

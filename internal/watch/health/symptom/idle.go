@@ -27,7 +27,7 @@ func (c *condition) isIdle() bool {
 	return intent.IsIdleText(c.message) && !NamesError(c.message) && !otherReason.MatchString(c.reason)
 }
 
-// IsIdle reports whether an object is idle on purpose. It reads only conditions about the whole object, such as Ready.
+// IsIdle reports whether an object is idle on purpose. It reads only conditions of the complete object, such as Ready.
 func IsIdle(o map[string]any) bool {
 	return hasIdle(conditionsOf(members(o).child("status"), "", generationOf(o)), "Ready", "Available", "Healthy")
 }

@@ -182,10 +182,10 @@ func OwnError(o map[string]any) string {
 	return ""
 }
 
-// errorIn returns the text of an error in a status, or "". A past error does not count.
+// errorIn returns the text of an error in a status, or "". An error that was resolved does not count.
 func errorIn(status members) string {
 	last := cmp.Or(status.text("lastError"), status.text("lastError", "message"), status.text("lastError", "description"))
-	if isPast(status) {
+	if isOver(status) {
 		last = ""
 	}
 	return messageIn(cmp.Or(
@@ -205,7 +205,7 @@ func namedError(status members) string {
 		}
 		isLast := words != nil && words[0] == "last"
 		isError := words != nil && slices.Contains([]string{"error", "failure"}, words[len(words)-1])
-		if !isError || isHistory(strings.TrimPrefix(name, "last")) || isLast && isPast(status) {
+		if !isError || isHistory(strings.TrimPrefix(name, "last")) || isLast && isOver(status) {
 			continue
 		}
 		text := messageIn(cmp.Or(status.text(name), textOf(status.child(name))))
@@ -216,9 +216,9 @@ func namedError(status members) string {
 	return ""
 }
 
-// isPast reports whether the last error of a status is over, because the status has a later time. For example,
+// isOver reports whether the last error of a status is over, because the status has a later time. For example,
 // lastSyncTime is after lastErrorTime.
-func isPast(status members) bool {
+func isOver(status members) bool {
 	failed, _ := time.Parse(time.RFC3339, cmp.Or(
 		status.text("lastErrorTime"), status.text("lastFailureTime"), status.text("lastError", "time"),
 	))

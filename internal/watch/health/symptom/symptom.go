@@ -232,12 +232,12 @@ func Detail(o map[string]any, summary string) string { return detailOf(o, summar
 // detailOf returns the result of Detail. With withOldest, it also reads the oldest condition that is False.
 func detailOf(o map[string]any, summary string, withOldest bool) string {
 	status, generation := members(o).child("status"), generationOf(o)
-	whole, parts := conditionsOf(status, "", generation), partConditions(status, generation)
+	main, parts := conditionsOf(status, "", generation), partConditions(status, generation)
 	namesError := NamesError(summary) && strings.Contains(summary, " ") && !isReferral(summary)
-	if namesError && isQuoted(summary, status, slices.Concat(whole, parts)) {
+	if namesError && isQuoted(summary, status, slices.Concat(main, parts)) {
 		return ""
 	}
-	all := slices.Concat(whole, parts)
+	all := slices.Concat(main, parts)
 	for _, try := range []struct {
 		conditions  []condition
 		isCandidate func(*condition) bool
@@ -245,7 +245,7 @@ func detailOf(o map[string]any, summary string, withOldest bool) string {
 		{all, (*condition).isBadTrue},
 		{all, func(c *condition) bool { return c.isFalse() && NamesError(c.message) }},
 		{parts, (*condition).isFalse},
-		{whole, func(c *condition) bool { return c.isFalse() && isSummary(c.kind) && namesError }},
+		{main, func(c *condition) bool { return c.isFalse() && isSummary(c.kind) && namesError }},
 	} {
 		for n := range try.conditions {
 			c := &try.conditions[n]
@@ -255,7 +255,7 @@ func detailOf(o map[string]any, summary string, withOldest bool) string {
 		}
 	}
 	text := errorIn(status)
-	if text == "" && badPhase(status, whole, false) != nil {
+	if text == "" && badPhase(status, main, false) != nil {
 		text = namedError(status)
 	}
 	if text != "" && !strings.Contains(summary, text) {
@@ -265,7 +265,7 @@ func detailOf(o map[string]any, summary string, withOldest bool) string {
 	if part != nil && !strings.Contains(summary, part.Reason) {
 		return part.Sentence
 	}
-	if c := oldest(whole); withOldest && c != nil && !isQuoted(summary, status, all) {
+	if c := oldest(main); withOldest && c != nil && !isQuoted(summary, status, all) {
 		return c.text()
 	}
 	return ""

@@ -15,7 +15,7 @@ func decode(t *testing.T, text string) map[string]any {
 	o := map[string]any{}
 	asJSON, err := yaml.YAMLToJSON([]byte(text))
 	if err == nil {
-		err = json.Unmarshal(asJSON, &o) // As in package object, a whole number is an int64.
+		err = json.Unmarshal(asJSON, &o) // As in package object, an integer is an int64.
 	}
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)

@@ -162,7 +162,7 @@ export function overallState(o: Overview): State {
  */
 export const countOf = (o: Overview, severity: Severity): number => o.counts.get(severity) ?? 0;
 
-export const percent = (part: number, whole: number): number => (whole > 0 ? Math.round((100 * part) / whole) : 0);
+export const percent = (part: number, total: number): number => (total > 0 ? Math.round((100 * part) / total) : 0);
 
 /** Formats a number. From 100, it is rounded to an integer. Smaller numbers have at most three digits ("41.5"). */
 export const shortNumber = (n: number): string =>
@@ -171,8 +171,8 @@ export const shortNumber = (n: number): string =>
 const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 
 /** Formats two amounts of bytes, such as "41 of 96 GiB" or "27.3 GiB of 3.4 TiB". */
-export function bytesOf(part: number, whole: number): string {
-  const [a, b] = [bytesText(part), bytesText(whole)];
+export function bytesOf(part: number, total: number): string {
+  const [a, b] = [bytesText(part), bytesText(total)];
   const unit = b.slice(b.indexOf(" "));
   return `${a.endsWith(unit) ? a.slice(0, -unit.length) : a} of ${b}`;
 }

@@ -35,7 +35,7 @@ const Meter = ({ value }: { value: number }) => (
   />
 );
 
-function Requested(props: { label: string; amount: Amount | null; text: (part: number, whole: number) => string }) {
+function Requested(props: { label: string; amount: Amount | null; text: (part: number, total: number) => string }) {
   const { label, amount, text } = props;
   if (amount === null) return null;
   const { requested, allocatable } = amount;
@@ -87,7 +87,7 @@ export function Strip({ overview, ns }: { overview: Overview; ns: readonly strin
       <Requested
         label="CPU"
         amount={cpu}
-        text={(part, whole) => `${shortNumber(part)} of ${shortNumber(whole)} cores`}
+        text={(part, total) => `${shortNumber(part)} of ${shortNumber(total)} cores`}
       />
       <Requested label="Memory" amount={memory} text={bytesOf} />
       <Fact label="Warnings, last 5 min" href={listHref("core/v1/events", ns)}>

@@ -219,8 +219,8 @@ export class Live {
     // Any message except an error proves that the server works, so the next retry delay is short again.
     if (m.type !== "error") this.retryCount = 0;
     if (m.id === null) {
-      // "No such subscription" is no fault: a subscription (such as a log) can end on the server while the message that
-      // closes it is on its way.
+      // "No such subscription" is no fault: a subscription (such as a log) can end on the server before the message
+      // that closes it arrives.
       if (m.type === "error" && m.problem.title !== "No such subscription")
         this.host.report(`the server rejected a message: ${m.problem.title}. ${m.problem.detail}`);
       return;

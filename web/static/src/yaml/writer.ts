@@ -1,4 +1,4 @@
-// Formats an object as YAML in the same way as kubectl. The lines of unchanged maps and lists are cached.
+// Formats an object as YAML as kubectl does. The lines of unchanged maps and lists are cached.
 
 import { compareKeys, keyLines, keyText, scalar, type ScalarType } from "./scalar.ts";
 import type { JsonObject } from "../net/wire.ts";

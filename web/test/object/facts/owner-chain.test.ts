@@ -20,12 +20,12 @@ const object = (name: string, uid: string, ...owners: readonly string[]) => ({
 });
 
 const chainOf = async (start: unknown, cluster: Readonly<Record<string, OwnerResult>>): Promise<string[]> => {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const steps = await ownerChain(start, (o: Owner) => {
-    asked.push(o.name);
+    requested.push(o.name);
     return Promise.resolve(cluster[o.name] ?? { trouble: "not found" });
   });
-  assert.equal(new Set(asked).size, asked.length, "one was read twice");
+  assert.equal(new Set(requested).size, requested.length, "one was read twice");
   return steps.map((s) => (s.error === "" ? s.owner.name : `${s.owner.name} ${s.error}`));
 };
 

@@ -63,7 +63,7 @@ void test("sizes have three digits and a unit", () => {
   ]);
 });
 
-void test("a time in a sentence is past or future", () => {
+void test("a time in a sentence is before or after the current time", () => {
   const now = Date.parse("2026-11-21T10:05:00Z");
   assert.equal(formatAgesInSentence("2026-11-21T10:00:00Z ago", now), "5m ago");
   assert.equal(formatAgesInSentence("2026-11-21T10:05:01Z ago", now), "0s ago");

@@ -51,19 +51,22 @@ void test("the status line describes the state of a log", () => {
       { ...defaultSituation, state: null, container: undefined, lines: 0 },
       "busy: No containers reported yet | No containers reported yet",
     ],
-    [{ ...defaultSituation, state: { at: "asking", isSlow: false, since: null }, lines: 0 }, "busy: Loading… | "],
-    [{ ...defaultSituation, state: { at: "asking", isSlow: false, since: 0 }, lines: 0 }, "busy: Loading… | "],
+    [{ ...defaultSituation, state: { at: "requesting", isSlow: false, since: null }, lines: 0 }, "busy: Loading… | "],
+    [{ ...defaultSituation, state: { at: "requesting", isSlow: false, since: 0 }, lines: 0 }, "busy: Loading… | "],
     [
-      { ...defaultSituation, state: { at: "asking", isSlow: true, since: null }, lines: 0 },
+      { ...defaultSituation, state: { at: "requesting", isSlow: true, since: null }, lines: 0 },
       "busy: Waiting for log output… | Waiting for log output…",
     ],
-    [{ ...defaultSituation, state: { at: "asking", isSlow: true, since: null } }, "busy: Waiting for log output… | "],
     [
-      { ...defaultSituation, state: { at: "asking", isSlow: false, since: 0 } },
+      { ...defaultSituation, state: { at: "requesting", isSlow: true, since: null } },
+      "busy: Waiting for log output… | ",
+    ],
+    [
+      { ...defaultSituation, state: { at: "requesting", isSlow: false, since: 0 } },
       `busy: Waiting for log output; none received since ${at0} | `,
     ],
     [
-      { ...defaultSituation, state: { at: "asking", isSlow: true, since: 0 } },
+      { ...defaultSituation, state: { at: "requesting", isSlow: true, since: 0 } },
       `busy: Waiting for log output; none received since ${at0} | `,
     ],
     [
@@ -103,7 +106,7 @@ void test("the status line describes the state of a log", () => {
     ],
     [{ ...defaultSituation, state: { at: "ended", since: null }, lines: 0 }, "ended: Ended | The log is empty"],
     [
-      { ...defaultSituation, state: { at: "asking", isSlow: false, since: 0 }, disconnectedSince: 0, lines: 0 },
+      { ...defaultSituation, state: { at: "requesting", isSlow: false, since: 0 }, disconnectedSince: 0, lines: 0 },
       `bad: Connection lost at ${at0}. Reconnecting… | Connection lost (again)`,
     ],
     [{ ...defaultSituation, state: { at: "ended", since: null }, disconnectedSince: 0 }, "ended: Ended | "],

@@ -37,7 +37,7 @@ void test("a log is read to its end", () => {
   assert.deepEqual(s.lines, ["one", "two"]);
   assert.deepEqual(
     s.states.map((x) => x.at),
-    ["asking", "reading", "ended"],
+    ["requesting", "reading", "ended"],
   );
   const { id, ...requests } = s.last;
   assert.deepEqual(requests, {
@@ -60,7 +60,7 @@ void test("a log is read to its end", () => {
   assert.deepEqual(
     [s.requests.length, s.unsubscribes, s.state?.at],
     [1, 0, "ended"],
-    "what has ended is not asked for again",
+    "what has ended is not requested again",
   );
 });
 
@@ -120,12 +120,12 @@ void test("an unreachable API server is reported with its start time, not as a l
   for (let n = 0; n < 3; n++) {
     s.browser.advance(20_000);
     s.wait();
-    assert.deepEqual(s.state, { at: "asking", isSlow: true, since: 1000 }, "it may be refused yet");
+    assert.deepEqual(s.state, { at: "requesting", isSlow: true, since: 1000 }, "it may be refused yet");
     s.refuse(503, away.problem.title);
     assert.deepEqual(s.state, away);
   }
   s.browser.socket.drop();
-  assert.deepEqual(s.state, { at: "asking", isSlow: false, since: 1000 });
+  assert.deepEqual(s.state, { at: "requesting", isSlow: false, since: 1000 });
   s.browser.advance(600);
   s.browser.socket.accept();
   s.refuse(503, away.problem.title);
@@ -142,13 +142,13 @@ void test("a log resumes over a new connection", () => {
   s.write(`${at(1)} one\n${at(2)} hal`);
   s.browser.advance(1000);
   s.browser.socket.drop();
-  assert.deepEqual([s.state], [{ at: "asking", isSlow: false, since: 1000 }]);
+  assert.deepEqual([s.state], [{ at: "requesting", isSlow: false, since: 1000 }]);
   s.browser.advance(600);
   s.browser.socket.drop();
-  assert.deepEqual([s.state], [{ at: "asking", isSlow: false, since: 1000 }]);
+  assert.deepEqual([s.state], [{ at: "requesting", isSlow: false, since: 1000 }]);
   s.stream.retryNow();
   s.browser.socket.accept();
-  assert.deepEqual([s.requests.length, s.last["since"], s.state?.at], [2, at(1), "asking"]);
+  assert.deepEqual([s.requests.length, s.last["since"], s.state?.at], [2, at(1), "requesting"]);
   s.write(`${at(1)} one\n${at(2)} half\n`);
   assert.deepEqual([s.lines, s.state?.at], [["one", "half"], "reading"]);
 });
@@ -158,7 +158,7 @@ void test("a log requested without a connection is requested once connected", ()
   upstream.browser.socket.drop();
   upstream.stream.follow(false);
   upstream.stream.follow(true);
-  assert.equal(upstream.state?.at, "asking");
+  assert.equal(upstream.state?.at, "requesting");
   upstream.browser.advance(600);
   upstream.browser.socket.accept();
   upstream.write(`${at(1)} one\n`);
@@ -177,7 +177,7 @@ void test("an error is reported, and retried if it is temporary", () => {
   s.browser.advance(2000);
   assert.equal(s.requests.length, 2);
   s.wait();
-  assert.deepEqual(s.state, { at: "asking", isSlow: true, since: 0 });
+  assert.deepEqual(s.state, { at: "requesting", isSlow: true, since: 0 });
   s.refuse(503, "The API server does not answer");
   assert.deepEqual(
     s.state,
@@ -207,7 +207,7 @@ void test("an invalid message requests the log again with growing delays, and co
     s.browser.socket.receive({ id: s.last["id"], type: "log" });
     s.browser.advance(100);
   }
-  assert.equal(s.state?.at, "asking", "there is a connection");
+  assert.equal(s.state?.at, "requesting", "there is a connection");
   assert.deepEqual([s.live.reloadCount, s.live.reloadReason], [0, ""]);
   assert.ok(s.requests.length <= 4, String(s.requests.length));
 });
@@ -267,7 +267,7 @@ void test("the state is reading once the API server responds, even without a lin
     s.interrupt();
     s.browser.advance(2000);
     s.wait();
-    assert.deepEqual(s.state, { at: "asking", isSlow: true, since: 1000 });
+    assert.deepEqual(s.state, { at: "requesting", isSlow: true, since: 1000 });
     s.write(text);
     assert.equal(s.state?.at, "reading");
   }

@@ -142,7 +142,7 @@ void test("an interrupted log continues with the restarted container, without du
       assert.deepEqual(
         upstream.requests.slice(before).map((m) => m["since"]),
         [`2026-11-21T10:00:0${lost ? 2 : 1}Z`],
-        "it is asked for once, from the last line on",
+        "it is requested once, from the last line on",
       );
       upstream.write(`${lost ? "2026-11-21T10:00:02Z two\n" : ""}2026-11-21T10:00:03Z three\n`);
     }

@@ -186,7 +186,7 @@ void test("a line leaves a card on the side of its target", () => {
   assert.equal(
     pathOf({ x: 100, y: 0 }, { x: 500, y: 50 }, points),
     "M179 0C200 0 200 20 221 20H379C400 20 400 50 421 50",
-    "between the cards of the column on its way",
+    "between the cards of the column that it crosses",
   );
 });
 

@@ -1,4 +1,4 @@
-// Computes the resources that pods request of a node, in the same way as the scheduler.
+// Computes the resources that pods request of a node, as the scheduler does.
 
 import { quantity } from "./quantity.ts";
 import { members, text, trees, valueAt } from "./read.ts";

@@ -179,7 +179,7 @@ export class LogsTab implements Tab, Reader {
 
   private get willRetry(): boolean {
     const { logState: at } = this;
-    return at?.at === "refused" ? at.again : at?.at === "asking" && this.disconnectedSince !== null;
+    return at?.at === "refused" ? at.again : at?.at === "requesting" && this.disconnectedSince !== null;
   }
 
   private get retryIsPointless(): boolean {

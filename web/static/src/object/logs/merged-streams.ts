@@ -30,7 +30,7 @@ const batchDelay = 200; // ms between two batches of lines
 const firstBatchDelay = 1500; // ms to wait for the start of all logs before the first lines are shown
 
 class SourceStream implements Reader {
-  state: LogState = { at: "asking", isSlow: false, since: null };
+  state: LogState = { at: "requesting", isSlow: false, since: null };
   stream: LogStream | null = null;
 
   constructor(
@@ -137,7 +137,7 @@ export class MergedStreams {
   }
 
   private stateChanged(): void {
-    if (this.isFirstBatch && this.states.every((s) => s.at !== "asking")) this.schedule(batchDelay);
+    if (this.isFirstBatch && this.states.every((s) => s.at !== "requesting")) this.schedule(batchDelay);
     this.reader.statesChanged();
   }
 

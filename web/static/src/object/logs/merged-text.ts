@@ -46,7 +46,7 @@ export function mergedFooter(s: MergedSituation, now: number): LogFooter {
       refused > 0 ? "warn" : "live",
       `${s.follow ? "Following" : "Loading"} the logs of ${containers(count("reading"))}${rest}`,
     );
-  if (count("asking") > 0) return make("busy", `Loading…${rest}`);
+  if (count("requesting") > 0) return make("busy", `Loading…${rest}`);
   if (refused === s.states.length) return make("bad", problemTitle(s.states));
   if (!s.follow && !s.previous)
     return make("ended", `Loaded the logs of ${containers(count("ended"))} (not following)${rest}`);

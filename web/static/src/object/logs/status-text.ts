@@ -34,7 +34,7 @@ export function logFooter(situation: LogSituation, now: number): LogFooter {
   if (situation.forbidden !== null) return make("bad", "Forbidden");
   if (state === null) return make("busy", situation.podIsKnown ? "No containers reported yet" : "Loading…");
   switch (state.at) {
-    case "asking":
+    case "requesting":
       if (situation.disconnectedSince !== null)
         return make("bad", `Connection lost at ${formatClock(situation.disconnectedSince, now)}. Reconnecting…`);
       if (situation.lines > 0 && state.since !== null)
@@ -119,9 +119,9 @@ export function emptyNote(situation: LogSituation, isGuest = sharedParts() !== n
       ? make("No containers reported yet", "", "The log appears here once the pod has a container.")
       : null;
   if (state.at === "refused") return refusalNote(situation, state.problem, state.again, isGuest);
-  if (state.at === "asking" && situation.disconnectedSince !== null)
+  if (state.at === "requesting" && situation.disconnectedSince !== null)
     return make("Connection lost", "The page is not connected to Glasshouse.", "Retrying automatically.", true);
-  if (state.at === "asking")
+  if (state.at === "requesting")
     return state.isSlow
       ? make(
           "Waiting for log output…",

@@ -20,7 +20,7 @@ export type LogState =
    * Requested, but no response has arrived yet. `isSlow` is true if this takes long. `since` is the time at which an
    * earlier response was interrupted, or null for a new log.
    */
-  | { readonly at: "asking"; readonly isSlow: boolean; readonly since: number | null }
+  | { readonly at: "requesting"; readonly isSlow: boolean; readonly since: number | null }
   /** The API server has responded. Lines arrive as the container writes them. */
   | { readonly at: "reading" }
   /** If since is null, the log has ended. Otherwise, reading stopped at that time, and the log possibly continues. */
@@ -75,7 +75,7 @@ export class LogStream implements Handler {
 
   message(m: Parameters<Handler["message"]>[0]): void {
     if (m.type === "log" && m.waiting) {
-      this.reportAsking(true);
+      this.reportRequesting(true);
     } else if (m.type === "log") {
       if (!this.hasResponded) this.responseStarted();
       this.deliver(this.lineReader.push(m.text));
@@ -89,19 +89,19 @@ export class LogStream implements Handler {
 
   /**
    * Called before Live requests the log again, after a lost connection or an invalid message. Discards the incomplete
-   * line, and reports the state "asking".
+   * line, and reports the state "requesting".
    */
   restart(): void {
     this.startResponse();
     this.since ??= this.now();
-    this.reportAsking();
+    this.reportRequesting();
   }
 
   private run(): void {
     const { ns, pod } = this.request;
     const spec = (): LogSpec => this.spec();
     this.startResponse();
-    this.reportAsking();
+    this.reportRequesting();
     this.subscription = this.live.subscribe(
       {
         resource: "core/v1/pods",
@@ -162,9 +162,9 @@ export class LogStream implements Handler {
     this.reader.stateChanged({ at: "ended", since });
   }
 
-  private reportAsking(late = false): void {
+  private reportRequesting(late = false): void {
     const { connection, since } = this.live;
     if (connection === "lost") this.since ??= since;
-    this.reader.stateChanged({ at: "asking", isSlow: late, since: this.since });
+    this.reader.stateChanged({ at: "requesting", isSlow: late, since: this.since });
   }
 }
