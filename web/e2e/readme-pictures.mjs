@@ -1,4 +1,5 @@
-// Takes the screenshots for the README: .ci/on-demo env DASHBOARD=bin/dashboard node web/e2e/readme-pictures.mjs docs
+// Takes the screenshots for README.md and docs/features.md:
+// .ci/on-demo env DASHBOARD=bin/dashboard node web/e2e/readme-pictures.mjs docs
 import { join } from "node:path";
 import { browse, newPage, openLive } from "./browser.mjs";
 import { patch, read } from "./cluster.mjs";
