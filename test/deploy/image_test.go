@@ -82,6 +82,11 @@ func TestImageIsOneProgram(t *testing.T) {
 			!bytes.Equal(files["licenses/"+name], want) {
 			t.Errorf("licenses/%s differs from the file of the repository (%v)", name, err)
 		}
+		// ko copies the files of kodata into the image, and follows symbolic links.
+		if copied, err := os.ReadFile(filepath.Join(root, "cmd/dashboard/kodata", name)); err != nil ||
+			!bytes.Equal(copied, files["licenses/"+name]) {
+			t.Errorf("kodata/%s differs from the file of the repository (%v)", name, err)
+		}
 	}
 	program := files["dashboard"]
 	binary, err := elf.NewFile(bytes.NewReader(program))
