@@ -48,7 +48,7 @@ for (const file of files) {
   }
 }
 console.log(`seed ${seed}: ${count} of ${comments.length} comments\n`);
-for (let n = 0; n < count; n++) {
+for (let n = 0; n < count && comments.length > 0; n++) {
   const [one] = comments.splice(Math.floor(random() * comments.length), 1);
   console.log(`${n + 1}. ${one.file}:${one.line}\n${one.text}\n`);
 }

@@ -165,7 +165,7 @@ func (l *Limiter) overdueLocked() *waiter {
 		if time.Since(w.since) < overdueAfter {
 			return nil
 		}
-		// Skip a waiter that must wait because of its own caller's limit: free units do not help it.
+		// Keep free units only for a waiter that fits into its own caller's limit. They do not help any other waiter.
 		if l.fitsLocked(w.units, w.lease.limits[:1]) {
 			return w
 		}

@@ -120,8 +120,9 @@ type Follower = definitions.Follower
 // Follow returns a Follower, with which the caller waits for changes of the list of resources.
 func (v VisibleResources) Follow() *Follower { return v.access.cluster.definitions.Follow() }
 
-// Counts returns the number of objects of each watched resource, by ref. It omits resources of which the viewer may
-// not see all objects. The map problems omits resources without a failed or degraded object.
+// Counts returns the number of objects of each watched resource, and the numbers of those with problems, both by ref.
+// It omits resources of which the viewer may not see all objects. The result problems also omits resources without a
+// failed or degraded object.
 func (v VisibleResources) Counts(ctx context.Context) (counts map[string]int, problems map[string]verdict.Counts) {
 	informers := slices.DeleteFunc(v.access.cluster.sharedInformers(), func(i *shared.Informer) bool {
 		return i.Scope != (listwatch.Scope{Resource: i.Scope.Resource})

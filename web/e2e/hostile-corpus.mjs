@@ -268,8 +268,8 @@ async function filled(base, found, value, send) {
   let acceptedPaths = [];
   let left = found.map((l, position) => ({ ...l, index: position }));
   for (let round = 0; round < value.length; round++) {
-    // In the first round, every second field gets the last text of `value`, which is short. The others get its first,
-    // longer text. The page renders short and long texts differently.
+    // The page renders short and long texts differently. So in the first round, fields with an odd index get the last
+    // text in the array (short), and the others get the first text (longer).
     const with_ = left.map((l) => {
       const one = value[(round + (l.index % 2) * (value.length - 1)) % value.length];
       return { ...l, value: l.is === bytes ? Buffer.from(one).toString("base64") : one };

@@ -12,7 +12,7 @@ import { verdictOf } from "./verdicts.ts";
 // The Go tests read the same file, so that server and page filter and sort equally.
 interface Views {
   columns: { name: string; relative?: boolean }[];
-  // The Go tests create objects with this phase, which determines their severity.
+  // Each row is an object. The Go tests create it with this phase, from which the server derives the severity.
   rows: { ns: string; name: string; phase: string; severity: Severity; cells: Cell[] }[];
   views: { q: string; sort: string; want: string[] }[];
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// A Service repeats the sentence of its pod. So the sources of the pod's sentence are also sources of the Service's
-// verdict, even if the Service itself or no object is the cause of the pod's verdict.
+// A Service repeats the sentence of its pod. Therefore, its verdict has all sources of that sentence. This is also true
+// if the pod's verdict has no cause, or if its cause is the Service itself.
 //
 // Invariant: I18.
 func TestServiceHasSourcesOfPod(t *testing.T) {

@@ -97,7 +97,8 @@ func cronJob(s *subject.Subject) *verdict.Verdict {
 	return s.Inherit(&newest, newest.Object.Verdict().Severity(), newest.String()+": ")
 }
 
-// withoutJob explains a CronJob whose newest Job has no problem: its controller possibly cannot create the next Job.
+// withoutJob explains a CronJob that has no Jobs, or whose newest Job has no problem. Possibly its controller cannot
+// create the next Job.
 func withoutJob(s *subject.Subject) *verdict.Verdict {
 	isSuspended := ptr.Deref(neighbor.Decode[batchv1.CronJob](s.Object).Spec.Suspend, false)
 	if s.Own.Severity == verdict.OK && !isSuspended {

@@ -41,7 +41,7 @@ func (k *Key) Cipher(binding string) (s Cipher) {
 	return s
 }
 
-// Append appends the encrypted and signed cursor for an epoch and an offset to dst, in base64.
+// Append appends a cursor to dst: the epoch and the offset, signed, encrypted, and in base64.
 func (s *Cipher) Append(dst []byte, epoch, offset uint64) []byte {
 	var b [cursorLength]byte
 	putNumber(b[:epochLength], epoch)

@@ -17,7 +17,7 @@ type entry struct {
 
 	fields []byte
 	set    *fieldpath.Set
-	shapes map[*fieldpath.Set][][]string // for each list in the field set: its key sets (see maxShapes)
+	shapes map[*fieldpath.Set][][]string // The key sets of each list (see maxShapes). The key is the list's part of set.
 }
 
 // ownedDepth returns the number of steps to the value on the path that the managedFields entry owns. The value at the

@@ -7,7 +7,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// event gives a warning the severity degraded, so that a list of events shows warnings. Other events have no severity:
+// event rates events of type Warning as degraded, so that a list of events shows them. Other events have no severity:
 // that something happened is neither good nor bad.
 func event(o object.Object, _ Status) result {
 	// Events of the group events.k8s.io have the member note instead of message.

@@ -37,7 +37,7 @@ type Filter struct {
 	requiredWords []string
 	// regarding is the object to whose events a share link is limited, such as "pod/web-1". Empty means any object.
 	regarding    string
-	IsPartial    bool // The query can select objects that the viewer is not permitted to see.
+	IsPartial    bool // The viewer is possibly not permitted to see all objects that the query selects.
 	IsGuest      bool // The viewer is a guest: a viewer of a share link.
 	IsRestricted bool // Messages must not reveal whether objects that the viewer may not see exist or change.
 	// HidesCauses means that the viewer sees the cause of a verdict only if CauseSources contains all its sources.

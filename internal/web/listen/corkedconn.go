@@ -95,8 +95,8 @@ func (c *CorkedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// Cork makes Write collect data until Flush is called. The caller must not modify data longer than writeBuffer before
-// Flush returns.
+// Cork makes Write collect data until Flush is called. Write does not copy data of more than writeBuffer bytes, so the
+// caller must not modify such data before Flush returns.
 func (c *CorkedConn) Cork() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -127,7 +127,7 @@ func (c *CorkedConn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush sends the collected data. It keeps o.mu locked, so that no ping is sent between two pieces of a frame.
+// Flush sends the collected data. It keeps c.mu locked, so that no ping is sent between two pieces of a frame.
 func (c *CorkedConn) Flush() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 )
 
-// A run that a person ended is no problem. A run that ended for another reason is one.
+// A failed or aborted run is no problem if a person ended it. Otherwise, it is one.
 func TestRunsEndedByPerson(t *testing.T) {
 	for text, want := range map[string]bool{
 		"{status: {phase: Aborted, message: Promotion aborted per user request}}":                                true,

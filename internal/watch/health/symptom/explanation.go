@@ -38,8 +38,9 @@ func Explanation(o map[string]any, isBad bool) string {
 	return cmp.Or(status.text("message"), status.text("reason"), status.text("error"))
 }
 
-// stateError returns the text that explains the bad state in a member of a status, or "". It prefers a sentence from
-// the members of the status, then from the last operation or the member itself, then from a condition.
+// stateError returns the text that explains a bad state, or "". The state is in the given member of the status. In this
+// order, it takes a sentence of the status itself, the error of the last operation, a sentence in the given member, the
+// text of a false condition, or any other text of the status.
 func stateError(status members, member string, conditions []condition) string {
 	isText := func(text string) bool { return strings.Contains(text, " ") }
 	text := stateText(status)

@@ -65,8 +65,8 @@ func (t *accessTable) forget(filter func(namespace string) bool) {
 	maps.DeleteFunc(t.byNamespace, func(ns string, _ namespaceAccess) bool { return filter(ns) })
 }
 
-// evaluate sends access reviews for the namespaces whose next review is due. It returns the permissions in the
-// namespaces that can be listed (allowed), and the reasons why the others cannot be listed (denied).
+// evaluate sends access reviews for the namespaces whose next review is due. It returns the permissions for each
+// namespace in which the program may list the resource (allowed), and the reason for each other namespace (denied).
 func (t *accessTable) evaluate(
 	ctx context.Context, namespaces []string,
 ) (allowed map[string]authz.Permissions, denied map[string]string) {
