@@ -86,7 +86,8 @@ func (p *prober) newObserver(t *testing.T, name string, header http.Header, obje
 	return s
 }
 
-// get returns status, headers and body in one text, with placeholders for values that always differ, and the cursor.
+// get returns the cursor of a response, and its status, headers and body in one text (masked). In this text,
+// placeholders replace the values that always differ.
 func (o *observer) get(t *testing.T, path string) (masked, cursor string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, o.prober.url, nil)

@@ -255,7 +255,8 @@ func randomRule(random *rand.Rand) rbacv1.PolicyRule {
 	return rule
 }
 
-// waitForPermissions waits until the permissions of the last created user take effect: two equal responses in a row.
+// waitForPermissions waits until the permissions of the last created user take effect. This is the case when two
+// consecutive responses are equal.
 func (p *parity) waitForPermissions(t *testing.T, last *parityUser) {
 	t.Helper()
 	before := ""

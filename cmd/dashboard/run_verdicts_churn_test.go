@@ -17,7 +17,8 @@ import (
 // churned is a kind whose objects the type churn creates, breaks, repairs and deletes.
 type churned struct {
 	ref, kind string
-	// body has a new object's members except metadata. The merge patches broken and repaired break it and repair it.
+	// body has a new object's members except metadata. The merge patch broken breaks the object, and repaired repairs
+	// it.
 	body, broken, repaired string
 	subresource            string // The subresource that the patches change, such as "status"; empty for none.
 }

@@ -22,8 +22,8 @@ type viewer struct {
 	stop     context.CancelFunc
 }
 
-// newViewer opens a WebSocket, and calls onEvents with each message that contains events. The parameter reading is a
-// wait group to which it adds the goroutine that reads the messages.
+// newViewer opens a WebSocket, and calls onEvents with each message that contains events. It adds the goroutine that
+// reads the messages to the given wait group.
 func newViewer(
 	t *testing.T, server *child, subscribe string, reading *sync.WaitGroup, onEvents func(frame []byte),
 ) *viewer {

@@ -16,7 +16,7 @@ const (
 	// and doubles each second, up to maxRate.
 	minRate, maxRate = 32 << 10, 1 << 20
 	checkInterval    = 100 * time.Millisecond
-	// At most maxAborts responses are aborted per checkInterval and waiting caller.
+	// In each checkInterval, at most maxAborts responses are aborted for each waiting caller.
 	maxAborts = 8
 	// One caller can use 1/callerFraction of a Budget, and one group (such as a share link) 1/groupFraction.
 	callerFraction, groupFraction = 4, 2

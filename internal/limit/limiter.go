@@ -132,9 +132,9 @@ func (le *Lease) change(newUnits func(before int64) int64) {
 		return
 	}
 	l.resizeLocked(le, newUnits(before))
-	// Any change can allow waiters to acquire units, even the growth of a lease. An overdue waiter blocks only callers
-	// that use at least as many units as the waiter's own caller. If that caller uses more units, there can be fewer such
-	// callers.
+	// Any change, even the growth of a lease, can allow waiters to acquire units. An overdue waiter blocks only callers
+	// that use at least as many units as the caller of this waiter. When the waiter's caller uses more units than
+	// before, the waiter can block fewer callers.
 	l.grantLocked()
 }
 

@@ -132,7 +132,7 @@ func (c *Client) receive(frame []byte) error {
 		}
 		c.apply(m)
 		if m.Type != "part" {
-			delete(c.parts, m.ID) // This message cancels an incomplete one of the subscription.
+			delete(c.parts, m.ID) // This message cancels an incomplete message of the subscription.
 			continue
 		}
 		if text := c.join(m); text != "" {

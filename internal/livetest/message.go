@@ -24,7 +24,8 @@ type Subscription struct {
 	Cursor     string   `json:"cursor,omitempty"`
 }
 
-// A Message is a message of the server. It has the fields of all message types, and those of other types are empty.
+// A Message is a message of the server. It has the fields of all message types. Fields that its own type does not have
+// are empty.
 type Message struct {
 	ID             int // The ID of the subscription; 0 for none.
 	Type           string

@@ -94,7 +94,8 @@ func (h *Handler) Enabled(ctx context.Context, level slog.Level) bool {
 	return h.next.Enabled(ctx, level)
 }
 
-// Handle passes a record to the next handler. It only counts a warning or error after MaxPerPeriod of the same kind.
+// Handle passes a record to the next handler. After MaxPerPeriod warnings or errors of one kind, Handle only counts the
+// further ones.
 func (h *Handler) Handle(ctx context.Context, record slog.Record) error {
 	if record.Level >= slog.LevelWarn && h.suppresses(&record) {
 		return nil

@@ -118,7 +118,8 @@ func (t *target) read(ctx context.Context, access *watch.Access) {
 	}
 }
 
-// setFound records that an object with the target's name exists. If its UID is not the target's, the target is missing.
+// setFound records that an object with the target's name exists. If the target has another UID than this object, the
+// target is missing.
 func (t *target) setFound(uid string, owners []objectrefs.Ref, severity verdict.Severity) {
 	if t.UID != "" && t.UID != uid {
 		t.node.State, t.node.Reason = Missing, "Another object has this name."

@@ -247,8 +247,7 @@ func TestProgramSeesUnmaskedTexts(t *testing.T) {
 	}
 }
 
-// A mask does not reveal whether a value is an earlier value again: the patch is the same for a new value and for an
-// earlier one.
+// A mask does not reveal that a value has changed back to an earlier value: the patch is the same as for a new value.
 // Invariant: I16.
 func TestSharedMasksAreUnlinkable(t *testing.T) {
 	for ref := range sensitiveObjects() {

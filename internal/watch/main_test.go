@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 const pods = "core/v1/pods"
 
 // skipIfShort skips a test that takes more than 20 s with the race detector. CI runs all tests without the race
-// detector, and then the others with it (flag -short).
+// detector. With the race detector, it runs only the tests that are not skipped (flag -short).
 func skipIfShort(t *testing.T) {
 	t.Helper()
 	if testing.Short() {

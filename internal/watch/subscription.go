@@ -17,7 +17,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/stream"
 )
 
-// A Subscription is one reader of one resource, which rechecks permissions. Only one goroutine can use and close a
+// A Subscription is one reader of one resource. It rechecks permissions. Only one goroutine can use and close a
 // Subscription.
 type Subscription struct {
 	access *Access
@@ -31,7 +31,7 @@ type Subscription struct {
 	release         func()
 	refusal         string // Why the viewer is not allowed to see anything; empty if some objects are visible.
 	recheckAt       time.Time
-	uncheckedStatus *status.Status // The status to send while permissions cannot be checked; nil while they can.
+	uncheckedStatus *status.Status // The status to send while permissions cannot be checked; nil at other times.
 	uncheckedSent   bool
 	isIncomplete    bool
 }

@@ -447,7 +447,7 @@ func TestInvalidWindowsAreRefused(t *testing.T) {
 	})
 }
 
-// The order "auto" is by severity while an object is failed, even if the words of the query filter this object out.
+// The order "auto" is by severity while an object is failed, even if this object does not match the words of the query.
 func TestAutoOrderIsBySeverityWhileAnObjectIsFailed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -165,8 +165,8 @@ func (s *Server) begin(ctx context.Context) {
 	s.active.Begin(s.stopping) //nolint:contextcheck // s.stopping is derived from ctx.
 }
 
-// SwitchCluster makes another cluster active. It ends WebSockets and log streams of the previous one, so that pages
-// reload.
+// SwitchCluster makes another cluster active. It ends the WebSockets and log streams of the previous cluster, so that
+// the pages reload.
 func (s *Server) SwitchCluster(info request.ClusterInfo) { s.active.Replace(s.stopping, info) }
 
 // Run serves on listener until ctx ends, and then closes the listener. Open requests have drainTimeout to finish.

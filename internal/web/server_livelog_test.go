@@ -273,7 +273,7 @@ func TestSocketLogEndsWhenPermissionIsRevoked(t *testing.T) {
 	}
 }
 
-// When a log subscription ends for any reason, the server ends its request for the log to the API server.
+// When a log subscription ends for any reason, the server also ends its own request to the API server for this log.
 //
 // Invariant: I28.
 func TestSocketLogEndsWithItsSubscription(t *testing.T) {

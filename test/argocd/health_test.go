@@ -48,8 +48,8 @@ func disagreements() map[string]string {
 	}
 }
 
-// TestSeveritiesAgreeWithArgoCD fails if a severity differs from the status that Argo CD expects, unless disagreements
-// lists the case.
+// TestSeveritiesAgreeWithArgoCD fails if a severity differs from the status that Argo CD expects, unless the variable
+// disagreements contains this case.
 func TestSeveritiesAgreeWithArgoCD(t *testing.T) {
 	var evaluator health.Evaluator
 	scripts, err := fs.Glob(resource_customizations.Embedded, "*/*/health.lua")

@@ -88,8 +88,9 @@ func (s *site) responses(o observer, round int) (texts map[string]string) {
 	return texts
 }
 
-// streamMessages subscribes to each view, and for each cursor (resume position) in resume a second time. It returns the
-// texts and the cursors by the subscription's name. round selects the client address.
+// streamMessages subscribes to each view. If the map resume has a cursor (resume position) for a view, a second
+// subscription resumes from this cursor. It returns the texts and the cursors by the subscription's name. round selects
+// the client address.
 func (s *site) streamMessages(o observer, round int, resume map[string]string) (texts, cursors map[string]string) {
 	s.Helper()
 	st := must(s.openStream(s.Context(), readerAddress(round), o, resume))(s.probe)

@@ -114,7 +114,7 @@ func (p *program) checkEveryKind() {
 		case r.Ref == "core/v1/secrets" || strings.Contains(r.Ref, ".example.com/"):
 			want = []string{"forbidden"}
 		case !slices.Contains(r.Verbs, "watch"):
-			want = []string{"stale"} // The dashboard cannot watch it, and only lists it at intervals.
+			want = []string{"stale"} // The dashboard cannot watch the resource, and only lists it at intervals.
 		}
 		eventually(p.t, r.Ref, func() error {
 			var snapshot struct{ State, Reason string }

@@ -21,7 +21,8 @@ import (
 const (
 	// Memory grows until the history of changes is full, so the measurement starts only after ringAge.
 	ringAge = 6 * time.Minute // one minute longer than the history's maximum age
-	// allowedGrowth of the live heap, in bytes: 4 MiB for cached patches, 4 MiB for variation (1.5 MiB was measured).
+	// allowedGrowth is the permitted growth of the live heap, in bytes: 4 MiB for cached patches, and 4 MiB for
+	// variation (1.5 MiB was measured).
 	allowedGrowth = 8 << 20
 )
 

@@ -101,9 +101,9 @@ func (c *testCluster) isServed(ctx context.Context, name string) error {
 	return fmt.Errorf("%s is not served yet", name)
 }
 
-// addNode creates a node that kwok ignores because of its label. It also creates a lease of the node, which does not
-// expire and has another holder. The lease alone is not enough: it protects the pods of the node from kwok only if kwok
-// started its stages for nodes before its stages for pods.
+// addNode creates a node with a label that makes kwok ignore the node. It also creates a lease of the node, which does
+// not expire and has a holder other than kwok. The label is necessary: the lease protects the pods of the node from
+// kwok only if kwok started its stages for nodes before its stages for pods.
 func (c *testCluster) addNode(ctx context.Context, node *unstructured.Unstructured) error {
 	name := node.GetName()
 	lease := &unstructured.Unstructured{Object: map[string]any{

@@ -20,7 +20,8 @@ await test("home", { timeout: 300_000 }, async (t) => {
   const names = (page) => page.locator("#rows > .finding .what .object-link").allInnerTexts();
   const severities = (page) =>
     page.locator("#rows > .finding").evaluateAll((all) => all.map((li) => li.dataset.severity));
-  // Whether each problem contains a failed object. This can be another object than the one that the problem names.
+  // Reports whether every problem contains a failed object. This can be another object than the one that the problem
+  // names.
   const haveFailedObjects = (page) =>
     page
       .locator("#rows > .finding")

@@ -210,7 +210,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     t.diagnostic(`a share taken back was gone from the guest's page after ${Date.now() - began} ms`);
     assert.doesNotMatch(await guest.evaluate(() => document.body.innerText), /a-1|a-2/);
     await owner.keyboard.press("Escape");
-    // These events make a disconnected page reconnect. After the link was revoked, they must not.
+    // These events make a disconnected page reconnect. After the link was revoked, they must not make it reconnect.
     await guest.evaluate(() => {
       dispatchEvent(new Event("online"));
       document.dispatchEvent(new Event("visibilitychange"));

@@ -226,7 +226,7 @@ func emptyNote(l List) Problem {
 			next[0].Text = "Choose a namespace that you can read, " +
 				"or ask your cluster admin for list and watch access."
 		}
-		if len(l.Query.Namespaces) > 0 { // If no namespaces are chosen, the list already shows all permitted ones.
+		if len(l.Query.Namespaces) > 0 { // Otherwise, the list already shows all permitted namespaces.
 			next = []Link{
 				{Text: "Ask your cluster admin for list and watch access, or"},
 				{Text: "Show " + resource + " in all namespaces where you can list them", Href: l.Href},

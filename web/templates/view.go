@@ -45,7 +45,7 @@ type Assets struct {
 	Style  string
 	// PageStyle is a second style sheet for only this page; empty if there is none.
 	PageStyle string
-	// KioskStyle is a style sheet for only kiosk mode.
+	// KioskStyle is the style sheet that is used only in kiosk mode.
 	KioskStyle string
 	Icon       string
 	Chunks     []string

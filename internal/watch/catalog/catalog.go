@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	// discoveryMaxAge is the maximum age of the resource list. A new discovery starts when a caller needs the list and it
-	// is older. If no caller needs the list, the API server gets no requests.
+	// discoveryMaxAge is the maximum age of the resource list. If a caller needs the list, and the list is older, a new
+	// discovery starts. If no caller needs the list, the API server gets no requests.
 	discoveryMaxAge = 10 * time.Second
 	// followInterval is the interval of discoveries while Follow was called more often than Unfollow. It is short enough
 	// that a new resource appears within 10 s.

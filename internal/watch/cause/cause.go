@@ -114,7 +114,7 @@ func lastWarning(s *subject.Subject) *verdict.Verdict {
 	switch s.ID.Kind {
 	case graph.Kind{Kind: "Pod"}, graph.Kind{Kind: "Node"}, graph.Kind{Kind: "Event"},
 		graph.Kind{Group: "events.k8s.io", Kind: "Event"}:
-		return nil // The own verdicts on objects of these kinds are already specific.
+		return nil // Objects of these kinds already have specific verdicts of their own.
 	}
 	isCount := s.ID.Group == "apps" || s.ID.Group == "batch" // In these groups, an object's own verdict only counts pods.
 	isVague := s.Own.Severity == verdict.Degraded || isCount && s.Own.Severity == verdict.Failed

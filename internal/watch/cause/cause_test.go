@@ -305,7 +305,8 @@ func TestSourcesAreReviewed(t *testing.T) {
 }
 
 // A verdict whose sentence is based only on its object has the source Own, and needs no permission for other objects.
-// If another object inherits the verdict, its source is the first object, for which viewers then need a permission.
+// If another object inherits the verdict, the source of the inherited verdict is the first object. Viewers then need a
+// permission for that object.
 func TestOwnContentIsItsOnlySource(t *testing.T) {
 	for file, test := range map[string]struct {
 		kind            graph.Kind
@@ -365,7 +366,8 @@ func TestTimeDependentVerdictsAreRevisited(t *testing.T) {
 	}
 }
 
-// A pod that another pod excludes is evaluated again when this pod, its node or the selected namespace changes.
+// A pod that is excluded by another pod is evaluated again when the other pod, its node or the selected namespace
+// changes.
 func TestExcludedPodFollows(t *testing.T) {
 	c, _ := load(t, "testdata/pod-excluded-by-anti-affinity.yaml")
 	pod := graph.Kind{Kind: "Pod"}

@@ -78,7 +78,7 @@ func virtualService(s *subject.Subject) *verdict.Verdict {
 	return traffic.Subset(s)
 }
 
-// istioGateway explains a Gateway of Istio. Before custom, it checks for a certificate that is missing.
+// istioGateway explains a Gateway of Istio. It first checks for a missing certificate, and then calls custom.
 func istioGateway(s *subject.Subject) *verdict.Verdict {
 	if v := traffic.Credential(s); v != nil {
 		return v

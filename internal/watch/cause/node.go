@@ -21,8 +21,8 @@ var nodeWarnings = []string{ //nolint:gochecknoglobals // Constant.
 }
 
 // node explains why a node remains while it is being deleted: a pod on the node does not stop, or cannot be evicted.
-// For a node that seems healthy, it reports a problem about which a controller repeats an event, or that the node often
-// restarts.
+// For a node that seems healthy, it reports frequent interruptions of the node, or a problem about which a controller
+// repeats an event.
 func node(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Reason == subject.Terminating {
 		return placement.BlockedDrain(s)

@@ -16,7 +16,7 @@ import (
 )
 
 // replacedBy returns the verdict OK for an object whose problem does not matter any more. The parameter owner is either
-// the owner of the object, which does not need it, or the newest Job of the object, which has succeeded.
+// the owner of the object, which no longer needs the object, or the newest Job of the object, which has succeeded.
 func replacedBy(owner *neighbor.Neighbor, reason, effect string) *verdict.Verdict {
 	return &verdict.Verdict{
 		Severity: verdict.OK, Reason: reason, Sentence: owner.String() + " " + effect,

@@ -24,8 +24,8 @@ const (
 	// one hour by default, so a longer period is useless.
 	minInterruptions   = 3
 	interruptionPeriod = time.Hour
-	// calmPeriod is how long after the last interruption a node counts as stable. It is the longest average interval of
-	// minInterruptions within interruptionPeriod.
+	// calmPeriod is the time without interruptions after which a node counts as stable. If minInterruptions happen
+	// within interruptionPeriod, the average interval between them is at most calmPeriod.
 	calmPeriod = interruptionPeriod / (minInterruptions - 1)
 )
 
@@ -46,9 +46,9 @@ func unstable(s *subject.Subject) *verdict.Verdict {
 	return nil
 }
 
-// interruptionCount returns how many events with the reason of last happened within one hour, until last. The kubelet
-// and the node controller can both report the same interruption, so only the events of one component count. Events
-// about a new node do not count.
+// interruptionCount returns how many events with the reason of the newest event (last) happened within one hour, until
+// the newest event. The kubelet and the node controller can both report the same interruption, so only the events of
+// one component count. Events about a new node do not count.
 func interruptionCount(s *subject.Subject, last *corev1.Event) (count int32) {
 	begin := neighbor.EventTime(last).Add(-interruptionPeriod)
 	if settled := s.Object.Created().Add(subject.SettleTime); settled.After(begin) {

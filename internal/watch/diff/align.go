@@ -31,8 +31,9 @@ func listKeys() [][]string {
 
 type pair struct{ a, b int }
 
-// align returns pairs of matching elements of two arrays, by their indices, which ascend in both arrays. It compares
-// hashes of elements. If different elements have the same hash, the patch is longer than necessary, but still correct.
+// align returns pairs of matching elements of two arrays. A pair contains the index of the element in each array. The
+// indices ascend in both arrays. align compares hashes of elements. If different elements have the same hash, the patch
+// is longer than necessary, but still correct.
 func align(as, bs []node) []pair {
 	if len(as)*len(bs) <= 1 {
 		return nil
@@ -120,8 +121,8 @@ func longestIncreasing(toA []int) []pair {
 	// A pair is identified by its index j in the second array. before[j] is the pair before j in the longest increasing
 	// sequence that ends with j.
 	before := make([]int, len(toA))
-	// ends[n] is the last pair of a sequence with n+1 pairs. Of several such sequences, it is the one whose last pair has
-	// the smallest index in the first array.
+	// ends[n] is the last pair of a sequence with n+1 pairs. If there are several such sequences, it is the last pair
+	// that has the smallest index in the first array.
 	var ends []int
 	for j, i := range toA {
 		if i < 0 {

@@ -56,8 +56,8 @@ func compare(before, after []byte, withFormer bool) (patch, former []byte, err e
 	return append(d.out, ']'), former, nil
 }
 
-// A differ writes the operations of a patch. If the operations inside a value are longer than one operation that
-// replaces the complete value, the differ writes this one instead.
+// A differ writes the operations of a patch. If one operation that replaces a complete value is shorter than the
+// operations inside this value, the differ writes only this operation.
 type differ struct {
 	written
 	withFormer bool

@@ -10,7 +10,7 @@ import (
 )
 
 // document validates a JSON document, and splits its outer levels into nodes. similar is a document that probably has
-// equal parts, or nil. A part that is equal to one of similar is not scanned again.
+// equal parts, or nil. A part that is equal to a part of similar is not scanned again.
 func document(text []byte, similar *node) (node, error) {
 	r := reader{data: text}
 	n, ok := r.value(0, levelsPerParse, similar)
@@ -133,8 +133,8 @@ type predictor struct {
 	index int
 }
 
-// next searches the items of the similar text for the value at the start of text. It compares only the items at g.index
-// and next to it. It returns the length of an equal item, or 0 and the item at g.index (nil if there is none).
+// next compares the value at the start of text with the items of the similar text at p.index and next to it. It returns
+// the length of an equal item. If no item is equal, it returns 0 and the item at p.index (nil if there is none).
 func (p *predictor) next(text []byte) (int, *node) {
 	for _, at := range [...]int{p.index, p.index - 1, p.index + 1} {
 		if at < 0 || at >= len(p.items) {

@@ -120,9 +120,9 @@ func operations(patch []byte) (n int) {
 	return n
 }
 
-// authorAge is the maximum age at which the newest managedFields entry can name the author of a change that did not
-// update the time of this entry. Such changes exist, because times have no fractions of seconds: of two writes within
-// one second, the second does not update the time.
+// authorAge is a limit for changes that did not update the time of the newest managedFields entry. This entry can name
+// the author of such a change only if it is at most authorAge older than the change. Such changes exist, because times
+// have no fractions of seconds: of two writes within one second, the second does not update the time.
 const authorAge = 2 * time.Second
 
 // newestAuthor returns the author in the newest managedFields entry. It returns nil if the change did not update the

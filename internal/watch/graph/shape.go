@@ -96,8 +96,8 @@ const (
 	selects                 // Objects whose pod selector requires a label. The field text is "namespace/name=value".
 )
 
-// terms returns the terms by which a search finds a group with the shape. selector is the pod selector of the group, or
-// nil. If the selector requires no label, the text of its term is only "namespace/".
+// terms returns the terms by which a search finds a group with this shape. selector is the pod selector of the group,
+// or nil. For a selector that requires no label, the text of the term is only "namespace/".
 func (s *shape) terms(selector *objectrefs.Selector) (terms []term) {
 	if s.namespace != "" || s.kind != pod {
 		terms = append(terms, term{exists, s.kind, s.namespace})

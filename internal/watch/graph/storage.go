@@ -24,7 +24,7 @@ type storage struct {
 type object struct {
 	key    string
 	groups [2]uint32
-	next   [2]uint32 // The number of the next member of each group in the field groups.
+	next   [2]uint32 // For each element of groups, the number of the next member of this group.
 }
 
 // group contains objects with the same shape.

@@ -43,7 +43,8 @@ type table struct {
 	count int
 }
 
-// find searches the numbers with a hash. It returns the slot of the number for which isWanted returns true, or nil.
+// find searches the numbers that have a hash. It returns the slot of the number for which isWanted returns true, or
+// nil.
 func (t *table) find(hash uint64, isWanted func(number uint32) bool) (slot *uint32) {
 	if t.count == 0 {
 		return nil

@@ -25,7 +25,8 @@ func scriptWith(key, message string) string {
 		key, message)
 }
 
-// An administrator's rule takes precedence over all other rules, and one without wildcards over one with wildcards.
+// An administrator's rule takes precedence over all other rules. A rule without wildcards takes precedence over a rule
+// with wildcards.
 func TestRulesTakePrecedence(t *testing.T) {
 	ruleText := scriptWith("Pod", "core") + scriptWith("apps_Deployment", "exact") +
 		scriptWith("cert-manager.io_*", "kinds") + scriptWith("*.example.com_Widget", "group")

@@ -60,8 +60,9 @@ func persistentVolumeClaim(o object.Object, status Status) result {
 	return h
 }
 
-// limitBinding makes a claim overdue if no provisioner handles it. If the claim has a storage class, it possibly waits
-// for a pod that uses it. Then, only the reason changes here. Package cause knows the class, and sets the severity.
+// limitBinding makes a claim overdue if it is not bound in time. If the claim has a storage class but no volume name,
+// it possibly waits for a pod that uses it. In this case, limitBinding changes only the reason, and package cause,
+// which knows the class, sets the severity.
 func (r *result) limitBinding(o object.Object) {
 	r.progress(o.Created(), verdict.Progressing)
 	r.reason = "Pending"

@@ -35,8 +35,8 @@ type result struct {
 	hasNoSeverity bool
 	// scriptFailed means that the health is unknown because a script had no valid result.
 	scriptFailed bool
-	// At startedAt + promised, a severity OK or Progressing changes to the value of the field overdue. If promised is 0,
-	// the severity does not change.
+	// At startedAt + promised, the severity changes from OK or Progressing to the value of the field overdue. If
+	// promised is 0, the severity does not change.
 	startedAt time.Time
 	promised  time.Duration
 	overdue   verdict.Severity
@@ -44,7 +44,8 @@ type result struct {
 	// sentence of its verdict.
 	restarts      string
 	restartsUntil time.Time
-	// At startedAt + promised, the object is overdue: these replace reason and summary if overdueSummary is not empty.
+	// At startedAt + promised, the object becomes overdue. If overdueSummary is not empty, these fields then replace
+	// the reason and the summary.
 	overdueReason, overdueSummary string
 }
 
@@ -55,8 +56,8 @@ func (r *result) progress(startedAt time.Time, overdue verdict.Severity) {
 	r.overdueReason, r.overdueSummary = "", ""
 }
 
-// explainOverdue sets the summary of an overdue object. The summary contains the problem, how long it has lasted at
-// least (r.promised), and the likely cause. The reason of the verdict does not change.
+// explainOverdue sets the summary of an overdue object. The summary contains the problem, the minimum time for which it
+// has lasted (r.promised), and the likely cause. The reason of the verdict does not change.
 func (r *result) explainOverdue(problem, likely string) {
 	r.overdueReason = r.reason
 	r.overdueSummary = fmt.Sprintf("%s for more than %d minutes: %s", problem, int(r.promised.Minutes()), likely)

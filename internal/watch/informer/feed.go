@@ -158,8 +158,8 @@ func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (apiwatch.
 		return nil, err
 	}
 	if err != nil {
-		// After most errors of a streaming list, client-go requests a plain list, whose error is more precise. Only after
-		// the two errors below, it requests none, so record these here.
+		// After most errors of a streaming list, client-go requests a plain list, whose error is more precise. After
+		// the two errors below, client-go requests no plain list, so record these two errors here.
 		if !startsWithList || utilnet.IsConnectionRefused(err) || apierrors.IsTooManyRequests(err) {
 			f.recordFailure(ctx, err)
 		}

@@ -189,7 +189,8 @@ func (s *feedState) ended() (since time.Time) {
 	return s.interruptedSince
 }
 
-// update calls change, which changes the state. If change returns true, update logs the state and wakes readers.
+// update calls the function change to change the state. If change returns true, update logs the state and wakes
+// readers.
 func (f *feed) update(change func(s *feedState) (isChanged bool)) {
 	f.informer.mu.Lock()
 	isChanged := change(&f.state)

@@ -16,7 +16,7 @@ type Stats struct {
 	HistoryBytes     int64 // Memory of the history of changes.
 	HistoryChanges   int
 	HistorySince     time.Time
-	InterruptedSince time.Time // Start of the earliest interruption that continues; zero if there is none.
+	InterruptedSince time.Time // Start of the earliest interruption that has not ended; zero if there is none.
 }
 
 // Stats returns the present Stats of the informer.

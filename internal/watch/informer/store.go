@@ -94,8 +94,8 @@ func (f *feed) setColumns(columns []printer.Column) (changed bool) {
 	return changed
 }
 
-// withInherited returns the object with a new verdict: its own one, combined with the one that it inherits from other
-// objects. If this equals the present verdict, it returns the object itself.
+// withInherited returns the object with a new verdict. This verdict combines the object's own verdict with the verdict
+// that it inherits from other objects. If the object already has this verdict, withInherited returns the object itself.
 func (o *Options) withInherited(key string, object *compact.Object) *compact.Object {
 	next := object.Verdict().Own()
 	if v := o.Inherited(key); v != nil {

@@ -22,7 +22,7 @@ type index struct {
 
 	mu        sync.RWMutex
 	served    map[graph.Kind]*resource.Resource
-	unknown   []string // The API groups some of whose kinds are possibly not in served; see Options.Resources.
+	unknown   []string // The API groups whose kinds are possibly not all in served; see Options.Resources.
 	watched   map[graph.Kind]*watched
 	order     []*watched // In the order in which their watches started.
 	planned   int
@@ -98,7 +98,8 @@ func (i *index) isWatched(r *resource.Resource) bool {
 	return w != nil && w.resource.Ref() == r.Ref()
 }
 
-// stopUnplanned stops the watched resources that are not planned, because the cluster does not serve them any more.
+// stopUnplanned stops the watched resources that are not planned: the cluster does not serve them any more, or there
+// are too many custom resources.
 func (i *index) stopUnplanned(planned []*resource.Resource) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -171,7 +172,8 @@ func (i *index) Find(id graph.ID) neighbor.Neighbor {
 	if namespace := id.Namespace(); namespace != "" {
 		namespaces = []string{namespace}
 	}
-	// For an ID without a name, Missing means that the graph has all objects of the kind, so w.isRead is checked, too.
+	// If the ID has no name, Missing means that the graph already has all objects of the kind. So w.isRead must be
+	// true, too.
 	if w.informer.CurrentState(namespaces).Synced && (id.Name() != "" || w.isRead.Load()) {
 		n.Presence = neighbor.Missing
 	}

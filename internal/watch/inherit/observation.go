@@ -17,7 +17,8 @@ type observation struct {
 	from     time.Time // When the evaluation of all objects that were read was complete; zero until then.
 }
 
-// restart records that not all objects are evaluated any more, because the engine begins to read more objects.
+// restart records that the evaluation of all objects is incomplete again, because the engine begins to read more
+// objects.
 func (o *observation) restart() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -32,7 +33,8 @@ func (o *observation) restartCount() int {
 	return o.restarts
 }
 
-// complete records that all objects are evaluated. It does nothing if restartCount no longer returns restarts.
+// complete records that all objects are evaluated, and the time. It does nothing if this is already recorded, or if
+// restartCount no longer returns restarts.
 func (o *observation) complete(restarts int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -66,7 +68,8 @@ type episode struct {
 	hasProblem    bool
 }
 
-// update records a verdict that is not OK. isProblem: degraded or failed. isObserved: the engine saw the verdict begin.
+// update records a verdict that is not OK. isProblem means that the verdict is degraded or failed. isObserved means
+// that the engine saw the verdict begin.
 func (e *episode) update(now time.Time, isObserved, isProblem bool) {
 	switch {
 	case !isProblem:

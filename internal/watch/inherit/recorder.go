@@ -35,7 +35,7 @@ func (r *recorder) Named(by graph.ID, m *neighbor.Mention) []neighbor.Neighbor {
 		}
 		r.named = append(r.named, id)
 		r.mentions.Add(r.id, id)
-		found[n] = r.Find(id) // If the object changed before the call of Add, nothing evaluates r.id again.
+		found[n] = r.Find(id) // Read again: a change before the call of Add causes no evaluation of r.id.
 	}
 	return found
 }
@@ -45,7 +45,7 @@ func (r *recorder) Find(id graph.ID) neighbor.Neighbor {
 	n := r.Engine.Find(id)
 	if n.Presence == neighbor.Unknown {
 		r.unread.Add(id.Kind, r.id.Kind)
-		n = r.Engine.Find(id) // If the kind was read before the call of add, nothing evaluates the object again.
+		n = r.Engine.Find(id) // If the kind was read before Add, nothing evaluates the object again, so find it again.
 	}
 	return n
 }

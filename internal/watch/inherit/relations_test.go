@@ -215,7 +215,8 @@ func TestContentAffectsObjectsThatNameIt(t *testing.T) {
 	}
 }
 
-// A new object can repeat a failed one of the same kind in its namespace, if it has succeeded and has no owner.
+// A new object can be a repetition of a failed object of the same kind and namespace, if the new object has succeeded
+// and has no owner.
 func TestAttemptsAffectFailedOnes(t *testing.T) {
 	e := New(Options{})
 	kind := graph.Kind{Group: "example.com", Kind: "Migration"}

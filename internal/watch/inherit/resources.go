@@ -75,9 +75,9 @@ func (e *Engine) watchResources(ctx context.Context, parts *sync.WaitGroup) {
 	}
 }
 
-// markAfterDiscovery marks the objects whose verdict can change when the cluster serves other kinds: all objects with a
-// problem, all custom resources, because they can name an object of a new kind, and all admission policies and their
-// bindings, because a policy names the kind of its parameters.
+// markAfterDiscovery marks the objects whose verdict can change when the cluster serves other kinds. These objects are
+// all objects with a problem, all custom resources (they can name an object of a new kind), and all admission policies
+// with their bindings (a policy names the kind of its parameters).
 func markAfterDiscovery(e *Engine) {
 	e.mark(e.graph.All(func(kind graph.Kind) bool {
 		return kind.Group == admissionGroup || resource.IsCustom(kind.Group)
@@ -187,7 +187,7 @@ func (e *Engine) dependsOnText(id graph.ID) []graph.ID {
 	case "Service": // The ports, also for clients. Another Service can have the port that the pods declare.
 		affected := append(e.graph.Users(id, revisit.MaxAffected), e.mentions.Users(id)...)
 		affected = append(affected, e.results.problemsIn(id.Namespace(), "NoSuchPort")...)
-		// The Services lead a Gateway to the namespace of its Secrets.
+		// The rules use Services to find the namespace of a Gateway's Secrets.
 		return append(affected, e.results.problemsOf(graph.Kind{Group: "networking.istio.io", Kind: "Gateway"})...)
 	case "ValidatingAdmissionPolicy", "MutatingAdmissionPolicy": // The kind of the parameters.
 		return e.graph.Users(id, revisit.MaxAffected)

@@ -161,8 +161,8 @@ func (r *results) keepRecoveredLocked(id graph.ID, e episode) {
 	r.recovered[id] = e
 }
 
-// began returns since when an object is not OK, and since when it is degraded or failed. The times are zero if that was
-// not observed.
+// began returns since when an object has not been OK, and since when it has been degraded or failed. A time is zero if
+// the engine did not observe the change.
 func (r *results) began(id graph.ID) (leftOK, began time.Time) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()

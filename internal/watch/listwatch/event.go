@@ -27,7 +27,7 @@ type event struct {
 func (d *decoder) event(line []byte, initial bool) (event, error) {
 	e := event{initial: initial}
 	c := jsonscan.NewCursor(toValidUTF8(line))
-	var early *jsonscan.Cursor // An object before the event's type is read last, because e.read needs the type.
+	var early *jsonscan.Cursor // The object, if it precedes the type. It is read last, because e.read needs the type.
 	err := c.Object(func(key []byte) error {
 		switch string(key) {
 		case "type":

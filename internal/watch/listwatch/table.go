@@ -50,7 +50,7 @@ func (d *decoder) table(c *jsonscan.Cursor, row rowFunc) error {
 
 func (d *decoder) row(c *jsonscan.Cursor, row rowFunc) error {
 	var cells []byte
-	var early *jsonscan.Cursor // An object before the row's cells is read last, because row needs the cells.
+	var early *jsonscan.Cursor // The object, if it precedes the cells. It is read last, because row needs the cells.
 	read := false
 	err := c.Object(func(key []byte) (err error) {
 		switch string(key) {

@@ -54,8 +54,8 @@ func (b *Buffer) Acquire(bytes int64) bool {
 // Grow adds bytes to the reserved memory.
 func (b *Buffer) Grow(bytes int64) { b.reservation.Grow(bytes) }
 
-// KeepList sets the size of the list of rows, which stays in memory to build later parts of the snapshot from it. The
-// reserved memory includes this size until Release.
+// KeepList sets the size of the list of rows. The list stays in memory, so that later parts of the snapshot can be
+// built from it. The reserved memory includes this size until Release.
 func (b *Buffer) KeepList(bytes int64) { b.listBytes = bytes }
 
 // KeepShared keeps a text in memory until Release. Other readers can send the same text at the same time.

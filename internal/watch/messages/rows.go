@@ -15,7 +15,8 @@ import (
 // PartBytes is the approximate size, in bytes, of the rows in one message of a snapshot.
 const PartBytes = 128 << 10
 
-// An AppendPart appends as many rows as one message can contain, and returns their number. columns is the row width.
+// An AppendPart appends as many rows as one message can contain, and returns their number. columns is the number of
+// columns.
 type AppendPart func(message []byte, rows []*compact.Object, columns int) (text []byte, n int, err error)
 
 // AppendColumns appends the columns of rows, as the member "columns".

@@ -87,8 +87,8 @@ func startsWith(name, word string) bool {
 		unicode.IsUpper(rune(name[len(word)]))
 }
 
-// isQualified reports whether word, which starts with "local" or "global", names kind in an object of the kind by. For
-// example, globalOutput names ClusterOutput, but in a SyslogNGFlow it names SyslogNGClusterOutput.
+// isQualified reports whether word starts with "local" or "global", and means the given kind in an object of the kind
+// by. For example, globalOutput means ClusterOutput, but in a SyslogNGFlow it means SyslogNGClusterOutput.
 func isQualified(by, word, kind string) bool {
 	name, isLocal := strings.CutPrefix(word, "local")
 	if rest, isGlobal := strings.CutPrefix(word, "global"); isGlobal {

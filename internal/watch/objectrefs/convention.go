@@ -73,7 +73,8 @@ func (c *conventions) add(path []string, found Convention) {
 	c.found = append(c.found, found)
 }
 
-// value adds the references in the JSON value at path. namespace is the namespace of a text that includes none.
+// value adds the references in the JSON value at path. For a text without a namespace, the parameter namespace is the
+// namespace of the reference.
 func (c *conventions) value(path []string, value []byte, namespace string) {
 	if len(c.found) >= maxConventions || len(value) == 0 || c.depth >= maxDepth {
 		return

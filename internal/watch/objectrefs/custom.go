@@ -64,7 +64,7 @@ func (w *walker) addIstio(text string) bool {
 		} else {
 			w.add(Ref{Kind: "Service", Name: text, Via: w.via()})
 		}
-		for n := range w.found { // Optional: without the Service, the DestinationRule has no effect, but no problem.
+		for n := range w.found { // Optional: a DestinationRule without its Service has no effect, which is no problem.
 			w.found[n].isOptional = true
 		}
 	case last == "gateways" && text != "mesh":

@@ -146,7 +146,7 @@ func completeGroup(o *Ref, key string, target *Ref) {
 	}
 }
 
-// isOutput reports whether the member via of o names an object that a controller creates for o.
+// isOutput reports whether the member of o at the path via names an object that a controller creates for o.
 func isOutput(o *Ref, via string) bool {
 	switch o.Group + "/" + o.Kind {
 	case "cert-manager.io/Certificate":

@@ -14,7 +14,7 @@ type walker struct {
 	found  []mention   // all references, also repeated ones
 }
 
-// mention is one reference in the text. Several can refer to the same object.
+// mention is one reference in the text of an object. Several mentions can refer to the same object.
 type mention struct {
 	use        int // index in object.Uses
 	isOptional bool

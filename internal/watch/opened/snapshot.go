@@ -74,7 +74,7 @@ func (o *Opener) Snapshot(ctx context.Context, q query.Query, wait time.Duration
 }
 
 // first waits for the scan limiter. It then returns the result of the query, the total number of matching objects, and
-// the state. If the last access review is too old, first repeats it before and after the wait.
+// the state. If the last access review is too old, the function repeats the review before and after the wait.
 func (q *Query) first(ctx context.Context, reviewedAt time.Time) (*shared.Listing, int, informer.State, error) {
 	o := q.opener
 	check := func() error {
@@ -120,8 +120,8 @@ func scanMemory(q *query.Query, f *query.Filter, rows int64) int64 {
 
 // Estimates of the memory for one row of a list, in bytes.
 const (
-	// scannedMemory is for a row of a list that grows by doubling, including its unused capacity. rankedMemory is for a
-	// row of a sorted copy of a list.
+	// scannedMemory applies to a list that grows by doubling, including its unused capacity. rankedMemory applies to a
+	// sorted copy of a list.
 	scannedMemory, rankedMemory = 3 * shared.ListedMemory, 56
 	// maskedMemory is the additional memory for a row that is masked for a guest. 104 bytes were measured.
 	maskedMemory = 104

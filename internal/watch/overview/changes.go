@@ -99,8 +99,8 @@ func (b *builder) addChanges() {
 	}
 }
 
-// sinceTolerance is how long after the start of a problem a change still counts as made before the problem. The start
-// is not exact, because the times of conditions have no fractions of a second.
+// sinceTolerance is the time after the start of a problem in which a change still counts as made before the problem.
+// The start is not exact, because the times of conditions have no fractions of a second.
 const sinceTolerance = 2 * time.Second
 
 // lastChange returns the newest change of an object before a problem began, or the oldest one after that if there is no

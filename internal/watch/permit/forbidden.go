@@ -15,8 +15,8 @@ import (
 const (
 	forbiddenMaxAge = 2 * time.Minute
 	maxForbidden    = 1000 // The maximum number of viewers in a ForbiddenCache.
-	// maxListReviews limits the access reviews in single namespaces for one result. If more were necessary, none is
-	// sent, and the result omits namespaced resources.
+	// maxListReviews limits the access reviews in single namespaces for one result. If a result needs more of these
+	// reviews, none of them is sent, and the result omits namespaced resources.
 	maxListReviews = 1000
 	maxResources   = 200
 )

@@ -122,8 +122,8 @@ func (c *Checker) Record(r *resource.Resource, f *query.Filter, verb authz.Verb)
 	c.Revalidation.add(authz.RecheckEvery, func(ctx context.Context) bool {
 		current := &query.Filter{Namespaces: namespaces, Name: name}
 		err := c.restrictToUser(ctx, r, current, verb, authz.TTLRecheck())
-		// If the user has lost some namespaces, current.Namespaces lists only the others, so the lengths differ. They also
-		// differ if namespaces is empty, which means all: current.Namespaces then lists the remaining namespaces.
+		// If the user has lost some namespaces, current.Namespaces lists only the remaining ones, so the lengths
+		// differ. This also applies if namespaces is empty, which means all namespaces.
 		return err == nil && len(current.Namespaces) == len(namespaces)
 	})
 }

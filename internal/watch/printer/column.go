@@ -35,8 +35,9 @@ type Column struct {
 // CRDColumns describes the columns in the CustomResourceDefinition of a resource, by column name. Its maps are
 // nil if the resource has no CustomResourceDefinition, or if the program is not permitted to read it.
 type CRDColumns struct {
-	// Dates contains the path (see SimplePath) to the time that each column of type date shows, by the column's name. In
-	// these cells, the API server sends an age ("33h"), which becomes outdated. Without a path, the age gives the time.
+	// Dates contains a path (see SimplePath) for each column of type date, by the column's name. The path leads to the
+	// time that the column shows. In the cells, the API server sends an age ("33h"), which becomes outdated. If a
+	// column has no path, the program computes the time from the age.
 	Dates map[string]string
 	// Paths contains the JSONPaths of all columns. The paths show which cells can contain a masked value, so that these
 	// cells are masked, too.
@@ -74,8 +75,8 @@ func Plain() []Column {
 
 const creationPath = "metadata.creationTimestamp"
 
-// relativePaths returns the paths to a column's timestamps, the preferred first. In a path, [] means each element of
-// a list. Source: kubernetes v1.36, pkg/printers/internalversion/printers.go.
+// relativePaths returns the paths to a column's timestamps, with the preferred path first. In a path, [] means each
+// element of a list. Source: kubernetes v1.36, pkg/printers/internalversion/printers.go.
 func relativePaths(resource, column string) []string {
 	switch resource + " " + column {
 	case "pods Restarts":

@@ -66,7 +66,8 @@ func cutName(path string) (name, rest string, more bool) {
 	}
 }
 
-// MayShowMasked reports whether a cell can show a value listed in removed. builtIn is true for Kubernetes' own kinds.
+// MayShowMasked reports whether a cell can show one of the values that the parameter removed lists. builtIn is true for
+// Kubernetes' own kinds.
 func (c *Column) MayShowMasked(removed *redact.Redacted, builtIn bool) bool {
 	if c.shownPath == "" {
 		// Dropped annotations do not count here. Most objects have a dropped annotation, so the column would always be

@@ -63,8 +63,8 @@ func (w *Window) Sort() string { return w.order }
 // Request returns the newest request for a range.
 func (w *Window) Request() *RangeRequest { return w.requested.Load() }
 
-// ReplaceRequest replaces the request expected. If the window has a newer request, because it was moved, ReplaceRequest
-// changes nothing and returns false.
+// ReplaceRequest replaces the request of the window by replacement, but only if the present request is still expected.
+// If the window was moved and has a newer request, ReplaceRequest changes nothing and returns false.
 func (w *Window) ReplaceRequest(expected, replacement *RangeRequest) bool {
 	return w.requested.CompareAndSwap(expected, replacement)
 }

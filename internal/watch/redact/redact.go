@@ -31,8 +31,8 @@ type Memory struct {
 	weight  int64             // approximate size of this Memory, in bytes
 }
 
-// Approximate sizes of one object and one mask in a Memory, in bytes, without the lengths of the object's ID and the
-// mask's path.
+// The approximate sizes, in bytes, of one object and of one mask in a Memory. They do not include the length of the
+// object's ID or the length of the mask's path.
 const (
 	objectWeight = 400
 	maskWeight   = 60

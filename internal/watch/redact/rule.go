@@ -255,8 +255,8 @@ func groupOrCore(group string) string {
 	return group
 }
 
-// follow returns the indexes of the steps of the rule that apply to members of the value at the path. isMasked means
-// that the rule masks a parent of this value completely. The result steps is then nil.
+// follow returns the indexes of the steps of the rule that apply to the members of the value at the path. If the rule
+// masks a parent of this value completely, isMasked is true and steps is nil.
 func (r *Rule) follow(path []string) (steps map[int]bool, isMasked bool) {
 	steps = map[int]bool{0: true}
 	for _, name := range path {

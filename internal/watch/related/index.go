@@ -30,7 +30,8 @@ type Permitted func(ctx context.Context, ref, namespace, name string) (*query.Fi
 // New returns an Index for the viewer of opener. permitted checks which objects this viewer may read.
 func New(opener *opened.Opener, permitted Permitted) Index { return Index{opener, permitted} }
 
-// knows reports whether the viewer may use the index (guests may not), and the index contains a kind in a namespace.
+// knows reports whether the viewer may use the index (guests may not), and whether the index contains a kind in a
+// namespace. Both must be true.
 func (i Index) knows(kind graph.Kind, namespace string) bool {
 	return i.opener.Verdicts != nil && i.opener.Checker.Viewer.Scope == nil && i.opener.Verdicts.Reads(kind, namespace)
 }

@@ -62,7 +62,8 @@ func Cover(resources []resource.Resource, canDiscover, isShown func(*resource.Re
 // Reads reports whether the engine of inherited verdicts reads all objects of a resource.
 func (c *Coverage) Reads(r *resource.Resource) bool { return c.planned[r.Ref()] }
 
-// kindKey returns the same key for all versions of a resource, and for the events of "" and "events.k8s.io".
+// kindKey returns the same key for all versions of a resource. The Events of the core group and of "events.k8s.io" also
+// have the same key.
 func kindKey(r *resource.Resource) string {
 	if r.Group == "events.k8s.io" {
 		return r.Resource + "."

@@ -16,7 +16,8 @@ type Signal struct {
 // New returns a Signal without waiting goroutines.
 func New() *Signal { return &Signal{ch: make(chan struct{})} }
 
-// Next returns a channel that the next Broadcast closes. Call Next before reading the data, to miss no change.
+// Next returns a channel that the next Broadcast closes. Call Next before reading the data, so that no change is
+// missed.
 func (s *Signal) Next() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()

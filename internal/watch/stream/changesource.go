@@ -45,7 +45,8 @@ func (s changeSource) next(ctx context.Context, lastOffset uint64) ([]*event.Cha
 func (s changeSource) boundary() uint64 {
 	c := s.client
 	var id query.FilterID
-	// Use an own boundary for each filter: a boundary for all readers would reveal when hidden objects change.
+	// Use a separate boundary for each filter: a common boundary for all readers would reveal when hidden objects
+	// change.
 	if c.filter.IsRestricted {
 		id = c.id()
 	}
@@ -77,8 +78,8 @@ func (s changeSource) nextVisible(
 	return nil, next, nil
 }
 
-// collectVisible returns the visible changes after a cursor, at most batch, and the cursor after the last read
-// change.
+// collectVisible returns the visible changes after a cursor, and the cursor after the last read change. The constant
+// batch is the maximum number of changes.
 func (s changeSource) collectVisible(
 	ctx context.Context, cursor journal.Cursor, lastOffset uint64,
 ) ([]*event.Change, journal.Cursor, error) {

@@ -51,7 +51,8 @@ func (p *position) appendCursor(text []byte, repeat bool) []byte {
 	return p.restricted.Append(text)
 }
 
-// isCaughtUp reports whether the client has the newest cursor. If not, it must get one before a heartbeat or a digest.
+// isCaughtUp reports whether the client has the newest cursor. A client without the newest cursor must get it before a
+// heartbeat or a digest.
 func (p *position) isCaughtUp() bool {
 	// Comparing offsets would reveal hidden changes to a restricted reader.
 	if p.filter.IsRestricted {

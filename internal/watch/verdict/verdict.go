@@ -88,7 +88,8 @@ func (s Sources) Contains(resource, namespace string) bool {
 	return slices.Contains(strings.Split(string(s), "\n"), string(Source(resource, namespace)))
 }
 
-// ForHeir returns the set for an object that inherits the texts: instead of Own, it contains source, their origin.
+// ForHeir returns the set for an object that inherits the texts from another object. If the set contains Own, ForHeir
+// replaces Own by source, the source of the other object.
 func (s Sources) ForHeir(source Sources) Sources {
 	lines := strings.Split(string(s), "\n")
 	at := slices.Index(lines, string(Own))

@@ -44,7 +44,7 @@ type Entry struct {
 	// duration.
 	Interruptions      int     `json:"blind"`
 	InterruptedSeconds float64 `json:"blindSeconds"`
-	// InterruptedSince is the start of the earliest interval without a watch that has not ended; zero if there is none.
+	// InterruptedSince is the start of the earliest interruption that has not ended; zero if there is none.
 	InterruptedSince time.Time `json:"blindSince,omitzero"`
 }
 

@@ -54,7 +54,8 @@ type frameCounter struct {
 	bytes     int
 }
 
-// add returns how many frames to count for the bytes p. It also counts one frame for every frameBytes received bytes.
+// add returns how many frames the received bytes p count as: one for each complete frame header, and one for every
+// frameBytes received bytes.
 func (c *frameCounter) add(p []byte) (n int) {
 	c.bytes += len(p)
 	n, c.bytes = c.bytes/frameBytes, c.bytes%frameBytes

@@ -104,7 +104,8 @@ func (l *Login) Logout(w http.ResponseWriter, r *http.Request) error {
 func (l *Login) render(w http.ResponseWriter, r *http.Request, status int, returnPath, loginError string) error {
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", request.BearerChallenge)
-		// If a link from another site led here, the browser omitted the session cookie. Reload: it then sends the cookie.
+		// If a link from another site led here, the browser omitted the session cookie. After a reload, the browser
+		// sends it.
 		if r.Method == http.MethodGet && r.URL.Path != request.CallbackPath &&
 			r.Header.Get("Sec-Fetch-Site") == "cross-site" {
 			w.Header().Set("Refresh", "0")

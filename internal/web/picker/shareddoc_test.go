@@ -61,7 +61,7 @@ func TestSharedDocIsBuiltOnceForAllCallers(t *testing.T) {
 	})
 }
 
-// Other callers still get the document if one is canceled. After a failed build, the next caller builds again.
+// If one caller is canceled, other callers still get the document. After a failed build, the next caller builds again.
 func TestSharedDocSurvivesCanceledCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var docs picker.SharedDocs

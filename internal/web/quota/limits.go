@@ -79,7 +79,7 @@ type Limits struct {
 	openSockets  atomic.Int64
 }
 
-// New returns the limits of a server behind trusted proxies. The parameter memoryLimit is in bytes; 0 means none.
+// New returns the limits of a server behind trusted proxies. The parameter memoryLimit is in bytes; 0 means no limit.
 func New(trusted listen.Peers, memoryLimit int64) *Limits {
 	return &Limits{
 		Budget: limit.NewBudget(responseMemory(memoryLimit)), peers: trusted, memoryLimit: memoryLimit,

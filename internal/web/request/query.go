@@ -70,7 +70,8 @@ func QueryOf(r *http.Request, extraParameters ...string) (query.Query, url.Value
 	}, values, nil
 }
 
-// NamespacesOf accepts ns=a&ns=b and also ns=a,b, because the HTML form of a page sends the latter.
+// NamespacesOf returns the namespaces in the parameter ns. It accepts ns=a&ns=b and also ns=a,b, because the HTML form
+// of a page sends the latter.
 func NamespacesOf(values url.Values) (namespaces []string) {
 	for ns := range strings.FieldsFuncSeq(strings.Join(values["ns"], ","), func(r rune) bool {
 		return r == ',' || r == ' '

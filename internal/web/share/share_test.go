@@ -244,8 +244,8 @@ func TestLastUsedIsSaved(t *testing.T) {
 	})
 }
 
-// secretEncodings returns two lists: never contains encodings of the token and the cookie, which must occur in no file.
-// The list hashes contains encodings of their hashes, which may occur only in shares.json.
+// secretEncodings returns two lists. The list named never has the encodings of the token and the cookie, which must
+// occur in no file. The list named hashes has the encodings of their hashes, which may occur only in shares.json.
 func secretEncodings(token, cookie string) (never, hashes []string) {
 	raw := func(text string) []byte { decoded, _ := base64.RawURLEncoding.DecodeString(text); return decoded }
 	for _, secret := range []string{token, cookie} {

@@ -80,7 +80,8 @@ func (c *Cluster) Touch(ctx context.Context, namespace, name string, times int) 
 	return nil
 }
 
-// Churn makes random changes to 25 ConfigMaps until stop is called, rate per second. stop returns their number.
+// Churn makes random changes to 25 ConfigMaps until stop is called. rate is the number of changes per second. stop
+// returns the number of changes.
 func (c *Cluster) Churn(ctx context.Context, namespace string, rate int) (stop func() (int, error)) {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup

@@ -49,8 +49,8 @@ func (d *definition) served() (names []string) {
 	return names
 }
 
-// definitionOf returns the CRD of a kind. If the CRD does not exist, its name is the usual one. The presence is Unknown
-// if the CRD cannot be read, or if the kind is not defined by a CRD.
+// definitionOf returns the CRD of a kind. If the CRD does not exist, the result has the usual name of a CRD for this
+// kind. The presence is Unknown if the CRD cannot be read, or if the kind is not defined by a CRD.
 func definitionOf(s *subject.Subject, kind graph.Kind) neighbor.Neighbor {
 	if !resource.IsCustom(kind.Group) {
 		return neighbor.Neighbor{}

@@ -44,7 +44,7 @@ func Unserved(s *subject.Subject, text string) *verdict.Cause {
 	d := neighbor.Decode[definition](n.Object)
 	served := d.served()
 	if slices.Contains(served, name) {
-		return nil // The version is served since the error.
+		return nil // After the error, the cluster started to serve the version.
 	}
 	detail := n.String() + " serves no version"
 	if len(served) > 0 {
@@ -53,7 +53,8 @@ func Unserved(s *subject.Subject, text string) *verdict.Cause {
 	return &verdict.Cause{Object: neighbor.ObjectOf(&n), Sentence: subject.Sentences(text, detail)}
 }
 
-// versionIn returns the kind and the name of its version that a text calls not served; the name is "" if there is none.
+// versionIn returns a version that is not served according to a text: its kind and its name. If the text names no such
+// version, the name is "".
 func versionIn(text string) (kind graph.Kind, name string) {
 	if found := noMatch.FindStringSubmatch(text); found != nil {
 		return graph.Kind{Group: found[2], Kind: found[1]}, found[3]

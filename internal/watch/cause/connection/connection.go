@@ -104,8 +104,8 @@ func errorIn(text string) string {
 	return before + text[start:end] + after
 }
 
-// usesClusterDNS reports whether the host names of the pod can mean Services. With search domains of its own, the names
-// can also mean other hosts.
+// usesClusterDNS reports whether the host names of the pod can mean Services. If the pod has its own search domains,
+// the names can also mean other hosts.
 func (c *client) usesClusterDNS() bool {
 	dns, config := c.pod.Spec.DNSPolicy, c.pod.Spec.DNSConfig
 	return (config == nil || len(config.Searches) == 0) && dns != corev1.DNSDefault && dns != corev1.DNSNone &&

@@ -20,14 +20,14 @@ func (c *client) notForwarded(n *neighbor.Neighbor, host, text string) *verdict.
 	}
 	o := neighbor.Decode[corev1.Service](n.Object)
 	var usable, ready []corev1.Pod
-	var local []neighbor.Neighbor // The pods on the node of the client that have not ended.
+	var local []neighbor.Neighbor // The pods that have not ended, on the node of the client.
 	for _, server := range servers {
 		p := neighbor.Decode[corev1.Pod](server.Object)
 		isReady := neighbor.IsReady(&p)
 		if isReady {
 			ready = append(ready, p)
 		}
-		// A pod that is being deleted is used if no other pod is ready.
+		// Include pods that are being deleted, because the Service uses them if no other pod is ready.
 		if isReady || p.DeletionTimestamp != nil || o.Spec.PublishNotReadyAddresses {
 			usable = append(usable, p)
 		}
@@ -72,8 +72,9 @@ func notLocal(
 // refused matches an error about a port on which no program listens.
 var refused = regexp.MustCompile(`(?i)\b(?:refused|ECONNREFUSED|couldn't connect to server)\b`)
 
-// unmappedPort explains the pod by a headless Service, if the pod uses a port of the Service that differs from the port
-// of the pods. The name of such a Service resolves to the addresses of the pods, so nothing maps its ports.
+// unmappedPort explains the pod by a headless Service, if the pod uses a port of the Service, but the pods of the
+// Service use another port. The name of a headless Service resolves to the addresses of its pods, so nothing maps the
+// port.
 func unmappedPort(
 	c *client, n *neighbor.Neighbor, o *corev1.Service, ready []corev1.Pod, used []int32, text string,
 ) *verdict.Verdict {

@@ -34,8 +34,8 @@ var hostPattern = regexp.MustCompile(`\bhost not found in (?:upstream )?` + Quot
 // IsUnresolved reports whether a text is about a host name that DNS does not resolve.
 func IsUnresolved(text string) bool { return hostPattern.MatchString(text) }
 
-// unresolvedHost returns the last host name that DNS does not resolve according to a text, or "". The last error of a
-// program is usually the one because of which it ended.
+// unresolvedHost returns the last host name that DNS does not resolve according to a text, or "". Programs usually end
+// because of their last error.
 func unresolvedHost(text string) string {
 	all := hostPattern.FindAllStringSubmatch(text, -1)
 	if len(all) == 0 {
@@ -45,8 +45,8 @@ func unresolvedHost(text string) string {
 }
 
 var (
-	// sureHost matches a host name whose form shows that it is one: in a URL, before a port, or after the name of a
-	// program that resolves it.
+	// sureHost matches a host name that is certain because of its context: it is in a URL, before a port, or after the
+	// name of a program that resolves host names.
 	sureHost = regexp.MustCompile(`\b(?:https?|tcp|postgres(?:ql)?|mysql|redis|amqp|mongodb)://(?:[^\s/@"']*@)?` +
 		hostName + `|(?:^|[\s"'=,(@\[])` + hostName + `:\d{2,5}\b` +
 		`|\b(?:nslookup|getent a?hosts|dig|nc|netcat|telnet)(?: -\S+(?: \d+)?)* ` + Quote + hostName)
@@ -57,8 +57,8 @@ var (
 		`|(?:^|\s)(?:-h|-H|--?host(?:name)?)[ =]` + Quote + hostName)
 )
 
-// hosts returns the host names in a text: those of sureHost or, if there are none, those of likelyHost. isSure reports
-// which of the two.
+// hosts returns the host names in a text: those that sureHost matches or, if there are none, those that likelyHost
+// matches. isSure is true if sureHost matches.
 func hosts(text string) (found []string, isSure bool) {
 	if found = hostsIn(sureHost, text); len(found) > 0 {
 		return found, true

@@ -49,13 +49,13 @@ type podFilter struct {
 }
 
 // hasOtherPolicies reports whether policies of other kinds than NetworkPolicy possibly apply to one of the pods of a
-// namespace. These can permit connections, or be the ones that block them.
+// namespace. Such policies can permit or block connections.
 func hasOtherPolicies(s *subject.Subject, namespace string, pods []corev1.Pod) bool {
 	n := s.Find(graph.NewID(graph.Kind{Kind: "Namespace"}, "", namespace))
 	subject.Follow(s, &n)
 	namespaceLabels := neighbor.Decode[metav1.PartialObjectMetadata](n.Object).Labels
 	for _, kind := range otherPolicyKinds {
-		for _, scope := range []string{namespace, ""} { // Without a namespace, for policies of the complete cluster.
+		for _, scope := range []string{namespace, ""} { // The empty namespace is for policies of the complete cluster.
 			all := s.All(kind, scope, neighbor.Limit)
 			if len(all) == neighbor.Limit || !subject.KnowsAll(s, kind, scope) {
 				return true
@@ -104,9 +104,9 @@ func (f *podFilter) canSelect(at *selectable) bool {
 	return canSelect(f.Selector, at.labels)
 }
 
-// plainLabels returns a selector of Cilium with only some of its conditions, so that it selects at least the same pods.
-// The conditions are about labels of pods. Those on the absence of a label are omitted, because Cilium ignores some
-// labels of pods.
+// plainLabels returns a selector of Cilium with only those conditions that require a label of pods, so that it selects
+// at least the same pods. It omits conditions that a pod without the label can meet, because Cilium ignores some labels
+// of pods.
 func plainLabels(of *metav1.LabelSelector) *metav1.LabelSelector {
 	plain := &metav1.LabelSelector{MatchLabels: make(map[string]string)}
 	for key, value := range of.MatchLabels {
@@ -124,8 +124,8 @@ func plainLabels(of *metav1.LabelSelector) *metav1.LabelSelector {
 	return plain
 }
 
-// plainLabel returns the name of a label of pods from its name in a selector of Cilium, with an optional prefix for the
-// source of the label. ok is false for other labels.
+// plainLabel converts the name of a label in a selector of Cilium into the name of the label of pods. The name in the
+// selector can begin with the source of the label, such as "k8s:". ok is false for labels that are not labels of pods.
 func plainLabel(key string) (name string, ok bool) {
 	name = strings.TrimPrefix(strings.TrimPrefix(key, "k8s:"), "any:")
 	isOther := strings.Contains(name, ":") || strings.HasPrefix(name, "io.kubernetes.pod.") ||
@@ -140,7 +140,8 @@ var labelEquals = regexp.MustCompile(`^([A-Za-z0-9_./-]+) ?== ?(?:'([^']*)'|"([^
 var derivedLabel = regexp.MustCompile(`^(?:projectcalico\.org/|pcns\.|pcsa\.)`)
 
 // canSelect reports whether a selector of Calico possibly selects a pod. It understands only conditions of the form
-// labelEquals. If the selector combines these by "&&" with others, one that the pod does not meet is enough.
+// labelEquals. If the selector combines several conditions by "&&", and the pod does not meet one of this form, the
+// result is false.
 func canSelect(selector string, set labels.Set) bool {
 	if strings.ContainsAny(selector, "|()!") {
 		return true

@@ -131,7 +131,8 @@ func portsNamed(p *corev1.Pod, name string, protocol corev1.Protocol) (numbers [
 }
 
 // blocks returns the policy that blocks the connections between peer and the pod to which all policies apply, or nil.
-// Of several, it returns the first one that permits the port, but only for other peers, or else the first of all.
+// If there are several, blocks returns the first policy that permits the port for other peers only. If there is no such
+// policy, it returns the first of all policies.
 func blocks(s *subject.Subject, all []policy, peer, server *corev1.Pod, at *port) *neighbor.Neighbor {
 	var likely *neighbor.Neighbor
 	for n := range all {
@@ -218,8 +219,8 @@ func (c *client) blocked(n *neighbor.Neighbor, text string) *verdict.Verdict {
 	return c.explainBy(by, effect, n)
 }
 
-// servicePort explains that a policy permits connections of the pod to the only port of a Service instead of its target
-// port: the rules are about ports of pods. Otherwise, servicePort returns "".
+// servicePort explains a policy that permits connections of the pod to the only port of a Service. The policy must
+// permit the target port instead, because its rules are about ports of pods. Otherwise, servicePort returns "".
 func servicePort(c *client, by, service *neighbor.Neighbor) string {
 	ports := neighbor.Decode[corev1.Service](service.Object).Spec.Ports
 	if len(ports) != 1 || ports[0].TargetPort == intstr.FromInt32(ports[0].Port) ||
@@ -255,9 +256,9 @@ func readyPods(c *client, service *neighbor.Neighbor) (ready []corev1.Pod) {
 	return ready
 }
 
-// blockers returns, for each port of each ready pod of a Service, the policy of this pod and the policy of the client
-// that blocks connections of the client to this port. A policy is nil if none blocks them. The results are empty if not
-// all policies are known.
+// blockers returns the policies that block connections of the client to a Service. For each port of each ready pod,
+// incoming contains the policy of this pod, and outgoing contains the policy of the client. A policy is nil if none
+// blocks the connections. Both results are empty if not all policies are known.
 func (c *client) blockers(
 	n *neighbor.Neighbor, servers []corev1.Pod, text string,
 ) (incoming, outgoing []*neighbor.Neighbor) {

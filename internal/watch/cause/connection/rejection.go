@@ -50,7 +50,7 @@ func rejected(c *client, text string) *verdict.Verdict {
 			cmp.Compare(a.ID.Name(), b.ID.Name()),
 		)
 	})
-	isCertain := true // The request matches none of the schemas before.
+	isCertain := true // Whether no schema so far is only a possible match.
 	for n := range all {
 		schema := schemas[all[n].ID]
 		m := r.matchOf(&schema)

@@ -91,10 +91,11 @@ func (c *client) unpublished(service *neighbor.Neighbor, host string) *verdict.V
 		"(publishNotReadyAddresses), and "+why)
 }
 
-// waitingPeers returns the number of pods of the pod's own Service, if none of them is ready, and if each of them that
-// has a problem cannot resolve the name of the Service. Otherwise, it returns 0. If a pod has another problem, the
-// others possibly wait for this pod only. The host can be a pod of the Service. Then this pod must exist and have an
-// address, and its field subdomain must be the name of the Service: DNS publishes its name for no other Service.
+// waitingPeers returns the number of pods of the pod's own Service if two conditions are true: no pod of the Service is
+// ready, and each other pod with a problem cannot resolve the name of the Service. Otherwise, it returns 0: if a pod
+// has another problem, the others possibly wait only for that pod. If the host is a pod of the Service, that pod must
+// exist and have an address, and its field subdomain must be the name of the Service, because DNS publishes its name
+// for no other Service.
 func waitingPeers(c *client, service *neighbor.Neighbor, host string) int {
 	peers, ok := podsOf(c, service.ID)
 	if !ok {

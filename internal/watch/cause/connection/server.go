@@ -87,8 +87,8 @@ func (c *client) through(v *verdict.Verdict, server *neighbor.Neighbor) *verdict
 	return v
 }
 
-// unready returns the pod of a Service with the worst problem of its own, if none of the pods is ready. Otherwise, it
-// returns nil.
+// unready returns the pod with the worst problem of its own among the pods of a Service, if none of these pods is
+// ready. Otherwise, it returns nil.
 func (c *client) unready(n *neighbor.Neighbor) *neighbor.Neighbor {
 	selector := c.Selector(n.ID)
 	if selector == nil || neighbor.Decode[corev1.Service](n.Object).Spec.PublishNotReadyAddresses {

@@ -16,7 +16,7 @@ import (
 
 const (
 	admissionGroup = "admissionregistration.k8s.io"
-	// failedCall begins an error of the API server, which cannot call a webhook.
+	// failedCall is the start of the API server's error about a webhook that it cannot call.
 	failedCall = "failed calling webhook "
 )
 

@@ -13,10 +13,10 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// MissingAtDeletion explains a deletion that does not end by a missing object to which the subject refers: without this
-// object, the controller cannot clean up. This is certain only if the error of the subject names the object, or if the
-// subject reports no error and cleanup needs objects of this kind. If the namespace of the object is being deleted, or
-// is unknown, the object was possibly deleted together with the subject.
+// MissingAtDeletion explains why a deletion does not end: an object to which the subject refers is missing, and the
+// controller cannot clean up without it. This is certain only if the error of the subject names the missing object, or
+// if the subject reports no error and cleanup needs objects of this kind. If the namespace of the missing object is
+// being deleted, or is unknown, the object was possibly deleted together with the subject.
 func MissingAtDeletion(s *subject.Subject) *verdict.Verdict {
 	if !s.Own.Severity.IsProblem() {
 		return nil
@@ -40,8 +40,9 @@ func MissingAtDeletion(s *subject.Subject) *verdict.Verdict {
 	return nil
 }
 
-// canOutlive reports whether the target of a reference normally outlives the object that uses it. With a member such as
-// secretName, the object's controller possibly creates the target, and deletes it before the object (but not a class).
+// canOutlive reports whether the target of a reference normally outlives the object that uses it. If the member's name
+// ends with "Name" (secretName), the object's controller possibly creates the target, and deletes it before the object.
+// This does not apply to classes.
 func canOutlive(u *graph.Use) bool {
 	return !strings.HasSuffix(u.Via, "Name") || strings.HasSuffix(u.Target.Kind.Kind, "Class")
 }

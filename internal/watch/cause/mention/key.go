@@ -34,7 +34,7 @@ func MissingKey(s *subject.Subject, p *corev1.Pod, message string) *verdict.Caus
 		}
 	}
 	if len(ids) != 1 {
-		return nil // The message names only the volume. If it has several sources, each of them can lack the key.
+		return nil // The message names only the volume, and each of several sources of the volume can lack the key.
 	}
 	n := s.Find(ids[0])
 	if n.Presence == neighbor.Missing {

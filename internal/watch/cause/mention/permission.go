@@ -64,7 +64,7 @@ type request struct {
 
 	account   graph.ID
 	namespace string    // Empty for a request at the cluster scope.
-	before    time.Time // When the request was made, at the latest. Zero if that is not known.
+	before    time.Time // The latest possible time of the request. Zero if it is not known.
 }
 
 // isKnown reports whether a binding exists, and is older than the request.
@@ -83,7 +83,7 @@ func (r *request) insufficient() (n *neighbor.Neighbor, detail string) {
 		return n, detail
 	}
 	var roles []neighbor.Neighbor        // The roles that apply to the request.
-	var using, bound []neighbor.Neighbor // Bindings that apply, and RoleBindings to ClusterRoles that do not.
+	var using, bound []neighbor.Neighbor // Bindings that apply; RoleBindings in other namespaces to ClusterRoles.
 	for _, id := range users {
 		isCluster := id.Kind == bindingKinds[1]
 		binding := r.Find(id)
@@ -134,7 +134,8 @@ func only(neighbors []neighbor.Neighbor) *neighbor.Neighbor {
 }
 
 // misdirected returns the only binding that would apply to the request, but that names a missing account of the same
-// name in another namespace. Each namespace has an account with the name "default", so this name shows no mistake.
+// name in another namespace. It ignores the account name "default", because each namespace has an account with this
+// name.
 func (r *request) misdirected() (n *neighbor.Neighbor, detail string) {
 	bindings := r.All(bindingKinds[1], "", maxBindings)
 	var local []neighbor.Neighbor

@@ -138,8 +138,9 @@ func ReferenceProblem(s *subject.Subject) *verdict.Verdict {
 	return nil
 }
 
-// MissingPart explains a problem by a missing object that the subject's sentence names, if an object that the subject
-// uses refers to it: a function that the composition of a composite resource calls.
+// MissingPart explains a problem by a missing object that the subject's sentence names. Another object that the subject
+// uses must refer to the missing object. For example, a composite resource uses a composition, which calls a missing
+// function.
 func MissingPart(s *subject.Subject) *verdict.Verdict {
 	if !s.Own.Severity.IsProblem() {
 		return nil
@@ -183,9 +184,9 @@ func targets(s *subject.Subject, include func(*objectrefs.Convention) bool) (fou
 	return found
 }
 
-// likeliest returns the object that a reference means: the only candidate that exists or, if none exists, the first
-// candidate. It returns nil if several candidates exist. It also returns nil if several candidates are missing and the
-// reference does not certainly mean the first one.
+// likeliest returns the object that a reference means: the only candidate that is not missing or, if all candidates are
+// missing, the first one. It returns nil if several candidates are not missing. It also returns nil if several
+// candidates are missing and the reference does not certainly mean the first one.
 func likeliest(s *subject.Subject, c *objectrefs.Convention, candidates []neighbor.Neighbor) *target {
 	var present []neighbor.Neighbor
 	for n := range candidates {

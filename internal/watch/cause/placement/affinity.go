@@ -32,12 +32,12 @@ var (
 // maxPods limits the pods whose anti-affinity is compared with a pod.
 const maxPods = 5 * neighbor.Limit
 
-// searchInterval is the time after which an excluding pod is searched again.
+// searchInterval is the time between two searches for a pod that excludes a given pod from its node.
 const searchInterval = time.Minute
 
-// excluded explains why a pod cannot be scheduled, by the workload of a pod that excludes it from its node: the other
-// pod has a required anti-affinity to the labels of the pod. The pod itself possibly has no affinity. The other pod is
-// in the same namespace: a search in all pods of the cluster, for each pending pod, would take too long.
+// excluded explains why a pod cannot be scheduled: a node already has another pod with a required anti-affinity to the
+// labels of this pod. The cause is the workload of the other pod. The pod itself possibly has no affinity. The other
+// pod is in the same namespace: a search in all pods of the cluster, for each pending pod, would take too long.
 func excluded(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	if !isExcluded(rejection(p)) {
 		return nil

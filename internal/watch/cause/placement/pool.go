@@ -17,8 +17,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// withoutPool explains why a pod gets no node, by the pool of nodes whose label the pod requires: the pool does not
-// exist, has a problem, or has reached its limit.
+// withoutPool explains why a pod gets no node: the pod requires the label of a node pool, and this pool does not exist,
+// has a problem, or has reached its limit.
 func withoutPool(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	labels, isComplete := requiredLabels(p)
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
@@ -176,7 +176,8 @@ func reachedLimit(n *neighbor.Neighbor, p *corev1.Pod) string {
 	return ""
 }
 
-// isOnEachNode reports whether each node of a pool counts towards a limit. For example, only some nodes have GPUs.
+// isOnEachNode reports whether every node of a pool counts toward a limit for the given resource. A limit for GPUs, for
+// example, counts only some nodes.
 func isOnEachNode(name corev1.ResourceName) bool {
 	return name == corev1.ResourceCPU || name == corev1.ResourceMemory || name == "nodes"
 }

@@ -74,9 +74,10 @@ var (
 	unmountedPattern = regexp.MustCompile(`\bunmounted volumes=\[([^\]]*)\]`)
 )
 
-// precise returns an older event with the reason for last, if last is a vague event about a volume. Otherwise, or if
-// there is none, it returns last. The kubelet repeats an error of a mount, so only a recent one applies. A controller
-// reports an error of an attachment only once, so this one applies until the volume is attached.
+// precise returns an older event with the reason for last, if last is a vague event about a volume. If last is not
+// vague, or there is no such older event, precise returns last. The kubelet repeats an error of a mount, so only a
+// recent error applies. A controller reports an error of an attachment only once, so that error applies until the
+// volume is attached.
 func precise(s *subject.Subject, p *corev1.Pod, last *corev1.Event) *corev1.Event {
 	isVolume := func(e *corev1.Event) bool { return e.Reason == "FailedMount" || e.Reason == "FailedAttachVolume" }
 	if !isVolume(last) || !vague.MatchString(last.Message) {
@@ -115,7 +116,7 @@ func isSameVolume(p *corev1.Pod, e, last *corev1.Event) bool {
 	return unmounted == nil || !isInSpec || slices.Contains(strings.Fields(unmounted[1]), name[1])
 }
 
-// usedElsewhere explains a pod that waits for a volume by the pod that uses this volume on another node.
+// usedElsewhere explains why a pod waits for a volume: another pod uses this volume on another node.
 func usedElsewhere(s *subject.Subject, p *corev1.Pod, last *corev1.Event) *verdict.Verdict {
 	found := usersPattern.FindStringSubmatch(last.Message)
 	if found == nil {
@@ -126,7 +127,7 @@ func usedElsewhere(s *subject.Subject, p *corev1.Pod, last *corev1.Event) *verdi
 		subject.Follow(s, &n)
 		user := neighbor.Decode[corev1.Pod](n.Object)
 		if user.Spec.NodeName == "" || user.Spec.NodeName == p.Spec.NodeName {
-			continue // A deleted pod, a pod on the same node, or a word after the list of names, such as "and".
+			continue // Skip a deleted pod, a pod on the same node, or a word after the list of names, such as "and".
 		}
 		s.AddSource(subject.EventsRef, last.Namespace)
 		if s.HasProblem(&n) {

@@ -20,8 +20,8 @@ var optionError = regexp.MustCompile(`(?i)\b(?:incorrect|invalid|illegal|unknown
 	`mount options?\b|\bmount options?\b[^.;]{0,60}(?:\bnot|n't) (?:be )?(?:supported?|allowed|valid|recognized)\b|` +
 	`\bnot support (?:\w+ )?mount options?\b|\b(?:fsconfig)\b.{0,60}\bunknown parameter\b`)
 
-// wrongOption explains a pod by the mount options of a PersistentVolume, with which a mount fails according to the
-// message of an event. Otherwise, it returns nil.
+// wrongOption explains a pod by a PersistentVolume that has mount options, if the message of an event states that a
+// mount fails because of an option. Otherwise, it returns nil.
 func wrongOption(s *subject.Subject, p *corev1.Pod, last *corev1.Event) *verdict.Verdict {
 	found := volumePattern.FindStringSubmatch(last.Message)
 	if found == nil || !optionError.MatchString(last.Message) {
@@ -39,8 +39,8 @@ func wrongOption(s *subject.Subject, p *corev1.Pod, last *corev1.Event) *verdict
 		" has the mount options "+strings.Join(options, ", "))
 }
 
-// volumeName returns the name of the PersistentVolume that an event names. The event can contain the name in the spec
-// of the pod instead.
+// volumeName returns the name of the PersistentVolume that an event is about. The parameter name is the name in the
+// event: that of the PersistentVolume, or that of the volume in the spec of the pod.
 func volumeName(s *subject.Subject, p *corev1.Pod, name string) string {
 	for _, v := range p.Spec.Volumes {
 		if v.Name != name || v.PersistentVolumeClaim == nil {
@@ -53,8 +53,8 @@ func volumeName(s *subject.Subject, p *corev1.Pod, name string) string {
 	return name
 }
 
-// refusedOption returns the storage class of a claim whose mount options its provisioner refuses according to the
-// message of an event, or nil.
+// refusedOption returns the storage class of a claim as the cause, if the class has mount options, and the message of
+// an event states that the provisioner refuses mount options. Otherwise, it returns nil.
 func refusedOption(s *subject.Subject, message string) *verdict.Cause {
 	name := neighbor.Decode[corev1.PersistentVolumeClaim](s.Object).Spec.StorageClassName
 	if name == nil || !optionError.MatchString(message) {

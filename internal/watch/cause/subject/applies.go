@@ -18,8 +18,8 @@ func (s *Subject) HasProblem(n *neighbor.Neighbor) bool {
 	return n.Object != nil && n.Object.Verdict().Severity().IsProblem() && !s.explains(n) && s.stillApplies(n)
 }
 
-// explains reports whether a neighbor inherits its problem from the subject, directly or through other objects, or will
-// inherit it.
+// explains reports whether a neighbor inherits or will inherit its problem from the subject, directly or through other
+// objects.
 func (s *Subject) explains(n *neighbor.Neighbor) bool {
 	v, self := n.Object.Verdict().Unpack(), neighbor.ObjectOf(&s.Neighbor)
 	if n.Object.Verdict().IsInherited() && (v.Cause != nil && v.Cause.Object == self || v.Via != nil && *v.Via == self) {
@@ -28,9 +28,9 @@ func (s *Subject) explains(n *neighbor.Neighbor) bool {
 	return resource.IsCustom(s.ID.Group) && isPartOf(s, n)
 }
 
-// isPartOf reports whether n uses an owner of the subject s. Then problems pass from the subject to its owner, and from
-// there to n. In the other direction, the three objects could keep each other's verdict forever. For example, a cluster
-// uses a control plane, which owns machines that refer to the cluster.
+// isPartOf reports whether n uses an owner of the subject s. Problems then pass from the subject to its owner, and from
+// the owner to n. If they also passed in the other direction, the three objects could keep each other's verdict
+// forever. For example, a cluster uses a control plane, which owns machines that refer to the cluster.
 func isPartOf(s *Subject, n *neighbor.Neighbor) bool {
 	_, owners := s.References(s.ID)
 	uses, _ := s.References(n.ID)
@@ -111,9 +111,9 @@ func (s *Subject) stillApplies(n *neighbor.Neighbor) bool {
 		found.Object != nil && isAboutContent(n, root)
 }
 
-// isAboutContent reports whether the content or the permissions of a cause (such as the ports of a Service) explain the
-// problem of n, although the cause itself has no problem. Such a cause never inherits from n. Therefore, the two cannot
-// keep each other's verdict forever.
+// isAboutContent reports whether n has a problem because of the content or the permissions of its cause root (such as
+// the ports of a Service), although root itself has no problem. Such a cause never inherits from n, so the two objects
+// cannot keep each other's verdict forever.
 func isAboutContent(n *neighbor.Neighbor, root *verdict.Cause) bool {
 	switch root.Kind {
 	case "ConfigMap", "Secret", "Service", "ServiceAccount", "StorageClass", "Role", "ClusterRole", "RoleBinding",

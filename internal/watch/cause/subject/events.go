@@ -64,7 +64,8 @@ func IsWarning(e *corev1.Event) bool { return e.Type == corev1.EventTypeWarning 
 const (
 	// recent is the maximum age of a warning that counts for an object that seems healthy.
 	recent = time.Hour
-	// SettleTime is how long warnings about a new object, or a lack of objects that controllers create, are no problem.
+	// SettleTime is the time that controllers have to handle a new object. During this time, warnings about the object
+	// are no problem, and neither are missing objects that controllers create.
 	SettleTime = 10 * time.Minute
 )
 

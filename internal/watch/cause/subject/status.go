@@ -13,8 +13,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 )
 
-// statusReferences returns the objects to which a status refers, such as status.lastPromotion: {name: a}. The kind is
-// that of the reference, or the name of the member without words such as "last" (then IsWord is true).
+// statusReferences returns the objects to which a status refers, such as status.lastPromotion: {name: a}. If the
+// reference contains no kind, the kind is the name of the member without words such as "last", and IsWord is true.
 func statusReferences(o neighbor.Object) (found []neighbor.Mention) {
 	status := neighbor.Decode[struct {
 		Status map[string]any `json:"status"`
@@ -59,9 +59,10 @@ func StatusObjects(s *Subject) (found []neighbor.Neighbor) {
 	return found
 }
 
-// complainsAbout reports whether the reason or the sentence of an object, or a condition with the same reason or
-// message, names the kind or the name of another object. Any other condition that is not True must name both. Without
-// such a text, the other object, such as a failed last run, is possibly no cause of the problem, or a consequence.
+// complainsAbout reports whether the problem of an object is about another object. Its reason, its sentence, or a
+// condition with the same reason or message must contain the kind or the name of the other object. Any other condition
+// that is not True must contain both. Without such a text, the other object, such as a failed last run, is possibly
+// unrelated to the problem, or a consequence of it.
 func complainsAbout(n *neighbor.Neighbor, id graph.ID) bool {
 	own := n.Object.Verdict().Own().Unpack()
 	names := func(text string) (kind, name bool) {

@@ -17,8 +17,9 @@ import (
 // as {"default": "a", "ports": {"80": "b"}}.
 const backendConfig = "cloud.google.com/backend-config"
 
-// missingConfiguration returns the BackendConfig that a Service of an Ingress names in an annotation, and that does not
-// exist, or nil. GKE then creates no load balancer for the Ingress, and reports this in the events of the Ingress.
+// missingConfiguration returns the missing BackendConfig that an annotation of one of the Ingress's Services names, or
+// nil. Without this object, GKE creates no load balancer for the Ingress, and reports this in the events of the
+// Ingress.
 func missingConfiguration(s *subject.Subject, paths []path, message string) *verdict.Cause {
 	kind := graph.Kind{Group: "cloud.google.com", Kind: "BackendConfig"}
 	var services []graph.ID // Paths can share a Service. Each Service is read only once.
@@ -51,8 +52,8 @@ func missingConfiguration(s *subject.Subject, paths []path, message string) *ver
 	return nil
 }
 
-// missingObject returns an object that is missing, although the cluster has its kind, as a cause, or nil. The sentence
-// of the cause begins with a message.
+// missingObject returns an object as a cause if the object is missing, although the cluster serves its kind. Otherwise,
+// it returns nil. The sentence of the cause begins with the given message.
 func missingObject(s *subject.Subject, id graph.ID, message string) *verdict.Cause {
 	n := s.Find(id)
 	if id.Name() == "" || n.Presence != neighbor.Missing || n.Resource == "" {

@@ -37,12 +37,12 @@ func Credential(s *subject.Subject) *verdict.Verdict {
 	var names []string
 	for n := range spec.Servers {
 		name := spec.Servers[n].TLS.CredentialName
-		if name != "" && !strings.Contains(name, "/") { // With a slash, it is the URL of another source of certificates.
+		if name != "" && !strings.Contains(name, "/") { // A name with a slash is the URL of another certificate source.
 			names = append(names, name)
 		}
 	}
 	if len(names) == 0 {
-		return nil // Do not read all Services.
+		return nil // Without a name to check, do not read the Services.
 	}
 	namespaces := namespacesOf(s, spec.Selector)
 	for _, name := range names {
@@ -56,7 +56,7 @@ func Credential(s *subject.Subject) *verdict.Verdict {
 }
 
 // namespacesOf returns the namespaces of the pods with the given labels. It finds these pods by their Services. The
-// result is empty if it is not known.
+// result is empty if the namespaces are not known.
 func namespacesOf(s *subject.Subject, labels map[string]string) (namespaces []string) {
 	kind := graph.Kind{Kind: "Service"}
 	if len(labels) == 0 {

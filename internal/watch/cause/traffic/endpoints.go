@@ -105,7 +105,7 @@ func isUserMade(s *subject.Subject) bool {
 	return true
 }
 
-// isToolDomain reports whether the domain of a label or an annotation is that of Kubernetes or of a tool that only
+// isToolDomain reports whether the domain of a label or an annotation belongs to Kubernetes, or to a tool that only
 // applies manifests.
 func isToolDomain(domain string) bool {
 	return slices.ContainsFunc([]string{

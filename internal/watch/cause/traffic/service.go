@@ -111,8 +111,8 @@ func noPods(s *subject.Subject, selector *objectrefs.Selector) *verdict.Verdict 
 		noEndpoints+"its selector "+selector.String()+" matches no pod", nil)
 }
 
-// scaledToZero returns a workload whose pods the Service would select, but that is scaled to zero or paused before its
-// first rollout. why is the text for this reason. Without such a workload, scaled is nil.
+// scaledToZero returns a workload whose pods the Service would select, but that has no pods: it is scaled to zero, or
+// paused before its first rollout. why is the text for this reason. Without such a workload, scaled is nil.
 func scaledToZero(s *subject.Subject, selector *objectrefs.Selector) (scaled *neighbor.Neighbor, why string) {
 	for _, kind := range []graph.Kind{
 		{Group: "apps", Kind: "Deployment"},

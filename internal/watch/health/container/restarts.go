@@ -7,7 +7,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/ready"
 )
 
-// maxInterval is the longest time between two restarts of a container that counts as frequent.
+// maxInterval is the maximum time between two restarts of a container for the restarts to count as frequent.
 const maxInterval = 30 * time.Minute
 
 // Restarts describes a running container that has restarted at least ready.ManyRestarts times, the last time after an

@@ -83,7 +83,7 @@ func podSecurityText(violation string) string {
 	return "violates PodSecurity " + strings.Trim(level, `"`) + ": " + short.String()
 }
 
-// webhookText omits the URL that the API server called.
+// webhookText describes the failed call of a webhook, without the URL that the API server called.
 func webhookText(call string) string {
 	name, problem, ok := strings.Cut(call, ": ")
 	if !ok {

@@ -40,8 +40,8 @@ func Read(text []byte) (Object, error) {
 }
 
 // limitObserved limits each observedGeneration to the generation of the object. After a restore from a backup, the
-// status can contain a greater one, because the generation of the new object starts with 1. kstatus and many scripts
-// require that both are equal.
+// observedGeneration in the status can be greater, because the generation of the new object starts with 1. kstatus and
+// many scripts require that both are equal.
 func (o Object) limitObserved() {
 	generation, ok := o.value("metadata", "generation").(int64)
 	status := o.Child("status")

@@ -8,8 +8,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/jsonscan"
 )
 
-// ManyRestarts is the number of restarts from which a container can have a problem. If the status of this container
-// contains lastState.terminated, the restarts can be recent, so Pod returns false.
+// ManyRestarts is the smallest number of restarts with which a container can have a problem. If the status of such a
+// container contains lastState.terminated, the restarts can be recent, so Pod returns false.
 const ManyRestarts = 3
 
 // errNotReady ends the scan in the function Pod.

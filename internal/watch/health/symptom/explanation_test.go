@@ -104,7 +104,7 @@ func TestUnreadyPartOfReadyObjectIsProblem(t *testing.T) {
 	}
 }
 
-// Without a good state of the object itself, an error of a part in a map is a problem, too.
+// If the status contains no good state of the object itself, an error of a part in a map is a problem, too.
 func TestFailedPartInMap(t *testing.T) {
 	for condition, want := range map[string]string{
 		"{type: Connected, status: 'False', message: cannot connect}":      "cluster eu: Connected: cannot connect",

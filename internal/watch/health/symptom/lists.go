@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// listedError returns the first error in a list of errors or messages, or "". Such a list is a member of the status,
-// such as errors, a member of a part of the status, such as source.errors, or of the items in another list, such as
-// byPod[].errors.
+// listedError returns the first error in a list of errors or messages, or "". Such a list is a member of the status
+// (errors), of a part of the status (source.errors), or of the items in another list (byPod[].errors).
 func listedError(status members) string {
 	if text := firstError(status); text != "" {
 		return text

@@ -70,7 +70,8 @@ func isGoodWord(word string) bool {
 	return false
 }
 
-// isPhase reports whether a member summarizes the progress of an object, and not whether it works.
+// isPhase reports whether a member summarizes the progress of an object. Such a member does not state whether the
+// object works.
 func isPhase(member string) bool {
 	return !slices.Contains([]string{"health", "healthStatus", "robustness"}, member)
 }
@@ -106,7 +107,7 @@ func stateMembers(status members) (paths [][]string) {
 	return paths
 }
 
-// isState reports whether the name of a member ends as jobState, lifecyclePhase or deploymentStatus do.
+// isState reports whether the name of a member ends with the word phase, state, status or health, as in jobState.
 func isState(name string) bool {
 	words := split(name)
 	return len(words) > 1 && (!isHistory(name) || slices.Contains(words, "observed")) &&

@@ -229,7 +229,7 @@ func isOptional(kind string) bool {
 // if the summary already quotes an error from the status. An error in a health script's own words does not count.
 func Detail(o map[string]any, summary string) string { return detailOf(o, summary, false) }
 
-// detailOf returns the result of Detail. With withOldest, it also reads the oldest condition that is False.
+// detailOf returns the result of Detail. If withOldest is true, it also reads the oldest condition that is False.
 func detailOf(o map[string]any, summary string, withOldest bool) string {
 	status, generation := members(o).child("status"), generationOf(o)
 	main, parts := conditionsOf(status, "", generation), partConditions(status, generation)
@@ -283,8 +283,9 @@ func WithDetail(o map[string]any, summary string) string {
 	return summary + ". " + detail
 }
 
-// oldest returns the condition that has been False for the longest time, or nil. It often explains the others. It reads
-// only conditions about the object or a step of its controller, with a time and a message of several words.
+// oldest returns the condition that has been False for the longest time, or nil. This condition often explains the
+// others. Only conditions about the object or a step of its controller count, with a time and a message of several
+// words.
 func oldest(conditions []condition) (found *condition) {
 	for n := range conditions {
 		c := &conditions[n]

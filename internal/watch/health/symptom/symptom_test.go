@@ -169,7 +169,7 @@ func TestEmptyOptionalSettingIsNoProblem(t *testing.T) {
 	}
 }
 
-// If an object waits for another object, which is possibly stopped on purpose, the first object has no problem itself.
+// An object that waits for another object has no problem of its own if the other object is possibly stopped on purpose.
 func TestWaitingForStoppedObjectIsNoProblem(t *testing.T) {
 	for condition, want := range map[string]bool{
 		`type: Active, status: "False", reason: ClusterQueueIsInactive, message: Can't submit new workloads`: true,

@@ -23,8 +23,8 @@ var badStarts = []string{ //nolint:gochecknoglobals // Constant.
 	"NotAvailable",
 }
 
-// negations are words that make the name of a condition harmless. NoErrors reports a good state, and PreviouslyFailed a
-// failure that is over.
+// negations are words that make the name of a condition harmless. For example, NoErrors reports a good state, and
+// PreviouslyFailed reports a failure that is over.
 var negations = []string{ //nolint:gochecknoglobals // Constant.
 	"no", "non", "without", "never", "on", "ignore", "ignored", "allow", "inject", "simulated", "previously", "was", "if",
 }
@@ -110,7 +110,7 @@ var (
 		`\b(exceeds?|(larger|greater|more) than) (the |its )?(maximum|max|total) ([a-z]+ )?(capacity|quota)\b|` +
 		`\bresources? \S+ (is |are )?unavailable in [a-z]|` +
 		`\bflavor \S+ (doesn't|does not) match|\buntolerated taint .{1,100} in flavor\b`)
-	// temporaryText matches a message about capacity that others use only at present, so the object can get it later.
+	// temporaryText matches a message about capacity that is in use only at present, so the object can get it later.
 	temporaryText = regexp.MustCompile(`(?i)\b(unused|more needed|preempt(ion|ed|ing)?|currently|waiting)\b`)
 )
 

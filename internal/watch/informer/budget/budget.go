@@ -53,8 +53,8 @@ type Pool interface {
 	// Accounts returns the accounts of all informers. The value is true if the informer of the account is idle (has no
 	// readers).
 	Accounts() map[*Account]bool
-	// EvictIdle stops the informer that has been idle for the longest time, but never that of requester. It returns the
-	// account of the stopped informer, or nil if none is idle.
+	// EvictIdle stops the informer that has been idle for the longest time, but never the informer of requester. It
+	// returns the account of the stopped informer, or nil if no informer is idle.
 	EvictIdle(requester *Account) *Account
 }
 

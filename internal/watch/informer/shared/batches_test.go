@@ -26,7 +26,7 @@ func TestBatchBoundariesAreShared(t *testing.T) {
 			{10 * time.Millisecond, 95, a + 5, a},
 			{15 * time.Millisecond, 80, a + 9, a},
 			{time.Millisecond, 90, a + 10, a + 10}, // The boundary is older than 25 ms: 10 + 15 + 1 ms.
-			{0, a + 10, a + 11, a + 11},            // The batch begins at the last boundary, so it gets a new one.
+			{0, a + 10, a + 11, a + 11},            // The batch begins at the last boundary, so it gets a new boundary.
 			{0, 90, a + 12, a + 11},
 		} {
 			<-time.After(test.after)

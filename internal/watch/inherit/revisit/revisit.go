@@ -1,5 +1,6 @@
-// Package revisit decides which objects are evaluated again: at a known time, such as the expiry of a certificate, when
-// an object changes that their messages name, or when a kind is read that their rules needed.
+// Package revisit decides which objects are evaluated again. An object is evaluated again at a known time, such as the
+// expiry of a certificate, after a change of another object that its messages name, or after the program has read a
+// kind that its rules needed.
 package revisit
 
 import (
@@ -18,7 +19,8 @@ type Tracker struct {
 // revisit is a planned evaluation of one object.
 type revisit struct{ timer *time.Timer }
 
-// Schedule cancels the earlier plan for an object, and plans to call mark with the object at a time. Zero means never.
+// Schedule cancels the earlier plan for an object, and plans to call mark with the object at the given time. A zero
+// time means never.
 func (t *Tracker) Schedule(id graph.ID, at time.Time, mark func(...graph.ID)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

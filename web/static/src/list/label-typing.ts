@@ -17,7 +17,7 @@ export const isSelector = (text: string): boolean => selector.test(text);
 
 /**
  * Handles the typing in the label field, from the first key press on. After each pause, applies the selector to the
- * list if it is complete. Otherwise, the previous selector stays in use. Enter submits any text.
+ * list if the selector is complete. Otherwise, the previous selector stays in use. Enter submits any text.
  */
 export function startLabelTyping(list: ListPage): void {
   const field = byId("labels") as HTMLInputElement;

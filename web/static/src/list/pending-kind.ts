@@ -12,7 +12,9 @@ interface ReloadState {
   readonly delay: number;
 }
 
-/** Returns how long to wait before the next reload, and how long to wait at least after that reload, both in ms. */
+/**
+ * Returns two times in ms: `wait`, the time before the next reload, and `delay`, the minimum time after that reload.
+ */
 export function nextReload(state: unknown, now: number): { readonly wait: number; readonly delay: number } {
   const last = parseReloadState(state);
   const elapsed = last === null ? NaN : now - last.at;

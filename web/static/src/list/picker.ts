@@ -443,7 +443,8 @@ export class Picker implements KindListener {
 
 const groupOf = (ref: string): string => ref.slice(0, ref.indexOf("/"));
 
-// Draws the number of failed objects, or if none failed, of degraded ones. The tooltip shows both numbers.
+// Draws the number of failed objects. If no object failed, draws the number of degraded objects. The tooltip shows both
+// numbers.
 function drawProblemCounts(a: HTMLAnchorElement, counts: ProblemCounts | undefined): void {
   const old = a.querySelector(".problems");
   if (counts === undefined) return old?.remove();

@@ -27,7 +27,7 @@ export interface FeedListener {
 export const updateInterval = 50;
 // The maximum duration in ms of one step of a long computation. Half an animation frame keeps the page responsive.
 const sliceDuration = 8;
-const statusDelay = 300; // ms; the minimum wait for newly sorted rows before the status text mentions this wait
+const statusDelay = 300; // ms; the status text mentions a wait for newly sorted rows only after this time
 const digestStep = 5000;
 
 export class Feed implements Handler {
@@ -137,7 +137,7 @@ export class Feed implements Handler {
     this.listener.statusChanged();
   }
 
-  /** Whether the rows are complete, and no newly requested snapshot of them is still to arrive. */
+  /** Whether the rows are complete, and the page does not wait for a requested snapshot of them. */
   get isCurrent(): boolean {
     return this.rows.isComplete && !this.snapshotPending;
   }
@@ -234,8 +234,8 @@ export class Feed implements Handler {
     this.listener.statusChanged();
   }
 
-  // Compares a hash of the page's rows with the server's hash, computed in short slices. Changes of rows between two
-  // slices do not affect the hash: it is that of a copy of the list, whose entries are immutable.
+  // Compares a hash of the page's rows with the server's hash. The page computes its hash in short slices, from a copy
+  // of the list with immutable entries. Changes of rows between two slices therefore do not affect the hash.
   private check(m: Extract<Message, { type: "digest" }>): void {
     if (!this.rows.isComplete || this.snapshotPending) return;
     const entries = [...this.rows.all()];

@@ -74,8 +74,8 @@ export class KindFeed implements Handler {
   }
 
   /**
-   * Requests the resources now, and then every 10 s while the page is visible. While the WebSocket sends resources and
-   * counts, a later request is only necessary for the server's time, after a jump of the clock.
+   * Requests the resources now. After that, checks every 10 s whether the visible page needs another request. If the
+   * WebSocket sends resources and counts, the page needs one only after a jump of the clock, to read the server's time.
    */
   async poll(first = true): Promise<void> {
     if (

@@ -245,7 +245,8 @@ export function noteFor(
       : "Retrying automatically. Missed changes are shown after that.";
     return make(staleNote, reason === "" ? emptyText : `${emptyText} ${reason}`, next);
   }
-  // The list was empty, but this is possibly outdated, for example because a new connection has sent no data yet.
+  // The list was empty, but this result is possibly outdated, for example because a new connection has sent no data
+  // yet.
   if (info.isComplete && lastCurrent !== null) return make(current.text, emptyText, "");
   if (info.isComplete && isFiltered)
     return make(

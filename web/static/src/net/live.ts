@@ -228,7 +228,8 @@ export class Live {
     if (m.type === "pong") return this.onPong(m.id);
     const sub = this.subs.get(m.id);
     if (sub === undefined) return;
-    // If another message precedes the last part of a long message, the server has aborted it. Discard its parts.
+    // If another message arrives before the last part of a long message, the server has aborted the long message.
+    // Discard the parts of the long message.
     if (m.type !== "part") sub.partialMessage = "";
     switch (m.type) {
       case "part": {

@@ -95,7 +95,8 @@ export function partsOf(c: ShareChoice): SharedPart[] {
     case "home": {
       const part = ({ ref, namespaces }: HomeResource): SharedPart => sharedPart(ref, { namespaces });
       const pod = c.resources.filter((r) => r.ref === pods);
-      // The description of many parts names only the first ones, so put pods and the unmasked logs and events first.
+      // If a link has many parts, its description names only the first ones. So put pods and the unmasked logs and
+      // events first.
       return [
         ...pod.map(part),
         ...(c.logs ? pod.map(({ namespaces }) => sharedPart(logs, { namespaces })) : []),

@@ -22,7 +22,8 @@ export function alignLists<T>(
 
   // The algorithm is from E. Myers, "An O(ND) Difference Algorithm and Its Variations".
   const limit = Math.min(n + m, maxEdits);
-  // For each diagonal k, the highest index in the first list that d edits (insertions or deletions) can reach.
+  // For each diagonal k, this array contains the highest index in the first list that is reachable with d edits
+  // (insertions or deletions).
   const furthest = new Int32Array(2 * limit + 3);
   const trace: Int32Array[] = [];
   const at = (k: number): number => k + limit + 1;

@@ -17,7 +17,10 @@ export interface BuildHost {
   after(ms: number, run: () => void): unknown;
   cancel(timer: unknown): void;
   random(): number;
-  /** Records that this tab reloads for a build, once. Returns false if it did before, or if it cannot be recorded. */
+  /**
+   * Records that this tab reloads for a build. Returns false if the tab already reloaded for this build, or if the
+   * reload cannot be recorded.
+   */
   recordReload(build: string): boolean;
   reload(): void;
   updateChanged(other: boolean): void;

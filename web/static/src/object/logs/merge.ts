@@ -19,8 +19,9 @@ function keyOf(line: Line): string {
   return key;
 }
 
-// Returns a text key whose alphabetical order is the order in time: milliseconds (13 digits for the years 2001 to 2286)
-// and the 9 digits of the fraction, which is appended as text, because Date.parse drops nanoseconds.
+// Returns a text key whose alphabetical order is the order in time. The key contains milliseconds (13 digits for the
+// years 2001 to 2286), and then the 9 digits of the fraction of the second. The fraction is appended as text, because
+// Date.parse drops nanoseconds.
 function timeKey(at: string): string {
   const seconds = Date.parse(at.replace(/\.\d+/, ""));
   return Number.isNaN(seconds) ? "" : `${seconds}${(/\.(\d+)/.exec(at)?.[1] ?? "").padEnd(9, "0")}`;

@@ -77,7 +77,9 @@ export function limitText(logs: number, maxLogs: number, pods: number, maxPods: 
   return pods > maxPods ? `Only ${maxPods} of ${formatInteger(pods)} pods are included, pods with problems first.` : "";
 }
 
-/** Returns the note for an empty merged log. It does not advise guests to request access, which they cannot. */
+/**
+ * Returns the note for an empty merged log. It does not advise guests to request access, because guests cannot do this.
+ */
 export function mergedNote(s: MergedSituation, isGuest = sharedParts() !== null): Note | null {
   const make = (title: string, detail: string, next = ""): Note => ({ title, detail, next, act: null });
   if (s.lines > 0 || !s.objectIsKnown) return null;

@@ -86,7 +86,10 @@ const isCut = ({ title }: Problem): boolean => title === "Log is cut";
 /** Returns a problem's title. For an interrupted log, names the API server, so that users do not blame Glasshouse. */
 export const titleOf = (p: Problem): string => (isCut(p) ? "The API server interrupted the log" : p.title);
 
-/** Returns a problem's detail. Omits that of an interrupted log: it asks to request the log again, as the page does. */
+/**
+ * Returns a problem's detail. Returns "" for an interrupted log: its detail advises to request the log again, which the
+ * page does itself.
+ */
 export const detailOf = (p: Problem): string => (isCut(p) ? "" : p.detail);
 
 export function lineCountText(lines: number, dropped: number): string {

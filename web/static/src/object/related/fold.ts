@@ -12,7 +12,8 @@ const podsSuffix = "+pods";
 export const isPodsCard = (id: string): boolean => id.endsWith(podsSuffix);
 
 /**
- * Combines the old ReplicaSets, and the pods, of each owner into one node, unless the user has opened it (`opened`).
+ * For each owner, combines the old ReplicaSets into one node, and the pods into one node. Does not combine them if the
+ * user has opened this node (`opened`).
  */
 export function fold(graph: Graph, opened: ReadonlySet<string>): Graph {
   return foldPods(foldRevisions(graph, opened), opened);
@@ -35,8 +36,8 @@ export function foldRevisions(graph: Graph, opened: ReadonlySet<string>): Graph 
 }
 
 /**
- * Combines the pods of each owner into one node. In the graph of a Kubernetes Node, combines the remaining pods on it
- * into one more node. Never combines the object whose graph this is.
+ * Combines the pods of each owner into one node. In the graph of a Kubernetes Node, combines all other pods on that
+ * Node into one more node of the graph. Never combines the object whose graph this is.
  */
 export function foldPods(graph: Graph, opened: ReadonlySet<string>): Graph {
   const subject = graph.nodes[0];

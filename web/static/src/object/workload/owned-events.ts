@@ -3,7 +3,7 @@
 export interface EventScope {
   readonly kind: string; // kind of the workload
   readonly name: string;
-  /** The kind (here) and names (below) of the workload's ReplicaSets or Jobs, which own its pods. */
+  /** The kind of the workload's ReplicaSets or Jobs, which own its pods. The next member contains their names. */
   readonly intermediateKind: string;
   readonly intermediates: readonly string[];
   readonly pods: ReadonlySet<string>;

@@ -48,7 +48,8 @@ export function replicasOf(ref: string, object: unknown, pods: SeverityCounts | 
   if (desired === 0 && (current ?? 0) === 0)
     return { segments: [], text: ref === "apps/v1/daemonsets" ? "0 desired" : "Scaled to 0", level: "quiet" };
   const unready = Math.max(0, (current ?? ready) - ready);
-  // `pods` also counts ready pods that have problems. Limit these segments, so that their sum is at most `unready`.
+  // `pods` also counts ready pods that have problems. Limit the next three counts, so that their sum is at most
+  // `unready`.
   const failed = Math.min(pods?.failed ?? 0, unready);
   const degraded = Math.min(pods?.degraded ?? 0, unready - failed);
   const progressing = Math.min(pods?.progressing ?? 0, unready - failed - degraded);
