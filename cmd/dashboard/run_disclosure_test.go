@@ -389,7 +389,7 @@ func (b *backgroundSocket) collect(all map[int][]string, isComplete func() bool)
 		}
 		select {
 		case m := <-b.messages:
-			// Ignore heartbeats and digests, because their number depends on time.
+			// Heartbeats and digests do not count, because their number depends on time.
 			if m.Type != "heartbeat" && m.Type != "digest" {
 				all[m.ID] = append(all[m.ID], string(m.Raw))
 			}

@@ -75,7 +75,8 @@ func (p *prober) newObserver(t *testing.T, name string, header http.Header, obje
 			t.Errorf("%s is a new route: add its requests to routeRequests", route)
 		}
 		for _, request := range routeRequests {
-			// Skip a request with follow=true, because its response does not end. The observer uses the view "log" instead.
+			// A request with follow=true is not sent, because its response does not end. The observer uses the view
+			// "log" instead.
 			if !strings.Contains(request, "follow=true") {
 				s.requests = append(s.requests, object.expand(request))
 			}

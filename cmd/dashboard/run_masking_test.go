@@ -566,8 +566,8 @@ func plantInNewNamespace(t *testing.T, o *apiClient, c canaries) (ns string) {
 	return ns
 }
 
-// Viewers of a share link get environment variables, ConfigMaps and annotations with object copies masked, even
-// without redaction rules.
+// In responses to viewers of a share link, environment variables, ConfigMaps, and annotations with object copies are
+// masked, even without redaction rules.
 // Invariant: I15.
 func TestGuestsGetNoMaskedValues(t *testing.T) {
 	o := newAPIClient(t, adminConfig(t))

@@ -42,8 +42,8 @@ func (s *watchSettings) addFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&s.ringAge, "ring-age", 5*time.Minute, "The maximum age of changes in the history of each resource.")
 }
 
-// options returns the watch options that the flags set. It also sets the memory limit of the Go runtime. The function
-// container returns the memory limit of the container in bytes.
+// options returns the watch options that the flags set. It also sets the memory limit of the Go runtime. The parameter
+// container is a function that returns the memory limit of the program's container in bytes.
 func (s *watchSettings) options(log *slog.Logger, container func() (uint64, error)) (watch.Options, error) {
 	options := watch.Options{
 		Pinned: s.always, Linger: s.linger, InheritVerdicts: s.inherit, Ring: informer.Ring{Age: s.ringAge},

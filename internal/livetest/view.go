@@ -252,8 +252,8 @@ func (v *View) applyRowEvent(e *Event) {
 	}
 }
 
-// applyWindowEvent applies an event of a window to v.order, where the event has a position. It returns the event with a
-// key instead, as for an unsorted list. If the position is outside the list, ok is false.
+// applyWindowEvent applies an event with a position in a window to v.order. It returns the event with a key instead of
+// the position, as in an unsorted list. If the position is outside the list, ok is false.
 func (v *View) applyWindowEvent(e Event) (event Event, ok bool) {
 	if e.At < 0 || e.At > len(v.order) || e.At == len(v.order) && e.Op != "insert" {
 		v.fault("%s at %d of %d", e.Op, e.At, len(v.order))

@@ -23,8 +23,8 @@ type target struct {
 	owners      []objectrefs.Ref
 }
 
-// target returns the object to which r refers. namespace is that of the referring object. ok is false if the reference
-// requires a namespace, but there is none.
+// target returns the object to which r refers. namespace is the namespace of the referring object. ok is false if the
+// reference requires a namespace, but there is none.
 func (f *finder) target(r *objectrefs.Ref, namespace string) (t *target, ok bool) {
 	t = &target{Ref: *r, resource: f.known.byKind(r.Group, r.Kind)}
 	if t.Namespace == "" {

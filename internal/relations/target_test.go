@@ -18,8 +18,9 @@ import (
 
 const pod = pods + "/a/p"
 
-// A referenced object is searched in a list if the graph searches its kind, and otherwise read by itself. The graph of
-// a pod searches EndpointSlices, but neither ConfigMaps nor ReplicaSets. The graph of an EndpointSlice searches pods.
+// If the graph searches the kind of a referenced object, it finds the object in a list. Otherwise, it reads only this
+// object. The graph of a pod searches EndpointSlices, but neither ConfigMaps nor ReplicaSets. The graph of an
+// EndpointSlice searches pods.
 //
 // Invariant: I27.
 func TestStateOfAReferencedObject(t *testing.T) {
@@ -279,8 +280,8 @@ func TestIndividualReadsAreLimited(t *testing.T) {
 	})
 }
 
-// The graph is complete 5 s after the start, even if reads get no response: the wait for lists ends after 3 s, and that
-// for the other reads after 5 s.
+// The graph is complete 5 s after the start, even if reads get no response: the wait for lists ends after 3 s, and the
+// wait for other reads ends after 5 s.
 func TestGraphIsCompleteAfterFiveSeconds(t *testing.T) {
 	inCluster(t, kinds(), func(c *testCluster) {
 		t := c.t

@@ -154,8 +154,8 @@ func TestSelectorsAreSmall(t *testing.T) {
 		var perReader []int64
 		const readers = 40
 		none, some := query.Query{Namespaces: []string{"b"}}, query.Query{Labels: "app=none"}
-		// Memory that is freed during a measurement makes the result too low. Therefore, measure the query none before and
-		// after the query some, and use the higher result.
+		// Memory that is freed during a measurement makes the result too low. Therefore, measure the query "none"
+		// twice, before and after the query "some", and use the higher result.
 		for _, q := range []query.Query{none, some, none} {
 			before, _ := memory()
 			for range readers {

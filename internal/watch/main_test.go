@@ -221,7 +221,7 @@ func (r *reader) try() (m message, err error) {
 	switch m.Type {
 	case "state":
 		r.state, r.reason, r.since, r.namespaces = m.State, m.Reason, m.Since, m.Namespaces
-		if m.State != "syncing" { // Skip "syncing", which is repeated with each new object count.
+		if m.State != "syncing" { // "syncing" is not noted, because it is repeated with each new object count.
 			r.note("state %s", m.State)
 		}
 	case "reset":

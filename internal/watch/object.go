@@ -238,7 +238,8 @@ func (a *Access) authorizeLog(ctx context.Context, namespace, pod string, ttl au
 	}
 	ctx, cancel := context.WithTimeout(ctx, staleReadTimeout)
 	defer cancel()
-	// The share link has conditions on labels or rows. read returns an error if the current pod does not match them.
+	// The share link has conditions on labels or rows. The method read returns an error if the current pod does not
+	// match these conditions.
 	_, err := o.read(ctx)
 	return err
 }

@@ -95,8 +95,8 @@ func TestProblemBeginsWhenItIsObserved(t *testing.T) {
 		checkSince(t, cluster, sue, "Service/web", broken)
 		checkSince(t, cluster, program, "Pod/web", broken)
 
-		// Between two crashes, the container is starting, which is no problem. After each crash, the start of the problem
-		// is again the time when the pod first became unready.
+		// While the container starts between two crashes, there is no problem. After each crash, the problem again
+		// starts at the time when the pod first became unready.
 		for range 3 {
 			started := time.Now().UTC().Format(time.RFC3339)
 			server.Set(pods, apitest.Item{
@@ -123,7 +123,8 @@ func TestProblemBeginsWhenItIsObserved(t *testing.T) {
 		checkSince(t, cluster, program, "Pod/web", broken)
 		checkSince(t, cluster, sue, "Service/web", broken)
 
-		// Ready claims a change 30 s before the pod was last seen ready. The problem begins at the later of both times.
+		// The condition Ready has a time of change that is 30 s before the pod was last seen ready. The problem begins
+		// at the later of the two times.
 		setServedPod(server, true, time.Now())
 		advance(10 * time.Minute)
 		again := time.Now()

@@ -75,8 +75,8 @@ func TestDigestRepeatsLastCursor(t *testing.T) {
 			for n := range 70 {
 				server.Set(pods, pod("b", "q", "Running"))
 				if n == 7 {
-					// This change delays the next heartbeat. Otherwise, it would be due at the time of the digest, and
-					// the digest would have the new cursor of the heartbeat.
+					// This change delays the next heartbeat. Otherwise, the heartbeat would be due at the time of the
+					// digest, and the digest would have the new cursor of the heartbeat.
 					server.Set(pods, pod("a", "p", "Failed"))
 				}
 				<-time.After(time.Second)

@@ -250,7 +250,7 @@ func transcribe(
 	if view != stream.Windowed && strings.Contains(r.text.String(), `"reset"`) {
 		t.Errorf("cursor of the last minute: got a reset: %s", r.text.String())
 	}
-	// Resume from the cursors in old and dropped, which are now too old (more than one minute).
+	// Resume from the cursors old and dropped. Both are older than one minute, and therefore too old.
 	follow(old, 145*time.Second, 150*time.Second)
 	follow(dropped, 168*time.Second, 172*time.Second)
 	<-ended

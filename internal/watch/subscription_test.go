@@ -70,8 +70,8 @@ func TestUnchangedManagedFieldsGiveNoAuthor(t *testing.T) {
 		if got := by(); got != "" {
 			t.Errorf("change without a manager: got author %q, want none", got)
 		}
-		// Nevertheless, the manager of the newest entry is the author if this entry has the time of the change and contains
-		// the changed fields.
+		// The manager of the newest entry is the author if this entry has the time of the change and contains the
+		// changed fields.
 		for _, status := range []string{"Running", "Failed"} {
 			set(status, "2000-01-01T00:00:15Z")
 			if got := by(); got != "kubelet" {

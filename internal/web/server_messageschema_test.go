@@ -355,7 +355,8 @@ func (c *schemaTab) receiveWindows(b *bubble) {
 	c.Until(20, "digest", "heartbeat")
 	status("web-2", "s00")
 	c.UntilContains(`"id":20`, `"newest"`)
-	// The server would send this change only after a second. But it includes the change in the window requested below.
+	// The server would send this change only after a second, but includes the change in the window that is requested
+	// below.
 	status("web-2", "s000")
 	synctest.Wait()
 	c.Send(`[{"op":"window","id":20,"offset":2,"count":2},

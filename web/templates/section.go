@@ -107,7 +107,8 @@ func (s Sections) Compare(groupA, resourceA, groupB, resourceB string) int {
 	return cmp.Or(strings.Compare(groupA, groupB), strings.Compare(resourceA, resourceB))
 }
 
-// Groups sorts kinds into groups. It adds an empty group for each API group in problems, whose discovery failed.
+// Groups sorts kinds into groups. The keys of problems are API groups whose discovery failed. For each of them without
+// kinds, Groups adds an empty group.
 func (s Sections) Groups(kinds []Kind, problems map[string]string) []Group {
 	kinds = slices.Clone(kinds)
 	slices.SortFunc(kinds, func(a, b Kind) int { return s.Compare(a.Group, a.Resource, b.Group, b.Resource) })

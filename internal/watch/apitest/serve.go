@@ -98,7 +98,7 @@ type watcher struct {
 	kind         *kind
 	namespace    string
 	logIndex     int
-	rawFrom      int // length of kind.log at the start of the watch, which gets no earlier raw texts (see Send)
+	rawFrom      int // length of kind.log when the watch began; the watch gets no earlier raw texts (see Send)
 	watchEndings int
 	version      int
 	columnsSent  bool

@@ -109,7 +109,8 @@ const (
 	flowControlGroup = "flowcontrol.apiserver.k8s.io"
 )
 
-// lastWarning adds the message of the newest Warning event to a verdict that names no error. Otherwise, it returns nil.
+// lastWarning returns the object's own verdict with the message of the newest Warning event added, if this verdict
+// names no error. Otherwise, it returns nil.
 func lastWarning(s *subject.Subject) *verdict.Verdict {
 	switch s.ID.Kind {
 	case graph.Kind{Kind: "Pod"}, graph.Kind{Kind: "Node"}, graph.Kind{Kind: "Event"},

@@ -56,7 +56,7 @@ func missing(s *subject.Subject) *verdict.Verdict {
 		return v
 	}
 	v := reportMissing(s, target)
-	if target.Resource == "" && s.Own.Sentence != "" { // An error of the resource possibly has another reason.
+	if target.Resource == "" && s.Own.Sentence != "" { // Keep the resource's own error: it can have another reason.
 		v.Reason, v.Sentence = s.Own.Reason, subject.Sentences(s.Own.Sentence, v.Sentence)
 	}
 	return v

@@ -15,8 +15,8 @@ import (
 // killPattern matches the message of the kubelet's event before it restarts a container because of a probe.
 var killPattern = regexp.MustCompile(`^Container (\S+) failed (liveness|startup) probe`)
 
-// probeFailure explains a pod whose containers have started by the failing probe in the events of the kubelet. The
-// status of a pod does not name the probe.
+// probeFailure explains a pod whose containers have started. It names the failing probe from the events of the kubelet,
+// because the status of a pod does not name the probe.
 func probeFailure(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	if !s.Own.Severity.IsProblem() {
 		return nil

@@ -128,7 +128,7 @@ func (c *calledService) webhookDown(s *subject.Subject, severity verdict.Severit
 	return untrusted(s, c.CABundle, severity)
 }
 
-// defaultPort is the port of a Service at which the API server calls it if the reference has no port.
+// defaultPort is the port at which the API server calls a Service if the reference to the Service has no port.
 const defaultPort = 443
 
 // serviceDown returns a verdict if the Service n does not exist, lacks the port that c calls, or is failed; else nil.

@@ -44,7 +44,7 @@ func isMostlyDown(o neighbor.Object) bool {
 			NumberReady            int64 `json:"numberReady"`
 		} `json:"status"`
 	}](o)
-	desired := cmp.Or(r.Status.DesiredNumberScheduled, 1) // DaemonSet; for others 1, the default of spec.replicas.
+	desired := cmp.Or(r.Status.DesiredNumberScheduled, 1) // Set for a DaemonSet; 1 is the default of spec.replicas.
 	if r.Spec.Replicas != nil {
 		desired = *r.Spec.Replicas
 	}

@@ -38,8 +38,8 @@ func (c *codec) encode(dst, text []byte) []byte {
 	return c.dictionary.Encode(dst, text)
 }
 
-// decode decompresses body, masks the text if the codec has a mask, and appends it to dst. A nil codec means that body
-// is uncompressed text.
+// decode decompresses body, masks the text if the codec has a mask, and appends the text to dst. A nil codec means that
+// body is uncompressed text.
 func (c *codec) decode(dst, body []byte) ([]byte, error) {
 	switch {
 	case c == nil:

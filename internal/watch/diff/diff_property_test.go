@@ -159,7 +159,7 @@ func TestRandomChangesOfKubernetesObjects(t *testing.T) {
 				jsondiffBytes += len(checkOracles(t, before, after, patch))
 				compared++
 			}
-			if i%20 > 0 { // Restart from the original every 20 rounds: many mutations delete most of it.
+			if i%20 > 0 { // Continue with b, except in every 20th round: mutations would delete most of the object.
 				a = b
 			} else {
 				a = decode(t, []byte(object.text))

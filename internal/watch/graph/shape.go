@@ -12,7 +12,7 @@ import (
 type shape struct {
 	kind      Kind
 	namespace string // Empty for a cluster-scoped object, and in the shape of the group of all pods on a node.
-	selecting string // Key and pod selector of an object with a selector, whose group therefore has only this object.
+	selecting string // Key and pod selector of an object with a selector. The group contains only this object.
 	labels    map[string]string
 	owners    []Owner
 	uses      []Use

@@ -78,7 +78,7 @@ func (i *Informer) HasGap(namespaces []string, offset uint64) bool {
 	defer i.mu.Unlock()
 	for ns, at := range i.coverage.dropped {
 		isRequested := slices.Contains(namespaces, ns)
-		// A reader of all namespaces gets changes only of namespaces that are watched now, so it has gaps only in them.
+		// A reader of all namespaces gets only changes of namespaces that are watched now, so only these can have gaps.
 		if len(namespaces) == 0 {
 			isRequested = i.feeds[""] != nil || i.feeds[ns] != nil
 		}

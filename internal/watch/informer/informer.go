@@ -49,7 +49,8 @@ type Options struct {
 	Masked         bool
 	// Inherited returns the verdict that the object with a journal key inherits from other objects, or nil.
 	Inherited func(key string) *verdict.Verdict
-	// StateChanged is called after the state has changed, ObjectChanged after an object has changed. Neither may block.
+	// StateChanged is called after the state has changed. ObjectChanged is called after an object has changed. Neither
+	// may block.
 	StateChanged, ObjectChanged func()
 	Log                         *slog.Logger
 }
@@ -169,8 +170,8 @@ type State struct {
 	HasNoRows bool // No rows can be shown. The field Status contains the reason.
 }
 
-// IsUnchanged reports whether rows that were read between two states can be sent. p is the state before the read, and
-// laterState the state after it.
+// IsUnchanged reports whether rows that were read between two states can be sent. s is the state before the read, and
+// laterState is the state after it.
 func (s *State) IsUnchanged(laterState State) bool {
 	// If one of these fields has changed, cells can belong to previous columns, or rows were removed during the read.
 	return s.Version == laterState.Version && s.HasNoRows == laterState.HasNoRows && s.Synced == laterState.Synced &&

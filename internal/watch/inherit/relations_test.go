@@ -40,9 +40,9 @@ func TestEndpointSliceAffectsUsersOfItsService(t *testing.T) {
 	}
 }
 
-// After a CustomResourceDefinition was deleted or created, admission policies and their bindings are evaluated again:
-// the policies can have parameters of this kind. So are custom resources, because they can name an object of this kind.
-// If discovery finds the same kinds, nothing is evaluated again.
+// After a CustomResourceDefinition was deleted or created, admission policies and their bindings are evaluated again,
+// because the policies can have parameters of the defined kind. Custom resources are also evaluated again, because they
+// can name an object of this kind. If discovery finds the same kinds, nothing is evaluated again.
 func TestServedKindsAffectOthers(t *testing.T) {
 	e := New(Options{})
 	kind := func(name string) graph.Kind { return graph.Kind{Group: admissionGroup, Kind: name} }

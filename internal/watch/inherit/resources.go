@@ -147,8 +147,8 @@ func (e *Engine) neighbors(id graph.ID) []graph.ID {
 	return affected
 }
 
-// repeatedBy returns the failed attempts that an object can repeat, if its own verdict is OK. An attempt with an owner
-// repeats none.
+// repeatedBy returns the failed attempts that an object can repeat, if the object's own verdict is OK. An object with
+// an owner repeats none of them.
 func repeatedBy(e *Engine, id graph.ID, own verdict.Severity) []graph.ID {
 	_, owners := e.graph.References(id)
 	if own != verdict.OK || len(owners) > 0 || !cause.IsAttempt(id.Kind) || !resource.IsCustom(id.Group) {

@@ -47,7 +47,7 @@ func TestObjectSkipsUnreadMembers(t *testing.T) {
 	}
 }
 
-// ValueWithout does not read a value, or move the cursor, if its function returns true for a member name in the value.
+// If the function returns true for a member name in a value, ValueWithout neither reads the value nor moves the cursor.
 func TestValueWithoutRefusesMemberNames(t *testing.T) {
 	for text, want := range map[string]bool{
 		`{"a":{"b":[{"c":"wanted"}]}}`: true, `["wanted"]`: true, `7`: true, `{}`: true,

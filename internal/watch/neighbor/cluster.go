@@ -28,7 +28,7 @@ type Cluster interface {
 	Now() time.Time
 	// RevisitAt requests another evaluation of the object at a time at which its verdict can change without an update.
 	RevisitAt(at time.Time)
-	// Named returns the objects that m can mean, the likeliest first. m is from a message about the object by.
+	// Named returns the objects that m can mean, the likeliest first. by is the object whose message contains m.
 	Named(by graph.ID, m *Mention) []Neighbor
 }
 

@@ -153,8 +153,8 @@ func (c *conventions) object(path []string, value []byte) {
 	c.add(path, Convention{Ref: target, Word: word, IsObject: true, IsRef: isRef, IsPlain: isPlain})
 }
 
-// groups are the API groups to which references belong that contain only a name, by the word of the member. The kinds
-// of composite resources are in groups of their users, but they refer to objects of Crossplane.
+// groups maps the word of a member to the API group of its target, for references that contain only a name. The kinds
+// of composite resources are in groups of their users, but these resources refer to objects of Crossplane.
 var groups = map[string]string{ //nolint:gochecknoglobals // Constant.
 	"composition": "apiextensions.crossplane.io", "compositionRevision": "apiextensions.crossplane.io",
 }

@@ -34,7 +34,7 @@ func customRef(o *Ref, key string, s *refMembers) (target Ref, ok bool) {
 
 // useStream changes a reference to a tag or an image of an ImageStream of OpenShift, such as web:latest, to a reference
 // to the ImageStream itself, because the tag is no object of its own. It reports whether the member at path names the
-// output of a Build, which cannot begin without the ImageStream.
+// output of a Build. Such a Build cannot begin without the ImageStream.
 func (r *refMembers) useStream(by *Ref, path []string) bool {
 	separator, ok := map[string]string{"ImageStreamTag": ":", "ImageStreamImage": "@"}[r.kind]
 	name, _, isPart := strings.Cut(r.name, separator)

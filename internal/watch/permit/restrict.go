@@ -122,7 +122,8 @@ func Unavailable(err error) error {
 	}
 }
 
-// Forbidden returns the error for a user who is not permitted verb in any namespace that the filter f includes.
+// Forbidden returns the error for a user who does not have permission for verb in any namespace that the filter f
+// includes.
 func Forbidden(r *resource.Resource, verb authz.Verb, f *query.Filter) error {
 	attributes := verb.Attributes(r, "", "")[0]
 	target := r.GVR().GroupResource().String()

@@ -106,7 +106,7 @@ func relativePaths(resource, column string) []string {
 func markRelative(columns []Column, resource string, dates map[string]string) []Column {
 	for i := range columns {
 		c := &columns[i]
-		// Do not treat a CRD's column Age as a time unless its type is date: the column can contain anything.
+		// A CRD's column Age counts as a time only if its type is date. Otherwise, the column can contain anything.
 		isCRD := dates != nil || strings.HasPrefix(c.fullDescription, generatedDescription)
 		if path, ok := dates[c.Name]; ok {
 			c.paths = []string{path}

@@ -125,8 +125,9 @@ func appendChangeAuthor(dst []byte, c *event.Change, cache *event.Cache) ([]byte
 	return append(dst, '}'), err
 }
 
-// keptRows keeps as many rows as possible whose order is the same in both lists. Others are removed, and inserted again
-// if necessary. oldIndex has the old index of each new row, or -1. newIndex maps the kept rows' old to new indexes.
+// keptRows keeps as many rows as possible whose order is the same in both lists. Other rows are removed, and inserted
+// again if necessary. oldIndex contains the old index of each new row, or -1 if the row is not kept. newIndex maps the
+// old index of each kept row to its new index.
 func keptRows(oldRows, newRows []*Row) (oldIndex []int, newIndex map[int]int) {
 	oldIndexes := make(map[*Row]int, len(oldRows))
 	for at, row := range oldRows {

@@ -213,8 +213,9 @@ func (r *Ranking) update(ctx context.Context) error {
 		r.rows = nil // If apply panics, the next reader must not get a partly updated list.
 		if r.apply(rows, changes) {
 			r.rows = rows
-			// If apply returns false, r.rows stays nil, so that the list is built again. The order has changed, or the list
-			// lacks a row to remove, because the journal replaced its object by an equal version without a Change.
+			// If apply returns false, r.rows stays nil, and the list is built again. apply returns false if the order
+			// has changed, or if the list lacks a row to remove: the journal replaced the object of this row by an
+			// equal version, without a Change.
 		}
 	}
 	r.weight.Store(int64(r.rows.Len()) * r.rowWeight())

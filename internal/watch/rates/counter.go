@@ -251,7 +251,8 @@ func (c *counter) known(s *Series, now time.Time, sources []*follower) (from, un
 		if s.State == status.Live && state.State != status.Live {
 			s.State, s.Reason = state.State, state.Reason
 		}
-		// Without Since, the resource is stale only because it is polled. It has data up to the present.
+		// The data of a stale resource ends at Since. Without Since, the resource is stale only because it is polled,
+		// and has data up to the present.
 		if state.State == status.Stale && !state.Since.IsZero() && state.Since.Before(until) {
 			until = state.Since
 		}

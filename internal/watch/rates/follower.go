@@ -93,8 +93,8 @@ func (f *follower) readHistory(now time.Time) (changes []*event.Change) {
 	return changes
 }
 
-// appendVisible appends the visible changes in part, newest first. It stops at the offset start, at a change older than
-// f.from, or after maxChanges changes. isComplete reports whether it has stopped.
+// appendVisible appends the visible changes of the list part to changes, newest first. It stops at the offset start, at
+// a change older than f.from, or after maxChanges changes. isComplete reports whether it has stopped.
 func (f *follower) appendVisible(changes, part []*event.Change, start uint64) (_ []*event.Change, isComplete bool) {
 	for _, c := range slices.Backward(part) {
 		switch {

@@ -84,7 +84,7 @@ func (w *warning) occurrences() int {
 // new event counts once, because the times of its earlier occurrences are unknown.
 func warningsIn(c *event.Change) (n int, regarded target) {
 	var before, after warning
-	// A Warning event always has a severity worse than OK, so events with another severity need no decoding.
+	// A Warning event always has a severity worse than OK, so an event with a better severity needs no decoding.
 	if c.Op == journal.Delete || c.New.Verdict().Severity() <= verdict.OK || !decode(c.New, &after) ||
 		after.Type != "Warning" {
 		return 0, target{}

@@ -201,8 +201,8 @@ func (r *Redactor) addWeightLocked(bytes int64) {
 	}
 }
 
-// maxStaleDigests limits the hashes that are kept for an object's deleted values. If such a value is added again, its
-// hash shows whether it has changed.
+// maxStaleDigests limits the hashes that are kept for the deleted values of an object. If a value is added again at the
+// same path, the hash shows whether the value has changed.
 const maxStaleDigests = 32
 
 func (r *Redactor) dropStale(target *subject) {

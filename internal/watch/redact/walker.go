@@ -186,8 +186,8 @@ func (w *walker) array(out []byte, c *jsonscan.Cursor, from int) ([]byte, error)
 	return append(out, ']'), err
 }
 
-// enter appends to w.positions the progress of the rules at the value of the member key. w.positions[from:to] is their
-// progress at the parent. kind is the first character of the value.
+// enter appends to w.positions the progress of the rules at the value of the member with the name key.
+// w.positions[from:to] is the progress of the rules at the parent. kind is the first character of the value.
 func (w *walker) enter(from, to int, key []byte, kind byte) {
 	for _, p := range w.positions[from:to] {
 		s := &w.rules[p.rule].steps[p.step]

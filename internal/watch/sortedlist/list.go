@@ -27,7 +27,8 @@ func (l *List[T]) Part(start, count int) []T {
 	return slices.Clone(l.members[start : start+min(count, len(l.members)-start)])
 }
 
-// Find returns the index of a member and true, or the index at which it would be inserted and false.
+// Find returns the index of a member and true. If the list lacks the member, Find returns the index at which the member
+// would be inserted, and false.
 func (l *List[T]) Find(member T) (index int, ok bool) { return l.find(0, member) }
 
 // Change removes and inserts members. It sorts the slices removed and added. It returns false if a member to remove is
@@ -98,7 +99,8 @@ func (l *List[T]) insert(added []T) bool {
 	return true
 }
 
-// First returns the n smallest members in ascending order. It overwrites the slice members, and returns a part of it.
+// First returns the n smallest members in ascending order. It overwrites the given slice, and returns a part of this
+// slice.
 func First[T any](members []T, n int, compare func(a, b T) int) []T {
 	n = min(n, len(members))
 	first, isLimited := members[:0], false

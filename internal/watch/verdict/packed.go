@@ -8,7 +8,8 @@ import (
 )
 
 // Packed is a Verdict in the form that an object stores: the severity, the Unix time of OverdueAt in 8 bytes, the
-// reason, a zero byte, and the sentence. None and OK have no sentence. Without reason and OverdueAt, they are one byte.
+// reason, a zero byte, and the sentence. None and OK have no sentence. A verdict None or OK without reason and
+// OverdueAt has only one byte.
 //
 // An inherited verdict has the flag inherited, and contains the object's own Packed after the texts of the Cause,
 // the Sources and Via.

@@ -42,7 +42,7 @@ type Listener struct {
 type addressQueue struct {
 	open         int
 	waiting      lists.List // Waiting *Conn of this address, ordered by waitingSince.
-	unidentified int        // Number of connections in the list waiting whose clients are not identified.
+	unidentified int        // How many of the waiting connections have clients that are not identified.
 }
 
 // New returns a Listener. The connections of trusted proxies do not count toward the limits of an address.

@@ -48,7 +48,7 @@ func (s *Site) Compare(w http.ResponseWriter, r *http.Request) error {
 	return response.HTML(w, r, status, templates.ComparePage(page))
 }
 
-// others returns links that compare side with other objects of the same resource and namespace.
+// others returns links to pages that compare the object of side with other objects of the same resource and namespace.
 func (s *Site) others(r *http.Request, side templates.Side) (links []templates.Link) {
 	q := query.Query{Resource: side.Ref, Limit: pageRows}
 	if side.Namespace != "" {

@@ -56,7 +56,8 @@ func NewActiveCluster(info ClusterInfo, contexts *Contexts) *ActiveCluster {
 // Load returns the active cluster. Handlers use ClusterOf instead, because a request must use only one cluster.
 func (a *ActiveCluster) Load() *Cluster { return a.current.Load() }
 
-// Begin creates the context for the active cluster's WebSockets and log streams, as a child of the context stopping.
+// Begin creates the context for the WebSockets and log streams of the active cluster. The parameter stopping is the
+// parent of this context.
 func (a *ActiveCluster) Begin(stopping context.Context) { a.Load().begin(stopping) }
 
 // Replace activates another cluster, and ends the WebSockets and log streams of the previous one.

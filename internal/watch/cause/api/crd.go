@@ -1,5 +1,5 @@
-// Package api explains objects by what the API server does not serve or does not accept: a version or a part of a
-// CustomResourceDefinition (CRD), a metrics API, or a change of a field.
+// Package api explains the problem of an object by something that the API server does not serve or accept: a version or
+// a part of a CustomResourceDefinition (CRD), a metrics API, or a change of a field.
 package api
 
 import (
@@ -61,7 +61,7 @@ func definitionOf(s *subject.Subject, kind graph.Kind) neighbor.Neighbor {
 	if len(named) > 0 {
 		ref := named[0].Resource
 		n := s.Find(graph.NewID(crdKind, "", ref[strings.LastIndexByte(ref, '/')+1:]+"."+kind.Group))
-		if n.Presence == neighbor.Missing { // The kind is served, so it needs no CRD.
+		if n.Presence == neighbor.Missing { // The kind is served without a CRD.
 			return neighbor.Neighbor{}
 		}
 		return n

@@ -13,7 +13,7 @@ var (
 	// rejectedUpdate matches an error of the API server about an object, such as `Job.batch "migrate" is invalid: `.
 	rejectedUpdate = regexp.MustCompile(
 		`\b([A-Z][A-Za-z0-9]+)(?:\.([a-z0-9.-]+))? \\*"([a-z0-9][a-z0-9.-]*)\\*" is invalid: `)
-	// immutableText matches the part of such an error about a field that cannot be changed after the creation.
+	// immutableText matches a part of an API server's error about a field that cannot be changed after the creation.
 	immutableText = regexp.MustCompile(`(?i)\b(?:[a-z.]+ (?:is|are) immutable(?: after creation)?|` +
 		`may not change once set|cannot change roleRef|` +
 		`(?:updates to \w+ spec for|pod updates may not change) fields other than)`)
@@ -24,8 +24,9 @@ var (
 // maxErrors limits how many errors of a text are searched for one about a field that cannot be changed.
 const maxErrors = 20
 
-// Immutable returns the existing object which a controller cannot change to what the subject defines, according to an
-// error of the API server, or nil. The error can contain a long value. The sentence of the cause omits it.
+// Immutable returns an existing object as the cause if, according to an error of the API server, a controller cannot
+// change this object to what the subject defines. Otherwise, it returns nil. The error can contain a long value, which
+// the sentence of the cause omits.
 func Immutable(s *subject.Subject, text string) *verdict.Cause {
 	rejected := rejectedUpdate.FindAllStringSubmatchIndex(text, maxErrors)
 	if rejected == nil || subject.IsRemote(s) {

@@ -132,7 +132,8 @@ func (c *client) unreachable(n *neighbor.Neighbor, host, text string) *verdict.V
 	return nil
 }
 
-// explainWith explains the pod by the content of a Service. The sentence is the pod's own one, and then the reason.
+// explainWith explains the pod by the content of a Service. The sentence of the verdict is the pod's own sentence,
+// followed by the reason.
 func (c *client) explainWith(service *neighbor.Neighbor, reason string) *verdict.Verdict {
 	c.AddSource(subject.PodsRef, service.ID.Namespace()) // The reason contains facts about the pods of the Service.
 	return c.ExplainBy(service, c.Own.Severity, c.Own.Reason, subject.Sentences(c.Own.Sentence, reason))

@@ -48,8 +48,8 @@ func hasFinished(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
-// notLocal explains the pod by a Service that forwards connections only to pods on the node of the client, if none of
-// the pods is there. If pods are there, but are not usable, it explains the pod by their problem.
+// notLocal explains the pod by a Service that forwards connections only to its pods on the node of the client, if no
+// pod of the Service is on this node. If such pods exist, but are not usable, it explains the pod by their problem.
 func notLocal(
 	c *client, n *neighbor.Neighbor, o *corev1.Service, usable []corev1.Pod, local []neighbor.Neighbor,
 ) *verdict.Verdict {
@@ -93,8 +93,8 @@ func unmappedPort(
 		"clients must use port %d", n, used[0], target))
 }
 
-// targetOf returns the port of a pod to which a port of a Service refers, if the two differ, and if the pod declares no
-// port with the number of the Service's port. Otherwise, it returns 0.
+// targetOf returns the port of a pod to which a port of a Service (used) refers. It returns 0 if both ports have the
+// same number, or if the pod declares a port with the number of the Service's port.
 func targetOf(o *corev1.Service, p *corev1.Pod, used int32) (target int32) {
 	for _, declared := range slices.Concat(p.Spec.InitContainers, p.Spec.Containers) {
 		if slices.ContainsFunc(declared.Ports, func(port corev1.ContainerPort) bool { return port.ContainerPort == used }) {
@@ -113,8 +113,8 @@ func targetOf(o *corev1.Service, p *corev1.Pod, used int32) (target int32) {
 	return target
 }
 
-// usedPorts returns the ports of a host to which a client connects according to a text, each only once. Without a port,
-// a URL means the default port of its scheme.
+// usedPorts returns the ports to which a client connects on a host, according to a text. It returns each port only
+// once. Without a port, a URL means the default port of its scheme.
 func usedPorts(host, text string) (ports []int32) {
 	name := regexp.QuoteMeta(host)
 	explicit := regexp.MustCompile(`\b` + name + `(?::|` + Quote + `(?: \([0-9a-f.:]+\))?,? (?:(?:on|at) )?port[ :=]+)` +

@@ -14,8 +14,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// crashCause returns the ConfigMap or the Secret with the wrong file because of which a container of a pod ended,
-// according to the container's message. Otherwise, it returns nil.
+// crashCause returns the ConfigMap or the Secret that contains a wrong file, if a container of the pod ended because of
+// this file, according to the container's message. Otherwise, it returns nil.
 func crashCause(s *subject.Subject) *verdict.Cause {
 	p := neighbor.Decode[corev1.Pod](s.Object)
 	if !subject.HasEnded(&p) {

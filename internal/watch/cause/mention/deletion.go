@@ -57,7 +57,8 @@ func isNeededForCleanup(kind string) bool {
 	return strings.HasSuffix(kind, "Class")
 }
 
-// remains reports whether a namespace exists and is not being deleted. An empty name, which means the cluster, counts.
+// remains reports whether a namespace exists and is not being deleted. For an empty name, which means the cluster, it
+// returns true.
 func remains(s *subject.Subject, name string) bool {
 	if name == "" {
 		return true

@@ -99,9 +99,9 @@ func MissingObject(s *subject.Subject) *verdict.Verdict {
 	return s.Explain(verdict.Degraded, s.Own.Reason, s.Own.Sentence, s.MissingCause(missing))
 }
 
-// MissingCause returns the missing object that an event about the subject names, as a cause, or nil. The message can
-// name the namespace in another place, as in `failed to find the secret csi in the namespace ceph with error: secrets
-// "csi" not found`.
+// MissingCause returns, as a cause, the object that an event about the subject names as missing. It returns nil if
+// there is none. The message can name the namespace in another place, as in `failed to find the secret csi in the
+// namespace ceph with error: secrets "csi" not found`.
 func MissingCause(s *subject.Subject, message string) *verdict.Cause {
 	missing := firstMissing(s, message, []*regexp.Regexp{missingPattern})
 	if missing == nil {
@@ -176,7 +176,8 @@ func namedCandidates(s *subject.Subject, found []string) []neighbor.Neighbor {
 	return ofOthers
 }
 
-// mentionOf returns a mention with the given kind from the groups of a pattern with kindWords and objectName.
+// mentionOf returns a mention with the given kind. found contains the groups of a match of a pattern with kindWords and
+// objectName.
 func mentionOf(found []string, kind string) *neighbor.Mention {
 	return &neighbor.Mention{
 		Kind: kind, Group: found[3], Namespace: cmp.Or(found[5], cmp.Or(found[7:]...)),

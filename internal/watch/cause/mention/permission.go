@@ -19,7 +19,8 @@ var (
 	accountPermission = regexp.MustCompile(`\bsystem:serviceaccount:([a-z0-9-]+):([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)` +
 		`\\?["'` + "`" +
 		`]?,? (?:cannot|can't|may not|is not (?:allowed|authorized|permitted)|does not have|is missing|lacks)\b`)
-	// requestScope matches the namespace of a request without a permission, or no namespace for the cluster scope.
+	// requestScope matches the scope of a request without a permission. The group captures the namespace. For the
+	// cluster scope, the group is empty.
 	requestScope = regexp.MustCompile(`\b(?:in the namespace \\?"([a-z0-9-]+)|at the cluster scope)`)
 )
 

@@ -58,8 +58,8 @@ func MissingUse(s *subject.Subject) *neighbor.Neighbor {
 	return first
 }
 
-// isPath reports whether a name with a slash, such as team/db, is possibly a path in a system outside the cluster, and
-// no object of another namespace, because no such namespace exists.
+// isPath reports whether a name with a slash, such as team/db, is possibly a path in a system outside the cluster. This
+// is the case if the namespace (team) does not exist, so that the name cannot mean an object of another namespace.
 func isPath(s *subject.Subject, u *graph.Use) bool {
 	namespace := u.Target.Namespace()
 	return namespace != s.ID.Namespace() && !remains(s, namespace)
@@ -111,7 +111,8 @@ func isNamedMissing(s *subject.Subject, t *target, texts []string) bool {
 }
 
 // ReferenceProblem explains a custom resource by the problem of an object to which its spec refers by a convention. If
-// the resource has no verdict of its own, only objects count that a False condition mentions by name or by kind.
+// the resource has no verdict of its own, only objects that a False condition mentions by name or by kind are
+// considered.
 func ReferenceProblem(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Severity == verdict.OK {
 		return nil

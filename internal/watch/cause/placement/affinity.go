@@ -54,9 +54,9 @@ func excluded(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	return nil
 }
 
-// isExcluded reports whether existing pods exclude a pod from a number of nodes, and at most as many nodes lack a
-// resource. Otherwise, the lack of resources is the main problem. The main problem can also be a lost node, because the
-// existing pods did not change.
+// isExcluded reports whether existing pods exclude a pod from some nodes. It returns false if a resource is missing on
+// more nodes than these, because the missing resource is then the main problem. It also returns false if a node is
+// lost: the existing pods did not change, so the lost node can be the main problem.
 func isExcluded(message string) bool {
 	found := excludedPattern.FindStringSubmatch(message)
 	if found == nil || strings.Contains(message, corev1.TaintNodeNotReady) ||

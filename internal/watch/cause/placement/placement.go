@@ -149,7 +149,8 @@ func pinOf(s *subject.Subject, p *corev1.Pod) (to pin, ok bool) {
 	return pin{}, false
 }
 
-// pinOfSelector returns the node that a selector requires. ok is false unless all its alternatives require this node.
+// pinOfSelector returns the node that a selector requires. ok is true only if all alternatives of the selector require
+// this node.
 func pinOfSelector(selector *corev1.NodeSelector) (to pin, ok bool) {
 	if selector == nil || len(selector.NodeSelectorTerms) == 0 {
 		return pin{}, false

@@ -129,8 +129,8 @@ func hasNode(s *subject.Subject, key, value string) bool {
 var limitPattern = regexp.MustCompile(`(?i)\b(?:exceed(?:s|ed|ing)?|reach(?:es|ed)?|hit)\b[^;]{0,60}\blimits?\b|` +
 	`\blimits?\b[^;]{0,60}\b(?:exceeded|reached|hit)\b`)
 
-// limitInEvent returns the part of the newest event of an autoscaler about the pod that states that a pool has reached
-// its limit, or "".
+// limitInEvent returns a part of the newest event of an autoscaler about the pod: the part that states that a pool has
+// reached its limit. It returns "" if there is no such part.
 func limitInEvent(s *subject.Subject, pool *neighbor.Neighbor) string {
 	last := s.NewestEvent(func(e *corev1.Event) bool {
 		return e.Reason == "FailedScheduling" && subject.IsWarning(e) && !strings.Contains(e.Message, "nodes are available")

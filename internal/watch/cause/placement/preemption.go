@@ -15,12 +15,13 @@ import (
 const (
 	// maxEvents limits the events of a namespace that are searched for preempted pods.
 	maxEvents = 20 * neighbor.Limit
-	// eventDelay is how long after the rejection of a pod the event about an earlier preemption arrives at the latest.
+	// eventDelay is the maximum time from the rejection of a pod until the event about an earlier preemption arrives.
 	eventDelay = time.Minute
 )
 
-// Preempted adds to the verdict v on a workload that its pods were preempted, if v is about worst, a pod of the
-// workload for which no node has the resources. The preempted pods do not exist any more, only events about them.
+// Preempted adds to the verdict v on a workload that pods of the workload were preempted. It does so only if v is about
+// worst, a pod of the workload for which no node has the resources. The preempted pods do not exist any more, so
+// Preempted reads the events about them.
 func Preempted(s *subject.Subject, worst *neighbor.Neighbor, v *verdict.Verdict) *verdict.Verdict {
 	if worst.ID.Kind != podKind || v.Cause == nil || v.Cause.Object != neighbor.ObjectOf(worst) {
 		return v

@@ -39,9 +39,10 @@ func isPartOf(s *Subject, n *neighbor.Neighbor) bool {
 	})
 }
 
-// IsDependent reports whether n, which the subject uses or names, also uses the subject, and is not the cause of its
-// problem. For example, the subject reports an error, and n only waits: then the subject is the cause of n's problem.
-// If n has a problem, and its status refers to the subject, n always depends on the subject: a run explains its owner.
+// IsDependent reports whether n, which the subject uses or names, also uses the subject, and does not cause the problem
+// of the subject. For example, if the subject reports an error, and n only waits, the subject is the cause of n's
+// problem. If n has a problem, and its status refers to the subject, n always depends on the subject, as an owner
+// depends on its run.
 func (s *Subject) IsDependent(n neighbor.Neighbor) bool {
 	if n.Object == nil || n.Object.Verdict().IsInherited() {
 		return false

@@ -10,8 +10,8 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 )
 
-// IsComplete reports whether an object has ended. Unless it has a problem, it then needs none of its attempts any more.
-// Objects that are missing now possibly existed before its end.
+// IsComplete reports whether an object has ended. An object that has ended without a problem does not need its attempts
+// any more. Objects that are missing now possibly existed before it ended.
 func IsComplete(n *neighbor.Neighbor) bool {
 	o := neighbor.Decode[struct {
 		Status struct {

@@ -57,8 +57,8 @@ func (s *Subject) OrderlyOwner() *neighbor.Neighbor {
 	return nil
 }
 
-// KnowsAll reports whether all objects of a kind in a namespace are known ("" for all namespaces). An object without a
-// name never exists, but is only known to be missing if the list is complete.
+// KnowsAll reports whether all objects of a kind in a namespace ("" for all namespaces) are known. It searches for an
+// object without a name. Such an object never exists, but it is known to be missing only if the list is complete.
 func KnowsAll(s *Subject, kind graph.Kind, namespace string) bool {
 	return s.Find(graph.NewID(kind, namespace, "")).Presence == neighbor.Missing
 }

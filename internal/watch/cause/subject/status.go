@@ -117,7 +117,7 @@ func ContainsName(text, name string) bool {
 	}
 }
 
-// refersTo reports whether the status of an object refers to another object, and complains about it.
+// refersTo reports whether the status of n refers to the object id, and complains about this object.
 func refersTo(n *neighbor.Neighbor, id graph.ID) bool {
 	return complainsAbout(n, id) && slices.ContainsFunc(statusReferences(n.Object), func(m neighbor.Mention) bool {
 		return m.Name == id.Name() && strings.EqualFold(m.Kind, id.Kind.Kind) &&

@@ -80,7 +80,8 @@ func namespacesOf(s *subject.Subject, labels map[string]string) (namespaces []st
 	return namespaces
 }
 
-// missingIn returns the Secret with a name in the first of the namespaces, if it is missing in all of them, or nil.
+// missingIn checks for a Secret with the given name in each of the namespaces. If all of them lack it, missingIn
+// returns the missing Secret of the first namespace. Otherwise, it returns nil.
 func missingIn(s *subject.Subject, namespaces []string, name string) (missing *neighbor.Neighbor) {
 	for _, namespace := range namespaces {
 		n := s.Find(graph.NewID(graph.Kind{Kind: "Secret"}, namespace, name))

@@ -100,8 +100,8 @@ func undeclaredPort(
 		nameOf(port), number, meant.container, meant.port, number), nil)
 }
 
-// maxDefault is the highest port of a Service for which users often omit the target port by mistake. The API server
-// then sets it to the port of the Service.
+// maxDefault is the highest Service port for which users often omit the target port by mistake. The API server then
+// sets the target port to the port of the Service.
 const maxDefault = 1023
 
 // meantBy returns the declared port of a pod that a port of a Service probably means: the one with the same name, or

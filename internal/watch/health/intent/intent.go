@@ -118,7 +118,7 @@ func IsPartOff(part map[string]any) bool {
 }
 
 // MayStop reports whether a spec states that the object is not started again after it has stopped without a failure.
-// This is so for these run strategies of KubeVirt.
+// The run strategies below are those of KubeVirt.
 func MayStop(spec map[string]any) bool {
 	return slices.Contains([]any{"Manual", "Once", "RerunOnFailure"}, spec["runStrategy"])
 }

@@ -2,8 +2,9 @@ package message
 
 import "strings"
 
-// Waiting shortens the message of a container that waits. It removes the repeated image name from messages about image
-// pulls. It removes the names of software layers, through which the error passed, from messages of container runtimes.
+// Waiting shortens the message of a container that waits. From messages about image pulls, it removes the repeated
+// image name. From messages of container runtimes, it removes the names of the software layers through which the error
+// passed.
 func Waiting(reason, message, image string) string {
 	switch reason {
 	case "ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "RegistryUnavailable", "ImageInspectError":

@@ -10,8 +10,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/object"
 )
 
-// Tolerances for a CronJob without a time zone. The schedule then applies to the time zone of the controller, which is
-// unknown.
+// Tolerances for a CronJob without a time zone. The controller then uses its own time zone, which is unknown.
 const (
 	unknownMinuteTolerance = time.Hour
 	unknownHourTolerance   = 24 * time.Hour

@@ -158,7 +158,7 @@ func toResult(value lua.LValue) (Result, error) {
 // contain it.
 func toTable(l *lua.LState, object map[string]any) *lua.LTable {
 	table := l.CreateTable(0, len(object))
-	for _, name := range slices.Sorted(maps.Keys(object)) { // Lua's function pairs returns the members in this order.
+	for _, name := range slices.Sorted(maps.Keys(object)) { // In Lua, pairs(table) returns the members in this order.
 		table.RawSetString(name, toValue(l, object[name]))
 	}
 	return table

@@ -12,7 +12,8 @@ import (
 )
 
 // badPhase finds a failure in the members that summarize a status, such as phase and health: a word for a failure, a
-// sentence that names an error, or the word "warning" if another member names an error. It ignores what a person ended.
+// sentence that names an error, or the word "warning" if another member names an error. It ignores a failure if a
+// person ended the work.
 func badPhase(status members, conditions []condition, isOK bool) *Symptom {
 	isReady := slices.ContainsFunc(conditions, func(c condition) bool {
 		return c.is("True") && slices.Contains([]string{"Ready", "Available", "Healthy", "Succeeded"}, c.kind)

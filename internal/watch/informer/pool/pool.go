@@ -20,7 +20,7 @@ import (
 const (
 	// maxFieldScopes is the maximum for all users and share links together. userFieldScopes is the maximum for one user.
 	maxFieldScopes, userFieldScopes = 20, 10
-	// linkFieldScopes limits the informers of one share link, guestFieldScopes those of all share links together.
+	// linkFieldScopes is the maximum for one share link. guestFieldScopes is the maximum for all share links together.
 	linkFieldScopes, guestFieldScopes = 5, 10
 )
 

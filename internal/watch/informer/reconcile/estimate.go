@@ -14,8 +14,8 @@ const (
 	// estimateDelay is the time after which the memory of a list is estimated again, if the list did not fit into the
 	// free memory.
 	estimateDelay = time.Minute
-	// relistDelay is the time after which a list is sent again, if it was canceled because its objects exceeded the free
-	// memory. It is long, because the canceled list read many objects in vain.
+	// relistDelay is the delay before the program repeats a list that it canceled because the objects exceeded the free
+	// memory. The delay is long, because the canceled list read many objects in vain.
 	relistDelay = 5 * time.Minute
 	// changeMargin is the factor by which a memory estimate is multiplied, because objects can be added after the list.
 	changeMargin = 1.1

@@ -58,7 +58,8 @@ func (i *Informer) Digest(ctx context.Context, f *query.Filter, id query.FilterI
 	isFresh := func(d *Digest, _ time.Time) bool { return d.Offset >= offset }
 	for {
 		d, ok := i.digests.Get(ctx, id, isFresh, func(context.Context) *Digest { return i.computeDigest(f) })
-		// Try again if d.Offset is too low: another caller started this scan before the journal reached the offset.
+		// If another caller started this scan before the journal reached the offset, d.Offset is too low. Then try
+		// again.
 		if !ok || d.Offset >= offset {
 			return d
 		}

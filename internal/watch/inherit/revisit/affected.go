@@ -8,7 +8,7 @@ import (
 // MaxAffected limits how many objects are evaluated again for one change and one relation (such as "users of").
 const MaxAffected = 10_000
 
-// UsersOf selects the targets of the given kind from uses, and returns all objects that use these targets.
+// UsersOf returns all objects that use one of the targets in uses. It considers only targets of the given kind.
 func UsersOf(g *graph.Graph, uses []graph.Use, kind string) (users []graph.ID) {
 	for n := range uses {
 		if uses[n].Target.Kind.Kind == kind {

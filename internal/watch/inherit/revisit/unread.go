@@ -13,7 +13,8 @@ type Unread struct {
 	dependents map[graph.Kind]map[graph.Kind]bool
 }
 
-// Add records that a rule for an object of the kind dependent needs the objects of a kind that is not read yet.
+// Add records that a rule needs the objects of a kind that is not read yet. dependent is the kind of the object that
+// the rule explains.
 func (u *Unread) Add(kind, dependent graph.Kind) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

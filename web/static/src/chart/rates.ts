@@ -59,7 +59,8 @@ export function rateChart({ start, step }: Rates, rate: Rate, color: Series): Ch
   const startOf = (at: number): number => start + at * step;
   const gaps: [number, number][] = [];
   counts.forEach((n, at) => {
-    // If the data begin in the middle of a bucket, at the time `since`, the part of the bucket before it is a gap too.
+    // If the data begin at the time `since`, in the middle of a bucket, the part of this bucket before `since` is a
+    // gap, too.
     const end = n === null ? startOf(at + 1) : since === null ? 0 : since / 1000;
     const last = gaps.at(-1);
     if (end <= startOf(at) || end > startOf(at + 1)) return;

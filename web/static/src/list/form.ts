@@ -12,8 +12,8 @@ import { byId, input, setText } from "../ui/dom.ts";
 export function fillForm(view: View, kind: Kind): void {
   const setInput = (id: string, value: string): void => {
     const box = input(id);
-    // Do not overwrite the field while the user types. The typed text can end with a space, which is not part of
-    // the filter in the URL.
+    // While the user types, the text can end with a space, which is not part of the filter in the URL. Do not overwrite
+    // such a text.
     if (box !== null && box.value.trim() !== value) box.value = value;
   };
   setInput("q", view.q);

@@ -82,8 +82,8 @@ export function drawListStatus(list: ListState, now: number, retry: () => void):
     );
   // While the page shows the server-rendered rows, keep the notes about them, which are also server-rendered.
   if (complete || !showsServerRows) showText(byId("coverage-note"), empty ? null : asideText(list, now));
-  // The note in an empty list also reports outdated data, so it needs no banner. But if the text filter hides all rows,
-  // the note does not report outdated data, so show the banner.
+  // The note in an empty list also reports outdated data, so the list needs no banner. But if the text filter hides all
+  // rows, the note does not report outdated data, so show the banner.
   const isStale = complete && total > 0 && staleText(info, now) !== null;
   const banner = empty && !isStale ? null : bannerText(info, now);
   showText(byId("banner"), banner);

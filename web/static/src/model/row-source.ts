@@ -48,7 +48,10 @@ function withCells(e: Entry, changed: ReadonlyMap<number, Row["cells"][number]>)
   return cells;
 }
 
-/** Returns `by`, the author of a new change, if all changes of the row not drawn yet have this author; else null. */
+/**
+ * Returns `by`, the author of a new change of a row, if all changes of this row that are not drawn yet have the same
+ * author. Otherwise, returns null.
+ */
 export function commonAuthor(old: Entry | undefined, by: ChangeAuthor | null): ChangeAuthor | null {
   if (old === undefined || old.isDrawn) return by;
   const same =

@@ -28,7 +28,7 @@ export function itemsOf({ kind, name }: Pick<TabHost, "kind" | "name">, object: 
       );
   };
   return [
-    // The keys of these items apply to rows.
+    // The keys of these items apply to rows, so this menu omits the keys.
     ...copyItems(kind.ref, name).map((item) => ({ ...item, key: undefined })),
     { label: "Copy YAML", run: withYaml((yaml) => void copyYaml(yaml)) },
     { label: "Download YAML", run: withYaml((yaml) => saveFile(fileName(kind.resource, textOf(name)), yaml)) },

@@ -4,7 +4,10 @@ import { yamlLines } from "../../yaml/writer.ts";
 
 const maxLineLength = 2000; // characters; longer lines are truncated on the screen
 
-/** Returns the lines of a text, if it has several, or else of the value as YAML. Empty if it is unknown or missing. */
+/**
+ * Returns the lines of a text that has several lines, or the YAML lines of any other value. Empty if the value is
+ * unknown or missing.
+ */
 export function valueLines(v: Value): string[] {
   if (v.type !== "value") return [];
   const lines =

@@ -226,8 +226,8 @@ const affinityNames: Readonly<Record<string, string>> = {
 
 function affinity(name: string, v: unknown): Fact | null {
   const required = valueAt(v, "requiredDuringSchedulingIgnoredDuringExecution");
-  // Only one term of a required node affinity must match, so join these terms with "or". For pod affinities, all terms
-  // must match, so each one is a separate piece.
+  // A required node affinity needs only one matching term, so join its terms with "or". For pod affinities, all terms
+  // must match, so each term is a separate piece.
   const nodeTerms = trees(valueAt(required, "nodeSelectorTerms")).map(termText);
   const terms = [...trees(required).map(termText), ...(nodeTerms.length === 0 ? [] : [nodeTerms.join(" or ")])];
   const preferred = trees(valueAt(v, "preferredDuringSchedulingIgnoredDuringExecution"));

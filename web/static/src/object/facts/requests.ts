@@ -12,13 +12,13 @@ export type AmountKind = "requests" | "limits";
 export const hasEnded = (pod: unknown): boolean => /^(Succeeded|Failed)$/.test(text(valueAt(pod, "status", "phase")));
 
 /**
- * Returns the resource requests or limits of a pod: the larger one of the sum of the main containers, and the maximum
- * while the init containers run one after the other. Sidecars (init containers that keep running) count in both. A
- * value for the complete pod (spec.resources) replaces the computed amount.
+ * Returns the resource requests or limits of a pod: the sum of the main containers, or the maximum while the init
+ * containers run one after the other, whichever is larger. Sidecars (init containers that keep running) count in both.
+ * A value for the complete pod (spec.resources) replaces the computed amount.
  */
 export function podAmounts(pod: unknown, kind: AmountKind): Amounts {
   const spec = valueAt(pod, "spec");
-  const running = new Map<string, number>(); // sums over the sidecars; those of the main containers are added below
+  const running = new Map<string, number>(); // sums over the sidecars; the main containers are added below
   const initial = new Map<string, number>(); // the largest sum at any time while init containers run
   for (const container of trees(valueAt(spec, "initContainers"))) {
     const own = amountsOf(valueAt(container, "resources", kind));

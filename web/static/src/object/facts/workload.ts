@@ -105,7 +105,10 @@ export function replicaSet(o: unknown): (Section | null)[] {
   ];
 }
 
-/** Formats a label selector as kubectl does. An empty one has no pieces, as it can select everything or nothing. */
+/**
+ * Formats a label selector as kubectl does. An empty selector has no pieces, because it can select everything or
+ * nothing.
+ */
 export function selectorPieces(v: unknown): (Piece | null)[] {
   if (!isTree(v)) return [];
   if (!("matchLabels" in v) && !("matchExpressions" in v))

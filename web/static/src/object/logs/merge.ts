@@ -29,7 +29,7 @@ function timeKey(at: string): string {
 
 /**
  * Sets the source of each line. A line without a time gets the time of the line before it. If no earlier line has a
- * time, it gets the first time in `lines`.
+ * time, the line gets the first time in `lines`.
  */
 export function withSource(lines: readonly Line[], source: LineSource): Line[] {
   let at = lines.find((line) => line.at !== "")?.at ?? "";

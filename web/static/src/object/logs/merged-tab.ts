@@ -114,7 +114,8 @@ export class MergedLogsTab implements Tab, MergedReader {
     this.streams.show(readable.slice(0, maxStreams), options);
     const width = Math.max(0, ...readable.slice(0, maxStreams).map((t) => t.label.length));
     this.view.screen.element.style.setProperty("--source-width", `${width}ch`);
-    // If the log of all containers is selected, a banner reports that a limit (maxStreams or maxPodObjects) omits logs.
+    // If all containers are selected, a banner reports if logs are omitted because of a limit (maxStreams or
+    // maxPodObjects).
     this.view.showBanner(
       container === "" ? limitText(readable.length, maxStreams, this.workload.total, maxPodObjects) : "",
     );

@@ -112,7 +112,8 @@ export class AuthorReader {
     this.uid = uid;
     this.version = version;
     if (merged !== null) this.authors = merged;
-    // If a read is in progress, its response can be older than this change, so read the authors again later.
+    // Read the authors again later if the author of this change is unknown. Also do so if a read is in progress,
+    // because its response can be older than this change.
     if (merged === null || this.isReading) this.isOutdated = true;
     this.tick();
   }

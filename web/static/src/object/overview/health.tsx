@@ -37,7 +37,7 @@ export function HealthView({ health, verdict, isDeleted, cause = null, chain = [
   const summary = useHighlight<HTMLParagraphElement>(isDeleted ? null : `${severity} ${reason}`);
   if (severity === "none") return null;
   const hasChain = !isDeleted && chain.length > 1;
-  // Omit the cause if the path already shows its object, and the reason already contains its sentence.
+  // Omit the cause if the path already shows the object of the cause, and the reason already contains its sentence.
   const namedCause = hasChain && cause !== null && reason.includes(cause.sentence) ? null : cause;
   return (
     <div class="health" data-health={severity} title={verdict?.reason || undefined}>

@@ -3,7 +3,10 @@
 import { number, text, trees, valueAt } from "../facts/read.ts";
 import { labelSelector } from "./selector.ts";
 
-/** How to find ReplicaSets or Jobs, which are between a workload and its pods, or a workload's ControllerRevisions. */
+/**
+ * How to find the objects between a workload and its pods (ReplicaSets or Jobs), or the ControllerRevisions of a
+ * workload.
+ */
 export interface Intermediate {
   readonly ref: string;
   readonly labels: string; // label selector; empty selects all objects in the namespace
