@@ -83,7 +83,8 @@ func (b *Budget) Used() int64 { return b.limiter.Used(totalKey) }
 // totalKey is the key for all callers together. Keys of callers and groups differ from it, because they have a prefix.
 const totalKey = ""
 
-// Reserve reserves memory for a response. It waits for free memory until ctx ends. It caps bytes at the caller limit.
+// Reserve reserves memory for a response. It waits for free memory until ctx ends. If bytes exceeds the limit of one
+// caller, Reserve reserves only this limit.
 func (b *Budget) Reserve(ctx context.Context, caller Caller, bytes int64, response Response) (*Reservation, error) {
 	limits := []Limit{{"caller " + caller.Key, b.total / callerFraction}, {totalKey, b.total}}
 	if caller.Group != "" {

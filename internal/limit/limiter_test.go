@@ -172,7 +172,8 @@ func TestLargeRequestsDoNotStarve(t *testing.T) {
 	}
 }
 
-// An overdue request blocks other callers only while they use at least as many units as its own caller.
+// An overdue request blocks another caller only while that caller uses at least as many units as the caller of the
+// overdue request.
 func TestGrowthMakesRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l limit.Limiter

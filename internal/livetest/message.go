@@ -89,8 +89,8 @@ type Event struct {
 	Verdict               json.RawMessage
 }
 
-// follows reports whether the update can follow a version: its resourceVersion is newer, or it is the same and only the
-// verdict has changed.
+// follows reports whether the update can follow a version: the resourceVersion of the update is newer, or both
+// resourceVersions are the same and only the verdict has changed.
 func (e *Event) follows(version string) bool {
 	isVerdictOnly := e.Verdict != nil && len(e.Cells) == 0 && (e.Patch == nil || string(e.Patch) == "[]")
 	return newer(e.RV, version) || e.RV == version && isVerdictOnly

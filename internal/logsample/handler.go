@@ -31,7 +31,7 @@ type kind struct {
 
 type count struct {
 	seen    int
-	handler slog.Handler // handler of the newest record; it logs the number of suppressed ones
+	handler slog.Handler // handler of the newest record; logs the number of suppressed records
 	attrs   []slog.Attr
 }
 

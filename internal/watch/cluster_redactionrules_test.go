@@ -67,7 +67,7 @@ func define(server *apitest.Server, password, phase string) {
 }
 
 // Values are masked in every view. If the JSONPath of a CRD's column changes so that the column shows a masked value,
-// the next watch masks its cells.
+// the next watch masks the cells of the column.
 // Invariant: I15.
 func TestRedactionRulesMaskEveryView(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

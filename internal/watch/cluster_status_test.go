@@ -58,8 +58,8 @@ func TestForbiddenResourceLosesRows(t *testing.T) {
 	})
 }
 
-// If the API server does not accept the credentials of this program any more, the rows stay, and the state is stale. It
-// does not count as a lost permission.
+// If the API server does not accept the credentials of this program any more, the rows stay, and the state is stale.
+// The program does not treat this as a lost permission.
 // Invariant: I24.
 func TestExpiredCredentialsMakeStale(t *testing.T) {
 	const path, reason = "/api/v1/namespaces/a/pods/p", "The API server does not accept the credentials of this program"

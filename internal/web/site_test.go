@@ -66,8 +66,8 @@ func (b *lockedBuffer) String() string {
 	return b.text.String()
 }
 
-// skipIfShort skips a test that takes more than 20 s with the race detector. CI runs all tests without the race
-// detector, and then the others with it (flag -short).
+// skipIfShort skips a test that takes more than 20 s with the race detector. CI first runs all tests without the race
+// detector. Then it runs them with the race detector and the flag -short, which skips these tests.
 func skipIfShort(t *testing.T) {
 	t.Helper()
 	if testing.Short() {

@@ -114,8 +114,8 @@ func TestUnreadStreamsStayWithinTheMemoryLimit(t *testing.T) {
 	})
 }
 
-// requireNoErrors requires that the log has no lines with level ERROR after a number of requests (of). Such lines are
-// for problems that an operator must solve, so no client must be able to cause them.
+// requireNoErrors requires that the log has no lines with level ERROR. Such lines are for problems that an operator
+// must solve, so no client must be able to cause them. The parameter "of" is the number of requests before this check.
 func (s *site) requireNoErrors(finding string, of int) {
 	s.Helper()
 	var lines []string

@@ -29,8 +29,9 @@ type stream struct {
 	faults   []string
 }
 
-// openStream subscribes to each view (form of messages) as observer o, from the local address from. If resume contains
-// a cursor (resume position) for the view, openStream adds a second subscription, which resumes there.
+// openStream subscribes to each view (form of messages) as observer o. The parameter "from" is the local address of the
+// connection. If resume contains a cursor (resume position) for the view, openStream adds a second subscription, which
+// resumes there.
 func (s *site) openStream(ctx context.Context, from string, o observer, resume map[string]string) (*stream, error) {
 	name, value, _ := strings.Cut(o.header, ": ")
 	st := &stream{opened: time.Now(), names: map[int]string{}, messages: map[string][]*livetest.Message{}}

@@ -16,8 +16,8 @@ type result struct {
 
 type score struct{ fixtures, expected, found, explained, healthy, wrong int }
 
-// compare compares the findings with the fixtures. The result does not include the fixtures in further, but their
-// expected objects are in the cluster, so a finding about them is not wrong.
+// compare compares the findings with the fixtures. The parameter further contains fixtures that are not part of the
+// result. Their expected objects are in the cluster, so a finding about these objects is not wrong.
 func compare(fixtures []*fixture, findings []finding, further ...*fixture) *result {
 	r := &result{areas: make(map[string]*score)}
 	all := reports(findings)

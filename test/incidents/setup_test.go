@@ -207,8 +207,8 @@ func (r *reference) gvr() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: part[0], Version: part[1], Resource: part[2]}
 }
 
-// in returns the namespace of the object, which is empty for a cluster-scoped one. The parameter is the default
-// namespace.
+// in returns the namespace of the referenced object. For a cluster-scoped object, it returns "". If the reference
+// contains no namespace, it returns the parameter.
 func (r *reference) in(namespace string) string {
 	switch {
 	case r.Namespace == "-":

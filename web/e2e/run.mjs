@@ -5,10 +5,10 @@ import { run } from "node:test";
 import { spec } from "node:test/reporters";
 
 const parallel = 3; // files
-// These files run before all others: hostile creates objects of all kinds, which other tests would find in their lists.
-// proxied only waits for timeouts, and reads only its own objects.
+// These files run before all others. hostile.test.mjs creates objects of all kinds, which other tests would find in
+// their lists. proxied.test.mjs only waits for timeouts, and reads only its own objects.
 const first = ["hostile.test.mjs", "proxied.test.mjs"];
-// These files take longest, so they are the first of the others.
+// These files take longest, so they start before all files that are not in `first`.
 const longest = ["access.test.mjs", "window.test.mjs", "upgrade.test.mjs"];
 const names = readdirSync(import.meta.dirname).filter((name) => name.endsWith(".test.mjs"));
 
@@ -23,7 +23,8 @@ async function runAll(files) {
 
 const others = names.filter((name) => !first.includes(name) && !longest.includes(name));
 let failed = [...new Set([...(await runAll(first)), ...(await runAll([...longest, ...others]))])];
-// Other programs can delay a test of the page. Therefore, at most three files with a failed test run once more.
+// Other programs can delay a test of the page. Therefore, files with a failed test run once more, if there are at most
+// three such files.
 if (failed.length > 0 && failed.length <= 3) {
   process.stdout.write(`\nFailed in the first attempt: ${failed.join(", ")}. Second attempt:\n`);
   failed = await runAll(failed);

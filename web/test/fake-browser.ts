@@ -5,7 +5,7 @@ export class Browser implements LiveHost {
   time = 0;
   sockets: Socket[] = [];
   reports: string[] = [];
-  reconnects: (() => void)[] = []; // callbacks of the page; a call of one reconnects, as if the login were still valid
+  reconnects: (() => void)[] = []; // callbacks of the page; a callback reconnects, as if the login were still valid
   private timers = new Map<number, { at: number; run: () => void }>();
   private next = 1;
 

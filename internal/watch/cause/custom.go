@@ -42,8 +42,8 @@ func custom(s *subject.Subject) *verdict.Verdict {
 	return explained(s)
 }
 
-// missing explains a custom resource by a missing object to which it refers. Of several missing objects, it prefers one
-// that a message of the resource names.
+// missing explains a custom resource by a missing object to which it refers. Of several missing objects, it prefers an
+// object whose name is in a message of the custom resource.
 func missing(s *subject.Subject) *verdict.Verdict {
 	target := mention.MissingUse(s)
 	if target != nil && mention.IsNamed(s, target) {

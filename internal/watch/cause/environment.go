@@ -38,8 +38,8 @@ func skippedKey(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 		n.String()+", because it is an invalid name of an environment variable")
 }
 
-// lackedKey returns the key that a container lacks according to its error, if the event e is about this key, and the
-// object with the key. Otherwise, n is nil.
+// lackedKey returns the key that a container lacks according to its error, and the object n that contains this key. The
+// event e must be about this key. Otherwise, n is nil.
 func lackedKey(s *subject.Subject, p *corev1.Pod, e *corev1.Event) (n *neighbor.Neighbor, key string) {
 	found := skippedPattern.FindStringSubmatch(e.Message)
 	if e.Reason != "InvalidEnvironmentVariableNames" || found == nil || found[3] != s.ID.Namespace() {

@@ -73,8 +73,8 @@ func hasOwner(s *subject.Subject, id graph.ID) bool {
 	return len(owners) > 0
 }
 
-// isNewer reports whether a was created after b. The times have a resolution of one second. In the same second, the
-// object with the later name counts as newer.
+// isNewer reports whether the object a was created after the object b. The times have a resolution of one second. If
+// both objects were created in the same second, the object with the later name counts as newer.
 func isNewer(a, b *neighbor.Neighbor) bool {
 	return cmp.Or(a.Object.Created().Compare(b.Object.Created()), strings.Compare(a.ID.Key, b.ID.Key)) > 0
 }

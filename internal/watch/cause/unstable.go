@@ -60,7 +60,7 @@ func interruptionCount(s *subject.Subject, last *corev1.Event) (count int32) {
 			continue
 		}
 		count++
-		if e.Count > 1 && !e.FirstTimestamp.Time.Before(begin) { // All occurrences, not only the last one.
+		if e.Count > 1 && !e.FirstTimestamp.Time.Before(begin) { // Count all occurrences, not only the last one.
 			count += e.Count - 1
 		}
 	}

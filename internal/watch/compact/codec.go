@@ -14,7 +14,8 @@ const sampleBytes = s2.MaxDictSize / 4
 // tenth of its size.
 type codec struct {
 	mask func(dst, text []byte) ([]byte, error) // Masks the decoded text for guests; nil for no mask.
-	// unmasked decodes the text, before the function mask masks it. It is nil if there is no mask.
+	// unmasked is the codec that decodes the text before the function mask masks the text. It is nil if there is no
+	// mask.
 	unmasked   *codec
 	dictionary *s2.Dict
 }

@@ -82,7 +82,7 @@ func (s *Cipher) sign(b *[cursorLength]byte) {
 // the SIV mode of RFC 5297, but with a hash instead of AES.
 func (s *Cipher) crypt(b *[cursorLength]byte) {
 	var text [len(s) + cursorLength - positionLength]byte
-	// The method sign hashes a longer text, so the two hashes never have the same input.
+	// The text that the method "sign" hashes is longer than this text, so the two hashes never have the same input.
 	copy(text[copy(text[:], s[:]):], b[positionLength:])
 	sum := sha256.Sum256(text[:])
 	subtle.XORBytes(b[:positionLength], b[:positionLength], sum[:])

@@ -47,7 +47,7 @@ func (s *Cipher) aead() cipher.AEAD {
 	return aead
 }
 
-// Append appends the cursor in base64 to dst.
+// Append appends the base64 text of the cursor to dst.
 func (r *Restricted) Append(dst []byte) []byte {
 	return base64.RawURLEncoding.AppendEncode(dst, r[:])
 }

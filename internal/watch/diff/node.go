@@ -19,8 +19,8 @@ const (
 )
 
 // parse splits an array or object into n.items, and reports whether this is possible. It returns false for a scalar,
-// and for a value that is nested too deeply. similar is a node that probably has equal items, or nil. An item that is
-// equal to one of similar is not scanned again.
+// and for a value that is nested too deeply. The node similar, which can be nil, probably has equal items. If an item
+// is equal to an item of similar, parse does not scan the text of the item again.
 func (n *node) parse(similar *node) bool {
 	if n.items != nil {
 		return true

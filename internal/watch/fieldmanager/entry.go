@@ -8,8 +8,9 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// maxShapes is the maximum number of key sets for one list. A key set is the members by which managedFields identify
-// list elements, such as containerPort and protocol. A normal list has one. Hostile managedFields can have many.
+// maxShapes is the maximum number of key sets for one list. A key set contains the members by which managedFields
+// identify the elements of a list, such as containerPort and protocol. A normal list has one key set. Hostile
+// managedFields can have many key sets for a list.
 const maxShapes = 8
 
 type entry struct {
@@ -20,9 +21,9 @@ type entry struct {
 	shapes map[*fieldpath.Set][][]string // The key sets of each list (see maxShapes). The key is the list's part of set.
 }
 
-// ownedDepth returns the number of steps to the value on the path that the managedFields entry owns. The value at the
-// end of the path counts even if the entry owns only values inside it. A parent does not count if the entry owns values
-// inside it. ok is false if no value counts.
+// ownedDepth returns the number of steps in the path to the value that the managedFields entry owns. This is the value
+// at the end of the path, or a parent of it. The value at the end also counts if the entry owns only values inside it.
+// A parent counts only if the entry owns no values inside it. ok is false if no value counts.
 func (e *entry) ownedDepth(path []step) (depth int, ok bool) {
 	set := e.parse()
 	for i := range path {

@@ -20,7 +20,8 @@ type storage struct {
 	byTerm  table // Maps the hash of a term to the number of its first link in links.
 }
 
-// object is in the group of objects with its shape. A pod on a node is also in the group of all pods on this node.
+// object is a member of the group of all objects with the same shape. A pod on a node is also a member of the group of
+// all pods on this node.
 type object struct {
 	key    string
 	groups [2]uint32
@@ -70,8 +71,8 @@ func (s *storage) groupOf(id ID) *group {
 
 func (s *storage) idOf(o *object) ID { return ID{kindOf(s.groups.at(o.groups[0]).text), o.key} }
 
-// join adds the object with this number to the group whose packed shape is text, and creates this group if there is
-// none. In the object, the group is at the index at of the field groups.
+// join adds the object with this number to the group whose packed shape is text. If there is no such group, join
+// creates it. The object stores the group in its field groups, at the index in the parameter "at".
 func (s *storage) join(number uint32, at int, text string, selector *objectrefs.Selector) {
 	var joined uint32
 	if slot := s.byText.find(maphash.String(s.seed, text), func(n uint32) bool {

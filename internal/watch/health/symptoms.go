@@ -39,7 +39,8 @@ func (r *result) applySymptoms(o object.Object) {
 	}
 }
 
-// set makes an object overdue if a problem lasts, or failed if the problem is final.
+// set changes the health to that of an object with a problem: failed if the problem is final, and otherwise
+// progressing, so that the object becomes overdue if the problem lasts.
 func (r *result) set(s *symptom.Symptom) {
 	if r.Summary != "" {
 		r.Details = append([]string{r.Summary}, r.Details...)

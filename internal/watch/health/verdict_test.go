@@ -42,7 +42,8 @@ func TestVerdictsDependOnlyOnObjectAndTime(t *testing.T) {
 	}
 }
 
-// checkOverdue checks the verdict before and at the fixture's deadline, if any. later is the one at the deadline.
+// checkOverdue checks the verdict one second before the fixture's deadline, and at the deadline. The parameter later is
+// the expected verdict at the deadline. If the fixture has no deadline, checkOverdue does nothing.
 func (w *wantVerdict) checkOverdue(t *testing.T, object []byte, later *verdict.Verdict) {
 	t.Helper()
 	if w.Deadline == "" {

@@ -117,7 +117,8 @@ func (r *result) limitRollout(o object.Object, progressing object.Condition) {
 	)
 }
 
-// replicaSet returns the health of a ReplicaSet or ReplicationController. kstatus has no rules for the latter.
+// replicaSet returns the health of a ReplicaSet or ReplicationController. kstatus has no rules for
+// ReplicationControllers.
 func replicaSet(o object.Object, status Status) result {
 	desired, ready := o.CountOr(1, "spec", "replicas"), o.Count("status", "readyReplicas")
 	if status == Current && ready < desired {

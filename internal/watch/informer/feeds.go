@@ -80,7 +80,8 @@ func (s *Feeds) IsWatched(namespace string) bool {
 	return s.informer.feeds[namespace] != nil || namespace != "" && s.informer.coverage.includes(namespace)
 }
 
-// ExpireLeases deletes the leases of namespaces that have had no readers for idleTime. A reader's lease outlives it.
+// ExpireLeases deletes the leases of namespaces that have had no readers for idleTime. Until then, a lease remains
+// after its last reader has left.
 func (s *Feeds) ExpireLeases(idleTime time.Duration) {
 	s.informer.mu.Lock()
 	defer s.informer.mu.Unlock()
@@ -137,7 +138,7 @@ func (s *Feeds) prepare(
 	if running != nil && !stopped[running] {
 		return
 	}
-	// Keep the status of a denied namespace, unless feeds were stopped: their replacements start as Syncing.
+	// A denied namespace keeps its status. But if feeds were stopped, the feeds that replace them start as Syncing.
 	if !denied || len(stopped) > 0 {
 		current = status.Status{State: status.Syncing, Since: time.Now()}
 	}

@@ -41,8 +41,8 @@ func (i *Informer) CompleteSince(namespaces []string) time.Time {
 	return since
 }
 
-// ListedSince returns the time of the newest list of one of the given namespaces. Changes before this list can be
-// missing in the history, because a list shows only their result. An empty list of namespaces means all.
+// ListedSince returns the latest time at which one of the given namespaces was listed. Changes before this time can be
+// missing in the history, because a list shows only the result of changes. An empty list of namespaces means all.
 func (i *Informer) ListedSince(namespaces []string) (since time.Time) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -63,7 +63,7 @@ func (r *reader) recordProgress(cursor journal.Cursor) {
 		r.resource.isSynced = true
 		r.observation.restart()
 	}
-	if now.Synced { // Objects of this resource can count as missing, possibly again after an interruption.
+	if now.Synced { // Objects that were not read can count as missing now, or again after an interruption.
 		markDependents(r.Engine, r.resource.kind)
 	}
 	if isFirst {
@@ -74,7 +74,8 @@ func (r *reader) recordProgress(cursor journal.Cursor) {
 }
 
 // checkInterruption restarts the observation while the watch is interrupted, and once afterward, because the changes
-// during this time are read late. A polled resource does not count: it is always Stale, but its status has no Since.
+// during the interruption are read late. A polled resource is always Stale, but this is no interruption: its status has
+// no Since.
 func (r *reader) checkInterruption() {
 	now := r.resource.informer.CurrentState(nil).Status
 	isInterrupted := now.State == status.Stale && !now.Since.IsZero()

@@ -201,7 +201,7 @@ func (e *Engine) dependsOnText(id graph.ID) []graph.ID {
 	case "FlowSchema", "PriorityLevelConfiguration": // The limits for requests of pods to the API server.
 		return e.results.problemsOf(graph.Kind{Kind: "Pod"})
 	}
-	if strings.HasSuffix(id.Kind.Kind, "NetworkPolicy") { // The rules. Pods possibly cannot connect because of them.
+	if strings.HasSuffix(id.Kind.Kind, "NetworkPolicy") { // The rules, which can prevent connections of pods.
 		return e.results.problemsOf(graph.Kind{Kind: "Pod"})
 	}
 	return e.mentions.Users(id) // For example, the limits of a pool of nodes that a pod requires.

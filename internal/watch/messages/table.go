@@ -18,7 +18,7 @@ const maxPartRows = 2000
 type columnar struct {
 	ns, name, rv, created []byte
 	verdicts              []byte
-	onlySeverity          string // The severity if all rows so far are "none", or all are "ok"; otherwise empty.
+	onlySeverity          string // "none" or "ok" if all rows so far have this severity; otherwise empty.
 	cells                 []cellColumn
 	rows                  int
 	size                  int

@@ -103,8 +103,9 @@ func (b *builder) addChanges() {
 // The start is not exact, because the times of conditions have no fractions of a second.
 const sinceTolerance = 2 * time.Second
 
-// lastChange returns the newest change of an object before a problem began, or the oldest one after that if there is no
-// earlier one. Without any change, it returns nil. The parameter changes is sorted by time, the newest first.
+// lastChange returns the newest change that an object had before its problem began. If there is no such change, it
+// returns the first change after the start of the problem, or nil if there is none either. The parameter changes is
+// sorted by time, the newest first.
 func lastChange(changes []Change, o verdict.Object, since time.Time) (last *Change) {
 	for n := range changes {
 		if c := &changes[n]; c.Object == o {

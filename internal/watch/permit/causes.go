@@ -142,7 +142,7 @@ func (c *Checker) readableSources(
 }
 
 // sharedNamespaces returns the namespaces in which a share link includes all objects of a resource; empty means all
-// namespaces. If ok is false, the link includes all objects of the resource in no namespace.
+// namespaces. ok is false if there is no such namespace.
 func (s *Scope) sharedNamespaces(ref string) (namespaces []string, ok bool) {
 	for n := range s.Parts {
 		p := &s.Parts[n]

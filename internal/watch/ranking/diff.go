@@ -102,8 +102,9 @@ func sameRow(a, b *compact.Object) bool {
 		a.Verdict().Same(b.Verdict())
 }
 
-// changesBetween returns the updates between the pages from and to, by the new version of the object. It merges the
-// updates of one object. Updates that the history has dropped are missing.
+// changesBetween returns the updates that were made after the page "from" and up to the page "to". The key of an update
+// is the new version of its object. Several updates of one object are merged. Updates that the history has dropped are
+// missing.
 func changesBetween(from, to *Page, i *informer.Informer) map[*compact.Object]*event.Change {
 	number := int(min(to.newest-from.newest, maxChanges)) //nolint:gosec // At most maxChanges.
 	changes := i.History(journal.At(to.newest), number)

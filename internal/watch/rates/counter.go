@@ -242,8 +242,9 @@ func (c *counter) series(now time.Time, counted *counts, start time.Time, source
 func (c *counter) known(s *Series, now time.Time, sources []*follower) (from, until time.Time) {
 	until = now.Add(Step)
 	for n, f := range sources {
-		// Skip the list's follower if isShown checks only the namespace of an object. Then the list shows all objects of
-		// its namespaces, and no counted pod needs its owner, so the state of the list does not matter.
+		// The state of the list does not matter if isShown checks only the namespace of an object. In this case, the
+		// list shows all objects of its namespaces, and no owner of a counted pod is needed. So skip the list's
+		// follower.
 		if n > 0 && f == c.list && f.isRead() && !f.keepsLeft {
 			continue
 		}

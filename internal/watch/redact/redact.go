@@ -213,7 +213,8 @@ func (r *Redactor) dropStale(target *subject) {
 	}
 }
 
-// BeginList starts to record which objects are in a list, so that EndList can remove the others.
+// BeginList starts to record which objects are in a list, so that EndList can remove all objects that are not in this
+// list.
 func (r *Redactor) BeginList() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

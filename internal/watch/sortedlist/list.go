@@ -78,7 +78,8 @@ func (l *List[T]) remove(indexes []int) {
 	l.members = l.members[:end]
 }
 
-// insert requires a sorted slice. It returns false and inserts nothing if a member exists or occurs twice.
+// insert adds the members of a sorted slice. If a member is already in the list, or occurs twice in the slice, insert
+// returns false and adds nothing.
 func (l *List[T]) insert(added []T) bool {
 	indexes := make([]int, len(added))
 	from := 0

@@ -54,7 +54,8 @@ func equalCounts(a, b *int) bool { return a == b || a != nil && b != nil && *a =
 
 const maxReasons = 3
 
-// Merged is the common status of several namespaces: the worst state, with its latest start (Since) and its reasons.
+// Merged is the common status of several namespaces. Its state is the worst state of a namespace. Its Since is the
+// latest time at which a namespace got this state, and its reasons are those of all namespaces in this state.
 type Merged struct {
 	Status
 

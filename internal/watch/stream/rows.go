@@ -35,7 +35,8 @@ func (r *rows) begin(ctx context.Context) ([]byte, error) {
 	}
 	c.position.cursor = listing.Cursor
 	if !now.Status.Same(c.sentStatus) || !now.Synced && !now.HasNoRows {
-		// Send no rows yet: a changed status is sent first. If rows are not synced, a list with new columns soon arrives.
+		// Send no rows yet. A changed status is sent before the rows. Rows that are not synced are not sent at all,
+		// because a list with new columns soon arrives.
 		return nil, nil
 	}
 	if len(listing.Objects) == 0 {

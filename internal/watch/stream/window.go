@@ -223,7 +223,8 @@ func (w *window) cursorMessage() ([]byte, error) {
 	return append(w.sentPage.Counts.Append(message), `,"events":[]`...), err
 }
 
-// message starts a message of the given type, and adds a summary of the changes in the sorted list that were not sent.
+// message starts a message of the given type. It adds a summary of those changes in the sorted list that were not sent
+// yet.
 func (w *window) message(messageType string) ([]byte, error) {
 	c := w.client
 	message, err := w.offscreen.AppendUnsent(c.message(messageType), &w.sentOffscreen, c.options.Cache)

@@ -27,7 +27,7 @@ type Entry struct {
 	Fields        string `json:"fields,omitempty"`
 	Metadata      bool   `json:"metadata,omitempty"` // Only metadata is watched, to detect new and removed resources.
 	Shared        bool   `json:"shared,omitempty"`   // This watch is for guests, and has masked values.
-	status.Status        // Its Namespaces are set if only some namespaces are watched.
+	status.Status        // The field Namespaces is set if only some namespaces are watched.
 	Objects       int    `json:"objects"`
 	CacheBytes    int64  `json:"cacheBytes"` // Memory for the objects, in bytes.
 	OrderBytes    int64  `json:"orderBytes"` // Memory for sorted lists of rows, in bytes.

@@ -20,7 +20,8 @@ const (
 	cookieName = "glasshouse-session"
 )
 
-// sessions contains all logins that have a session. The key in the field all is the SHA-256 hash of the session ID.
+// sessions contains all logins that have a session. The key of a login in the field "all" is the SHA-256 hash of its
+// session ID.
 type sessions struct {
 	mu    sync.Mutex
 	all   map[hash]*login

@@ -52,7 +52,7 @@ func (c *connection) write(ctx context.Context, members []byte, id *int, uncompr
 	return err
 }
 
-// appendMessageStart appends "{" to dst, and the JSON member id if the parameter id is not nil.
+// appendMessageStart appends "{" to dst. If the parameter id is not nil, it also appends the JSON member "id".
 func appendMessageStart(dst []byte, id *int) []byte {
 	dst = append(dst, '{')
 	if id != nil {

@@ -107,7 +107,8 @@ func (q *Limits) acquireRequest(address string) *requestLease {
 	return &requestLease{lease}
 }
 
-// ChargeCaller moves a request from its address's limit to its user's or link's limits; false if a limit is reached.
+// ChargeCaller counts a request toward the limits of its user or share link, and no longer toward the limit of its
+// address. It returns false if a limit is reached.
 func (q *Limits) ChargeCaller(r *http.Request) bool {
 	admitted, _ := r.Context().Value(requestLeaseKey{}).(*requestLease)
 	caller, most := q.CallerOf(r), q.maxInFlight()

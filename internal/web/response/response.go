@@ -158,7 +158,8 @@ func (r *Response) Write(p []byte) (int, error) {
 	return len(p), r.err
 }
 
-// SetWriteDeadline aborts the response: it can only finish the write of the current piece, until the given time.
+// SetWriteDeadline aborts the response. Only the write of the current piece can still finish, at the latest at the
+// given time.
 func (r *Response) SetWriteDeadline(at time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -86,7 +86,8 @@ func (a *audit) expired(ctx context.Context, s *Share) { a.write(ctx, "expire", 
 
 func (a *audit) dropped(ctx context.Context, s *Share) { a.write(ctx, "drop", s, Actor{}) }
 
-// The parameter limit belongs to the share s, so that frequent openings of another link do not suppress this line.
+// Each share has its own limit for log lines, in the parameter limit. So frequent openings of another link do not
+// suppress the line about the share s.
 func (a *audit) opened(ctx context.Context, limit *lineLimit, s *Share, actor Actor) {
 	a.writeLimited(ctx, limit, "open", s, actor)
 }

@@ -147,7 +147,8 @@ func nonNil(records []record) []record {
 	return records
 }
 
-// notSaved adds a status.Problem, which the user sees instead, to a write error. effect is a sentence for this Problem.
+// notSaved combines a write error with a status.Problem, which the user sees instead of the error. The parameter effect
+// is a sentence for this Problem.
 func notSaved(effect string, err error) error {
 	return fmt.Errorf("%w: %w", &status.Problem{
 		Cause: status.Unavailable, Title: "Link not saved",

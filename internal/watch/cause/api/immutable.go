@@ -44,7 +44,8 @@ func Immutable(s *subject.Subject, text string) *verdict.Cause {
 	return nil
 }
 
-// immutable returns the object that one error, which follows the text before, calls impossible to change, or nil.
+// immutable returns the object that cannot be changed according to the error message in text, or nil. The parameter
+// before is the text before this message.
 func immutable(s *subject.Subject, before, text string) *verdict.Cause {
 	found := rejectedUpdate.FindStringSubmatch(text)
 	rest := text[len(found[0]):]
@@ -72,8 +73,8 @@ func immutable(s *subject.Subject, before, text string) *verdict.Cause {
 	return nil
 }
 
-// namespaceOf returns the namespace of an object that a text names last as Kind/NAMESPACE/NAME, or else the namespace
-// to which the subject applies objects.
+// namespaceOf searches a text for the last Kind/NAMESPACE/NAME of the given kind, and returns NAMESPACE if NAME is the
+// given name. Otherwise, it returns the namespace to which the subject applies objects.
 func namespaceOf(s *subject.Subject, text, kind, name string) string {
 	if at := strings.LastIndex(text, kind+"/"); at >= 0 {
 		namespace, rest, _ := strings.Cut(text[at+len(kind)+1:], "/")

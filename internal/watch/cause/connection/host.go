@@ -114,8 +114,8 @@ func isMember(s *subject.Subject, host, domain string) bool {
 	return n.Object != nil && neighbor.Decode[appsv1.StatefulSet](n.Object).Spec.ServiceName == domain
 }
 
-// services returns the Services that a host of an error can mean, also missing ones. The host can be the IP address of
-// a Service in the namespace of the pod. A host in the hostAliases of the pod means no Service.
+// services returns the Services that the host in an error can mean, including Services that do not exist. The host can
+// be the IP address of a Service in the namespace of the pod. A host in the hostAliases of the pod means no Service.
 func (c *client) services(host string) []neighbor.Neighbor {
 	s := c.Subject
 	if slices.ContainsFunc(c.pod.Spec.HostAliases, func(a corev1.HostAlias) bool {

@@ -118,7 +118,7 @@ func (at *port) isIn(ports []networking.NetworkPolicyPort, p *corev1.Pod) bool {
 	})
 }
 
-// portsNamed returns the numbers of the ports with a name that the containers of a pod declare.
+// portsNamed returns the numbers of those ports that the containers of a pod declare with the given name and protocol.
 func portsNamed(p *corev1.Pod, name string, protocol corev1.Protocol) (numbers []int32) {
 	for _, c := range slices.Concat(p.Spec.InitContainers, p.Spec.Containers) {
 		for _, declared := range c.Ports {

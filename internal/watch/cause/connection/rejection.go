@@ -73,9 +73,9 @@ func rejected(c *client, text string) *verdict.Verdict {
 	return nil
 }
 
-// limitOf describes the limit of a priority level, or returns "" if it is possibly not the reason for a rejection. A
-// level that permits no concurrent requests rejects all of them. Another level is possibly in order, unless it is only
-// for the requests of certain accounts (isDedicated).
+// limitOf describes the limit of a priority level. It returns "" if the limit is possibly not the reason for a
+// rejection. A level that permits no concurrent requests rejects all requests. Any other level is possibly in order, so
+// its limit counts only if the level is for the requests of certain accounts (isDedicated).
 func limitOf(n *neighbor.Neighbor, isDedicated bool) string {
 	level := neighbor.Decode[flowcontrol.PriorityLevelConfiguration](n.Object)
 	limited := level.Spec.Limited

@@ -54,8 +54,9 @@ type chain struct {
 // maxChain limits the number of pods in a chain. A longer chain counts as a cycle.
 const maxChain = 10
 
-// beyond explains the pod by the server to which its own server, a pod of the Service via, cannot connect. It starts
-// from this server's own error, not from a verdict that it inherits. In a cycle, no pod is the cause: v is nil.
+// beyond explains a pod whose server cannot connect to another server: it explains the pod by that other server. The
+// parameter server is a pod of the Service via. beyond starts from the own error of this pod, not from a verdict that
+// this pod inherits. If the servers form a cycle, no pod is the cause, and v is nil.
 func (c *client) beyond(server, via *neighbor.Neighbor) (v *verdict.Verdict, isCycle bool) {
 	if len(c.chain.pods) == maxChain || slices.Contains(c.chain.pods, server.ID) {
 		c.chain.isCyclic = true
@@ -79,7 +80,7 @@ func (c *client) prefix(server *neighbor.Neighbor) string {
 	return subject.Sentences(c.Own.Sentence, server.String()+": ")
 }
 
-// through adds the server, through which the pod has its problem, to a verdict.
+// through adds a server to a verdict, as the neighbor through which the pod has its problem.
 func (c *client) through(v *verdict.Verdict, server *neighbor.Neighbor) *verdict.Verdict {
 	via := neighbor.ObjectOf(server)
 	c.AddSource(server.Resource, server.ID.Namespace())

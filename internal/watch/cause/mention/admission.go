@@ -79,7 +79,7 @@ func webhookFailure(s *subject.Subject, text string) *verdict.Verdict {
 	webhook := firstGroup(webhookPattern, text)
 	configuration, server := configurationOf(s, webhook)
 	if configuration == nil || subject.IsRemote(s) || server != nil && subject.IsSelectedBy(s, *server) {
-		return nil // The webhook is in another cluster, or its own server calls it before the server is ready.
+		return nil // The webhook is in another cluster, or the subject is a pod that serves the webhook.
 	}
 	sentence := "Webhook " + webhook + " cannot be called, so the API server rejects matching objects"
 	if s.HasProblem(configuration) {

@@ -143,7 +143,7 @@ func firstMissing(s *subject.Subject, text string, patterns []*regexp.Regexp) *n
 // name. The function tries both words as the kind, then only the last one. For a custom resource, a kind of its own
 // group that ends with the last word (AppProject for project) precedes kinds of other groups.
 func namedCandidates(s *subject.Subject, found []string) []neighbor.Neighbor {
-	last := found[2][strings.LastIndexByte(found[2], '-')+1:] // Few names of resources contain a hyphen.
+	last := found[2][strings.LastIndexByte(found[2], '-')+1:] // The kind: few resource names contain a hyphen.
 	kinds := slices.Compact([]string{found[1] + found[2], found[2], last})
 	if slices.Contains([]string{"resource", "object", "named", "cluster", "instance", "CR"}, found[2]) && found[1] != "" {
 		kinds = append(kinds, found[1]) // The kind is the first word, as in `Kafka cluster "events" not found`.

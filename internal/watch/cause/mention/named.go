@@ -113,7 +113,7 @@ func notGranted(s *subject.Subject, sentence string) *verdict.Cause {
 }
 
 var (
-	// grantError matches an error about an object of another namespace whose use is not granted.
+	// grantError matches an error which states that the use of an object in another namespace is not granted.
 	grantError = regexp.MustCompile(
 		`(?i)\b(?:not (?:permitted|allowed|granted|delegated)|ReferenceGrant|cross-namespace)\b`)
 	// contentError matches an error about the content of an object.

@@ -24,9 +24,9 @@ var (
 	requestScope = regexp.MustCompile(`\b(?:in the namespace \\?"([a-z0-9-]+)|at the cluster scope)`)
 )
 
-// permissionCause returns the object because of which a service account has no permission, according to a message of
-// the API server, or nil: the role or the binding that should permit the request. If it is not clear which one that is,
-// permissionCause returns the service account.
+// permissionCause returns the cause of a message of the API server about a service account without a permission, or
+// nil. The cause is the role or the binding that should permit the request. If it is not clear which role or binding
+// that is, permissionCause returns the service account.
 func permissionCause(s *subject.Subject, message string) *verdict.Cause {
 	found := accountPermission.FindStringSubmatch(message)
 	if found == nil {

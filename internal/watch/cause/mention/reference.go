@@ -100,9 +100,9 @@ func MissingReference(s *subject.Subject, mustName bool) *verdict.Verdict {
 	return nil
 }
 
-// isNamedMissing reports whether one of the texts is about a missing target. This is so if the text calls something
-// missing, and contains the name or the kind of the target. It is also so if the text contains the name, and the
-// subject has a problem.
+// isNamedMissing reports whether one of the texts is about a missing target. There are two cases: the text states that
+// something is missing, and contains the name or the kind of the target; or the text contains the name of the target,
+// and the subject has a problem.
 func isNamedMissing(s *subject.Subject, t *target, texts []string) bool {
 	return slices.ContainsFunc(texts, func(text string) bool {
 		isMissing := symptom.NamesMissing(text) || missingReason.MatchString(text)

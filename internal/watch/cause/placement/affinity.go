@@ -72,7 +72,8 @@ func isExcluded(message string) bool {
 	return true
 }
 
-// excludedBy returns the verdict on a pod that the pod n excludes from its node. pods describes all excluded pods.
+// excludedBy returns the verdict on a pod that cannot run on a node because the pod n, which is on that node, excludes
+// the pod. The parameter pods describes all pods that n excludes.
 func excludedBy(s *subject.Subject, n *neighbor.Neighbor, pods string) *verdict.Verdict {
 	by, own := subject.Workload(s, n), subject.Workload(s, &s.Neighbor)
 	if by.ID == own.ID {
@@ -85,8 +86,8 @@ func excludedBy(s *subject.Subject, n *neighbor.Neighbor, pods string) *verdict.
 		"%s. %s has a required anti-affinity to %s", s.Own.Sentence, s.Name(&by), pods))
 }
 
-// exclusion returns which pods the pod n excludes from its node with a required anti-affinity, if the pod p is one of
-// them. Otherwise, it returns "".
+// exclusion describes the pods that the pod n excludes from its node by a required anti-affinity. If the pod p is not
+// one of these pods, exclusion returns "".
 func exclusion(s *subject.Subject, n *neighbor.Neighbor, p *corev1.Pod) string {
 	text, _ := n.Object.JSON()
 	if !bytes.Contains(text, []byte(`"podAntiAffinity"`)) {
@@ -98,7 +99,7 @@ func exclusion(s *subject.Subject, n *neighbor.Neighbor, p *corev1.Pod) string {
 	if isEnded || affinity == nil || affinity.PodAntiAffinity == nil {
 		return ""
 	}
-	found := s.Find(graph.NewID(nodeKind, "", other.Spec.NodeName)) // It is missing if the pod has no node yet.
+	found := s.Find(graph.NewID(nodeKind, "", other.Spec.NodeName)) // Finds no node if the pod has none yet.
 	node := neighbor.Decode[corev1.Node](found.Object)
 	if isRejected(p, &node) {
 		return ""

@@ -42,8 +42,9 @@ func BlockedDrain(s *subject.Subject) *verdict.Verdict {
 	return nil
 }
 
-// nodeNameOf returns the name of the node that is deleted with the subject, which is the node itself or its machine.
-// The machines of Karpenter have the member status.nodeName, and those of the Cluster API have status.nodeRef.
+// nodeNameOf returns the name of the node that is deleted together with the subject. The subject is the node itself, or
+// the machine of the node. The machines of Karpenter have the member status.nodeName, and those of the Cluster API have
+// status.nodeRef.
 func nodeNameOf(s *subject.Subject) string {
 	if s.ID.Kind == nodeKind {
 		return s.ID.Name()

@@ -51,9 +51,9 @@ func withoutPool(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	return nil
 }
 
-// poolProblem returns the verdict that a pod inherits from its pool, or nil. A problem that the pool inherits from an
-// object that it owns, such as one of its nodes, does not prevent further nodes, so only the own problem of the pool
-// counts then.
+// poolProblem returns the verdict that a pod inherits from its pool, or nil. If the pool inherits a problem from an
+// object that it owns, such as one of its nodes, this problem does not prevent further nodes. In this case, only the
+// pool's own problem counts.
 func poolProblem(s *subject.Subject, pool *neighbor.Neighbor, prefix string) *verdict.Verdict {
 	packed := pool.Object.Verdict()
 	v, own := packed.Unpack(), packed.Own().Unpack()
@@ -147,8 +147,9 @@ func limitInEvent(s *subject.Subject, pool *neighbor.Neighbor) string {
 	return ""
 }
 
-// reachedLimit returns which limit prevents a further node of a pool that fits a pod, such as "cpu 16 of 16", or "". A
-// pod that does not tolerate the taints of the pool would not fit on its nodes anyway.
+// reachedLimit returns the limit of a pool that prevents a further node for a pod, such as "cpu 16 of 16", or "". If
+// the pod does not tolerate the taints of the pool, the limit is not the reason: the pod would not fit on a further
+// node either.
 func reachedLimit(n *neighbor.Neighbor, p *corev1.Pod) string {
 	pool := neighbor.Decode[struct {
 		Spec struct {

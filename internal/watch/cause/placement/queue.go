@@ -17,7 +17,7 @@ import (
 func QueuedJob(s *subject.Subject) *verdict.Verdict {
 	isBuiltIn := func(id graph.ID) bool { return !resource.IsCustom(id.Group) }
 	owned := slices.DeleteFunc(s.Owned(s.Object.UID(), neighbor.Limit), isBuiltIn)
-	worst := s.Worst(s.Existing(owned)) // Nil for most Jobs, which own only pods. Other Jobs are decoded below.
+	worst := s.Worst(s.Existing(owned)) // Nil for most Jobs: they own only pods. Only other Jobs are decoded below.
 	if worst == nil {
 		return nil
 	}

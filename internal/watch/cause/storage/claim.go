@@ -111,7 +111,8 @@ func provisioningFailure(s *subject.Subject, reasons ...string) *verdict.Verdict
 	return s.Explain(verdict.Failed, "ProvisioningFailed", message, cause)
 }
 
-// requestedPattern matches the volume that a claim names, in an event about the reason why it does not fit.
+// requestedPattern matches the name of the volume that a claim requests, in an event which states why the volume does
+// not fit.
 var requestedPattern = regexp.MustCompile(`requested volume "([a-z0-9.-]+)"`)
 
 // requestedVolume returns the volume that does not fit according to the message of an event, or nil.

@@ -69,7 +69,8 @@ var (
 	vague = regexp.MustCompile(`(context deadline exceeded|timed out waiting for the condition)\s*$`)
 	// usersPattern matches the pods of the same namespace that use a volume on another node.
 	usersPattern = regexp.MustCompile(`already used by pod\(s\) ([a-z0-9., -]+)`)
-	// volumePattern matches the volume in an event. unmountedPattern matches its list of names from the pod's spec.
+	// volumePattern matches the name of a volume in an event. unmountedPattern matches a list of volumes in an event,
+	// with their names from the pod's spec.
 	volumePattern    = regexp.MustCompile(`for volume "([^"]+)"`)
 	unmountedPattern = regexp.MustCompile(`\bunmounted volumes=\[([^\]]*)\]`)
 )

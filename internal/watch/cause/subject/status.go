@@ -45,8 +45,9 @@ func kindOf(member string) string {
 	return word
 }
 
-// StatusObjects returns the objects to which the status of a subject refers, and which its reason, its sentence or a
-// condition that is not True names. It omits missing objects, because a status can be out of date.
+// StatusObjects returns the objects to which the status of a subject refers, if the subject also names them in its
+// reason, in its sentence, or in a condition that is not True. It omits missing objects, because a status can be out of
+// date.
 func StatusObjects(s *Subject) (found []neighbor.Neighbor) {
 	for _, m := range statusReferences(s.Object) {
 		for _, n := range s.Named(s.ID, &m) {

@@ -13,7 +13,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
-// maxServices limits the Services that are searched for those of a gateway.
+// maxServices limits how many Services are searched to find the Services of a gateway.
 const maxServices = 20 * neighbor.Limit
 
 // Credential explains a Gateway of Istio that refers to a missing object. Istio reads the Secret of a credentialName in

@@ -105,8 +105,8 @@ func undeclaredPort(
 const maxDefault = 1023
 
 // meantBy returns the declared port of a pod that a port of a Service probably means: the one with the same name, or
-// the only declared port that a probe checks. The latter requires that the Service has no other port, and that the
-// target port has the default value. If a container possibly listens on the target port, meantBy returns nil.
+// the only declared port that a probe checks. In the second case, the Service must have no other port, and the target
+// port must have the default value. If a container possibly listens on the target port, meantBy returns nil.
 func meantBy(port *corev1.ServicePort, isOnly bool, p *corev1.Pod) *listener {
 	isDefault := isOnly && port.Port == port.TargetPort.IntVal && port.Port <= maxDefault
 	var named, probed []listener

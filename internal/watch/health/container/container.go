@@ -87,7 +87,7 @@ func (c *Container) HasFailed() bool {
 }
 
 // RunsOn finds a container that still runs although another container of the pod has completed. It returns a sentence
-// about both, and the time of the last completion. The sentence is "" if there is no such container.
+// about the two containers, and the time of the last completion. If there is no such container, the sentence is "".
 func RunsOn(all []Container) (sentence string, completedAt time.Time) {
 	completed, running := "", ""
 	for n := range all {
@@ -178,7 +178,7 @@ func (c *Container) Sentence() string {
 // exitTerminated is the exit code of a container after SIGTERM, the signal with which the kubelet stops a container.
 const exitTerminated = 143
 
-// StopText names the probe because of which the kubelet has probably stopped a crashing container, or returns "".
+// StopText names the probe that is probably the reason why the kubelet stopped a crashing container, or returns "".
 func (c *Container) StopText() string {
 	probes := []string{}
 	for _, probe := range []string{"startup", "liveness"} {

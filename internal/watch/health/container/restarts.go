@@ -11,9 +11,10 @@ import (
 const maxInterval = 30 * time.Minute
 
 // Restarts describes a running container that has restarted at least ready.ManyRestarts times, the last time after an
-// error. The result until is when the container has run long enough to count as healthy again: for the duration least
-// or, if it restarts often, for twice its interval if this is longer. The interval is the average time between restarts
-// or the duration of its previous run, whichever is longer. The pod was created at the time created.
+// error. After the time until, the container has run long enough to count as healthy again: for the duration least or,
+// if the container restarts often, for twice the restart interval if this is longer. The restart interval is the
+// average time between restarts, or the duration of the previous run if this is longer. The parameter created is the
+// time when the pod was created.
 func Restarts(all []Container, created time.Time, least time.Duration) (sentence string, until time.Time) {
 	for i := range all {
 		c := &all[i]

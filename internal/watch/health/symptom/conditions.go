@@ -137,8 +137,9 @@ func partConditions(status members, generation int64, lists ...string) (conditio
 	return conditions
 }
 
-// mapConditions returns the conditions of those parts in a map of the status that include accepts by their names. For
-// example, status.diskStatus: {ssd: {conditions: []}} contains the conditions of the part "disk ssd".
+// mapConditions returns the conditions of the parts in a map of the status. The parameter "of" is the name of this map.
+// Only parts whose names the function include accepts count. For example, status.diskStatus: {ssd: {conditions: []}}
+// contains the conditions of the part "disk ssd".
 func mapConditions(status members, of string, generation int64, include func(string) bool) (conditions []condition) {
 	parts := status.child(of)
 	names := slices.Sorted(maps.Keys(parts))

@@ -11,7 +11,8 @@ var explanations = []string{ //nolint:gochecknoglobals // Constant.
 	"message", "reason", "statusMessage", "error", "description", "failure",
 }
 
-// explanation returns the first text that include accepts, or "". It tries the members in further, then explanations.
+// explanation returns the text of the first member whose text the function include accepts, or "". It tries the members
+// in the parameter further first, and then those in explanations.
 func explanation(status members, include func(string) bool, further ...string) string {
 	for _, member := range slices.Concat(further, explanations) {
 		if text := status.text(member); text != "" && !isReferral(text) && include(text) {

@@ -55,7 +55,8 @@ func unreadyPart(spec, status members, generation int64) *Symptom {
 	return nil
 }
 
-// isPartWanted reports whether a map in a spec defines a part, and neither the spec nor any such map switches it off.
+// isPartWanted reports whether a map in the spec defines the part, and the part is not switched off: neither by one of
+// these maps, nor by the spec itself.
 func isPartWanted(spec members, name string) (isDefined bool) {
 	for member := range spec {
 		part := spec.child(member).child(name)
@@ -93,7 +94,8 @@ func search(o members, name string, depth int, left *int) *Symptom {
 	return nil
 }
 
-// partIn returns the failure of a part, or of its own parts; nil if the part has ended. left limits the parts to read.
+// partIn returns the failure of a part or of the parts inside it. It returns nil if the part has ended. *left is the
+// number of members that it may read.
 func partIn(part members, name string, depth int, left *int) *Symptom {
 	if hasEnded(part) {
 		return nil

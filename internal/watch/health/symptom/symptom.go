@@ -53,7 +53,8 @@ func first(object members, isOK bool) *Symptom {
 	isGood := isSummaryGood(status, conditions)
 	found := cmp.Or(endedRun(status, conditions, isOK), badTrue(conditions, isOK), badTrue(parts, isOK), badPart(parts))
 	if found == nil && isOK && !isGood && len(conditions) == 0 && errorIn(status) != "" {
-		// Pass false for isOK, although a script found the object healthy: it possibly does not read the phase.
+		// Pass false for isOK, although a script found the object healthy, because the script possibly does not read
+		// the phase.
 		found = badPhase(status, conditions, false)
 	}
 	if found != nil {
@@ -108,7 +109,7 @@ func isSummaryGood(status members, conditions []condition) bool {
 		return true
 	}
 	good := []string{"Ready", "Available", "Healthy", "Succeeded", "Established"}
-	if !isBadWord(phase) { // With a bad phase, the object completed with an error.
+	if !isBadWord(phase) { // With a bad phase, "Completed" means: with an error.
 		good = append(good, "Complete", "Completed", "Finished")
 	}
 	return slices.ContainsFunc(conditions, func(c condition) bool {
@@ -161,7 +162,8 @@ func badPart(parts []condition) *Symptom {
 	return nil
 }
 
-// badFalse finds a condition that is False because of an error, means a partial failure, or is Unknown (undecided).
+// badFalse finds a condition with one of three properties: it is False because of an error, it means a partial failure,
+// or it is Unknown (undecided).
 func badFalse(_ members, conditions []condition, isOK bool) *Symptom {
 	for n := range conditions {
 		c := &conditions[n]

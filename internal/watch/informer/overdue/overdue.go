@@ -28,7 +28,8 @@ func New(reevaluate func(key string, now time.Time)) *Tracker {
 	return &Tracker{reevaluate: reevaluate}
 }
 
-// Write calls change, which must write the objects in written. Write then remembers when they become overdue.
+// Write calls the function change, which must write the objects in the parameter written. Write then remembers when
+// these objects become overdue.
 func (t *Tracker) Write(change func(), written ...journal.Entry[string, *compact.Object]) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -253,8 +253,8 @@ func (p *Pool) Accounts() map[*budget.Account]bool {
 	return accounts
 }
 
-// EvictIdle stops the informer that has been idle for the longest time, except that of requester. It returns the
-// account of the stopped informer, or nil if there is none. The budget calls it to free memory.
+// EvictIdle stops the informer that has been idle for the longest time. It never stops the informer of requester. It
+// returns the account of the stopped informer, or nil if there is none. The budget calls EvictIdle to free memory.
 func (p *Pool) EvictIdle(requester *budget.Account) *budget.Account {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -41,7 +41,8 @@ func (m *Mentions) Set(id graph.ID, named []graph.ID) {
 	}
 }
 
-// Add adds an object to those that the message of the object id names. The next call of Set replaces them all.
+// Add records that the message of the object id names one more object. The next call of Set for the object id replaces
+// all objects that were recorded.
 func (m *Mentions) Add(id, named graph.ID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

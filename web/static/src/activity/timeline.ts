@@ -51,8 +51,8 @@ export interface ShownStep {
 }
 
 /**
- * The steps (changes) that the timeline shows as one line, newest first. A group contains either consecutive minor
- * steps, or consecutive changes of the status with minor steps between them, or one other step.
+ * The steps (changes) that the timeline shows as one line, newest first. There are three types of groups: consecutive
+ * minor steps; consecutive changes of the status, possibly with minor steps between them; one other step.
  */
 export type StepGroup = readonly [ShownStep, ...ShownStep[]];
 

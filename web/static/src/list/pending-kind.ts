@@ -44,8 +44,8 @@ function parseReloadState(state: unknown): ReloadState | null {
 /**
  * Reloads the error page for a resource that the cluster does not serve. The reload happens once the cluster serves the
  * resource, in the requested API version or in another one. The reload waits while the page is not idle, such as while
- * the user is typing. The returned function must be called whenever the list of resources has arrived. For an empty
- * ref, it does nothing.
+ * the user is typing. The caller must call the returned function whenever the list of resources has arrived. If the ref
+ * is empty, the page is never reloaded.
  */
 export function reloadWhenServed(ref: string, kinds: () => readonly ListedKind[], isIdle: () => boolean): () => void {
   if (ref === "") return () => {};

@@ -219,7 +219,8 @@ export class Picker implements KindListener {
       const isWider = this.isWider(a);
       const count =
         (linkRef === this.selected ? this.selectedCount : null) ?? (isWider ? null : this.counts?.get(linkRef)) ?? null;
-      // Until the server sends counts, keep the count in its HTML, unless that count includes unselected namespaces.
+      // Until the server sends counts, keep the count in the server-rendered HTML, unless that count includes
+      // unselected namespaces.
       if (count !== null || this.counts !== null || isWider)
         setText(a.lastElementChild as Element, count === null ? "" : formatInteger(count));
       if (this.counts !== null) drawProblemCounts(a, isWider ? undefined : this.problemCounts.get(linkRef));

@@ -110,7 +110,8 @@ export class ObjectStore implements Handler {
     this.onChange();
   }
 
-  // Counts a reset (the server sends the object again). Ignores it if no object is loaded, or one is already awaited.
+  // Counts a reset (the server sends the object again). Ignores the reset if no object is loaded, or if the page
+  // already waits for an object.
   private noteReset(reason: string): void {
     if (this.object === null || this.isReloading) return;
     this.isReloading = true;

@@ -62,7 +62,8 @@ export function pathText(path: readonly string[], root: unknown): string {
       const key = isObject(element) ? keyOfList(list) : undefined;
       text += `[${key === undefined ? segment : String((element as Readonly<Record<string, unknown>>)[key])}]`;
     } else {
-      // Write segments that are not identifiers in brackets: list indexes, and map keys such as "example.com/role".
+      // Put each segment that is not an identifier into brackets: list indexes, and map keys such as
+      // "example.com/role".
       text += /^[A-Za-z_][\w-]*$/.test(segment) ? `${text === "" ? "" : "."}${segment}` : `[${segment}]`;
     }
     value = valueAt(value, [segment]);

@@ -171,8 +171,9 @@ export class WindowRows implements RowSource {
           if (e.at > this.entries.length) return false;
           const next = entryOf(e.row, true, commonAuthor(this.byKey.get(keyOf(e.row.ns, e.row.name)), e.by ?? null));
           this.entries.splice(e.at, 0, next);
-          // Record a move if the row itself moved into the window, not if other rows pushed it in. A row with an author
-          // has changed. If there is no filter, the list already had this row, so the change has moved the row.
+          // Record a move if the row itself moved into the window, not if other rows pushed it in. If the event has an
+          // author, the row itself has changed. Without a filter, the list already contained this row, so its change
+          // has moved the row.
           this.frozen?.order.recordChange(
             next.key,
             true,

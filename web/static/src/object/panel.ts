@@ -236,9 +236,9 @@ export class Panel {
     });
   }
 
-  // Returns the banner's text: usually `known`. `failure` is the message if a tab could not be loaded. It usually
-  // replaces the tab. But while the panel shows the server-rendered text, the banner shows `failure`. If the connection
-  // is not open, the banner prefers `known`.
+  // Returns the text of the banner, which is usually `known`. `failure` is the message about a tab that could not be
+  // loaded. This message usually replaces the tab. But while the panel shows the server-rendered text, the banner shows
+  // `failure`. If the connection is not open, `known` has priority in the banner.
   private bannerTextFor(known: string | null): string | null {
     if (this.body.parentElement !== null) return known;
     return this.host.live.connection === "open" ? this.failure || known : (known ?? (this.failure || null));

@@ -22,7 +22,10 @@ export interface PaletteItem {
   readonly keys: readonly string[];
   /** The URL of the result, which can be opened in another browser tab. null for an action on this page. */
   readonly href: string | null;
-  /** The text that the Tab key puts into the search box to complete it. If empty, the Tab key uses the label. */
+  /**
+   * The text that the Tab key puts into the search box, to complete the typed text. If empty, the Tab key uses the
+   * label.
+   */
   readonly fill: string;
   readonly act:
     | { readonly view: View }
@@ -86,8 +89,8 @@ export class PaletteSearch {
       ...this.contexts(text, context).slice(0, 4),
       ...onThisPage.items,
       ...elsewhere.map((r): PaletteItem => objectItem(r.ref, r, "Other resources", [], r.kind)),
-      // Put resources whose names match only approximately last. For example, "store" matches CuSTOmREsources, but the
-      // user probably means an object.
+      // Put resources last if their names match only approximately. For example, "store" matches CuSTOmREsources, but
+      // the user probably means an object.
       ...kindItems(
         ranked.filter((k) => !exactMatches.includes(k)),
         context,
@@ -279,8 +282,8 @@ function isOnPage(r: SearchResult, { view, rows, windowTotal }: SearchContext): 
 
 /**
  * Ranks the resources that match a text: exact names first, then prefixes of names, then other matches. If names are
- * equal, resources of Kubernetes are first, so that ":po" always means pods. `versions` are further resources, which
- * rank below equally good matches among the others.
+ * equal, resources of Kubernetes are first, so that ":po" always means pods. The parameter `versions` contains further
+ * resources. Such a resource ranks below an equally good match that is not in `versions`.
  */
 export function rankKinds(
   context: Pick<SearchContext, "kinds" | "pins" | "recent">,

@@ -96,7 +96,8 @@ export const keyLines = (key: string): string[] =>
         .slice(0, -1)
         .map((l, i) => (i === 0 ? l : l.slice(2)));
 
-// Formats a value with js-yaml, as the first element of a list. The 0 after it prevents an end marker ("...").
+// Formats a value with js-yaml, as the first element of a list. The second element, 0, prevents an end marker ("...")
+// after the value.
 const dumpValue = (value: unknown): string[] =>
   dump([value, 0], {
     ...options,

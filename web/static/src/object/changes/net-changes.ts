@@ -5,7 +5,7 @@ const maxChanges = 3;
 const maxValueLength = 24; // characters; a change from or to a longer value is omitted
 
 /**
- * Combines the changes of several updates, which the parameter `updates` contains with the newest one first. Returns a
+ * Combines the changes of several updates. The updates in the parameter `updates` are sorted, newest first. Returns a
  * text for each changed field, such as "readyReplicas 6 → 7".
  */
 export function netChanges(updates: readonly ShownStep[]): string[] {

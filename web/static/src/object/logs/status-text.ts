@@ -105,7 +105,9 @@ export interface EmptyNote {
   readonly again: boolean;
 }
 
-/** Returns the note for an empty log. It does not advise guests to request access, which they cannot. */
+/**
+ * Returns the note for an empty log. The note does not advise guests to request access, because guests cannot do so.
+ */
 export function emptyNote(situation: LogSituation, isGuest = sharedParts() !== null): EmptyNote | null {
   if (situation.lines > 0) return null;
   const make = (title: string, detail: string, next = "", canRetry = false): EmptyNote => ({

@@ -42,7 +42,7 @@ export const Annotations = ({ annotations }: { annotations: readonly Pair[] }) =
   </section>
 );
 
-// A long value is collapsed. An expanded one stays expanded when it changes.
+// A long value is collapsed. If the user has expanded a value, it stays expanded when it changes.
 function Annotation({ name, value }: { name: string; value: string }) {
   const isShort = value.length <= maxInlineLength && !value.includes("\n");
   return (

@@ -195,7 +195,8 @@ export class OverviewTab implements Tab {
     return causeInPods(this.host.name.ns, workload.pods);
   }
 
-  // Returns the URL of the log before the crash of this pod, or of the pod that causes the problem; null without one.
+  // Returns the URL of the log before the crash of a pod: this pod, or the pod that causes the problem. Returns null if
+  // there is no such crash, or if the viewer's share link does not include logs.
   private previousLog(cause: Cause | null): string | null {
     const { host, verdict, object } = this;
     if (!isShared("core/v1/pods/log") || verdict === null) return null;

@@ -20,7 +20,10 @@ export class OwnerReader {
     private readonly onChange: () => void,
   ) {}
 
-  /** Reads the owners again after a change of the owner references or of their resources, or a failed attempt. */
+  /**
+   * Reads the owners again if the owner references or the resources of the owners have changed, or if the last read
+   * failed.
+   */
   show(object: JsonObject): void {
     const owners = ownersOf(object);
     const readKey = JSON.stringify(owners.map((o) => [o, this.host.kindOf(o.apiVersion, o.kind)?.ref]));

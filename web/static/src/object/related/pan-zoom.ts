@@ -68,7 +68,7 @@ export class PanZoom {
 
   /**
    * Scales the drawing to fit into the viewport. If showAll is false, the drawing is not scaled below a legible size.
-   * If it is still too large, the point `center` is in the middle of the viewport.
+   * If the scaled drawing is larger than the viewport, the point `center` is in the middle of the viewport.
    */
   fit(center: Point, showAll = false): void {
     const { clientWidth, clientHeight } = this.element;

@@ -9,7 +9,7 @@ import type { Line } from "../../yaml/writer.ts";
 
 const sameText = (a: Line | undefined, b: Line | undefined): boolean => a === b || a?.text === b?.text;
 
-// Removes the row of metadata.resourceVersion from the rows to mark as changed, because every write changes it.
+// Removes the row of metadata.resourceVersion from the rows to mark as changed, because every write changes this field.
 function withoutResourceVersion(newRows: readonly Row[], all: readonly Row[]): readonly Row[] {
   const start = all.findIndex((row) => row.line.text === "metadata:");
   const end = start < 0 ? -1 : start + (all[start] as Row).line.nestedCount;
