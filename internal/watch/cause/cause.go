@@ -65,7 +65,7 @@ func ruleFor(s *subject.Subject) rule {
 		graph.Kind{Group: admissionGroup, Kind: "MutatingWebhookConfiguration"}:
 		return webhooks
 	case nodeKind:
-		return node
+		return placement.Node
 	case apiServiceKind:
 		return apiService
 	case graph.Kind{Kind: "Namespace"}:

@@ -15,6 +15,9 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
 
+//nolint:gochecknoglobals // Constant.
+var nodeKind = graph.Kind{Kind: "Node"}
+
 // pod explains the problem of a pod by its node, by an object that it needs, or by its owner.
 func pod(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Severity <= verdict.OK {

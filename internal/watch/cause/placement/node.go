@@ -1,31 +1,26 @@
-package cause
+package placement
 
 import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/glasshouse-project/glasshouse/internal/watch/cause/placement"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
-	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
 	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
-
-//nolint:gochecknoglobals // Constant.
-var nodeKind = graph.Kind{Kind: "Node"}
 
 // nodeWarnings are the reasons of events about lasting problems of a node that do not appear in its status.
 var nodeWarnings = []string{ //nolint:gochecknoglobals // Constant.
 	"FailedToCreateRoute", "FreeDiskSpaceFailed", "ContainerGCFailed", "FailedNodeAllocatableEnforcement",
 }
 
-// node explains why a node remains while it is being deleted: a pod on the node does not stop, or cannot be evicted.
-// For a node that seems healthy, it reports frequent interruptions of the node, or a problem about which a controller
-// repeats an event.
-func node(s *subject.Subject) *verdict.Verdict {
+// Node explains why a node remains while it is being deleted: a pod on the node does not stop, or cannot be evicted.
+// For a node that seems healthy, it reports frequent interruptions of the node, or a problem about which a
+// controller repeats an event.
+func Node(s *subject.Subject) *verdict.Verdict {
 	if s.Own.Reason == subject.Terminating {
-		return placement.BlockedDrain(s)
+		return BlockedDrain(s)
 	}
 	if s.Own.Severity != verdict.OK {
 		return nil
