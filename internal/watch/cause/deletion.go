@@ -27,6 +27,9 @@ func namespace(s *subject.Subject) *verdict.Verdict {
 	if found == nil {
 		found = contentFailure(s, conditions)
 	}
+	if found == nil {
+		found = notStoppedPod(s)
+	}
 	if !has(corev1.NamespaceDeletionDiscoveryFailure) {
 		return found
 	}
@@ -109,4 +112,20 @@ func waitsFor(s *subject.Subject, remaining []neighbor.Neighbor) *verdict.Verdic
 			&verdict.Cause{Object: neighbor.ObjectOf(r), Sentence: sentence})
 	}
 	return nil
+}
+
+// notStoppedPod explains a namespace that is not deleted because a pod in it does not stop, for example because no
+// kubelet confirms the end of a pod on a node that does not report.
+func notStoppedPod(s *subject.Subject) *verdict.Verdict {
+	if !s.Own.Severity.IsProblem() {
+		return nil
+	}
+	pods := s.All(graph.Kind{Kind: "Pod"}, s.ID.Name(), neighbor.Limit)
+	worst := s.Worst(slices.DeleteFunc(pods, func(n neighbor.Neighbor) bool {
+		return neighbor.Decode[metav1.PartialObjectMetadata](n.Object).DeletionTimestamp == nil
+	}))
+	if worst == nil {
+		return nil
+	}
+	return s.Inherit(worst, verdict.Degraded, subject.Sentences(s.Own.Sentence, s.Name(worst)+": "))
 }
