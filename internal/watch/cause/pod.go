@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/api"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/placement"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/storage"
@@ -36,10 +37,7 @@ func pod(s *subject.Subject) *verdict.Verdict {
 		return notStopped(s)
 	}
 	if isStarted(&p) {
-		if v := skippedKey(s, &p); v != nil {
-			return v
-		}
-		return probeFailure(s, &p)
+		return startedPod(s, &p)
 	}
 	if target := s.FirstMissing(func(u *graph.Use) bool { return explainsPod(s, u, &p) }); target != nil {
 		return s.ReportMissing(target, verdict.Failed)
@@ -65,6 +63,18 @@ func pod(s *subject.Subject) *verdict.Verdict {
 		return nil
 	}
 	return storage.MountFailure(s, &p)
+}
+
+// startedPod explains a pod of which a container was started.
+func startedPod(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
+	for _, rule := range []func(*subject.Subject, *corev1.Pod) *verdict.Verdict{
+		api.DefaultLimit, skippedKey, probeFailure,
+	} {
+		if v := rule(s, p); v != nil {
+			return v
+		}
+	}
+	return nil
 }
 
 // failedNode explains the problem of a pod by the problem of its node.
