@@ -39,6 +39,9 @@ func pod(s *subject.Subject) *verdict.Verdict {
 	if isStarted(&p) {
 		return startedPod(s, &p)
 	}
+	if v := storage.ForeignClaim(s, &p); v != nil {
+		return v
+	}
 	if target := s.FirstMissing(func(u *graph.Use) bool { return explainsPod(s, u, &p) }); target != nil {
 		return s.ReportMissing(target, verdict.Failed)
 	}
@@ -128,6 +131,9 @@ func explainsPod(s *subject.Subject, u *graph.Use, p *corev1.Pod) bool {
 	switch s.Own.Reason {
 	case "ErrImagePull", "ImagePullBackOff":
 		return isPullSecret
+	}
+	if u.Target.Kind.Kind == "StorageClass" && p.Spec.NodeName != "" {
+		return false // Of an ephemeral volume. The scheduler selects a node only if the claim of the volume is bound.
 	}
 	// The kubelet starts a pod even if its pull secrets are missing.
 	return !isPullSecret && (!hasFailedContainer(p) || s.Own.Reason == "CreateContainerConfigError")

@@ -1,0 +1,39 @@
+package storage
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// ForeignClaim explains a pod that cannot start because of an ephemeral volume. Kubernetes derives the name of the
+// claim for such a volume from the names of the pod and of the volume. It does not use a claim of this name that was
+// not created for the pod.
+func ForeignClaim(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
+	if !s.Own.Severity.IsProblem() || s.Object.UID() == "" {
+		return nil
+	}
+	for n := range p.Spec.Volumes {
+		if p.Spec.Volumes[n].Ephemeral == nil {
+			continue
+		}
+		volume := p.Spec.Volumes[n].Name
+		claim := s.Find(graph.NewID(graph.Kind{Kind: "PersistentVolumeClaim"}, s.ID.Namespace(), s.ID.Name()+"-"+volume))
+		subject.Follow(s, &claim)
+		if claim.Object == nil || claim.IsOwnedBy(s.Object.UID()) {
+			continue
+		}
+		sentence := fmt.Sprintf("The pod needs a new claim for its ephemeral volume %s, but %s already exists, and was "+
+			"not created for pod %s", volume, &claim, s.ID.Name())
+		if neighbor.Decode[corev1.PersistentVolumeClaim](claim.Object).DeletionTimestamp != nil {
+			sentence += ". This claim is being deleted"
+		}
+		return s.ExplainBy(&claim, s.Own.Severity, s.Own.Reason, sentence)
+	}
+	return nil
+}
