@@ -42,6 +42,8 @@ func ruleFor(s *subject.Subject) rule {
 		return service
 	case graph.Kind{Kind: "PersistentVolumeClaim"}:
 		return storage.Claim
+	case graph.Kind{Group: "storage.k8s.io", Kind: "VolumeAttachment"}:
+		return storage.Attachment
 	case graph.Kind{Group: "apps", Kind: "Deployment"}, graph.Kind{Group: "apps", Kind: "ReplicaSet"},
 		graph.Kind{Group: "apps", Kind: "DaemonSet"}, graph.Kind{Kind: "ReplicationController"}:
 		return workload

@@ -53,6 +53,7 @@ func CauseResources() []resource.Resource {
 		{Group: "resource.k8s.io", Version: "v1", Resource: "deviceclasses"},
 		{Group: "scheduling.k8s.io", Version: "v1", Resource: "priorityclasses"},
 		{Group: "storage.k8s.io", Version: "v1", Resource: "storageclasses"},
+		{Group: "storage.k8s.io", Version: "v1", Resource: "volumeattachments"},
 		{Group: "storage.k8s.io", Version: "v1", Resource: "volumeattributesclasses"},
 	}
 }

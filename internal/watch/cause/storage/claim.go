@@ -56,6 +56,9 @@ func Claim(s *subject.Subject) *verdict.Verdict {
 	if v := provisioningFailure(s, "ProvisioningFailed", "FailedBinding", "VolumeMismatch"); v != nil {
 		return v
 	}
+	if v := withoutProvisioner(s, &o); v != nil {
+		return v
+	}
 	if isClassUnknown {
 		return nil // This is possibly no problem: the class can delay the volume until a pod uses the claim.
 	}
@@ -206,6 +209,9 @@ func waitingClaim(
 		}
 	}
 	if v := provisioningFailure(s, "ProvisioningFailed"); v != nil {
+		return v
+	}
+	if v := withoutProvisioner(s, o); v != nil {
 		return v
 	}
 	for n := range pods {

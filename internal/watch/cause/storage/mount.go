@@ -36,8 +36,12 @@ func MountFailure(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	if v := usedElsewhere(s, p, last); v != nil {
 		return v
 	}
-	if v := wrongOption(s, p, last); v != nil {
-		return v
+	for _, rule := range []func(*subject.Subject, *corev1.Pod, *corev1.Event) *verdict.Verdict{
+		wrongOption, unattached,
+	} {
+		if v := rule(s, p, last); v != nil {
+			return v
+		}
 	}
 	s.AddSource(subject.EventsRef, last.Namespace)
 	if missing := mention.MissingCause(s, last.Message); missing != nil {

@@ -1,0 +1,44 @@
+package storage
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	storage "k8s.io/api/storage/v1"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// Attachment explains a VolumeAttachment about which its attacher reports nothing: the attacher does not run.
+func Attachment(s *subject.Subject) *verdict.Verdict {
+	if s.Own.Reason != "NotAttached" {
+		return nil
+	}
+	return stoppedController(s, "attacher", neighbor.Decode[storage.VolumeAttachment](s.Object).Spec.Attacher)
+}
+
+// unattached explains a pod that waits for a volume by the attachment of the volume to the pod's node.
+func unattached(s *subject.Subject, p *corev1.Pod, last *corev1.Event) *verdict.Verdict {
+	found := volumePattern.FindStringSubmatch(last.Message)
+	if found == nil || last.Reason != "FailedAttachVolume" {
+		return nil
+	}
+	volume := graph.NewID(graph.Kind{Kind: "PersistentVolume"}, "", volumeName(s, p, found[1]))
+	kind := graph.Kind{Group: "storage.k8s.io", Kind: "VolumeAttachment"}
+	for _, n := range s.Existing(s.Users(volume, neighbor.Limit)) {
+		if n.ID.Kind != kind || neighbor.Decode[storage.VolumeAttachment](n.Object).Spec.NodeName != p.Spec.NodeName {
+			continue
+		}
+		subject.Follow(s, &n)
+		if !s.HasProblem(&n) {
+			continue
+		}
+		s.AddSource(subject.EventsRef, last.Namespace)
+		if !n.Object.Verdict().IsInherited() { // The attachment and the event contain the same error.
+			return s.ExplainBy(&n, verdict.Degraded, last.Reason, last.Message)
+		}
+		return s.Inherit(&n, verdict.Degraded, subject.Sentences(last.Message, n.String()+": "))
+	}
+	return nil
+}

@@ -1,0 +1,112 @@
+package storage
+
+import (
+	"bytes"
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/graph"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// maxWorkloads limits how many workloads of a kind are searched for a controller.
+const maxWorkloads = 10 * neighbor.Limit
+
+// workload is the part of a Deployment, a StatefulSet or a DaemonSet that shows whether its pods run.
+type workload struct {
+	Spec struct {
+		Replicas *int64                 `json:"replicas"`
+		Template corev1.PodTemplateSpec `json:"template"`
+	} `json:"spec"`
+	Status struct {
+		ReadyReplicas int64 `json:"readyReplicas"`
+		NumberReady   int64 `json:"numberReady"` // Of a DaemonSet.
+	} `json:"status"`
+}
+
+// withoutProvisioner explains a claim by the workload that should create its volume, but does not run.
+func withoutProvisioner(s *subject.Subject, o *corev1.PersistentVolumeClaim) *verdict.Verdict {
+	const annotation = "volume.kubernetes.io/storage-provisioner"
+	return stoppedController(s, "provisioner", cmp.Or(o.Annotations[annotation],
+		o.Annotations["volume.beta.kubernetes.io/storage-provisioner"]))
+}
+
+// stoppedController explains a subject that waits for a controller by the workload of this controller, if no pod of
+// such a workload is ready. role is what the controller does for the driver, such as attacher.
+func stoppedController(s *subject.Subject, role, driver string) *verdict.Verdict {
+	if driver == "" || !s.Own.Severity.IsProblem() && !s.IsSettled() {
+		return nil
+	}
+	all := controllers(s, role, driver)
+	var scaled *neighbor.Neighbor
+	for n := range all {
+		subject.Follow(s, &all[n])
+		o := neighbor.Decode[workload](all[n].Object)
+		if o.Status.ReadyReplicas+o.Status.NumberReady > 0 {
+			return nil
+		}
+		if o.Spec.Replicas != nil && *o.Spec.Replicas == 0 {
+			scaled = &all[n]
+		}
+	}
+	if worst := s.Worst(all); worst != nil {
+		return s.Inherit(worst, verdict.Degraded, subject.Sentences(s.Own.Sentence, s.Name(worst)+": "))
+	}
+	if scaled == nil {
+		return nil
+	}
+	return s.ExplainBy(scaled, verdict.Degraded, s.Own.Reason,
+		subject.Sentences(s.Own.Sentence, s.Name(scaled)+" is scaled to zero"))
+}
+
+// controllers returns the workloads whose pods can be the controller of a driver.
+func controllers(s *subject.Subject, role, driver string) (found []neighbor.Neighbor) {
+	for _, kind := range []string{"Deployment", "StatefulSet", "DaemonSet"} {
+		all := s.All(graph.Kind{Group: "apps", Kind: kind}, neighbor.AnyNamespace, maxWorkloads)
+		for n := range all {
+			text, err := all[n].Object.JSON()
+			if err != nil || !bytes.Contains(text, []byte(driver)) {
+				continue // Do not decode it.
+			}
+			o := neighbor.Decode[workload](all[n].Object)
+			if isController(o.Spec.Template.Spec.Containers, role, driver) {
+				found = append(found, all[n])
+			}
+		}
+	}
+	return found
+}
+
+// isController reports whether the names of the containers or their settings contain the role of a controller, and the
+// settings contain the complete name of the driver, also as a directory in the path of a socket.
+func isController(containers []corev1.Container, role, driver string) bool {
+	hasRole, hasDriver := false, false
+	for n := range containers {
+		c := &containers[n]
+		settings := slices.Concat(c.Command, c.Args)
+		names := []string{c.Name, path.Base(c.Image)}
+		for _, e := range c.Env {
+			settings, names = append(settings, e.Value), append(names, strings.ToLower(e.Name))
+		}
+		contains := func(text string) bool { return strings.Contains(text, role) }
+		hasRole = hasRole || slices.ContainsFunc(names, contains) || slices.ContainsFunc(c.Args, contains)
+		hasDriver = hasDriver || slices.ContainsFunc(settings, func(text string) bool { return namesDriver(text, driver) })
+	}
+	return hasRole && hasDriver
+}
+
+// namesDriver reports whether a setting such as --provisioner=NAME or --csi-address=/csi/NAME/csi.sock names a driver.
+func namesDriver(setting, driver string) bool {
+	for value := range strings.FieldsFuncSeq(setting, func(r rune) bool { return strings.ContainsRune(" =,;\"'", r) }) {
+		if value == driver || slices.Contains(strings.Split(value, "/"), driver) {
+			return true
+		}
+	}
+	return false
+}
