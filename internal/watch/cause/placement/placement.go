@@ -1,4 +1,4 @@
-// Package placement explains why a pod gets no node, or must not leave its node.
+// Package placement explains why a pod gets no node, or must not leave its node. It also explains problems of nodes.
 package placement
 
 import (
@@ -31,13 +31,15 @@ type pin struct {
 	isLabel bool
 }
 
-// Unscheduled explains why a pod cannot be scheduled: by the only node on which the pod can run, by other pods, or by
-// the pool of nodes that the pod requires.
+// Unscheduled explains why a pod cannot be scheduled: by the only node on which the pod can run, by other pods, by the
+// pool of nodes that the pod requires, or by the failure of an autoscaler.
 func Unscheduled(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	if p.Spec.NodeName != "" || !isRejectedByNodes(p) {
 		return nil
 	}
-	for _, rule := range []func(*subject.Subject, *corev1.Pod) *verdict.Verdict{pinned, excluded, withoutPool} {
+	for _, rule := range []func(*subject.Subject, *corev1.Pod) *verdict.Verdict{
+		pinned, excluded, withoutPool, withoutNewNode,
+	} {
 		if v := rule(s, p); v != nil {
 			return v
 		}
