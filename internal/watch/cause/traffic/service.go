@@ -44,6 +44,9 @@ func answers(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 	}
 	switch {
 	case o.Spec.Type == corev1.ServiceTypeExternalName:
+		if v := aliasProblem(s); v != nil {
+			return v
+		}
 		return externalAddress(s, o)
 	case selector == nil:
 		return manualEndpoints(s, o)
