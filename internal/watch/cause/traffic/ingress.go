@@ -31,6 +31,9 @@ func Ingress(s *subject.Subject) *verdict.Verdict {
 	if v := expiredCertificate(s); v != nil {
 		return v
 	}
+	if v := missingSecret(s, &o); v != nil {
+		return v
+	}
 	if len(o.Status.LoadBalancer.Ingress) > 0 {
 		return nil
 	}
