@@ -35,7 +35,7 @@ func Ingress(s *subject.Subject) *verdict.Verdict {
 		return v
 	}
 	if len(o.Status.LoadBalancer.Ingress) > 0 {
-		return nil
+		return unhealthyBackends(s, &o, paths)
 	}
 	v := s.RepeatedWarning("No address assigned: ")
 	if v != nil && strings.Contains(v.Sentence, "BackendConfig") {
