@@ -44,7 +44,7 @@ func nodeHealth(o object.Object, _ Status) result {
 	if devices := builtin.UnhealthyDevices(o); devices != "" && h.Status == Current {
 		h.Status, h.Summary, h.reason, h.severity = Failed, "Ready, but "+devices, "UnhealthyDevices", verdict.Degraded
 	}
-	if taint := symptom.StartupTaint(o); taint != "" && h.Status == Current {
+	if taint := builtin.StartupTaint(o); taint != "" && h.Status == Current {
 		h.progress(o.Created(), verdict.Degraded)
 		h.overdueReason, h.overdueSummary = "NotInitialized", "Ready, but nothing has removed the taint "+taint
 	}

@@ -141,12 +141,14 @@ func toResult(returned script.Result, o object.Object) result {
 		r.Status, r.severity = InProgress, verdict.Progressing
 	case script.Degraded:
 		r.Status, r.severity = Failed, verdict.Degraded
+		if symptom.HasFailed(o) {
+			r.severity = verdict.Failed
+		}
 	default: // Missing, Unknown, or none.
 		r.reason = ""
 	}
 	if c := o.Explaining(returned.Message); c.Kind != "" {
-		if returned.Message == c.Reason {
-			// The scripts for Flux return only the reason of a condition. Add the message of this condition.
+		if returned.Message == c.Reason { // The scripts for Flux return only the reason. Add the message, too.
 			r.Summary = c.Explanation()
 		}
 		if r.severity > verdict.OK {

@@ -33,8 +33,7 @@ func (r *result) applySymptoms(o object.Object) {
 		return
 	}
 	r.applyExpiry(o)
-	isReady := o.Flag("status", "ready") || o.Flag("status", "readyToUse")
-	if r.Summary == "" && isReady && len(o.Conditions()) == 0 {
+	if r.Summary == "" && len(o.Conditions()) == 0 && (o.Flag("status", "ready") || o.Flag("status", "readyToUse")) {
 		r.Summary = "Ready"
 	}
 }

@@ -40,6 +40,19 @@ func Cut(text string, maxBytes int) string {
 	return text[:cut] + "…" + text[end:]
 }
 
+// maxTrace is the length from which a text of several lines is shortened.
+const maxTrace = 200
+
+// Ends returns the first and the last line of a stack trace. The last line names the error.
+func Ends(text string) string {
+	text = strings.TrimSpace(text)
+	first, rest, ok := strings.Cut(text, "\n")
+	if !ok || len(text) < maxTrace {
+		return text
+	}
+	return strings.TrimSpace(first) + " … " + strings.TrimSpace(rest[strings.LastIndexByte(rest, '\n')+1:])
+}
+
 // Join returns the reason and the message of a condition as one text.
 func Join(reason, message string) string {
 	switch {

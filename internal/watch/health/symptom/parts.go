@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/intent"
+	"github.com/glasshouse-project/glasshouse/internal/watch/health/message"
 )
 
 const (
@@ -105,7 +106,8 @@ func partIn(part members, name string, depth int, left *int) *Symptom {
 		isGeneral := slices.Contains([]string{"status", "state", "phase", "health"}, key)
 		if (isGeneral || isState(key)) && isFailure(word) {
 			s := &Symptom{Reason: word, Sentence: name + ": " + word}
-			if text := shorten(cmp.Or(textOf(part), part.text("statusMessage"), namedError(part))); text != "" && text != word {
+			text := message.Ends(cmp.Or(textOf(part), part.text("statusMessage"), namedError(part)))
+			if text != "" && text != word {
 				s.Sentence += ": " + text
 			}
 			return s
@@ -150,19 +152,6 @@ func isFailedEnd(c *condition) bool {
 	return false
 }
 
-// shorten returns the first and the last line of a stack trace. The last line names the error.
-func shorten(text string) string {
-	text = strings.TrimSpace(text)
-	first, rest, ok := strings.Cut(text, "\n")
-	if !ok || len(text) < maxTrace {
-		return text
-	}
-	return strings.TrimSpace(first) + " … " + strings.TrimSpace(rest[strings.LastIndexByte(rest, '\n')+1:])
-}
-
-// maxTrace is the length from which a text of several lines is shortened.
-const maxTrace = 200
-
 // endedRun finds a run, such as a TaskRun, that has ended without success. No controller starts this run again.
 func endedRun(status members, conditions []condition, isOK bool) *Symptom {
 	if isOK {
@@ -178,4 +167,12 @@ func endedRun(status members, conditions []condition, isOK bool) *Symptom {
 		}
 	}
 	return nil
+}
+
+// HasFailed reports whether an object is a run that has ended with a failure. Its controller does not try again.
+func HasFailed(o map[string]any) bool {
+	status := members(o).child("status")
+	return hasEnded(status) && slices.ContainsFunc(stateMembers(status), func(member []string) bool {
+		return isFailure(status.text(member...))
+	})
 }

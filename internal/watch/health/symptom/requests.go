@@ -70,17 +70,3 @@ func messageIn(text string) string {
 	}
 	return textOf(decoded)
 }
-
-// StartupTaint returns the key of a taint that keeps pods from a node until a controller or an agent has initialized
-// the node, or "".
-func StartupTaint(o map[string]any) string {
-	for _, taint := range members(o).child("spec").children("taints") {
-		key := taint.text("key")
-		for _, suffix := range []string{"/uninitialized", "/agent-not-ready", "/unregistered"} {
-			if strings.HasSuffix(key, suffix) {
-				return key
-			}
-		}
-	}
-	return ""
-}
