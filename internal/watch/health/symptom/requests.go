@@ -70,3 +70,18 @@ func messageIn(text string) string {
 	}
 	return textOf(decoded)
 }
+
+// maxRegistration is how long the registration of a node takes at most. Karpenter gives up after 15 minutes.
+const maxRegistration = 10 * time.Minute
+
+// Patience returns how long an object may be in progress: normal, or less if its controller gives up earlier. Karpenter
+// replaces a NodeClaim whose node does not register, so none is in progress for longer.
+func Patience(o map[string]any, normal time.Duration) time.Duration {
+	group, _, _ := strings.Cut(members(o).text("apiVersion"), "/")
+	isDone := func(c condition) bool { return c.kind == "Registered" && c.is("True") }
+	if group != "karpenter.sh" || members(o).text("kind") != "NodeClaim" ||
+		slices.ContainsFunc(conditionsOf(members(o).child("status"), "", 0), isDone) {
+		return normal
+	}
+	return maxRegistration
+}
