@@ -4,6 +4,7 @@ package cause
 
 import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/mention"
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/operator"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/placement"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/storage"
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
@@ -25,7 +26,7 @@ func Of(c neighbor.Cluster, n neighbor.Neighbor) *verdict.Verdict {
 	if v == nil {
 		v = lastWarning(s)
 	}
-	if v = mention.Named(s, v); v != nil {
+	if v = operator.Explain(s, mention.Named(s, v)); v != nil {
 		s.Complete(v)
 	}
 	return v

@@ -163,6 +163,14 @@ func MissingPart(s *subject.Subject) *verdict.Verdict {
 	return nil
 }
 
+// Referenced returns the objects to which a custom resource refers by a convention. They can be missing.
+func Referenced(s *subject.Subject) (found []neighbor.Neighbor) {
+	for _, t := range targets(s, nil) {
+		found = append(found, t.Neighbor)
+	}
+	return found
+}
+
 // targets returns the objects to which a custom resource refers by a convention. It omits references that can mean
 // several objects, and those for which include returns false. A nil include accepts all.
 func targets(s *subject.Subject, include func(*objectrefs.Convention) bool) (found []target) {

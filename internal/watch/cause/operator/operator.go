@@ -1,0 +1,26 @@
+// Package operator explains custom resources by what their controllers report in a less direct way.
+package operator
+
+import (
+	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
+	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
+)
+
+// Explain adds a cause to the verdict v of a custom resource, unless v has one. If v is nil, it returns a new verdict,
+// or nil.
+func Explain(s *subject.Subject, v *verdict.Verdict) *verdict.Verdict {
+	switch {
+	case !resource.IsCustom(s.ID.Group):
+	case v != nil:
+		if v.Cause == nil && v.Severity.IsProblem() {
+			v.Cause = wrongObject(s, v.Sentence)
+		}
+	case s.Own.Severity.IsProblem():
+		if c := wrongObject(s, subject.CompleteSentence(s)); c != nil {
+			c.Sentence = s.Own.Sentence
+			return s.Explain(s.Own.Severity, s.Own.Reason, c.Sentence, c)
+		}
+	}
+	return v
+}
