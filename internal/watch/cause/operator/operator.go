@@ -1,4 +1,5 @@
-// Package operator explains custom resources by what their controllers report in a less direct way.
+// Package operator explains custom resources by what their controllers report in a less direct way: an object that is
+// wrong without a problem of its own, a condition that is True although something is missing, or no status at all.
 package operator
 
 import (
@@ -21,6 +22,13 @@ func Explain(s *subject.Subject, v *verdict.Verdict) *verdict.Verdict {
 			c.Sentence = s.Own.Sentence
 			return s.Explain(s.Own.Severity, s.Own.Reason, c.Sentence, c)
 		}
+	case s.Own.Severity == verdict.OK:
+		return missingTarget(s)
+	case s.Own.Severity == verdict.None:
+		if v := missingTarget(s); v != nil {
+			return v
+		}
+		return withoutStatus(s)
 	}
 	return v
 }
