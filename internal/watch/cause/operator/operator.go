@@ -3,7 +3,12 @@
 package operator
 
 import (
+	"fmt"
+	"strings"
+	"time"
+
 	"github.com/glasshouse-project/glasshouse/internal/watch/cause/subject"
+	"github.com/glasshouse-project/glasshouse/internal/watch/neighbor"
 	"github.com/glasshouse-project/glasshouse/internal/watch/resource"
 	"github.com/glasshouse-project/glasshouse/internal/watch/verdict"
 )
@@ -22,6 +27,7 @@ func Explain(s *subject.Subject, v *verdict.Verdict) *verdict.Verdict {
 			c.Sentence = s.Own.Sentence
 			return s.Explain(s.Own.Severity, s.Own.Reason, c.Sentence, c)
 		}
+		return expired(s)
 	case s.Own.Severity == verdict.OK:
 		return missingTarget(s)
 	case s.Own.Severity == verdict.None:
@@ -31,4 +37,20 @@ func Explain(s *subject.Subject, v *verdict.Verdict) *verdict.Verdict {
 		return withoutStatus(s)
 	}
 	return v
+}
+
+// expired explains a resource with a problem whose certificate has expired. The time of the expiry is in the status.
+func expired(s *subject.Subject) *verdict.Verdict {
+	text := neighbor.Decode[struct {
+		Status struct {
+			NotAfter string `json:"notAfter"`
+		} `json:"status"`
+	}](s.Object).Status.NotAfter
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil || strings.Contains(s.Own.Sentence, "expired") || !subject.HasPassed(s, at) {
+		return nil
+	}
+	own, _, _ := strings.Cut(s.Own.Sentence, "; certificate expiry: ") // The time is in the new sentence.
+	sentence := fmt.Sprintf("The certificate expired at %s. %s", at.UTC().Format(time.RFC3339), own)
+	return subject.ExplainAlone(s, s.Own.Severity, "Expired", strings.TrimSuffix(sentence, ". "))
 }
