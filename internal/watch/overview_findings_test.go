@@ -96,6 +96,9 @@ func TestOverviewWithoutPermissionOfProgram(t *testing.T) {
 		if doc.Summary.Nodes != nil || !slices.Equal(doc.Unexamined, want) {
 			t.Errorf("got nodes %+v and %q, want no nodes and %q", doc.Summary.Nodes, doc.Unexamined, want)
 		}
+		if doc.Planned != len(doc.Watched) {
+			t.Errorf("got %d planned resource types, want the %d watched ones", doc.Planned, len(doc.Watched))
+		}
 	})
 }
 
@@ -165,8 +168,8 @@ func TestOverviewStatesOmittedResourceTypes(t *testing.T) {
 		}
 		guest := sharedWith(watch.Part{Resource: pods, Namespaces: []string{"a"}})
 		shared := overviewFor(t, cluster, guest, watch.OverviewQuery{})
-		if got := strings.Join(shared.Unexamined, " "); strings.Contains(got, "custom") {
-			t.Errorf("guest: got %q", got)
+		if got := strings.Join(shared.Unexamined, " "); strings.Contains(got, "custom") || shared.Planned != 0 {
+			t.Errorf("guest: got %q, and %d planned resource types", got, shared.Planned)
 		}
 	})
 }

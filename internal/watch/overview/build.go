@@ -158,7 +158,8 @@ func (b *builder) addFilter(
 }
 
 func (b *builder) addWatched() {
-	waiting := max(0, b.state.Planned-len(b.state.Watched))
+	waiting := max(0, b.state.Planned-len(b.state.Watched)) // The resources whose watch has not started.
+	planned := waiting
 	var refused []string
 	for _, w := range b.state.Watched {
 		kind := graph.Kind{Group: w.Resource.Group, Kind: w.Resource.Kind}
@@ -166,6 +167,7 @@ func (b *builder) addWatched() {
 		if f == nil {
 			continue
 		}
+		planned++
 		now := w.Informer.CurrentState(f.Namespaces)
 		entry := Watched{Resource: w.Resource.Ref(), Kind: w.Resource.Kind, Status: now.Status}
 		if b.isComplete(f) && len(f.Namespaces) == 0 {
@@ -196,11 +198,13 @@ func (b *builder) addWatched() {
 	}
 	switch {
 	case waiting == 0 && b.state.IsPlanned:
-	case b.isGuest(): // The number of resource types is not shared.
-		b.result.Unexamined = append(b.result.Unexamined, "Some resource types are not read yet.")
+	case b.isGuest() || !b.state.IsPlanned: // The number of resource types is unknown, or not shared.
+		b.note("Some resource types are not read yet.")
 	default:
-		b.result.Unexamined = append(b.result.Unexamined, fmt.Sprintf(
-			"%d of %d resource types are not read yet.", waiting, max(waiting, b.state.Planned)))
+		b.note(fmt.Sprintf("%d of %d resource types are not read yet.", waiting, planned))
+	}
+	if b.state.IsPlanned && !b.isGuest() {
+		b.result.Planned = planned
 	}
 	if b.state.Omitted > 0 && !b.isGuest() {
 		b.note(fmt.Sprintf("%d more custom resource types are not examined, because the cluster has too many.",

@@ -118,4 +118,7 @@ type Overview struct {
 	Watched  []Watched      `json:"watched"`  // In the order in which their watches started.
 	// Unexamined lists what the findings do not cover, as sentences for the viewer.
 	Unexamined []string `json:"unexamined"`
+	// Planned is the number of resources that Watched contains once the watches of all have started. It is 0 if unknown,
+	// and for guests.
+	Planned int `json:"planned,omitempty"`
 }

@@ -249,12 +249,12 @@ func emptyText(o *overview.Overview, q string) templates.Empty {
 			unknown = append(unknown, w.Kind+" ("+strings.ToLower(stateWord(w.State))+")")
 		}
 	}
-	scope := pluralText(live, "resource type")
+	scope, total := pluralText(live, "resource type"), max(o.Planned, len(o.Watched))
 	switch {
-	case done < len(o.Watched):
+	case done < total:
 		return templates.Empty{
 			Title:  "No problems found yet",
-			Detail: fmt.Sprintf("Reading resource types: %d of %d done.", done, len(o.Watched)),
+			Detail: fmt.Sprintf("Reading resource types: %d of %d done.", done, total),
 		}
 	case len(o.Watched) == 0:
 		return templates.Empty{

@@ -118,6 +118,10 @@ func TestFilterAndEmptyTextMatchTheScript(t *testing.T) {
 			t.Errorf("text without problems: got %q and %q, want %q", got.Title, got.Detail, want)
 		}
 	}
+	started := overview.Overview{Watched: []overview.Watched{pods}, Planned: 20}
+	if got := emptyText(&started, ""); got.Detail != "Reading resource types: 1 of 20 done." {
+		t.Errorf("text before all watches have started: got %q", got.Detail)
+	}
 	got := emptyText(document, "zzz")
 	if got.Title != "No problems match “zzz”" || got.Detail != "11 problems hidden" {
 		t.Errorf("text of a filter without results: got %q and %q", got.Title, got.Detail)

@@ -32,7 +32,13 @@ const watched = (kind: string, state: StateName, objects = 10, reason = ""): Wat
   objects,
   bytes: 1,
 });
-const quiet = (...resources: Watched[]): Overview => ({ ...overview, problems: [], total: 0, watched: resources });
+const quiet = (...resources: Watched[]): Overview => ({
+  ...overview,
+  problems: [],
+  total: 0,
+  watched: resources,
+  planned: 0,
+});
 
 void test("the sentence of another cause replaces that of the object", () => {
   assert.match(sentenceOf(problem("recommender")), /^Container recommender: CrashLoopBackOff/);
@@ -106,10 +112,13 @@ void test("no problems are reported only of what is known", () => {
 });
 
 void test("the page is as current as its most outdated resource", () => {
-  assert.equal(progressText([watched("Pod", "live")]), null);
+  assert.equal(progressText(quiet(watched("Pod", "live"))), null);
   assert.equal(overallState(quiet(watched("Pod", "live"), watched("Secret", "forbidden"))).state, "live");
   const loading = overallState(quiet(watched("Pod", "live"), watched("Node", "syncing"), watched("Job", "stale")));
   assert.deepEqual([loading.state, loading.count, loading.total], ["syncing", 2, 3]);
+  const planned = { ...quiet(watched("Pod", "live"), watched("Node", "syncing")), planned: 20 };
+  assert.deepEqual([overallState(planned).count, overallState(planned).total], [1, 20]);
+  assert.equal(progressText(planned), "Reading resource types: 1 of 20 done");
   const stale = overallState(quiet(watched("Pod", "live"), watched("Node", "stale", 1, "timeout")));
   assert.deepEqual([stale.state, stale.since, stale.reason], ["stale", "2026-11-27T09:00:00Z", "Node: timeout"]);
 });

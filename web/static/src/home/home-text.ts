@@ -91,10 +91,18 @@ export function matchesFilter(finding: Finding, q: string): boolean {
 
 export const isFinal = (w: Watched): boolean => w.state !== "syncing";
 
+/** Returns how many resource types have been read, and how many there are, with those whose watch has not started. */
+export function readProgress({ watched, planned }: Pick<Overview, "watched" | "planned">): {
+  done: number;
+  total: number;
+} {
+  return { done: watched.filter(isFinal).length, total: Math.max(planned, watched.length) };
+}
+
 /** Describes the progress of the first reads. Returns null when all resource types have been read. */
-export function progressText(watched: readonly Watched[]): string | null {
-  const done = watched.filter(isFinal).length;
-  return done === watched.length ? null : `Reading resource types: ${done} of ${watched.length} done`;
+export function progressText(o: Pick<Overview, "watched" | "planned">): string | null {
+  const { done, total } = readProgress(o);
+  return done === total ? null : `Reading resource types: ${done} of ${total} done`;
 }
 
 /** Whether events have been read. Otherwise, it is unknown whether there are warnings. */
@@ -115,7 +123,7 @@ export function emptyText(o: Overview, q: string): Empty {
     return { title: `No problems match “${q}”`, detail: `${plural(o.total, "problem")} hidden` };
   const live = o.watched.filter((w) => w.state === "live");
   const scope = plural(live.length, "resource type");
-  const reading = progressText(o.watched);
+  const reading = progressText(o);
   if (reading !== null) return { title: "No problems found yet", detail: `${reading}.` };
   const unknown = o.watched.filter((w) => w.state !== "live");
   if (unknown.length === 0)
@@ -150,9 +158,9 @@ function staleReason(stale: readonly Watched[]): string {
 export function overallState(o: Overview): State {
   const stale = o.watched.filter((w) => w.state === "stale");
   const since = stale.map((w) => w.since).sort()[0] ?? "";
-  const done = o.watched.filter(isFinal).length;
+  const { done, total } = readProgress(o);
   const none = { since: "", reason: "", count: null, total: null, namespaces: [] };
-  if (done < o.watched.length) return { ...none, state: "syncing", count: done, total: o.watched.length };
+  if (done < total) return { ...none, state: "syncing", count: done, total };
   if (stale.length > 0) return { ...none, state: "stale", since, reason: staleReason(stale) };
   return { ...none, state: "live" };
 }

@@ -21,7 +21,7 @@ import { Totals } from "../ui/totals.tsx";
 import { mount, ViewState } from "../ui/view.tsx";
 import { Changes, Warnings, WatchedResources } from "./aside.tsx";
 import { homeCommands } from "./home-commands.ts";
-import { countOf, emptyText, matchesFilter, overallState, plural, progressText } from "./home-text.ts";
+import { countOf, emptyText, matchesFilter, overallState, plural, progressText, readProgress } from "./home-text.ts";
 import { Problems } from "./problems.tsx";
 import { Strip } from "./strip.tsx";
 
@@ -210,9 +210,9 @@ function SeverityLinks({ overview, view, limited, onFilter }: SeverityLinksProps
 
 function Content(props: { overview: Overview; view: HomeView; shown: Overview["problems"]; cluster: string }) {
   const { overview: o, view, shown, cluster } = props;
-  const reading = progressText(o.watched);
+  const reading = progressText(o);
   const empty = emptyText(o, view.q);
-  const done = o.watched.filter((w) => w.state !== "syncing").length;
+  const { done, total } = readProgress(o);
   return (
     <>
       <Strip overview={o} ns={view.ns} />
@@ -223,10 +223,10 @@ function Content(props: { overview: Overview; view: HomeView; shown: Overview["p
           role="progressbar"
           aria-label="Progress of reading the resource types"
           aria-valuemin={0}
-          aria-valuemax={o.watched.length}
+          aria-valuemax={total}
           aria-valuenow={done}
           aria-valuetext={reading}
-          style={{ "--share": `${(100 * done) / Math.max(1, o.watched.length)}%` }}
+          style={{ "--share": `${(100 * done) / total}%` }}
         >
           {reading}
         </div>

@@ -95,6 +95,7 @@ export interface Overview {
   readonly changes: readonly SpecChange[];
   readonly warnings: readonly Warning[];
   readonly watched: readonly Watched[];
+  readonly planned: number; // number of resources in `watched` once the watches of all have started; 0 if unknown
   readonly unexamined: readonly string[]; // sentences about resources that were not searched for problems
 }
 
@@ -126,6 +127,7 @@ export function readOverview(m: JsonObject): Overview | string {
       changes: list(m["changes"], "changes", change),
       warnings: list(m["warnings"], "warnings", warning),
       watched: list(m["watched"], "watched", watched),
+      planned: number(m["planned"], "planned"),
       unexamined: texts(m["unexamined"], "unexamined"),
     };
   } catch (err) {
