@@ -10,6 +10,36 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/apitest"
 )
 
+// An object that was created with its present specification has no change. The overview names its creator instead.
+func TestLastChangeIsTheCreation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := startSinceCluster(t)
+		createdAt := time.Now().Add(-time.Hour).UTC()
+		for name, changedAt := range map[string]time.Time{
+			"created": createdAt.Add(time.Second), "changed": createdAt.Add(2 * time.Second),
+		} {
+			server.Set("apps/v1/deployments", apitest.Item{
+				Namespace: "a", Name: name, Metadata: fmt.Sprintf(
+					`"creationTimestamp":%q,"managedFields":[{"manager":"helm","operation":"Update","time":%q,"fieldsV1":`+
+						`{"f:spec":{"f:replicas":{}}}}]`, createdAt.Format(time.RFC3339), changedAt.Format(time.RFC3339)),
+				Rest: `"spec":{"replicas":1,"selector":{"matchLabels":{"app":"x"}},"template":{}},"status":{"conditions":[` +
+					`{"type":"Progressing","status":"False","reason":"ProgressDeadlineExceeded"}]}`,
+			})
+		}
+		cluster, _ := runSinceCluster(t, server)
+		doc := overviewFor(t, cluster, watch.Viewer{Program: true}, watch.OverviewQuery{})
+		found := 0
+		for _, p := range doc.Problems {
+			if c := p.LastChange; c != nil && c.By == "helm" && c.IsCreation == (p.Name == "created") {
+				found++
+			}
+		}
+		if found != 2 {
+			t.Errorf("got %+v, want a creation and a change by helm", doc.Problems)
+		}
+	})
+}
+
 // The last change before a problem can be by an unknown author. The overview then names no older author.
 func TestLastChangeByUnknownAuthor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -279,22 +279,22 @@ func (c *Client) Get(
 func fullName(namespace, name string) string { return strings.TrimPrefix(namespace+"/"+name, "/") }
 
 // SpecAuthor reads an object, and returns who last changed its specification, or nil if unknown. It ignores field
-// managers for which ignore returns true.
+// managers for which ignore returns true. created is the time at which the object was created.
 func (c *Client) SpecAuthor(
 	ctx context.Context, resource schema.GroupVersionResource, namespace, name string, ignore func(manager string) bool,
-) (*fieldmanager.Author, error) {
-	managed, err := c.managedFields(ctx, resource, namespace, name)
+) (by *fieldmanager.Author, created time.Time, err error) {
+	managed, created, err := c.managedFields(ctx, resource, namespace, name)
 	if err != nil {
-		return nil, err
+		return nil, created, err
 	}
-	return fieldmanager.NewestSpec(managed, ignore), nil
+	return fieldmanager.NewestSpec(managed, ignore), created, nil
 }
 
 // Owners reads an object, and returns its field managers, the newest first.
 func (c *Client) Owners(
 	ctx context.Context, resource schema.GroupVersionResource, namespace, name string,
 ) ([]fieldmanager.Owner, error) {
-	managed, err := c.managedFields(ctx, resource, namespace, name)
+	managed, _, err := c.managedFields(ctx, resource, namespace, name)
 	if err != nil {
 		return nil, err
 	}
@@ -303,10 +303,10 @@ func (c *Client) Owners(
 
 func (c *Client) managedFields(
 	ctx context.Context, resource schema.GroupVersionResource, namespace, name string,
-) ([]byte, error) {
+) (managed []byte, created time.Time, err error) {
 	client, err := c.restClient(resource.GroupVersion())
 	if err != nil {
-		return nil, err
+		return nil, created, err
 	}
 	full := fullName(namespace, name)
 	var o metav1.PartialObjectMetadata
@@ -314,16 +314,16 @@ func (c *Client) managedFields(
 	raw, err := client.Get().NamespaceIfScoped(namespace, namespace != "").
 		Resource(resource.Resource).Name(name).SetHeader("Accept", accept).DoRaw(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("read the managedFields of %s %s: %w", resource.Resource, full, err)
+		return nil, created, fmt.Errorf("read the managedFields of %s %s: %w", resource.Resource, full, err)
 	}
 	if err := json.Unmarshal(raw, &o); err != nil {
-		return nil, fmt.Errorf("read the managedFields of %s %s: %w", resource.Resource, full, err)
+		return nil, created, fmt.Errorf("read the managedFields of %s %s: %w", resource.Resource, full, err)
 	}
-	managed, err := json.Marshal(o.ManagedFields)
+	managed, err = json.Marshal(o.ManagedFields)
 	if err != nil {
-		return nil, fmt.Errorf("read the managedFields of %s %s: %w", resource.Resource, full, err)
+		return nil, created, fmt.Errorf("read the managedFields of %s %s: %w", resource.Resource, full, err)
 	}
-	return managed, nil
+	return managed, o.CreationTimestamp.Time, nil
 }
 
 // Reevaluate returns a copy of an object, with a verdict that is evaluated for the time now.

@@ -14,6 +14,10 @@ import (
 // the watch records newer changes in its history.
 const lastChangeAge = 5 * time.Minute
 
+// creationTolerance is how long after the creation of an object a change still counts as its creation. The API server
+// determines both times separately, and rounds them to seconds.
+const creationTolerance = time.Second
+
 // LastChanges reads the last change of an object from its managedFields, for changes that this program did not watch.
 type LastChanges struct {
 	find   func(ctx context.Context, ref string) (*resource.Resource, error)
@@ -37,11 +41,13 @@ func (l *LastChanges) Of(ctx context.Context, o verdict.Object) *Change {
 		if err != nil {
 			return nil
 		}
-		by, err := l.client.SpecAuthor(ctx, r.GVR(), o.Namespace, o.Name, isController)
+		by, created, err := l.client.SpecAuthor(ctx, r.GVR(), o.Namespace, o.Name, isController)
 		if err != nil || by == nil {
 			return nil // Ignore the error: the finding is then shown without a last change.
 		}
-		return &Change{Object: o, At: by.Time, By: by.Manager}
+		return &Change{
+			Object: o, At: by.Time, By: by.Manager, IsCreation: !by.Time.After(created.Add(creationTolerance)),
+		}
 	})
 	return change
 }

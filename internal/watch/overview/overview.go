@@ -45,6 +45,8 @@ type Change struct {
 	At   time.Time `json:"at"`
 	By   string    `json:"by"`             // The field manager, such as "kubectl-set".
 	What string    `json:"what,omitempty"` // The changed fields, such as "spec.template.spec.containers[app].image".
+	// IsCreation reports that the object has not changed since its creation.
+	IsCreation bool `json:"created,omitempty"`
 }
 
 // Warning is a group of warning events with the same reason.

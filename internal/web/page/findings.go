@@ -150,11 +150,15 @@ func crashedPod(f *overview.Finding) (pod *verdict.Object, container string) {
 }
 
 func changeText(c *overview.Change, of *verdict.Object) string {
-	object := ""
+	object, created, author := "", "created", cmp.Or(c.By, "an unknown author")
 	if c.Resource != of.Resource || nameOf(&c.Object) != nameOf(of) {
 		object = " of " + c.Kind + " " + c.Name
+		created = c.Kind + " " + c.Name + " created"
 	}
-	return fieldText(c.What) + object + " changed by " + cmp.Or(c.By, "an unknown author")
+	if c.IsCreation {
+		return created + " by " + author
+	}
+	return fieldText(c.What) + object + " changed by " + author
 }
 
 // moreFields matches the number of further changed fields at the end of a text such as "spec.replicas and 2 more".

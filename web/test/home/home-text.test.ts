@@ -62,6 +62,9 @@ void test("changed fields have short names", () => {
   assert.ok(change);
   assert.equal(changeText(change, problem("price-feed")), "replicas of Deployment price-feed changed by kubectl-scale");
   assert.equal(changeText({ ...change, by: "" }, null), "replicas changed by an unknown author");
+  const created = { ...change, what: "", isCreation: true };
+  assert.equal(changeText(created, null), "created by kubectl-scale");
+  assert.equal(changeText(created, problem("price-feed")), "Deployment price-feed created by kubectl-scale");
 });
 
 void test("the previous log is that of the container that crashes", () => {

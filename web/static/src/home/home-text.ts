@@ -41,12 +41,14 @@ export function fieldText(what: string): string {
 }
 
 /**
- * Returns a text such as "image changed by kubectl-set". The text names the changed object, unless it is the object
- * `of`.
+ * Returns a text such as "image changed by kubectl-set" or "created by helm". The text names the changed object, unless
+ * it is the object `of`.
  */
 export function changeText(change: SpecChange, of: ObjectRef | null): string {
-  const object = of === null || sameRef(change, of) ? "" : ` of ${change.kind} ${change.name}`;
-  return `${fieldText(change.what)}${object} changed by ${change.by || "an unknown author"}`;
+  const object = of === null || sameRef(change, of) ? "" : `${change.kind} ${change.name}`;
+  const author = change.by || "an unknown author";
+  if (change.isCreation) return `${object === "" ? "" : `${object} `}created by ${author}`;
+  return `${fieldText(change.what)}${object === "" ? "" : ` of ${object}`} changed by ${author}`;
 }
 
 /** Returns the pod and the container whose previous log explains the problem, or null if no container has crashed. */

@@ -57,11 +57,11 @@ export function Change({ change, of }: { change: SpecChange; of: ObjectRef | nul
     </>
   );
   return href === null ? (
-    <span class="spec-change" title={change.what}>
+    <span class="spec-change" title={change.what || undefined}>
       {content}
     </span>
   ) : (
-    <a class="spec-change" href={href} title={change.what}>
+    <a class="spec-change" href={href} title={change.what || undefined}>
       {content}
     </a>
   );

@@ -27,6 +27,7 @@ export interface SpecChange extends ObjectRef {
   readonly at: string;
   readonly by: string; // the field manager
   readonly what: string; // the changed fields as text; can be empty
+  readonly isCreation: boolean; // whether the object has not changed since its creation
 }
 
 /** Failed or degraded objects with the same cause. The inherited fields describe the object to examine first. */
@@ -171,6 +172,7 @@ const change = (o: JsonObject): SpecChange => ({
   at: time(o["at"], "at"),
   by: text(o["by"], "by"),
   what: text(o["what"], "what"),
+  isCreation: o["created"] === true,
 });
 
 const warning = (o: JsonObject): Warning => ({
