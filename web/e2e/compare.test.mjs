@@ -72,6 +72,9 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
       [", but for this word", "one", "some"],
     );
 
+    const long = page.locator(".diff del.line", { hasText: "line 22800 of what" });
+    const height = await long.evaluate((e) => e.getBoundingClientRect().height);
+    assert.equal(height, 18, "the number and the mark of a line are in one row");
     const fold = page.locator(".diff .fold", { hasText: "393 unchanged lines" }).first();
     await fold.focus();
     await page.keyboard.press("Enter");

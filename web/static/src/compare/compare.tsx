@@ -258,7 +258,9 @@ export class ComparePage {
     setText(byId("banner"), [...new Set(words)].join(" "));
     this.container.querySelectorAll(".heads .change").forEach((c, i) => {
       const last = all[i]?.store.last ?? null;
-      setText(c, last === null ? "" : lastChangeText(last, now));
+      const text = last === null ? "" : lastChangeText(last, now);
+      setText(c, text);
+      (c as HTMLElement).title = text;
     });
   }
 }
