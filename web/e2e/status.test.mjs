@@ -51,7 +51,7 @@ await test("status", { timeout: 120_000 }, async (t) => {
     });
     assert.deepEqual(Object.keys(seen), columns);
     assert.match(seen.State, /^Live for \d+s$/);
-    assert.deepEqual([seen.Scope, seen.Readers], ["all", "1"]);
+    assert.deepEqual([seen.Scope, seen.Readers, seen.Gaps], ["all", "1", "none"]);
     assert.ok(await page.locator("#note").isHidden());
 
     const before = Number(seen.Objects);

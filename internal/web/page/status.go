@@ -128,7 +128,7 @@ func historyText(c *watch.WatchStatusEntry) string {
 
 func interruptionText(c *watch.WatchStatusEntry) string {
 	if c.Interruptions == 0 {
-		return "never"
+		return "none"
 	}
 	text := templates.Digits(c.Interruptions) + " times, "
 	if c.Interruptions == 1 {

@@ -103,7 +103,7 @@ function historyText(c: Fields): string {
 
 function interruptionText(c: Fields): string {
   const [count, since] = [number(c["blind"]), timestampText(c["blindSince"])];
-  if (count === 0) return "never";
+  if (count === 0) return "none";
   return `${count === 1 ? "1 time" : `${formatInteger(count)} times`}, ${durationText(number(c["blindSeconds"]))}${
     since === "" ? "" : `, ongoing for ${since}`
   }`;
