@@ -121,7 +121,7 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
       JSON.stringify(groups),
     );
     assert.ok(groups["Selected by"].some((l) => l.startsWith("Serviceweb")));
-    assert.match(await page.locator(".searched summary").innerText(), /^Searched \d+ resource types$/);
+    assert.match(await page.locator(".searched summary").innerText(), /^Searched the objects of \d+ resource types$/);
     await page.reload();
     await list.waitFor();
     await list.getByRole("link", { name: "settings", exact: true }).click();

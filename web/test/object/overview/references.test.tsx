@@ -71,7 +71,7 @@ void test("references are loaded on request", async () => {
     `Used by ${Array.from({ length: 8 }, (_, i) => `Pod p${i}`).join(" ")} and 3 more Selects Service web`,
   );
   assert.match(e.textContent, /Refresh .*Snapshot from \d/);
-  assert.match(e.textContent, /Searched 1 resource type(?!s)/);
+  assert.match(e.textContent, /Searched the objects of 1 resource type(?!s)/);
 
   await advance(60_000);
   assert.equal(requests.length, 1, "and not again by itself");
@@ -93,7 +93,7 @@ void test("references are loaded on request", async () => {
   assert.equal(list(), "No references found in the searched resource types and namespaces");
   assert.match(
     e.textContent,
-    /Searched 1 of 2 resource types; the others may contain more related objects.*you may not list them/,
+    /Searched the objects of 1 of 2 resource types; the others may contain more related objects.*you may not list them/,
   );
 
   answer = graph([], []);

@@ -11,8 +11,8 @@ export function SearchedDetails({ graph: { searched, truncated }, host }: { grap
   if (n === 0 && !truncated) return null;
   const words =
     notSearched.length === 0
-      ? `Searched ${formatInteger(n)} resource ${n === 1 ? "type" : "types"}`
-      : `Searched ${formatInteger(n - notSearched.length)} of ${formatInteger(n)} resource types; ` +
+      ? `Searched the objects of ${formatInteger(n)} resource ${n === 1 ? "type" : "types"}`
+      : `Searched the objects of ${formatInteger(n - notSearched.length)} of ${formatInteger(n)} resource types; ` +
         "the others may contain more related objects";
   const kindLabel = (ref: string): string => labelOf(ref, host);
   const searchedNames = searched
