@@ -167,7 +167,7 @@ void test("the strip shows quotas in readable units", () => {
   const quota = { name: "small", resource: "requests.cpu", used: "11580m", hard: "80", percent: 14 };
   p.send({ type: "overview", ...overview, summary: { quotas: [quota], apiServer: {} } });
   const fact = p.body.querySelectorAll("div").find((e) => e.getAttribute("title")?.startsWith("ResourceQuota small"));
-  assert.equal(fact?.textContent?.trim(), "requests.cpu 11.6 cores of 80 cores (14%)");
+  assert.equal(fact?.textContent?.trim(), "Quota: requests.cpu 11.6 of 80 cores (14%)");
   assert.equal(fact?.getAttribute("title"), "ResourceQuota small: 11580m of 80 used");
 });
 

@@ -13,6 +13,7 @@ import {
   overallState,
   podsText,
   progressText,
+  quotaText,
   sentenceOf,
 } from "../../static/src/home/home-text.ts";
 import { readOverview, type Finding, type Overview, type Watched } from "../../static/src/net/overview.ts";
@@ -129,6 +130,12 @@ void test("the page is as current as its most outdated resource", () => {
 void test("amounts are short", () => {
   assert.equal(bytesOf(1.5 * 2 ** 30, 96 * 2 ** 30), "1.5 of 96 GiB");
   assert.equal(bytesOf(27.3 * 2 ** 30, 3.4 * 2 ** 40), "27.3 GiB of 3.4 TiB");
+  const quota = (resource: string, used: string, hard: string): string =>
+    quotaText({ name: "", resource, used, hard, percent: 0 });
+  assert.equal(quota("requests.memory", "27956Mi", "160Gi"), "27.3 of 160 GiB");
+  assert.equal(quota("requests.memory", "512Mi", "160Gi"), "512 MiB of 160 GiB");
+  assert.equal(quota("limits.cpu", "1", "4"), "1 core of 4 cores");
+  assert.equal(quota("pods", "42", "160"), "42 of 160");
   assert.deepEqual([bytesText(0), bytesText(1536), bytesText(310_000)], ["0 B", "1.5 KiB", "303 KiB"]);
   assert.equal(
     podsText(

@@ -1,8 +1,9 @@
 // Texts of the home page. internal/web/page/findings.go creates the same texts of problems; tests compare both.
 
 import { formatInteger } from "../text/format.ts";
+import { quantityText } from "../text/quantity.ts";
 import { severityMatcher, whyOf } from "../model/severity.ts";
-import type { Finding, Member, ObjectRef, Overview, SpecChange, Watched } from "../net/overview.ts";
+import type { Finding, Member, ObjectRef, Overview, Quota, SpecChange, Watched } from "../net/overview.ts";
 import type { LogSelection } from "../model/view.ts";
 import type { Severity, State } from "../net/wire.ts";
 
@@ -185,6 +186,16 @@ export function bytesOf(part: number, total: number): string {
   const [a, b] = [bytesText(part), bytesText(total)];
   const unit = b.slice(b.indexOf(" "));
   return `${a.endsWith(unit) ? a.slice(0, -unit.length) : a} of ${b}`;
+}
+
+/** Formats the used part of a quota, such as "11.6 of 80 cores" or "27.3 of 160 GiB". */
+export function quotaText({ resource, used, hard }: Quota): string {
+  const [a, b] = [used, hard].map((v) => quantityText(resource, v).replace(/ ([KMGTPE]i)$/, " $1B")) as [
+    string,
+    string,
+  ];
+  const unit = / \D+$/.exec(b)?.[0] ?? "";
+  return `${a.endsWith(unit) ? a.slice(0, a.length - unit.length) : a} of ${b}`;
 }
 
 export function bytesText(n: number): string {

@@ -2,10 +2,9 @@
 
 import type { ComponentChildren } from "preact";
 import { formatInteger } from "../text/format.ts";
-import { quantityText } from "../text/quantity.ts";
 import type { Amount, Overview, Quota } from "../net/overview.ts";
 import { TimedText } from "../ui/view.tsx";
-import { bytesOf, hasEvents, percent, plural, podsText, shortNumber } from "./home-text.ts";
+import { bytesOf, hasEvents, percent, plural, podsText, quotaText, shortNumber } from "./home-text.ts";
 import { listHref } from "./links.ts";
 
 const recent = 5 * 60_000; // ms; a warning counts as recent for this time
@@ -64,7 +63,7 @@ export function warningText({ warnings, watched }: Pick<Overview, "warnings" | "
 
 export function Strip({ overview, ns }: { overview: Overview; ns: readonly string[] }) {
   const { nodes, pods, cpu, memory, quotas, apiServer } = overview.summary;
-  return (
+  const facts = (
     <dl class="strip">
       <ServerFact server={apiServer} />
       {nodes !== null && (
@@ -93,10 +92,18 @@ export function Strip({ overview, ns }: { overview: Overview; ns: readonly strin
       <Fact label="Warnings, last 5 min" href={listHref("core/v1/events", ns)}>
         <TimedText format={(now) => warningText(overview, now)} />
       </Fact>
-      {quotas.map((q) => (
-        <QuotaFact key={`${q.name}/${q.resource}`} quota={q} />
-      ))}
     </dl>
+  );
+  if (quotas.length === 0) return facts;
+  return (
+    <>
+      {facts}
+      <dl class="strip">
+        {quotas.map((q) => (
+          <QuotaFact key={`${q.name}/${q.resource}`} quota={q} />
+        ))}
+      </dl>
+    </>
   );
 }
 
@@ -115,11 +122,11 @@ function ServerFact({ server: { version, state, reason, latency } }: { server: O
 
 const QuotaFact = ({ quota: q }: { quota: Quota }) => (
   <Fact
-    label={q.resource}
+    label={`Quota: ${q.resource}`}
     level={q.percent > 100 ? "bad" : q.percent >= 90 ? "warn" : ""}
     title={`ResourceQuota ${q.name}: ${q.used} of ${q.hard} used`}
   >
-    {`${quantityText(q.resource, q.used)} of ${quantityText(q.resource, q.hard)} (${q.percent}%)`}
+    {`${quotaText(q)} (${q.percent}%)`}
     <Meter value={q.percent} />
   </Fact>
 );
