@@ -98,6 +98,16 @@ void test("a long text is truncated only if the table has no free space", () => 
   assert.equal(table.style["minWidth"], "calc(65ch + 2 * var(--cell-pad))", "the table does not scroll");
 });
 
+void test("the last column becomes narrower before the table scrolls", () => {
+  const { table, head: h } = head();
+  const columns = shape("Age", "Message");
+  drawHead(h, columns, null);
+  const widths = new ColumnWidths(columns);
+  widths.measure([{ ns: "", cells: ["2099-01-01T00:00:00Z", "m".repeat(80)] }] as unknown as Entry[]);
+  widths.apply(h);
+  assert.equal(table.style["minWidth"], "calc(33ch + 2 * var(--cell-pad))");
+});
+
 void test("wide columns are shown while they fit, but not without a value", () => {
   const names = ["Name", "IP", "Gates", "Node", "Age"];
   const columns = names.map((name) => ({

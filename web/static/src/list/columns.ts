@@ -118,7 +118,10 @@ export class ColumnWidths {
       if (col instanceof HTMLElement)
         col.style.width = i === filling ? "" : `calc(${Math.min(n, maxWidth) + more}ch + var(--cell-pad))`;
     });
-    head.table.style.minWidth = `calc(${sum}ch + ${this.chars.length} * var(--cell-pad))`;
+    // The filling column shrinks before the table scrolls, so that its texts end with an ellipsis.
+    const last = Math.min(this.chars[filling] ?? 0, maxWidth);
+    const least = sum - last + Math.min(last, whyWidth);
+    head.table.style.minWidth = `calc(${least}ch + ${this.chars.length} * var(--cell-pad))`;
   }
 }
 
