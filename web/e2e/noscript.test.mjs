@@ -30,6 +30,10 @@ await test("without script", { timeout: 120_000 }, async (t) => {
       "Restarts",
       "Age",
     ]);
+    const edges = await page.evaluate(() =>
+      ["thead th:last-child", "#rows"].map((e) => document.querySelector(e).getBoundingClientRect().right),
+    );
+    assert.ok(edges[0] <= edges[1], "a long text in the column Why does not push other columns out of the page");
     assert.match(await page.locator("#asof").innerText(), /^As of \d{4}-/);
     assert.doesNotMatch(await page.locator("body").innerText(), /\bLive\b/, "a page without script is not live");
     await page.locator("thead a", { hasText: "Name" }).last().click();
