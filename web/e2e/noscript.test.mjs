@@ -34,6 +34,10 @@ await test("without script", { timeout: 120_000 }, async (t) => {
       ["thead th:last-child", "#rows"].map((e) => document.querySelector(e).getBoundingClientRect().right),
     );
     assert.ok(edges[0] <= edges[1], "a long text in the column Why does not push other columns out of the page");
+    const groups = page
+      .locator('#picker a[data-kind="Event"] .kind')
+      .evaluateAll((all) => all.map((e) => e.dataset.of));
+    assert.deepEqual(await groups, [undefined, "events.k8s.io"]);
     assert.match(await page.locator("#asof").innerText(), /^As of \d{4}-/);
     assert.doesNotMatch(await page.locator("body").innerText(), /\bLive\b/, "a page without script is not live");
     await page.locator("thead a", { hasText: "Name" }).last().click();

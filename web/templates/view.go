@@ -74,6 +74,8 @@ type Kind struct {
 	Namespaces int // number of watched namespaces; 0: all
 	Selected   bool
 	Rare       bool // shown only under "More"
+	// IsAmbiguous reports that the page must show the API group, because another group contains the same kind.
+	IsAmbiguous bool
 }
 
 // State describes how current the data of a resource is.

@@ -75,7 +75,8 @@ func (s *Site) layout(r *http.Request, title, selected string) templates.Layout 
 			layout.Logout = s.Base.At(request.LogoutPath)
 		}
 	}
-	resources, groupErrors, err := s.Reader.Access(r).Resources().List(r.Context(), 0)
+	known := s.Reader.Access(r).Resources()
+	resources, groupErrors, err := known.List(r.Context(), 0)
 	if err != nil {
 		return layout
 	}
@@ -91,6 +92,7 @@ func (s *Site) layout(r *http.Request, title, selected string) templates.Layout 
 			Namespaced: d.Namespaced, ShortNames: d.ShortNames,
 			Categories: d.Categories, Count: d.Count, State: string(d.State), Reason: d.Reason,
 			Namespaces: len(d.Namespaces), Selected: d.Ref == selected, Rare: d.Rare,
+			IsAmbiguous: k.Group != "" && known.SharesKind(&k.Resource),
 		})
 	}
 	problems := make(map[string]string, len(groupErrors))
