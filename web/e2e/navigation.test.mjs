@@ -345,6 +345,10 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     await become("the columns", head, chosen);
     assert.deepEqual(query(page).getAll("cols"), ["namespace", "name", "ready", "status", "age", "node"]);
     const height = () => page.evaluate(() => document.querySelector("#tbody tr[data-name]")?.offsetHeight);
+    const tops = await page
+      .locator("#columns-pop label:has([name=density])")
+      .evaluateAll((all) => all.map((e) => e.getBoundingClientRect().top));
+    assert.equal(new Set(tops).size, 1, "the densities are in one row");
     await page.locator("#columns-pop label", { hasText: "Compact" }).click();
     await become("lower rows", height, 20);
     await keys(page, "Escape");
