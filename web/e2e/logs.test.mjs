@@ -76,6 +76,8 @@ await test("logs", { timeout: 240_000 }, async (t) => {
   await t.test("can be searched, timestamped, wrapped, copied and downloaded", async (t) => {
     const page = await open(t, "talker", { allow: [/^download/], permissions: ["clipboard-read", "clipboard-write"] });
     page.removeAllListeners("download");
+    const height = await page.locator(".log-bar").evaluate((e) => e.clientHeight);
+    assert.ok(height < 40, `the toolbar has one row, and not ${height} px`);
     write("needle one Needle", "hay", "NEEDLE two");
     await until("the lines", async () => (await texts(page)).includes("NEEDLE two"));
     await page.locator(".log-screen").focus();
