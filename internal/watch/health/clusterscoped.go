@@ -55,10 +55,7 @@ func nodeHealth(o object.Object, _ Status) result {
 }
 
 func namespace(o object.Object, status Status) result {
-	h := result{Health: Health{Status: status, Summary: o.Text("status", "phase")}}
-	if h.Summary == "" {
-		h.Summary = "No phase reported"
-	}
+	h := result{Health: Health{Status: status, Summary: cmp.Or(o.Text("status", "phase"), "No phase reported")}}
 	obstacle := intent.NamespaceObstacle(o) // Not added to Details: the summary of a deletion contains this text.
 	for _, c := range o.Conditions() {
 		if text := c.ShortExplanation(); c.Is("True") && text != obstacle {
@@ -72,8 +69,7 @@ func customResourceDefinition(o object.Object, status Status) result {
 	h := result{Health: Health{
 		Status: status, Summary: "Served as " + o.Text("spec", "names", "plural") + "." + o.Text("spec", "group"),
 	}}
-	names, served := o.Condition("NamesAccepted"), o.Condition("Established")
-	invalid := o.Condition("NonStructuralSchema")
+	names, served, invalid := o.Condition("NamesAccepted"), o.Condition("Established"), o.Condition("NonStructuralSchema")
 	switch {
 	case names.Is("False"):
 		h.Summary, h.reason = "Names not accepted: "+names.Explanation(), names.Reason

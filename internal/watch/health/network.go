@@ -12,7 +12,7 @@ import (
 func service(o object.Object, status Status) result {
 	h := result{Health: Health{Status: status, Summary: "Cluster IP " + o.Text("spec", "clusterIP")}}
 	hasLoadBalancer := o.Text("spec", "type") == "LoadBalancer"
-	switch assigned := symptom.Addresses(o); {
+	switch assigned := o.Addresses(); {
 	case o.Text("spec", "type") == "ExternalName":
 		h.Summary = "External name " + o.Text("spec", "externalName")
 		return h
@@ -42,7 +42,7 @@ func service(o object.Object, status Status) result {
 
 // ingress reports an Ingress without an address as healthy, because some controllers never assign one.
 func ingress(o object.Object, status Status) result {
-	assigned := symptom.Addresses(o)
+	assigned := o.Addresses()
 	if len(assigned) == 0 {
 		return result{Health: Health{Status: status, Summary: "No address assigned"}}
 	}

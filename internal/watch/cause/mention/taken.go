@@ -22,15 +22,10 @@ func takenName(s *subject.Subject, message string) *verdict.Verdict {
 	}
 	candidates := s.Named(s.ID, &neighbor.Mention{Kind: found[1], Group: found[2], Name: found[3], Namespace: found[4]})
 	for n := range candidates {
-		c := &candidates[n]
-		if c.Presence != neighbor.Present || c.ID == s.ID || c.IsOwnedBy(s.Object.UID()) {
-			continue
+		if c := &candidates[n]; c.Presence == neighbor.Present && c.ID != s.ID && !c.IsOwnedBy(s.Object.UID()) {
+			return s.ExplainBy(c, s.Own.Severity, cmp.Or(s.Own.Reason, "AlreadyExists"),
+				cmp.Or(s.Own.Sentence, c.String()+" already exists, and has another owner or no owner"))
 		}
-		v := s.ExplainBy(c, s.Own.Severity, "AlreadyExists",
-			c.String()+" already exists, and has another owner or no owner")
-		v.Reason = cmp.Or(s.Own.Reason, v.Reason)
-		v.Sentence = cmp.Or(s.Own.Sentence, v.Sentence)
-		return v
 	}
 	return nil
 }

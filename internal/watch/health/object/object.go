@@ -154,3 +154,13 @@ func (o Object) IsNeverObserved() bool {
 	}
 	return false
 }
+
+// Addresses returns the addresses of a Service or an Ingress in status.loadBalancer.
+func (o Object) Addresses() (found []string) {
+	for _, entry := range o.Children("status", "loadBalancer", "ingress") {
+		if address := entry.Text("ip") + entry.Text("hostname"); address != "" {
+			found = append(found, address)
+		}
+	}
+	return found
+}

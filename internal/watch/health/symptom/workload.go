@@ -19,16 +19,6 @@ func PodFailure(c object.Condition) string {
 	return action + message.Admission(c.Message)
 }
 
-// Addresses returns the addresses of a Service or an Ingress in status.loadBalancer.
-func Addresses(o object.Object) (found []string) {
-	for _, entry := range o.Children("status", "loadBalancer", "ingress") {
-		if address := entry.Text("ip") + entry.Text("hostname"); address != "" {
-			found = append(found, address)
-		}
-	}
-	return found
-}
-
 // IsInOrder reports whether c is the condition Ready with the status True, and no condition of o is a bad state.
 func IsInOrder(o object.Object, c object.Condition) bool {
 	isBad := func(c object.Condition) bool { return c.Is("True") == IsBadIfTrue(c.Kind) }
