@@ -9,7 +9,7 @@ const parallel = 3; // files
 // their lists. proxied.test.mjs only waits for timeouts, and reads only its own objects.
 const first = ["hostile.test.mjs", "proxied.test.mjs"];
 // These files take longest, so they start before all files that are not in `first`.
-const longest = ["access.test.mjs", "window.test.mjs", "upgrade.test.mjs"];
+const longest = ["accessibility.test.mjs", "window.test.mjs", "upgrade.test.mjs"];
 const names = readdirSync(import.meta.dirname).filter((name) => name.endsWith(".test.mjs"));
 
 // Runs files, and returns those with a failed test.
