@@ -96,13 +96,13 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
     return page;
   };
   const pods = `${dashboard.url}r/core/v1/pods`;
-  const rows = (page) => until("rows", async () => (await table(page)).rows.length > 20);
+  const rows = (page) => until("the rows of the list", async () => (await table(page)).rows.length > 20);
   const list = async (page, address = pods) => {
     await openLive(page, address);
     await rows(page);
   };
 
-  await t.test("a page from before an upgrade", async (t) => {
+  await t.test("a page that was opened before an upgrade", async (t) => {
     const page = await open(t);
     await page.routeWebSocket(/\/api\/v1\/live/, (socket) => {
       const server = socket.connectToServer();
@@ -116,7 +116,7 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
     });
     await list(page);
     await page.locator("#build").waitFor();
-    await check(page, "list from before an upgrade");
+    await check(page, "list that was opened before an upgrade");
   });
 
   await t.test("a list, its dialogs and popovers", async (t) => {
@@ -125,8 +125,8 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
     await check(page, "list");
     for (const [what, keys, there] of [
       ["palette", ["Control+k"], "#palette [role=option]"],
-      ["palette with what is found", ["Control+k", "p", "o"], "#palette mark"],
-      ["palette with hardly anything found", ["Control+k", ..."zqxj zqxj"], "#palette"],
+      ["palette with search results", ["Control+k", "p", "o"], "#palette mark"],
+      ["palette with few search results", ["Control+k", ..."zqxj zqxj"], "#palette"],
       ["palette after a colon", [":", "q"], ".palette-words"],
       ["help", ["?"], "dialog.help"],
       ["namespaces", ["n"], "#namespace-button-pop .pop-list li"],
@@ -143,10 +143,10 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
     await page.getByRole("button", { name: "Pin Services" }).click();
     await page.locator('#picker [data-group="Pinned"] a').waitFor();
     await page.locator("#picker-filter").fill("unicorn");
-    await check(page, "picker with a pin, and nothing found", "#picker");
+    await check(page, "picker with a pin, and a filter without matches", "#picker");
     await page.locator("#picker-filter").fill("");
     await page.locator("#theme").focus();
-    await check(page, "a button with the focus", "header");
+    await check(page, "a button that has the focus", "header");
     for (const density of ["compact", "roomy"]) {
       await page.evaluate((d) => {
         document.documentElement.dataset.density = d;
@@ -154,7 +154,7 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
       await check(page, `list, ${density}`, "#main");
     }
     await list(page, `${dashboard.url}r/core/v1/events?cols=wide&sort=-type`);
-    await check(page, "wide and sorted");
+    await check(page, "a list with all columns, sorted");
   });
 
   await t.test("the chosen theme overrides the system theme", async (t) => {
@@ -177,7 +177,7 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
     await check(page, "overview");
     await page.getByRole("button", { name: "Find references" }).click();
     await page.locator(".uses .searched summary").waitFor();
-    await check(page, "what it uses, and what uses it");
+    await check(page, "the references from and to the object");
     await tab("YAML");
     await page.locator("#panel .line").first().waitFor();
     await check(page, "YAML", "#side");
@@ -189,11 +189,11 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
       .or(page.getByRole("button", { name: "Unfold all" }))
       .click();
     await page.keyboard.press("ArrowDown");
-    await check(page, "YAML searched and folded", "#side");
+    await check(page, "YAML with a search and folded lines", "#side");
     await tab("Related");
     await page.locator("#panel .card").first().waitFor();
     await page.locator("#panel .card[data-self]").focus();
-    await check(page, "the graph", "#side");
+    await check(page, "the graph of related objects", "#side");
     await page.getByRole("button", { name: "List", exact: true }).click();
     await page.locator("#panel .related-list li").first().waitFor();
     await page.locator("#panel .searched summary").click();
@@ -214,9 +214,9 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
       metadata: { labels: { "e2e/scheme": "x" }, annotations: { "e2e/text": `${"long ".repeat(30)}x\u202ey` } },
     });
     await page.locator("#panel .change-entry .field").first().waitFor();
-    await check(page, "changes, and the activity");
+    await check(page, "the changes and the activity");
     await page.locator("#panel").getByRole("button", { name: /side/i }).click();
-    await check(page, "changes side by side", "#side");
+    await check(page, "changes, side by side", "#side");
     await tab("YAML");
     await page.locator("#panel .line").first().waitFor();
     await patch(`/api/v1/namespaces/${where}/pods/${name}`, { metadata: { annotations: { "e2e/text": "changed" } } });
@@ -232,19 +232,19 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
     await check(page, "a node", "#side");
     await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&open=${ns}/none`);
     await page.locator("#panel", { hasText: /Not found/ }).waitFor();
-    await check(page, "an object that is not there", "#side");
+    await check(page, "an object that does not exist", "#side");
     await create(maps, configMap("goes", { a: "b" }));
     await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&open=${ns}/goes`);
     await page.locator('#panel .status[data-state="live"]').waitFor({ state: "attached" });
     await remove(`${maps}/goes`);
     await page.locator("#panel .status", { hasText: "Deleted" }).waitFor();
-    await check(page, "an object that is gone", "#side");
+    await check(page, "a deleted object", "#side");
     await page.locator("[role=tablist]").getByRole("tab", { name: "Events" }).click();
     await page.locator("#panel .events .note p:visible").first().waitFor();
     await check(page, "no events", "#side");
     await page.getByRole("tab", { name: "Related" }).click();
     await page.locator("#panel :is(.card, .note h2, .related p)").first().waitFor();
-    await check(page, "related objects of one that is gone", "#side");
+    await check(page, "related objects of a deleted object", "#side");
   });
 
   await t.test("an object's own page, tab by tab", async (t) => {
@@ -273,7 +273,7 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
       .or(page.locator("#object", { hasText: "deleted" }))
       .first()
       .waitFor();
-    await check(page, "page of an object that is gone");
+    await check(page, "page of a deleted object");
   });
 
   await t.test("the states of a list", async (t) => {
@@ -286,14 +286,14 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
     };
     await list(page, `${pods}?q=shop`);
     await state(
-      "partly forbidden",
+      "list that is partly forbidden",
       { state: "live", reason: "you may not list the others.", namespaces: ["shop"] },
       "Live",
     );
     await state("stale", { state: "stale", reason: "the watch was cut" }, "Stale");
-    await state("failed with rows", { state: "failed", reason: "conversion webhook is away" }, "Failed");
-    await state("forbidden with rows", { state: "forbidden", reason: "you may not any more" }, "Forbidden");
-    await state("no longer served", { state: "absent" }, "Not available");
+    await state("failed list that has rows", { state: "failed", reason: "conversion webhook is away" }, "Failed");
+    await state("forbidden list that has rows", { state: "forbidden", reason: "you may not any more" }, "Forbidden");
+    await state("resource that is no longer served", { state: "absent" }, "Not available");
     // While the pointer is over the rows, their order is frozen, so the change below stays pending.
     await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&sort=-data`);
     await page.locator('#tbody tr[data-name="a"] td').first().hover();
@@ -308,15 +308,15 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
     interceptor.suppress = true;
     for (const [what, listState, words] of [
       ["loading", { state: "syncing" }, "Loading"],
-      ["syncing with a count", { state: "syncing", count: 3400 }, "Loading"],
+      ["loading, with a count", { state: "syncing", count: 3400 }, "Loading"],
       ["forbidden", { state: "forbidden", reason: "you cannot list pods" }, "Forbidden"],
       ["failed", { state: "failed", reason: "conversion webhook is away" }, "Failed"],
-      ["not served", { state: "absent", reason: "" }, "Not available"],
+      ["resource that is not served", { state: "absent", reason: "" }, "Not available"],
     ]) {
       interceptor.state = listState;
       await page.goto(`${dashboard.url}r/batch/v1/jobs`);
       await page.locator("#status", { hasText: words }).waitFor();
-      await check(page, `${what}, on a page that had rows in its HTML`);
+      await check(page, `${what}, on a page with rows in its HTML`);
       await page.goto(`${dashboard.url}r/core/v1/podtemplates`);
       await page.locator("#status", { hasText: words }).waitFor();
       await check(page, what);
@@ -324,10 +324,10 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
     interceptor.suppress = false;
     interceptor.state = null;
     for (const [what, address, words] of [
-      ["empty", "r/core/v1/podtemplates", "No PodTemplates"],
-      ["no match", "r/core/v1/pods?q=nothing+has+this", "No Pods match the filter"],
-      ["none with these labels", "r/core/v1/pods?labels=none%3Dnone", "No Pods match the selected namespaces"],
-      ["a selector that cannot be read", "r/core/v1/pods?labels=%3D%3D%3D", "selector"],
+      ["empty list", "r/core/v1/podtemplates", "No PodTemplates"],
+      ["filter without matches", "r/core/v1/pods?q=nothing+has+this", "No Pods match the filter"],
+      ["label selector without matches", "r/core/v1/pods?labels=none%3Dnone", "No Pods match the selected namespaces"],
+      ["invalid label selector", "r/core/v1/pods?labels=%3D%3D%3D", "selector"],
     ]) {
       await page.goto(dashboard.url + address);
       await page.locator("#note h2", { hasText: words }).waitFor();
@@ -339,15 +339,23 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
     const page = await open(t);
     for (const [what, address, there] of [
       ["home", "", '#status[data-state="live"]'],
-      ["a kind that there is not", "r/example.org/v1/unicorns", ".note h1"],
-      ["no such page", "nothing/here", ".note h1"],
-      ["a name that makes no sense", "o/core/v1/pods/shop/UPPER%20case", ".note, #object .note"],
+      ["an unknown resource", "r/example.org/v1/unicorns", ".note h1"],
+      ["an unknown page", "nothing/here", ".note h1"],
+      ["an invalid object name", "o/core/v1/pods/shop/UPPER%20case", ".note, #object .note"],
       ["the status page", "status", '#status[data-state="live"]'],
-      ["nothing to compare", "compare", "#sides"],
-      ["an object to be compared", "compare?a=apps/v1/deployments/shop/checkout", ".others a"],
-      ["one that is not there", "compare?a=apps/v1/deployments/shop/checkout&b=none", ".side .note, #difference .note"],
-      ["two objects compared", "compare?a=apps/v1/deployments/shop/checkout&b=catalog", "#difference[data-live]"],
-      ["two that are the same but for a line", `compare?a=core/v1/configmaps/${ns}/a&b=b`, "#difference[data-live]"],
+      ["comparison without objects", "compare", "#sides"],
+      ["comparison with only one object", "compare?a=apps/v1/deployments/shop/checkout", ".others a"],
+      [
+        "comparison with an object that does not exist",
+        "compare?a=apps/v1/deployments/shop/checkout&b=none",
+        ".side .note, #difference .note",
+      ],
+      ["comparison of two objects", "compare?a=apps/v1/deployments/shop/checkout&b=catalog", "#difference[data-live]"],
+      [
+        "comparison of two objects that differ in one line",
+        `compare?a=core/v1/configmaps/${ns}/a&b=b`,
+        "#difference[data-live]",
+      ],
     ]) {
       await page.goto(dashboard.url + address);
       await page.locator(there).first().waitFor();
@@ -357,7 +365,7 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
       .locator("#switches")
       .getByRole("button", { name: /inline/i })
       .click();
-    await check(page, "compared inline");
+    await check(page, "inline comparison");
   });
 
   await t.test("windowed lists, and few permissions", async (t) => {
@@ -366,21 +374,21 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
     await list(page, `${small.url}r/core/v1/pods`);
     await page.keyboard.press("End");
     await rows(page);
-    await check(page, "a window");
+    await check(page, "a windowed list");
     const [anonymous, limited] = [await open(t), await open(t)];
     const servers = [await Dashboard.start(t, { user: "nobody" }), await Dashboard.start(t, { user: "limited" })];
     await anonymous.goto(`${servers[0].url}r/core/v1/pods`);
     await anonymous.locator("#status", { hasText: "Forbidden" }).waitFor();
     await anonymous.locator('#picker a[data-ref="core/v1/pods"][data-hint]').focus();
     await anonymous.getByRole("tooltip").waitFor();
-    await check(anonymous, "forbidden, with its hint");
+    await check(anonymous, "a forbidden list, with its tooltip");
     await limited.goto(`${servers[1].url}r/core/v1/pods`);
     await limited.locator("#coverage-note", { hasText: "Only" }).waitFor();
     await limited.locator('#status[data-state="live"]').waitFor();
-    await check(limited, "some namespaces alone");
+    await check(limited, "a list of only some namespaces");
     await limited.keyboard.press("n");
     await limited.locator("#namespace-button-pop .pop-note").first().waitFor();
-    await check(limited, "namespaces that may not be listed");
+    await check(limited, "the namespace chooser without permission to list namespaces");
   });
 
   await t.test("an unavailable aggregated API is shown in its group only", async (t) => {
@@ -403,7 +411,7 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
     assert.deepEqual(
       before.filter((g) => g.dead || g.why !== ""),
       [],
-      "some group is dead already",
+      "no group is unavailable before the test",
     );
     const services = "/apis/apiregistration.k8s.io/v1/apiservices";
     atEnd(t, () => remove(`${services}/v1.${group}`));
@@ -424,7 +432,7 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
     await plain.goto(pods);
     for (const [how, shown] of [
       ["with script", page],
-      ["without", plain],
+      ["without script", plain],
     ]) {
       const after = await seen(shown);
       const dead = after.find((g) => g.name === group);
@@ -436,7 +444,7 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
       );
     }
     assert.equal(await page.locator("#status").getAttribute("data-state"), "live");
-    await check(page, "a group that is dead");
+    await check(page, "an unavailable group");
     await remove(`${services}/v1.${group}`);
     await page.locator(`#picker [data-group="${group}"]`).waitFor({ state: "detached" });
   });
@@ -451,9 +459,9 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
     await check(page, "sharing an object");
     await page.locator("input[name=what][value=kinds]").check();
     await page.locator(".share-list li").nth(60).waitFor();
-    await check(page, "sharing kinds", "#sharing");
+    await check(page, "sharing several kinds", "#sharing");
     await page.setViewportSize({ width: 390, height: 800 });
-    await check(page, "sharing kinds on a phone", "#sharing");
+    await check(page, "sharing several kinds, on a phone", "#sharing");
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.route("**/api/v1/shares", (route) =>
       route.fulfill({
@@ -464,47 +472,47 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
     );
     await page.getByRole("button", { name: "Create link" }).click();
     await page.locator(".share-failed:visible", { hasText: "Not now. Try again." }).waitFor();
-    await check(page, "a link that could not be made", "#sharing");
+    await check(page, "an error while creating a link", "#sharing");
     await page.unroute("**/api/v1/shares");
     await page.locator("input[name=what][value=view]").check();
     await page.getByLabel("Note").fill("for viewers");
     await page.getByRole("button", { name: "Create link" }).click();
     const url = await made(page);
     await page.locator(".qr").waitFor();
-    await check(page, "a link", "#sharing");
+    await check(page, "a new link", "#sharing");
     await openLink(guest, url);
-    await check(guest, "what is shared");
+    await check(guest, "a shared page");
     await guest.setViewportSize({ width: 390, height: 800 });
-    await check(guest, "what is shared, on a phone");
+    await check(guest, "a shared page, on a phone");
     await guest.setViewportSize({ width: 1440, height: 900 });
     await guest.goto(`${dashboard.url}r/core/v1/nodes`);
-    await check(guest, "what is not shared");
+    await check(guest, "a page that is not shared");
     await guest.goto(`${dashboard.url}?kiosk=1`);
     await guest.locator('#status[data-state="live"]').waitFor();
-    await check(guest, "a kiosk");
+    await check(guest, "the shared page in kiosk mode");
     await page.getByRole("tab", { name: "Links" }).click();
     await page.getByRole("button", { name: "Revoke" }).click();
-    await check(page, "the links, and one to be taken back", "#sharing");
+    await check(page, "the list of links, with a prompt to confirm a revocation", "#sharing");
     await page.locator(".share-links button.danger").click();
     await guest.locator("#over").waitFor();
-    await check(guest, "a share that has ended");
-    await check(page, "no link", "#sharing");
+    await check(guest, "a shared page after the link was revoked");
+    await check(page, "an empty list of links", "#sharing");
     await guest.goto(url);
     await guest.locator("#ended").waitFor();
-    await check(guest, "a link that has ended");
+    await check(guest, "a revoked link");
     await guest.goto(`${dashboard.url}r/core/v1/pods`);
-    await check(guest, "a page of a share that has ended");
+    await check(guest, "a page that was shared by a revoked link");
     await guest.getByRole("button", { name: "Remove link from this browser" }).click();
     await guest.locator("[data-page=left]").waitFor();
-    await check(guest, "a share that was left");
+    await check(guest, "the page after the guest removed the link");
     await page.keyboard.press("Escape");
     const one = await share(page);
     await openLink(guest, one);
     await guest.locator("#object .overview").waitFor();
-    await check(guest, "one object that is shared");
+    await check(guest, "a shared object");
     await guest.goto(`${guest.url()}?kiosk=1`);
     await guest.locator("#object .overview").waitFor();
-    await check(guest, "one object on a wall");
+    await check(guest, "a shared object in kiosk mode");
   });
 
   await t.test("on a phone", async (t) => {
@@ -577,7 +585,7 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
   });
 
   // axe needs JavaScript, so disable only the scripts of the page.
-  await t.test("without the page's script", async (t) => {
+  await t.test("without the script of the page", async (t) => {
     const page = await open(t);
     await page.route(/\/static\/.*\.js/, (route) => route.fulfill({ contentType: "text/javascript", body: "" }));
     for (const address of [

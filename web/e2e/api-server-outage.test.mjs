@@ -48,7 +48,11 @@ await test("an API server outage is reported, and missed changes arrive afterwar
   assert.equal(await page.locator("#rows[data-stale]").count(), 1);
   // The panel has its own subscription, whose state can arrive later than that of the list.
   await page.locator("#panel .status", { hasText: /^Stale since/ }).waitFor();
-  assert.doesNotMatch(await page.locator("#activity").innerText(), /No changes in this list/, "that is not known");
+  assert.doesNotMatch(
+    await page.locator("#activity").innerText(),
+    /No changes in this list/,
+    "the page does not claim that nothing changed",
+  );
 
   const csv = await page.request.get(`${dashboard.url}api/v1/snapshot/core/v1/configmaps?ns=${ns}&format=csv`);
   const headers = csv.headers();
@@ -67,7 +71,7 @@ await test("an API server outage is reported, and missed changes arrive afterwar
   await remove(`${where}/goes`);
   await create(where, configMap("during-outage", { a: "1", b: "2" }));
   await patch(`${where}/other`, { data: { meanwhile: "yes" } });
-  await until("the page to have heard of its second try", async () =>
+  await until("the page to report that the second attempt failed", async () =>
     /connect|refused|EOF|reset/i.test(await page.locator("#banner").innerText()),
   );
   assert.deepEqual(await names(), before);
@@ -90,6 +94,6 @@ await test("an API server outage is reported, and missed changes arrive afterwar
   assert.equal(await page.locator("#rows[data-stale]").count(), 0);
   assert.equal(await page.locator("#export .doubt").getAttribute("hidden"), "");
   await create(where, configMap("later"));
-  await until("a later row", () => row(page, "later"));
-  assert.equal(await page.evaluate(() => window.e2e.same), true, "the page was reloaded");
+  await until("the row that was created after the outage", () => row(page, "later"));
+  assert.equal(await page.evaluate(() => window.e2e.same), true, "the page is not reloaded");
 });

@@ -25,18 +25,20 @@ await test("a base path behind a proxy", { timeout: 180_000 }, async (t) => {
     proxy.to = new URL(dashboard.url);
     const page = await newPage(t, browser, { allow: [/403/] });
     // The first HTML waits 250 ms for its rows. Without a stream, rows that are read later do not get into the page.
-    await until("the list to be read", async () =>
+    await until("the list to load", async () =>
       (await page.request.get(`${dashboard.url}api/v1/snapshot/core/v1/configmaps?ns=${ns}`)).ok(),
     );
     await page.goto(`${proxy.origin}${base}/r/core/v1/configmaps?ns=${ns}`);
-    await until("the request for the script", () => proxy.requests.some((a) => a.startsWith(`${base}/static/app.js`)));
+    await until("the request for the page's script", () =>
+      proxy.requests.some((a) => a.startsWith(`${base}/static/app.js`)),
+    );
     assert.notEqual(await page.locator("#status").getAttribute("data-state"), "live");
-    await until("the rows of its HTML", () => row(page, "a-2"));
+    await until("the rows in the HTML", () => row(page, "a-2"));
     const answer = await page.evaluate(async (address) => {
       const a = await fetch(address, { method: "GET", headers: { accept: "application/json" } });
       return a.status;
     }, `${base}/healthz`);
-    assert.equal(answer, 200, "what is read without an Origin is served");
+    assert.equal(answer, 200, "a read without an Origin header is served");
     const refused = await (
       await page.request.get(`${proxy.origin}${base}/healthz`, { headers: { origin: proxy.origin } })
     ).json();
@@ -46,18 +48,18 @@ await test("a base path behind a proxy", { timeout: 180_000 }, async (t) => {
   const dashboard = await Dashboard.start(t, { flags: ["--base-path", base, "--allowed-origin", proxy.origin] });
   proxy.to = new URL(dashboard.url);
   proxy.requests.length = 0;
-  assert.equal(new URL(dashboard.url).pathname, `${base}/`, "the printed URL has the path");
+  assert.equal(new URL(dashboard.url).pathname, `${base}/`, "the printed URL contains the base path");
 
   await t.test("list and object pages work below the base path", async (t) => {
     const page = await newPage(t, browser, { allow: [/download: /] });
     await openLive(page, `${proxy.origin}${base}/`);
-    await become("the first page", () => path(page), `${base}/`);
+    await become("the path of the first page", () => path(page), `${base}/`);
     await page.locator("#picker a", { hasText: /^ConfigMaps\d*$/ }).click();
-    await become("the kind", () => path(page), `${base}/r/core/v1/configmaps`);
+    await become("the path of the list", () => path(page), `${base}/r/core/v1/configmaps`);
     await page.goto(`${proxy.origin}${base}/r/core/v1/configmaps?ns=${ns}`);
-    await until("the rows", () => row(page, "a-2"));
+    await until("the rows of the list", () => row(page, "a-2"));
     await page.locator("#tbody tr", { hasText: "a-1" }).locator("td").last().click();
-    await become("the object", () => query(page).get("open"), `${ns}/a-1`);
+    await become("the open object in the URL", () => query(page).get("open"), `${ns}/a-1`);
     for (const tab of ["YAML", "Related", "Events", "Changes"]) {
       await page.getByRole("tab", { name: tab }).click();
       await page.locator(`#panel [role=tab][aria-selected="true"]`, { hasText: tab }).waitFor();
@@ -67,11 +69,13 @@ await test("a base path behind a proxy", { timeout: 180_000 }, async (t) => {
       (await page.locator("#panel .line").allTextContents()).join("\n").includes("\n  name: a-1\n"),
     );
     await patch(`${where}/a-1`, { data: { text: "changed" } });
-    await until("the change", async () =>
+    await until("the changed line in the YAML", async () =>
       (await page.locator("#panel .line").allTextContents()).join("\n").includes("text: changed"),
     );
     await page.reload();
-    await until("the same after a reload", async () => (await page.locator("#panel h2").innerText()).endsWith("/a-1"));
+    await until("the panel to show the same object after a reload", async () =>
+      (await page.locator("#panel h2").innerText()).endsWith("/a-1"),
+    );
     // Wait until the page is live. Before that, Escape would close the panel by loading another page.
     await page.locator('#status[data-state="live"]').waitFor();
     await page.keyboard.press("Escape");
@@ -79,14 +83,14 @@ await test("a base path behind a proxy", { timeout: 180_000 }, async (t) => {
     await page.locator("#palette-box").waitFor();
     await page.keyboard.type("deploy");
     await until(
-      "the kind in the palette",
+      "the palette to offer Deployments",
       async () => (await page.locator('#palette [aria-selected="true"] .label').innerText()) === "Deployments",
     );
     await page.keyboard.press("Enter");
-    await become("the kind chosen", () => path(page), `${base}/r/apps/v1/deployments`);
+    await become("the path of the chosen list", () => path(page), `${base}/r/apps/v1/deployments`);
     await page.goBack();
-    await become("the previous page", () => path(page), `${base}/r/core/v1/configmaps`);
-    await until("its rows", async () => (await table(page)).rows.length > 0);
+    await become("the path of the previous page", () => path(page), `${base}/r/core/v1/configmaps`);
+    await until("the rows of the previous page", async () => (await table(page)).rows.length > 0);
     const [file] = await Promise.all([
       page.waitForEvent("download"),
       (async () => {
@@ -99,13 +103,17 @@ await test("a base path behind a proxy", { timeout: 180_000 }, async (t) => {
     const [themeCookie] = (await page.context().cookies()).filter((c) => c.name === "look");
     assert.equal(themeCookie.path, `${base}/`);
     await page.locator("header a", { hasText: "Watch status" }).click();
-    await become("the coverage", () => path(page), `${base}/status`);
-    await until("what is watched", () => page.locator("#scopes tr").count());
+    await become("the path of the watch status page", () => path(page), `${base}/status`);
+    await until("the list of watched resources", () => page.locator("#scopes tr").count());
     await page
       .locator("#scopes a", { hasText: /^configmaps$/ })
       .first()
       .click();
-    await become("the kind of a line of it", () => path(page), `${base}/r/core/v1/configmaps`);
+    await become(
+      "the path of the list that a line of the status page links to",
+      () => path(page),
+      `${base}/r/core/v1/configmaps`,
+    );
     await page.goto(`${proxy.origin}${base}/o/core/v1/configmaps/${ns}/a-2`);
     await page.locator('#status[data-state="live"]').waitFor();
     await page.goto(`${proxy.origin}${base}/compare?a=core/v1/configmaps/${ns}/a-1&b=a-2`);
@@ -132,6 +140,6 @@ await test("a base path behind a proxy", { timeout: 180_000 }, async (t) => {
   assert.deepEqual(
     proxy.requests.filter((a) => !a.startsWith(`${base}/`) && a !== "/favicon.ico"),
     [],
-    "all requests are below the path",
+    "all requests are below the base path",
   );
 });

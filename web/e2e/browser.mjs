@@ -100,11 +100,11 @@ export async function newPage(t, browser, options = {}) {
   atEnd(t, async () => {
     const expected = new URL(page.url()).host;
     await context.close();
-    assert.deepEqual(pageErrors, [], "the page has troubles");
+    assert.deepEqual(pageErrors, [], "the page has no errors");
     assert.deepEqual(
       [...hosts].filter((host) => host !== expected),
       [],
-      "a request went to another host",
+      "the page sends requests only to its own host",
     );
   });
   return Object.assign(page, { wire, messages, loaded: () => Promise.all(loading) });

@@ -37,13 +37,13 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     return page;
   };
   const live = async (page) =>
-    until("the history", async () => (await page.locator(".kept").textContent()).includes(" since "));
+    until("the list of changes", async () => (await page.locator(".kept").textContent()).includes(" since "));
 
   // Waits for the next second. managedFields contain times in full seconds, so changes in one second have equal times.
   const second = () => {
     const now = () => Math.floor(Date.now() / 1000);
     const startTime = now();
-    return until("another second", () => now() > startTime);
+    return until("the next second", () => now() > startTime);
   };
 
   await t.test("of one object show previous values and authors", async (t) => {
@@ -62,10 +62,10 @@ await test("changes", { timeout: 240_000 }, async (t) => {
       "Changed e2e-labeller Update: metadata.labels +example.com/tier: front",
       `Changed e2e-painter Update: data.a -first +second, data.b +${hostile}`,
     ];
-    await become("the changes", async () => (await changeTexts(early)).slice(0, 3), changed);
+    await become("the list of changes", async () => (await changeTexts(early)).slice(0, 3), changed);
 
     const late = await open(t, `${list}&open=${ns}/one&tab=changes`);
-    await become("the same changes", async () => (await changeTexts(late)).slice(0, 3), changed);
+    await become("the list of changes after a reload", async () => (await changeTexts(late)).slice(0, 3), changed);
     assert.match(await late.locator(".changes .foot").innerText(), /^History starts at \d\d:\d\d:\d\d$/);
     assert.match(await late.locator(".change-entry time").first().getAttribute("title"), /^\d\d:\d\d:\d\d$/);
     await late.getByRole("button", { name: "Side by side" }).click();
@@ -78,14 +78,14 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     await create(where, configMap("one", { a: "recreated" }), { manager: "e2e-maker" });
     await second();
     await patch(`${where}/one`, { data: { a: "changed" } }, { manager: "e2e-painter" });
-    await become("its end and beginning", async () => (await changeTexts(late)).slice(0, 3), [
+    await become("the changes around the deletion and recreation", async () => (await changeTexts(late)).slice(0, 3), [
       "Changed e2e-painter Update: data.a -recreated +changed",
       "Created e2e-maker Update",
       "Deleted Unknown author",
     ]);
 
     await late.getByLabel("Filter changes by field or author").fill("e2e-painter data.b");
-    await become("what matches", () => changeTexts(late), [
+    await become("the list of matching changes", () => changeTexts(late), [
       `Changed e2e-painter Update: data.b -${hostile}`,
       `Changed e2e-painter Update: data.b +${hostile}`,
     ]);
@@ -114,9 +114,11 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     // The Deployment's controller has also changed the status, so show only changes of the spec.
     await page.getByRole("button", { name: /^Spec/ }).click();
     await become("the filter in the URL", () => new URL(page.url()).searchParams.get("find"), "is:spec");
-    await become("the spec alone", () => page.locator(".timeline > .change-entry .path").allInnerTexts(), [
-      "spec.template.spec.containers[main].image",
-    ]);
+    await become(
+      "the paths of the changes of the spec",
+      () => page.locator(".timeline > .change-entry .path").allInnerTexts(),
+      ["spec.template.spec.containers[main].image"],
+    );
     await page.getByLabel("By people").check();
     assert.equal(await change.locator(".by[data-person]").count(), 1);
     await page.getByLabel("By people").uncheck();
@@ -150,25 +152,31 @@ await test("changes", { timeout: 240_000 }, async (t) => {
           (e) => e.querySelector("summary")?.firstChild.textContent ?? e.querySelector(".path").textContent,
         ),
       );
-    await become("the lines", async () => (await lines()).slice(0, 3), [
+    await become("the first three lines of the list", async () => (await lines()).slice(0, 3), [
       "2 minor changes",
       "spec.holderIdentity",
       "3 minor changes",
     ]);
     await page.locator(".minor-changes summary").first().click();
-    await until("the two", async () => (await page.locator(".minor-changes[open] .change-entry").count()) === 2);
+    await until(
+      "the group of two minor changes",
+      async () => (await page.locator(".minor-changes[open] .change-entry").count()) === 2,
+    );
     await heartbeat(5);
     await until(
-      "a third, while it stays open",
+      "a third minor change in the group, which stays open",
       async () => (await page.locator(".minor-changes[open] .change-entry").count()) === 3,
     );
 
     for (let n = 0; n < 220; n++)
       await patch(`${leases}/beat`, { spec: { holderIdentity: `h${n}` } }, { manager: "e2e-thief" });
-    await until("the newest", async () => (await page.locator(".replacement ins").first().textContent()) === "h219");
+    await until(
+      "the newest change",
+      async () => (await page.locator(".replacement ins").first().textContent()) === "h219",
+    );
     assert.equal(await page.locator(".timeline > .change-entry").count(), 200);
     await page.getByRole("button", { name: "Show older" }).click();
-    await until("all", async () => (await page.locator(".timeline > .change-entry").count()) >= 221);
+    await until("all changes", async () => (await page.locator(".timeline > .change-entry").count()) >= 221);
   });
 
   await t.test("of a Secret reveal only that it changed", async (t) => {
@@ -197,14 +205,14 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     assert.equal(await page.evaluate(() => document.activeElement?.id), "b");
     await page.locator(".others a", { hasText: "right" }).waitFor();
     await page.keyboard.type("righ");
-    await until("its name", async () =>
+    await until("the name of the other object among the suggestions", async () =>
       (await page.locator("#names option").evaluateAll((all) => all.map((o) => o.value))).includes(`${ns}/right`),
     );
     await page.keyboard.type("t");
     await page.keyboard.press("Enter");
     await page.locator('#status[data-state="live"]').waitFor();
     const count = () => page.locator("#count").innerText();
-    await become("the differences", count, "2 differences");
+    await become("the number of differences", count, "2 differences");
     if ((await page.locator('.diff[data-layout="split"]').count()) === 0)
       await page.getByRole("button", { name: "Side by side" }).click();
     assert.deepEqual(await page.locator(".diff mark").allTextContents(), [
@@ -217,17 +225,21 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     ]);
     assert.deepEqual(await page.locator(".diff .fold").allTextContents(), ["28 unchanged lines"]);
     await page.locator(".diff .fold").click();
-    await until("all lines", async () => (await page.locator(".diff").innerText()).includes("line 15"));
+    await until("all lines to be shown", async () => (await page.locator(".diff").innerText()).includes("line 15"));
 
     await patch(`${where}/right`, { data: { port: "80" } }, { manager: "e2e-painter" });
-    await become("one less", count, "1 difference");
+    await become("the number of differences", count, "1 difference");
     assert.match(await page.locator(".heads h2").last().innerText(), /\d\d:\d\d:\d\d changed by e2e-painter/);
-    assert.ok((await page.locator(".diff").innerText()).includes("line 15"), "what was unfolded stays so");
+    assert.ok((await page.locator(".diff").innerText()).includes("line 15"), "the unfolded lines stay unfolded");
     await page.getByLabel("Ignore generated metadata").uncheck();
-    await until("the identities", async () => (await page.locator(".diff").innerText()).includes("resourceVersion"));
+    await until("the generated metadata", async () =>
+      (await page.locator(".diff").innerText()).includes("resourceVersion"),
+    );
     assert.equal(new URL(page.url()).searchParams.get("hide"), "none");
     await page.reload();
-    await until("them again", async () => (await page.locator(".diff").innerText()).includes("resourceVersion"));
+    await until("the generated metadata after a reload", async () =>
+      (await page.locator(".diff").innerText()).includes("resourceVersion"),
+    );
     await page.getByRole("button", { name: "Inline" }).click();
     assert.equal(await page.locator(".diff .pair").count(), 0);
     await remove(`${where}/right`);
@@ -257,7 +269,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     );
     assert.ok(
       middles.length > 2 && middles.every((m) => Math.abs(m - middles[0]) <= 1),
-      `the messages are not on the left: ${middles}`,
+      `the messages are centered: ${middles}`,
     );
   });
 
@@ -265,26 +277,31 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     await create(`/apis/apps/v1/namespaces/${ns}/deployments`, deployment("busy", 0));
     const page = await newPage(t, browser);
     await openLive(page, `${dashboard.url}r/apps/v1/deployments?ns=${ns}`);
-    await until("the row", () => row(page, "busy"));
+    await until("the row of the new Deployment", () => row(page, "busy"));
     const line = page.locator(".activity-line");
     assert.match(await line.innerText(), /No changes in this list since \d\d:\d\d:\d\d/);
     const scale = (replicas) =>
       patch(`/apis/apps/v1/namespaces/${ns}/deployments/busy`, { spec: { replicas } }, { manager: "e2e-scaler" });
     await scale(1);
-    await until("what happened", async () =>
+    await until("the activity line to show the change", async () =>
       /\d\d:\d\d:\d\d\s*e2e-\w+\/busy.*(0\/0|0\/1|0) → /.test((await line.innerText()).replaceAll("\n", " ")),
     );
-    assert.ok(!page.wire.some((f) => f.includes('"view":"changes"')), "the line needs no further subscription");
+    assert.ok(
+      !page.wire.some((f) => f.includes('"view":"changes"')),
+      "the activity line needs no additional subscription",
+    );
 
     await page.keyboard.press("a");
-    assert.ok(await until("the subscription", () => page.wire.some((f) => f.includes('"view":"changes"'))));
+    assert.ok(
+      await until("the subscription to the changes", () => page.wire.some((f) => f.includes('"view":"changes"'))),
+    );
     const entries = () => page.locator(".feed .activity-entry").allInnerTexts();
-    await until("who scaled it", async () =>
+    await until("the change of the replicas, with its author", async () =>
       (await entries()).some((e) => /spec\.replicas 0 → 1/.test(e) && e.includes("e2e-scaler")),
     );
     assert.match(await page.locator(".activity-feed .kept").innerText(), /changes since \d\d:\d\d:\d\d$/);
     await page.getByLabel("Filter activity").fill("spec.replicas e2e-scaler");
-    await become("what matches", async () => (await entries()).length, 1);
+    await become("the number of matching changes", async () => (await entries()).length, 1);
     const inURL = () => new URL(page.url()).searchParams.get("activity");
     await become("the filter in the URL", inURL, "list spec.replicas e2e-scaler");
 
@@ -293,11 +310,11 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     await page.getByRole("button", { name: "Show 1 new change" }).waitFor();
     assert.equal((await entries()).length, 1);
     await page.locator("#heading").hover();
-    await become("both", async () => (await entries()).length, 2);
+    await become("the number of changes", async () => (await entries()).length, 2);
     await page.getByRole("button", { name: "Pause" }).click();
     await scale(0);
     await page.getByRole("button", { name: "Show 1 new change" }).click();
-    await become("all three", async () => (await entries()).length, 3);
+    await become("the number of changes", async () => (await entries()).length, 3);
 
     const height = () => page.locator(".activity-feed").evaluate((e) => e.offsetHeight);
     const before = await height();
@@ -307,7 +324,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     assert.ok(higher > before);
     await page.reload();
     await until(
-      "it to be open, and as high",
+      "the activity to be open, with its previous height",
       async () => (await page.locator(".feed .activity-entry").count()) > 0 && (await height()) === higher,
     );
     assert.equal(await page.getByLabel("Filter activity").inputValue(), "spec.replicas e2e-scaler");
@@ -327,7 +344,9 @@ await test("changes", { timeout: 240_000 }, async (t) => {
       { data: { port: "81" } },
       { type: "application/merge-patch+json", manager: "e2e-painter" },
     );
-    await until("its own", async () => (await entries()).some((e) => /data\.port \S+ → 81/.test(e)));
+    await until("the change of the open list", async () =>
+      (await entries()).some((e) => /data\.port \S+ → 81/.test(e)),
+    );
     assert.ok(!(await entries()).some((e) => e.includes("spec.replicas")));
     await page.locator("#heading").click();
     await page.keyboard.press("a");
@@ -349,7 +368,9 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     const entries = async () =>
       (await page.locator(".feed .activity-entry").allInnerTexts()).map((e) => e.replaceAll("\n", " "));
     const kept = () => page.locator(".activity-feed .kept").innerText();
-    await until("several kinds", async () => /in (\d\d|[2-9]) resource types since \d\d:\d\d:\d\d$/.test(await kept()));
+    await until("the activity to contain changes of several resources", async () =>
+      /in (\d\d|[2-9]) resource types since \d\d:\d\d:\d\d$/.test(await kept()),
+    );
     await patch(`${where}/left`, { data: { port: "82" } }, { manager: "e2e-painter" });
     await patch(
       `/apis/apps/v1/namespaces/${ns}/deployments/busy`,
@@ -364,27 +385,27 @@ await test("changes", { timeout: 240_000 }, async (t) => {
       ];
       return map >= 0 && deployment >= 0 && deployment < map;
     };
-    await until("both, the later one first", both);
+    await until("both changes, the later one first", both);
     const requested = page.wire.filter((f) => /"op":"subscribe".*"view":"changes"/.test(f)).map((f) => JSON.parse(f));
     assert.deepEqual(
       requested.filter((o) => o.watched !== true).map((o) => o.resource),
       ["apps/v1/deployments"],
-      "but for the list's own, before",
+      "only the earlier subscription was for a single list",
     );
     const { resources } = await (await page.request.get(`${dashboard.url}api/v1/resources`)).json();
     const watched = new Set(resources.filter((r) => r.state !== undefined && r.state !== "").map((r) => r.ref));
-    for (const { resource } of requested) assert.ok(watched.has(resource), `${resource} is watched`);
-    assert.ok(!watched.has("core/v1/podtemplates"), "PodTemplates were not opened");
+    for (const { resource } of requested) assert.ok(watched.has(resource), `${resource} is a watched resource`);
+    assert.ok(!watched.has("core/v1/podtemplates"), "PodTemplates are not watched");
 
     await page.locator(".feed .activity-entry", { hasText: "data.port 81 → 82" }).click();
     await page.locator("#panel .timeline .change-entry").first().waitFor();
     assert.match(page.url(), new RegExp(`/r/core/v1/configmaps\\?ns=${ns}&open=${ns}/left&tab=changes&activity=all$`));
-    await until("both still", both);
+    await until("both changes to stay in the list", both);
     await page.reload();
-    await until("both again", both);
+    await until("both changes after a reload", both);
     await page.getByRole("button", { name: "This list", exact: true }).click();
     await until(
-      "the list's alone",
+      "only the changes of the open list",
       async () => !(await entries()).some((e) => e.includes("busy")) && /changes since/.test(await kept()),
     );
   });

@@ -72,7 +72,7 @@ await test("charts", { timeout: 240_000 }, async (t) => {
     const before = await row.boundingBox();
     const button = page.getByRole("button", { name: "Charts" });
     assert.equal(await button.getAttribute("aria-expanded"), "false");
-    assert.equal(await loadsPlot(page), false, "uPlot is loaded only with a visible chart");
+    assert.equal(await loadsPlot(page), false, "uPlot is not loaded before a chart is visible");
     await page.keyboard.press("m");
     assert.equal(await button.getAttribute("aria-expanded"), "true");
     await page.locator("#charts canvas").nth(1).waitFor();
@@ -86,21 +86,29 @@ await test("charts", { timeout: 240_000 }, async (t) => {
     await restart(pod, 3);
     await warn("Pod", pod.metadata.name, "BackOff");
     await warn("Deployment", "web", "Other");
-    await until("three restarts", async () => /^3 restarts since/.test(await sentence(page, "Container restarts")));
-    await until("one warning", async () => /^1 warning since/.test(await sentence(page, "Warning events of Pods")));
+    await until("the chart to show three restarts", async () =>
+      /^3 restarts since/.test(await sentence(page, "Container restarts")),
+    );
+    await until("the chart to show one warning", async () =>
+      /^1 warning since/.test(await sentence(page, "Warning events of Pods")),
+    );
     assert.deepEqual(await violationsInBothThemes(page), []);
     await shoot(page, "list");
 
     const figure = page.locator("figure.chart").first();
     await figure.locator(".plot").focus();
     await page.keyboard.press("End");
-    await until("the newest bucket", async () => /restarts \d/.test(await figure.locator("output").innerText()));
+    await until("the value of the newest time slice", async () =>
+      /restarts \d/.test(await figure.locator("output").innerText()),
+    );
     await page.keyboard.press("Home");
-    await until("a gap", async () => /restarts no data/.test(await figure.locator("output").innerText()));
+    await until("a time slice without data", async () =>
+      /restarts no data/.test(await figure.locator("output").innerText()),
+    );
     assert.equal(await figure.locator(".chart-table tbody tr").count(), 30);
 
     await page.locator("#q").fill("no-such-pod");
-    await until("nothing for another filter", async () =>
+    await until("no restarts with a filter that matches no pod", async () =>
       /^No restarts/.test(await sentence(page, "Container restarts")),
     );
     await page.reload();
@@ -118,12 +126,14 @@ await test("charts", { timeout: 240_000 }, async (t) => {
     await openLive(page, `${dashboard.url}r/apps/v1/deployments?ns=${ns}`);
     await page.getByRole("button", { name: "Charts" }).click();
     await page.locator("#charts canvas").nth(1).waitFor();
-    await until("the restarts so far", async () => /^3 restarts/.test(await sentence(page, "Container restarts")));
-    await until("both warnings", async () =>
+    await until("the restarts before the page was opened", async () =>
+      /^3 restarts/.test(await sentence(page, "Container restarts")),
+    );
+    await until("the chart to show both warnings", async () =>
       /^2 warnings/.test(await sentence(page, "Warning events of Deployments and their pods")),
     );
     await page.setViewportSize({ width: 700, height: 900 });
-    await until("a narrower chart", async () => {
+    await until("the chart to have the width of its container", async () => {
       const [plot, canvas] = [page.locator("#charts .plot").first(), page.locator("#charts canvas").first()];
       return Math.abs((await plot.boundingBox()).width - (await canvas.boundingBox()).width) < 2;
     });
@@ -134,11 +144,13 @@ await test("charts", { timeout: 240_000 }, async (t) => {
     await openLive(page, `${dashboard.url}r/apps/v1/deployments?ns=${ns}&open=${ns}/web`);
     const chart = page.locator(".replica-chart");
     await chart.locator("canvas").waitFor();
-    await until("the present replicas", async () =>
+    await until("the chart to show the current replicas", async () =>
       /^2 of 2 ready/.test(await chart.locator(".chart-sentence").innerText()),
     );
     await patch(`${where}/web`, { spec: { replicas: 4 } });
-    await until("four replicas", async () => /^4 of 4 ready/.test(await chart.locator(".chart-sentence").innerText()));
+    await until("the chart to show four replicas", async () =>
+      /^4 of 4 ready/.test(await chart.locator(".chart-sentence").innerText()),
+    );
     await chart.locator(".chart-legend", { hasText: "Spec changed" }).waitFor();
     assert.match(await chart.locator(".chart-table").textContent(), /Spec changed at \d\d:\d\d:\d\d by e2e/);
     assert.deepEqual(await violationsInBothThemes(page), []);
@@ -151,8 +163,12 @@ await test("charts", { timeout: 240_000 }, async (t) => {
     await page.goto(`${limited.url}r/core/v1/pods?ns=${ns}`);
     await page.locator("#status").waitFor();
     await page.getByRole("button", { name: "Charts" }).click();
-    await become("a text", async () => (await page.locator("#charts").innerText()) !== "", true);
-    await until("the reason", async () =>
+    await become(
+      "the presence of text in the charts",
+      async () => (await page.locator("#charts").innerText()) !== "",
+      true,
+    );
+    await until("the reason for the missing warnings", async () =>
       /forbidden|restarts|warnings/i.test(await page.locator("#charts").innerText()),
     );
   });

@@ -54,7 +54,7 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
       return [all.length, all.filter((e) => e.checkVisibility({ contentVisibilityAuto: true })).length];
     });
   const bounded = async (page) => {
-    const [all, seen] = await until("lines", async () => {
+    const [all, seen] = await until("the lines of the comparison", async () => {
       const n = await laid(page);
       return n[1] > 0 && n;
     });
@@ -64,9 +64,9 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
 
   await t.test("with scattered differences, in slices, with unchanged lines folded", async () => {
     const page = await open("some");
-    await become("the differences", () => count(page), "61 differences");
+    await become("the number of differences", () => count(page), "61 differences");
     await bounded(page);
-    assert.ok((await page.evaluate(() => window.rests)) > 3, "the work rests");
+    assert.ok((await page.evaluate(() => window.rests)) > 3, "the work is split into several tasks");
     assert.deepEqual(
       await page.locator(".diff mark").evaluateAll((all) => [...new Set(all.map((m) => m.textContent))].sort()),
       [", but for this word", "one", "some"],
@@ -79,9 +79,11 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
     await fold.focus();
     await page.keyboard.press("Enter");
     assert.equal(await page.evaluate(() => document.activeElement.ariaLabel), "Unchanged lines");
-    await until("what was folded", async () => (await page.locator(".diff").textContent()).includes("line 17 of what"));
+    await until("the unfolded lines", async () =>
+      (await page.locator(".diff").textContent()).includes("line 17 of what"),
+    );
     await patch(`${where}/some`, { data: { zone: "front" } });
-    await become("one more", () => count(page), "62 differences");
+    await become("the number of differences", () => count(page), "62 differences");
     assert.ok((await page.locator(".diff").textContent()).includes("line 17 of what"));
     await bounded(page);
 
@@ -100,7 +102,7 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
       });
       await patch(`${where}/some`, { data: { zone: `back ${++times}` } });
       await page.locator(".diff", { hasText: `zone: back ${times}` }).waitFor();
-      assert.equal(await page.locator("#before").count(), 0, "it was redrawn");
+      assert.equal(await page.locator("#before").count(), 0, "the comparison is not rendered again");
       assert.deepEqual(await focused(), before);
     };
     const other = page.locator(".diff .fold", { hasText: "393 unchanged lines" }).nth(2);
@@ -114,7 +116,7 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
 
   await t.test("copying returns the text of one side, including folded lines", async () => {
     const page = await open("some");
-    await become("the differences", () => count(page), "62 differences");
+    await become("the number of differences", () => count(page), "62 differences");
     const copied = async (side) => {
       await page.evaluate((side) => {
         const lines = [...document.querySelectorAll(`.diff .pair > :nth-child(${side})`)];
@@ -137,15 +139,19 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
 
   await t.test("with nothing in common", async () => {
     const page = await open("all");
-    await become("the differences", () => count(page), "2 differences");
+    await become("the number of differences", () => count(page), "2 differences");
     await bounded(page);
     const more = page.locator(".diff > .fold").last();
     assert.match(await more.innerText(), /^2\d,\d\d\d more lines$/);
     const last = await page.locator(".diff > .block").last().locator(".line").last().textContent();
     await more.focus();
     await page.keyboard.press("Enter");
-    await until("more", async () => (await laid(page))[0] > 4000);
-    await become("the focus", () => page.evaluate(() => document.activeElement.ariaLabel), "More lines");
+    await until("more lines in the document", async () => (await laid(page))[0] > 4000);
+    await become(
+      "the label of the focused element",
+      () => page.evaluate(() => document.activeElement.ariaLabel),
+      "More lines",
+    );
     assert.equal(
       await page.evaluate(
         () => [...document.activeElement.previousElementSibling.querySelectorAll(".line")].at(-1).textContent,
@@ -154,7 +160,7 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
     );
     await page.keyboard.press("Tab");
     assert.equal(await page.evaluate(() => document.activeElement.className), "fold");
-    await until("the rest", async () =>
+    await until("the number of remaining lines", async () =>
       /^2\d,\d\d\d more lines$/.test(await page.locator(".diff > .fold").last().innerText()),
     );
 
@@ -165,20 +171,20 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
     });
     await patch(`${where}/all`, { data: { first: "above them" } });
     await page.locator(".diff", { hasText: "first: above them" }).waitFor();
-    assert.equal(await page.locator("#before").count(), 0, "it was redrawn");
+    assert.equal(await page.locator("#before").count(), 0, "the comparison is not rendered again");
     assert.equal(await left(), before + 1);
   });
 
   await t.test("with a single very long line", async () => {
     const page = await open("longer", "long");
-    await become("the differences", () => count(page), "2 differences");
+    await become("the number of differences", () => count(page), "2 differences");
     await bounded(page);
     assert.deepEqual(await page.locator(".diff mark").allTextContents(), ["AND ", "long", "longer"]);
     const ins = page.locator("ins.line", { hasText: "text:" });
     assert.ok((await ins.innerText()).length < 4000);
     assert.ok(
       (await ins.textContent()).replace(/\s+/g, " ").includes(objects[4][1].trim()),
-      "all of it is there, to be found and copied",
+      "the complete line is in the document",
     );
     await ins.locator(".more").first().focus();
     await page.keyboard.press("Enter");

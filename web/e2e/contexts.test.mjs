@@ -77,7 +77,7 @@ await test("contexts", { timeout: 180_000 }, async (t) => {
     assert.deepEqual(found, [], what);
   };
   const liveAs = async (page, context) => {
-    await become("the cluster's name", () => name(page), context);
+    await become("the shown name of the context", () => name(page), context);
     await page.locator('#status[data-state="live"]').waitFor();
   };
 
@@ -89,7 +89,7 @@ await test("contexts", { timeout: 180_000 }, async (t) => {
     const covered = await page.context().newPage();
     await covered.goto(`${dashboard.url}status`);
     await page.locator("#cluster").click();
-    await become("the contexts", () => page.locator("#cluster-pop button .name").allInnerTexts(), [
+    await become("the list of contexts", () => page.locator("#cluster-pop button .name").allInnerTexts(), [
       "of-a-stranger",
       "of-admin",
       "of-limited",
@@ -105,12 +105,12 @@ await test("contexts", { timeout: 180_000 }, async (t) => {
     await page.locator("#cluster-pop button", { hasText: "of-limited" }).first().click();
     for (const p of [page, other, covered]) {
       await liveAs(p, "of-limited");
-      assert.equal(p.url(), `${dashboard.url}ns/shop`, "the first page is of the context's namespace");
+      assert.equal(p.url(), `${dashboard.url}ns/shop`, "the first page shows the namespace of the context");
       await p.getByRole("heading", { name: "shop", exact: true }).waitFor();
     }
     await page.goBack();
     // "Back" leads to an address that was opened in the previous context. The page must keep the new context.
-    await become("the cluster's name", () => name(page), "of-limited");
+    await become("the shown name of the context", () => name(page), "of-limited");
     await page.getByText("Forbidden: you cannot list Pods").waitFor();
     assert.deepEqual((await table(page)).rows, []);
   });
@@ -121,13 +121,17 @@ await test("contexts", { timeout: 180_000 }, async (t) => {
     await page.keyboard.press("C");
     await page.locator("#cluster-pop input").waitFor();
     await page.keyboard.type("admin");
-    await become("what is found", () => page.locator("#cluster-pop button .name").allInnerTexts(), ["of-admin"]);
+    await become("the list of matching contexts", () => page.locator("#cluster-pop button .name").allInnerTexts(), [
+      "of-admin",
+    ]);
     await page.keyboard.press("Enter");
     await liveAs(page, "of-admin");
     await page.keyboard.type(":");
     await page.locator("#palette-box").waitFor();
     await page.keyboard.type("ctx limi");
-    await become("what is found", () => page.locator("#palette-list .label").allInnerTexts(), ["of-limited"]);
+    await become("the list of matching contexts", () => page.locator("#palette-list .label").allInnerTexts(), [
+      "of-limited",
+    ]);
     await page.keyboard.press("Enter");
     await liveAs(page, "of-limited");
     await page.keyboard.press("Control+k");
@@ -141,7 +145,7 @@ await test("contexts", { timeout: 180_000 }, async (t) => {
     await openLive(page, pods);
     await choose(page, "of-a-stranger");
     const note = page.locator("#cluster-pop [role=status]");
-    await until("why not", async () =>
+    await until("the reason why the context did not open", async () =>
       /^The context of-admin stays active: .*executable false failed/.test(await note.innerText()),
     );
     await page.keyboard.press("Escape");
@@ -191,7 +195,7 @@ await test("contexts", { timeout: 180_000 }, async (t) => {
       await check(page, `the contexts in ${colorScheme}`);
       assert.ok(
         await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
-        "nothing is wider than the screen",
+        "the page does not scroll sideways",
       );
       await openLive(page, pods);
       if (width < 800) {

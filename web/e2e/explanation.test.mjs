@@ -70,17 +70,17 @@ await test("explanation", { timeout: 240_000 }, async (t) => {
   await t.test("the path of an Ingress stops at the pod, and disappears when the pod is ready", async (t) => {
     const page = await newPage(t, browser);
     await openLive(page, ingress);
-    await become("the path", () => hops(page), path);
+    await become("the path to the cause", () => hops(page), path);
     assert.equal(await page.locator(".chain [data-cause]").getAttribute("data-severity"), "failed");
     assert.match(await page.locator(".unexamined").innerText(), /Not examined/);
     assert.deepEqual(await violations(page), []);
     if (shots !== undefined) await page.screenshot({ path: `${shots}/chain.png` });
     await setReady(true);
-    await become("no path", () => hops(page), []);
+    await become("the path to the cause", () => hops(page), []);
     await setReady(false);
-    await become("the path again", () => hops(page), path);
+    await become("the path to the cause", () => hops(page), path);
     await page.locator(".chain a", { hasText: pod }).click();
-    await until("what the pod affects", async () => {
+    await until("the objects that the pod affects", async () => {
       const affected = await page.locator(".affected li").allInnerTexts();
       const all = affected.join(" ").replace(/\s+/g, " ");
       return ["Deployment", "ReplicaSet", "Service", "Ingress"].every(
@@ -94,7 +94,7 @@ await test("explanation", { timeout: 240_000 }, async (t) => {
   await t.test("on a phone, the path wraps", async (t) => {
     const page = await newPage(t, browser, { viewport: { width: 390, height: 844 } });
     await openLive(page, `${dashboard.url}o/networking.k8s.io/v1/ingresses/${ns}/edge`);
-    await become("the path", () => hops(page), path);
+    await become("the path to the cause", () => hops(page), path);
     const boxes = await page.locator(".chain .hop").evaluateAll((all) =>
       all.map((e) => {
         const { right, top } = e.getBoundingClientRect();
@@ -105,7 +105,7 @@ await test("explanation", { timeout: 240_000 }, async (t) => {
       boxes.every(({ right }) => right <= 390),
       JSON.stringify(boxes),
     );
-    assert.ok(new Set(boxes.map(({ top }) => top)).size > 1, "the path has several lines");
+    assert.ok(new Set(boxes.map(({ top }) => top)).size > 1, "the path wraps onto several lines");
     if (shots !== undefined) await page.screenshot({ path: `${shots}/chain-phone.png` });
   });
 });

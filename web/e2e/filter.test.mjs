@@ -28,42 +28,45 @@ await test("filters", { timeout: 120_000 }, async (t) => {
   await t.test("apply while typing, by columns, in several namespaces", async (t) => {
     const page = await newPage(t, browser);
     await openLive(page, `${list}?ns=${ns}`);
-    await become("the rows", () => names(page), ["map-10", "map-2", "other"]);
+    await become("the names of the rows", () => names(page), ["map-10", "map-2", "other"]);
     await page.locator("#q").pressSequentially("map");
-    await become("the filtered rows", () => names(page), ["map-10", "map-2"]);
+    await become("the names of the matching rows", () => names(page), ["map-10", "map-2"]);
     await page.locator("#count", { hasText: "2 of 4" }).waitFor();
     assert.equal(search(page).get("q"), "map");
     await put(ns, "map-new", 1, {});
     await put(ns, "not-it", 1, {});
-    await become("a new row that matches", () => names(page), ["map-10", "map-2", "map-new"]);
+    await become("the names of the matching rows, with the new one", () => names(page), ["map-10", "map-2", "map-new"]);
     await page.locator("#count", { hasText: "3 of 6" }).waitFor();
     await page.locator("#q").fill("zzz");
     await page.locator("#note h2", { hasText: "No ConfigMaps match the filter" }).waitFor();
     await page.locator("#q").fill("map-*");
     await page.locator("#note", { hasText: "Quotes and wildcards have no special meaning" }).waitFor();
     await page.locator("#note a").click();
-    await become("no filter", () => search(page).toString(), "");
+    await become("the query of the URL", () => search(page).toString(), "");
 
     await openLive(page, `${list}?ns=${ns}&q=map`);
     const head = (name) => page.locator("#table thead th", { has: page.locator("button", { hasText: name }) });
     await head("Data").locator("button").click();
-    await become("by number, not by digits", () => names(page), ["map-new", "map-10", "map-2"]);
+    await become("the names of the rows, sorted by number", () => names(page), ["map-new", "map-10", "map-2"]);
     assert.equal(await head("Data").getAttribute("aria-sort"), "ascending");
     assert.equal(search(page).get("sort"), "data");
     await head("Data").locator("button").click();
-    await become("the opposite order", () => names(page), ["map-2", "map-10", "map-new"]);
+    await become("the names of the rows, in reverse order", () => names(page), ["map-2", "map-10", "map-new"]);
     await head("Name").locator("button").click();
-    await become("as people count", () => names(page), ["map-2", "map-10", "map-new"]);
+    await become("the names of the rows, in natural order", () => names(page), ["map-2", "map-10", "map-new"]);
     const link = page.url();
     await chooseNamespaces(page, ns, other);
     await page.locator("#q").fill("");
     await page.locator("#labels").pressSequentially("tier=front,x in (");
     await page.locator("#labels").fill("tier=front");
-    await become("two namespaces", async () => (await names(page)).sort(), ["far", "map-2"]);
+    await become("the names of the matching rows of two namespaces", async () => (await names(page)).sort(), [
+      "far",
+      "map-2",
+    ]);
     assert.deepEqual(search(page).getAll("ns"), [ns, other].sort());
     assert.equal((await row(page, "far")).Namespace, other);
     await page.goBack();
-    await until("the view before", async () => (await names(page)).length >= 3);
+    await until("the rows of the previous view", async () => (await names(page)).length >= 3);
     const pasted = await newPage(t, browser, { javaScriptEnabled: false });
     await pasted.goto(link);
     assert.deepEqual(await pasted.locator("#tbody tr th a").allInnerTexts(), ["map-2", "map-10", "map-new"]);
@@ -81,7 +84,7 @@ await test("filters", { timeout: 120_000 }, async (t) => {
     assert.doesNotMatch(await page.locator("#status").innerText(), /Live/);
     await page.locator("#labels").fill("tier in (front)");
     await page.keyboard.press("Enter");
-    await become("the page to live on", () => names(page), ["map-2"]);
+    await become("the rows with a valid selector", () => names(page), ["map-2"]);
     await page.locator('#status[data-state="live"]').waitFor();
     const answer = await page.goto(`${list}?ns=${ns}&labels=tier+in+(front`);
     assert.equal(answer.status(), 400);
@@ -94,13 +97,13 @@ await test("filters", { timeout: 120_000 }, async (t) => {
     const later = `${ns}-later`;
     const words = `Namespace ${later} does not exist.`;
     const plain = await newPage(t, browser, { javaScriptEnabled: false });
-    await until("the words without script", async () => {
+    await until("the note about the missing namespace without script", async () => {
       await plain.goto(`${list}?ns=${ns}&ns=${later}`);
       return (await plain.locator("#coverage-note").innerText()) === words;
     });
     const page = await newPage(t, browser);
     await openLive(page, `${list}?ns=${ns}&ns=${later}`);
-    await become("the words", () => page.locator("#coverage-note").innerText(), words);
+    await become("the note about the missing namespace", () => page.locator("#coverage-note").innerText(), words);
     atEnd(t, () => remove(`/api/v1/namespaces/${later}`));
     await create("/api/v1/namespaces", { metadata: { name: later, labels: { "glasshouse/e2e": "" } } });
     await page.locator("#coverage-note").waitFor({ state: "hidden" });
@@ -108,7 +111,7 @@ await test("filters", { timeout: 120_000 }, async (t) => {
     assert.equal(await plain.locator("#coverage-note").isHidden(), true);
     await openLive(page, `${list}?ns=${ns}&ns=${ns}-never`);
     await become(
-      "the words",
+      "the note about the missing namespace",
       () => page.locator("#coverage-note").innerText(),
       `Namespace ${ns}-never does not exist.`,
     );
@@ -131,12 +134,12 @@ await test("filters", { timeout: 120_000 }, async (t) => {
     const words =
       "No column “colour” to sort by, and no column “weight” to show. Available: namespace, name, data, age.";
     for (const [what, { url }, javaScriptEnabled] of [
-      ["of all rows", dashboard, true],
-      ["of a window", few, true],
-      ["without script", dashboard, false],
+      ["of the complete list", dashboard, true],
+      ["of the windowed list", few, true],
+      ["of the list without script", dashboard, false],
     ]) {
       const page = await newPage(t, browser, { javaScriptEnabled });
-      await until(`rows ${what}`, async () => {
+      await until(`the rows ${what}`, async () => {
         await page.goto(`${url}r/core/v1/configmaps?ns=${ns}&sort=colour&cols=data&cols=weight`);
         return (await names(page)).length > 0;
       });

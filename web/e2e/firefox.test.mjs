@@ -23,7 +23,7 @@ await test("Firefox", { timeout: 300_000 }, async (t) => {
 
   await t.test("a list updates itself", async () => {
     await openLive(`r/core/v1/configmaps?ns=${ns}`);
-    await until("the rows", async () => (await names()).includes("a-2"));
+    await until("the rows of the list", async () => (await names()).includes("a-2"));
     await create(where, configMap("a-3", { text: "3" }));
     await until("the new row", async () => (await names()).includes("a-3"));
     await patch(`${where}/a-1`, { data: { more: "1" } });
@@ -35,29 +35,29 @@ await test("Firefox", { timeout: 300_000 }, async (t) => {
     const [pod] = (await read("/api/v1/namespaces/shop/pods")).items.filter((p) => p.status.phase === "Running");
     await openLive("r/core/v1/pods?ns=shop");
     await firefox.click(`#tbody tr[data-name="${pod.metadata.name}"] td:last-child`);
-    await become("the object", () => search("open"), `shop/${pod.metadata.name}`);
-    const tabs = await until("the tabs", async () => {
+    await become("the open object in the URL", () => search("open"), `shop/${pod.metadata.name}`);
+    const tabs = await until("the tabs of the panel", async () => {
       const found = await firefox.texts("#panel [role=tab]");
       return found.length > 3 && found;
     });
     for (const tab of tabs) {
       await firefox.click("#panel [role=tab]", tab);
       await firefox.shows('#panel [role=tab][aria-selected="true"]', new RegExp(`^${tab}$`));
-      await until(`the content of ${tab}`, async () => ((await firefox.texts("#tab"))[0] ?? "").length > 20);
+      await until(`the content of tab ${tab}`, async () => ((await firefox.texts("#tab"))[0] ?? "").length > 20);
     }
     await firefox.press(escapeKey);
-    await become("no object", () => search("open"), null);
+    await become("the open object in the URL", () => search("open"), null);
   });
 
   await t.test("the palette finds a resource", async () => {
     await firefox.press(`${controlKey}k`);
     await firefox.shows("#palette");
     await firefox.press(..."deploy", enterKey);
-    await become("the list", () => firefox.evaluate(() => location.pathname), "/r/apps/v1/deployments");
+    await become("the path of the list", () => firefox.evaluate(() => location.pathname), "/r/apps/v1/deployments");
     await firefox.shows("#heading", /^Deployments$/);
   });
 
-  await t.test("a right click opens the menu of a row", async () => {
+  await t.test("a right-click opens the menu of a row", async () => {
     await firefox.shows('#status[data-state="live"]');
     // Move the pointer to a row first, because only this loads the code of the menu.
     await firefox.point("#tbody tr[data-name] td:last-child");
@@ -72,7 +72,7 @@ await test("Firefox", { timeout: 300_000 }, async (t) => {
     await firefox.click("header .share-button");
     await firefox.shows("#sharing .share-what");
     await firefox.click("#sharing button", "Create link");
-    await until("the link", () =>
+    await until("the share link", () =>
       firefox.evaluate(() => /\/s#?|share/.test(document.querySelector("#sharing .share-url")?.value ?? "")),
     );
   });
@@ -98,7 +98,7 @@ await test("Firefox", { timeout: 300_000 }, async (t) => {
     const template = { ...spec.template, spec: { ...spec.template.spec, nodeSelector } };
     await create(deployments, { ...deployment("stuck", 1), spec: { ...spec, progressDeadlineSeconds: 5, template } });
     const link = "#rows > .finding .what .object-link";
-    await until("the problem", async () => (await firefox.texts(link)).join().includes("stuck"), 90_000);
+    await until("the new problem", async () => (await firefox.texts(link)).join().includes("stuck"), 90_000);
     await firefox.press("j");
     assert.match(await firefox.evaluate(() => document.activeElement.innerText), /stuck/);
     await firefox.click(link, "stuck");

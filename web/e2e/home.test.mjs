@@ -28,7 +28,7 @@ await test("home", { timeout: 300_000 }, async (t) => {
       .evaluateAll((all) => all.every((li) => li.outerHTML.includes('data-severity="failed"')));
   const home = async (page, address = dashboard.url) => {
     await openLive(page, address);
-    await until("problems", async () => (await names(page)).length > 0);
+    await until("the problems", async () => (await names(page)).length > 0);
   };
 
   await t.test("shows problems, worst first, with one line for each cause", async (t) => {
@@ -55,7 +55,7 @@ await test("home", { timeout: 300_000 }, async (t) => {
       /Memory requested/,
     ])
       assert.match(strip, fact);
-    await until("every resource", async () => (await page.locator(".watched li").count()) > 10);
+    await until("all resources to be loaded", async () => (await page.locator(".watched li").count()) > 10);
   });
 
   await t.test("a new problem appears and disappears without a reload", async (t) => {
@@ -66,7 +66,7 @@ await test("home", { timeout: 300_000 }, async (t) => {
       window.e2e.same = true;
     });
     await become(
-      "the empty page",
+      "the note of the empty page",
       () =>
         page
           .locator(".empty-title")
@@ -81,10 +81,14 @@ await test("home", { timeout: 300_000 }, async (t) => {
       spec: { ...deployment("stuck", 3).spec, progressDeadlineSeconds: 5 },
     });
     await patch(`/apis/apps/v1/namespaces/${ns}/deployments/stuck`, { spec });
-    await until("the problem", async () => (await names(page)).join().includes("stuck"), 90_000);
-    assert.equal((await names(page)).filter((name) => name.includes("stuck")).length, 1, "its pods are one problem");
+    await until("the new problem", async () => (await names(page)).join().includes("stuck"), 90_000);
+    assert.equal(
+      (await names(page)).filter((name) => name.includes("stuck")).length,
+      1,
+      "the pods of the Deployment are one problem",
+    );
     await patch(`/apis/apps/v1/namespaces/${ns}/deployments/stuck`, { spec: { replicas: 0 } });
-    await until("no problem", async () => !(await names(page)).join().includes("stuck"), 90_000);
+    await until("the problem to disappear", async () => !(await names(page)).join().includes("stuck"), 90_000);
     assert.ok(await page.evaluate(() => window.e2e.same));
   });
 
@@ -94,10 +98,10 @@ await test("home", { timeout: 300_000 }, async (t) => {
     const all = await names(page);
     await page.keyboard.press("/");
     await page.keyboard.type("is:failed");
-    await until("problems with failed objects only", () => haveFailedObjects(page));
+    await until("only problems with failed objects", () => haveFailedObjects(page));
     assert.equal(new URL(page.url()).searchParams.get("q"), "is:failed");
     await page.keyboard.press("Escape");
-    await become("all problems", async () => (await names(page)).length, all.length);
+    await become("the number of problems", async () => (await names(page)).length, all.length);
     await page.keyboard.press("Enter");
     const focused = () => page.evaluate(() => document.activeElement.innerText);
     assert.equal(await focused(), all[0]);
@@ -106,7 +110,7 @@ await test("home", { timeout: 300_000 }, async (t) => {
     await page.keyboard.press("k");
     await page.keyboard.press("PageDown");
     const paged = all.indexOf(await focused());
-    assert.ok(paged > 1 || all.length === 2, "a page is more than one problem");
+    assert.ok(paged > 1 || all.length === 2, "Page Down moves by more than one problem");
     await page.keyboard.press("PageUp");
     assert.equal(await focused(), all[0]);
     await page.keyboard.press(".");
@@ -114,7 +118,7 @@ await test("home", { timeout: 300_000 }, async (t) => {
     await menu.getByRole("menuitem", { name: "YAML" }).waitFor();
     assert.match(await menu.innerText(), /Overview.*Open in new tab\s+Copy name/s);
     await page.keyboard.press("Escape");
-    await become("no menu", () => menu.count(), 0);
+    await become("the presence of a menu", () => menu.count(), 0);
     assert.equal(await focused(), all[0]);
     await page.keyboard.press("?");
     const help = page.locator("#keys");
@@ -198,14 +202,14 @@ await test("home", { timeout: 300_000 }, async (t) => {
     assert.match(
       await guest.locator(".strip").innerText(),
       /API server\s+Responds(?! in)/,
-      "no facts about the cluster",
+      "the guest sees no facts about the cluster",
     );
   });
 
   await t.test("the share dialog offers the page, and the link shows its problems", async (t) => {
     const owner = await newPage(t, browser);
     await home(owner, `${dashboard.url}ns/shop?q=is:failed`);
-    await until("resources", async () => (await owner.locator("#picker a[data-ref]").count()) > 10);
+    await until("the resources in the picker", async () => (await owner.locator("#picker a[data-ref]").count()) > 10);
     const shown = await names(owner);
     await owner.keyboard.press("L");
     await owner.locator(".share-form").waitFor();
@@ -221,7 +225,7 @@ await test("home", { timeout: 300_000 }, async (t) => {
     assert.equal(guest.url(), `${dashboard.url}ns/shop?q=is:failed`);
     // The guest can see more problems than the owner: if the link does not share the common cause of several problems,
     // the guest sees these problems separately.
-    await until("the problems of the owner", async () => {
+    await until("the guest to see the problems that the owner shared", async () => {
       const seen = await names(guest);
       return shown.every((name) => seen.includes(name)) && seen.every((name) => name.startsWith("shop/"));
     });
@@ -253,7 +257,7 @@ await test("home", { timeout: 300_000 }, async (t) => {
       const widths = await page.evaluate(() =>
         [document.documentElement, document.querySelector("#overview")].map((e) => e.scrollWidth - e.clientWidth),
       );
-      assert.deepEqual(widths, [0, 0], "nothing is wider than the screen");
+      assert.deepEqual(widths, [0, 0], "the page does not scroll sideways");
     }
   });
 });
