@@ -190,7 +190,7 @@ function* leaves(schema, all, path = [], above = []) {
   } else if (schema.additionalProperties) {
     for (const name of [key, print])
       for (const leaf of leaves(schema.additionalProperties, all, [...path, name], above))
-        yield { ...leaf, odd: name === print };
+        yield { ...leaf, unusual: name === print };
   } else if (schema.type === "object" || schema["x-kubernetes-preserve-unknown-fields"]) {
     for (const p of [
       ["text"],
@@ -227,8 +227,8 @@ function rejectedPaths(problem, tried) {
     const at = steps(field);
     for (let n = at.length; n > 0; n--) {
       const all = tried.filter((l) => under(l.path, at.slice(0, n)));
-      const odd = all.filter((l) => l.odd);
-      const some = odd.length > 0 ? odd : all;
+      const unusual = all.filter((l) => l.unusual);
+      const some = unusual.length > 0 ? unusual : all;
       if (n === at.length || some.length <= 8) for (const l of some) rejectedLeaves.add(l);
       if (all.length > 0) break;
     }

@@ -15,7 +15,7 @@ import { until } from "./wait.mjs";
 
 // Runs in the page. Finds foreign elements, links to other hosts, unmarked invisible characters, and a changed
 // layout.
-function strangers() {
+function findViolations() {
   const found = [
     ...document.querySelectorAll(
       "img, iframe, object, embed, b:not(.labels b), i, style, base, math, video, svg:not(.lines), " +
@@ -29,37 +29,41 @@ function strangers() {
     for (const name of ["href", "src", "action", "formaction", "xlink:href"]) {
       const to = e.getAttribute(name);
       if (to !== null && new URL(to, location.href).origin !== location.origin && !to.startsWith("blob:"))
-        found.push(`${e.tagName} leads to ${to}`);
+        found.push(`${e.tagName} links to ${to}`);
     }
   }
-  const odd =
+  const invisible =
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the page must not show control characters
     /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/;
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let n = texts.nextNode(); n !== null; n = texts.nextNode())
-    if (odd.test(n.data) && n.parentElement.closest(".invisible-char, datalist, option") === null)
-      found.push(`odd text in ${n.parentElement.outerHTML.slice(0, 120)}`);
+    if (invisible.test(n.data) && n.parentElement.closest(".invisible-char, datalist, option") === null)
+      found.push(`unmarked invisible character in ${n.parentElement.outerHTML.slice(0, 120)}`);
   for (const e of document.querySelectorAll(".invisible-char"))
-    if (getComputedStyle(e).unicodeBidi !== "isolate") found.push("odd text is not apart");
+    if (getComputedStyle(e).unicodeBidi !== "isolate")
+      found.push("an invisible character is not isolated from its surrounding text");
   // The page itself puts bidi isolates (U+2068 to U+2069) around values in titles.
   const within = (text) => (text ?? "").replace(/\u2068([^\u2066-\u2069]*)\u2069/g, "$1");
   for (const e of document.querySelectorAll("[title], [aria-label]"))
-    if (odd.test(within(e.title) + e.ariaLabel)) found.push(`odd title ${e.outerHTML.slice(0, 120)}`);
-  if (odd.test(document.title)) found.push("odd title of the page");
+    if (invisible.test(within(e.title) + e.ariaLabel))
+      found.push(`invisible character in the title of ${e.outerHTML.slice(0, 120)}`);
+  if (invisible.test(document.title)) found.push("invisible character in the title of the page");
   if (window.e2e?.hit) found.push("a script ran");
   const wide = (e) => e !== null && e.scrollWidth > e.clientWidth + 1;
   if (document.documentElement.scrollWidth > innerWidth) found.push("the page itself scrolls sideways");
   if (wide(document.getElementById("panel"))) found.push("the panel scrolls sideways");
   const top = document.querySelector("header.top");
-  if (top.getBoundingClientRect().height !== 44 || top.scrollWidth > innerWidth) found.push("the header has grown");
+  if (top.getBoundingClientRect().height !== 44 || top.scrollWidth > innerWidth)
+    found.push("the header is too high or too wide");
   for (const tr of document.querySelectorAll("#tbody tr[data-name]"))
-    if (tr.getBoundingClientRect().height !== 24) found.push(`a row is ${tr.getBoundingClientRect().height} high`);
+    if (tr.getBoundingClientRect().height !== 24)
+      found.push(`a row is ${tr.getBoundingClientRect().height} pixels high instead of 24`);
   return found;
 }
 
 // Checks that the server's HTML contains only known elements and attributes. Returns the object's YAML text, if any.
 async function served(page, address) {
-  const { strangers, yaml } = await page.evaluate(
+  const { unexpected, yaml } = await page.evaluate(
     async ([address, own]) => {
       const answer = await fetch(address, { headers: { accept: "text/html" } });
       const all = [...new DOMParser().parseFromString(await answer.text(), "text/html").querySelectorAll("*")];
@@ -68,18 +72,18 @@ async function served(page, address) {
         /^(?:#|\/(?!\/))/.test(to) &&
         URL.canParse(to, location.href) &&
         new URL(to, location.href).origin === location.origin;
-      const odd = (a) =>
+      const isUnsafe = (a) =>
         /^(on|style|srcdoc)/i.test(a.name) || (/^(href|src|action|formaction)$/.test(a.name) && !isOwn(a.value));
       return {
-        strangers: all
-          .filter((e) => !own.includes(e.localName) || [...e.attributes].some(odd))
+        unexpected: all
+          .filter((e) => !own.includes(e.localName) || [...e.attributes].some(isUnsafe))
           .map((e) => e.outerHTML.slice(0, 200)),
         yaml: all.find((e) => e.matches("pre.yaml"))?.textContent,
       };
     },
     [address, elements],
   );
-  assert.deepEqual(strangers, [], address);
+  assert.deepEqual(unexpected, [], address);
   return yaml;
 }
 const elements = (
@@ -97,7 +101,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
   const dashboard = await Dashboard.start(t);
   const ns = await namespace(t);
   const allow = [/status of 40[034]/];
-  const harmless = async (page, what) => assert.deepEqual(await page.evaluate(strangers), [], what);
+  const harmless = async (page, what) => assert.deepEqual(await page.evaluate(findViolations), [], what);
   const json = async (path) => (await fetch(dashboard.url + path)).json();
   const startTime = Date.now();
   const passed = (what) => t.diagnostic(`${what} at ${Math.round((Date.now() - startTime) / 100) / 10} s`);
@@ -123,7 +127,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
   const script = `/apis/hostile.example.com/v1/namespaces/${ns}/scripts`;
   const free = { [print]: combined, text: combined, list: [texts.formula, texts.link] };
   await until(
-    "the custom resource",
+    "the API server to accept the custom resource",
     async () =>
       (
         await create(
@@ -185,7 +189,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
       );
       await page.locator('#panel .status[data-state="live"]').waitFor({ state: "attached" });
       await panel.locator(".overview .pairs:visible").first().waitFor();
-      await until(`the row of ${m.resource}`, async () => (await table(page)).rows.length > 0);
+      await until(`the row of the object of ${m.resource}`, async () => (await table(page)).rows.length > 0);
       await harmless(page, `${m.resource}: list and overview`);
       await annotated(m);
       const snapshot = await json(
@@ -219,7 +223,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
           assert.equal(
             (await panel.locator(".timeline").textContent()).includes("</td></script><svg/onload="),
             !masked,
-            `${m.resource}: a change`,
+            `${m.resource}: the change shows the text, unless the value is masked`,
           );
           if (masked) continue;
         }
@@ -234,10 +238,10 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
         const want = await json(`api/v1/object/${m.ref}/${m.namespaced ? ns : "_"}/${encodeURIComponent(m.name)}`);
         const yaml = (await panel.locator(".line").evaluateAll((lines) => lines.map((l) => l.textContent))).join("\n");
         const got = load(yaml, { schema: CORE_SCHEMA });
-        assert.deepEqual(strip(got), strip(want), `${m.resource}: the content of its YAML`);
+        assert.deepEqual(strip(got), strip(want), `${m.resource}: the YAML equals the object`);
       }
     }
-    passed("every kind's list and tabs");
+    passed("the lists and tabs of all kinds");
   });
 
   await t.test("texts of 10 KB", async (t) => {
@@ -284,7 +288,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
       }
       const page = await newPage(t, browser, { allow: [/^download/] });
       await openLive(page, `${dashboard.url}r/core/v1/events?ns=${ns}`);
-      const shown = await until("the events", async () => {
+      const shown = await until("the rows of all events", async () => {
         const { rows } = await table(page);
         return rows.length >= n && rows;
       });
@@ -314,7 +318,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
         page.locator("#tbody td", { hasText: "<i>0123" }).first(),
       ]) {
         await td.hover();
-        await until("the title", () => td.getAttribute("title"));
+        await until("the title of the cell", () => td.getAttribute("title"));
       }
       await harmless(page, "titles");
       await page.keyboard.press("x");
@@ -331,7 +335,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
     },
   );
 
-  await t.test("in names, which become part of URLs", async (t) => {
+  await t.test("in names, which URLs contain", async (t) => {
     const names = [
       texts.markup.replace(/[/%]/g, ""),
       texts.link.replaceAll("/", ""),
@@ -348,7 +352,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
       });
     const page = await newPage(t, browser);
     await openLive(page, `${dashboard.url}r/rbac.authorization.k8s.io/v1/roles?ns=${ns}&labels=e2e=names`);
-    await until("the roles", async () => (await table(page)).rows.length === names.length);
+    await until("the rows of all roles", async () => (await table(page)).rows.length === names.length);
     assert.deepEqual((await table(page)).rows.map((r) => r.Name).sort(), [...names].sort());
     await harmless(page, "roles");
     for (const name of names) {
@@ -375,7 +379,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
   await t.test("in the palette, the choosers, the activity, the status page, a comparison and a log", async (t) => {
     const page = await newPage(t, browser, { allow: [...allow, /\/api\/v1\/search/] });
     await openLive(page, `${dashboard.url}r/${scripts.ref}?ns=${ns}&cols=wide`);
-    await until("the row", () => row(page, "hostile"));
+    await until("the row of the custom resource", () => row(page, "hostile"));
     await page.keyboard.press("v");
     await page.locator("#columns-pop .pop-list li").first().waitFor();
     const columns = (await json(`api/v1/snapshot/${scripts.ref}?ns=${ns}`)).columns.map((c) => c.name);
@@ -387,7 +391,10 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
     await page.locator(".feed .foot").waitFor();
     await patch(`${script}/hostile`, { spec: { text: `${combined}!` } }, { manager: print });
     await page.locator(".feed .activity-entry .by", { hasText: "<img" }).first().waitFor();
-    await until("the cell's title", async () => (await page.locator("#tbody td[title*='Changed']").count()) > 0);
+    await until(
+      "the title of the changed cell",
+      async () => (await page.locator("#tbody td[title*='Changed']").count()) > 0,
+    );
     await harmless(page, "activity");
     await page.locator(".activity-line").click();
     await page.keyboard.press("Control+k");

@@ -90,10 +90,14 @@ await test("objects and kinds that appear later", { timeout: 120_000 }, async (t
     await pages[1].locator("#object .overview").waitFor();
     await pages[0].locator('#tbody tr[data-name="it"]').waitFor();
     for (const page of pages)
-      assert.equal(await page.evaluate(() => history.state?.load), undefined, "it is not waited for any more");
+      assert.equal(
+        await page.evaluate(() => history.state?.load),
+        undefined,
+        "the page does not wait for the kind any more",
+      );
     for (const { page, end } of busy) {
       await page.locator(`#picker-groups a[data-ref="${ref}"]`).waitFor({ state: "attached" });
-      assert.equal(await page.evaluate(() => window.e2e.same), true, "the page was reloaded");
+      assert.equal(await page.evaluate(() => window.e2e.same), true, "the page is not reloaded");
       await end(page);
       await page.locator("#heading", { hasText: `${name}s` }).waitFor();
     }
@@ -142,16 +146,21 @@ await test("objects and kinds that appear later", { timeout: 120_000 }, async (t
     const [page, plain] = [await newPage(t, browser), await newPage(t, browser, { javaScriptEnabled: false })];
     const words = (p) => p.locator("#coverage-note").innerText();
     await page.goto(address);
-    await become("the words", () => words(page), `Namespace ${ns}-never does not exist.`);
+    await become("the note about the missing namespace", () => words(page), `Namespace ${ns}-never does not exist.`);
     link.cut();
-    await until("what was known", async () =>
+    await until("the note to report the last known state", async () =>
       /^Namespace \S+-never did not exist at \d\d:\d\d:\d\d\.$/.test(await words(page)),
     );
-    await until("the same without script", async () => {
+    await until("the same note without script", async () => {
       await plain.goto(address);
       return /^Namespace \S+-never did not exist at \d{4}-\S+Z\.$/.test(await words(plain));
     });
     link.down = false;
-    await become("the words of now", () => words(page), `Namespace ${ns}-never does not exist.`, 30_000);
+    await become(
+      "the note about the missing namespace",
+      () => words(page),
+      `Namespace ${ns}-never does not exist.`,
+      30_000,
+    );
   });
 });

@@ -71,11 +71,11 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
     const fitting = ["Containers", "Images", "Selector"];
     assert.deepEqual((await table(page)).head, [...usual, ...fitting], "wide columns fit into the page");
     await page.setViewportSize({ width: 820, height: 900 });
-    await become("fewer columns", async () => (await table(page)).head, usual);
+    await become("the columns of a narrow page", async () => (await table(page)).head, usual);
     await page.setViewportSize({ width: 1440, height: 900 });
-    await become("all columns", async () => (await table(page)).head, [...usual, ...fitting]);
+    await become("the columns of a wide page", async () => (await table(page)).head, [...usual, ...fitting]);
     // Wait for the row, because rows are drawn one frame after the header.
-    assert.match((await until("the row", () => row(page, "scaled"))).Age, age);
+    assert.match((await until("the row of the scaled Deployment", () => row(page, "scaled"))).Age, age);
 
     await page.evaluate(() => {
       window.e2e.marked = [];
@@ -85,7 +85,7 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
       const r = await row(page, "scaled");
       return r?.Ready === "3/3" && r["Up-to-date"] === "3" && r.Available === "3";
     });
-    const marked = await until("a cell that flashes", () =>
+    const marked = await until("the highlight of a changed cell", () =>
       page.evaluate(() => window.e2e.marked.filter((m) => m.row === "scaled")),
     );
     assert.ok(
@@ -94,8 +94,8 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
       ),
       JSON.stringify(marked),
     );
-    await become("flashes to end", () => page.locator("#tbody [data-changed]").count(), 0);
-    assert.equal(await page.evaluate(() => window.e2e.same), true, "the page was reloaded");
+    await become("the number of highlighted cells", () => page.locator("#tbody [data-changed]").count(), 0);
+    assert.equal(await page.evaluate(() => window.e2e.same), true, "the page is not reloaded");
     const { status } = await read(`/apis/apps/v1/namespaces/${ns}/deployments/scaled`);
     assert.equal(status.readyReplicas, 3);
   });
@@ -104,7 +104,7 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
     const where = "/apis/data.example.com/v1/namespaces";
     const page = await newPage(t, browser, { viewport: { width: 1000, height: 900 } });
     await openLive(page, `${dashboard.url}r/data.example.com/v1/backups`);
-    await until("seeded rows", async () => (await table(page)).rows.length > 0);
+    await until("the rows of the demo cluster", async () => (await table(page)).rows.length > 0);
     assert.deepEqual((await table(page)).head, [
       "Namespace",
       "Name",
@@ -142,7 +142,7 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
     await patch(`${where}/${ns}/backups/fresh/status`, {
       status: { phase: "Succeeded", sizeGiB: 42, lastRunTime: ran },
     });
-    const r = await until("its status", async () => {
+    const r = await until("the status of the new object", async () => {
       const r = await row(page, "fresh");
       return r?.GiB === "42" && r;
     });
@@ -167,10 +167,13 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
     }
     const before = parseInt((await row(page, "fresh"))["Last Run"], 10);
     assert.ok(before >= 29 && before < 90, `30 s ago is shown as ${before}`);
-    await until("the time to pass", async () => parseInt((await row(page, "fresh"))["Last Run"], 10) >= before + 2);
+    await until(
+      "the shown age to increase",
+      async () => parseInt((await row(page, "fresh"))["Last Run"], 10) >= before + 2,
+    );
 
     await remove(`${where}/${ns}/backups/fresh`);
-    await until("the object to go", async () => (await row(page, "fresh")) === undefined);
+    await until("the deleted object to disappear", async () => (await row(page, "fresh")) === undefined);
   });
 
   await t.test("states are colored, and no text is truncated if there is room", async (t) => {
@@ -205,7 +208,7 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
         return { why: why.textContent, colors: [color(status), color(why), color(name, "::before")] };
       });
     assert.match(crashing.why, /^Container .+: CrashLoopBackOff, restarted \d+ times/);
-    assert.equal(new Set(crashing.colors).size, 1, `${crashing.colors} of state, reason and shape`);
+    assert.equal(new Set(crashing.colors).size, 1, `state, reason and shape have the same color: ${crashing.colors}`);
     // Two kinds of objects are progressing at first, and failed after 10 minutes: a pod without a node, and a new node
     // that is not ready.
     const severityAt = (time) => (Date.now() - Date.parse(time) > 600_000 ? "failed" : "progressing");
@@ -221,9 +224,9 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
     await seen("r/core/v1/nodes", "node", { NotReady: severityAt(node.metadata.creationTimestamp) });
     // Events have no Name column, so the link is in the first column that is not a time.
     await openLive(page, `${dashboard.url}r/core/v1/events?q=warning`);
-    await until("the warnings", async () => (await table(page)).rows.length > 0);
+    await until("the warning events", async () => (await table(page)).rows.length > 0);
     assert.equal(await page.locator('#tbody tr[data-name]:not([data-severity="degraded"])').count(), 0);
-    assert.ok(!(await table(page)).head.includes("Why"), "their message is a column");
+    assert.ok(!(await table(page)).head.includes("Why"), "events have no additional Why column");
     for (const r of (await table(page)).rows) assert.match(r["Last Seen"], age);
     assert.equal(await page.locator("#tbody tr a").first().innerText(), "Warning");
   });
@@ -254,7 +257,7 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
       });
       const served = async () => (await read("/apis")).groups.some((g) => g.name === `${name}.example.com`);
       const link = page.locator(`#picker [data-group="${name}.example.com"] a`);
-      await until("the API server to serve it", served);
+      await until("the API server to serve the new kind", served);
       await link.waitFor({ timeout: 2000 });
       await link.click();
       await page.locator("#note h2", { hasText: "No " }).waitFor();
@@ -263,10 +266,10 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
         kind: "Fleeting",
         metadata: { name: "one" },
       });
-      await until("its object", () => row(page, "one"));
+      await until("the object of the new kind", () => row(page, "one"));
       await remove(`${crd}/${name}s.${name}.example.com`);
-      await until("the API server to serve it no more", async () => !(await served()));
-      await until("the kind to go", async () => (await link.count()) === 0, 2000);
+      await until("the API server to stop serving the kind", async () => !(await served()));
+      await until("the kind to disappear from the picker", async () => (await link.count()) === 0, 2000);
     },
   );
 });

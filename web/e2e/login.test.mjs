@@ -56,7 +56,7 @@ await test("login", { timeout: 180_000 }, async (t) => {
     await logIn(page, token);
     await page.waitForURL(pods);
     await page.locator('#status[data-state="live"]').waitFor();
-    await until("rows", async () => (await table(page)).rows.length > 0);
+    await until("the rows after the login", async () => (await table(page)).rows.length > 0);
     const cookie = await session(page);
     secrets.push(cookie.value);
     assert.deepEqual(
@@ -80,8 +80,8 @@ await test("login", { timeout: 180_000 }, async (t) => {
     await remove(`${accounts}/bob`);
     const began = Date.now();
     for (const p of [page, other]) await p.getByLabel("Token").waitFor({ timeout: 45_000 });
-    t.diagnostic(`the pages of a deleted account led to the login after ${Date.now() - began} ms`);
-    assert.equal(page.url(), pods, "the address stays, for the return after the login");
+    t.diagnostic(`the pages of a deleted account showed the login after ${Date.now() - began} ms`);
+    assert.equal(page.url(), pods, "the URL is unchanged, so that the login returns to it");
   });
 
   await t.test("works without script, and passes axe", async (t) => {
@@ -89,7 +89,10 @@ await test("login", { timeout: 180_000 }, async (t) => {
     const plain = await newPage(t, browser, { allow, javaScriptEnabled: false });
     await plain.goto(pods);
     await logIn(plain, token);
-    await until("rows", async () => (await plain.goto(pods)) && (await plain.locator("#tbody tr").count()) > 0);
+    await until(
+      "the rows after the login",
+      async () => (await plain.goto(pods)) && (await plain.locator("#tbody tr").count()) > 0,
+    );
     await plain.getByRole("button", { name: "Log out" }).click();
     await plain.getByLabel("Token").waitFor();
 
@@ -114,7 +117,7 @@ await test("login", { timeout: 180_000 }, async (t) => {
       assert.deepEqual(found, [], `the login in ${colorScheme}`);
       assert.ok(
         await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
-        "nothing is wider than the screen",
+        "the page does not scroll sideways",
       );
     }
   });
@@ -143,13 +146,13 @@ await test("login", { timeout: 180_000 }, async (t) => {
     const answer = page.waitForResponse((r) => r.url().endsWith("/logout"));
     await page.getByText("out").click();
     assert.equal((await answer).status(), 403);
-    assert.equal((await page.goto(pods)).status(), 200, "it is still logged in");
-    await become("the session", async () => (await session(page)) !== undefined, true);
+    assert.equal((await page.goto(pods)).status(), 200, "the user is still logged in");
+    await become("the presence of the session cookie", async () => (await session(page)) !== undefined, true);
   });
 
   assert.deepEqual(
     secrets.filter((s) => dashboard.log.join("\n").includes(s)),
     [],
-    "the log has a secret in it",
+    "the log contains no secret",
   );
 });

@@ -29,7 +29,7 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
   const open = async (t, address = list, options) => {
     const page = await newPage(t, browser, options);
     await openLive(page, address);
-    await until("rows", async () => (await table(page)).rows.length > 0);
+    await until("the rows of the list", async () => (await table(page)).rows.length > 0);
     return page;
   };
   // Chromium logs failed search requests.
@@ -40,39 +40,41 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     await keys(page, "Control+k");
     await page.locator("#palette-box").waitFor();
     await page.keyboard.type("deploy");
-    await become("the kind", () => chosen(page), "Deployments");
+    await become("the selected entry of the palette", () => chosen(page), "Deployments");
     assert.equal(
       await page.locator("#palette-box").getAttribute("aria-activedescendant"),
       await page.locator('#palette [aria-selected="true"]').getAttribute("id"),
     );
     await keys(page, "Enter");
     await become(
-      "deployments of the same namespace",
+      "the path and namespace",
       () => `${path(page)} ${query(page).get("ns")}`,
       `/r/apps/v1/deployments ${ns}`,
     );
     await page.goBack();
-    await become("the rows", () => names(page), ["a-1", "a-2", "web-10"]);
+    await become("the names of the rows", () => names(page), ["a-1", "a-2", "web-10"]);
 
     await page.locator("#jump").click();
     await page.keyboard.type("web 10");
-    await become("the object", () => chosen(page), `${ns}/web-10`);
-    await until("the searched resources", async () =>
+    await become("the selected entry of the palette", () => chosen(page), `${ns}/web-10`);
+    await until("the palette to report what was searched", async () =>
       / Also searched: the names of \d+ resource types, \d+ namespaces and 4 ConfigMaps in this list\./.test(
         await page.locator(".palette-coverage").innerText(),
       ),
     );
     await keys(page, "Enter");
-    await become("the object open", () => query(page).get("open"), `${ns}/web-10`);
+    await become("the open object in the URL", () => query(page).get("open"), `${ns}/web-10`);
     await keys(page, "Escape");
     await page.locator("#panel").waitFor({ state: "hidden" });
 
     await keys(page, "Control+k");
     await page.keyboard.type(other);
-    await until("the namespace", async () => (await options(page).allInnerTexts()).some((o) => o.includes(other)));
-    await become("the namespace chosen", () => chosen(page), other);
+    await until("the palette to offer the namespace", async () =>
+      (await options(page).allInnerTexts()).some((o) => o.includes(other)),
+    );
+    await become("the selected entry of the palette", () => chosen(page), other);
     await keys(page, "Enter");
-    await become("its rows", () => names(page), ["remote"]);
+    await become("the names of the rows", () => names(page), ["remote"]);
     await page.goBack();
 
     await keys(page, "Control+k");
@@ -81,7 +83,7 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     await become("the theme", () => page.evaluate(() => document.documentElement.dataset.theme), "dark");
     await keys(page, "Control+k");
     await page.keyboard.type("secrets");
-    await become("the kind", () => chosen(page), "Secrets");
+    await become("the selected entry of the palette", () => chosen(page), "Secrets");
     const [tab] = await Promise.all([page.context().waitForEvent("page"), keys(page, "Control+Enter")]);
     await tab.waitForURL(/\/r\/core\/v1\/secrets/);
     await tab.close();
@@ -90,16 +92,16 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     assert.equal(path(page), "/r/core/v1/configmaps");
   });
 
-  await t.test("the palette shows server results, and what was searched", async (t) => {
+  await t.test("the palette shows server results, and which resources were searched", async (t) => {
     const page = await open(t, list, allowedErrors);
     const found = () => page.locator('#palette [role=group]:has-text("Other resources") .label').allInnerTexts();
     await keys(page, "Control+k");
     await page.keyboard.type("remote");
-    await become("another namespace's", found, [`${other}/remote`]);
+    await become("the search results from another namespace", found, [`${other}/remote`]);
     await page.locator("#palette input").fill("checkout");
-    await until("another kind's", async () => (await found()).includes("shop/checkout"));
+    await until("the search result of another kind", async () => (await found()).includes("shop/checkout"));
     const coverage = page.locator(".palette-coverage");
-    await until("all resources searched", async () =>
+    await until("all resources to be searched", async () =>
       /^Searched \d[\d,]* objects of \d\d resource types\. .* Not searched: .*leases/.test(await coverage.innerText()),
     );
     assert.match(await coverage.getAttribute("title"), /^Searched: .*12 nodes.*\nNot searched: .*leases/);
@@ -115,14 +117,14 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     await keys(page, "Control+k");
     await page.keyboard.type("storefront-config");
     const labels = () => options(page).locator(".label").allInnerTexts();
-    await until("the ConfigMap", async () => (await labels()).includes("shop/storefront-config"));
+    await until("the palette to offer the ConfigMap", async () => (await labels()).includes("shop/storefront-config"));
     await page.locator("#palette input").fill("recommender");
     for (const kind of ["Deployment", "Service"])
       await until(kind, async () =>
         (await options(page).allInnerTexts()).some((o) => o.startsWith("shop/recommender") && o.endsWith(kind)),
       );
     await page.locator("#palette input").fill("storefront-config");
-    await until("the ConfigMap first", async () => (await chosen(page)) === "shop/storefront-config");
+    await until("the ConfigMap to be the first result", async () => (await chosen(page)) === "shop/storefront-config");
     await page.keyboard.press("Enter");
     await page.waitForURL(/configmaps.*storefront-config/);
   });
@@ -130,15 +132,15 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
   await t.test("a colon command opens a kind and a namespace", async (t) => {
     const page = await open(t, list, allowedErrors);
     await page.keyboard.type(":po");
-    await become("the kind of that short name", () => chosen(page), "Pods");
+    await become("the selected entry of the palette", () => chosen(page), "Pods");
     await page.keyboard.type(" sho");
-    await become("the namespace", () => chosen(page), "Pods in shop");
+    await become("the selected entry of the palette", () => chosen(page), "Pods in shop");
     await keys(page, "Enter");
-    await become("the address", () => page.url(), `${dashboard.url}r/core/v1/pods?ns=shop`);
+    await become("the URL", () => page.url(), `${dashboard.url}r/core/v1/pods?ns=shop`);
     await page.keyboard.type(":deploy data");
-    await become("the namespace", () => chosen(page), "Deployments in data");
+    await become("the selected entry of the palette", () => chosen(page), "Deployments in data");
     await keys(page, "Enter");
-    await become("the address", () => page.url(), `${dashboard.url}r/apps/v1/deployments?ns=data`);
+    await become("the URL", () => page.url(), `${dashboard.url}r/apps/v1/deployments?ns=data`);
     for (const [word, expectedHint] of [
       ["ctx", /one cluster/],
       ["q", /^Close the browser tab to quit/],
@@ -151,9 +153,9 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     }
     await page.keyboard.type(":svc");
     await keys(page, "Tab");
-    await become("the completion", () => page.locator("#palette-box").inputValue(), ":svc ");
+    await become("the completed text", () => page.locator("#palette-box").inputValue(), ":svc ");
     await keys(page, "Enter");
-    await become("all namespaces", () => page.url(), `${dashboard.url}r/core/v1/services`);
+    await become("the URL", () => page.url(), `${dashboard.url}r/core/v1/services`);
   });
 
   await t.test("shortcuts match the help, and do not act while typing", async (t) => {
@@ -215,7 +217,7 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     await page.locator('#status[data-state="live"]').waitFor();
     await page.locator("#table").focus();
     await keys(page, "t", "/", "?", "ArrowDown", "Enter");
-    await become("what arrows and Enter do", () => query(page).get("open"), `${ns}/a-1`);
+    await become("the open object in the URL", () => query(page).get("open"), `${ns}/a-1`);
     await keys(page, "Escape");
     await page.locator("#panel").waitFor({ state: "hidden" });
     assert.deepEqual(
@@ -231,7 +233,7 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     assert.deepEqual(
       (await page.locator("#palette kbd").allInnerTexts()).filter((k) => k.length === 1 && k !== "↵"),
       [],
-      "keys that do nothing are not offered",
+      "the page does not offer keys without effect",
     );
     await keys(page, "Escape");
     await setSingleKeys(true);
@@ -239,42 +241,42 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
 
     await keys(page, "j", "y");
     await become(
-      "YAML of the object at hand",
+      "the open object and tab in the URL",
       () => `${query(page).get("open")} ${query(page).get("tab")}`,
       `${ns}/a-1 yaml`,
     );
     await keys(page, "]");
-    await become("the next object", () => query(page).get("open"), `${ns}/a-2`);
+    await become("the open object in the URL", () => query(page).get("open"), `${ns}/a-2`);
     await keys(page, "]", "[", "[");
-    await become("the one before", () => query(page).get("open"), `${ns}/a-1`);
+    await become("the open object in the URL", () => query(page).get("open"), `${ns}/a-1`);
     await keys(page, "[");
     await page.locator("#toast", { hasText: "first" }).waitFor();
     await keys(page, "o");
-    await become("its overview", () => query(page).get("tab"), null);
+    await become("the tab in the URL", () => query(page).get("tab"), null);
     await keys(page, "Escape");
     await page.locator("#panel").waitFor({ state: "hidden" });
 
     await keys(page, "w");
-    await become("all columns", () => query(page).get("cols"), "wide");
+    await become("the columns in the URL", () => query(page).get("cols"), "wide");
     await keys(page, "w");
-    await become("the usual ones", () => query(page).get("cols"), null);
+    await become("the columns in the URL", () => query(page).get("cols"), null);
     await keys(page, "ArrowRight", "ArrowRight", "s");
-    await become("sorted by the column chosen", () => query(page).get("sort"), "data");
+    await become("the sort order in the URL", () => query(page).get("sort"), "data");
     await keys(page, "s", "t", "d");
-    await become("the opposite order", () => query(page).get("sort"), "-data");
+    await become("the sort order in the URL", () => query(page).get("sort"), "-data");
     assert.deepEqual(
       await page.evaluate(() => [document.documentElement.dataset.theme, document.documentElement.dataset.density]),
       ["dark", "roomy"],
     );
-    await until("rows of that height", () =>
+    await until("the height of the rows to change", () =>
       page.evaluate(() => document.querySelector("#tbody tr[data-name]").offsetHeight === 30),
     );
     await keys(page, "u");
-    await become("the link", () => page.evaluate(() => navigator.clipboard.readText()), page.url());
+    await become("the copied link", () => page.evaluate(() => navigator.clipboard.readText()), page.url());
 
     await keys(page, "/");
     await page.keyboard.type("t?jwx:");
-    await become("what is typed", () => query(page).get("q"), "t?jwx:");
+    await become("the filter in the URL", () => query(page).get("q"), "t?jwx:");
     assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
     assert.equal(await page.locator("dialog[open]").count(), 0);
     await keys(page, "Escape", "Escape");
@@ -292,13 +294,13 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     const offered = () => pop.locator(".pop-list .name").allInnerTexts();
     assert.equal(await page.locator("#namespace-button").innerText(), ns);
     await keys(page, "n");
-    await until("all of them", async () => (await offered()).includes("kube-system"));
+    await until("all namespaces to be offered", async () => (await offered()).includes("kube-system"));
     assert.equal((await offered())[0], ns, "the chosen namespace is first");
     await page.keyboard.type(other.slice(4));
-    await become("the one typed", offered, [other]);
+    await become("the offered namespaces", offered, [other]);
     await keys(page, "ArrowDown", "ArrowDown", "Space");
-    await become("both", () => query(page).getAll("ns"), [ns, other].sort());
-    await become("the rows of both", async () => (await names(page)).sort(), ["a-1", "a-2", "remote", "web-10"]);
+    await become("the namespaces in the URL", () => query(page).getAll("ns"), [ns, other].sort());
+    await become("the names of the rows", async () => (await names(page)).sort(), ["a-1", "a-2", "remote", "web-10"]);
     assert.ok(
       [`${[ns, other].sort().join(", ")}`, "2 namespaces"].includes(
         await page.locator("#namespace-button").innerText(),
@@ -306,18 +308,18 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     );
     const made = await namespace(t);
     await pop.locator('input[type="text"]').fill(made);
-    await become("one that is made meanwhile", offered, [made]);
+    await become("the offered namespaces", offered, [made]);
     await remove(`/api/v1/namespaces/${made}`);
     await pop.locator('input[type="text"]').fill("no such namespace");
     await pop.locator(".pop-note", { hasText: "No namespaces match" }).waitFor();
     await keys(page, "Escape");
     await pop.waitFor({ state: "hidden" });
     await page.goBack();
-    await become("one step back", () => query(page).getAll("ns"), [ns]);
+    await become("the namespaces in the URL", () => query(page).getAll("ns"), [ns]);
     // Open the chooser again. The page watches namespaces only while the chooser is open.
     await page.locator("#namespace-button").click();
     await pop.locator("[data-all]").check();
-    await become("all of them", () => query(page).getAll("ns"), []);
+    await become("the namespaces in the URL", () => query(page).getAll("ns"), []);
     assert.equal(await page.locator("#namespace-button").innerText(), "All namespaces");
     await page.mouse.click(700, 62);
     await pop.waitFor({ state: "hidden" });
@@ -336,13 +338,13 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     await page.locator("#columns").click();
     const box = (name) => page.locator("#columns-pop label", { hasText: name }).locator("input");
     await become(
-      "the columns that are there",
+      "the offered wide columns",
       () => page.locator("#columns-pop li", { hasText: "wide" }).locator(".name").allInnerTexts(),
       ["IP", "Node", "Nominated Node", "Readiness Gates"],
     );
     await box("Restarts").uncheck();
     await page.locator("#columns-pop label", { hasText: /^Node/ }).first().locator("input").check();
-    await become("the columns", head, chosen);
+    await become("the shown columns", head, chosen);
     assert.deepEqual(query(page).getAll("cols"), ["namespace", "name", "ready", "status", "age", "node"]);
     const height = () => page.evaluate(() => document.querySelector("#tbody tr[data-name]")?.offsetHeight);
     const tops = await page
@@ -350,23 +352,23 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
       .evaluateAll((all) => all.map((e) => e.getBoundingClientRect().top));
     assert.equal(new Set(tops).size, 1, "the densities are in one row");
     await page.locator("#columns-pop label", { hasText: "Compact" }).click();
-    await become("lower rows", height, 20);
+    await become("the height of a row", height, 20);
     await keys(page, "Escape");
     await page.reload();
-    await become("the same after a reload", head, chosen);
-    await become("rows as low as before", height, 20);
+    await become("the shown columns", head, chosen);
+    await become("the height of a row", height, 20);
     await page.locator('#picker a[data-ref="core/v1/services"]').click();
     await page.waitForURL(/services/);
     await page.locator('#picker a[data-ref="core/v1/pods"]').click();
-    await become("what is remembered", () => query(page).getAll("cols").length, 6);
-    await become("the columns", head, chosen);
+    await become("the number of columns in the URL", () => query(page).getAll("cols").length, 6);
+    await become("the shown columns", head, chosen);
     await openLive(page, `${dashboard.url}r/core/v1/pods`);
-    await become("the columns of the link", head, usual);
+    await become("the shown columns", head, usual);
     await page.locator("#columns").click();
     await page.locator("#columns-pop button", { hasText: "All" }).click();
-    await become("all", async () => (await head()).length, 11);
+    await become("the number of shown columns", async () => (await head()).length, 11);
     await page.locator("#columns-pop button", { hasText: "Default" }).click();
-    await become("the usual ones", head, usual);
+    await become("the shown columns", head, usual);
     assert.deepEqual(query(page).getAll("cols"), []);
   });
 
@@ -381,10 +383,10 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
       return { name: download.suggestedFilename(), text: await readFile(await download.path(), "utf8") };
     };
     await page.locator("#q").fill("a-");
-    await become("the filtered rows", () => names(page), ["a-1", "a-2"]);
+    await become("the names of the rows", () => names(page), ["a-1", "a-2"]);
     await page.locator("#table").focus();
     await keys(page, "ArrowRight", "s", "s");
-    await become("the order", () => names(page), ["a-2", "a-1"]);
+    await become("the names of the rows", () => names(page), ["a-2", "a-1"]);
     let file = await take("Rows as CSV");
     assert.match(file.name, new RegExp(`^configmaps-${ns}-\\d{8}T\\d{4}\\.csv$`));
     const lines = file.text.trim().split("\n");
@@ -394,7 +396,7 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
       ["a-2", "a-1"],
     );
     await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&q=web-&cols=data`);
-    await become("the filtered rows", () => names(page), ["web-10"]);
+    await become("the names of the rows", () => names(page), ["web-10"]);
     file = await take("Rows as JSON");
     assert.deepEqual(
       JSON.parse(file.text).rows.map((r) => r.cells),
@@ -420,7 +422,7 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     await page.getByRole("button", { name: "Pin Deployments" }).click();
     await keys(page, "p");
     for (const tab of [page, other])
-      await become("the pins", () => tab.locator('#picker [data-group="Pinned"] .kind').allInnerTexts(), [
+      await become("the pinned kinds", () => tab.locator('#picker [data-group="Pinned"] .kind').allInnerTexts(), [
         "Deployments",
         "ConfigMaps",
       ]);
@@ -429,7 +431,7 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     await page.locator('#picker [data-group="Storage"] summary').click();
     await page.reload();
     await page.locator('#status[data-state="live"]').waitFor();
-    await become("the pins", () => page.locator('#picker [data-group="Pinned"] .kind').allInnerTexts(), [
+    await become("the pinned kinds", () => page.locator('#picker [data-group="Pinned"] .kind').allInnerTexts(), [
       "Deployments",
       "ConfigMaps",
     ]);
@@ -441,27 +443,33 @@ await test("navigation", { timeout: 240_000 }, async (t) => {
     ]) {
       await page.locator("#picker-filter").fill(typed);
       await until(
-        `what ${typed} finds`,
+        `the kinds that match ${typed}`,
         async () => want.every((w) => seen().then((all) => all.includes(w))) && (await seen()).includes(want[0]),
       );
     }
     await page.locator("#picker-filter").fill("unicorn");
     await page.locator(".picker-none", { hasText: "No resources match “unicorn”." }).waitFor();
     await page.locator("#picker-filter").fill("");
-    assert.equal(await page.locator('#picker [data-group="Storage"]').getAttribute("open"), null, "folded as before");
+    assert.equal(
+      await page.locator('#picker [data-group="Storage"]').getAttribute("open"),
+      null,
+      "the group is folded as before the filter",
+    );
     await keys(page, "Escape");
     await page.locator("#table").focus();
     await keys(page, "p");
-    await become("one pin", () => page.locator('#picker [data-group="Pinned"] .kind').allInnerTexts(), ["Deployments"]);
+    await become("the pinned kinds", () => page.locator('#picker [data-group="Pinned"] .kind').allInnerTexts(), [
+      "Deployments",
+    ]);
 
     await openLive(page, `${dashboard.url}r/core/v1/secrets`);
     const count = async () => Number((await link("core/v1/configmaps").locator(".count").innerText()).replace(",", ""));
-    await until("a count", count);
+    await until("the count of a kind", count);
     const requested = [];
     page.on("request", (r) => requested.push(r.url()));
     for (let i = 0; i < 5; i++) await create(where(ns), configMap(`more-${i}`));
     // Objects of earlier tests are still being deleted, so read the expected count in each attempt.
-    await until("the count", async () => (await count()) === (await read("/api/v1/configmaps")).items.length);
+    await until("the changed count", async () => (await count()) === (await read("/api/v1/configmaps")).items.length);
     assert.deepEqual(
       requested.filter((url) => url.endsWith("/api/v1/resources")),
       [],

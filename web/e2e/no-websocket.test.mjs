@@ -21,7 +21,9 @@ await test("a page whose socket cannot open", { timeout: 120_000 }, async (t) =>
   );
   const path = "/r/core/v1/configmaps";
   const list = `${new URL(dashboard.url).origin}${path}?ns=${ns}`;
-  await until("all rows in the HTML", async () => (await (await fetch(list)).text()).includes("first 100 of 131"));
+  await until("all rows to be in the HTML", async () =>
+    (await (await fetch(list)).text()).includes("first 100 of 131"),
+  );
   const names = (page) => page.locator("#tbody tr[data-name]").evaluateAll((rows) => rows.map((r) => r.dataset.name));
   const alone = (page) => page.locator("html[data-offline]").waitFor();
   const blocked = async (t) => {
@@ -36,7 +38,7 @@ await test("a page whose socket cannot open", { timeout: 120_000 }, async (t) =>
     await page.goto(list);
     await alone(page);
     assert.equal(await status(page), "Not live");
-    await until("why", async () =>
+    await until("the banner to explain why the page is not live", async () =>
       new RegExp(
         "^Not live: Glasshouse responds, but the WebSocket connection is not open yet \\(.+\\)\\. " +
           "Showing data from \\d\\d:\\d\\d:\\d\\d\\.",
@@ -45,18 +47,18 @@ await test("a page whose socket cannot open", { timeout: 120_000 }, async (t) =>
     assert.equal((await names(page)).length, 100);
     await page.locator("#q").fill("typed");
     await page.locator(".skip").press("Enter");
-    await until("another place of the page", () => new URL(page.url()).hash !== "");
-    assert.equal(await page.locator("#q").inputValue(), "typed", "it is the same page still");
+    await until("the fragment in the URL", () => new URL(page.url()).hash !== "");
+    assert.equal(await page.locator("#q").inputValue(), "typed", "the page is not reloaded");
     await page.locator("#q").fill("");
     await page.locator(".pages a", { hasText: "Next" }).click();
-    await become("the next rows", async () => (await names(page)).at(0), name(99));
+    await become("the name of the first row", async () => (await names(page)).at(0), name(99));
     await alone(page);
     await page.locator("thead a", { hasText: "Name" }).click();
     await page.waitForURL(/sort=name/);
     await alone(page);
     await page.locator("thead a", { hasText: "Name" }).click();
     await page.waitForURL(/sort=-name/);
-    await become("the last first", async () => (await names(page))[0], name(129));
+    await become("the name of the first row", async () => (await names(page))[0], name(129));
     await alone(page);
     await page.locator("#labels").fill("half=1");
     await page.locator("#q").fill("map-00");
@@ -66,7 +68,7 @@ await test("a page whose socket cannot open", { timeout: 120_000 }, async (t) =>
     await page.locator("#ns").fill("kube-system");
     await page.locator("#ns").press("Enter");
     await page.waitForURL(/ns=kube-system/);
-    assert.match(await page.locator("#note").innerText(), /^No ConfigMaps match/, "the server's own text stays");
+    assert.match(await page.locator("#note").innerText(), /^No ConfigMaps match/, "the text of the server is kept");
     await alone(page);
     await page.locator('#picker a[data-ref="core/v1/namespaces"]').click();
     await page.waitForURL(/core\/v1\/namespaces$/);
@@ -99,7 +101,7 @@ await test("a page whose socket cannot open", { timeout: 120_000 }, async (t) =>
     gate.shut = false;
     await page.locator('#status[data-state="live"]').waitFor({ timeout: 30_000 });
     await become(
-      "the rows that match",
+      "the names of the matching rows",
       () => names(page),
       Array.from({ length: 10 }, (_, i) => name(i)),
     );
@@ -114,6 +116,6 @@ await test("a page whose socket cannot open", { timeout: 120_000 }, async (t) =>
       [0, true, false],
     );
     await patch(`${where}/${name(2)}`, { data: { more: "y" } });
-    await until("what changes", async () => (await row(page, name(2)))?.Data === "2");
+    await until("the changed cell", async () => (await row(page, name(2)))?.Data === "2");
   });
 });

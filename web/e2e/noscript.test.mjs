@@ -17,7 +17,7 @@ await test("without script", { timeout: 120_000 }, async (t) => {
   await t.test("lists rows, and the picker opens other kinds", async (t) => {
     const page = await newPage(t, browser, { javaScriptEnabled: false });
     // Reload until the page has rows, because the first visits can happen before the server has listed the pods.
-    await until("rows in the HTML", async () => {
+    await until("the rows in the HTML", async () => {
       await page.goto(`${dashboard.url}r/core/v1/pods`);
       return (await names(page)).length > 50;
     });
@@ -39,19 +39,23 @@ await test("without script", { timeout: 120_000 }, async (t) => {
       .evaluateAll((all) => all.map((e) => e.dataset.of));
     assert.deepEqual(await groups, [undefined, "events.k8s.io"]);
     assert.match(await page.locator("#asof").innerText(), /^As of \d{4}-/);
-    assert.doesNotMatch(await page.locator("body").innerText(), /\bLive\b/, "a page without script is not live");
+    assert.doesNotMatch(
+      await page.locator("body").innerText(),
+      /\bLive\b/,
+      "a page without script does not claim to be live",
+    );
     await page.locator("thead a", { hasText: "Name" }).last().click();
     assert.equal(new URL(page.url()).searchParams.get("sort"), "name");
     const forwards = await names(page);
     await page.locator(".pages a", { hasText: "Next" }).click();
     assert.match(await page.locator("#count").innerText(), /^101 to /);
     const second = await names(page);
-    assert.ok(second.length > 20 && !second.some((n) => forwards.includes(n)), "the next rows are others");
-    assert.equal(new URL(page.url()).searchParams.get("sort"), "name", "the order stays");
+    assert.ok(second.length > 20 && !second.some((n) => forwards.includes(n)), "the second page contains other rows");
+    assert.equal(new URL(page.url()).searchParams.get("sort"), "name", "the sort order is kept");
     await page.locator(".pages a", { hasText: "Previous" }).click();
     await page.locator("thead a", { hasText: "Name" }).last().click();
     assert.equal(new URL(page.url()).searchParams.get("sort"), "-name");
-    assert.equal((await names(page))[0], second.at(-1), "the last is the first");
+    assert.equal((await names(page))[0], second.at(-1), "the reversed list starts with the last row");
     await page.locator("thead a", { hasText: "Name" }).last().click();
     assert.equal(new URL(page.url()).search, "");
     // Pods have failed, so the default order shows the worst rows first. A click on "Why" reverses this order.
@@ -68,7 +72,7 @@ await test("without script", { timeout: 120_000 }, async (t) => {
   await t.test("filters with the form", async (t) => {
     const page = await newPage(t, browser, { javaScriptEnabled: false });
     const list = `${dashboard.url}r/core/v1/configmaps`;
-    await until("rows", async () => {
+    await until("the rows in the HTML", async () => {
       await page.goto(list);
       return (await names(page)).length > 0;
     });
@@ -122,7 +126,12 @@ await test("without script", { timeout: 120_000 }, async (t) => {
       await page.evaluate(() => [document.documentElement.scrollHeight, document.documentElement.scrollWidth]),
       [900, 1440],
     );
-    await become("what serves without", () => seen(page), ["#filters button", "#ns", "#wide", ".not-started"]);
+    await become("the visible controls for a page without script", () => seen(page), [
+      "#filters button",
+      "#ns",
+      "#wide",
+      ".not-started",
+    ]);
     assert.match(await page.locator(".not-started").innerText(), /^JavaScript did not load\./);
     await page.locator("#labels").fill("tier=front");
     await page.locator("#filters button").click();
@@ -131,7 +140,7 @@ await test("without script", { timeout: 120_000 }, async (t) => {
 
   await t.test("shows an object's YAML", async (t) => {
     const page = await newPage(t, browser, { javaScriptEnabled: false });
-    await until("the row", async () => {
+    await until("the row in the HTML", async () => {
       await page.goto(`${dashboard.url}r/core/v1/configmaps?ns=${ns}`);
       return (await names(page)).includes("with-label");
     });

@@ -17,7 +17,7 @@ await test("objects", { timeout: 120_000 }, async (t) => {
   const open = async (t, address = list) => {
     const page = await newPage(t, browser);
     await openLive(page, address);
-    await until("the rows", () => row(page, "a-3"));
+    await until("the rows of the list", () => row(page, "a-3"));
     return page;
   };
   const panel = (page) => page.locator("#panel");
@@ -38,7 +38,7 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     await shows(page, "a-2");
     assert.equal(openOf(page), `${ns}/a-2`);
     await page.getByRole("tab", { name: "YAML" }).click();
-    await until("the YAML", async () => (await yaml(page)).includes("\n  name: a-2\n"));
+    await until("the YAML of the object", async () => (await yaml(page)).includes("\n  name: a-2\n"));
     assert.equal(new URL(page.url()).searchParams.get("tab"), "yaml");
     await panel(page).locator('.status[data-state="live"]').waitFor({ state: "attached" });
     assert.ok(await panel(page).locator(".status").isHidden(), "only the header shows Live");
@@ -54,8 +54,8 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     await remove(`${where}/a-2`);
     await panel(page).locator(".status", { hasText: "Deleted" }).waitFor();
     assert.match(await panel(page).locator(".banner").innerText(), /^Deleted at \d\d:\d\d:\d\d/);
-    assert.match(await yaml(page), /colour: green/, "the last that was known stays");
-    await until("the row to go", async () => (await row(page, "a-2")) === undefined);
+    assert.match(await yaml(page), /colour: green/, "the last known state is kept");
+    await until("the deleted row to disappear", async () => (await row(page, "a-2")) === undefined);
     await create(where, configMap("a-2", { text: "of the second a-2" }));
     await until("the recreated object", async () => (await yaml(page)).includes("of the second a-2"));
     await panel(page).locator('.status[data-state="live"]').waitFor({ state: "attached" });
@@ -72,10 +72,10 @@ await test("objects", { timeout: 120_000 }, async (t) => {
       await page.goto(address);
       await page.getByRole("button", { name: "Actions", exact: true }).click();
       const items = ["Copy name", "Copy kubectl command", "Copy YAML", "Download YAML", "Compare with…"];
-      await become("the actions", () => page.getByRole("menuitem").allTextContents(), items);
+      await become("the entries of the menu", () => page.getByRole("menuitem").allTextContents(), items);
       await page.getByRole("menuitem", { name: "Copy kubectl command" }).click();
       const copied = () => page.evaluate(() => navigator.clipboard.readText());
-      await become("the command", copied, `kubectl get configmaps/a-1 -n ${ns} -o yaml`);
+      await become("the copied command", copied, `kubectl get configmaps/a-1 -n ${ns} -o yaml`);
       await page.locator(".status, #status", { hasText: /Live/ }).first().waitFor({ state: "attached" });
       await page.getByRole("button", { name: "Actions", exact: true }).click();
       const [download] = await Promise.all([
@@ -111,9 +111,11 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     await other.waitForURL(`${dashboard.url}o/core/v1/configmaps/${ns}/a-3`);
     await other.locator('#status[data-state="live"]').waitFor();
     await other.getByRole("tab", { name: "YAML" }).click();
-    await until("the YAML", async () => (await other.locator("#object").innerText()).includes("text: of a-3"));
+    await until("the YAML of the object", async () =>
+      (await other.locator("#object").innerText()).includes("text: of a-3"),
+    );
     await patch(`${where}/a-3`, { data: { text: "changed" } });
-    await until("the page to follow", async () =>
+    await until("the changed line in the YAML", async () =>
       (await other.locator("#object .line[data-changed]").allTextContents()).includes("  text: changed"),
     );
   });
@@ -126,9 +128,9 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     const names = (await table(page)).rows.map((r) => r.Name);
     assert.deepEqual(names, ["a-1", "a-10", "a-2", "a-3", "kube-root-ca.crt"]);
     await keys("j");
-    await become("the row", () => active(page), "a-1");
+    await become("the active row", () => active(page), "a-1");
     await keys("j", "j", "j", "k");
-    await become("the row", () => active(page), "a-2");
+    await become("the active row", () => active(page), "a-2");
     assert.equal(
       await page.locator("#table").getAttribute("aria-activedescendant"),
       await page.locator("#tbody tr[data-active]").getAttribute("id"),
@@ -143,14 +145,14 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     await keys("/");
     assert.equal(await page.evaluate(() => document.activeElement?.id), "q");
     await page.keyboard.type("a-1");
-    await become("the filtered rows", async () => (await table(page)).rows.map((r) => r.Name), ["a-1", "a-10"]);
+    await become("the names of the rows", async () => (await table(page)).rows.map((r) => r.Name), ["a-1", "a-10"]);
     assert.equal(new URL(page.url()).searchParams.get("q"), "a-1");
     await keys("Enter");
     assert.equal(await page.evaluate(() => document.activeElement?.id), "table");
     await keys("j");
-    await until("a row of those", async () => ["a-1", "a-10"].includes(await active(page)));
+    await until("a matching row to be active", async () => ["a-1", "a-10"].includes(await active(page)));
     await keys("/", "Escape");
-    await become("all rows", async () => (await table(page)).rows.length, 5);
+    await become("the number of rows", async () => (await table(page)).rows.length, 5);
     await page.reload();
     await page.locator('#status[data-state="live"]').waitFor();
     await keys("Tab");
@@ -185,7 +187,7 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     const box = await hint.boundingBox();
     await page.mouse.move(box.x + 20, box.y + 10, { steps: 5 });
     await page.evaluate(() => new Promise((done) => setTimeout(done, 400)));
-    assert.ok(await hint.isVisible(), "it stays under the pointer");
+    assert.ok(await hint.isVisible(), "the tooltip is visible while the pointer is over it");
     await page.keyboard.press("Escape");
     await hint.waitFor({ state: "hidden" });
     await kind.focus();
@@ -210,13 +212,16 @@ await test("objects", { timeout: 120_000 }, async (t) => {
       await page.locator("#panel .overview").waitFor();
       await first.abort();
       await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
-      assert.ok(!(await panel(page).innerText()).includes("could not be loaded"), "it is another tab's");
+      assert.ok(
+        !(await panel(page).innerText()).includes("could not be loaded"),
+        "the error of another tab is not shown",
+      );
       await again();
       await (await next()).abort();
       await panel(page).getByText("The tab could not be loaded").waitFor();
       await again();
       await (await next()).continue();
-      await until("the YAML", async () => (await yaml(page)).includes("name: a-3"));
+      await until("the YAML of the object", async () => (await yaml(page)).includes("name: a-3"));
       assert.ok(!(await panel(page).innerText()).includes("could not be loaded"));
     },
   );
@@ -229,7 +234,7 @@ await test("objects", { timeout: 120_000 }, async (t) => {
       return refuse ? route.abort() : route.continue();
     });
     await openLive(page, list);
-    assert.equal(requested, 0, "a list does not need it");
+    assert.equal(requested, 0, "a list does not request the style sheet of the tabs");
     await page.goto(`${list}&open=${ns}/a-3`);
     await panel(page).getByText("The tab could not be loaded").waitFor();
     assert.equal(await page.locator("#panel .overview").count(), 0);
@@ -245,6 +250,6 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     );
     await panel(page).getByRole("tab", { name: "Related" }).click();
     await page.locator("#panel .related").waitFor();
-    assert.equal(requested, 1, "it is requested once");
+    assert.equal(requested, 1, "the style sheet is requested once");
   });
 });
