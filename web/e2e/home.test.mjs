@@ -118,7 +118,7 @@ await test("home", { timeout: 300_000 }, async (t) => {
     await menu.getByRole("menuitem", { name: "YAML" }).waitFor();
     assert.match(await menu.innerText(), /Overview.*Open in new tab\s+Copy name/s);
     await page.keyboard.press("Escape");
-    await become("the presence of a menu", () => menu.count(), 0);
+    await become("the number of open menus", () => menu.count(), 0);
     assert.equal(await focused(), all[0]);
     await page.keyboard.press("?");
     const help = page.locator("#keys");

@@ -36,7 +36,7 @@ await test("overview", { timeout: 180_000 }, async (t) => {
 
   await t.test("health, facts and conditions follow the object, and only changed values are highlighted", async (t) => {
     const page = await open(t, panelURL("core/v1/pods", name));
-    await become("the verdict", () => verdict(page), "ok");
+    await become("the verdict of the pod", () => verdict(page), "ok");
     assert.match(await page.locator(".health strong").innerText(), /^OK$/);
     assert.equal(await fact(page, "Node").innerText(), pod.spec.nodeName);
     assert.equal(await fact(page, "Image").innerText(), "registry.example.com/e2e:1");
@@ -50,7 +50,7 @@ await test("overview", { timeout: 180_000 }, async (t) => {
     const ready = page.locator(".conditions tbody tr", { has: page.locator("th", { hasText: /^Ready$/ }) });
     assert.equal(await ready.locator("td").first().getAttribute("data-level"), "good");
     const age = await fact(page, "Started").innerText();
-    await until("the age to pass", async () => (await fact(page, "Started").innerText()) !== age);
+    await until("the shown age to change", async () => (await fact(page, "Started").innerText()) !== age);
     await page.evaluate(() => {
       window.kept = [...document.querySelectorAll(".overview dd, .overview tr")];
       window.flashed = [];
@@ -95,7 +95,7 @@ await test("overview", { timeout: 180_000 }, async (t) => {
       },
       strategic,
     );
-    await become("the verdict", () => verdict(page), "failed");
+    await become("the verdict of the pod", () => verdict(page), "failed");
     assert.match(
       await page.locator(".health p:not(.cause)").innerText(),
       /^Failed Container main: CrashLoopBackOff, restarted 7 times, last exit 137 \(OOMKilled\)$/,
@@ -106,13 +106,13 @@ await test("overview", { timeout: 180_000 }, async (t) => {
     assert.match(await ready.innerText(), /ContainersNotReady\s+containers with unready status/);
     const flashed = await page.evaluate(() => window.flashed);
     for (const want of ["Ready", "Last exit", "main"])
-      assert.ok(flashed.includes(want), `${want} did not flash: ${flashed}`);
+      assert.ok(flashed.includes(want), `${want} is highlighted: ${flashed}`);
     for (const not of ["Node", "Image", "Started", "PodScheduled", "UID"])
-      assert.ok(!flashed.includes(not), `${not} flashed`);
+      assert.ok(!flashed.includes(not), `${not} is not highlighted`);
     assert.deepEqual(
       await page.evaluate(() => window.kept.filter((e) => !e.isConnected).map((e) => e.textContent)),
       [],
-      "an unchanged element was replaced",
+      "unchanged elements are not replaced",
     );
   });
 
@@ -120,19 +120,27 @@ await test("overview", { timeout: 180_000 }, async (t) => {
     const page = await open(t, panelURL("core/v1/pods", name));
     const set = pod.metadata.ownerReferences[0].name;
     await become(
-      "the owners",
+      "the chain of owners",
       async () => (await page.locator(".owners li").allInnerTexts()).map((l) => l.replace(/^›\s*/, "")),
       ["Deployment web", `ReplicaSet ${set}`, `Pod ${name}`],
     );
     await page.evaluate(() => (window.same = true));
     await page.locator(".owners a", { hasText: /^web$/ }).click();
-    await until("the deployment", async () => (await page.locator("#panel h2").innerText()) === `${ns}/web`);
+    await until(
+      "the panel to show the Deployment",
+      async () => (await page.locator("#panel h2").innerText()) === `${ns}/web`,
+    );
     assert.equal(page.url(), panelURL("apps/v1/deployments", "web"));
-    assert.ok(await page.evaluate(() => window.same), "the page was reloaded");
-    await until("its replicas", async () => /0 of 1/.test(await page.locator(".replicas").innerText()));
+    assert.ok(await page.evaluate(() => window.same), "the page is not reloaded");
+    await until("the replicas of the Deployment", async () =>
+      /0 of 1/.test(await page.locator(".replicas").innerText()),
+    );
     assert.equal(await page.locator(".owners").isHidden(), true);
     await page.goBack();
-    await until("the pod again", async () => (await page.locator("#panel h2").innerText()) === `${ns}/${name}`);
+    await until(
+      "the panel to show the pod again",
+      async () => (await page.locator("#panel h2").innerText()) === `${ns}/${name}`,
+    );
 
     await page.goto(`${dashboard.url}o/core/v1/pods/${ns}/${name}`);
     await page.locator(".owners a", { hasText: /^web$/ }).click();
@@ -182,16 +190,20 @@ await test("overview", { timeout: 180_000 }, async (t) => {
     await patch(address, { spec: { minReadySeconds: 1 } }, { manager: "late-riser" });
     // If the patch and a change of the controller arrive together, the author of the patch is unknown at first. The
     // page then reads the authors again after up to 10 s, so allow 30 s.
-    await until("the new author", async () => /late-riser Update\s+\d+s/.test(await authors.innerText()), 30_000);
+    await until(
+      "the author of the new change",
+      async () => /late-riser Update\s+\d+s/.test(await authors.innerText()),
+      30_000,
+    );
     assert.doesNotMatch(await authors.innerText(), /e2e Update/);
   });
 
   await t.test("a label opens the list of all objects with it", async (t) => {
     const page = await open(t, panelURL("core/v1/pods", name));
     await page.locator(".labels a", { hasText: "app=web" }).click();
-    await become("the filter", () => new URL(page.url()).search, "?labels=app=web");
+    await become("the query of the URL", () => new URL(page.url()).search, "?labels=app=web");
     assert.equal(await page.locator("#panel").isHidden(), true);
-    await until("the row", async () => (await table(page)).rows.some((r) => r.Name === name));
+    await until("the row of the pod", async () => (await table(page)).rows.some((r) => r.Name === name));
   });
 
   await t.test("events are live while the tab is open", async (t) => {
@@ -226,9 +238,9 @@ await test("overview", { timeout: 180_000 }, async (t) => {
     assert.equal(await followed(), 1);
 
     await create(events, event("first", "Warning", "Broken", "<b>it</b> broke", 5));
-    await become("the event", reasons, ["Broken"]);
+    await become("the reasons of the events", reasons, ["Broken"]);
     await create(events, event("second", "Normal", "Repaired", "it was repaired", 0));
-    await become("the newest first", reasons, ["Repaired", "Broken"]);
+    await become("the reasons of the events", reasons, ["Repaired", "Broken"]);
     const broken = page.locator(".events li", { hasText: "Broken" });
     assert.match(await broken.innerText(), /Warning\s+Broken\s+5m\d*s? ago\s+<b>it<\/b> broke\s+e2e/);
     await patch(`${events}/first`, { count: 9, lastTimestamp: new Date().toISOString().replace(/\.\d+/, "") });
@@ -237,12 +249,12 @@ await test("overview", { timeout: 180_000 }, async (t) => {
     assert.equal(await page.locator(".events .count").innerText(), "2 events (1 warning)");
 
     await patch(`${events}/second`, { lastTimestamp: new Date(Date.now() + 1000).toISOString().replace(/\.\d+/, "") });
-    await become("the newest first", reasons, ["Repaired", "Broken"]);
+    await become("the reasons of the events", reasons, ["Repaired", "Broken"]);
     await page.getByLabel("Warnings first").check();
-    await become("warnings first", reasons, ["Broken", "Repaired"]);
+    await become("the reasons of the events, with warnings first", reasons, ["Broken", "Repaired"]);
 
     await page.getByRole("tab", { name: "Overview" }).click();
     await page.locator("#panel .overview").waitFor();
-    await become("the readers of its events", followed, 0);
+    await become("the number of readers of the events", followed, 0);
   });
 });

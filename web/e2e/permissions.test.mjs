@@ -24,7 +24,7 @@ await test("permissions", { timeout: 120_000 }, async (t) => {
     await page.locator('#picker a[data-ref="core/v1/pods"][data-state="forbidden"]').waitFor();
     await page.locator('#picker a[data-ref="core/v1/pods"]').focus();
     await become(
-      "the reason",
+      "the tooltip to explain the missing permission",
       async () =>
         /Pods \(core\/v1\/pods\): forbidden\. You cannot list pods/.test(await page.getByRole("tooltip").innerText()),
       true,
@@ -69,18 +69,18 @@ await test("permissions", { timeout: 120_000 }, async (t) => {
     await plain.goto(page.url());
     for (const shown of [page, plain])
       await shown.locator("#note a", { hasText: "Show Pods in all namespaces where you can list them" }).click();
-    await become("the address without script", () => new URL(plain.url()).search, "");
+    await become("the query of the URL without script", () => new URL(plain.url()).search, "");
     await become(
-      "what is covered without script",
+      "the note about the covered namespaces without script",
       async () => {
         await plain.reload();
         return plain.locator("#coverage-note").innerText();
       },
       "Showing namespace shop only (no access to others).",
     );
-    await become("the address", () => new URL(page.url()).search, "");
+    await become("the query of the URL", () => new URL(page.url()).search, "");
     await become(
-      "what is covered",
+      "the note about the covered namespaces",
       () => page.locator("#coverage-note").innerText(),
       "Showing namespace shop only (no access to others).",
     );

@@ -35,7 +35,7 @@ await test("a phone", { timeout: 120_000 }, async (t) => {
     assert.deepEqual(
       await Promise.all([".top .quiet", "#help", ".picker-foot"].map((e) => page.locator(e).isVisible())),
       [true, true, false],
-      "a wide screen has them in its header",
+      "a wide screen shows both in its header",
     );
   });
 

@@ -21,9 +21,9 @@ await test("through kubectl port-forward", { timeout: 240_000 }, async (t) => {
   await t.test("the page opens at once, and Secrets show why they are forbidden", async (t) => {
     const page = await newPage(t, browser);
     await openLive(page, `${forward.url}r/core/v1/configmaps?ns=${ns}`);
-    await until("the rows", () => row(page, "stays"));
+    await until("the rows of the list", () => row(page, "stays"));
     await create(where, configMap("first"));
-    await until("the first row", () => row(page, "first"));
+    await until("the row of the new object", () => row(page, "first"));
     await page.goto(`${forward.url}r/core/v1/secrets`);
     await page.locator("#status", { hasText: "Forbidden" }).waitFor();
   });
@@ -33,7 +33,7 @@ await test("through kubectl port-forward", { timeout: 240_000 }, async (t) => {
       allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/],
     });
     await openLive(page, `${forward.url}r/core/v1/configmaps?ns=${ns}`);
-    await until("the rows", () => row(page, "goes"));
+    await until("the rows of the list", () => row(page, "goes"));
     await page.evaluate(() => {
       window.e2e.same = true;
     });
@@ -43,7 +43,7 @@ await test("through kubectl port-forward", { timeout: 240_000 }, async (t) => {
     await page.locator('#status[data-state="bad"]').waitFor({ timeout: 5000 });
     t.diagnostic(`reported ${Date.now() - ended} ms after the end`);
     assert.match(await status(page), /^Connection lost at \d\d:\d\d:\d\d/);
-    assert.ok(await row(page, "goes"), "what was known stays to be read");
+    assert.ok(await row(page, "goes"), "known rows are still shown");
 
     await remove(`${where}/goes`);
     await create(where, configMap("during-outage"));
@@ -51,9 +51,9 @@ await test("through kubectl port-forward", { timeout: 240_000 }, async (t) => {
     const back = Date.now();
     await page.locator('#status[data-state="live"]').waitFor({ timeout: 35_000 });
     t.diagnostic(`live ${Date.now() - back} ms after kubectl was there again`);
-    await until("the row of the outage", () => row(page, "during-outage"));
-    await until("what went to go", async () => (await row(page, "goes")) === undefined);
-    assert.equal(await page.evaluate(() => window.e2e.same), true, "the page was reloaded");
+    await until("the row that was created during the outage", () => row(page, "during-outage"));
+    await until("the row of the deleted object to disappear", async () => (await row(page, "goes")) === undefined);
+    assert.equal(await page.evaluate(() => window.e2e.same), true, "the page is not reloaded");
   });
 
   await t.test("an end of the pod's process is handled like an end of kubectl", async (t) => {
@@ -61,7 +61,7 @@ await test("through kubectl port-forward", { timeout: 240_000 }, async (t) => {
       allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/],
     });
     await openLive(page, `${forward.url}r/core/v1/configmaps?ns=${ns}`);
-    await until("the rows", () => row(page, "stays"));
+    await until("the rows of the list", () => row(page, "stays"));
     const { port } = forward;
     await dashboard.stop();
     await page.locator("#status", { hasText: "Connection lost at" }).waitFor();
@@ -71,6 +71,6 @@ await test("through kubectl port-forward", { timeout: 240_000 }, async (t) => {
     await forward.kill();
     await forward.run(port);
     await page.locator('#status[data-state="live"]').waitFor({ timeout: 35_000 });
-    await until("a later row", () => row(page, "later"));
+    await until("the row that was created after the restart", () => row(page, "later"));
   });
 });

@@ -27,13 +27,15 @@ await test("progress", { timeout: 120_000 }, async (t) => {
     await openLive(page, `${dashboard.url}status`);
     link.rate = 60_000;
     await page.goto(`${dashboard.url}r/core/v1/pods`);
-    await until("a count", async () => /^Loading\s?\d+$/.test(await page.locator("#status").innerText()));
+    await until("the number of loaded objects", async () =>
+      /^Loading\s?\d+$/.test(await page.locator("#status").innerText()),
+    );
     assert.match(await page.locator("#note").innerText(), /Loading Pods…\s+\d+ so far/);
     const bar = page.getByRole("progressbar", { name: "Loading Pods" });
-    assert.equal(await bar.count(), 0, "of how many is not known: there is no bar");
+    assert.equal(await bar.count(), 0, "without a known total, there is no progress bar");
 
     const activity = await page.locator("#activity").innerText();
-    assert.doesNotMatch(activity, /No changes in this list/, "that is not known yet");
+    assert.doesNotMatch(activity, /No changes in this list/, "the page does not claim that nothing changed");
 
     total = ',"total":400';
     await bar.waitFor();
@@ -52,7 +54,7 @@ await test("progress", { timeout: 120_000 }, async (t) => {
     link.rate = Infinity;
     await page.locator('#status[data-state="live"]').waitFor();
     assert.equal(await page.locator("#progress").isHidden(), true);
-    await become("the words", () => page.locator("#status").innerText(), "Live");
+    await become("the text of the status", () => page.locator("#status").innerText(), "Live");
     assert.match(await page.locator("#activity").innerText(), /No changes in this list since \d\d:/);
   });
 
@@ -78,7 +80,7 @@ await test("progress", { timeout: 120_000 }, async (t) => {
     const pods = await (await page.request.get(`${dashboard.url}api/v1/snapshot/core/v1/pods`)).json();
     const last = pods.rows.at(-1);
     await openLive(page, `${dashboard.url}r/core/v1/pods?open=${last.ns}/${last.name}`);
-    await until("the row", () =>
+    await until("the row of the open object", () =>
       page.evaluate((name) => {
         const tr = document.querySelector(`#tbody tr[data-name="${name}"]`);
         return (

@@ -24,9 +24,9 @@ await test("behind nginx", { timeout: 240_000 }, async (t) => {
   await t.test("lists and objects work", async (t) => {
     const page = await newPage(t, browser);
     await openLive(page, `${nginx.url}r/core/v1/configmaps?ns=${ns}`);
-    await until("the row", () => row(page, "there"));
+    await until("the row of the list", () => row(page, "there"));
     await create(where, configMap("first"));
-    await until("the first row", () => row(page, "first"));
+    await until("the row of the new object", () => row(page, "first"));
     await page.locator('#tbody tr[data-name="there"] a').first().click();
     await page.locator('#panel .status[data-state="live"]').waitFor({ state: "attached" });
     assert.ok(page.url().startsWith(nginx.url), page.url());
@@ -37,7 +37,7 @@ await test("behind nginx", { timeout: 240_000 }, async (t) => {
     let sockets = 0;
     page.on("websocket", () => sockets++);
     await openLive(page, `${nginx.url}r/core/v1/configmaps?ns=${ns}`);
-    await until("the row", () => row(page, "there"));
+    await until("the row of the list", () => row(page, "there"));
     await page.evaluate(() => {
       window.e2e.states = [];
       const status = document.querySelector("#status");
@@ -48,10 +48,10 @@ await test("behind nginx", { timeout: 240_000 }, async (t) => {
     });
     await pause(3.5 * timeout * 1000);
     assert.deepEqual(await page.evaluate(() => window.e2e.states.filter((s) => s !== "live")), []);
-    assert.equal(sockets, 1, "the connection was reopened");
+    assert.equal(sockets, 1, "the page opens only one connection");
     assert.match(await status(page), /^Live/);
     await create(where, configMap("late"));
-    await until("a later row", () => row(page, "late"));
+    await until("the row that was created after the idle time", () => row(page, "late"));
     assert.doesNotMatch(nginx.log(), /timed out/);
   });
 });

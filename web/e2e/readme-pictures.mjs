@@ -23,7 +23,7 @@ const roll = (name, image) =>
   ]);
 const rolled = (name) =>
   until(
-    `${name} to be rolled out`,
+    `the rollout of ${name} to finish`,
     async () => {
       const { spec, status, metadata } = await read(`${deployments}/${name}`);
       return (
@@ -53,7 +53,7 @@ try {
   await roll("checkout", "checkout:3.10.0");
   await roll("catalog", "catalog:2.31.1");
   await until(
-    "a rollout to be seen",
+    "the rollout to be visible",
     async () =>
       (await wide.locator("#tbody [data-state]", { hasText: /ContainerCreating|Pending/ }).count()) > 1 &&
       /[2-9]\.\d\/s|\d\d\/s/.test(await wide.locator("#rate").innerText()),

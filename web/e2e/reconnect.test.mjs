@@ -23,7 +23,7 @@ await test("a restart", { timeout: 120_000 }, async (t) => {
       allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/],
     });
     await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&open=${ns}/stays&tab=yaml`);
-    await until("the rows", () => row(page, "goes"));
+    await until("the rows of the list", () => row(page, "goes"));
     await page.locator("#panel .line", { hasText: "name: stays" }).waitFor();
     await page.evaluate(() => {
       window.e2e.same = true;
@@ -35,8 +35,8 @@ await test("a restart", { timeout: 120_000 }, async (t) => {
     assert.match(await status(page), /^Connection lost at \d\d:\d\d:\d\d/);
     assert.match(await page.locator("#panel .status").innerText(), /^Connection lost/);
     assert.match(await page.locator("#banner").innerText(), /out of date/);
-    assert.ok(await row(page, "goes"), "what was known stays to be read");
-    assert.equal(await page.locator("#picker-groups[data-stale]").count(), 1, "the counts are from before");
+    assert.ok(await row(page, "goes"), "known rows are still shown");
+    assert.equal(await page.locator("#picker-groups[data-stale]").count(), 1, "the counts are marked as stale");
 
     await remove(`${where}/goes`);
     await create(where, configMap("during-outage"));
@@ -45,15 +45,15 @@ await test("a restart", { timeout: 120_000 }, async (t) => {
     const back = Date.now();
     await page.locator('#status[data-state="live"]').waitFor({ timeout: 30_000 });
     t.diagnostic(`live ${Date.now() - back} ms after the start`);
-    await until("the row of the outage", () => row(page, "during-outage"));
-    await until("what went to go", async () => (await row(page, "goes")) === undefined);
+    await until("the row that was created during the outage", () => row(page, "during-outage"));
+    await until("the row of the deleted object to disappear", async () => (await row(page, "goes")) === undefined);
     assert.equal((await row(page, "stays")).Data, "1");
     await page.locator("#panel .line", { hasText: "meanwhile:" }).waitFor();
     assert.equal(await page.locator("#banner").isHidden(), true);
     assert.equal(await page.locator("#picker-groups[data-stale]").count(), 0);
     await create(where, configMap("later"));
-    await until("a later row", () => row(page, "later"));
-    assert.equal(await page.evaluate(() => window.e2e.same), true, "the page was reloaded");
+    await until("the row that was created after the restart", () => row(page, "later"));
+    assert.equal(await page.evaluate(() => window.e2e.same), true, "the page is not reloaded");
   });
 
   await t.test("an interrupted connection resumes from its cursor", async (t) => {
@@ -77,7 +77,7 @@ await test("a restart", { timeout: 120_000 }, async (t) => {
     });
     await create(where, configMap("leaves"));
     await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}`);
-    await until("the rows", () => row(page, "leaves"));
+    await until("the rows of the list", () => row(page, "leaves"));
     const { Data } = await row(page, "stays");
     down = true;
     cut();
@@ -87,8 +87,14 @@ await test("a restart", { timeout: 120_000 }, async (t) => {
     assert.equal((await row(page, "stays")).Data, Data);
     [down, requests, received] = [false, [], []];
     await page.locator('#status[data-state="live"]').waitFor({ timeout: 30_000 });
-    await until("what changed meanwhile", async () => (await row(page, "stays")).Data === String(Number(Data) + 1));
-    await until("what went meanwhile to go", async () => (await row(page, "leaves")) === undefined);
+    await until(
+      "the cell that changed while disconnected",
+      async () => (await row(page, "stays")).Data === String(Number(Data) + 1),
+    );
+    await until(
+      "the row that was deleted while disconnected to disappear",
+      async () => (await row(page, "leaves")) === undefined,
+    );
     const subscribed = requests.filter((m) => m.op === "subscribe" && m.resource === "core/v1/configmaps");
     assert.deepEqual(
       subscribed.map((m) => typeof m.cursor),
@@ -98,7 +104,7 @@ await test("a restart", { timeout: 120_000 }, async (t) => {
       received.filter((m) => m.id === subscribed[0].id && ["reset", "snapshot"].includes(m.type)),
       [],
     );
-    assert.equal(await page.locator("#reloads").isHidden(), true, "nothing was reloaded");
+    assert.equal(await page.locator("#reloads").isHidden(), true, "the list is not reloaded");
   });
 
   // Browsers open TCP connections in advance. The shutdown must not wait for them.
@@ -109,6 +115,6 @@ await test("a restart", { timeout: 120_000 }, async (t) => {
     socket.on("error", () => {});
     const startTime = Date.now();
     await dashboard.stop();
-    assert.ok(Date.now() - startTime < 4000, `it took ${Date.now() - startTime} ms`);
+    assert.ok(Date.now() - startTime < 4000, `the shutdown took ${Date.now() - startTime} ms`);
   });
 });

@@ -45,7 +45,7 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
 
   await t.test("a graph whose links open the related objects", async (t) => {
     const page = await open(t, panelURL);
-    await until("the cards", async () => (await cards(page)).includes("ConfigMap settings"));
+    await until("the cards of the graph", async () => (await cards(page)).includes("ConfigMap settings"));
     const got = await cards(page);
     for (const want of [`Pod ${pod}`, "Deployment web", "Service web", "ConfigMap gone", "ServiceAccount default"])
       assert.ok(got.includes(want), `${want} in ${got.join(", ")}`);
@@ -62,7 +62,10 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
       (await x("ReplicaSet")) < (await page.locator(".card[data-self]").evaluate((e) => e.getBoundingClientRect().x)),
     );
     await page.locator(".card[data-self]").focus();
-    assert.ok((await page.locator(".words text").allTextContents()).includes("owns"), "the lines name the relations");
+    assert.ok(
+      (await page.locator(".words text").allTextContents()).includes("owns"),
+      "the edges show the names of the relations",
+    );
     await page.keyboard.press("ArrowLeft");
     await page.keyboard.press("ArrowLeft");
     await page.keyboard.press("Home");
@@ -78,10 +81,10 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
         u.searchParams.get("tab") === "related",
     );
     await until(
-      "the deployment's graph",
+      "the graph of the Deployment",
       async () => (await page.locator(".card[data-self] .card-name").allTextContents()).join() === "web",
     );
-    await until("the keyboard to go on there", async () => (await focused(page)) === "Deployment");
+    await until("the focus to move to the graph of the Deployment", async () => (await focused(page)) === "Deployment");
     const all = await cards(page);
     assert.ok(
       pods.every((p) => all.includes(`Pod ${p}`)),
@@ -89,7 +92,7 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     );
     await page.goBack();
     await until(
-      "the pod again",
+      "the graph of the pod again",
       async () => (await page.locator(".card[data-self] .card-name").allTextContents()).join() === pod,
     );
   });
@@ -126,14 +129,14 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     await list.waitFor();
     await list.getByRole("link", { name: "settings", exact: true }).click();
     await page.waitForURL((u) => u.searchParams.get("open") === `core/v1/configmaps/${ns}/settings`);
-    await until("what uses it", async () =>
+    await until("the objects that use the ConfigMap", async () =>
       (await list.locator("section").allInnerTexts()).some((s) => s.startsWith("Used by") && s.includes(pod)),
     );
   });
 
   await t.test("the graph can be moved and scaled, and is refreshed when the object changes", async (t) => {
     const page = await open(t, `o/apps/v1/deployments/${ns}/web?tab=related`);
-    await until("the cards", async () => (await cards(page)).length > 4);
+    await until("the cards of the graph", async () => (await cards(page)).length > 4);
     const place = () =>
       page.locator(".card[data-self]").evaluate((e) => {
         const r = e.getBoundingClientRect();
@@ -156,7 +159,7 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     await page.keyboard.down("Control");
     await page.mouse.wheel(0, 400);
     await page.keyboard.up("Control");
-    await until("it to be smaller", async () => (await place()).width < moved.width);
+    await until("the card to be smaller", async () => (await place()).width < moved.width);
     await page.getByRole("button", { name: "Fit", exact: true }).click();
     assert.ok(Math.abs((await place()).width - before.width) < 1);
     await patch(`/apis/apps/v1/namespaces/${ns}/deployments/web`, { spec: { replicas: 3 } });
@@ -177,7 +180,7 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     await create(where, configMap("brief"));
     const page = await open(t, `o/core/v1/configmaps/${ns}/brief?tab=related`);
     const time = () => page.locator(".related-time").innerText();
-    await until("the graph", async () => /Live, updated|Snapshot from/.test(await time()) && time());
+    await until("the graph to load", async () => /Live, updated|Snapshot from/.test(await time()) && time());
     const requested = [];
     // This change schedules a search, which the deletion below must cancel.
     await patch(`${where}/brief`, { data: { a: "2" } });
@@ -187,20 +190,20 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     await page.evaluate(() => new Promise((then) => setTimeout(then, 6000)));
     assert.deepEqual(requested, []);
     assert.ok(await page.locator(".related > .banner").isHidden());
-    assert.match(await time(), /^Snapshot from/, "the graph is not live any more");
+    assert.match(await time(), /^Snapshot from/, "the graph is a snapshot after the deletion");
     await page.keyboard.press("y");
     await page.locator("#tab-related").click();
     await page.locator(".related > .banner", { hasText: "deleted before its related objects were loaded" }).waitFor();
     assert.equal(await time(), "");
     await create(where, configMap("brief"));
-    await until("the search", async () => /Live, updated|Snapshot from/.test(await time()), 15_000);
+    await until("the search for related objects", async () => /Live, updated|Snapshot from/.test(await time()), 15_000);
     assert.ok(requested.length > 0);
     assert.ok(await page.locator(".related > .banner").isHidden());
   });
 
   await t.test("the graph is live, and a click keeps the list", async (t) => {
     const page = await open(t, `r/apps/v1/deployments?ns=${ns}&q=web&open=${ns}/web&tab=related`);
-    await until("the cards", async () => (await cards(page)).includes("Service web"));
+    await until("the cards of the graph", async () => (await cards(page)).includes("Service web"));
     await page.locator(".related-time", { hasText: "Live, updated" }).waitFor();
     const where = `/api/v1/namespaces/${ns}/services`;
     const started = performance.now();
@@ -242,12 +245,12 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     assert.ok(await row(page, "web"));
     await page.reload();
     await until(
-      "the pod after a reload",
+      "the graph of the pod after a reload",
       async () => (await page.locator(".card[data-self] .card-name").allTextContents()).join() === pod,
     );
     await page.goBack();
     await until(
-      "the deployment again",
+      "the graph of the Deployment again",
       async () => (await page.locator(".card[data-self] .card-name").allTextContents()).join() === "web",
     );
   });
@@ -256,7 +259,7 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     const own = await Dashboard.start(t, { user: "limited" });
     const page = await newPage(t, browser, { allow: [/status of 403/] });
     await openLive(page, `${own.url}r/core/v1/pods?ns=shop`);
-    const name = await until("a row that runs", () =>
+    const name = await until("the row of a running pod", () =>
       page.evaluate(
         () =>
           [...document.querySelectorAll("#tbody tr[data-name]")].find((tr) => tr.textContent.includes("Running"))

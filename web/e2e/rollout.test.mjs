@@ -73,15 +73,17 @@ await test("a rollout is shown live", { timeout: 120_000 }, async (t) => {
   );
 
   await until(
-    "the new pods, and them alone",
+    "only the new pods",
     async () => {
       const names = (await shown()).map(([name]) => name);
       return names.length === 3 && !names.some((name) => old.includes(name));
     },
     60_000,
   );
-  await until("all to be ready again", async () => ready(await row(deployments, "web")), 30_000);
-  await until("the pods to be those of the API server", async () => isDeepStrictEqual(await shown(), await listed()));
+  await until("all pods to be ready again", async () => ready(await row(deployments, "web")), 30_000);
+  await until("the shown pods to match those of the API server", async () =>
+    isDeepStrictEqual(await shown(), await listed()),
+  );
   const { items } = await read(`/api/v1/namespaces/${ns}/pods`);
   assert.deepEqual(
     items.map((p) => p.spec.containers[0].image),
@@ -91,9 +93,12 @@ await test("a rollout is shown live", { timeout: 120_000 }, async (t) => {
   const { seen, fadedIn, struck } = await pods.evaluate(() => window.e2e.rows);
   for (const { metadata } of items)
     assert.ok(fadedIn.includes(metadata.name) && !old.includes(metadata.name), `${metadata.name} faded in`);
-  await become("rows to have faded in", () => pods.locator("#tbody [data-added]").count(), 0);
+  await become("the number of rows that fade in", () => pods.locator("#tbody [data-added]").count(), 0);
   for (const name of old)
-    assert.ok(seen.includes(name) && struck.includes(name), `${name} was there, and was struck as it went`);
+    assert.ok(
+      seen.includes(name) && struck.includes(name),
+      `${name} was shown, and was struck through when it was deleted`,
+    );
   const marked = (await deployments.evaluate(() => window.e2e.marked)).filter((m) => m.row === "web");
   const by = String.raw`\nChanged \d\d:\d\d:\d\d by kube-controller-manager \(status\)$`;
   for (const change of ["3/3 → 2/3", "2/3 → 3/3", "2 → 3"]) {

@@ -20,7 +20,7 @@ await test("rows and problems", { timeout: 180_000 }, async (t) => {
     const severities = () =>
       page.evaluate(() => [...document.querySelectorAll("#tbody tr[data-name]")].map((r) => r.dataset.severity ?? ""));
     const order = ["failed", "degraded", "progressing", ""];
-    const seen = await until("the rows", async () => {
+    const seen = await until("the rows of the list", async () => {
       const found = await severities();
       return found[0] === "failed" && found;
     });
@@ -30,12 +30,16 @@ await test("rows and problems", { timeout: 180_000 }, async (t) => {
     );
     const failed = await page.locator("#severity-counts [data-severity=failed]").innerText();
     const [count] = failed.split(" ");
-    await become("the title", async () => (await page.title()).split(" ")[0], `(${count})`);
-    await become("the picker", () => page.locator('#picker a[aria-current="page"] .problems').innerText(), count);
+    await become("the count in the page title", async () => (await page.title()).split(" ")[0], `(${count})`);
+    await become(
+      "the count in the picker",
+      () => page.locator('#picker a[aria-current="page"] .problems').innerText(),
+      count,
+    );
     await page.locator("#tbody tr[data-name] td").last().hover();
     await page.goto(`${dashboard.url}r/core/v1/pods?sort=name`);
     await page.locator('#status[data-state="live"]').waitFor();
-    await until("the chosen order", async () => (await severities())[0] !== "failed");
+    await until("the rows to be sorted by name", async () => (await severities())[0] !== "failed");
   });
 
   await t.test("rare kinds are under More", async (t) => {
@@ -60,7 +64,7 @@ await test("rows and problems", { timeout: 180_000 }, async (t) => {
     await row("a-2").hover();
     await page.locator(".row-menu-button").click();
     await page.getByRole("menuitem", { name: "Copy name" }).click();
-    await become("the copy", () => page.evaluate(() => navigator.clipboard.readText()), `${ns}/a-2`);
+    await become("the copied name", () => page.evaluate(() => navigator.clipboard.readText()), `${ns}/a-2`);
     await row("a-1").click({ button: "right" });
     await page.getByRole("menuitem", { name: "Mark to compare" }).click();
     await page.locator('#tbody tr[data-marked][data-name="a-1"]').waitFor();
@@ -70,7 +74,7 @@ await test("rows and problems", { timeout: 180_000 }, async (t) => {
     const active = await page.locator("#tbody tr[data-active]").getAttribute("data-name");
     if (active === "a-1") await page.keyboard.press("j");
     await page.keyboard.press("Space");
-    await become("the marks", () => page.locator("#tbody tr[data-marked]").count(), 2);
+    await become("the number of marked rows", () => page.locator("#tbody tr[data-marked]").count(), 2);
     await page.keyboard.press("=");
     await page.waitForURL(/\/compare\?a=/);
     await page.locator(".diff").first().waitFor();

@@ -22,8 +22,8 @@ const frames = (page) =>
 await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
   const browser = await browse(t);
   const dashboards = {
-    "a page of all rows": await Dashboard.start(t),
-    "one of a window": await Dashboard.start(t, { flags: ["--page-rows", "100"] }),
+    "a complete list": await Dashboard.start(t),
+    "a windowed list": await Dashboard.start(t, { flags: ["--page-rows", "100"] }),
   };
   const ns = await namespace(t);
   const name = (i) => `map-${String(i).padStart(4, "0")}`;
@@ -48,7 +48,7 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
       await become("the first row", () => firstRow(page), name(199));
       await page.keyboard.press("j");
       await become(
-        "the row",
+        "the active row",
         () => page.evaluate(() => document.querySelector("#tbody tr[data-active]")?.dataset.name),
         name(199),
       );
@@ -61,12 +61,13 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
         page.evaluate(() =>
           [...document.querySelectorAll("#tbody tr[data-name]")].slice(0, 3).map((tr) => tr.dataset.name),
         );
-      await become("those with the fewest keys", first, few);
+      await become("the first rows, sorted by the fewest keys", first, few);
       await page.keyboard.press("s");
-      await become("those with the most", async () => [new URL(page.url()).search, ...(await first())], [
-        `?ns=${ns}&sort=-data`,
-        ...many,
-      ]);
+      await become(
+        "the URL and the first rows, sorted by the most keys",
+        async () => [new URL(page.url()).search, ...(await first())],
+        [`?ns=${ns}&sort=-data`, ...many],
+      );
     });
     await t.test(`is restored from the history entry, in ${what}`, async (t) => {
       const page = await newPage(t, browser);
@@ -76,7 +77,7 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
           document.getElementById("rows").scrollTop = row * 24;
         }, row);
         await become("the first row", top, name(row - 1));
-        await until("the place to be kept", () =>
+        await until("the scroll position to be saved", () =>
           page.evaluate((row) => Math.abs(history.state?.place - row) < 1, row),
         );
       };
@@ -96,13 +97,13 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
       await page.locator("thead button", { hasText: "Name" }).click();
       await page.waitForURL(/sort=name/);
       await page.locator("thead button", { hasText: "Name" }).click();
-      await until("the other order", async () => !["kube-root-ca.crt", name(199)].includes(await top()));
+      await until("the rows in reverse order", async () => !["kube-root-ca.crt", name(199)].includes(await top()));
       await page.goBack();
       await page.goBack();
       await at(200);
       for (const height of [30, 20, 24]) {
         await page.keyboard.press("d");
-        await until(`rows of ${height} pixels`, () =>
+        await until(`rows with a height of ${height} pixels`, () =>
           page.evaluate((h) => document.querySelector("#tbody tr[data-name]").offsetHeight === h, height),
         );
         await at(200);
@@ -113,7 +114,7 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
         .click();
       await page.locator("#panel h2", { hasText: name(202) }).waitFor();
       await page.locator("#panel .close").click();
-      assert.equal(await top(), name(199), "closing it moved the rows");
+      assert.equal(await top(), name(199), "closing the panel does not move the rows");
       await page.goBack();
       await page.locator("#panel h2", { hasText: name(202) }).waitFor();
       await frames(page); // wait, because the scroll position is restored in a frame after the panel is shown
@@ -128,7 +129,9 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
         .locator(`#tbody tr[data-name="${name(203)}"] td`)
         .last()
         .click();
-      await until("the place to be kept", () => page.evaluate(() => Math.abs(history.state?.place - 200) < 1));
+      await until("the scroll position to be saved", () =>
+        page.evaluate(() => Math.abs(history.state?.place - 200) < 1),
+      );
       await page.locator("#panel .page-link").click();
       await page.waitForURL(/\/o\//);
       await page.goBack();
@@ -159,7 +162,9 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
       await page.evaluate(() => {
         document.getElementById("rows").scrollTop = 200 * 24;
       });
-      await until("the place to be kept", () => page.evaluate(() => Math.abs(history.state?.place - 200) < 1));
+      await until("the scroll position to be saved", () =>
+        page.evaluate(() => Math.abs(history.state?.place - 200) < 1),
+      );
       const [reload, openUrl, openObjectUrl] = [
         () => page.reload({ waitUntil: "commit" }),
         () => page.goto(address, { waitUntil: "commit" }),
@@ -167,11 +172,11 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
       ];
       let to = 20; // scroll position in rows, different in each case
       for (const [how, load, before] of [
-        ["reloaded, before the rows", reload, "rows"],
-        ["reloaded, before the script", reload, "script"],
-        ["opened, before the rows", openUrl, "rows"],
-        ["of an object, before the rows", openObjectUrl, "rows"],
-        ["of an object, before the script", openObjectUrl, "script"],
+        ["a reload, before the rows arrived", reload, "rows"],
+        ["a reload, before the script ran", reload, "script"],
+        ["an opened URL, before the rows arrived", openUrl, "rows"],
+        ["the URL of an object, before the rows arrived", openObjectUrl, "rows"],
+        ["the URL of an object, before the script ran", openObjectUrl, "script"],
       ]) {
         to += 5;
         delivery.delayed = true;
@@ -194,7 +199,9 @@ await test("the scroll position of a list", { timeout: 180_000 }, async (t) => {
         await page.locator("#status", { hasText: "Live" }).waitFor();
         await frames(page);
         assert.equal(await firstRow(page), name(to - 1), how);
-        await until("the place to be kept", () => page.evaluate((to) => Math.abs(history.state?.place - to) < 1, to));
+        await until("the scroll position to be saved", () =>
+          page.evaluate((to) => Math.abs(history.state?.place - to) < 1, to),
+        );
       }
     });
   }

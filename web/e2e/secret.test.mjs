@@ -57,7 +57,7 @@ await test("secrets", { timeout: 120_000 }, async (t) => {
     });
     const page = await newPage(t, browser);
     await openLive(page, `${dashboard.url}r/core/v1/secrets?ns=${ns}&cols=wide`);
-    await until("the row", () => row(page, "kept"));
+    await until("the row of the Secret", () => row(page, "kept"));
     await create(where, { metadata: { name: "meanwhile" }, stringData: { password: canaries.meanwhile } });
     await until("the new row", () => row(page, "meanwhile"));
     await page.locator("#tbody tr", { hasText: "kept" }).locator("td").last().click();
@@ -65,7 +65,7 @@ await test("secrets", { timeout: 120_000 }, async (t) => {
     const line = page.locator("#panel .line", { hasText: "password:" });
     await line.waitFor();
     const before = await line.innerText();
-    assert.match(before, /^ {2}password: .+/, "the key is shown, not the value");
+    assert.match(before, /^ {2}password: .+/, "the YAML shows the key, but not the value");
     await page.locator('#panel .status[data-state="live"]').waitFor({ state: "attached" });
 
     await patch(`${where}/kept`, { data: { password: base64(canaries.changed) } }, { manager: "e2e-rotator" });
@@ -75,7 +75,7 @@ await test("secrets", { timeout: 120_000 }, async (t) => {
     assert.equal(
       await page.locator("#panel .line[data-changed]", { hasText: "token:" }).count(),
       0,
-      "what is the same is not marked",
+      "unchanged values are not marked",
     );
     const texts = [await page.content()];
 
@@ -89,7 +89,7 @@ await test("secrets", { timeout: 120_000 }, async (t) => {
     for (const text of ['"subscribe"', "kept", "meanwhile", "(masked"])
       assert.ok(
         messages.some((m) => m.includes(text)),
-        `a WebSocket message contains ${text}`,
+        `some WebSocket message contains ${text}`,
       );
     for (const [route, accept] of [
       [`object/core/v1/secrets/${ns}/kept`, "application/json"],
@@ -117,7 +117,7 @@ await test("secrets", { timeout: 120_000 }, async (t) => {
         assert.equal(
           found,
           undefined,
-          `the ${name} canary (${form}) in: ` +
+          `the ${name} canary (${form}) is in: ` +
             `${found?.slice(Math.max(0, found.indexOf(form) - 200), found.indexOf(form) + 200)}`,
         );
       }

@@ -58,21 +58,25 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     assert.match(url, new RegExp(`^${dashboard.url}share#[\\w-]{43}$`));
     assert.equal(await readCode(owner), url);
     assert.match(await owner.locator(".share-loopback").innerText(), /127\.0\.0\.1 is a loopback address/);
-    assert.doesNotMatch(await owner.locator(".share-made").innerText(), /--data-dir/, "it outlives the program");
+    assert.doesNotMatch(
+      await owner.locator(".share-made").innerText(),
+      /--data-dir/,
+      "links that outlive the program need no hint about --data-dir",
+    );
     await owner.getByLabel("Kiosk mode").check();
     await become(
-      "the link for a wall",
+      "the link for kiosk mode",
       () => owner.locator(".share-url").inputValue(),
       url.replace("share#", "share?kiosk=1#"),
     );
-    await become("its code", () => readCode(owner), url.replace("share#", "share?kiosk=1#"));
+    await become("the link in the QR code", () => readCode(owner), url.replace("share#", "share?kiosk=1#"));
     await owner.getByRole("button", { name: "Copy" }).click();
     await owner.getByRole("button", { name: "Copied" }).waitFor();
     await owner.getByRole("button", { name: "Done" }).click();
 
     const guest = await guests(t);
     await openLink(guest, url);
-    await become("the rows", () => names(guest), ["a-1", "a-2"]);
+    await become("the names of the rows", () => names(guest), ["a-1", "a-2"]);
     const seen = await guest.evaluate(() => ({
       here: location.href,
       back: window.navigation.entries().map((e) => e.url),
@@ -102,18 +106,18 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     ]);
     await create(maps, configMap("a-3", {}, { labels: { app: "web" } }));
     await create(maps, configMap("hidden-b-1", {}, { labels: { app: "other" } }));
-    await become("a new row", () => names(guest), ["a-1", "a-2", "a-3"]);
+    await become("the names of the rows", () => names(guest), ["a-1", "a-2", "a-3"]);
     await patch(`${maps}/a-3`, { data: { k: "v", l: "w" } });
-    await become("a cell that changed", async () => (await row(guest, "a-3")).Data, "2");
+    await become("the changed cell", async () => (await row(guest, "a-3")).Data, "2");
     await guest.locator("#tbody tr", { hasText: "a-1" }).locator("td").last().click();
     assert.deepEqual(await guest.locator("#panel [role=tab]").allInnerTexts(), ["Overview", "YAML", "Changes"]);
     await guest.keyboard.press("y");
-    await until("its YAML", async () =>
+    await until("the YAML of the object", async () =>
       (await guest.locator("#panel .line").allTextContents()).join("\n").includes("name: a-1"),
     );
     await guest.keyboard.press("Control+k");
     await guest.keyboard.type("share");
-    await until("the palette", () => guest.locator("#palette[open]").count());
+    await until("the palette to open", () => guest.locator("#palette[open]").count());
     assert.doesNotMatch(
       (await guest.locator("#palette [role=option]").allInnerTexts()).join("\n"),
       /Share this view|watch status|Copy link/i,
@@ -121,7 +125,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     await guest.loaded();
     const bytes = guest.wire.join("\n");
     for (const secret of ["a-value-that-is-masked", other, "hidden-b-1", ...tokens])
-      assert.ok(!bytes.includes(secret), `the guest received ${secret}`);
+      assert.ok(!bytes.includes(secret), `the guest does not receive ${secret}`);
   });
 
   await t.test("other URLs are rejected, with a link back to the shared view", async (t) => {
@@ -138,7 +142,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
       `o/core/v1/configmaps/${ns}/hidden-b-1`,
     ]) {
       const answer = await guest.goto(dashboard.url + path);
-      assert.ok([403, 404].includes(answer.status()), `${path} is answered with ${answer.status()}`);
+      assert.ok([403, 404].includes(answer.status()), `the status of ${path} is ${answer.status()}`);
       assert.match(
         await guest.locator("#main").innerText(),
         /not shared with you|does not include the requested data|There is no/,
@@ -150,12 +154,12 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     await guest.getByRole("link", { name: "Go to the shared view" }).click();
     await until("the shared view", async () => (await names(guest)).includes("a-1"));
     await guest.goto(`${dashboard.url}r/core/v1/configmaps?ns=${other}`);
-    await until("words", async () =>
+    await until("the page to explain that the data is not shared", async () =>
       /not shared with you|does not include the requested data/.test(await guest.locator("#main").innerText()),
     );
     assert.deepEqual(await names(guest), []);
     await guest.goto(`${dashboard.url}r/core/v1/configmaps`);
-    await become("no more than that", () => names(guest), ["a-1", "a-2", "a-3"]);
+    await become("the names of the shared rows", () => names(guest), ["a-1", "a-2", "a-3"]);
     for (const path of ["api/v1/shares", "api/v1/resources", "api/v1/status"]) {
       const text = await (await guest.request.get(dashboard.url + path)).text();
       assert.doesNotMatch(text, /secrets|deployments|core\/v1\/pods/, path);
@@ -179,11 +183,11 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
   await t.test("a revoked link ends on every page within 5 s", async (t) => {
     await owner.getByRole("button", { name: "Share" }).click();
     await owner.getByRole("tab", { name: "Links" }).click();
-    await become("both links", () => owner.locator(".share-links > li").count(), 2);
+    await become("the number of links", () => owner.locator(".share-links > li").count(), 2);
     const lines = () => owner.locator(".share-links > li").allInnerTexts();
     assert.ok(
       (await lines()).every((l) => l.includes(`configmaps in ${ns} with app=web`)),
-      "each has a description",
+      "each link has a description",
     );
     assert.ok((await lines()).some((l) => l.includes("for <b>Anna</b>")));
     await owner.locator(".share-links > li", { hasText: "Anna" }).getByRole("button", { name: "Revoke" }).click();
@@ -192,7 +196,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     for (let n = 2; n > 0; n--) {
       await owner.locator(".share-links > li").first().getByRole("button", { name: "Revoke" }).click();
       await owner.locator(".share-links button.danger").click();
-      await become("one less", async () => (await lines()).length, n - 1);
+      await become("the number of links", async () => (await lines()).length, n - 1);
     }
     await owner.keyboard.press("Escape");
 
@@ -201,13 +205,13 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     let sockets = 0;
     guest.on("websocket", () => sockets++);
     await openLink(guest, url);
-    await until("the rows", async () => (await names(guest)).includes("a-1"));
+    await until("the rows of the shared view", async () => (await names(guest)).includes("a-1"));
     await owner.getByRole("tab", { name: "Links" }).click();
     await until("the number of viewers", async () => /1 viewing/.test(await owner.locator(".share-links").innerText()));
     const began = Date.now();
     await revoke(owner);
     await guest.getByRole("heading", { name: "Link expired" }).waitFor({ timeout: 5000 });
-    t.diagnostic(`a share taken back was gone from the guest's page after ${Date.now() - began} ms`);
+    t.diagnostic(`the guest's page ended ${Date.now() - began} ms after the link was revoked`);
     assert.doesNotMatch(await guest.evaluate(() => document.body.innerText), /a-1|a-2/);
     await owner.keyboard.press("Escape");
     // These events make a disconnected page reconnect. After the link was revoked, they must not make it reconnect.
@@ -246,7 +250,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
       "Events",
       "Logs",
     ]);
-    assert.deepEqual(await guest.locator(".crumbs a").count(), 0, "no links to other pages");
+    assert.deepEqual(await guest.locator(".crumbs a").count(), 0, "the page has no links to other pages");
     await guest.keyboard.press("l");
     await guest.locator("#object .log-line").first().waitFor();
     await guest.keyboard.press("e");
@@ -258,32 +262,32 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
       (await guest.context().cookies()).find((c) => c.name.startsWith("glasshouse-share")),
       undefined,
     );
-    assert.doesNotMatch(await guest.locator("body").innerText(), new RegExp(pod), "it leads nowhere by itself");
+    assert.doesNotMatch(await guest.locator("body").innerText(), new RegExp(pod), "the page no longer shows the pod");
     await guest.getByRole("link", { name: "continue without the link" }).click();
     await guest.waitForURL(dashboard.url);
-    assert.equal(await guest.locator(".shared").count(), 0, "everything is public here");
+    assert.equal(await guest.locator(".shared").count(), 0, "the page is not a shared view");
     await revoke(owner);
     await owner.keyboard.press("Escape");
   });
 
   await t.test("a link with several kinds can be created by keyboard only", async (t) => {
     await openLive(owner, list);
-    await until("rows", async () => (await names(owner)).length > 0);
+    await until("the rows of the list", async () => (await names(owner)).length > 0);
     await owner.keyboard.press("L");
     await owner.locator(".share-form").waitFor();
     await become(
-      "the keyboard is in the dialog",
+      "the name of the focused field",
       () => owner.evaluate(() => document.activeElement.getAttribute("name")),
       "what",
     );
     await owner.keyboard.press("ArrowDown");
-    await become("the choice", () => owner.locator("input[name=what]:checked").inputValue(), "kinds");
+    await become("the selected option", () => owner.locator("input[name=what]:checked").inputValue(), "kinds");
     await owner.keyboard.press("Tab");
     await owner.keyboard.type("services");
     await owner.locator(".share-list li", { hasText: /^Services/ }).waitFor();
     await owner.keyboard.press("Enter");
     await become(
-      "what guests see",
+      "the description of what guests see",
       async () => (await owner.locator(".share-visible").innerText()).split(". ")[0],
       `The link shows configmaps in ${ns} and services in ${ns}`,
     );
@@ -294,12 +298,12 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
       }
       return Infinity;
     };
-    assert.ok((await stops("share-note")) <= 6, "a list is one stop of the keyboard");
+    assert.ok((await stops("share-note")) <= 6, "a list is one tab stop");
     await owner.keyboard.type("two kinds");
     await owner.keyboard.press("Enter");
     const url = withToken(await made(owner));
     await become(
-      "the keyboard is at the button",
+      "the label of the focused button",
       () => owner.evaluate(() => document.activeElement.textContent),
       "Copy",
     );
@@ -307,13 +311,13 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     await owner.locator("#sharing").waitFor({ state: "hidden" });
     const guest = await guests(t);
     await openLink(guest, url);
-    await until("rows", async () => (await names(guest)).includes("hidden-b-1"));
+    await until("the rows of the shared view", async () => (await names(guest)).includes("hidden-b-1"));
     assert.deepEqual(
       (await guest.locator("#picker a[data-ref]:visible").evaluateAll((all) => all.map((a) => a.dataset.ref))).sort(),
       ["core/v1/configmaps", "core/v1/services"],
     );
     await guest.locator('#picker a[data-ref="core/v1/services"]').click();
-    await become("the other kind", () => new URL(guest.url()).pathname, "/r/core/v1/services");
+    await become("the path of the other list", () => new URL(guest.url()).pathname, "/r/core/v1/services");
     await guest.locator("#note", { hasText: "No Services" }).waitFor();
     await revoke(owner);
     await owner.keyboard.press("Escape");
@@ -333,7 +337,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
       });
     });
     await openLink(guest, kiosk);
-    await until("the rows", async () => (await names(guest)).includes("a-3"));
+    await until("the rows of the shared view", async () => (await names(guest)).includes("a-3"));
     assert.equal(new URL(guest.url()).searchParams.get("kiosk"), "1");
     await guest.locator(".totals", { hasText: /\d failed.*\d degraded.*\d\d:\d\d/s }).waitFor();
     assert.deepEqual(
@@ -355,25 +359,29 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
         await guest.locator("#q:visible").count(),
       ],
       [ns, "app=web", 0],
-      "what of all it shows",
+      "the page shows only the filters that are set",
     );
     assert.ok(
       (await guest
         .locator("#tbody th")
         .first()
         .evaluate((e) => parseFloat(getComputedStyle(e).fontSize))) >= 20,
-      "big type",
+      "the text is large",
     );
     assert.equal(await guest.evaluate(() => window.awake), 1, "the screen is kept awake");
     await dashboard.stop();
     await guest.locator('#status:not([data-state="live"])').waitFor();
     await create(maps, configMap("a-4", {}, { labels: { app: "web" } }));
     await dashboard.run(dashboard.user, dashboard.port);
-    await until("the rows of the meantime", async () => (await names(guest)).includes("a-4"), 40_000);
+    await until(
+      "the row that was created during the restart",
+      async () => (await names(guest)).includes("a-4"),
+      40_000,
+    );
     await guest.locator('#status[data-state="live"]').waitFor();
     await guest.locator("#tbody tr", { hasText: "a-4" }).locator("td").last().click();
-    await become("an object next to them", () => new URL(guest.url()).searchParams.get("open"), `${ns}/a-4`);
-    assert.equal(new URL(guest.url()).searchParams.get("kiosk"), "1", "it stays a kiosk");
+    await become("the open object in the URL", () => new URL(guest.url()).searchParams.get("open"), `${ns}/a-4`);
+    assert.equal(new URL(guest.url()).searchParams.get("kiosk"), "1", "the page is still in kiosk mode");
     await guest.goto(`${dashboard.url}?kiosk=1`);
     await guest.locator('#status[data-state="live"]').waitFor();
     assert.equal(await guest.locator(".brand:visible").count(), 0);
@@ -398,7 +406,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     assert.equal(guest.url(), `${proxy.origin}${base}/r/core/v1/configmaps?ns=${ns}`);
     assert.equal((await guest.context().cookies()).find((c) => c.name.startsWith("glasshouse-share")).path, `${base}/`);
     await guest.getByRole("button", { name: "Leave" }).click();
-    await until("that it has left", async () =>
+    await until("the cookie of the link to be removed", async () =>
       (await guest.context().cookies()).every((c) => !c.name.startsWith("glasshouse-share")),
     );
     // Without a data folder, a restart of the dashboard ends all share links.
@@ -416,6 +424,6 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
   assert.deepEqual(
     tokens.filter((s) => dashboard.log.join("\n").includes(s)),
     [],
-    "the log has a token in it",
+    "the log contains no token",
   );
 });

@@ -44,8 +44,8 @@ export async function revoke(page) {
   if (!(await page.locator("#sharing[open]").count())) await page.locator("button.share-button:visible").click();
   await page.getByRole("tab", { name: "Links" }).click();
   // An open dialog can still list a link that has ended, until the dialog updates its list.
-  await become("the list of links", () => page.locator(".share-links > li").count(), 1);
+  await become("the number of links", () => page.locator(".share-links > li").count(), 1);
   await page.getByRole("button", { name: "Revoke" }).click();
   await page.locator(".share-links button.danger").click();
-  await become("the list of links", () => page.locator(".share-links > li").count(), 0);
+  await become("the number of links", () => page.locator(".share-links > li").count(), 0);
 }

@@ -57,20 +57,20 @@ await test("a slow link", { timeout: 240_000 }, async (t) => {
       metadata: { name: `thing-${i}` },
       text: noise(4000),
     });
-    await until("the kind", () => create(`/apis/${group}/v1/things`, thing(0)));
+    await until("the API server to accept the new kind", () => create(`/apis/${group}/v1/things`, thing(0)));
     for (let i = 1; i < count; i += 20)
       await Promise.all(
         Array.from({ length: Math.min(20, count - i) }, (_, n) => create(`/apis/${group}/v1/things`, thing(i + n))),
       );
     await until(
-      "all of them",
+      "the dashboard to count all objects",
       async () =>
         (await (await fetch(`${dashboard.url}api/v1/snapshot/${group}/v1/things?limit=1`)).json()).total === count,
     );
 
     const { page, sockets } = await open(t, "r/core/v1/nodes");
     const link = page.locator(`#picker a[data-ref="${group}/v1/things"]`).first();
-    await until("its count", async () => (await link.locator(".count").textContent()) === String(count));
+    await until("the count of the kind", async () => (await link.locator(".count").textContent()) === String(count));
     await link.evaluate((a) => a.click());
     const seen = new Set();
     await until(
@@ -85,8 +85,11 @@ await test("a slow link", { timeout: 240_000 }, async (t) => {
       },
       60_000,
     );
-    assert.ok(seen.size >= 3 && [...seen].every((n) => n > 0 && n < count), `the shown progress: ${[...seen]}`);
-    assert.equal(sockets.length, 1, "by one connection");
+    assert.ok(
+      seen.size >= 3 && [...seen].every((n) => n > 0 && n < count),
+      `the shown progress increases: ${[...seen]}`,
+    );
+    assert.equal(sockets.length, 1, "the page uses one connection");
   });
 
   await t.test(
@@ -109,10 +112,10 @@ await test("a slow link", { timeout: 240_000 }, async (t) => {
         if (/^[\d,]+ of 1,0\d\d KiB received$/.test(progressText)) seen.add(progressText);
         return seen.size;
       };
-      await until("how far it is", recordProgress, 20_000);
+      await until("the progress of the object", recordProgress, 20_000);
       await patch(`${where}/other`, { data: { b: "2" } });
       await until(
-        "a change in the list, while the object is being sent",
+        "a change in the list while the object is being sent",
         async () => {
           await recordProgress();
           assert.equal(await page.locator("#panel .status").innerText(), "Receiving");
@@ -121,19 +124,19 @@ await test("a slow link", { timeout: 240_000 }, async (t) => {
         20_000,
       );
       await until(
-        "the object",
+        "the complete object",
         async () => {
           await recordProgress();
           return (await page.locator("#panel .status").getAttribute("data-state")) === "live" && (await words()) === "";
         },
         60_000,
       );
-      assert.ok(seen.size >= 4, `the shown progress: ${[...seen]}`);
+      assert.ok(seen.size >= 4, `the shown progress increases: ${[...seen]}`);
 
       await page.keyboard.press("Escape");
       const before = parts().length;
       await click();
-      await until("how far it is", async () => /received$/.test(await words()), 20_000);
+      await until("the progress of the object", async () => /received$/.test(await words()), 20_000);
       await page.keyboard.press("Escape");
       await patch(`${where}/other`, { data: { c: "3" } });
       await until("a change in the list", async () => (await row(page, "other"))?.Data === "3", 20_000);
@@ -143,9 +146,9 @@ await test("a slow link", { timeout: 240_000 }, async (t) => {
       const late = parts().slice(before);
       assert.ok(
         late.length > 0 && late.every((p) => p.told < p.of),
-        `the complete message arrived, in ${late.length} parts, to a panel that was closed`,
+        `a closed panel receives only a part of the message: ${late.length} chunks`,
       );
-      assert.equal(sockets.length, 1, "by one connection");
+      assert.equal(sockets.length, 1, "the page uses one connection");
     },
   );
 });

@@ -45,7 +45,7 @@ await test("status", { timeout: 120_000 }, async (t) => {
 
     const list = await newPage(t, browser);
     await openLive(list, `${dashboard.url}r/core/v1/limitranges`);
-    const seen = await until("the kind, and its reader", async () => {
+    const seen = await until("the row of the watched resource, with its reader", async () => {
       const one = await limitRanges(page);
       return one?.Readers === "1" && /^Live/.test(one.State) && one;
     });
@@ -57,13 +57,13 @@ await test("status", { timeout: 120_000 }, async (t) => {
     const before = Number(seen.Objects);
     const where = `/api/v1/namespaces/${ns}/limitranges`;
     await create(where, { metadata: { name: "counted" }, spec: { limits: [{ type: "Pod", max: { cpu: "1" } }] } });
-    await become("the objects", async () => (await limitRanges(page)).Objects, String(before + 1));
+    await become("the number of objects", async () => (await limitRanges(page)).Objects, String(before + 1));
     await until(
-      "the time to pass",
+      "the shown time to increase",
       async () => parseInt((await limitRanges(page)).State.slice("Live for ".length), 10) >= 2,
     );
     await remove(`${where}/counted`);
-    await become("the objects", async () => (await limitRanges(page)).Objects, String(before));
+    await become("the number of objects", async () => (await limitRanges(page)).Objects, String(before));
 
     await page
       .locator("#scopes a")

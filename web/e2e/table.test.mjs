@@ -19,17 +19,17 @@ await test("the table", { timeout: 120_000 }, async (t) => {
   await t.test("keeps its order under the pointer", async (t) => {
     const page = await newPage(t, browser);
     await openLive(page, list);
-    await become("the rows", () => names(page), ["b", "d", "f"]);
+    await become("the names of the rows", () => names(page), ["b", "d", "f"]);
     await page.locator("#tbody tr", { hasText: "d" }).first().hover();
     await create(where, configMap("a"));
     await remove(`${where}/b`);
     await patch(`${where}/f`, { data: { more: "y" } });
     await page.locator("#pending-changes", { hasText: "1 new, 1 removed" }).waitFor();
-    assert.deepEqual(await names(page), ["b", "d", "f"], "nothing moved");
-    await become("the cells of the row", async () => (await row(page, "f")).Data, "2");
+    assert.deepEqual(await names(page), ["b", "d", "f"], "no row moves");
+    await become("the changed cell", async () => (await row(page, "f")).Data, "2");
     assert.equal(await page.locator("#tbody tr[data-gone]").getAttribute("data-name"), "b");
     await page.mouse.move(700, 20);
-    await become("the rows as they are", () => names(page), ["a", "d", "f"]);
+    await become("the current rows", () => names(page), ["a", "d", "f"]);
     await page.locator("#pending-changes").waitFor({ state: "hidden" });
   });
 
@@ -44,7 +44,7 @@ await test("the table", { timeout: 120_000 }, async (t) => {
       await opened;
       ws.connectToServer();
     });
-    await until("the server's rows", async () => {
+    await until("the rows in the HTML", async () => {
       await page.goto(list);
       return (await names(page)).length > 0;
     });
@@ -55,26 +55,26 @@ await test("the table", { timeout: 120_000 }, async (t) => {
     await over();
     open();
     await page.locator('#status[data-state="live"]').waitFor();
-    await become("the rows", () => names(page), ["a", "b", "d", "f"]);
+    await become("the names of the rows", () => names(page), ["a", "b", "d", "f"]);
     await create(where, configMap("aq"));
     await page.locator("#pending-changes", { hasText: "1 new" }).waitFor();
-    assert.deepEqual(await names(page), ["a", "b", "d", "f"], "nothing moved");
+    assert.deepEqual(await names(page), ["a", "b", "d", "f"], "no row moves");
     // While the pointer is over the rows, a new filter still changes them immediately. A change of an object must wait.
     await page.keyboard.press("/");
     await page.keyboard.type("q");
-    await become("the rows that match", () => names(page), ["aq"]);
+    await become("the names of the matching rows", () => names(page), ["aq"]);
     await create(where, configMap("ap-q"));
     await page.locator("#pending-changes", { hasText: "1 new" }).waitFor();
-    assert.deepEqual(await names(page), ["aq"], "nothing moved");
+    assert.deepEqual(await names(page), ["aq"], "no row moves");
     await page.mouse.move(700, 20);
-    await become("the rows as they are", () => names(page), ["ap-q", "aq"]);
+    await become("the current rows", () => names(page), ["ap-q", "aq"]);
     for (const name of ["ap-q", "aq", "b"]) await remove(`${where}/${name}`);
   });
 
   await t.test("shows thirty rows and the default columns at 1440 by 900", async (t) => {
     const page = await newPage(t, browser, { viewport: { width: 1440, height: 900 } });
     await openLive(page, `${dashboard.url}r/core/v1/pods`);
-    await until("rows enough", async () => (await table(page)).rows.length > 30);
+    await until("more than 30 rows", async () => (await table(page)).rows.length > 30);
     const seen = await page.evaluate(() => {
       const place = document.getElementById("rows");
       const inside = (e) => {
@@ -99,7 +99,7 @@ await test("the table", { timeout: 120_000 }, async (t) => {
   await t.test("strikes a deleted row, and shows a cell's previous value", async (t) => {
     const page = await newPage(t, browser);
     await openLive(page, list);
-    await until("the rows", () => row(page, "d"));
+    await until("the rows of the list", () => row(page, "d"));
     await page.mouse.move(700, 20);
     await page.evaluate(() => {
       window.struck = [];
@@ -108,12 +108,12 @@ await test("the table", { timeout: 120_000 }, async (t) => {
       }).observe(document.getElementById("tbody"), { attributes: true, attributeFilter: ["data-gone"], subtree: true });
     });
     await patch(`${where}/f`, { data: { another: "z" } }, { manager: "e2e-painter" });
-    await until("the cell", async () => (await row(page, "f"))?.Data === "3");
+    await until("the changed cell", async () => (await row(page, "f"))?.Data === "3");
     const title = await page.locator('#tbody tr[data-name="f"] td').first().getAttribute("title");
     assert.match(title, /^2 → 3\nChanged \d\d:\d\d:\d\d by e2e-painter$/);
     await remove(`${where}/d`);
-    await until("the row to be struck", () => page.evaluate(() => window.struck.includes("d")));
-    await become("it to go", () => names(page), ["a", "f"]);
+    await until("the deleted row to be struck through", () => page.evaluate(() => window.struck.includes("d")));
+    await become("the names of the remaining rows", () => names(page), ["a", "f"]);
   });
 
   await t.test("keeps names and placeholders readable next to an open object", async (t) => {
@@ -162,7 +162,7 @@ await test("the table", { timeout: 120_000 }, async (t) => {
       assert.deepEqual(
         { ...seen, names: seen.names > 5, boxes: seen.boxes > 0 },
         { covered: [], cut: [], over: [], names: true, boxes: true },
-        `${width} wide`,
+        `at a width of ${width} pixels`,
       );
       if (width > 1100) continue;
       await page.locator(".kinds").click();
@@ -184,7 +184,7 @@ await test("the table", { timeout: 120_000 }, async (t) => {
       const cut = await heading.evaluate((e) => e.scrollWidth - e.clientWidth);
       assert.equal(cut, 0, `at ${width} pixels`);
       const box = await page.locator("#q").boundingBox();
-      assert.ok(box.width < 170, "the filter has shrunk");
+      assert.ok(box.width < 170, "the filter field is narrower");
     }
   });
 
@@ -211,13 +211,13 @@ await test("the table", { timeout: 120_000 }, async (t) => {
     await page.reload();
     assert.equal(await ground(), dark);
     const html = await (await page.request.get(list)).text();
-    assert.match(html, /<html lang="en" data-theme="dark"/, "in the server's own HTML");
+    assert.match(html, /<html lang="en" data-theme="dark"/, "the HTML already has the theme");
     await page.locator("#tbody tr", { hasText: "f" }).locator("td").last().click();
     await page.locator("#panel h2").waitFor();
     const width = () => page.locator("#panel").evaluate((e) => e.offsetWidth);
     const before = await width();
     await page.locator("#split").press("ArrowLeft");
-    await become("a wider panel", width, before + 24);
+    await become("the width of the panel", width, before + 24);
     await page.reload();
     await page.locator("#panel h2").waitFor();
     assert.equal(await width(), before + 24);
@@ -244,15 +244,16 @@ await test("the table", { timeout: 120_000 }, async (t) => {
           };
           record();
         });
-        const seen = (mark) => until(`what ${mark}`, () => page.evaluate((mark) => window.seen.has(mark), mark));
+        const seen = (mark) =>
+          until(`a row or cell that is marked as ${mark}`, () => page.evaluate((mark) => window.seen.has(mark), mark));
         await create(where, configMap("moves"));
         await seen("added");
         await patch(`${where}/moves`, { data: { more: "y" } });
         await seen("changed");
-        await become("flashes to end", () => page.locator("#tbody [data-changed]").count(), 0);
+        await become("the number of highlighted cells", () => page.locator("#tbody [data-changed]").count(), 0);
         await remove(`${where}/moves`);
         await seen("gone");
-        await until("the row to go", async () => (await row(page, "moves")) === undefined);
+        await until("the deleted row to disappear", async () => (await row(page, "moves")) === undefined);
         assert.deepEqual(
           await page.evaluate(() => [...window.moved].sort()),
           motion === "reduce" ? [] : ["fade", "fade-in", "fade-out"],

@@ -33,7 +33,7 @@ await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
   const port = get("service", "glasshouse").spec.ports.find(
     (p) => p.name === spec.rules[0].http.paths[0].backend.service.port.name,
   );
-  assert.equal(port.port, 80, "the Ingress leads to the Service's port");
+  assert.equal(port.port, 80, "the Ingress routes to the Service's port");
   assert.equal(get("persistentvolumeclaim", "glasshouse").status.phase, "Bound");
   assert.equal(get("namespace", "glasshouse").metadata.labels["pod-security.kubernetes.io/enforce"], "restricted");
   assert.equal(get("clusterrolebinding", "glasshouse-reviews").roleRef.name, "glasshouse-reviews");
@@ -102,13 +102,13 @@ await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
     const cookie = (await page.context().cookies()).find((c) => c.name.includes("glasshouse-session"));
     secrets.push(cookie.value);
     assert.deepEqual([cookie.httpOnly, cookie.secure], [true, true]);
-    await until("the rows", async () => (await names(page)).includes("ours"));
+    await until("the rows of the user's namespace", async () => (await names(page)).includes("ours"));
     await create(`/api/v1/namespaces/${ns}/configmaps`, configMap("ours-too"));
     await until("the new row", async () => (await names(page)).includes("ours-too"));
     await openLive(page, maps);
-    await until("the rows of all that they may see", async () => (await names(page)).includes("ours-too"));
+    await until("the rows of all permitted namespaces", async () => (await names(page)).includes("ours-too"));
     await page.loaded();
-    assert.ok(!page.wire.some((text) => text.includes("not-for-anna")), "another namespace's object was sent");
+    assert.ok(!page.wire.some((text) => text.includes("not-for-anna")), "no object of another namespace is sent");
     assert.equal(await answer(page, `api/v1/object/core/v1/configmaps/${admins}/not-for-anna`), 403);
     await openLive(page, `${maps}?ns=${ns}`);
   });
@@ -121,7 +121,7 @@ await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
     const guest = await fresh(t);
     await openLink(guest, url);
     secrets.push(...(await guest.context().cookies()).map((c) => c.value));
-    await until("the rows", async () => (await names(guest)).includes("ours"));
+    await until("the rows of the shared view", async () => (await names(guest)).includes("ours"));
     assert.deepEqual(await names(guest), await names(page));
     await create(`/api/v1/namespaces/${ns}/configmaps`, configMap("ours-later"));
     await until("the new row", async () => (await names(guest)).includes("ours-later"));
@@ -139,12 +139,12 @@ await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
     await page.keyboard.press("Escape");
     const guest = await fresh(t);
     await openLink(guest, url);
-    await until("the rows", async () => (await names(guest)).includes("ours"));
+    await until("the rows of the shared view", async () => (await names(guest)).includes("ours"));
     const other = await fresh(t);
     await logIn(other, admin);
     await other.locator("button.share-button:visible").click();
     await other.getByRole("tab", { name: "Links" }).click();
-    await until("whose it is", async () =>
+    await until("the creator of the link", async () =>
       (await other.locator(".share-links").innerText()).includes(`by ${anna.name}`),
     );
     const began = Date.now();
@@ -167,7 +167,7 @@ await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
         .map((line) => JSON.parse(line))
         .map(({ event, creator, by = "", from }) => ({ event, creator, by, from }));
     const line = (event, by) => ({ event, creator: anna.name, by, from: client });
-    await become("the audit log", lines, [
+    await become("the events in the audit log", lines, [
       line("create", anna.name),
       line("open", ""),
       line("revoke", anna.name),

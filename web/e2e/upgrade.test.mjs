@@ -62,17 +62,17 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
     await dashboard.restart();
     for (const p of [page, phone, plain]) await live(p);
     await create(where, configMap("restarted"));
-    await until("a row after a restart", () => row(page, "restarted"));
-    assert.equal(await updateNotice(page).count(), 0, "the same program is no other");
+    await until("the row that was created after a restart", () => row(page, "restarted"));
+    assert.equal(await updateNotice(page).count(), 0, "a restart of the same build shows no update notice");
 
     await dashboard.upgrade(builds[0]);
     for (const p of [page, phone, plain]) {
       await updateNotice(p).waitFor({ timeout: 30_000 });
-      assert.equal(await p.evaluate(() => window.e2e.same), true, "the page was reloaded");
+      assert.equal(await p.evaluate(() => window.e2e.same), true, "the page is not reloaded");
       assert.equal(
         await p.evaluate(() => document.documentElement.scrollWidth > innerWidth),
         false,
-        "the page is too wide",
+        "the page does not scroll sideways",
       );
       const button = p.getByRole("button", { name: "Reload", exact: true });
       assert.equal(
@@ -81,14 +81,14 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
           return document.elementFromPoint(at.x + at.width / 2, at.y + at.height / 2) === b;
         }),
         true,
-        "the button is covered",
+        "the button is not covered",
       );
     }
     await live(page);
     await create(where, configMap("between"));
-    await until("a row of the other build", () => row(page, "between"));
+    await until("the row that was created after the upgrade", () => row(page, "between"));
     await page.getByRole("link", { name: "Watch status" }).focus();
-    await until("the button by the keyboard", async () => {
+    await until("the Reload button to be reached with Tab", async () => {
       await page.keyboard.press("Tab");
       return page.evaluate(() => document.activeElement.textContent === "Reload");
     });
@@ -96,7 +96,7 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
     await ofBuild(page, "second").waitFor();
     await live(page);
     assert.equal(await page.locator("#q").inputValue(), "e");
-    await until("the rows", () => row(page, "before"));
+    await until("the rows after the reload", () => row(page, "before"));
     assert.equal(await updateNotice(page).count(), 0);
   });
 
@@ -129,7 +129,7 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
           });
         });
       await openLive(page, `${dashboard.url}${list}${query}`);
-      await until("the row", () => row(page, "before"));
+      await until("the row of the list", () => row(page, "before"));
       return page;
     };
     let stopped = false;
@@ -156,30 +156,35 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
       route.fulfill({ contentType: "text/html", body: '<script type="module" src="/static/app.js?v=0"></script>' });
     // Each entry: a reason not to reload a page, the page, a function that creates the reason, and one that removes it.
     const blockers = [
-      ["an object", await open(`&open=${ns}/nowhere`), () => {}, (page) => page.locator("#panel .close").click()],
-      ["the activity", await open(), (page) => page.keyboard.press("a"), (page) => page.keyboard.press("a")],
+      ["an open object", await open(`&open=${ns}/nowhere`), () => {}, (page) => page.locator("#panel .close").click()],
+      ["the open activity", await open(), (page) => page.keyboard.press("a"), (page) => page.keyboard.press("a")],
       [
-        "half a selector",
+        "an incomplete selector",
         await open(),
         (page) => page.locator("#labels").pressSequentially("app in ("),
         (page) => page.locator("#labels").fill(""),
       ],
       [
-        "a filter of the kinds",
+        "a filter of the picker",
         await open(),
         (page) => page.locator("#picker-filter").fill("map"),
         (page) => page.locator("#picker-filter").fill(""),
       ],
-      ["a dialog", await open(), (page) => page.keyboard.press("?"), (page) => page.keyboard.press("Escape")],
-      ["a popover", await open(), (page) => page.locator("#columns").click(), (page) => page.keyboard.press("Escape")],
-      ["the keyboard's row", await open(), (page) => page.keyboard.press("j"), null],
+      ["an open dialog", await open(), (page) => page.keyboard.press("?"), (page) => page.keyboard.press("Escape")],
       [
-        "a selection",
+        "an open popover",
+        await open(),
+        (page) => page.locator("#columns").click(),
+        (page) => page.keyboard.press("Escape"),
+      ],
+      ["an active row", await open(), (page) => page.keyboard.press("j"), null],
+      [
+        "selected text",
         await open(),
         (page) => page.evaluate(() => getSelection().selectAllChildren(document.getElementById("heading"))),
         (page) => page.evaluate(() => getSelection().removeAllRanges()),
       ],
-      ["a connection that is lost", await open("", cut), () => {}, (page) => back(page)],
+      ["a lost connection", await open("", cut), () => {}, (page) => back(page)],
       [
         "rows that are not live",
         await open("", suppressState),
@@ -189,8 +194,8 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
           return back(page);
         },
       ],
-      ["no answer", await open(), intercepted((route) => route.abort()), (page) => page.unroute("**/r/**")],
-      ["an answer of another build", await open(), intercepted(other), (page) => page.unroute("**/r/**")],
+      ["a failed request", await open(), intercepted((route) => route.abort()), (page) => page.unroute("**/r/**")],
+      ["a response of another build", await open(), intercepted(other), (page) => page.unroute("**/r/**")],
     ];
     const [left, seen] = [await open(), await open("&q=be")];
     for (const [, page, block] of blockers) await block(page);
@@ -205,7 +210,7 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
     const reloadedEarly = [];
     for (const [what, page] of blockers) {
       await until(
-        `${what} to have had its time twice`,
+        `the page with ${what} to check twice whether it can reload`,
         async () => (await ofBuild(page, "third").count()) > 0 || page.evaluate(() => window.e2e.waited > 1),
         30_000,
       );
@@ -218,7 +223,7 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
     for (const [what, page, , release] of blockers) {
       if (release === null) continue;
       await release(page);
-      await until(`${what} to close the page`, () => ofBuild(page, "third").count(), 30_000);
+      await until(`the page to reload without ${what}`, () => ofBuild(page, "third").count(), 30_000);
     }
   });
 });

@@ -67,24 +67,24 @@ await test("windowed lists", { timeout: 180_000 }, async (t) => {
     const page = await newPage(t, browser);
     await openLive(page, list);
     await page.locator("#count", { hasText: "1,201" }).waitFor();
-    assert.equal(views(page).at(-1), "window", "the server keeps them");
+    assert.equal(views(page).at(-1), "window", "the server keeps the rows, and sends a window");
     assert.equal((await names(page))[0], "kube-root-ca.crt");
     assert.equal(await page.locator("#table").getAttribute("aria-rowcount"), "1202");
     await scroll(page, 1);
     await until("the last rows", async () => (await names(page)).at(-1) === name(1199));
     await scroll(page, 0.5);
-    const middle = await until("rows of the middle", async () => {
+    const middle = await until("the rows in the middle", async () => {
       const n = await names(page);
       return n.length > 30 && n.find((x) => x === name(600)) && n;
     });
-    assert.deepEqual(middle, [...middle].sort(), "in order");
+    assert.deepEqual(middle, [...middle].sort(), "the rows are sorted");
     await page.keyboard.press("End");
-    await until("the last row by the keyboard", () =>
+    await until("the last row to be active", () =>
       page.evaluate((n) => document.querySelector("#tbody tr[data-active]")?.dataset.name === n, name(1199)),
     );
     await page.locator("#q").fill("map-11");
     await page.locator("#count", { hasText: "100 of 1,201" }).waitFor();
-    await until("the filtered rows", async () => {
+    await until("only matching rows", async () => {
       const n = await names(page);
       return n.length > 0 && n.every((x) => x.startsWith("map-11"));
     });
@@ -93,7 +93,7 @@ await test("windowed lists", { timeout: 180_000 }, async (t) => {
     await page.locator("thead button", { hasText: "Data" }).click();
     await page.locator("thead button", { hasText: "Data" }).click();
     await scroll(page, 0);
-    await until("those with most keys first", async () => {
+    await until("the rows with the most keys to be first", async () => {
       const n = await names(page);
       return n[0] === name(1) && n[1] === name(3);
     });
@@ -103,10 +103,10 @@ await test("windowed lists", { timeout: 180_000 }, async (t) => {
   await t.test("rows are added, changed and deleted; the panel follows", async (t) => {
     const page = await newPage(t, browser);
     await openLive(page, list);
-    await until("the rows", () => row(page, name(3)));
+    await until("the rows of the list", () => row(page, name(3)));
     await page.mouse.move(700, 20);
     await patch(`${where}/${name(3)}`, { data: { c: "3" } }, { manager: "e2e-painter" });
-    await until("the cell", async () => (await row(page, name(3)))?.Data === "3");
+    await until("the changed cell", async () => (await row(page, name(3)))?.Data === "3");
     assert.match(
       await page
         .locator(`#tbody tr[data-name="${name(3)}"] td`)
@@ -115,23 +115,23 @@ await test("windowed lists", { timeout: 180_000 }, async (t) => {
       /^2 → 3\nChanged .* by e2e-painter$/,
     );
     await create(where, configMap("a-first"));
-    await until("the new one", async () => (await names(page))[0] === "a-first");
+    await until("the new row to be first", async () => (await names(page))[0] === "a-first");
     await page.locator("#count", { hasText: "1,202" }).waitFor();
     await remove(`${where}/a-first`);
-    await become("the first", async () => (await names(page))[0], "kube-root-ca.crt");
+    await become("the name of the first row", async () => (await names(page))[0], "kube-root-ca.crt");
     await page
       .locator(`#tbody tr[data-name="${name(5)}"] td`)
       .last()
       .click();
     await page.locator("#panel h2", { hasText: name(5) }).waitFor();
     await scroll(page, 0.9);
-    await until("other rows", async () => (await names(page)).includes(name(1075)));
+    await until("the rows at the new scroll position", async () => (await names(page)).includes(name(1075)));
     await scroll(page, 0);
     await until("the first rows", async () => (await names(page)).includes(name(5)));
     await dashboard.restart();
     await page.locator('#status[data-state="live"]').waitFor();
     await patch(`${where}/${name(7)}`, { data: { c: "3" } });
-    await until("what changes after a restart", async () => (await row(page, name(7)))?.Data === "3");
+    await until("the cell that changed after a restart", async () => (await row(page, name(7)))?.Data === "3");
   });
 });
 
@@ -184,24 +184,24 @@ await test("a list that grows above the row limit keeps its scroll position", { 
       panel: document.querySelector("#panel h2")?.textContent,
     }));
   let before;
-  await until("a stable page", async () => isDeepStrictEqual(before, (before = await pageState())));
+  await until("the page to stop changing", async () => isDeepStrictEqual(before, (before = await pageState())));
   assert.ok(before.top > 500 && before.rows.some((r) => r.endsWith(" true true")), JSON.stringify(before));
   await noteFrames(page);
   await make(180, 260);
   await page.locator("#count", { hasText: /^261$/ }).waitFor();
-  assert.equal(views().at(-1), "window", "the server keeps them");
-  await become("the same rows", pageState, before);
+  assert.equal(views().at(-1), "window", "the server keeps the rows, and sends a window");
+  await become("the state of the page", pageState, before);
   assert.deepEqual(await framesSeen(page), [`${before.top} rows live`]);
   await page.locator("#table").focus();
   await page.keyboard.press("j");
   await become(
-    "the next row by the keyboard",
+    "the active row",
     () => page.evaluate(() => document.querySelector("#tbody tr[data-active]")?.dataset.name),
     name(91),
   );
   await page.keyboard.press("End");
   await become(
-    "the last one",
+    "the active row",
     () => page.evaluate(() => document.querySelector("#tbody tr[data-active]")?.dataset.name),
     name(259),
   );
@@ -240,12 +240,12 @@ await test("the row limit of a page", { timeout: 180_000 }, async (t) => {
   const name = (i) => `thing-${String(i).padStart(3, "0")}`;
   const make = (i, called = name(i)) =>
     create(where, { apiVersion: `${group}/v1`, kind: "Thing", metadata: { name: called }, number: i });
-  await until("the kind", () => make(0));
+  await until("the API server to accept the new kind", () => make(0));
   await Promise.all(Array.from({ length: limit - 1 }, (_, i) => make(i + 1)));
   const list = `${dashboard.url}r/${group}/v1/things`;
   const served = (total) =>
     until(
-      `${total} things`,
+      `the dashboard to count ${total} objects`,
       async () =>
         (await (await fetch(`${dashboard.url}api/v1/snapshot/${group}/v1/things?limit=1`)).json()).total === total,
     );
@@ -270,7 +270,11 @@ await test("the row limit of a page", { timeout: 180_000 }, async (t) => {
     return { page, views: views(page) };
   };
   for (const address of [list, `${list}?ns=${ns}`])
-    assert.deepEqual((await requested(address, limit)).views, ["table"], `at the limit, ${address}`);
+    assert.deepEqual(
+      (await requested(address, limit)).views,
+      ["table"],
+      `a list with as many rows as the limit is complete: ${address}`,
+    );
 
   // This test adds rows later. In this sort order, the new rows follow the visible ones, which therefore do not move.
   const { page } = await requested(`${list}?sort=number&q=thing`, `${limit} of ${limit}`);
@@ -316,12 +320,12 @@ await test("the row limit of a page", { timeout: 180_000 }, async (t) => {
   const most = 1.2 * limit;
   for (let i = limit; i < most; i++) await make(i, `other-${i}`);
   await count(`${limit} of ${most}`);
-  assert.deepEqual([...new Set(views(page))], ["table"], "a fifth more");
+  assert.deepEqual([...new Set(views(page))], ["table"], "a list with 20 % more rows than the limit is complete");
   assert.deepEqual(await pageState(), before);
   await make(most, `other-${most}`);
-  await until("the server to keep them", () => views(page).at(-1) === "window");
+  await until("the page to subscribe to a window", () => views(page).at(-1) === "window");
   await count(`${limit} of ${most + 1}`);
-  assert.deepEqual(await pageState(), before, "the server keeps them");
+  assert.deepEqual(await pageState(), before, "the page is unchanged with a window");
   for (let i = limit + 1; i <= most; i++) await remove(`${where}/other-${i}`);
   await count(`${limit} of ${limit + 1}`);
   assert.deepEqual(await pageState(), before);
@@ -330,25 +334,25 @@ await test("the row limit of a page", { timeout: 180_000 }, async (t) => {
   assert.deepEqual(
     (await requested(list, limit + 1)).views,
     ["window"],
-    "one more than the limit, which the page knows",
+    "with one row more than the limit, the page opens a window if it knows the number of rows",
   );
   assert.deepEqual(
     (await requested(`${list}?ns=${ns}`, limit + 1)).views,
     ["table", "window"],
-    "one more than the limit; the window shows them immediately",
+    "with one row more than the limit, the page switches to a window",
   );
   await remove(`${where}/other-${limit}`);
   await count(`${limit} of ${limit}`);
-  assert.deepEqual(await pageState(), before, "as many as a page has");
-  assert.equal(views(page).at(-1), "window", "until it is requested again");
-  assert.deepEqual(await framesSeen(page), [`${before.top} rows live`], "at any frame");
+  assert.deepEqual(await pageState(), before, "the page is unchanged with as many rows as the limit");
+  assert.equal(views(page).at(-1), "window", "an open page keeps its window");
+  assert.deepEqual(await framesSeen(page), [`${before.top} rows live`], "each frame shows the same rows");
   await become(
-    "the picker's count",
+    "the count in the picker",
     () => page.locator(`#picker a[data-ref="${group}/v1/things"] .count`).first().textContent(),
     String(limit),
   );
   // Wait, because for about one second, the server's count can include the deleted row.
-  await until("the page to have all rows", async () => {
+  await until("the page to open a complete list", async () => {
     const earlier = views(page).length;
     await page.reload();
     await until("the page to subscribe again", () => views(page).length > earlier);
@@ -407,7 +411,7 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
     ...(phase in statuses ? { status: statuses[phase] } : {}),
   });
   const phase = (i) => (i % 100 === 3 ? "Failed" : i % 100 === 4 ? "Pending" : "Running");
-  await until("the kind", () => create(where(), thing(name(0), "Running", 0)));
+  await until("the API server to accept the new kind", () => create(where(), thing(name(0), "Running", 0)));
   const all = Array.from({ length: 1199 }, (_, i) => i + 1);
   for (let i = 0; i < all.length; i += 30)
     await Promise.all(all.slice(i, i + 30).map((n) => create(where(), thing(name(n), phase(n), n))));
@@ -424,7 +428,7 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
         for (const m of all) if (m.target.hasAttribute?.("data-gone")) window.struck.push(m.target.dataset.name);
       }).observe(document, { attributes: true, attributeFilter: ["data-gone"], subtree: true });
     });
-    await until("the kind to be served", async () => (await fetch(`${d.url}r/${group}/v1/things`)).ok);
+    await until("the dashboard to serve the new kind", async () => (await fetch(`${d.url}r/${group}/v1/things`)).ok);
     await openLive(page, `${d.url}r/${group}/v1/things?ns=${ns}`);
     pages.push(page);
   }
@@ -545,7 +549,7 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
       seen.rows.some((r) => r.includes(key) && words.every((w) => r.includes(w)));
   const struck = async (key) => {
     for (const page of pages)
-      await until(`${key} to be struck`, () => page.evaluate((key) => window.struck.includes(key), key));
+      await until(`row ${key} to be struck through`, () => page.evaluate((key) => window.struck.includes(key), key));
   };
 
   await t.test("scroll, sort and filter", async () => {
@@ -563,52 +567,55 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
       ["table", "window"],
     );
     await scroll(0.5);
-    await same("the middle", has(name(600)));
+    await same("the middle of the list", has(name(600)));
     await scroll(1);
-    await same("the end", has(name(1199)));
+    await same("the end of the list", has(name(1199)));
     await sort("Number");
     await sort("Number");
     await scroll(0);
-    await same("sorted", (s) => has(name(1199))(s) && s.address.includes("sort=-number"));
+    await same("the list, sorted by number", (s) => has(name(1199))(s) && s.address.includes("sort=-number"));
     const clickCount = () => both((page) => page.locator("#severity-counts a", { hasText: "failed" }).click());
     await clickCount();
     await same(
-      "those that fail",
+      "only failed rows",
       (s) => s.count === "12 of 1,200" && has(name(1103), "Failed")(s) && s.address.includes("q=is%3Afailed"),
     );
     await clickCount();
-    await same("all again", (s) => s.count === "1,200" && !s.address.includes("q="));
+    await same("all rows", (s) => s.count === "1,200" && !s.address.includes("q="));
     await filter("is:waiting");
-    await same("those in progress", (s) => s.count === "12 of 1,200" && has(name(1104), "Pending")(s));
+    await same("only progressing rows", (s) => s.count === "12 of 1,200" && has(name(1104), "Pending")(s));
     await filter("nothing has it");
-    await same("no row", (s) => s.count === "0 of 1,200" && s.note.startsWith("No Things match the filter"));
+    await same(
+      "the list without matches",
+      (s) => s.count === "0 of 1,200" && s.note.startsWith("No Things match the filter"),
+    );
     await filter("thing-11 running");
-    await same("words", (s) => s.count === "98 of 1,200");
+    await same("the rows that match two words", (s) => s.count === "98 of 1,200");
     const [allRows, window] = await both(exported);
     assert.deepEqual(
       window.filter(({ text }, i) => text !== allRows[i].text).map(({ what }) => what),
       [],
-      "what is saved of a window",
+      "a windowed page exports the same as a complete page",
     );
     assert.ok(
       allRows.length > 3 &&
         allRows.every(({ text }) => text.indexOf(name(1199)) < text.indexOf(name(1100)) && !text.includes(name(1099))),
-      "those that are shown, the last first",
+      "the exports contain only the matching rows, in reverse order",
     );
     await filter("");
     await sort("Number");
     await scroll(0);
-    await same("all of them", (s) => s.count === "1,200" && has(name(0))(s));
-    await same("the worst first", (s) => s.address.endsWith(`ns=${ns}`) && s.rows[0].includes(name(3)));
+    await same("all rows", (s) => s.count === "1,200" && has(name(0))(s));
+    await same("the list, worst rows first", (s) => s.address.endsWith(`ns=${ns}`) && s.rows[0].includes(name(3)));
     await sort("Name");
-    await same("by name", (s) => s.rows[0].includes(name(0)) && s.address.includes("sort=name"));
+    await same("the list, sorted by name", (s) => s.rows[0].includes(name(0)) && s.address.includes("sort=name"));
   });
 
   await t.test("rows are added, changed and deleted, visible or not", async () => {
     await both((page) => page.mouse.move(700, 20));
     await change(5, { phase: "Waiting", number: 55 }, { status: reconciling });
     await same(
-      "a cell",
+      "the changed cell",
       (s) =>
         has(name(5), "Waiting")(s) &&
         s.titles.some((t) => t.includes("Running → Waiting") && t.includes("by e2e-painter")) &&
@@ -616,7 +623,7 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
     );
     await change(1000, { phase: "CrashLoopBackOff" }, { status: stalled });
     await same(
-      "one that is not seen",
+      "the change of a row outside the window",
       (s) =>
         s.trouble === "13 failed13 progressing" &&
         s.activity.includes(`${name(1000)}Phase Running → CrashLoopBackOffe2e-painter`),
@@ -628,28 +635,35 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
     await remove(`${where()}/${name(7)}`);
     await struck(name(7));
     await same(
-      "one that goes",
+      "the visible deleted row to disappear",
       (s) => s.count === "1,201" && !has(name(7))(s) && s.activity.includes(`${name(7)}deleted`),
     );
     await remove(`${where()}/z-last`);
-    await same("one that goes and is not seen", (s) => s.count === "1,200" && s.activity.includes("z-lastdeleted"));
+    await same(
+      "the deleted row outside the window to disappear",
+      (s) => s.count === "1,200" && s.activity.includes("z-lastdeleted"),
+    );
     await both((page) =>
       page.evaluate(() => {
         window.struck = [];
       }),
     );
     await filter("running");
-    await same("a filter", (s) => s.count === "1,174 of 1,200");
+    await same("the filtered rows", (s) => s.count === "1,174 of 1,200");
     await change(8, { phase: "Odd" });
-    await same("one that is filtered out", (s) => s.count === "1,173 of 1,200" && !has(name(8))(s));
+    await same("the changed row to stop matching the filter", (s) => s.count === "1,173 of 1,200" && !has(name(8))(s));
     await filter("");
     await sort("Number");
-    await same("sorted", (s) => s.count === "1,200" && s.address.includes("sort=number"));
+    await same("the list, sorted by number", (s) => s.count === "1,200" && s.address.includes("sort=number"));
     await change(9, { number: 5000 });
-    await same("one that moves", (s) => !has(name(9))(s));
-    assert.deepEqual(await both((page) => page.evaluate(() => window.struck)), [[], []], "neither is gone");
+    await same("the changed row to move out of view", (s) => !has(name(9))(s));
+    assert.deepEqual(
+      await both((page) => page.evaluate(() => window.struck)),
+      [[], []],
+      "a moved row is not struck through",
+    );
     await change(9, { number: 9 });
-    await same("one that moves back", has(name(9), "9"));
+    await same("the changed row to move back", has(name(9), "9"));
   });
 
   await t.test("keep the order under the pointer", async () => {
@@ -664,7 +678,7 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
     await change(12, { number: 7000 });
     await change(13, { phase: "Other" });
     await same(
-      "what waits",
+      "the pending changes",
       (s) =>
         s.pendingText === "1 moved, 1 new, 1 removed" &&
         has(name(11), "gone")(s) &&
@@ -674,7 +688,7 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
     );
     await both((page) => page.mouse.move(700, 20));
     await same(
-      "the new rows",
+      "the rows after the pending changes",
       (s) => s.pendingText === "" && has("a-second")(s) && !has(name(11))(s) && !has(name(12))(s),
     );
   });
@@ -686,76 +700,82 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
         `${dashboards[pages.indexOf(page)].url}r/${group}/v1/things?ns=${ns}&sort=name&open=${ns}/${name(700)}`,
       ),
     );
-    await same("an object of a link", (s) => s.panel.includes(name(700)));
+    await same("the object of the opened URL", (s) => s.panel.includes(name(700)));
     await press("]");
-    await same("the next", (s) => s.panel.includes(name(701)) && has(name(701), "active", "true")(s));
+    await same("the next object", (s) => s.panel.includes(name(701)) && has(name(701), "active", "true")(s));
     await press("[");
     await press("[");
-    await same("two back", (s) => s.panel.includes(name(699)) && has(name(699), "active")(s));
+    await same("the object two rows up", (s) => s.panel.includes(name(699)) && has(name(699), "active")(s));
     await press("Escape");
     await press("End");
     await press("k");
     await press("k");
-    await same("near the end", has(name(1197), "active"));
+    await same("the active row near the end", has(name(1197), "active"));
     await press("Enter");
-    await same("it opens", (s) => s.panel.includes(name(1197)));
+    await same("the object of the active row", (s) => s.panel.includes(name(1197)));
     await press("]");
-    await same("the next but one to the last", (s) => s.panel.includes(name(1198)));
+    await same("the second-last object", (s) => s.panel.includes(name(1198)));
     await press("]");
     await press("]");
-    await same("the last stays", (s) => s.panel.includes(name(1199)));
+    await same("the last object to stay open", (s) => s.panel.includes(name(1199)));
     await press("Escape");
     await press("g");
-    await same("the first", (s) => has("a-first", "active")(s) && s.panel === "");
+    await same("the first row to be active", (s) => has("a-first", "active")(s) && s.panel === "");
   });
 
   await t.test("filter by several namespaces and labels", async () => {
     const goTo = (query) =>
       both((page) => openLive(page, `${dashboards[pages.indexOf(page)].url}r/${group}/v1/things?${query}`));
     await goTo(`ns=${ns},${other}&q=other-`);
-    await same("of two namespaces", (s) => s.count === "3 of 1,203" && has("other-2", other)(s));
+    await same("the rows of two namespaces", (s) => s.count === "3 of 1,203" && has("other-2", other)(s));
     await patch(`${where(other)}/other-2`, { metadata: { labels: { app: "db" } } });
     // Wait for both servers, because a page that opens too early would receive and highlight the label as a live
     // change.
-    await until("both servers to have the change", async () => {
+    await until("both servers to receive the change", async () => {
       const answers = await Promise.all(
         dashboards.map((d) => fetch(`${d.url}api/v1/snapshot/${group}/v1/things?ns=${other}&labels=app%3Ddb`)),
       );
       return (await Promise.all(answers.map((a) => a.json()))).every((a) => a.total === 1);
     });
     await goTo(`ns=${ns},${other}&labels=app%3Ddb`);
-    await same("with labels", (s) => s.count === "1");
+    await same("the rows that match a label selector", (s) => s.count === "1");
     await goTo(`ns=${ns},${other}&labels=app%3Dweb&sort=-name`);
-    await same("with others", (s) => s.count === "1,202" && has(name(1199))(s));
+    await same("the rows that match another label selector", (s) => s.count === "1,202" && has(name(1199))(s));
     await both((page) => page.mouse.move(700, 20));
     await patch(`${where()}/${name(1199)}`, { metadata: { labels: { app: "db" } } });
     await struck(name(1199));
-    await same("one of other labels goes", (s) => s.count === "1,201" && s.activity.includes(`${name(1199)}deleted`));
+    await same(
+      "the row whose labels no longer match to disappear",
+      (s) => s.count === "1,201" && s.activity.includes(`${name(1199)}deleted`),
+    );
     await goTo(`ns=${ns}`);
   });
 
   await t.test("reconnect after a server restart, and match the digest", async () => {
-    await same("all of them", (s) => s.count === "1,200" && has("a-first")(s));
+    await same("all rows", (s) => s.count === "1,200" && has("a-first")(s));
     await scroll(0.5);
-    await same("the middle", (s) => has(name(600))(s) && s.count === "1,200");
-    assert.deepEqual(await reloadCounts(), ["", ""], "nothing was reloaded");
+    await same("the middle of the list", (s) => has(name(600))(s) && s.count === "1,200");
+    assert.deepEqual(await reloadCounts(), ["", ""], "no list is reloaded");
     for (const d of dashboards) await d.stop();
-    await same("disconnected", (s) => s.status.startsWith("Connection lost") && s.banner !== "" && has(name(600))(s));
+    await same(
+      "both pages to be disconnected",
+      (s) => s.status.startsWith("Connection lost") && s.banner !== "" && has(name(600))(s),
+    );
     await change(600, { phase: "Meanwhile" });
     await remove(`${where()}/${name(601)}`);
     for (const d of dashboards) await d.run(d.user, d.port);
     await same(
-      "back",
+      "both pages to be live again",
       (s) => s.status === "Live" && has(name(600), "Meanwhile")(s) && !has(name(601))(s) && s.count === "1,199",
       40_000,
     );
     await change(600, { phase: "Again" });
-    await same("and goes on", has(name(600), "Again"));
+    await same("a live change after the restart", has(name(600), "Again"));
     const reloadsAfterRestart = await reloadCounts(); // A restarted server cannot replay changes, so lists reload.
     const digests = (page) => page.wire.filter((f) => f.includes('"type":"digest"')).length;
     const before = pages.map(digests);
-    await until("a digest of both", () => pages.every((p, i) => digests(p) > before[i]), 90_000);
-    await same("which agree", (s) => s.status === "Live");
-    assert.deepEqual(await reloadCounts(), reloadsAfterRestart, "a digest did not agree");
+    await until("a digest from both servers", () => pages.every((p, i) => digests(p) > before[i]), 90_000);
+    await same("both pages to be live after the digests", (s) => s.status === "Live");
+    assert.deepEqual(await reloadCounts(), reloadsAfterRestart, "the digests match");
   });
 });

@@ -33,8 +33,8 @@ await test("workload", { timeout: 240_000 }, async (t) => {
   await t.test("pods and replicas are live, and the worst pod is the cause", async (t) => {
     const page = await open(t);
     const pods = (await podsOf()).map((p) => p.metadata.name);
-    await become("the pods", async () => (await names(page)).sort(), pods.sort());
-    await become("the replicas", () => page.locator(".replicas").innerText(), "2 of 2 ready");
+    await become("the names of the pods", async () => (await names(page)).sort(), pods.sort());
+    await become("the shown replicas", () => page.locator(".replicas").innerText(), "2 of 2 ready");
     assert.deepEqual(await violations(page), []);
 
     const at = new Date(Date.now() - 60_000).toISOString().replace(/\.\d+/, "");
@@ -59,13 +59,17 @@ await test("workload", { timeout: 240_000 }, async (t) => {
       },
       strategic,
     );
-    await become("the worst first", async () => (await names(page))[0], bad);
+    await become("the name of the first pod", async () => (await names(page))[0], bad);
     await page.locator(".replicas", { hasText: "1 of 2 ready, 1 failed" }).waitFor();
     await page.locator(".health", { hasText: `Pod ${bad}` }).waitFor();
     assert.match(await page.locator(".health").innerText(), /CrashLoopBackOff.*last exit 3/s);
     assert.deepEqual(await violations(page), []);
     await page.locator(".previous-log").click();
-    await become("the previous log", () => new URL(page.url()).searchParams.get("previous"), "true");
+    await become(
+      "the parameter of the previous log in the URL",
+      () => new URL(page.url()).searchParams.get("previous"),
+      "true",
+    );
     assert.equal(new URL(page.url()).searchParams.get("open"), `${ns}/${bad}`);
     await page.goBack();
     await page.locator(".pods").waitFor();
@@ -75,10 +79,10 @@ await test("workload", { timeout: 240_000 }, async (t) => {
     const page = await open(t, "", { permissions: ["clipboard-read", "clipboard-write"] });
     const copied = () => page.evaluate(() => navigator.clipboard.readText());
     await page.getByRole("button", { name: "Copy Namespace/name" }).click();
-    await become("the copy", copied, `${ns}/web`);
+    await become("the copied name", copied, `${ns}/web`);
     await page.locator(".kubectl summary").click();
     await page.getByRole("button", { name: "Copy the kubectl command: Describe" }).click();
-    await become("the command", copied, `kubectl describe deployment/web -n ${ns}`);
+    await become("the copied command", copied, `kubectl describe deployment/web -n ${ns}`);
   });
 
   await t.test("the key l opens the merged logs, and P those of previous runs", async (t) => {
@@ -92,19 +96,27 @@ await test("workload", { timeout: 240_000 }, async (t) => {
     });
     const line = (await page.locator(".log-line").first().textContent()).slice(-10);
     await page.getByLabel("Show only lines with this text").fill(line);
-    await until("only lines with the text", async () => {
+    await until("only lines that contain the text", async () => {
       const texts = await page.locator(".log-line").allTextContents();
       return texts.length > 0 && texts.every((text) => text.toLowerCase().includes(line.trim().toLowerCase()));
     });
-    await until("the count", async () =>
+    await until("the filter to report the number of lines", async () =>
       /^\d+ of \d+ lines$/.test(await page.locator(".log-filter .filtered").innerText()),
     );
     assert.deepEqual(await violations(page), []);
     await page.getByLabel("Show only lines with this text").press("Escape");
     await page.keyboard.press("P");
-    await become("the previous runs", () => new URL(page.url()).searchParams.get("previous"), "true");
+    await become(
+      "the parameter of previous runs in the URL",
+      () => new URL(page.url()).searchParams.get("previous"),
+      "true",
+    );
     await page.keyboard.press("P");
-    await become("the current runs", () => new URL(page.url()).searchParams.get("previous"), null);
+    await become(
+      "the parameter of previous runs in the URL",
+      () => new URL(page.url()).searchParams.get("previous"),
+      null,
+    );
   });
 
   await t.test("events of the workload, its ReplicaSets and its pods are merged", async (t) => {
@@ -123,13 +135,13 @@ await test("workload", { timeout: 240_000 }, async (t) => {
   await t.test("revisions show their images, and the differences between two", async (t) => {
     const page = await open(t);
     const rows = page.locator(".rollouts tbody tr:not(.revision-diff)");
-    await become("one revision", () => rows.count(), 1);
+    await become("the number of revisions", () => rows.count(), 1);
     await patch(
       `${where}/web`,
       { spec: { template: { spec: { containers: [{ name: "main", image: "registry.example.com/e2e:2" }] } } } },
       strategic,
     );
-    await become("a second revision", () => rows.count(), 2);
+    await become("the number of revisions", () => rows.count(), 2);
     assert.match(await rows.first().innerText(), /2\s*latest\s+e2e:2\s+main 1 → 2/);
     await rows.first().getByRole("button").click();
     const field = page.locator(".revision-fields .field");

@@ -20,7 +20,7 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
     const page = await newPage(t, browser, { permissions: ["clipboard-read", "clipboard-write"], ...options });
     await page.goto(`${dashboard.url}o/core/v1/configmaps/${ns}/${name}?tab=yaml`);
     await page.locator('#status[data-state="live"]').waitFor();
-    await until("the text", async () => (await text(page)).includes(last));
+    await until("the complete YAML", async () => (await text(page)).includes(last));
     return page;
   };
   const text = (page) =>
@@ -141,16 +141,16 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
     );
     const page = await open(t, "busy", "the end");
     await fold(page, "a.conf: |-");
-    await become("the fold", async () => (await shown(page)).includes("    second"), false);
+    await become("the visibility of a folded line", async () => (await shown(page)).includes("    second"), false);
     await page.keyboard.press("Control+f");
     await page.keyboard.type("LINE 15");
-    await become("what is found", () => found(page), "1 of 111");
+    await become("the shown match", () => found(page), "1 of 111");
     await page.keyboard.press("Enter");
-    await become("the next", () => found(page), "2 of 111");
+    await become("the shown match", () => found(page), "2 of 111");
     await page.keyboard.press("Shift+Enter");
-    await become("the one before", () => found(page), "1 of 111");
+    await become("the shown match", () => found(page), "1 of 111");
     await page.keyboard.press("Shift+Enter");
-    await become("around the end", () => found(page), "111 of 111");
+    await become("the shown match, from the first to the last", () => found(page), "111 of 111");
     const at = line(page, "line 1599 = value");
     await at.click({ clickCount: 2, position: { x: 60, y: 9 } });
     const before = await page.evaluate(() => ({
@@ -180,18 +180,21 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
         .getBoundingClientRect().top,
       selected: String(getSelection()),
     }));
-    assert.ok(Math.abs(after.top - before.top) < 2, `the line was at ${before.top} and is at ${after.top}`);
+    assert.ok(
+      Math.abs(after.top - before.top) < 2,
+      `the line has not moved: it was at ${before.top}, and is at ${after.top}`,
+    );
     assert.equal(after.selected, before.selected);
     assert.equal(await found(page), "111 of 111");
-    assert.equal((await shown(page)).includes("    second"), false, "it is folded still");
+    assert.equal((await shown(page)).includes("    second"), false, "the lines are still folded");
     assert.ok((await text(page)).includes("    second\n"));
 
     await patch(`${where}/busy`, { data: { counter: "31", "aa.conf": null, "y.conf": null } }, { manager: "e2e-one" });
-    await until("one more", async () => (await text(page)).includes('  counter: "31"'));
+    await until("the changed line", async () => (await text(page)).includes('  counter: "31"'));
     await patch(`${where}/busy`, { metadata: { labels: { colour: "green" } } }, { manager: "e2e-two" });
-    await until("the last", async () => (await text(page)).includes("    colour: green"));
+    await until("the added label", async () => (await text(page)).includes("    colour: green"));
     const marks = (await marked(page)).filter((l) => !l.startsWith("resourceVersion:"));
-    assert.deepEqual(marks, ["labels:", "colour: green"], "the last update's lines alone");
+    assert.deepEqual(marks, ["labels:", "colour: green"], "only the lines of the last update are marked");
     assert.match(
       await page.locator(".yaml .line[data-changed]").first().getAttribute("title"),
       /^Changed \d\d:\d\d:\d\d by e2e-two$/,
@@ -203,29 +206,31 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
     const page = await open(t, "folds", "needle two");
     const all = await text(page);
     await page.getByRole("button", { name: "Fold all" }).click();
-    await until("few lines", async () => (await shown(page)).length === 4);
+    await until("the folded lines", async () => (await shown(page)).length === 4);
     assert.deepEqual(
       (await shown(page)).map((l) => l.split(":")[0]),
       ["apiVersion", "data", "kind", "metadata"],
     );
-    assert.equal(await text(page), all, "all of it is in the page");
+    assert.equal(await text(page), all, "the page contains all lines");
     await region(page).focus();
     await page.keyboard.press("Control+a");
     await page.keyboard.press("Control+c");
     assert.equal(`${await copied(page)}\n`, all);
     await page.keyboard.press("/");
     await page.keyboard.type("needle");
-    await become("all that is found", () => found(page), "1 of 2");
-    await until("the unfolded parent", async () => (await shown(page)).includes("  other: needle two"));
+    await become("the shown match", () => found(page), "1 of 2");
+    await until("the unfolded line with the first match", async () =>
+      (await shown(page)).includes("  other: needle two"),
+    );
     await page.keyboard.press("Enter");
-    await until("the other too", async () => (await shown(page)).includes("    needle one"));
+    await until("the unfolded line with the second match", async () => (await shown(page)).includes("    needle one"));
     await page.keyboard.press("Escape");
     assert.equal(await page.evaluate(() => document.activeElement?.className), "yaml text");
     // When the browser's own search finds a match in a folded line, the browser fires beforematch. Simulate this event.
     await page.getByRole("button", { name: "Unfold all" }).click();
     await page.getByRole("button", { name: "Fold all" }).click();
     await line(page, "needle one").evaluate((l) => l.dispatchEvent(new Event("beforematch", { bubbles: true })));
-    await until("it unfolded", async () => (await shown(page)).includes("    needle one"));
+    await until("the unfolded line", async () => (await shown(page)).includes("    needle one"));
   });
 
   await t.test("can be used by keyboard", async (t) => {
@@ -238,16 +243,16 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
       page.evaluate(() => document.querySelector(".yaml .line[data-active]")?.firstChild?.textContent ?? null);
     await region(page).focus();
     await keys("ArrowDown");
-    await become("the first line", active, "apiVersion: v1");
+    await become("the active line", active, "apiVersion: v1");
     await keys("ArrowDown", "ArrowLeft");
-    await become("data, folded", active, "data:");
+    await become("the active line", active, "data:");
     assert.equal(await line(page, "data:").first().getAttribute("data-fold"), "3 lines");
     await keys("ArrowDown");
-    await become("what is behind the fold", active, "kind: ConfigMap");
+    await become("the active line after the fold", active, "kind: ConfigMap");
     await keys("ArrowUp", "ArrowRight", "ArrowRight", "ArrowRight");
-    await become("into the text", active, "    one");
+    await become("the active line in the text", active, "    one");
     await keys("ArrowLeft");
-    await become("out of it", active, "  text: |");
+    await become("the active line", active, "  text: |");
   });
 
   await t.test("a megabyte", async (t) => {
@@ -275,13 +280,13 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
       if (name === "line") {
         await page.keyboard.press("Control+f");
         await page.locator(".yaml-bar input").fill("of the long");
-        await become("the end", () => found(page), "1 of 1");
+        await become("the shown match", () => found(page), "1 of 1");
         await page.locator(".yaml .more").click();
         await page.locator(".rest .piece").first().waitFor();
         assert.equal(await text(page), all);
       }
       await patch(`${where}/${name}`, { data: { last: "changed" } });
-      await until("the change", async () => (await marked(page)).includes("last: changed"));
+      await until("the changed line to be marked", async () => (await marked(page)).includes("last: changed"));
       const marks = (await marked(page)).filter((l) => !l.startsWith("resourceVersion:"));
       assert.deepEqual(marks, ["last: changed"]);
     }
@@ -337,7 +342,7 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
       assert.deepEqual(
         Object.entries(times).filter(([, ms]) => ms > freeze),
         [],
-        `${name}: tasks longer than ${freeze} ms`,
+        `${name}: no task is longer than ${freeze} ms`,
       );
     }
   });
@@ -352,9 +357,9 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
       }));
     assert.deepEqual(await size(), { over: true, high: false });
     await page.getByRole("button", { name: "Wrap" }).click();
-    await become("wrapped", size, { over: false, high: true });
+    await become("the layout of a long line", size, { over: false, high: true });
     await page.reload();
-    await until("the text", async () => (await text(page)).includes("word word"));
-    await become("wrapped still", size, { over: false, high: true });
+    await until("the complete YAML", async () => (await text(page)).includes("word word"));
+    await become("the layout of a long line after a reload", size, { over: false, high: true });
   });
 });
