@@ -233,10 +233,10 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
     await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&open=${ns}/none`);
     await page.locator("#panel", { hasText: /Not found/ }).waitFor();
     await check(page, "an object that does not exist", "#side");
-    await create(maps, configMap("goes", { a: "b" }));
-    await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&open=${ns}/goes`);
+    await create(maps, configMap("to-delete", { a: "b" }));
+    await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&open=${ns}/to-delete`);
     await page.locator('#panel .status[data-state="live"]').waitFor({ state: "attached" });
-    await remove(`${maps}/goes`);
+    await remove(`${maps}/to-delete`);
     await page.locator("#panel .status", { hasText: "Deleted" }).waitFor();
     await check(page, "a deleted object", "#side");
     await page.locator("[role=tablist]").getByRole("tab", { name: "Events" }).click();
@@ -265,9 +265,9 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
       await page.locator('#status[data-state="live"]').waitFor();
       await check(page, `page of a pod, ${tab}`, "#main");
     }
-    await create(maps, configMap("goes", { a: "b" }));
-    await openLive(page, `${dashboard.url}o/core/v1/configmaps/${ns}/goes`);
-    await remove(`${maps}/goes`);
+    await create(maps, configMap("to-delete", { a: "b" }));
+    await openLive(page, `${dashboard.url}o/core/v1/configmaps/${ns}/to-delete`);
+    await remove(`${maps}/to-delete`);
     await page
       .locator("#status", { hasText: "Deleted" })
       .or(page.locator("#object", { hasText: "deleted" }))
@@ -287,12 +287,20 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
     await list(page, `${pods}?q=shop`);
     await state(
       "list that is partly forbidden",
-      { state: "live", reason: "you may not list the others.", namespaces: ["shop"] },
+      { state: "live", reason: "you cannot list the other namespaces.", namespaces: ["shop"] },
       "Live",
     );
     await state("stale", { state: "stale", reason: "the watch was cut" }, "Stale");
-    await state("failed list that has rows", { state: "failed", reason: "conversion webhook is away" }, "Failed");
-    await state("forbidden list that has rows", { state: "forbidden", reason: "you may not any more" }, "Forbidden");
+    await state(
+      "failed list that has rows",
+      { state: "failed", reason: "the conversion webhook is unavailable" },
+      "Failed",
+    );
+    await state(
+      "forbidden list that has rows",
+      { state: "forbidden", reason: "your permission was revoked" },
+      "Forbidden",
+    );
     await state("resource that is no longer served", { state: "absent" }, "Not available");
     // While the pointer is over the rows, their order is frozen, so the change below stays pending.
     await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&sort=-data`);
@@ -310,7 +318,7 @@ await test("accessibility (axe)", { timeout: 600_000 }, async (t) => {
       ["loading", { state: "syncing" }, "Loading"],
       ["loading, with a count", { state: "syncing", count: 3400 }, "Loading"],
       ["forbidden", { state: "forbidden", reason: "you cannot list pods" }, "Forbidden"],
-      ["failed", { state: "failed", reason: "conversion webhook is away" }, "Failed"],
+      ["failed", { state: "failed", reason: "the conversion webhook is unavailable" }, "Failed"],
       ["resource that is not served", { state: "absent", reason: "" }, "Not available"],
     ]) {
       interceptor.state = listState;

@@ -19,11 +19,11 @@ await test("an API server outage is reported, and missed changes arrive afterwar
   const dashboard = await Dashboard.start(t, { flags: link.flags });
   const ns = await namespace(t);
   const where = `/api/v1/namespaces/${ns}/configmaps`;
-  for (const name of ["goes", "other", "stays"]) await create(where, configMap(name, { a: "1" }));
+  for (const name of ["to-delete", "other", "to-keep"]) await create(where, configMap(name, { a: "1" }));
 
   const page = await newPage(t, browser);
   await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&open=${ns}/other&tab=yaml`);
-  await until("the rows", () => row(page, "stays"));
+  await until("the rows", () => row(page, "to-keep"));
   await page.locator("#panel .line", { hasText: "name: other" }).waitFor();
   const names = async () => (await table(page)).rows.map((r) => r.Name);
   const before = await names();
@@ -68,7 +68,7 @@ await test("an API server outage is reported, and missed changes arrive afterwar
   );
   await page.locator("#export summary").click();
 
-  await remove(`${where}/goes`);
+  await remove(`${where}/to-delete`);
   await create(where, configMap("during-outage", { a: "1", b: "2" }));
   await patch(`${where}/other`, { data: { meanwhile: "yes" } });
   await until("the page to report that the second attempt failed", async () =>

@@ -144,7 +144,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
         { manager: "e2e-heart" },
       );
     for (let n = 0; n < 3; n++) await heartbeat(n);
-    await patch(`${leases}/beat`, { spec: { holderIdentity: "b" } }, { manager: "e2e-thief" });
+    await patch(`${leases}/beat`, { spec: { holderIdentity: "b" } }, { manager: "e2e-holder" });
     for (let n = 3; n < 5; n++) await heartbeat(n);
     const lines = () =>
       page.evaluate(() =>
@@ -169,7 +169,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     );
 
     for (let n = 0; n < 220; n++)
-      await patch(`${leases}/beat`, { spec: { holderIdentity: `h${n}` } }, { manager: "e2e-thief" });
+      await patch(`${leases}/beat`, { spec: { holderIdentity: `h${n}` } }, { manager: "e2e-holder" });
     await until(
       "the newest change",
       async () => (await page.locator(".replacement ins").first().textContent()) === "h219",

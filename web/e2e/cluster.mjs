@@ -8,7 +8,7 @@ import { atEnd } from "./cleanup.mjs";
 import { until } from "./wait.mjs";
 
 const path = process.env["KUBECONFIG"];
-if (!path) throw new Error("KUBECONFIG is to name the admin's kubeconfig of the demo cluster");
+if (!path) throw new Error("KUBECONFIG must contain the path of the admin's kubeconfig of the demo cluster");
 
 /** Returns the path of a demo user's kubeconfig. */
 export const kubeconfig = (user = "admin") => (user === "admin" ? path : join(dirname(path), `kubeconfig-${user}`));

@@ -94,7 +94,7 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
         document.activeElement.textContent.slice(0, 80),
       ]);
     let times = 0;
-    const stays = async (what) => {
+    const keepsFocus = async (what) => {
       const before = await focused();
       assert.match(before.join(), what);
       await page.locator(".diff").evaluate((e) => {
@@ -107,11 +107,11 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
     };
     const other = page.locator(".diff .fold", { hasText: "393 unchanged lines" }).nth(2);
     await other.focus();
-    await stays(/^fold,,393 unchanged lines$/);
+    await keepsFocus(/^fold,,393 unchanged lines$/);
     await page.keyboard.press("Enter");
-    await stays(/^block,Unchanged lines,.*line 12\d\d of what/);
+    await keepsFocus(/^block,Unchanged lines,.*line 12\d\d of what/);
     await page.locator(".heads a").last().focus();
-    await stays(/some$/);
+    await keepsFocus(/some$/);
   });
 
   await t.test("copying returns the text of one side, including folded lines", async () => {

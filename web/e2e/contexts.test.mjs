@@ -47,7 +47,7 @@ function merged(t) {
   }
   add("without-credentials", { server: "https://127.0.0.1:1" }, {});
   add(
-    "of-a-stranger",
+    "broken-plugin",
     { server: "https://127.0.0.1:1" },
     { exec: { apiVersion: "client.authentication.k8s.io/v1", command: "false", interactiveMode: "Never" } },
   );
@@ -90,7 +90,7 @@ await test("contexts", { timeout: 180_000 }, async (t) => {
     await covered.goto(`${dashboard.url}status`);
     await page.locator("#cluster").click();
     await become("the list of contexts", () => page.locator("#cluster-pop button .name").allInnerTexts(), [
-      "of-a-stranger",
+      "broken-plugin",
       "of-admin",
       "of-limited",
       "without-credentials",
@@ -143,14 +143,14 @@ await test("contexts", { timeout: 180_000 }, async (t) => {
   await t.test("a context that fails to open is reported, and the active one stays", async (t) => {
     const page = await newPage(t, browser, { allow });
     await openLive(page, pods);
-    await choose(page, "of-a-stranger");
+    await choose(page, "broken-plugin");
     const note = page.locator("#cluster-pop [role=status]");
     await until("the reason why the context did not open", async () =>
       /^The context of-admin stays active: .*executable false failed/.test(await note.innerText()),
     );
     await page.keyboard.press("Escape");
     await liveAs(page, "of-admin");
-    await page.keyboard.type(":ctx stranger");
+    await page.keyboard.type(":ctx broken");
     await page.keyboard.press("Enter");
     await page.locator("#cluster-pop").waitFor();
   });
@@ -177,7 +177,7 @@ await test("contexts", { timeout: 180_000 }, async (t) => {
     await plain.waitForURL(`${dashboard.url}ns/shop`);
     assert.equal(await name(plain), "of-limited");
     await plain.goto(`${dashboard.url}contexts`);
-    await plain.getByRole("button", { name: "of-a-stranger" }).click();
+    await plain.getByRole("button", { name: "broken-plugin" }).click();
     assert.match(await plain.getByRole("alert").innerText(), /of-limited stays active/);
     await plain.getByRole("button", { name: "of-admin" }).click();
     await plain.waitForURL(dashboard.url);

@@ -5,7 +5,7 @@ import { atEnd } from "./cleanup.mjs";
 import { within } from "./wait.mjs";
 
 const binary = process.env["DASHBOARD"];
-if (!binary) throw new Error("DASHBOARD is to name the built dashboard");
+if (!binary) throw new Error("DASHBOARD must contain the path of the built dashboard");
 
 export class Dashboard {
   binary = binary;

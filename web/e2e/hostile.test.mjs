@@ -104,7 +104,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
   const harmless = async (page, what) => assert.deepEqual(await page.evaluate(findViolations), [], what);
   const json = async (path) => (await fetch(dashboard.url + path)).json();
   const startTime = Date.now();
-  const passed = (what) => t.diagnostic(`${what} at ${Math.round((Date.now() - startTime) / 100) / 10} s`);
+  const logTime = (what) => t.diagnostic(`${what} at ${Math.round((Date.now() - startTime) / 100) / 10} s`);
 
   const list = await kinds();
   const schemas = await schemasOf(list);
@@ -117,7 +117,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
     }),
   );
   const strings = made.reduce((n, m) => n + m.paths.length, 0);
-  passed(`${strings} strings of ${made.length} kinds contain it`);
+  logTime(`${strings} strings of ${made.length} kinds contain the hostile texts`);
   // Smaller numbers mean that hostile-corpus.mjs did not fill in enough fields.
   assert.ok(strings > 800 && made.length > 50, `${strings} strings of ${made.length} kinds`);
   const scripts = {
@@ -241,7 +241,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
         assert.deepEqual(strip(got), strip(want), `${m.resource}: the YAML equals the object`);
       }
     }
-    passed("the lists and tabs of all kinds");
+    logTime("the lists and tabs of all kinds");
   });
 
   await t.test("texts of 10 KB", async (t) => {
@@ -452,7 +452,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
         await served(page, dashboard.url + address);
       }
     }
-    passed("addresses");
+    logTime("crafted URLs");
   });
 
   await t.test("in the server's HTML", async (t) => {
@@ -466,7 +466,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
       const yaml = await served(page, `/o/${m.ref}/${m.namespaced ? ns : "_"}/${encodeURIComponent(m.name)}`);
       assert.ok(yaml.includes("window.e2e.hit=1"), m.ref);
     }
-    passed("the server's HTML");
+    logTime("the server's HTML");
   });
 });
 

@@ -32,7 +32,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
   const ns = await namespace(t);
   const pods = `/api/v1/namespaces/${ns}/pods`;
   await create(pods, pod("talker"));
-  await create(pods, pod("nowhere", { nodeSelector: { "no-such": "node" } }));
+  await create(pods, pod("unscheduled", { nodeSelector: { "no-such": "node" } }));
   const logs = (page) => page.locator(".logs");
   const texts = (page) => page.locator(".log-line").allTextContents();
   const foot = (page) => page.locator(".log-foot .status").innerText();
@@ -186,8 +186,8 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     const page = await newPage(t, browser, { allow: [/WebSocket|ERR_|Failed to load/] });
     await page.goto(`${own.url}o/core/v1/pods/${ns}/talker?tab=logs`);
     await become("the status of the log", () => foot(page), "Following");
-    write("before it went");
-    await until("the written line", async () => (await texts(page)).includes("before it went"));
+    write("before the outage");
+    await until("the written line", async () => (await texts(page)).includes("before the outage"));
     await own.stop();
     await until("the status to report the lost connection", async () =>
       /^Connection lost at \d\d:\d\d:\d\d\. Reconnecting…$/.test(await foot(page)),
@@ -203,7 +203,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
       async () => (await texts(page)).includes("meanwhile"),
       30_000,
     );
-    assert.equal((await texts(page)).filter((l) => l === "before it went").length, 1);
+    assert.equal((await texts(page)).filter((l) => l === "before the outage").length, 1);
     await become("the status of the log", () => foot(page), "Following");
   });
 
@@ -271,11 +271,11 @@ await test("logs", { timeout: 240_000 }, async (t) => {
       ),
     );
     await until("the second attempt to fail", async () => /^The API server does not answer;/.test(await foot(page)));
-    write("while it was away");
+    write("during the outage");
     link.down = false;
     await until(
       "the line that was written during the outage",
-      async () => (await texts(page)).includes("while it was away"),
+      async () => (await texts(page)).includes("during the outage"),
       30_000,
     );
     assert.equal((await texts(page)).filter((l) => l === "before the cut").length, 1);
@@ -325,19 +325,19 @@ await test("logs", { timeout: 240_000 }, async (t) => {
   });
 
   await t.test("an unscheduled pod, a deleted pod and a missing permission are explained", async (t) => {
-    const nowhere = await open(t, "nowhere");
-    await nowhere.locator(".logs .note h2", { hasText: "The pod is not scheduled yet" }).waitFor();
+    const unscheduled = await open(t, "unscheduled");
+    await unscheduled.locator(".logs .note h2", { hasText: "The pod is not scheduled yet" }).waitFor();
 
-    await create(pods, pod("leaver"));
+    await create(pods, pod("to-delete"));
     await until(
       "the log of the pod to be available",
-      async () => (await fetch(`${dashboard.url}api/v1/logs/${ns}/leaver?container=main&tail=1`)).ok,
+      async () => (await fetch(`${dashboard.url}api/v1/logs/${ns}/to-delete?container=main&tail=1`)).ok,
     );
-    const leaver = await open(t, "leaver");
-    await until("the lines of the log", async () => (await texts(leaver)).length > 0);
-    await remove(`${pods}/leaver`);
-    await leaver.locator("#status", { hasText: "Deleted" }).waitFor();
-    await until("the lines of the deleted pod to be kept", async () => (await texts(leaver)).length > 0);
+    const deletedPodPage = await open(t, "to-delete");
+    await until("the lines of the log", async () => (await texts(deletedPodPage)).length > 0);
+    await remove(`${pods}/to-delete`);
+    await deletedPodPage.locator("#status", { hasText: "Deleted" }).waitFor();
+    await until("the lines of the deleted pod to be kept", async () => (await texts(deletedPodPage)).length > 0);
 
     await create(`/apis/rbac.authorization.k8s.io/v1/namespaces/${ns}/roles`, {
       metadata: { name: "pods" },

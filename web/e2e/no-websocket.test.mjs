@@ -25,7 +25,7 @@ await test("a page whose socket cannot open", { timeout: 120_000 }, async (t) =>
     (await (await fetch(list)).text()).includes("first 100 of 131"),
   );
   const names = (page) => page.locator("#tbody tr[data-name]").evaluateAll((rows) => rows.map((r) => r.dataset.name));
-  const alone = (page) => page.locator("html[data-offline]").waitFor();
+  const offline = (page) => page.locator("html[data-offline]").waitFor();
   const blocked = async (t) => {
     const page = await newPage(t, browser);
     const gate = { shut: true };
@@ -36,7 +36,7 @@ await test("a page whose socket cannot open", { timeout: 120_000 }, async (t) =>
   await t.test("navigates by links and the form, and reports that it is not live", async (t) => {
     const { page } = await blocked(t);
     await page.goto(list);
-    await alone(page);
+    await offline(page);
     assert.equal(await status(page), "Not live");
     await until("the banner to explain why the page is not live", async () =>
       new RegExp(
@@ -52,14 +52,14 @@ await test("a page whose socket cannot open", { timeout: 120_000 }, async (t) =>
     await page.locator("#q").fill("");
     await page.locator(".pages a", { hasText: "Next" }).click();
     await become("the name of the first row", async () => (await names(page)).at(0), name(99));
-    await alone(page);
+    await offline(page);
     await page.locator("thead a", { hasText: "Name" }).click();
     await page.waitForURL(/sort=name/);
-    await alone(page);
+    await offline(page);
     await page.locator("thead a", { hasText: "Name" }).click();
     await page.waitForURL(/sort=-name/);
     await become("the name of the first row", async () => (await names(page))[0], name(129));
-    await alone(page);
+    await offline(page);
     await page.locator("#labels").fill("half=1");
     await page.locator("#q").fill("map-00");
     await page.locator("#filters button").click();
@@ -69,7 +69,7 @@ await test("a page whose socket cannot open", { timeout: 120_000 }, async (t) =>
     await page.locator("#ns").press("Enter");
     await page.waitForURL(/ns=kube-system/);
     assert.match(await page.locator("#note").innerText(), /^No ConfigMaps match/, "the text of the server is kept");
-    await alone(page);
+    await offline(page);
     await page.locator('#picker a[data-ref="core/v1/namespaces"]').click();
     await page.waitForURL(/core\/v1\/namespaces$/);
   });
@@ -77,7 +77,7 @@ await test("a page whose socket cannot open", { timeout: 120_000 }, async (t) =>
   await t.test("opens an object on its own page", async (t) => {
     const { page } = await blocked(t);
     await page.goto(list);
-    await alone(page);
+    await offline(page);
     await page
       .locator(`#tbody tr[data-name="${name(3)}"] td`)
       .last()

@@ -16,12 +16,12 @@ await test("through kubectl port-forward", { timeout: 240_000 }, async (t) => {
   const forward = await Forward.start(t);
   const ns = await namespace(t);
   const where = `/api/v1/namespaces/${ns}/configmaps`;
-  for (const name of ["goes", "stays"]) await create(where, configMap(name));
+  for (const name of ["to-delete", "to-keep"]) await create(where, configMap(name));
 
   await t.test("the page opens at once, and Secrets show why they are forbidden", async (t) => {
     const page = await newPage(t, browser);
     await openLive(page, `${forward.url}r/core/v1/configmaps?ns=${ns}`);
-    await until("the rows of the list", () => row(page, "stays"));
+    await until("the rows of the list", () => row(page, "to-keep"));
     await create(where, configMap("first"));
     await until("the row of the new object", () => row(page, "first"));
     await page.goto(`${forward.url}r/core/v1/secrets`);
@@ -33,7 +33,7 @@ await test("through kubectl port-forward", { timeout: 240_000 }, async (t) => {
       allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/],
     });
     await openLive(page, `${forward.url}r/core/v1/configmaps?ns=${ns}`);
-    await until("the rows of the list", () => row(page, "goes"));
+    await until("the rows of the list", () => row(page, "to-delete"));
     await page.evaluate(() => {
       window.e2e.same = true;
     });
@@ -43,16 +43,16 @@ await test("through kubectl port-forward", { timeout: 240_000 }, async (t) => {
     await page.locator('#status[data-state="bad"]').waitFor({ timeout: 5000 });
     t.diagnostic(`reported ${Date.now() - ended} ms after the end`);
     assert.match(await status(page), /^Connection lost at \d\d:\d\d:\d\d/);
-    assert.ok(await row(page, "goes"), "known rows are still shown");
+    assert.ok(await row(page, "to-delete"), "known rows are still shown");
 
-    await remove(`${where}/goes`);
+    await remove(`${where}/to-delete`);
     await create(where, configMap("during-outage"));
     await forward.run(port);
     const back = Date.now();
     await page.locator('#status[data-state="live"]').waitFor({ timeout: 35_000 });
     t.diagnostic(`live ${Date.now() - back} ms after kubectl was there again`);
     await until("the row that was created during the outage", () => row(page, "during-outage"));
-    await until("the row of the deleted object to disappear", async () => (await row(page, "goes")) === undefined);
+    await until("the row of the deleted object to disappear", async () => (await row(page, "to-delete")) === undefined);
     assert.equal(await page.evaluate(() => window.e2e.same), true, "the page is not reloaded");
   });
 
@@ -61,7 +61,7 @@ await test("through kubectl port-forward", { timeout: 240_000 }, async (t) => {
       allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/],
     });
     await openLive(page, `${forward.url}r/core/v1/configmaps?ns=${ns}`);
-    await until("the rows of the list", () => row(page, "stays"));
+    await until("the rows of the list", () => row(page, "to-keep"));
     const { port } = forward;
     await dashboard.stop();
     await page.locator("#status", { hasText: "Connection lost at" }).waitFor();

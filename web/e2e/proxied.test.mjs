@@ -19,15 +19,15 @@ await test("behind nginx", { timeout: 240_000 }, async (t) => {
   const nginx = await proxy(t, `127.0.0.1:${dashboard.port}`, { base, timeout });
   const ns = await namespace(t);
   const where = `/api/v1/namespaces/${ns}/configmaps`;
-  await create(where, configMap("there"));
+  await create(where, configMap("existing"));
 
   await t.test("lists and objects work", async (t) => {
     const page = await newPage(t, browser);
     await openLive(page, `${nginx.url}r/core/v1/configmaps?ns=${ns}`);
-    await until("the row of the list", () => row(page, "there"));
+    await until("the row of the list", () => row(page, "existing"));
     await create(where, configMap("first"));
     await until("the row of the new object", () => row(page, "first"));
-    await page.locator('#tbody tr[data-name="there"] a').first().click();
+    await page.locator('#tbody tr[data-name="existing"] a').first().click();
     await page.locator('#panel .status[data-state="live"]').waitFor({ state: "attached" });
     assert.ok(page.url().startsWith(nginx.url), page.url());
   });
@@ -37,7 +37,7 @@ await test("behind nginx", { timeout: 240_000 }, async (t) => {
     let sockets = 0;
     page.on("websocket", () => sockets++);
     await openLive(page, `${nginx.url}r/core/v1/configmaps?ns=${ns}`);
-    await until("the row of the list", () => row(page, "there"));
+    await until("the row of the list", () => row(page, "existing"));
     await page.evaluate(() => {
       window.e2e.states = [];
       const status = document.querySelector("#status");

@@ -16,15 +16,15 @@ await test("a restart", { timeout: 120_000 }, async (t) => {
   const dashboard = await Dashboard.start(t);
   const ns = await namespace(t);
   const where = `/api/v1/namespaces/${ns}/configmaps`;
-  for (const name of ["goes", "stays"]) await create(where, configMap(name));
+  for (const name of ["to-delete", "to-keep"]) await create(where, configMap(name));
 
   await t.test("is reported at once, and missed changes arrive afterwards", async (t) => {
     const page = await newPage(t, browser, {
       allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/],
     });
-    await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&open=${ns}/stays&tab=yaml`);
-    await until("the rows of the list", () => row(page, "goes"));
-    await page.locator("#panel .line", { hasText: "name: stays" }).waitFor();
+    await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&open=${ns}/to-keep&tab=yaml`);
+    await until("the rows of the list", () => row(page, "to-delete"));
+    await page.locator("#panel .line", { hasText: "name: to-keep" }).waitFor();
     await page.evaluate(() => {
       window.e2e.same = true;
     });
@@ -35,19 +35,19 @@ await test("a restart", { timeout: 120_000 }, async (t) => {
     assert.match(await status(page), /^Connection lost at \d\d:\d\d:\d\d/);
     assert.match(await page.locator("#panel .status").innerText(), /^Connection lost/);
     assert.match(await page.locator("#banner").innerText(), /out of date/);
-    assert.ok(await row(page, "goes"), "known rows are still shown");
+    assert.ok(await row(page, "to-delete"), "known rows are still shown");
     assert.equal(await page.locator("#picker-groups[data-stale]").count(), 1, "the counts are marked as stale");
 
-    await remove(`${where}/goes`);
+    await remove(`${where}/to-delete`);
     await create(where, configMap("during-outage"));
-    await patch(`${where}/stays`, { data: { meanwhile: "yes" } });
+    await patch(`${where}/to-keep`, { data: { meanwhile: "yes" } });
     await dashboard.run("admin", dashboard.port);
     const back = Date.now();
     await page.locator('#status[data-state="live"]').waitFor({ timeout: 30_000 });
     t.diagnostic(`live ${Date.now() - back} ms after the start`);
     await until("the row that was created during the outage", () => row(page, "during-outage"));
-    await until("the row of the deleted object to disappear", async () => (await row(page, "goes")) === undefined);
-    assert.equal((await row(page, "stays")).Data, "1");
+    await until("the row of the deleted object to disappear", async () => (await row(page, "to-delete")) === undefined);
+    assert.equal((await row(page, "to-keep")).Data, "1");
     await page.locator("#panel .line", { hasText: "meanwhile:" }).waitFor();
     assert.equal(await page.locator("#banner").isHidden(), true);
     assert.equal(await page.locator("#picker-groups[data-stale]").count(), 0);
@@ -75,25 +75,25 @@ await test("a restart", { timeout: 120_000 }, async (t) => {
         ws.send(m);
       });
     });
-    await create(where, configMap("leaves"));
+    await create(where, configMap("to-delete-offline"));
     await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}`);
-    await until("the rows of the list", () => row(page, "leaves"));
-    const { Data } = await row(page, "stays");
+    await until("the rows of the list", () => row(page, "to-delete-offline"));
+    const { Data } = await row(page, "to-keep");
     down = true;
     cut();
     await page.locator("#status", { hasText: "Connection lost at" }).waitFor();
-    await patch(`${where}/stays`, { data: { cut: "yes" } });
-    await remove(`${where}/leaves`);
-    assert.equal((await row(page, "stays")).Data, Data);
+    await patch(`${where}/to-keep`, { data: { cut: "yes" } });
+    await remove(`${where}/to-delete-offline`);
+    assert.equal((await row(page, "to-keep")).Data, Data);
     [down, requests, received] = [false, [], []];
     await page.locator('#status[data-state="live"]').waitFor({ timeout: 30_000 });
     await until(
       "the cell that changed while disconnected",
-      async () => (await row(page, "stays")).Data === String(Number(Data) + 1),
+      async () => (await row(page, "to-keep")).Data === String(Number(Data) + 1),
     );
     await until(
       "the row that was deleted while disconnected to disappear",
-      async () => (await row(page, "leaves")) === undefined,
+      async () => (await row(page, "to-delete-offline")) === undefined,
     );
     const subscribed = requests.filter((m) => m.op === "subscribe" && m.resource === "core/v1/configmaps");
     assert.deepEqual(

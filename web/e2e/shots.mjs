@@ -226,10 +226,10 @@ try {
   );
   await screen("state-gone", async () => {
     const ns = await namespace(t);
-    await create(`/api/v1/namespaces/${ns}/configmaps`, { metadata: { name: "goes" }, data: { colour: "teal" } });
-    await live(`r/core/v1/configmaps?ns=${ns}&open=${ns}/goes`);
+    await create(`/api/v1/namespaces/${ns}/configmaps`, { metadata: { name: "to-delete" }, data: { colour: "teal" } });
+    await live(`r/core/v1/configmaps?ns=${ns}&open=${ns}/to-delete`);
     await page.locator("#tab > *").waitFor();
-    await remove(`/api/v1/namespaces/${ns}/configmaps/goes`);
+    await remove(`/api/v1/namespaces/${ns}/configmaps/to-delete`);
     await text("Showing its last state");
   });
   for (const [name, user, path] of [

@@ -84,14 +84,14 @@ await test("status", { timeout: 120_000 }, async (t) => {
 
   await t.test("an unreachable server is reported, and its data is not shown as current", async (t) => {
     const allow = [/ERR_CONNECTION_REFUSED/, /WebSocket/, /Failed to load resource/];
-    const mortal = await Dashboard.start(t);
+    const restarted = await Dashboard.start(t);
     const page = await newPage(t, browser, { allow });
-    await page.goto(`${mortal.url}status`);
+    await page.goto(`${restarted.url}status`);
     await become("the status", () => page.locator("#status").innerText(), "Updated every 2 s");
-    await mortal.stop();
+    await restarted.stop();
     await page.locator('#status[data-state="bad"]', { hasText: "No updates since" }).waitFor();
     assert.match(await page.locator("#banner").innerText(), /Data may be out of date/);
-    await mortal.run("admin", mortal.port);
+    await restarted.run("admin", restarted.port);
     await become("the status", () => page.locator("#status").innerText(), "Updated every 2 s");
     assert.ok(await page.locator("#banner").isHidden());
   });

@@ -41,12 +41,12 @@ await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
 
   const dir = mkdtempSync(join(tmpdir(), "glasshouse-team-"));
   atEnd(t, () => rmSync(dir, { recursive: true, force: true }));
-  const ours = { "--data-dir": dir, "--metrics-listen": "127.0.0.1:0" };
+  const flagOverrides = { "--data-dir": dir, "--metrics-listen": "127.0.0.1:0" };
   const flags = container.args
     .filter((a) => !a.startsWith("--listen="))
     .map((arg) => {
       const [flag] = arg.split("=");
-      return ours[flag] ? `${flag}=${ours[flag]}` : arg;
+      return flagOverrides[flag] ? `${flag}=${flagOverrides[flag]}` : arg;
     });
   const dashboard = await Dashboard.start(t, { config: await account(t), flags });
   const nginx = await proxy(t, `127.0.0.1:${dashboard.port}`, { host, bind: ingress });

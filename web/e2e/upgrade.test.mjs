@@ -136,10 +136,10 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
     const sockets = [];
     // Forwards messages up to the first one that announces the new build. After that, it closes all connections.
     const cut = (m, ws) => {
-      if (stopped === "for good") return void ws.close({ code: 3000 });
+      if (stopped === "permanently") return void ws.close({ code: 3000 });
       ws.send(JSON.stringify(m));
       if (stopped && m.build !== undefined) {
-        stopped = "for good";
+        stopped = "permanently";
         ws.close({ code: 3000 });
       }
     };

@@ -14,7 +14,7 @@ export async function until(what, probe, ms = 15_000) {
     }
     if (Date.now() > end)
       throw new Error(
-        `waited ${ms} ms for ${what}; the last answer was ` +
+        `waited ${ms} ms for ${what}; the last result was ` +
           `${last instanceof Error ? last.message : JSON.stringify(last)}`,
       );
     await pause(40);
