@@ -23,7 +23,7 @@ await test("an API server outage is reported, and missed changes arrive afterwar
 
   const page = await newPage(t, browser);
   await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&open=${ns}/other&tab=yaml`);
-  await until("the rows", () => row(page, "to-keep"));
+  await until("the rows of the list", () => row(page, "to-keep"));
   await page.locator("#panel .line", { hasText: "name: other" }).waitFor();
   const names = async () => (await table(page)).rows.map((r) => r.Name);
   const before = await names();
@@ -81,7 +81,7 @@ await test("an API server outage is reported, and missed changes arrive afterwar
   link.down = false;
   const back = Date.now();
   await page.locator('#status[data-state="live"]').waitFor({ timeout: 30_000 });
-  t.diagnostic(`live ${Date.now() - back} ms after its return`);
+  t.diagnostic(`live ${Date.now() - back} ms after the API server's return`);
   await become(
     "the rows",
     async () => Object.fromEntries((await table(page)).rows.map((r) => [r.Name, r.Data])),

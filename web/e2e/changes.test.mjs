@@ -132,7 +132,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     );
   });
 
-  await t.test("heartbeats form one line, and thousands stay cheap", async (t) => {
+  await t.test("heartbeats form one line, and more than 200 changes are shown in pages", async (t) => {
     const leases = `/apis/coordination.k8s.io/v1/namespaces/${ns}/leases`;
     await create(leases, { metadata: { name: "beat" }, spec: { holderIdentity: "a", leaseDurationSeconds: 15 } });
     const page = await open(t, tab("beat", "coordination.k8s.io/v1/leases"));

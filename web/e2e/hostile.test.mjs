@@ -335,7 +335,7 @@ await test("hostile text", { timeout: 600_000 }, async (t) => {
     },
   );
 
-  await t.test("in names, which URLs contain", async (t) => {
+  await t.test("in object names, which are part of URLs", async (t) => {
     const names = [
       texts.markup.replace(/[/%]/g, ""),
       texts.link.replaceAll("/", ""),

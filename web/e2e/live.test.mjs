@@ -16,7 +16,7 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
   const ns = await namespace(t);
 
   await t.test(
-    "server-rendered rows are visible before the script starts, which it does even without an animation frame",
+    "server-rendered rows are visible before the script starts, and the script starts without an animation frame",
     async (t) => {
       const page = await newPage(t, browser);
       // After this visit, the server watches the list. The HTML of the next visit therefore includes rows.

@@ -90,12 +90,12 @@ await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
     await guest
       .getByRole("heading", { name: "Link expired" })
       .waitFor({ timeout: Math.max(1, 5000 - (Date.now() - began)) });
-    t.diagnostic(`the guest's page reported it ${Date.now() - began} ms after the request`);
+    t.diagnostic(`the guest's page reported the end of the share ${Date.now() - began} ms after the request`);
     assert.doesNotMatch(await guest.locator("body").innerText(), /ours/);
   };
 
   const page = await fresh(t);
-  await t.test("without a login there is no data, and with one only what its user may see", async () => {
+  await t.test("without a login there is no data, and after a login only the data that the user may see", async () => {
     assert.equal((await page.goto(maps)).status(), 401);
     assert.doesNotMatch(await page.content(), /ours|kube-root|<script/);
     await logIn(page, anna);

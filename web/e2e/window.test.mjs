@@ -500,11 +500,11 @@ await test("a complete page and a windowed page show the same", { timeout: 400_0
       throw new Error(
         `${step}: ${
           differ.length === 0
-            ? `not as wanted: ${JSON.stringify(got[0])}`
+            ? `the pages are equal, but not as expected: ${JSON.stringify(got[0])}`
             : differ
                 .map(
                   (k) =>
-                    `${k}: ` + `${JSON.stringify(got[0][k])} of all rows, ${JSON.stringify(got[1][k])} of a window`,
+                    `${k}: ` + `complete list ${JSON.stringify(got[0][k])}, windowed list ${JSON.stringify(got[1][k])}`,
                 )
                 .join("\n")
         }`,
