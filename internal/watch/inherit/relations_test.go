@@ -262,18 +262,3 @@ func TestServicesAffectGatewaysWithProblem(t *testing.T) {
 		t.Errorf("got %v, want %v", got, gateway)
 	}
 }
-
-// A change of an advertisement of MetalLB affects all Services, because it can include the pools with their addresses.
-func TestAdvertisementsAffectServices(t *testing.T) {
-	e := New(Options{})
-	service := graph.NewID(graph.Kind{Kind: "Service"}, "a", "web")
-	for _, id := range []graph.ID{service, graph.NewID(graph.Kind{Kind: "Pod"}, "a", "web")} {
-		e.graph.Set(id, &objectrefs.Object{})
-	}
-	for _, kind := range []string{"L2Advertisement", "BGPAdvertisement"} {
-		id := graph.NewID(graph.Kind{Group: "metallb.io", Kind: kind}, "metallb", "all")
-		if got := e.dependsOnText(id); !slices.Equal(got, []graph.ID{service}) {
-			t.Errorf("%s: got %v, want %v", kind, got, service)
-		}
-	}
-}

@@ -198,8 +198,6 @@ func (e *Engine) dependsOnText(id graph.ID) []graph.ID {
 		return revisit.Served(e.graph, id)
 	case "Deployment", "StatefulSet", "ReplicationController", "Rollout": // Scaled to zero.
 		return e.results.problemsIn(id.Namespace(), "NoPods", "ScaledToZero")
-	case "L2Advertisement", "BGPAdvertisement": // The pools with the addresses of Services.
-		return e.graph.All(func(kind graph.Kind) bool { return kind == graph.Kind{Kind: "Service"} })
 	case "FlowSchema", "PriorityLevelConfiguration": // The limits for requests of pods to the API server.
 		return e.results.problemsOf(graph.Kind{Kind: "Pod"})
 	}

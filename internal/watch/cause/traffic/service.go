@@ -23,9 +23,6 @@ func Service(s *subject.Subject) *verdict.Verdict {
 	if v := answers(s, &o); v != nil || len(o.Status.LoadBalancer.Ingress) == 0 {
 		return v
 	}
-	if v := notAnnounced(s, &o); v != nil {
-		return v
-	}
 	last := s.NewestEvent(func(*corev1.Event) bool { return true })
 	if last == nil || !subject.IsWarning(last) || !isLoadBalancer(last.Reason) {
 		return nil
