@@ -104,7 +104,7 @@ func TestDerivedLoggersShareCounts(t *testing.T) {
 	})
 }
 
-func TestInformationPasses(t *testing.T) {
+func TestInfoAndDebugRecordsAreNotSampled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, out, stop := newSampledLogger(t)
 		for range 100 {

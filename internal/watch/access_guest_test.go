@@ -544,7 +544,7 @@ func TestUnwatchedObjectLeavesShare(t *testing.T) {
 
 // The accounted size of the cache of encoded values includes the copies of objects that are masked for guests.
 // Invariant: I14.
-func TestMaskedChangesAreAccounted(t *testing.T) {
+func TestCacheSizeIncludesMaskedChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		set := func(n int) {

@@ -1238,10 +1238,10 @@ func TestGuestsGetNoReasonOfRefusedList(t *testing.T) {
 	}
 }
 
-// FuzzExchange checks that a request creates a guest only if its body contains a valid token.
+// FuzzShareRequiresValidToken checks that a request creates a guest only if its body contains a valid token.
 //
 // Invariant: I30.
-func FuzzExchange(f *testing.F) {
+func FuzzShareRequiresValidToken(f *testing.F) {
 	server, log := newFuzzServer(f)
 	handler, stop := web.Serving(f.Context(), server)
 	f.Cleanup(stop)

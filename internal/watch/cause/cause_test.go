@@ -368,7 +368,7 @@ func TestTimeDependentVerdictsAreRevisited(t *testing.T) {
 
 // A pod that is excluded by another pod is evaluated again when the other pod, its node or the selected namespace
 // changes.
-func TestExcludedPodFollows(t *testing.T) {
+func TestExcludedPodDependsOnExcludingPod(t *testing.T) {
 	c, _ := load(t, "testdata/pod-excluded-by-anti-affinity.yaml")
 	pod := graph.Kind{Kind: "Pod"}
 	cause.Of(c, c.Find(graph.NewID(pod, "shop", "report")))

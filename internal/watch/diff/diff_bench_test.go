@@ -85,7 +85,7 @@ func useNumber(data []byte, v any) error {
 	return d.Decode(v)
 }
 
-func BenchmarkPatch(b *testing.B) {
+func BenchmarkDiffPatch(b *testing.B) {
 	implementations := []struct {
 		name string
 		run  func(before, after []byte) ([]byte, error)

@@ -230,8 +230,8 @@ func TestMemoryIsLimited(t *testing.T) {
 	runtime.KeepAlive(g)
 }
 
-// BenchmarkLookups measures lookups in both directions among 105,000 objects.
-func BenchmarkLookups(b *testing.B) {
+// BenchmarkGraphLookups measures lookups in both directions among 105,000 objects.
+func BenchmarkGraphLookups(b *testing.B) {
 	g, selector := largeGraph()
 	id := graph.NewID(pod, "ns-99", fmt.Sprintf("app-4999-%010d", 99_999))
 	if len(g.Selectors(id)) != 1 || len(g.Selected("ns-99", selector, all)) != 20 {

@@ -180,7 +180,7 @@ func timeToRun(f func()) time.Duration {
 	return time.Since(start)
 }
 
-func FuzzOf(f *testing.F) {
+func FuzzHealthOfArbitraryObject(f *testing.F) {
 	for _, fixture := range fixtures(f) {
 		f.Add(fixture.object)
 	}

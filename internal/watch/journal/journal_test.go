@@ -401,7 +401,7 @@ func TestConcurrentReadersConverge(t *testing.T) {
 	}
 }
 
-func BenchmarkSet(b *testing.B) {
+func BenchmarkJournalSet(b *testing.B) {
 	for _, readers := range []int{0, 1000} {
 		b.Run(fmt.Sprintf("readers=%d", readers), func(b *testing.B) {
 			j := newJournal(1 << 20)

@@ -15,7 +15,7 @@ var podSpecificText = regexp.MustCompile(
 		`\d\d:\d\dZ|\d+\.\d+\.\d+"|"\d{4,}"`,
 )
 
-func BenchmarkEvent(b *testing.B) {
+func BenchmarkDecodeEvent(b *testing.B) {
 	text, err := os.ReadFile("../testdata/pod-table.jsonl")
 	if err != nil {
 		b.Fatal(err)

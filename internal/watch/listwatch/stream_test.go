@@ -499,7 +499,7 @@ func TestStopEndsWatch(t *testing.T) {
 	}
 }
 
-func FuzzLine(f *testing.F) {
+func FuzzDecodedWatchEventIsValidJSON(f *testing.F) {
 	for _, seed := range []string{
 		`{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1",` +
 			`"columnDefinitions":[{"name":"Name","type":"string"},{"name":"Age","type":"date"}],` +

@@ -156,7 +156,7 @@ func TestMalformedObjectsHaveNoReferences(t *testing.T) {
 	}
 }
 
-func FuzzOf(f *testing.F) {
+func FuzzReferencesOfArbitraryObject(f *testing.F) {
 	for _, path := range fixtures(f) {
 		text, _ := fixture(f, path)
 		f.Add(text)
@@ -182,7 +182,7 @@ func FuzzOf(f *testing.F) {
 	})
 }
 
-func BenchmarkOf(b *testing.B) {
+func BenchmarkReferencesOfPod(b *testing.B) {
 	text, _ := fixture(b, "testdata/pod.yaml")
 	b.Run("complete", func(b *testing.B) {
 		for b.Loop() {

@@ -9,7 +9,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/redact"
 )
 
-func BenchmarkObject(b *testing.B) {
+func BenchmarkRedactPod(b *testing.B) {
 	text, err := os.ReadFile("../testdata/pod-table.jsonl")
 	if err != nil {
 		b.Fatal(err)

@@ -109,7 +109,7 @@ func TestChangeRejectsInvalidMembers(t *testing.T) {
 	}
 }
 
-func BenchmarkChange(b *testing.B) {
+func BenchmarkSortedListChange(b *testing.B) {
 	const size = 100_000
 	for _, batch := range []int{1, 1000} {
 		b.Run(strconv.Itoa(batch), func(b *testing.B) {

@@ -12,7 +12,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/deploy/demo/internal/identity"
 )
 
-func TestTokensAreKept(t *testing.T) {
+func TestEnsureTokensKeepsExistingTokens(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tokens.csv")
 	first, err := identity.EnsureTokens(path, identity.Users()[:2])
 	if err != nil {

@@ -125,7 +125,7 @@ func TestScriptsAreIsolated(t *testing.T) {
 }
 
 // This benchmark compares two cases: all runs use one pooled interpreter, or each run uses a new interpreter.
-func BenchmarkRun(b *testing.B) {
+func BenchmarkHealthScriptRun(b *testing.B) {
 	s := compile(b, `
 		local hs = {status = "Progressing", message = "Waiting"}
 		if obj.status ~= nil and obj.status.conditions ~= nil then

@@ -105,7 +105,7 @@ func TestUnreadyPartOfReadyObjectIsProblem(t *testing.T) {
 }
 
 // If the status contains no good state of the object itself, an error of a part in a map is a problem, too.
-func TestFailedPartInMap(t *testing.T) {
+func TestErrorOfPartInMapIsProblem(t *testing.T) {
 	for condition, want := range map[string]string{
 		"{type: Connected, status: 'False', message: cannot connect}":      "cluster eu: Connected: cannot connect",
 		"{type: Connected, status: 'False', message: no client until now}": "",
