@@ -449,7 +449,7 @@ func TestSwitchesLeakNoGoroutines(t *testing.T) {
 	for n := 1; n <= 20; n++ {
 		switchAndRead(n)
 	}
-	// Idle connections can add up to 10 goroutines, which are no leak.
+	// Idle connections can add up to 10 goroutines, which are not a leak.
 	if after := leastGoroutines(6*time.Second, before+10); after > before+10 {
 		var all strings.Builder
 		_ = pprof.Lookup("goroutine").WriteTo(&all, 1)

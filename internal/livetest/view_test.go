@@ -146,7 +146,7 @@ func TestViewReportsFaults(t *testing.T) {
 			"add of a/x",
 		},
 		{"rows", rows, events(`{"op":"delete","ns":"a","name":"y","uid":"1"}`), "delete of a/y"},
-		{"rows", rows, rows, ""}, // A second snapshot is no fault, because the View has not resumed from a cursor.
+		{"rows", rows, rows, ""}, // A second snapshot is not a fault, because the View has not resumed from a cursor.
 		{"rows", rows, `{"type":"heartbeat","cursor":"e"}`, "heartbeat with the cursor"},
 		{"rows", rows, `[{"type":"reset"},{"type":"heartbeat","cursor":""}]`, ""}, // A reset clears the cursor.
 		{"rows", rows, `[{"type":"reset"},{"type":"heartbeat","cursor":"c"}]`, "heartbeat with the cursor"},

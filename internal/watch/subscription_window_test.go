@@ -1041,7 +1041,7 @@ func TestRankingsOfViewerAreLimited(t *testing.T) {
 	})
 }
 
-// Times computed from printed ages can differ slightly between lists. Such a difference is no change, and does not
+// Times computed from printed ages can differ slightly between lists. Such a difference is not a change, and does not
 // affect the sort order.
 // Invariant: I9.
 func TestRecomputedTimesKeepOrder(t *testing.T) {

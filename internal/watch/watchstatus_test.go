@@ -89,7 +89,7 @@ func TestWatchStatusKeepsCountsOfEndedFeeds(t *testing.T) {
 			t.Errorf("after a change: got %+v", c)
 		}
 
-		server.EndWatches(pods) // The watch is reopened at once, so this is no interruption.
+		server.EndWatches(pods) // The watch is reopened at once, so this is not an interruption.
 		r.settle()
 		if c := entry(); c.Drops != 1 || c.Interruptions != 0 {
 			t.Errorf("after a watch ended: got %+v", c)

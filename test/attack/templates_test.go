@@ -81,7 +81,7 @@ const embedder = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResource
 	"spec":{"type":"object","properties":{"template":{"type":"object","x-kubernetes-embedded-resource":true,
 	"x-kubernetes-preserve-unknown-fields":true}}}}}}}]}}`
 
-// create creates an object. If namespace is empty, the object is cluster-scoped. An existing object is no error.
+// create creates an object. If namespace is empty, the object is cluster-scoped. An existing object is not an error.
 func (c *content) create(ctx context.Context, resource, namespace, text string) error {
 	parts := strings.Split(resource, "/")
 	group := strings.Replace(parts[0], "core", "", 1)

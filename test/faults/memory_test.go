@@ -47,7 +47,7 @@ func watchMemory(t *testing.T, p *program.Program) (soFar func() samples) {
 }
 
 // withoutCached subtracts the memory for cached objects and for the history of changes, because the history's growth up
-// to its limit is no leak.
+// to its limit is not a leak.
 func (s samples) withoutCached() samples {
 	remaining := make(samples, len(s))
 	for i, point := range s {

@@ -19,8 +19,8 @@ var skippedPattern = regexp.MustCompile(`^Keys \[([^\]]+)\] from the EnvFrom (co
 	`([a-z0-9-]+)/([a-z0-9.-]+) were skipped\b`)
 
 // skippedKey explains a pod whose container ended because it lacks an environment variable: a ConfigMap or a Secret has
-// a key of this name, but the kubelet skips the key, because it is no valid name of an environment variable. The error
-// of the container must name the key. Most containers do not need such keys.
+// a key of this name, but the kubelet skips the key, because it is not a valid name of an environment variable. The
+// error of the container must name the key. Most containers do not need such keys.
 func skippedKey(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 	if !s.Own.Severity.IsProblem() || !subject.HasEnded(p) {
 		return nil

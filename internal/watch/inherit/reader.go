@@ -74,8 +74,8 @@ func (r *reader) recordProgress(cursor journal.Cursor) {
 }
 
 // checkInterruption restarts the observation while the watch is interrupted, and once afterward, because the changes
-// during the interruption are read late. A polled resource is always Stale, but this is no interruption: its status has
-// no Since.
+// during the interruption are read late. A polled resource is always Stale, but this is not an interruption: its status
+// has no Since.
 func (r *reader) checkInterruption() {
 	now := r.resource.informer.CurrentState(nil).Status
 	isInterrupted := now.State == status.Stale && !now.Since.IsZero()

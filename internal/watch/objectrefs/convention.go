@@ -133,7 +133,7 @@ func (c *conventions) object(path []string, value []byte) {
 	})
 	key := path[len(path)-1]
 	if len(path) == 1 {
-		return // The object is the spec itself, which is no reference.
+		return // The object is the spec itself, which is not a reference.
 	}
 	if key == "from" {
 		key = path[len(path)-2] // In clusterRef: {from: {name: a}} of the AWS controllers, clusterRef is the key.

@@ -33,7 +33,7 @@ func customRef(o *Ref, key string, s *refMembers) (target Ref, ok bool) {
 }
 
 // useStream changes a reference to a tag or an image of an ImageStream of OpenShift, such as web:latest, to a reference
-// to the ImageStream itself, because the tag is no object of its own. It reports whether the member at path names the
+// to the ImageStream itself, because the tag is not a separate object. It reports whether the member at path names the
 // output of a Build. Such a Build cannot begin without the ImageStream.
 func (r *refMembers) useStream(by *Ref, path []string) bool {
 	separator, ok := map[string]string{"ImageStreamTag": ":", "ImageStreamImage": "@"}[r.kind]
@@ -64,7 +64,7 @@ func (w *walker) addIstio(text string) bool {
 		} else {
 			w.add(Ref{Kind: "Service", Name: text, Via: w.via()})
 		}
-		for n := range w.found { // Optional: a DestinationRule without its Service has no effect, which is no problem.
+		for n := range w.found { // Optional: a DestinationRule without its Service has no effect, which is not a problem.
 			w.found[n].isOptional = true
 		}
 	case last == "gateways" && text != "mesh":

@@ -154,7 +154,7 @@ func isOutput(o *Ref, via string) bool {
 	case "bitnami.com/SealedSecret", "external-secrets.io/ExternalSecret":
 		return strings.HasPrefix(via, "spec.target")
 	}
-	// spec.volumeSnapshotRef counts as an output, so that a missing VolumeSnapshot is no problem: the
+	// spec.volumeSnapshotRef counts as an output, so that a missing VolumeSnapshot is not a problem: the
 	// VolumeSnapshotContent that refers to it can outlive it.
 	return strings.HasSuffix(via, "writeConnectionSecretToRef") || via == "spec.volumeSnapshotRef"
 }

@@ -254,7 +254,7 @@ func TestInnerCopiesAreMaskedForGuests(t *testing.T) {
 	}
 }
 
-// For guests, a member "annotations" that is no map of strings is masked. Schemas in CRDs may have such a member.
+// For guests, a member "annotations" that is not a map of strings is masked. Schemas in CRDs may have such a member.
 // Invariant: I15.
 func TestInnerAnnotationsOfAnotherType(t *testing.T) {
 	for in, want := range map[string]string{

@@ -38,7 +38,8 @@ const (
 	innerAnnotations // annotations of an inner object or template
 )
 
-// walk redacts the object at the cursor, and appends it to dst. If the value is no object, walk appends null instead.
+// walk redacts the object at the cursor, and appends it to dst. If the value is not an object, walk appends null
+// instead.
 func (w *walker) walk(dst []byte, c *jsonscan.Cursor, target *subject) ([]byte, error) {
 	if c.Peek() != '{' {
 		return append(dst, "null"...), c.Skip()

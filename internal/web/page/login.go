@@ -79,7 +79,7 @@ func (l *Login) redirectByPage(w http.ResponseWriter, r *http.Request, address, 
 	return response.HTML(w, r, http.StatusOK, templates.RedirectPage(page))
 }
 
-// renderError renders the login page with the reason of a failed login. If the client is no browser, it returns err.
+// renderError renders the login page with the reason of a failed login. If the client is not a browser, it returns err.
 func (l *Login) renderError(w http.ResponseWriter, r *http.Request, to string, err error) error {
 	p := request.ProblemFor(request.IdentityOf(r).Viewer, err)
 	if !request.WantsPage(r) || p.Status != http.StatusUnauthorized && p.Status != http.StatusServiceUnavailable {

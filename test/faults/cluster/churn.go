@@ -57,7 +57,7 @@ func Data(value string) map[string]string {
 	return data
 }
 
-// Delete deletes a ConfigMap. A missing ConfigMap is no error.
+// Delete deletes a ConfigMap. A missing ConfigMap is not an error.
 func (c *Cluster) Delete(ctx context.Context, namespace, name string) error {
 	err := c.Core.CoreV1().ConfigMaps(namespace).Delete(ctx, name, metav1.DeleteOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {

@@ -22,7 +22,7 @@ func (c *Cluster) Grant(ctx context.Context, user, role string) error {
 	return nil
 }
 
-// Revoke removes the binding that Grant created. A missing binding is no error.
+// Revoke removes the binding that Grant created. A missing binding is not an error.
 func (c *Cluster) Revoke(ctx context.Context, user string) error {
 	err := c.Core.RbacV1().ClusterRoleBindings().Delete(ctx, user, metav1.DeleteOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {

@@ -113,8 +113,8 @@ func (c *client) usesClusterDNS() bool {
 }
 
 // unreachable explains the pod by a Service that has no ready endpoints or does not forward the connection, or by a
-// network policy. A Service of the pod itself is no explanation. text is the error of a connection to the host. It is
-// empty if the pod only waits for the Service.
+// network policy. A Service of the pod itself is not an explanation. text is the error of a connection to the host. It
+// is empty if the pod only waits for the Service.
 func (c *client) unreachable(n *neighbor.Neighbor, host, text string) *verdict.Verdict {
 	if n.Object == nil || n.ID.Kind != serviceKind || subject.IsSelectedBy(c.Subject, n.ID) {
 		return nil

@@ -18,7 +18,7 @@ var (
 	// ownNamespace matches a command that prints the namespace of the pod.
 	ownNamespace = regexp.MustCompile(`\$\(cat \S*/namespace\)`)
 	// waits matches a command that waits for something. owner matches a chown command, because its argument, such as
-	// app:1000, is no host with a port.
+	// app:1000, is not a host with a port.
 	waits = regexp.MustCompile(`(?i)wait|\b(?:until|while|retry)\b`)
 	owner = regexp.MustCompile(`\bchown(?: -\S+)* \S+`)
 	// objectWords matches the kind and the name of an object, such as job/migrate or job migrate.

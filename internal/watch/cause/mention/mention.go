@@ -90,7 +90,7 @@ func MissingObject(s *subject.Subject) *verdict.Verdict {
 	}
 	patterns := []*regexp.Regexp{missingPattern, missingPrefix, missingKind}
 	if !resource.IsCustom(s.ID.Group) {
-		patterns = patterns[:1] // The other patterns also match "no such image", but an image is no object.
+		patterns = patterns[:1] // The other patterns also match "no such image", but an image is not an object.
 	}
 	missing := firstMissing(s, s.Own.Sentence, patterns)
 	if missing == nil {

@@ -184,8 +184,8 @@ func targets(s *subject.Subject, include func(*objectrefs.Convention) bool) (fou
 			Kind: cmp.Or(c.Kind, c.Word), Group: c.Group, Namespace: c.Namespace, Name: c.Name, IsWord: true,
 		})
 		t := likeliest(s, c, candidates)
-		// An unsure reference to the resource's own kind is no reference: bucketName in a Bucket is the name of the bucket
-		// itself.
+		// An uncertain reference to the resource's own kind is ignored: bucketName in a Bucket is the name of the
+		// bucket itself.
 		if t != nil && t.ID != s.ID && (t.isSure || t.ID.Kind != s.ID.Kind) {
 			found = append(found, *t)
 		}

@@ -29,7 +29,7 @@ func Claim(s *subject.Subject) *verdict.Verdict {
 		return slices.Contains([]string{"StorageClass", "VolumeAttributesClass", "PersistentVolume"}, u.Target.Kind.Kind)
 	})
 	unfit, hasVolumes := unfitVolume(s, &o)
-	// A missing class is no problem if an administrator has created volumes of this class.
+	// A missing class is not a problem if an administrator has created volumes of this class.
 	isStatic := hasVolumes && (o.Spec.VolumeName != "" || target != nil && target.ID.Kind.Kind == "StorageClass")
 	if target != nil && !isStatic {
 		return s.ReportMissing(target, verdict.Failed)

@@ -60,8 +60,9 @@ func (s *Subject) IsDependent(n neighbor.Neighbor) bool {
 
 var waiting = regexp.MustCompile(`(?i)\b(await|wait(s|ing)?|pending|not (yet )?ready)\b`)
 
-// rank returns 0 for a verdict that is no problem, or only names what the object waits for. It returns 2 for an error,
-// and 1 for another problem. Of two objects that use each other, the one with the higher rank explains the other.
+// rank returns 0 for a verdict that is not a problem, or only names what the object waits for. It returns 2 for an
+// error, and 1 for another problem. Of two objects that use each other, the one with the higher rank explains the
+// other.
 func rank(own *verdict.Verdict) int {
 	switch {
 	case !own.Severity.IsProblem():

@@ -27,7 +27,7 @@ func IsComplete(n *neighbor.Neighbor) bool {
 func HasEnded(p *corev1.Pod) bool { return len(ends(p)) > 0 }
 
 // LastEnd returns when a container of the subject last ended, which is after the container wrote its last message. If
-// the subject is no pod, or the time is unknown, it returns the zero time. It ignores a time before the creation of
+// the subject is not a pod, or the time is unknown, it returns the zero time. It ignores a time before the creation of
 // the pod, because then the clock of the node is wrong.
 func LastEnd(s *Subject) (last time.Time) {
 	if s.ID.Kind != (graph.Kind{Kind: "Pod"}) {

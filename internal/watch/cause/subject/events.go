@@ -65,7 +65,7 @@ const (
 	// recent is the maximum age of a warning that counts for an object that seems healthy.
 	recent = time.Hour
 	// SettleTime is the time that controllers have to handle a new object. During this time, warnings about the object
-	// are no problem, and neither are missing objects that controllers create.
+	// are not a problem, and neither are missing objects that controllers create.
 	SettleTime = 10 * time.Minute
 )
 

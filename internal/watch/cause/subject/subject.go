@@ -93,7 +93,7 @@ func (s *Subject) Inherit(n *neighbor.Neighbor, severity verdict.Severity, prefi
 		cause = &verdict.Cause{Object: neighbor.ObjectOf(n), Sentence: of.Why()}
 	}
 	AddSourcesOf(s, n)
-	// A ReplicaSet that inherits the problem of a pod adds no text of its own, so it is no source of the sentence.
+	// A ReplicaSet that inherits the problem of a pod adds no text of its own, so it is not a source of the sentence.
 	passesOn := n.ID.Kind.Kind == "ReplicaSet" && of.Sources.Contains(PodsRef, n.ID.Namespace())
 	if prefix != "" || !passesOn {
 		s.AddSource(n.Resource, n.ID.Namespace())

@@ -150,7 +150,7 @@ func isBadWord(word string) bool {
 	case "no quorum", "split brain", "timed out":
 		return true
 	}
-	// FailedOver is a good state: the replica works in place of another one. IdleTimeout is no failure.
+	// FailedOver is a good state: the replica works in place of another one. IdleTimeout is not a failure.
 	isGood := func(part string) bool { return part == "over" || part == "idle" || slices.Contains(negations, part) }
 	return !slices.ContainsFunc(parts, isGood) &&
 		slices.ContainsFunc(parts, func(part string) bool {

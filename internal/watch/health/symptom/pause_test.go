@@ -6,7 +6,7 @@ import (
 	"github.com/glasshouse-project/glasshouse/internal/watch/health/symptom"
 )
 
-// A failed or aborted run is no problem if a person ended it. Otherwise, it is a problem.
+// A failed or aborted run is not a problem if a person ended it. Otherwise, it is a problem.
 func TestRunsEndedByPerson(t *testing.T) {
 	for text, want := range map[string]bool{
 		"{status: {phase: Aborted, message: Promotion aborted per user request}}":                                true,

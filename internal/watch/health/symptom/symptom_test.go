@@ -50,7 +50,7 @@ func TestFailedPartIsReported(t *testing.T) {
 		"{componentsStatus: [{component: Upgrader, status: Finished, conditions: [cluster is not green]}]}": "",
 		"{componentsStatus: [{component: Upgrader, status: Upgrading, conditions: []}]}":                    "",
 		"{backups: [{name: a, status: Pending, conditions: [cannot connect]}]}":                             "",
-		// No problem: the first condition names no error. The second is no step of a controller (see isAchievement).
+		// No problem: the first condition names no error. The second is not a step of a controller (see isAchievement).
 		"{tags: [{conditions: [{type: ImportSuccess, status: 'False'}]}]}":                     "",
 		"{tags: [{conditions: [{type: Found, status: 'False', message: the search failed}]}]}": "",
 		// The object itself is in order.
@@ -62,7 +62,7 @@ func TestFailedPartIsReported(t *testing.T) {
 		"{nodes: {a: {phase: Failed, finishedAt: x}}}":                           "",
 		"{history: [{state: Failed}], previousRun: {state: Failed}}":             "",
 		"{retriesStatus: [{state: Failed}], failedAttempts: [{status: Failed}]}": "",
-		// These states and results are no failures of a part.
+		// These states and results are not failures of a part.
 		"{peers: [{name: a, state: Idle}], interfaces: [{name: eth1, state: down}]}": "",
 		"{experiments: [{name: a, status: Completed, verdict: Fail}]}":               "",
 		"{backups: [{name: a, state: PartiallyFailed}]}":                             "",
@@ -152,7 +152,7 @@ func TestPausedControllersAreRecognized(t *testing.T) {
 	}
 }
 
-// If an optional setting is empty, a condition that only reports this is no problem.
+// If an optional setting is empty, a condition that only reports this is not a problem.
 func TestEmptyOptionalSettingIsNoProblem(t *testing.T) {
 	const unavailable = `status: {conditions: [{type: Unavailable, status: "True", message: `
 	for text, want := range map[string]bool{
@@ -189,7 +189,7 @@ func TestWaitingForStoppedObjectIsNoProblem(t *testing.T) {
 }
 
 // Some conditions report an achievement, such as DatabaseProvisioned. If such a condition is False, it is a problem
-// only if its message names an error. Waiting in a queue is no problem.
+// only if its message names an error. Waiting in a queue is not a problem.
 func TestFalseAchievementNeedsNamedError(t *testing.T) {
 	for condition, want := range map[string]bool{
 		"type: DatabaseProvisioned, message: cannot connect to the server":                   true,
@@ -335,7 +335,7 @@ func TestFailedTaskOfReadyObjectIsProblem(t *testing.T) {
 	}
 }
 
-// A bad state is no problem if the spec states that the object shall do nothing.
+// A bad state is not a problem if the spec states that the object shall do nothing.
 func TestStateRequestedBySpecIsNoProblem(t *testing.T) {
 	for spec, want := range map[string]bool{
 		"{suspend: true}": false, "{pause: true}": false, "{stop: 'yes'}": false, "{running: false}": false,
