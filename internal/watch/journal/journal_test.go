@@ -435,14 +435,14 @@ func TestNextWithinSetsTimerOnlyToWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newJournal(1 << 20)
 		set := 0
-		alarm := func() <-chan time.Time { set++; return time.After(time.Second) }
+		timer := func() <-chan time.Time { set++; return time.After(time.Second) }
 		j.Set("a", object{1, 1})
-		changes, cursor, err := j.NextWithin(t.Context(), alarm, journal.Cursor{}, 10)
+		changes, cursor, err := j.NextWithin(t.Context(), timer, journal.Cursor{}, 10)
 		if err != nil || len(changes) != 1 || set != 0 {
 			t.Errorf("got %v, error %v, and the timer was set %d times", changes, err, set)
 		}
 		start := time.Now()
-		if _, _, err := j.NextWithin(t.Context(), alarm, cursor, 10); !errors.Is(err, journal.ErrNoChange) ||
+		if _, _, err := j.NextWithin(t.Context(), timer, cursor, 10); !errors.Is(err, journal.ErrNoChange) ||
 			time.Since(start) != time.Second {
 			t.Errorf("got %v after %s, want ErrNoChange after 1s", err, time.Since(start))
 		}
