@@ -20,7 +20,7 @@ const noEndpoints = "The Service has no ready endpoints: "
 // Service explains why requests to a Service get no response, or why its load balancer is not updated.
 func Service(s *subject.Subject) *verdict.Verdict {
 	o := neighbor.Decode[corev1.Service](s.Object)
-	if v := answers(s, &o); v != nil || len(o.Status.LoadBalancer.Ingress) == 0 {
+	if v := explainNoResponse(s, &o); v != nil || len(o.Status.LoadBalancer.Ingress) == 0 {
 		return v
 	}
 	last := s.NewestEvent(func(*corev1.Event) bool { return true })
@@ -36,8 +36,8 @@ func isLoadBalancer(reason string) bool {
 	return strings.Contains(reason, "LoadBalancer") || reason == "FailedBuildModel" || reason == "FailedDeployModel"
 }
 
-// answers explains why requests to a Service get no response.
-func answers(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
+// explainNoResponse explains why requests to a Service get no response.
+func explainNoResponse(s *subject.Subject, o *corev1.Service) *verdict.Verdict {
 	selector := s.Selector(s.ID)
 	if target := s.FirstMissing(subject.In("spec.externalName")); target != nil {
 		return s.ReportMissing(target, verdict.Failed)
