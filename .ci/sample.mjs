@@ -23,6 +23,10 @@ const patterns = [
 const files = execFileSync("git", ["ls-files", ...patterns], { encoding: "utf8" })
   .trim()
   .split("\n");
+// strings matches complete string literals. They can contain //, as in "queue // /a".
+const strings = /"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`/g;
+// withoutProse matches lines that contain no prose: references to invariants, and directives for a linter.
+const withoutProse = /^(?:\/\/|#|\/\*) ?(?:Invariant: [I\d, ]+\.|nolint:\S+|biome-ignore\b.*|shellcheck [\w-]+=.*)$/;
 const comments = [];
 for (const file of files) {
   const isSlash = /\.(go|tsx?|mjs|templ|css)$/.test(file);
@@ -38,12 +42,13 @@ for (const file of files) {
     } else if (start.test(lines[from])) {
       while (next.test(lines[to] ?? "")) to++;
     } else {
-      const code = trailing.exec(lines[from])?.[1] ?? ":";
-      if (!/["'`:]$/.test(code)) comments.push({ file, line: from + 1, text: lines[from].trim() });
+      const code = trailing.exec(lines[from].replace(strings, ""))?.[1];
+      if (code !== undefined && !/["'`]/.test(code)) comments.push({ file, line: from + 1, text: lines[from].trim() });
       continue;
     }
+    const isProse = lines.slice(from, to).some((line) => !withoutProse.test(line.trim()));
     const text = [...lines.slice(from, to), lines[to] ?? ""].map((line) => line.trim()).join("\n");
-    comments.push({ file, line: from + 1, text });
+    if (isProse) comments.push({ file, line: from + 1, text });
     from = to;
   }
 }
