@@ -65,10 +65,10 @@ func Run(ctx context.Context, config *rest.Config, perMinute int, path string) e
 		}
 		description, err := pick(choices).run(ctx, w)
 		if err != nil {
-			log.WarnContext(ctx, "not done", "err", err)
+			log.WarnContext(ctx, "action failed", "error", err)
 			continue
 		}
-		log.InfoContext(ctx, "done", "what", description)
+		log.InfoContext(ctx, "action completed", "action", description)
 	}
 }
 
