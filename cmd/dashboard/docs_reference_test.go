@@ -114,7 +114,11 @@ func shareFlags() string {
 	all := func(*pflag.Flag) bool { return true }
 	parts := []string{"All commands:\n\n" + listFlags(command.PersistentFlags(), all)}
 	for _, sub := range command.Commands() {
-		parts = append(parts, "`share "+sub.Use+"`: "+sub.Short+".\n\n"+listFlags(sub.Flags(), all))
+		part := "`share " + sub.Use + "`: " + sub.Short + ".\n"
+		if list := listFlags(sub.Flags(), all); list != "" {
+			part += "\n" + list
+		}
+		parts = append(parts, part)
 	}
 	return strings.Join(parts, "\n")
 }
