@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Fails for lines over 160 characters in Markdown, or 120 in code. A tab counts as one character. Also fails for
-// executable files whose first line does not name their interpreter.
+// executable files whose first line does not name their interpreter, and for refused terms of several words, because
+// cspell checks only single words.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
@@ -30,6 +31,22 @@ function scriptsWithoutInterpreter() {
     .map((file) => `${file}: the first line must name the interpreter, for example #!/usr/bin/env bash`);
 }
 
-const found = [...longLines(code, 120), ...longLines(["*.md"], 160), ...scriptsWithoutInterpreter()];
+function refusedTerms() {
+  const terms = /\b(?:go(?:es)? on|let go|taken? back|keep back|(?:that|what) is no(?= (?!longer))|but for)\b/gi;
+  const quotations = /<!-- cspell:disable -->[\s\S]*?<!-- cspell:enable -->/g;
+  const files = execFileSync("git", ["ls-files", ...code, "*.md", ":!web", ":!.ci/lines.mjs", ...generated], {
+    encoding: "utf8",
+  })
+    .trim()
+    .split("\n");
+  return files.flatMap((file) =>
+    readFileSync(file, "utf8")
+      .replace(quotations, (text) => text.replace(/[^\n]/g, ""))
+      .split("\n")
+      .flatMap((line, n) => [...line.matchAll(terms)].map(([term]) => `${file}:${n + 1}: refused term "${term}"`)),
+  );
+}
+
+const found = [...longLines(code, 120), ...longLines(["*.md"], 160), ...scriptsWithoutInterpreter(), ...refusedTerms()];
 for (const line of found) console.error(line);
 process.exit(found.length > 0 ? 1 : 0);

@@ -26,7 +26,7 @@ const files = execFileSync("git", ["ls-files", ...patterns], { encoding: "utf8" 
 // strings matches complete string literals. They can contain //, as in "queue // /a".
 const strings = /"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`/g;
 // withoutProse matches lines that contain no prose: references to invariants, and directives for a linter.
-const withoutProse = /^(?:\/\/|#|\/\*) ?(?:Invariant: [I\d, ]+\.|nolint:\S+|biome-ignore\b.*|shellcheck [\w-]+=.*)$/;
+const withoutProse = /^(?:\/\/|#|\/\*) ?(?:Invariant: [I\d, ]+\.|nolint:\S+|biome-ignore\b.*)$/;
 const comments = [];
 for (const file of files) {
   const isSlash = /\.(go|tsx?|mjs|templ|css)$/.test(file);

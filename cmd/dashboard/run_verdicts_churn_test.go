@@ -50,7 +50,7 @@ func churnedKinds() []churned {
 		{gadgets, "Gadget", `"spec":{}`, refused, ready, "status"},
 		{
 			"core/v1/services", "Service", `"spec":{"ports":[{"port":80}],"selector":{"app":"NAME"}}`,
-			`{"spec":{"selector":{"app":"nobody"}}}`, `{"spec":{"selector":{"app":"NAME"}}}`, "",
+			`{"spec":{"selector":{"app":"none"}}}`, `{"spec":{"selector":{"app":"NAME"}}}`, "",
 		},
 		{"apps/v1/deployments", "Deployment", `"spec":{` + churnedPod + `}`, withoutMap, withMap, ""},
 		{"apps/v1/statefulsets", "StatefulSet", `"spec":{"serviceName":"s",` + churnedPod + `}`, withoutMap, withMap, ""},

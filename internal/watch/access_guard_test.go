@@ -151,7 +151,7 @@ func TestQueriesReturnPermittedObjects(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server, cluster, _ := newGuardedCluster(t)
 				shape.query.Resource = pods
-				for _, userName := range []string{"ann", "nobody", "getter", "lister"} {
+				for _, userName := range []string{"ann", "unprivileged", "getter", "lister"} {
 					for _, view := range shape.views {
 						churnPods(server)
 						messages := collectMessages(t, cluster.For(user(userName)), shape.query, view)
@@ -205,7 +205,7 @@ func TestReadsReturnPermittedObjects(t *testing.T) {
 		reader.settle()
 		for userName, want := range map[string]struct{ objects, logs, counts string }{
 			"all": {"a/p b/q", "a/p b/q", "map[core/v1/namespaces:2 core/v1/pods:2]"}, "ann": {"a/p", "a/p", "map[]"},
-			"lister": {"", "", "map[]"}, "getter": {"a/p b/q", "", "map[]"}, "nobody": {"", "", "map[]"},
+			"lister": {"", "", "map[]"}, "getter": {"a/p b/q", "", "map[]"}, "unprivileged": {"", "", "map[]"},
 		} {
 			access := cluster.For(user(userName))
 			var objects, logs []string

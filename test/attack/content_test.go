@@ -115,10 +115,10 @@ func (c *content) makeUsers(ctx context.Context) (err error) {
 		rules []rbacv1.PolicyRule
 		role  string
 	}{
-		"creator":    {&c.creator, []rbacv1.PolicyRule{read("secrets")}, "view"},
-		"healthy":    {&c.healthyToken, nil, "view"},
-		"restricted": {&c.restricted, []rbacv1.PolicyRule{read("configmaps")}, ""},
-		"nobody":     {&c.unprivileged, nil, ""},
+		"creator":      {&c.creator, []rbacv1.PolicyRule{read("secrets")}, "view"},
+		"healthy":      {&c.healthyToken, nil, "view"},
+		"restricted":   {&c.restricted, []rbacv1.PolicyRule{read("configmaps")}, ""},
+		"unprivileged": {&c.unprivileged, nil, ""},
 	} {
 		if *user.token, err = c.user(ctx, c.namespace, name, user.rules...); err != nil {
 			return err
