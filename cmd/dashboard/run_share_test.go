@@ -94,7 +94,7 @@ func TestShareFollowsItsCreatorsPermissions(t *testing.T) {
 			"share", "create", "--server", d.url, "--token-file", file, "--resource", "core/v1/pods",
 			"--namespace", ns,
 		}, &stdout, &stderr); code != 1 ||
-		!strings.Contains(stderr.String(), "Forbidden: You cannot list pods") {
+		!strings.Contains(stderr.String(), "Forbidden: You cannot list Pods") {
 		t.Errorf("share create without permission: exit code %d, stderr %s; want 1 and Forbidden", code, stderr.String())
 	}
 	link := d.shareCommand("create", "--token-file", file, "--resource", "core/v1/configmaps", "--namespace", ns, "--for",

@@ -156,11 +156,11 @@ func TestUnreadableObjectHasNoGraph(t *testing.T) {
 			setup: func(c *testCluster) {
 				c.server.FailPath("/api/v1/namespaces/a/configmaps/c", http.StatusForbidden, "not for you")
 			},
-			want: "You cannot get configmaps",
+			want: "You cannot get ConfigMaps",
 		},
 		{
 			name: "an object that the user may not get", path: pod, viewer: watch.Viewer{User: &authz.User{Name: "ann"}},
-			cause: status.Refused, want: "You cannot get pods",
+			cause: status.Refused, want: "You cannot get Pods",
 		},
 		{
 			name: "an object that the link does not include", path: pod,

@@ -123,8 +123,8 @@ func TestGraphIsLimitedToThePermissionsOfTheUser(t *testing.T) {
 				"core/pods/a/p uses core/secrets/a/x", "core/pods/a/p uses core/secrets/a/none",
 			},
 			reasons: map[string]string{
-				"core/secrets/a/x": `You cannot get secrets in the namespace "a".`,
-				"core/nodes/_/n":   "You cannot get nodes at the cluster scope.",
+				"core/secrets/a/x": `You cannot get Secrets in the namespace "a".`,
+				"core/nodes/_/n":   "You cannot get Nodes at the cluster scope.",
 			},
 		},
 		{
@@ -145,7 +145,7 @@ func TestGraphIsLimitedToThePermissionsOfTheUser(t *testing.T) {
 				"core/persistentvolumes/_/v uses core/persistentvolumeclaims/b/c",
 				"core/persistentvolumeclaims/a/d uses core/persistentvolumes/_/v",
 			},
-			reasons: map[string]string{"storage.k8s.io/v1/volumeattachments": "You cannot list volumeattachments"},
+			reasons: map[string]string{"storage.k8s.io/v1/volumeattachments": "You cannot list VolumeAttachments"},
 		},
 		{
 			name: "owned objects",
@@ -156,7 +156,7 @@ func TestGraphIsLimitedToThePermissionsOfTheUser(t *testing.T) {
 			},
 			nodes:   []string{"example.com/backups/a/x there", "core/configmaps/a/c there"},
 			edges:   []string{"example.com/backups/a/x owns core/configmaps/a/c"},
-			reasons: map[string]string{secrets: `You cannot list secrets in the namespace "a".`},
+			reasons: map[string]string{secrets: `You cannot list Secrets in the namespace "a".`},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

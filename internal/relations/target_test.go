@@ -110,7 +110,7 @@ func TestStateOfAReferencedObject(t *testing.T) {
 				ID: "core/configmaps/a/x", Ref: configMaps, Kind: "ConfigMap", Namespace: "a", Name: "x",
 				State: relations.Forbidden,
 			},
-			reason: `You cannot get configmaps in the namespace "a".`,
+			reason: `You cannot get ConfigMaps in the namespace "a".`,
 		},
 		{
 			name:    "unknown, as the API server fails",

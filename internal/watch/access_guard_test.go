@@ -171,7 +171,7 @@ func TestQueriesReturnPermittedObjects(t *testing.T) {
 					if err == nil {
 						visible = keysOf(snapshot)
 					} else {
-						wantProblem(t, err, status.Refused, "Forbidden", "You cannot list pods ")
+						wantProblem(t, err, status.Refused, "Forbidden", "You cannot list Pods ")
 					}
 					if userName == "ann" && visible != shape.visible || userName != "ann" && userName != "lister" && visible != "" {
 						t.Errorf("snapshot of %s: got %q, want %q", userName, visible, shape.visible)
@@ -219,7 +219,7 @@ func TestReadsReturnPermittedObjects(t *testing.T) {
 				if err == nil {
 					objects = append(objects, key)
 				} else {
-					wantProblem(t, err, status.Refused, "Forbidden", "You cannot get pods")
+					wantProblem(t, err, status.Refused, "Forbidden", "You cannot get Pods")
 				}
 				body, err := access.Logs(t.Context(), ns, name, watch.LogOptions{Tail: 10})
 				if err == nil {
@@ -383,7 +383,7 @@ func TestGuestGetsReasonOfRefusal(t *testing.T) {
 		for began := time.Now(); r.state != "forbidden" && time.Since(began) < time.Minute; {
 			r.next()
 		}
-		if !strings.HasPrefix(r.reason, "You cannot list pods") {
+		if !strings.HasPrefix(r.reason, "You cannot list Pods") {
 			t.Errorf("got state %s: %q, want the refused permission as the reason", r.state, r.reason)
 		}
 	})

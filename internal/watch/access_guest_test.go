@@ -480,7 +480,7 @@ func TestUnknownShareIsUnavailable(t *testing.T) {
 		access := cluster.For(sharedWith(watch.Part{Resource: pods, Labels: "app=web"}))
 		for _, name := range []string{"p", "none"} {
 			_, err := access.Object(t.Context(), pods, "a", name)
-			wantProblem(t, err, status.Unavailable, "Not known yet", "The list of pods")
+			wantProblem(t, err, status.Unavailable, "Not known yet", "The list of Pods")
 		}
 	})
 }

@@ -101,7 +101,7 @@ func (o *objectReader) namespaces() []string {
 // available.
 func notKnownYet(r *resource.Resource) *status.Problem {
 	return status.Unavailablef("Not known yet", "The list of %s is not available now, so it is not known whether "+
-		"the link includes this object; retry in a moment.", r.Resource)
+		"the link includes this object; retry in a moment.", r.Plural())
 }
 
 // read reads the object and masks it for the viewer. It checks the filter in the field permitted again, because this

@@ -85,7 +85,7 @@ func TestForbiddenResourcesAreReviewed(t *testing.T) {
 					continue
 				}
 				refs = append(refs, r.Ref())
-				if !strings.HasPrefix(r.Status.Reason, "You cannot list "+r.Resource.Resource) {
+				if !strings.HasPrefix(r.Status.Reason, "You cannot list "+r.Plural()) {
 					t.Errorf("%s: got the status %+v of %s", userName, r.Status, r.Ref())
 				}
 			}

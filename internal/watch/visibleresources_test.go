@@ -275,7 +275,7 @@ func TestForbiddenObjectIsNotRequested(t *testing.T) {
 		access := cluster.For(watch.Viewer{Program: true})
 		for range 3 {
 			_, err := access.Object(t.Context(), pods, "a", "p")
-			wantProblem(t, err, status.Refused, "Forbidden", `You cannot get pods in the namespace "a".`)
+			wantProblem(t, err, status.Refused, "Forbidden", `You cannot get Pods in the namespace "a".`)
 		}
 		if requests := server.Requests(path); len(requests) > 0 {
 			t.Errorf("Object: got upstream requests %q, want none", requests)

@@ -26,6 +26,7 @@ func optionalCount(n *int) string {
 }
 
 // Plural returns the plural of a kind, such as "Pods". If it is irregular, Plural returns the resource name.
+// Resource.Plural in internal/watch/resource and plural in static/src/net/kinds.ts return the same text.
 func Plural(kind, resource string) string {
 	for _, ending := range []struct{ cut, put string }{{"", "s"}, {"", "es"}, {"y", "ies"}, {"", ""}} {
 		if stem, found := strings.CutSuffix(kind, ending.cut); found && strings.EqualFold(stem+ending.put, resource) {

@@ -68,7 +68,7 @@ func (r *Reviewer) Review(ctx context.Context, scope listwatch.Scope, previous P
 	}
 	list, err := r.reviewVerb(ctx, scope, "list")
 	if err != nil || !list.Allowed {
-		return Permissions{Reason: forbiddenReason(scope, list.Reason)}, err
+		return Permissions{Reason: cmp.Or(list.Reason, "No RBAC rule allows it.")}, err
 	}
 	// If the previous review permitted both, review only the verb list. A revocation of the verb watch alone hides no
 	// objects from the program, because a watch shows only objects that a list shows, too.
@@ -133,13 +133,4 @@ func (r *Reviewer) sendReview(
 		)
 	}
 	return review.Status, nil
-}
-
-func forbiddenReason(scope listwatch.Scope, reason string) string {
-	scopeText := "at the cluster scope"
-	if scope.Namespace != "" {
-		scopeText = fmt.Sprintf("in the namespace %q", scope.Namespace)
-	}
-	return fmt.Sprintf("You cannot list %s %s. %s", scope.Resource.GroupResource(), scopeText,
-		cmp.Or(reason, "No RBAC rule allows it."))
 }

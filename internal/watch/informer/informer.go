@@ -274,8 +274,8 @@ func (i *Informer) AcquireLeases(namespaces []string, isNamed bool) (release fun
 			return func() {}, nil
 		}
 		return nil, status.Invalidf("Too many namespaces",
-			"%d namespaces of %s are watched one by one, which is the maximum; "+
-				"request fewer namespaces with ns.", lease.Max, i.Scope.Resource.GroupResource())
+			"%d namespaces of this resource are watched one by one, which is the maximum; "+
+				"request fewer namespaces with ns.", lease.Max)
 	}
 	i.leases.Acquire(namespaces)
 	if isNew {

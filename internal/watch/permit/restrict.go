@@ -126,9 +126,9 @@ func Unavailable(err error) error {
 // includes.
 func Forbidden(r *resource.Resource, verb authz.Verb, f *query.Filter) error {
 	attributes := verb.Attributes(r, "", "")[0]
-	target := r.GVR().GroupResource().String()
+	target := r.Plural()
 	if attributes.Subresource != "" {
-		target += "/" + attributes.Subresource
+		target = r.Resource + "/" + attributes.Subresource // RBAC rules name subresources in this form, such as pods/log.
 	}
 	scopeText := "at the cluster scope"
 	switch {

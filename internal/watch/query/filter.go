@@ -54,7 +54,7 @@ func NewFilter(q *Query, r *resource.Resource) (*Filter, error) {
 			"%s cannot be listed: the API supports only the verbs %s.", r.Ref(), strings.Join(r.Verbs, ", "))
 	}
 	if len(q.Namespaces) > 0 && !r.Namespaced {
-		return nil, status.Invalidf("Not namespaced", "%s are not namespaced: omit ns.", r.Resource)
+		return nil, status.Invalidf("Not namespaced", "%s are not namespaced: omit ns.", r.Plural())
 	}
 	if len(q.Namespaces) > maxNamespaces {
 		return nil, status.Invalidf("Too many namespaces",

@@ -31,6 +31,18 @@ func (r *Resource) Ref() string {
 	return cmp.Or(r.Group, "core") + "/" + r.Version + "/" + r.Resource
 }
 
+// Plural returns the plural of the kind, such as "Pods". If it is irregular, Plural returns the resource name. The
+// function Plural in web/templates/format.go returns the same text.
+func (r *Resource) Plural() string {
+	for _, ending := range []struct{ cut, put string }{{"", "s"}, {"", "es"}, {"y", "ies"}, {"", ""}} {
+		stem, found := strings.CutSuffix(r.Kind, ending.cut)
+		if found && strings.EqualFold(stem+ending.put, r.Resource) {
+			return stem + ending.put
+		}
+	}
+	return r.Resource
+}
+
 // Can reports whether the API server supports the verb for this resource.
 func (r *Resource) Can(verb string) bool { return slices.Contains(r.Verbs, verb) }
 

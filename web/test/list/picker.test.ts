@@ -30,7 +30,7 @@ const kinds = [
   kind("Cluster", "nodes", "Node", {
     namespaced: false,
     state: "forbidden",
-    reason: "You cannot list nodes at the cluster scope.",
+    reason: "No RBAC rule allows it.",
   }),
   kind("Cluster", "leases", "Lease", { isRare: true }),
 ];
@@ -169,7 +169,7 @@ void test("a forbidden resource is marked before the user opens it", () => {
   start();
   const a = link("core/v1/nodes");
   assert.equal(a.dataset["state"], "forbidden");
-  assert.equal(a.dataset["hint"], "Nodes (core/v1/nodes): forbidden. You cannot list nodes at the cluster scope.");
+  assert.equal(a.dataset["hint"], "Nodes (core/v1/nodes): forbidden. No RBAC rule allows it.");
 });
 
 void test("the name of a kind contains its group if another group has the same kind", () => {

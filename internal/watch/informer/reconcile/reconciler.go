@@ -143,7 +143,7 @@ func (r *Reconciler) isServed(ctx context.Context) bool {
 	case now.Resource == nil && !r.isAbsent && r.isStillListed(ctx):
 		return true // Lists do not fail with "not found", so discovery is wrong or premature.
 	case now.Resource == nil:
-		r.setAbsent(fmt.Sprintf("The cluster does not serve %s.", r.scope.Resource.GroupResource()))
+		r.setAbsent(fmt.Sprintf("The cluster does not serve %s.", r.resource.Plural()))
 		r.nextAttempt = time.Time{}
 		return false
 	case now.Identity == r.identity && r.isAbsent && !r.isServedAgain(ctx):
@@ -212,7 +212,7 @@ func (r *Reconciler) dropForbidden() bool {
 	}
 	if refused[""].State == status.Absent {
 		r.nextAttempt = time.Now().Add(authz.ReviewEvery)
-		r.setAbsent(fmt.Sprintf("The API server reports that %s is not found.", r.scope.Resource.GroupResource()))
+		r.setAbsent(fmt.Sprintf("The API server returned 404 (Not Found) for the list of %s.", r.resource.Plural()))
 		return false
 	}
 	for ns, current := range refused {
@@ -246,7 +246,7 @@ func (r *Reconciler) desiredNamespaces(ctx context.Context) map[string]authz.Per
 	for _, ns := range waiting {
 		r.fail(ns, fmt.Sprintf("%d namespaces of %s are watched one by one, which is the maximum: "+
 			"this namespace is watched when another namespace is no longer used.",
-			lease.Max, r.scope.Resource.GroupResource()))
+			lease.Max, r.resource.Plural()))
 	}
 	permitted, denied := r.access.evaluate(ctx, names)
 	r.feeds.Deny(status.Forbidden, denied)

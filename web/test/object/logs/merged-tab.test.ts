@@ -134,7 +134,7 @@ void test("the log of one container has no note about the limit of pods", () => 
 
 void test("pods that cannot be listed are explained", () => {
   const t = open([], undefined, { "apps/v1/replicasets": sets });
-  assert.match(t.note(), /^Forbidden: you cannot list pods User ann cannot list this\./);
+  assert.match(t.note(), /^Forbidden: you cannot list Pods User ann cannot list this\./);
   assert.equal(t.foot(), "Forbidden");
   t.close();
   const empty = open([]);

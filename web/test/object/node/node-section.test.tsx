@@ -104,7 +104,7 @@ void test("a node shows its pods and the sums of their requests", async () => {
   assert.doesNotMatch(s.words(), /could not|shop\/b/);
 
   s.receive({ type: "state", state: "forbidden", reason: "no" });
-  assert.match(s.words(), /Not shown: you cannot list pods\./);
+  assert.match(s.words(), /Not shown: you cannot list Pods\./);
   assert.doesNotMatch(s.words(), /requested/);
   s.section.close();
 });

@@ -88,7 +88,7 @@ const sectionText = (workload: WorkloadPods): string => {
 
 void test("pods that cannot be read are explained in one sentence", () => {
   const { workload } = follow({ "apps/v1/replicasets": sets });
-  assert.equal(sectionText(workload), "Pods Pods are not shown: you cannot list pods in namespace shop.");
+  assert.equal(sectionText(workload), "Pods Pods are not shown: you cannot list Pods in namespace shop.");
   workload.close();
   const none = follow({ "apps/v1/replicasets": sets, "core/v1/pods": { columns: podColumns, rows: [] } });
   assert.equal(sectionText(none.workload), "Pods No pods");
@@ -100,7 +100,7 @@ void test("a CronJob without permission for Jobs names the Jobs", () => {
   const workload = new WorkloadPods(cluster.host("batch/v1/cronjobs", "CronJob", "web"), () => undefined);
   workload.show({ metadata: { name: "web", uid: "u-cron" }, spec: {} });
   cluster.answer();
-  assert.equal(sectionText(workload), "Pods Pods are not shown: you cannot list jobs in namespace shop.");
+  assert.equal(sectionText(workload), "Pods Pods are not shown: you cannot list Jobs in namespace shop.");
   workload.close();
 });
 

@@ -149,7 +149,7 @@ export class MergedLogsTab implements Tab, MergedReader {
     return {
       states: this.streams.states,
       podInfo: workload.info ?? workload.intermediateInfo,
-      podResource: workload.info === null ? "jobs" : "pods",
+      podResource: workload.info === null ? "Jobs" : "Pods",
       isComplete: workload.isComplete,
       hasPods: workload.hasPods,
       objectIsKnown: tabData !== null && tabData.object !== null,

@@ -11,7 +11,7 @@ import type { Problem } from "../../net/wire.ts";
 export interface MergedSituation {
   readonly states: readonly LogState[];
   readonly podInfo: SubscriptionInfo | null;
-  readonly podResource: string; // resource whose state is podInfo: "pods", or "jobs" while the jobs are unknown
+  readonly podResource: string; // resource whose state is podInfo: "Pods", or "Jobs" while the jobs are unknown
   readonly isComplete: boolean; // whether all pods are known
   readonly hasPods: boolean; // whether the object selects pods
   readonly objectIsKnown: boolean;

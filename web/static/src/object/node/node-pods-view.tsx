@@ -65,7 +65,7 @@ export function NodePodsView({ pods, node, name, now }: Props) {
 
 function noteOf(pods: NodePods, count: number, now: number): string {
   const info = pods.info();
-  if (forbiddenNote(info, "pods") !== null) return "Not shown: you cannot list pods.";
+  if (forbiddenNote(info, "Pods") !== null) return "Not shown: you cannot list Pods.";
   if (info.problem !== null) return `Not shown: ${info.problem.detail || info.problem.title}`;
   if (!pods.isComplete) return status(info, now).text;
   if (pods.problem !== "") return pods.problem;

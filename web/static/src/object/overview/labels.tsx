@@ -2,28 +2,29 @@ import { useHighlight } from "../../ui/view.tsx";
 import { sizeOf } from "../facts/quantity.ts";
 import { bytes } from "../../text/quantity.ts";
 import type { Pair } from "../facts/meta.ts";
+import { plural, type Kind } from "../../net/kinds.ts";
 import { formatView, defaultView } from "../../model/view.ts";
 import { Heading } from "./fact-view.tsx";
 
 const maxInlineLength = 140; // characters; a longer annotation is collapsed
 
-export const Labels = ({ labels, resource }: { labels: readonly Pair[]; resource: string }) => (
+export const Labels = ({ labels, kind }: { labels: readonly Pair[]; kind: Kind }) => (
   <section class="part" hidden={labels.length === 0}>
     <Heading>Labels</Heading>
     <ul class="labels">
       {labels.map(({ key, value }) => (
-        <Label key={key} name={key} value={value} resource={resource} />
+        <Label key={key} name={key} value={value} kind={kind} />
       ))}
     </ul>
   </section>
 );
 
-function Label({ name, value, resource }: { name: string; value: string; resource: string }) {
+function Label({ name, value, kind }: { name: string; value: string; kind: Kind }) {
   const selector = `${name}=${value}`;
-  const href = formatView({ ...defaultView(resource), labels: selector });
+  const href = formatView({ ...defaultView(kind.ref), labels: selector });
   return (
     <li ref={useHighlight<HTMLLIElement>(value)}>
-      <a href={href} data-address="" title={`Show all ${resource.split("/").at(-1) ?? ""} with the label ${selector}`}>
+      <a href={href} data-address="" title={`Show all ${plural(kind)} with the label ${selector}`}>
         <span>{`${name}=`}</span>
         <b>{value}</b>
       </a>

@@ -158,7 +158,7 @@ export class OverviewTab implements Tab {
                 revisions={revisionsOf(object, workload.intermediates)}
                 info={workload.intermediateInfo}
                 ns={host.name.ns}
-                resource={host.kind.ref === "apps/v1/deployments" ? "replicasets" : "controllerrevisions"}
+                resource={host.kind.ref === "apps/v1/deployments" ? "ReplicaSets" : "ControllerRevisions"}
               />
             )}
             <LastChanges authors={this.authors.authors} />
@@ -173,7 +173,7 @@ export class OverviewTab implements Tab {
           <div class="column">
             <Owners host={host} owners={this.owners.owners} steps={this.owners.steps} />
             {sharedParts() === null && <References reader={this.references} />}
-            <Labels labels={labelsOf(object)} resource={host.kind.ref} />
+            <Labels labels={labelsOf(object)} kind={host.kind} />
             <Annotations annotations={annotationsOf(object)} />
             <section class="part">
               <Heading>Object</Heading>

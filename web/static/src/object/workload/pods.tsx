@@ -88,7 +88,7 @@ function noteOf(workload: WorkloadPods, count: number, ns: string, isDeleted: bo
   const info = workload.info ?? workload.intermediateInfo;
   if (info === null) return "";
   // Until the Jobs of a CronJob are known, its pods are not known either.
-  const resource = workload.info === null ? "jobs" : "pods";
+  const resource = workload.info === null ? "Jobs" : "Pods";
   if (forbiddenNote(info, resource) !== null)
     return `Pods are not shown: you cannot list ${resource} in namespace ${ns}.`;
   if (info.problem !== null) return `Pods are not shown: ${info.problem.detail || info.problem.title}`;

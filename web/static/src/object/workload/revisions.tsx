@@ -13,7 +13,7 @@ interface Props {
   readonly revisions: readonly Revision[];
   readonly info: SubscriptionInfo | null;
   readonly ns: string;
-  readonly resource: string; // plural of the resource, such as "replicasets"
+  readonly resource: string; // plural of the resource, such as "ReplicaSets"
 }
 
 export function Revisions({ revisions, info, ns, resource }: Props) {
