@@ -224,7 +224,10 @@ func TestListPageShowsItsState(t *testing.T) {
 			func(l *templates.List) {
 				l.Rows, l.Total, l.Query.Q = nil, &zero, "x"
 			},
-			[]string{"No Pods match the selected namespaces and filters", "Clear filters"},
+			[]string{
+				"No Pods match the selected namespaces and filters", "<p>New ones appear here automatically.</p>",
+				"Clear filters",
+			},
 			nil,
 		},
 		{
@@ -311,7 +314,7 @@ func TestListPageShowsItsState(t *testing.T) {
 			},
 			[]string{
 				"No Pods at the last update",
-				"<p>Stale. No Pods matched the selected namespaces and filters at the last update. " +
+				"<p>Stale. There were no Pods with the selected namespaces and filters at the last update. " +
 					"This may have changed.</p>",
 				"Clear filters",
 			},
@@ -342,7 +345,7 @@ func TestListPageShowsItsState(t *testing.T) {
 		},
 		{"some namespaces, no matching rows", func(l *templates.List) {
 			l.Rows, l.Total, l.State.Namespaces, l.Query.Q = nil, &zero, []string{"shop"}, "x"
-		}, []string{"filters</h2><p>Showing namespace shop only (no access to others).</p>"}, nil},
+		}, []string{"filters</h2><p>Showing namespace shop only (no access to others). New ones appear"}, nil},
 		{
 			"unknown columns",
 			func(l *templates.List) {
@@ -653,5 +656,27 @@ func TestKioskModeStaysInPageLinks(t *testing.T) {
 	}
 	if strings.Contains(render(t, templates.ListPage(page)), "kiosk") {
 		t.Error("a page without kiosk mode contains \"kiosk\"")
+	}
+}
+
+// web/test/model/status.test.ts has the same cases.
+func TestEmptyNoteMatchesTheScript(t *testing.T) {
+	zero := 0
+	live := templates.State{State: "live"}
+	for want, change := range map[string]templates.List{
+		"<h2>No Pods</h2><p>New ones appear here automatically.</p>": {State: live},
+		"<h2>No Pods match the selected namespaces and filters</h2><p>New ones appear here automatically.</p>": {
+			State: live, Query: templates.Query{Namespaces: []string{"a"}},
+		},
+		"<h2>Pods are not available in this cluster</h2><p>Not served.</p>" +
+			"<p>They appear here automatically once their API is installed.": {
+			State: templates.State{State: "absent", Reason: "Not served."},
+		},
+	} {
+		list := podList()
+		list.Rows, list.Total, list.State, list.Query = nil, &zero, change.State, change.Query
+		if got := render(t, templates.ListPage(list)); !strings.Contains(got, want) {
+			t.Errorf("got %s, want %s", got, want)
+		}
 	}
 }

@@ -214,6 +214,7 @@ func canListCommand(l List) string {
 	return command
 }
 
+// emptyNote returns the note of a list without rows. noteFor in static/src/model/status.ts returns the same texts.
 func emptyNote(l List) Problem {
 	note, resource := coverageNote(l.State), Plural(l.Kind, l.Resource)
 	filtered := len(l.Query.Namespaces) > 0 || l.Query.Q != "" || l.Query.Labels != ""
@@ -242,7 +243,7 @@ func emptyNote(l List) Problem {
 		return Problem{
 			Title:  resource + " are not available in this cluster",
 			Detail: l.State.Reason,
-			Next:   []Link{{Text: "Choose another resource. This one appears automatically once its API is installed."}},
+			Next:   []Link{{Text: "They appear here automatically once their API is installed."}},
 		}
 	case l.State.State == "failed":
 		return Problem{
@@ -259,7 +260,7 @@ func emptyNote(l List) Problem {
 	case l.State.State == "stale":
 		none, next := "There were no "+resource, "Refresh"
 		if filtered {
-			none, next = "No "+resource+" matched the selected namespaces and filters", "Clear filters"
+			none, next = none+" with the selected namespaces and filters", "Clear filters"
 		}
 		detail := sentence(stateText(l.State, ""), l.State.Reason) + " " + none +
 			" at the last update. This may have changed. " + note
@@ -271,7 +272,7 @@ func emptyNote(l List) Problem {
 	case filtered:
 		return Problem{
 			Title:  "No " + resource + " match the selected namespaces and filters",
-			Detail: note,
+			Detail: strings.TrimSpace(note + " New ones appear here automatically."),
 			Next:   []Link{{Text: "Clear filters", Href: l.Href}},
 		}
 	}

@@ -245,7 +245,7 @@ void test("an empty stale table reports since when, and what was known then", ()
       {
         title: "Connection lost at 14:02:10",
         detail:
-          "There were no pods with the selected namespaces and labels at 14:02:10. Glasshouse reported: the server " +
+          "There were no pods with the selected namespaces and filters at 14:02:10. Glasshouse reported: the server " +
           "stops.",
         next: "Retrying automatically. Check that Glasshouse is running.",
         act: null,
@@ -330,6 +330,26 @@ void test("data was last current when it became stale, or else when the connecti
     noteFor({ ...liveInfo, ...lost, stale: at(10) }, "pods", 0, false, now).detail,
     "There were no pods at 10:00:00.",
   );
+});
+
+// TestEmptyNoteMatchesTheScript in web/templates/list_test.go has the same cases.
+void test("the note of an empty list has the same text without the script", () => {
+  const absent: SubscriptionInfo = {
+    ...liveInfo,
+    state: { state: "absent", since: "", reason: "Not served.", count: null, total: null, namespaces: [] },
+  };
+  for (const [info, isFiltered, want] of [
+    [liveInfo, false, "No Pods||New ones appear here automatically."],
+    [liveInfo, true, "No Pods match the selected namespaces and filters||New ones appear here automatically."],
+    [
+      absent,
+      false,
+      "Pods are not available in this cluster|Not served.|They appear here automatically once their API is installed.",
+    ],
+  ] as const) {
+    const { title, detail, next } = noteFor(info, "Pods", 0, isFiltered, 0);
+    assert.equal([title, detail, next].join("|"), want);
+  }
 });
 
 void test("after a reconnect, nothing is known until a message arrives", () => {

@@ -220,7 +220,7 @@ export function noteFor(
   const withCoverage = (words: string): string => (coverageNote === null ? words : `${words} ${coverageNote}`);
   const staleNote = staleText(info, now);
   const current = status(info, now);
-  const filterText = isFiltered ? " with the selected namespaces and labels" : "";
+  const filterText = isFiltered ? " with the selected namespaces and filters" : "";
   // Do not report outdated data here, because the banner above the table already does.
   if (info.isComplete && total > 0)
     return make(
@@ -250,7 +250,7 @@ export function noteFor(
   if (info.isComplete && lastCurrent !== null) return make(current.text, emptyText, "");
   if (info.isComplete && isFiltered)
     return make(
-      `No ${resource} match the selected namespaces and labels`,
+      `No ${resource} match the selected namespaces and filters`,
       coverageNote ?? "",
       "New ones appear here automatically.",
       "show-all",

@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c}from"./chunk-NXEUMPTK.js";import"./chunk-KDPIFCYM.js";import"./chunk-T6ITYWAP.js";import"./chunk-6I4LQHDN.js";import"./chunk-7MAVBFCT.js";import"./chunk-ATB4R42E.js";export{b as isNamespaceName,a as matchingNamespaces,c as namespaceChooser};
