@@ -275,7 +275,7 @@ func TestUnreachableContextDoesNotBlockOthers(t *testing.T) {
 			t.Errorf("switching to %s took %s, want at most 5 s", name, took)
 		}
 		code, text := p.request(http.MethodGet, "/r/core/v1/pods", "", "Accept", "text/html")
-		if code != http.StatusServiceUnavailable || !strings.Contains(text, "The API server does not answer") ||
+		if code != http.StatusServiceUnavailable || !strings.Contains(text, "The API server does not respond") ||
 			!strings.Contains(text, `href="/contexts"`) || !strings.Contains(text, ">"+name+"</a>") {
 			t.Errorf("page of the unreachable cluster %s: got %d %s, want 503 and links to the contexts", name, code, text)
 		}

@@ -55,7 +55,7 @@ func problemMeanings() map[string]string {
 		"Not watched": "A subscription with `\"watched\":true` can only use a watch that other readers have opened. " +
 			"The resource has no such watch, or the watch has ended.",
 		"Permissions unknown": "The API server cannot check the permissions of this user now.",
-		"The API server does not answer": "The API server cannot be reached, has failed, or has not responded in " +
+		"The API server does not respond": "The API server cannot be reached, has failed, or has not responded in " +
 			"time.",
 		"Too many requests": "The client has too many requests in flight or exceeds the rate of its address, or all " +
 			"memory or processors for responses are in use.",

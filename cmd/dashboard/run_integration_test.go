@@ -264,7 +264,7 @@ func TestProgramWaitsForTheAPIServer(t *testing.T) {
 	address, upstream := forwardAddresses(t, config)
 	d := startProgramProcess(t, config, "--server", "https://"+address)
 	if body, status := d.request("/api/v1/resources"); status != http.StatusServiceUnavailable ||
-		!strings.Contains(body, "does not answer") {
+		!strings.Contains(body, "does not respond") {
 		t.Errorf("GET /api/v1/resources without an API server: got %d %s, want 503", status, body)
 	}
 	if body, status := d.request("/r/core/v1/pods", "Accept", "text/html"); status != http.StatusServiceUnavailable ||

@@ -432,7 +432,7 @@ func TestSharedLogWithoutLivePods(t *testing.T) {
 		"API server does not respond": {
 			[]watch.Part{{Resource: pods}, byLabels},
 			func(server *apitest.Server) { server.Hang("/api/v1/namespaces/a/pods/p") }, false, status.Unavailable,
-			"The API server does not answer",
+			"The API server does not respond",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -186,7 +186,7 @@ func TestDiscoveryErrorsHideResponses(t *testing.T) {
 		)
 		advance(time.Minute)
 		_, _, err := cluster.For(watch.Viewer{Program: true}).Resources().List(t.Context(), 0)
-		wantProblem(t, err, status.Unavailable, "The API server does not answer", "http://api.test: ")
+		wantProblem(t, err, status.Unavailable, "The API server does not respond", "http://api.test: ")
 		if synctest.Wait(); strings.Contains(err.Error()+log.String(), "CANARY") {
 			t.Errorf("want no object content, got error %v, log %s", err, log.String())
 		}

@@ -153,10 +153,10 @@ func TestServerDownAtStart(t *testing.T) {
 		access := cluster.For(watch.Viewer{Program: true})
 		_, _, err := access.Resources().List(t.Context(), 0)
 		wantProblem(
-			t, err, status.Unavailable, "The API server does not answer", "connection refused. Next attempt in ",
+			t, err, status.Unavailable, "The API server does not respond", "connection refused. Next attempt in ",
 		)
 		_, err = access.Snapshot(t.Context(), query.Query{Resource: pods}, time.Second)
-		wantProblem(t, err, status.Unavailable, "The API server does not answer", "http://api.test: ")
+		wantProblem(t, err, status.Unavailable, "The API server does not respond", "http://api.test: ")
 		advance(10 * time.Minute)
 		server.Down(false)
 		advance(16 * time.Second)
@@ -180,7 +180,7 @@ func TestListFailsBeforeClusterRuns(t *testing.T) {
 		}
 		_, _, err = cluster.For(watch.Viewer{Program: true}).Resources().List(t.Context(), 0)
 		wantProblem(
-			t, err, status.Unavailable, "The API server does not answer",
+			t, err, status.Unavailable, "The API server does not respond",
 			"Connecting to http://api.test for the first time.",
 		)
 	})
@@ -236,7 +236,7 @@ func TestObjectFromCacheAndAPIServer(t *testing.T) {
 		}
 		server.MakeUnavailable("/api/v1/namespaces/a/pods/hidden", "not now")
 		_, err := access.Object(t.Context(), pods, "a", "hidden")
-		wantProblem(t, err, status.Unavailable, "The API server does not answer", "not now")
+		wantProblem(t, err, status.Unavailable, "The API server does not respond", "not now")
 	})
 }
 

@@ -249,9 +249,9 @@ func TestPagesShowStaleDataWhileUnavailable(t *testing.T) {
 		}
 	}
 	s.wantProblem("object that is not cached", s.get("/o/"+missing), http.StatusServiceUnavailable,
-		"The API server does not answer", "")
+		"The API server does not respond", "")
 	s.wantProblem("object as JSON", s.get("/api/v1/object/"+existing), http.StatusServiceUnavailable,
-		"The API server does not answer", "")
+		"The API server does not respond", "")
 	s.api.Down(false)
 	s.waitForLive(podsRef)
 	if a := s.get("/o/"+existing, "Accept: text/html"); a.status != http.StatusOK || strings.Contains(a.body, "Stale") {

@@ -137,7 +137,7 @@ func TestSocketLogProblemsAreExplained(t *testing.T) {
 				`,"container":"app","follow":true`, `container "app" in pod "web-0" is waiting to start`, 400, 503,
 				"Container is waiting", "app (not started)",
 			},
-			{"", "the kubelet is away", 502, 503, "The API server does not answer", "the kubelet is away"},
+			{"", "the kubelet is away", 502, 503, "The API server does not respond", "the kubelet is away"},
 		} {
 			b.refuseLog(test.code, test.message)
 			c.Send(logSubscription(n+1, test.members))

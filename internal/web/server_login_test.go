@@ -332,7 +332,7 @@ func TestUnauthenticatedClientsGetNoAPIServerDetails(t *testing.T) {
 		api := newSite(t).api
 		breakAPI(api)
 		s := startLoginSite(t, api, auth.Options{Mode: auth.Token})
-		s.waitForText("/readyz", "The API server does not answer")
+		s.waitForText("/readyz", "The API server does not respond")
 		metricsHandler, err := s.server.MetricsHandler(false)
 		if err != nil {
 			t.Fatal(err)

@@ -186,7 +186,7 @@ func TestLogProblemsAreExplained(t *testing.T) {
 				"?container=proxy&previous=1", `previous terminated container "proxy" in pod "web-0" not found`, 400,
 				404, "No log", "previous terminated container \"proxy\" in pod \"web-0\" not found. " + containerList,
 			},
-			{"", "the kubelet is away", 502, 503, "The API server does not answer", "a/web-0: the kubelet is away"},
+			{"", "the kubelet is away", 502, 503, "The API server does not respond", "a/web-0: the kubelet is away"},
 			{"?tail=5001", "", 0, 400, "Invalid number of lines", "up to 5000"},
 			{"?tail=-1", "", 0, 400, "Invalid number of lines", `"-1"`},
 			{"?since=soon", "", 0, 400, "Invalid time", `"soon"`},

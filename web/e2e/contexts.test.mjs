@@ -159,7 +159,7 @@ await test("contexts", { timeout: 180_000 }, async (t) => {
     const page = await newPage(t, browser, { allow });
     await openLive(page, pods);
     await choose(page, "without-credentials");
-    await page.getByRole("heading", { name: "The API server does not answer" }).waitFor();
+    await page.getByRole("heading", { name: "The API server does not respond" }).waitFor();
     assert.equal(await name(page), "without-credentials");
     await page.locator("#cluster").click();
     await page.waitForURL(`${dashboard.url}contexts`);

@@ -266,11 +266,11 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     await until("the written line", async () => (await texts(page)).includes("before the cut"));
     link.cut();
     await until("the status to report the interrupted log", async () =>
-      /^The API server (interrupted the log|does not answer); no output received since [\d:]{8}\. Retrying…$/.test(
+      /^The API server (interrupted the log|does not respond); no output received since [\d:]{8}\. Retrying…$/.test(
         await foot(page),
       ),
     );
-    await until("the second attempt to fail", async () => /^The API server does not answer;/.test(await foot(page)));
+    await until("the second attempt to fail", async () => /^The API server does not respond;/.test(await foot(page)));
     write("during the outage");
     link.down = false;
     await until(

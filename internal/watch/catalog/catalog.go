@@ -271,7 +271,7 @@ func (c *Catalog) RefreshSoon() {
 
 func (c *Catalog) unavailableLocked() *status.Problem {
 	p := &status.Problem{
-		Cause: status.Unavailable, Title: "The API server does not answer",
+		Cause: status.Unavailable, Title: "The API server does not respond",
 		PublicDetail: "The resources of the cluster are not known yet. Discovery is retried automatically.",
 	}
 	if c.nextAttempt.IsZero() {

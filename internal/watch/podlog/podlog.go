@@ -45,7 +45,7 @@ func (r *Request) Open(ctx context.Context) (io.ReadCloser, error) {
 	l.rechecks.Go(func() { r.endRevoked(logCtx, cancel) })
 	if !r.Options.Follow {
 		timer := time.AfterFunc(r.Timeout, func() {
-			cancel(status.Unavailablef("The API server does not answer",
+			cancel(status.Unavailablef("The API server does not respond",
 				"The log of %s/%s did not arrive within %s.", r.Namespace, r.Pod, r.Timeout))
 		})
 		defer timer.Stop()

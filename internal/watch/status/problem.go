@@ -60,7 +60,7 @@ func NotLoggedIn(format string, args ...any) *Problem {
 // FromRequest converts the error of a request for an object into a *Problem. It returns context.Canceled unchanged.
 func FromRequest(err error, object string) error {
 	p := &Problem{
-		Cause: Unavailable, Title: "The API server does not answer",
+		Cause: Unavailable, Title: "The API server does not respond",
 		Detail:       fmt.Sprintf("%s: %s", object, ReasonOf(err)),
 		PublicDetail: object + " cannot be read now.",
 	}

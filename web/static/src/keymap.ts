@@ -54,7 +54,7 @@ export function pageCommands(
           command("Page", "L", "page", "Share this view, manage links", share, inPalette),
           command("Page", "S", "page", "Go to watch status", () => location.assign(withBase("/status")), inPalette),
         ]),
-    command("Page", "?", "page", "Help", help, inPalette),
+    command("Page", "?", "page", "Keyboard shortcuts", help, inPalette),
     command("Page", "Escape", "box", "Leave the text field", () => leaveTextField()),
   ];
 }
@@ -222,7 +222,7 @@ export function tabCommands(shown: readonly TabDefinition[], open: (key: string)
 }
 
 export const previousLogCommand = (run: () => void): Command =>
-  command("Object", "P", "page", "Log of the previous run", run, inPalette);
+  command("Object", "P", "page", "Log of the previous container instance", run, inPalette);
 
 // If the page shows no logs, the key "l" shows a message, so that it always has a visible effect.
 function logCommands(kind: Kind, togglePrevious: () => void): Command[] {

@@ -117,7 +117,7 @@ export class PaletteSearch {
     if (hint !== undefined)
       return { items: word.startsWith("pulse") ? this.commands("watch status", context) : [], words: hint };
     if (["h", "help", "?"].includes(word))
-      return { items: context.commands.filter((c) => c.label === "Help").map(commandItem), words: "" };
+      return { items: context.commands.filter((c) => c.label === "Keyboard shortcuts").map(commandItem), words: "" };
     if (word === "home")
       return { items: context.commands.filter((c) => c.label === "Home").map(commandItem), words: "" };
     // As in k9s, ":ns shop" selects a namespace for the present list.

@@ -138,8 +138,8 @@ void test("the status line describes the state of a log", () => {
       `warn: The API server interrupted the log; no output received since ${at0}. Retrying… | `,
     ],
     [
-      { ...refused(503, "The API server does not answer", true), lines: 3 },
-      `warn: The API server does not answer; no output received since ${at0}. Retrying… | `,
+      { ...refused(503, "The API server does not respond", true), lines: 3 },
+      `warn: The API server does not respond; no output received since ${at0}. Retrying… | `,
     ],
   ] as const)
     assert.equal(footerLine(s), want);

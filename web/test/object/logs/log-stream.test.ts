@@ -110,7 +110,7 @@ void test("an unreachable API server is reported with its start time, not as a l
   const s = new Fixture();
   const away = {
     at: "refused",
-    problem: { title: "The API server does not answer", status: 503, detail: "so" },
+    problem: { title: "The API server does not respond", status: 503, detail: "so" },
     again: true,
     since: 1000,
   };
@@ -178,12 +178,12 @@ void test("an error is reported, and retried if it is temporary", () => {
   assert.equal(s.requests.length, 2);
   s.wait();
   assert.deepEqual(s.state, { at: "requesting", isSlow: true, since: 0 });
-  s.refuse(503, "The API server does not answer");
+  s.refuse(503, "The API server does not respond");
   assert.deepEqual(
     s.state,
     {
       at: "refused",
-      problem: { title: "The API server does not answer", status: 503, detail: "so" },
+      problem: { title: "The API server does not respond", status: 503, detail: "so" },
       again: true,
       since: 0,
     },

@@ -176,7 +176,7 @@ const PodRow = memo(
                 href={logHref("core/v1/pods", { ns, name }, { container, previous: crashed })}
                 data-address=""
                 aria-label={`${crashed ? "Previous log" : "Log"} of ${name}`}
-                title={crashed ? "Log of the previous run, before the crash" : "Log"}
+                title={crashed ? "Log of the previous container instance, before the crash" : "Log"}
               >
                 {crashed ? "Previous" : "Log"}
               </a>

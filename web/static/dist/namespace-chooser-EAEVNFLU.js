@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c}from"./chunk-AW7KB5Y5.js";import"./chunk-B2HOGOT2.js";import"./chunk-6JDM7CG4.js";import"./chunk-VUWKGXVY.js";import"./chunk-7MAVBFCT.js";import"./chunk-ATB4R42E.js";export{b as isNamespaceName,a as matchingNamespaces,c as namespaceChooser};
