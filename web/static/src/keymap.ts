@@ -75,6 +75,7 @@ export interface RowsHost {
 /** Returns the commands of rows, which are the same in lists and on the home page. */
 export function rowCommands(rows: RowsHost): Command[] {
   const { group } = rows;
+  const one = group.toLowerCase().replace(/s$/, ""); // "row" or "problem"
   const move = (keys: string, label: string, by: Parameters<RowsHost["move"]>[0]): Command =>
     command(group, keys, "rows", label, () => rows.move(by), { repeats: true });
   return [
@@ -93,10 +94,10 @@ export function rowCommands(rows: RowsHost): Command[] {
     command(group, "Escape", "filter", "Clear filter", () => rows.setFilter(""), {
       isEnabled: () => input("q")?.value !== "",
     }),
-    move("j ArrowDown", "Down", 1),
-    move("k ArrowUp", "Up", -1),
-    move("g Home", "First", "first"),
-    move("G End", "Last", "last"),
+    move("j ArrowDown", `Next ${one}`, 1),
+    move("k ArrowUp", `Previous ${one}`, -1),
+    move("g Home", `First ${one}`, "first"),
+    move("G End", `Last ${one}`, "last"),
     move("PageDown", "Page down", "page-down"),
     move("PageUp", "Page up", "page-up"),
     command(group, "Enter", "rows", "Open object", () => rows.open()),
