@@ -20,7 +20,7 @@ func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) error {
 func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
 	if s.shuttingDown.Load() {
 		return &request.Problem{
-			Title: "Not running", Status: http.StatusServiceUnavailable,
+			Title: "Shutting down", Status: http.StatusServiceUnavailable,
 			Detail: "The program is stopping; it accepts no more requests.",
 		}
 	}

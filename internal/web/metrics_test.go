@@ -60,7 +60,7 @@ func TestOnlyMetricsListenerServesMetrics(t *testing.T) {
 	}
 	wantResponse("/metrics", "localhost", 200, "\nglasshouse_sockets 0\n")
 	wantResponse("/healthz", "localhost", 200, "ok\n")
-	wantResponse("/readyz", "localhost", 503, "Not running", "stopping")
+	wantResponse("/readyz", "localhost", 503, "Shutting down", "stopping")
 }
 
 // A metrics listener serves profiles only on a loopback address. It accepts the pod's IP address as Host header.

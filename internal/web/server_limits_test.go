@@ -55,7 +55,7 @@ func TestOversizedRequestsAreRefused(t *testing.T) {
 			{"101 headers", withHeaders(101), "Too many headers"},
 			{
 				"long body", func(r *http.Request) { r.Body, r.ContentLength = io.NopCloser(strings.NewReader("{}")), 2 },
-				"Body too large",
+				"Unexpected body",
 			},
 			{
 				"body of unknown length",
@@ -66,7 +66,7 @@ func TestOversizedRequestsAreRefused(t *testing.T) {
 			{"identity encoding", func(r *http.Request) { r.Header.Set("Content-Encoding", "identity") }, ""},
 		} {
 			t.Run(test.name, func(t *testing.T) {
-				if method != http.MethodGet && test.want == "Body too large" {
+				if method != http.MethodGet && test.want == "Unexpected body" {
 					return // This route accepts a body.
 				}
 				r := httptest.NewRequestWithContext(t.Context(), method, path, nil)
@@ -74,7 +74,7 @@ func TestOversizedRequestsAreRefused(t *testing.T) {
 				test.change(r)
 				got := problemTitle(handler, r)
 				for _, title := range []string{
-					"Address too long", "Too many headers", "Body too large", "Body is encoded",
+					"Address too long", "Too many headers", "Unexpected body", "Body is encoded",
 				} {
 					if (got == title) != (test.want == title) {
 						t.Errorf("%s with %s: got problem %q, want %q", route, test.name, got, test.want)

@@ -185,7 +185,7 @@ func checkSize(r *http.Request) *request.Problem {
 		}
 	case reads && r.ContentLength != 0:
 		return &request.Problem{
-			Title: "Body too large", Status: http.StatusRequestEntityTooLarge,
+			Title: "Unexpected body", Status: http.StatusRequestEntityTooLarge,
 			Detail: "A GET or HEAD request must not have a body.",
 		}
 	case r.ContentLength > request.MaxBody:
