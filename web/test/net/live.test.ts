@@ -269,7 +269,7 @@ void test("unsubscribes only subscriptions that the server has", () => {
   browser.socket.accept();
   assert.deepEqual(ended(), []);
   const subscriptionId = browser.socket.last["id"];
-  sub.resync("a test");
+  sub.requestSnapshot("a test");
   browser.advance(0);
   assert.deepEqual(ended(), [subscriptionId]);
   browser.socket.receive({

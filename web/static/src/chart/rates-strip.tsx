@@ -59,7 +59,8 @@ export class RatesStrip implements Handler {
     } else if (m.type === "rates") {
       this.rates = readRates(m.members);
       this.problem = null;
-      if (this.rates === null) this.subscription?.resync("the received restart and warning counts are malformed");
+      if (this.rates === null)
+        this.subscription?.requestSnapshot("the received restart and warning counts are malformed");
     }
     this.draw();
   }

@@ -84,13 +84,13 @@ export class HomePage implements Handler {
 
   retry(): void {
     this.problem = null;
-    this.subscription.resync("the server rejected the request for the overview");
+    this.subscription.requestSnapshot("the server rejected the request for the overview");
   }
 
   message(m: Parameters<Handler["message"]>[0]): void {
     if (m.type === "overview") {
       const read = readOverview(m.members);
-      if (typeof read === "string") return this.subscription.resync(read);
+      if (typeof read === "string") return this.subscription.requestSnapshot(read);
       this.overview = read;
       this.problem = null;
       this.isCurrent = true;

@@ -160,7 +160,7 @@ export class Feed implements Handler {
             ? latestChange(m.events, this.rows)
             : null;
         if (!(this.rows instanceof Rows) || !this.rows.apply(m))
-          return this.resync("a received change does not match the loaded rows");
+          return this.requestSnapshot("a received change does not match the loaded rows");
         this.problem = null;
         // If the list has more rows than the limit, load only the rows near the viewport. A list that is already loaded
         // can exceed the limit by 20 %, or by 100 % while the mouse pointer freezes the order of its rows.
@@ -188,7 +188,7 @@ export class Feed implements Handler {
         // Until the first message of a new window arrives, `this.rows` contains the rows of the previous list.
         const window = this.rows instanceof WindowRows ? this.rows : this.emptyRows();
         if (!(window instanceof WindowRows) || !window.apply(m))
-          return this.resync("a received change does not match the loaded part of the list");
+          return this.requestSnapshot("a received change does not match the loaded part of the list");
         this.rows = window;
         this.problem = null;
         this.events += m.changes;
@@ -274,12 +274,12 @@ export class Feed implements Handler {
 
   private rejectRows(reason: string): void {
     this.drop();
-    this.resync(reason);
+    this.requestSnapshot(reason);
   }
 
-  private resync(reason: string): void {
+  private requestSnapshot(reason: string): void {
     this.isReloading = true;
-    this.subscription.resync(reason);
+    this.subscription.requestSnapshot(reason);
   }
 
   private drop(): void {

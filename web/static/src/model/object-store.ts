@@ -139,7 +139,7 @@ export class ObjectStore implements Handler {
       const mismatch = this.applyEvent(e);
       if (mismatch === null) continue;
       this.isReloading = true;
-      return this.subscription.resync(mismatch);
+      return this.subscription.requestSnapshot(mismatch);
     }
   }
 

@@ -16,7 +16,7 @@ export interface Handler {
 
 export interface Subscription {
   /** Discards the current data and requests a new snapshot. The page shows the reason in the parameter `why`. */
-  resync(why: string): void;
+  requestSnapshot(why: string): void;
   /** Requests other rows of a window (a part of a sorted list), by offset or around an object. */
   move(offset: number, around?: { readonly ns: string; readonly name: string }): void;
   /** Retries immediately, instead of waiting for the next automatic retry. */
@@ -138,7 +138,7 @@ export class Live {
     };
     this.send(sub);
     return {
-      resync: (why) => this.resync(sub, why),
+      requestSnapshot: (why) => this.requestSnapshot(sub, why),
       move: (offset, around) => {
         sub.spec = { ...sub.spec, offset };
         const row = around === undefined ? {} : { ns: around.ns === "" ? [] : [around.ns], name: around.name };
@@ -294,14 +294,14 @@ export class Live {
   private handleFault(f: DecodeFault): void {
     if (f.id !== null) {
       const sub = this.subs.get(f.id);
-      if (sub !== undefined) this.resync(sub, f.message);
+      if (sub !== undefined) this.requestSnapshot(sub, f.message);
       return;
     }
     this.host.report(f.message);
-    for (const sub of [...this.subs.values()]) this.resync(sub, f.message);
+    for (const sub of [...this.subs.values()]) this.requestSnapshot(sub, f.message);
   }
 
-  private resync(sub: SubscriptionState, why: string): void {
+  private requestSnapshot(sub: SubscriptionState, why: string): void {
     if (sub.timer !== null || this.subs.get(sub.id) !== sub) return;
     this.host.report(`reloading ${sub.spec.resource || sub.spec.view}: ${why}`);
     // A log is not reloaded: it resumes after the lines that the page has.

@@ -69,7 +69,8 @@ export class ChangesTab implements Tab, Handler {
       this.problem = m.problem;
       this.clear();
     }
-    if (!isConsistent) this.subscription.resync("a received change does not match the previous version of the object");
+    if (!isConsistent)
+      this.subscription.requestSnapshot("a received change does not match the previous version of the object");
     this.schedule();
   }
 

@@ -96,7 +96,8 @@ class ReplicaSource implements Handler {
     } else if (m.type === "change-events") isConsistent = this.history.add(m.events);
     else if (m.type === "error") this.end(m.problem.detail || m.problem.title);
     else if (m.type === "state" && m.state === "forbidden") this.end("You cannot watch this object.");
-    if (!isConsistent) this.subscription.resync("a received change does not match the previous version of the object");
+    if (!isConsistent)
+      this.subscription.requestSnapshot("a received change does not match the previous version of the object");
     this.onChange();
   }
 

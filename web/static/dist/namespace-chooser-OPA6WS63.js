@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c}from"./chunk-NFPECF4U.js";import"./chunk-RW2MMBPE.js";import"./chunk-QXVL5I56.js";import"./chunk-LVP2EZMD.js";import"./chunk-7MAVBFCT.js";import"./chunk-ATB4R42E.js";export{b as isNamespaceName,a as matchingNamespaces,c as namespaceChooser};
