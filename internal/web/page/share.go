@@ -24,9 +24,9 @@ type Share struct {
 
 // Landing renders the page that a share link opens. Its script sends the token of the URL fragment to Open.
 func (s *Share) Landing(w http.ResponseWriter, r *http.Request) error {
-	frame := s.Site.bareLayout(r, "Shared with you")
-	frame.Assets.Script = s.Site.Assets.URL("share-landing.js")
-	return response.HTML(w, r, http.StatusOK, templates.SharePage(templates.Share{Layout: frame}))
+	layout := s.Site.bareLayout(r, "Shared with you")
+	layout.Assets.Script = s.Site.Assets.URL("share-landing.js")
+	return response.HTML(w, r, http.StatusOK, templates.SharePage(templates.Share{Layout: layout}))
 }
 
 // Open exchanges the token of a share link for a guest cookie.
