@@ -8,7 +8,7 @@ import { Dashboard } from "../e2e/dashboard.mjs";
 import { until } from "../e2e/wait.mjs";
 import { browse, filter, firstRows, heap, noted, open, openHome, ownTime, scroll, tasks, visit } from "./page.mjs";
 import { cpu, cpuOfAll, liveHeap, load, waitUntilIdle, rss } from "./processes.mjs";
-import { best, pods as rivalPods } from "./rivals.mjs";
+import { best, pods as otherPods } from "./other-dashboards.mjs";
 import { counting } from "./proxy.mjs";
 import { median, quantile, Table } from "./table.mjs";
 import { measureTasks } from "./tasks.mjs";
@@ -35,9 +35,9 @@ async function main() {
     120_000,
   );
   const large = total > 50_000;
-  // Print results of other dashboards only if they are comparable: measured with rivalPods pods, at full CPU speed.
-  const comparable = Math.abs(total - rivalPods) < rivalPods / 10;
-  const rival = (figure, slow = 1) => (comparable && slow === 1 ? best[figure] : "");
+  // Print results of other dashboards only if they are comparable: measured with otherPods pods, at full CPU speed.
+  const comparable = Math.abs(total - otherPods) < otherPods / 10;
+  const others = (figure, slow = 1) => (comparable && slow === 1 ? best[figure] : "");
   const rest = (await waitUntilIdle(120)) ? "the machine is idle" : "THE MACHINE IS NOT IDLE";
   console.log(`${total} pods; ${rest}, load ${load()}`);
   const part = async (name, what) => {
@@ -64,8 +64,8 @@ async function main() {
   await part("memory", async (t) => {
     const page = await open(t, browser, 1);
     await visit(page, list);
-    table.add(`JS heap with ${total} rows`, "MiB", await heap(page), large ? 120 : 25, rival("heap"));
-    table.add("server RSS with the list open", "MiB", rss(dashboard.child.pid), large ? null : 80, rival("rss"));
+    table.add(`JS heap with ${total} rows`, "MiB", await heap(page), large ? 120 : 25, others("heap"));
+    table.add("server RSS with the list open", "MiB", rss(dashboard.child.pid), large ? null : 80, others("rss"));
     const before = rss(dashboard.child.pid),
       watches = await upstream();
     const tabs = 10;
@@ -74,7 +74,7 @@ async function main() {
     };
     await further();
     table.add("each further tab: server RSS", "MiB", Math.max(0, (rss(dashboard.child.pid) - before) / tabs), 1);
-    table.add("each further tab: upstream watches", "", (await upstream()) - watches, 0, rival("watches"));
+    table.add("each further tab: upstream watches", "", (await upstream()) - watches, 0, others("watches"));
     const live = await liveHeap(dashboard);
     await further();
     table.add(
@@ -106,11 +106,17 @@ async function main() {
         bytes.push((count.down - before) / 1e6);
         await page.close();
       }
-      table.add(`navigation to first rows painted${at}`, "ms", first, bar(large ? 500 : 300), rival("firstRows", slow));
+      table.add(
+        `navigation to first rows painted${at}`,
+        "ms",
+        first,
+        bar(large ? 500 : 300),
+        others("firstRows", slow),
+      );
       table.add(`(the same rows, a file with neither script nor style${at})`, "ms", bare, null);
-      table.add(`all rows counted and filtered${at}`, "ms", all, bar(large ? 4000 : 1000), rival("allRows", slow));
+      table.add(`all rows counted and filtered${at}`, "ms", all, bar(large ? 4000 : 1000), others("allRows", slow));
       table.add(`(longest task meanwhile${at})`, "ms", longest, null);
-      if (slow === 1) table.add("page and its list on the wire", "MB", bytes, large ? null : 0.4, rival("list"));
+      if (slow === 1) table.add("page and its list on the wire", "MB", bytes, large ? null : 0.4, others("list"));
     });
     await part("filter", async (t) => {
       const page = await open(t, browser, slow);
@@ -120,7 +126,7 @@ async function main() {
         for (let i = 0; i < 4 * runs; i++)
           times.push(await filter(page, ["a", "ap", "app-1", "running 1/1", "zzz", ""][i % 6]));
       });
-      table.add(`text filter${at}`, "ms", times, bar(large ? 150 : 30), rival("filter", slow));
+      table.add(`text filter${at}`, "ms", times, bar(large ? 150 : 30), others("filter", slow));
       table.add(`its longest task${at}`, "ms", Math.max(0, ...long), bar(100));
     });
     if (!large)
@@ -165,13 +171,13 @@ async function main() {
       "kB",
       size / 1000,
       60,
-      rival("assets"),
+      others("assets"),
     );
   });
   table.print();
   if (comparable)
     console.log(
-      "best rival: of Headlamp 0.45, kubewall 0.0.21 and Kite 0.7.8, on the same kind of machine, not in this run",
+      "best other: of Headlamp 0.45, kubewall 0.0.21 and Kite 0.7.8, on the same kind of machine, not in this run",
     );
   console.log(`load ${load()}`);
 
@@ -198,7 +204,7 @@ async function main() {
       await measureMemory();
     }
     const of = `100 changes/s for ${minutes} min (${done} done): server RSS grew`;
-    table.add(of, "MiB", residentSizes[2] - residentSizes[0], null, rival("growth"));
+    table.add(of, "MiB", residentSizes[2] - residentSizes[0], null, others("growth"));
     table.add(`(${of} in the second half)`, "MiB", residentSizes[2] - residentSizes[1], null);
     table.add("(of that, what is live after a collection: in all)", "MiB", live[2] - live[0], null);
     table.add("(the same in the second half)", "MiB", live[2] - live[1], null);
@@ -229,10 +235,10 @@ async function main() {
       await pause(60);
       bytes.push(count.down - before);
     }
-    table.add(`API write to cell changed, p50${at}`, "ms", quantile(delays, 0.5), bar(30), rival("write50", slow));
-    table.add(`API write to cell changed, p95${at}`, "ms", quantile(delays, 0.95), bar(60), rival("write95", slow));
+    table.add(`API write to cell changed, p50${at}`, "ms", quantile(delays, 0.5), bar(30), others("write50", slow));
+    table.add(`API write to cell changed, p95${at}`, "ms", quantile(delays, 0.95), bar(60), others("write95", slow));
     table.add(`(the write itself${at})`, "ms", median(took), null);
-    if (slow === 1) table.add("bytes to the browser for one pod's change", "B", median(bytes), 320, rival("change"));
+    if (slow === 1) table.add("bytes to the browser for one pod's change", "B", median(bytes), 320, others("change"));
     for (const [rate, times, change, bound] of [
       [100, 1, (s) => writeAt(pods, 100, s), bar],
       [1000, slow === 1 ? 3 : 1, (s) => churn(1000, s), () => null],
@@ -274,7 +280,7 @@ async function main() {
         got.heap.push((await heap(page)) - heapBefore);
         got.rss.push(rss(dashboard.child.pid) - rssBefore);
       }
-      const theirs = (figure) => (rate === 100 ? rival(figure, slow) : "");
+      const theirs = (figure) => (rate === 100 ? others(figure, slow) : "");
       const of = `${rate} changes/s for ${seconds} s (${got.done.join(", ")} done)${at}`;
       table.add(`${of}: browser CPU`, "s", got.browser, bound(4), theirs("browserCPU"));
       table.add(`${of}: longest task`, "ms", got.longest, bound(50), theirs("longest"));

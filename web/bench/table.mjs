@@ -12,8 +12,8 @@ export function quantile(list, q) {
 export class Table {
   rows = [];
 
-  /** Adds a row: the median of `figures`, its limit (`bar`), and the result of the best other dashboard (`rival`). */
-  add(what, unit, figures, bar, rival = "") {
+  /** Adds a row: the median of `figures`, its limit (`bar`), and the result of the best other dashboard (`others`). */
+  add(what, unit, figures, bar, others = "") {
     const list = [figures].flat();
     const m = median(list);
     const off = Math.max(...list.map((v) => Math.abs(v - m)));
@@ -22,14 +22,14 @@ export class Table {
       `${short(m)} ${unit}${list.length > 1 && m > 0 ? ` ±${Math.round((100 * off) / m)}%` : ""}`,
       bar === null ? "" : `${short(bar)} ${unit}`,
       bar === null ? "" : m <= bar ? "met" : "MISSED",
-      rival,
+      others,
     ];
     this.rows.push(row);
     console.log(row.join(" | "));
   }
 
   print() {
-    printTable(["what", "ours", "bar", "", "best rival"], this.rows);
+    printTable(["what", "ours", "bar", "", "best other"], this.rows);
   }
 }
 

@@ -12,21 +12,21 @@ const tokens = new Map(
   ),
 );
 
-function luminance(colour: string): number {
+function luminance(color: string): number {
   const [r = 0, g = 0, b = 0] = [1, 3, 5]
-    .map((i) => parseInt(colour.slice(i, i + 2), 16) / 255)
+    .map((i) => parseInt(color.slice(i, i + 2), 16) / 255)
     .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
-function checkContrast(texts: readonly string[], grounds: readonly string[], i: 0 | 1): void {
+function checkContrast(texts: readonly string[], backgrounds: readonly string[], i: 0 | 1): void {
   for (const text of texts) {
-    for (const ground of grounds) {
-      const [high = 0, low = 0] = [text, ground]
+    for (const background of backgrounds) {
+      const [high = 0, low = 0] = [text, background]
         .map((name) => luminance(tokens.get(name)?.[i] ?? ""))
         .sort((a, b) => b - a);
       const contrast = (high + 0.05) / (low + 0.05);
-      assert.ok(contrast >= 4.5, `${text} on ${ground}: ${contrast.toFixed(2)}`);
+      assert.ok(contrast >= 4.5, `${text} on ${background}: ${contrast.toFixed(2)}`);
     }
   }
 }

@@ -41,7 +41,7 @@ export function pageCommands(
   home: string | null,
 ): Command[] {
   return [
-    command("Page", "Mod+k", "ever", "Search or jump to…", () => jump.open("")),
+    command("Page", "Mod+k", "everywhere", "Search or jump to…", () => jump.open("")),
     command("Page", ":", "page", "Go to resource (:po shop)", () => jump.open(":")),
     ...(home === null ? [] : [command("Page", "h", "page", "Home", () => location.assign(home), inPalette)]),
     ...(contexts === null ? [] : [command("Page", "C", "page", "Switch context", contexts, inPalette)]),
@@ -55,7 +55,7 @@ export function pageCommands(
           command("Page", "S", "page", "Go to watch status", () => location.assign(withBase("/status")), inPalette),
         ]),
     command("Page", "?", "page", "Keyboard shortcuts", help, inPalette),
-    command("Page", "Escape", "box", "Leave the text field", () => leaveTextField()),
+    command("Page", "Escape", "text-field", "Leave the text field", () => leaveTextField()),
   ];
 }
 

@@ -11,7 +11,7 @@ import type { Kind } from "../../static/src/net/kinds.ts";
 import { Live } from "../../static/src/net/live.ts";
 import { Browser } from "../fake-browser.ts";
 
-const quiet: FooterState = {
+const idle: FooterState = {
   problem: null,
   state: null,
   complete: true,
@@ -47,7 +47,7 @@ void test("the footer reports no changes only for the time that the feed covers"
     [{ complete: false }, "Loading history…"],
     [{ count: 300, size: 300, hasMore: true }, ""],
   ] as const)
-    assert.equal(footerText({ ...quiet, ...foot }), want);
+    assert.equal(footerText({ ...idle, ...foot }), want);
 });
 
 void test("the footer counts the shown resources and names the omitted ones", () => {
@@ -74,7 +74,7 @@ void test("the footer counts the shown resources and names the omitted ones", ()
     ],
     [{ complete: false, kinds: { known: false, shown: 0, omitted: [] } }, "Loading watched resources…"],
   ] as const)
-    assert.equal(footerText({ ...quiet, ...foot }), want);
+    assert.equal(footerText({ ...idle, ...foot }), want);
 });
 
 const kind = (resource: string, namespaced = true): Kind => ({

@@ -39,9 +39,9 @@ const heartbeat = (name: string): Change =>
     { op: "replace", path: "/metadata/resourceVersion", value: "2" },
     { op: "replace", path: "/spec/renewTime", value: "t" },
   ]);
-const names = (h: ChangeLog, filter = "", quiet = false): string =>
+const names = (h: ChangeLog, filter = "", minor = false): string =>
   h
-    .visible(filter, quiet)
+    .visible(filter, minor)
     .map((x) => x.name)
     .join();
 

@@ -51,7 +51,7 @@ function draw(changes: readonly Change[], filter: string | TimelineFilter = "", 
         isBurst(g)
           ? `${g.length} folded`
           : g[0].isMinor
-            ? `${g.length} quiet`
+            ? `${g.length} minor`
             : g[0].step.change.op === "update"
               ? g[0].fields.map((f) => f.pathText).join("+")
               : g[0].step.change.op,
@@ -63,13 +63,13 @@ function draw(changes: readonly Change[], filter: string | TimelineFilter = "", 
 void test("consecutive minor changes form one line", () => {
   const phase = change([set("/metadata/resourceVersion", "3"), set("/status/phase", "Running")], "kubectl");
   const all = [beat(), beat(), phase, beat(), change([], "gc", "delete")];
-  assert.equal(draw(all), "delete, 1 quiet, metadata.resourceVersion+status.phase, 2 quiet");
+  assert.equal(draw(all), "delete, 1 minor, metadata.resourceVersion+status.phase, 2 minor");
   assert.equal(draw(all, "kubectl phase"), "status.phase");
-  assert.equal(draw(all, "heartbeat"), "3 quiet", "the matching changes are together");
-  assert.equal(draw(all, "conditions[ready]"), "3 quiet");
+  assert.equal(draw(all, "heartbeat"), "3 minor", "the matching changes are together");
+  assert.equal(draw(all, "conditions[ready]"), "3 minor");
   assert.equal(draw(all, "deleted"), "delete");
   assert.equal(draw(all, "no such thing"), "");
-  assert.equal(draw(all, "", 2), "delete, 1 quiet, more");
+  assert.equal(draw(all, "", 2), "delete, 1 minor, more");
   assert.equal(draw(all, "", 5), draw(all));
 });
 
@@ -81,7 +81,7 @@ void test("consecutive status updates form one line, and spec changes have their
   const all = [updated(1), beat(), updated(2), specChange(), updated(3)];
   assert.equal(draw(all), "metadata.resourceVersion+status.phase, spec, 3 folded", "a single update is not folded");
   assert.equal(draw(all, filterOf("", { part: "spec" })), "spec");
-  assert.equal(draw(all, filterOf("", { part: "status" })), "status.phase, status.phase, 1 quiet, status.phase");
+  assert.equal(draw(all, filterOf("", { part: "status" })), "status.phase, status.phase, 1 minor, status.phase");
   assert.equal(draw(all, filterOf("", { part: "metadata" })), "");
   assert.equal(draw(all, filterOf("", { peopleOnly: true })), "spec");
   const history = new History();

@@ -22,12 +22,12 @@ const command = (words: string, keys: string[], where: Command["scope"], more: P
 });
 const commands = [
   command("empty", ["Escape"], "filter", { isEnabled: () => full }),
-  command("leave", ["Escape"], "box"),
+  command("leave", ["Escape"], "text-field"),
   command("close", ["Escape"], "page"),
   command("down", ["j", "ArrowDown"], "rows", { repeats: true }),
   command("open", ["Enter"], "rows"),
   command("theme", ["t"], "page"),
-  command("jump", ["Mod+k"], "ever"),
+  command("jump", ["Mod+k"], "everywhere"),
 ];
 let full = true;
 const press = (key: string, spot: FocusArea, more: Partial<KeyPress> = {}): string | undefined =>
@@ -38,7 +38,7 @@ const cases: [string, string | undefined, string | undefined][] = [
   ["a letter at the rows", press("t", "rows"), "theme"],
   ["a letter at a button", press("t", "control"), "theme"],
   ["a letter in the panel", press("j", "page"), "down"],
-  ["a letter that is typed", press("t", "box"), undefined],
+  ["a letter that is typed", press("t", "text-field"), undefined],
   ["a letter in the filter", press("j", "filter"), undefined],
   ["an arrow at the rows", press("ArrowDown", "rows"), "down"],
   ["an arrow elsewhere, which scrolls", press("ArrowDown", "page"), undefined],
@@ -47,7 +47,7 @@ const cases: [string, string | undefined, string | undefined][] = [
   ["with Ctrl", press("t", "rows", { ctrlOrCmd: true, plain: false }), undefined],
   ["with Alt", press("t", "rows", { plain: false }), undefined],
   ["Ctrl K", press("k", "rows", { ctrlOrCmd: true, plain: false }), "jump"],
-  ["Ctrl K with Caps Lock, while typing", press("K", "box", { ctrlOrCmd: true, plain: false }), "jump"],
+  ["Ctrl K with Caps Lock, while typing", press("K", "text-field", { ctrlOrCmd: true, plain: false }), "jump"],
   ["K alone", press("k", "rows"), undefined],
   ["a repeating key", press("t", "rows", { repeat: true }), undefined],
   ["one that goes on", press("j", "rows", { repeat: true }), "down"],
@@ -60,7 +60,7 @@ const cases: [string, string | undefined, string | undefined][] = [
     "jump",
   ],
   ["Esc on the page", press("Escape", "rows"), "close"],
-  ["Esc in a box", press("Escape", "box"), "leave"],
+  ["Esc in a text field", press("Escape", "text-field"), "leave"],
   ["Esc in the full filter", press("Escape", "filter"), "empty"],
 ];
 for (const [name, got, want] of cases) void test(`keys: ${name}`, () => assert.equal(got, want));

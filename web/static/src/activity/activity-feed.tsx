@@ -302,7 +302,7 @@ const Entry = memo(({ entry, showKind, href, open }: EntryProps) => {
     open(entry);
   };
   return (
-    <div class="activity-entry" data-op={op} data-quiet={isMinor ? "" : undefined} onClick={click}>
+    <div class="activity-entry" data-op={op} data-minor={isMinor ? "" : undefined} onClick={click}>
       <time datetime={time}>{clockTime(time, now())}</time>
       <a href={href(entry)}>
         {showKind && (

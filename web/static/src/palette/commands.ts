@@ -10,9 +10,9 @@ export type KeyScope =
   /** The key works in the filter field above the rows. */
   | "filter"
   /** The key works in any text field. */
-  | "box"
+  | "text-field"
   /** The key works everywhere, including in text fields. */
-  | "ever";
+  | "everywhere";
 
 export interface Command {
   readonly label: string;
@@ -29,7 +29,7 @@ export interface Command {
 }
 
 /** The part of the page that has the keyboard focus. */
-export type FocusArea = "rows" | "filter" | "box" | "control" | "page";
+export type FocusArea = "rows" | "filter" | "text-field" | "control" | "page";
 
 export interface KeyPress {
   readonly key: string;
@@ -54,13 +54,13 @@ export function findCommand(commands: readonly Command[], press: KeyPress): Comm
 }
 
 function matchesScope(scope: KeyScope, { key, ctrlOrCmd: mod, focus: spot }: KeyPress): boolean {
-  const typing = spot === "filter" || spot === "box";
+  const typing = spot === "filter" || spot === "text-field";
   // A focused control (such as a button) handles Enter and the arrow keys itself, but not letters.
   const isCharacter = key.length === 1 && key !== " ";
   switch (scope) {
-    case "ever":
+    case "everywhere":
       return true;
-    case "box":
+    case "text-field":
       return typing;
     case "filter":
       return spot === "filter";

@@ -8,7 +8,7 @@ export const isApple = /Mac|iP(hone|ad)/.test(navigator.platform);
 export function listenToKeys(commands: () => readonly Command[]): void {
   document.addEventListener("keydown", (e) => {
     if (e.defaultPrevented || e.isComposing) return;
-    // While a dialog or popover is open, only commands with the scope "ever" (everywhere) run.
+    // While a dialog or popover is open, only commands with the scope "everywhere" run.
     const dialogIsOpen = document.querySelector("dialog[open], :popover-open:not([popover=manual])") !== null;
     const isAltGraph = e.getModifierState("AltGraph"); // AltGr is allowed: some keyboards need it to type [ and ]
     const plain = isAltGraph || (!e.ctrlKey && !e.metaKey && !e.altKey);
@@ -21,7 +21,7 @@ export function listenToKeys(commands: () => readonly Command[]): void {
       singleKeys: singleKeysEnabled(),
       focus: focusAreaOf(e.target),
     });
-    if (command === undefined || (dialogIsOpen && command.scope !== "ever")) return;
+    if (command === undefined || (dialogIsOpen && command.scope !== "everywhere")) return;
     e.preventDefault();
     command.run(e.key);
   });
@@ -33,7 +33,7 @@ function focusAreaOf(target: EventTarget | null): FocusArea {
   if (at.id === "q") return "filter";
   const isTextInput = at instanceof HTMLInputElement && !["checkbox", "radio", "button", "submit"].includes(at.type);
   if (isTextInput || at instanceof HTMLTextAreaElement || at instanceof HTMLSelectElement || at.isContentEditable)
-    return "box";
+    return "text-field";
   if (at === document.body || at.id === "main") return "rows";
   if (at.closest("#rows") !== null) return at.closest("button") === null ? "rows" : "control";
   return at.closest("a, button, summary, [role=tab], [role=separator]") === null ? "page" : "control";

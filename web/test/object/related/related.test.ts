@@ -148,14 +148,14 @@ void test("two relations of the same two objects are one line", () => {
 });
 
 void test("arrow keys move along lines and within a column", () => {
-  const picture = at({ a: [0, 50], b: [200, 0], c: [200, 40], d: [200, 90], e: [400, 0] });
+  const layout = at({ a: [0, 50], b: [200, 0], c: [200, 40], d: [200, 90], e: [400, 0] });
   const links = linksOf(
     graph(
       ["a", "b", "c", "d", "e"].map((id) => node(id)),
       [edge("a", "b"), edge("a", "c"), edge("a", "d"), edge("b", "e")],
     ),
   );
-  const go = (id: string, key: string): string | null => neighborOf(id, key, picture, links);
+  const go = (id: string, key: string): string | null => neighborOf(id, key, layout, links);
   assert.deepEqual(
     [
       go("a", "ArrowRight"),
@@ -170,7 +170,7 @@ void test("arrow keys move along lines and within a column", () => {
     ],
     ["c", "b", "d", null, null, "b", "a", null, null],
   );
-  assert.deepEqual(readingOrder(["e", "d", "c", "b", "a"], picture), ["a", "b", "c", "d", "e"]);
+  assert.deepEqual(readingOrder(["e", "d", "c", "b", "a"], layout), ["a", "b", "c", "d", "e"]);
 });
 
 void test("a line leaves a card on the side of its target", () => {

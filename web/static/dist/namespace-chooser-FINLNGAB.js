@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c}from"./chunk-4FSUMYEH.js";import"./chunk-LS2TDCV2.js";import"./chunk-EPN3DCG4.js";import"./chunk-VGHIBICP.js";import"./chunk-YZVKAGH4.js";import"./chunk-ATB4R42E.js";export{b as isNamespaceName,a as matchingNamespaces,c as namespaceChooser};
