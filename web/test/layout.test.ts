@@ -18,18 +18,18 @@ function check(sheet: string, selector: string, ...wanted: string[]): void {
   for (const d of wanted) assert.ok(found.includes(d), `${selector} has ${d}, but only: ${found.join("; ")}`);
 }
 
-void test("the bar of a list wraps as soon as its filters cannot shrink any more, and cuts no heading", () => {
+void test("the bar of a list wraps as soon as its filters cannot shrink further, and truncates no heading", () => {
   check("list", ".list > .bar", "flex-wrap: wrap");
   check("list", ".list > .bar > *", "flex-shrink: 0", "max-width: 100%");
   check("list", ".list > .bar > .filters", "flex: 1000 0 150px", "max-width: max-content");
 });
 
-void test("the filter of changes does not shrink to nothing", () => {
+void test("the filter of changes keeps its minimum width", () => {
   check("timeline", ".tools", "flex-wrap: wrap");
   check("timeline", '.tools input[type="search"]', "min-width: 100px");
 });
 
-void test("a kiosk has no controls, and its fixed status covers nothing", () => {
+void test("a kiosk shows no controls, and its fixed status overlaps nothing", () => {
   for (const control of [".tab-row", ".bar > .icon", ".copy-bar", ".uses", ".related-bar", ".rollouts button"])
     check("kiosk", control, "display: none");
   check("kiosk", ":is(.list, .object-page) > .bar", "padding-right: calc(var(--value) * 24)");

@@ -17,7 +17,7 @@ function start(address = "/r/core/v1/pods", more: Partial<PageController> = {}):
   return services;
 }
 
-void test("the connection uses the cluster of the page, and the protocol that belongs to the page's", () => {
+void test("the WebSocket uses the cluster of the page, and ws or wss to match the page's protocol", () => {
   page.documentElement.dataset["cluster"] = "demo";
   try {
     connect(start());
@@ -66,7 +66,7 @@ void test("the latency is shown once a ping is answered, and hidden while it is 
   assert.equal(latency.hidden, true);
 });
 
-void test("a user whose login ended is checked, and a guest whose link ended leaves the page", async () => {
+void test("the page checks a login that ended, and is left after a share link has ended", async () => {
   connect(start());
   browser.response = () => Promise.resolve({ ok: false });
   browser.socket.drop(4401);
@@ -146,7 +146,7 @@ Object.assign(globalThis, {
   },
 });
 
-void test("the page's type learns when the list of resources has arrived", () => {
+void test("the page's controller is notified when the list of resources has arrived", () => {
   let lists = 0;
   const services = start("/", { kindsListed: () => lists++ });
   services.picker.start(services.live);

@@ -19,7 +19,7 @@ interface Views {
 const file = JSON.parse(readFileSync("../internal/web/testdata/views.json", "utf8")) as Views;
 
 for (const { q, sort, want } of file.views) {
-  void test(`rows filtered by ${JSON.stringify(q)} and sorted by ${sort === "" ? "nothing" : sort}`, () => {
+  void test(`rows filtered by ${JSON.stringify(q)} and sorted by ${sort === "" ? "the default order" : sort}`, () => {
     const rows = new Rows();
     if (sort !== "") rows.setSort({ column: sort.replace(/^-/, ""), descending: sort.startsWith("-") });
     rows.setFilter(q);

@@ -85,7 +85,8 @@ const kind = (resource: string, namespaced = true): Kind => ({
 });
 
 void test(
-  "twenty kinds are followed together, the listed one among them; " + "chosen namespaces leave out what has none",
+  "the feed shows at most 20 kinds, including that of the list, " +
+    "and omits cluster-scoped kinds if namespaces are selected",
   () => {
     const watched = [kind("nodes", false), ...Array.from({ length: 25 }, (_, i) => kind(`k${i}`))];
     const many = splitWatched(watched, { kind: kind("k24"), ns: [] });
@@ -160,7 +161,7 @@ const snapshot = (...names: string[]) => ({
   })),
 });
 
-void test("the activity of a list subscribes to that list only, at the redraw interval", () => {
+void test("the activity feed of a list subscribes only to that list, with the interval of redraws", () => {
   const { sent, intervals, feed } = openFeed(false);
   assert.deepEqual(sent(), ["subscribe core/v1/pods app=web"]);
   assert.deepEqual(intervals(), [updateInterval]);
@@ -193,7 +194,7 @@ void test("the footer does not report that nothing is watched before the watched
 });
 
 void test(
-  "what was before and after are elements of their own, " + "so that neither changes the direction of the other",
+  "the previous and the new value are separate elements, " + "so that neither changes the text direction of the other",
   () => {
     const { feed, receive, place } = openFeed(false);
     const [was, is] = ["\u05d0", "\u05d1"];

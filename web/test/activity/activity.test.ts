@@ -19,7 +19,7 @@ function live(): { activity: Activity; words: () => string } {
   return { activity, words: () => root.textContent };
 }
 
-void test("the idle text covers the list's columns only, because changes outside them are not reported", () => {
+void test("without changes, the text mentions only the list's columns, because other changes are not sent", () => {
   const { activity, words } = live();
   assert.match(words(), /No changes in this list since \d\d:\d\d:\d\d/);
   activity.setLive(false);

@@ -102,12 +102,12 @@ void test("the filter has a form for the URL", () => {
   assert.deepEqual(parseFilter("image is:spec"), { text: "image", part: "spec", peopleOnly: false });
 });
 
-void test("creation, deletion and missed changes belong to all parts", () => {
+void test("a filter by part does not hide creation, deletion and missed changes", () => {
   const all = [specChange(), change([], "gc", "delete")];
   assert.equal(draw(all, filterOf("", { part: "status" })), "delete");
 });
 
-void test("field managers show whether people made a change", () => {
+void test("field managers distinguish changes by people from changes by programs", () => {
   const by = (manager: string, subresource = ""): boolean =>
     isByPeople({ manager, subresource, operation: "Update", time: "" });
   for (const manager of ["kubectl-client-side-apply", "kubectl-set", "helm", "argocd-controller", "Mozilla"])
@@ -135,7 +135,7 @@ void test("missed changes are never minor, and ignore counters of masked values"
   assert.deepEqual(read("missed"), [[false, "metadata.resourceVersion", "type"]]);
   assert.deepEqual(read("kubelet"), []);
   history.applySnapshot(null, "2026-11-21T12:00:00Z", []);
-  assert.deepEqual(read("")[0], [false], "also where there is nothing to compare");
+  assert.deepEqual(read("")[0], [false], "a gap is not minor, even if the versions around it are equal");
 });
 
 void test("the compare page ignores identity and status fields on request", () => {

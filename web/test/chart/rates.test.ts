@@ -27,7 +27,7 @@ const read = (m: JsonObject): Rates => {
   return rates;
 };
 
-void test("a message is checked", () => {
+void test("an invalid message is rejected", () => {
   assert.equal(readRates(message())?.restarts?.counts[28], 2);
   const { restarts: _, ...withoutPods } = message();
   assert.equal(read(withoutPods).restarts, null);
@@ -45,7 +45,7 @@ void test("a message is checked", () => {
     assert.equal(readRates(message(wrong)), null, JSON.stringify(wrong));
 });
 
-void test("a sentence has the present numbers, and the start of the data", () => {
+void test("the sentence contains the current numbers and the start of the data", () => {
   const rates = read(message());
   const now = start.getTime() + 300_000;
   const text = (kind: "restarts" | "warnings"): string => rateSentence(rates, rates[kind] ?? rates.warnings, kind, now);
@@ -64,7 +64,7 @@ void test("a sentence has the present numbers, and the start of the data", () =>
   assert.equal(rateSentence(loading, loading.warnings, "warnings", now), "Loading…");
 });
 
-void test("time without data is one gap, and no zeros", () => {
+void test("time without data is shown as one gap, and not as zero", () => {
   const rates = read(message());
   const chart = rateChart(rates, rates.restarts ?? rates.warnings, "restarts");
   assert.ok(chart !== null);

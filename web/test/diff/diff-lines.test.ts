@@ -69,7 +69,7 @@ void test("texts without common lines are compared in bounded time", () => {
   };
   assert.ok(
     [took, took, took, took].some((once) => once() < 3000),
-    "what is slow is slow each time; a busy machine is not",
+    "at least one of four comparisons takes less than 3 s, even on a busy machine",
   );
   assert.deepEqual(
     [pairs.length, pairs[0]?.same, pairs.at(-1)?.same, countDifferences(pairs)],
@@ -138,7 +138,7 @@ void test("unchanged lines are folded, except a few around each change", () => {
   assert.deepEqual(
     runs(pairLines(["a", "b", "c", "d", "e"], ["a", "b", "c", "d", "x"])).map((r) => r.folded),
     [false],
-    "a line or two are no fold",
+    "one or two unchanged lines are not folded",
   );
 });
 
@@ -163,7 +163,7 @@ void test("different words are marked", () => {
   assert.deepEqual(
     markWords("Pending", "Running").map(show),
     ["Pending", "Running"],
-    "with nothing in common the complete lines differ",
+    "lines without common words are completely different, without marks",
   );
 });
 
@@ -179,10 +179,10 @@ void test("very long lines are marked between their common prefix and suffix", (
   assert.deepEqual(
     markWords(`${long}\u{1f600}${long}`, `${long}\u{1f601}${long}`).map(show),
     ["x…<\u{1f600}>x…", "x…<\u{1f601}>x…"],
-    "the halves of a character stay together",
+    "surrogate pairs are not split",
   );
   const words = (n: number): string => Array.from({ length: 900 }, (_, i) => (i * n) % 7).join(" ");
   const began = performance.now();
   for (let i = 0; i < 20; i++) markWords(words(3), words(4));
-  assert.ok(performance.now() - began < 2000, "lines of words that are others everywhere do not take for ever");
+  assert.ok(performance.now() - began < 2000, "lines in which all words differ are marked in bounded time");
 });

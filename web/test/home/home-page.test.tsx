@@ -50,7 +50,7 @@ void test("several namespaces are selected in the query", () => {
   assert.equal(start("/?ns=").request()?.["ns"], undefined);
 });
 
-void test("the filter is in the URL, also for back and forward", () => {
+void test("the filter is in the URL, and back and forward restore it", () => {
   const p = start("/?q=is:degraded");
   p.send({ type: "overview", ...overview });
   assert.equal(p.names().length, 5);
@@ -71,9 +71,9 @@ void test("the filter is in the URL, also for back and forward", () => {
   assert.equal(p.names().length, 11);
 });
 
-void test("the share dialog is offered the page with its namespaces and its filter", () => {
+void test("the share dialog gets the page with its namespaces and its filter", () => {
   const p = start("/ns/shop?q=is:failed");
-  assert.equal(p.controller.content(), null, "nothing is known yet");
+  assert.equal(p.controller.content(), null, "there is nothing to share before the overview arrives");
   p.send({ type: "overview", ...overview });
   const content = p.controller.content();
   assert.ok(content !== null && "home" in content);
@@ -81,7 +81,7 @@ void test("the share dialog is offered the page with its namespaces and its filt
   assert.equal(content.watched.length, overview.watched.length);
 });
 
-void test("the keys of lists act on the focused problem", async () => {
+void test("the shortcuts of lists act on the focused problem", async () => {
   const p = start();
   p.send({ type: "overview", ...overview });
   const press = (key: string): void => {
@@ -116,7 +116,7 @@ void test("the keys of lists act on the focused problem", async () => {
   assert.equal(browser.loads[4], `/o/${first}`);
 });
 
-void test("an object of a resource without logs shows a message", () => {
+void test("the logs shortcut shows a message for an object without logs", () => {
   const p = start();
   const [problem] = overview.problems;
   p.send({

@@ -41,9 +41,13 @@ const quiet = (...resources: Watched[]): Overview => ({
   planned: 0,
 });
 
-void test("the sentence of another cause replaces that of the object", () => {
+void test("the sentence of the cause replaces the sentence of the object", () => {
   assert.match(sentenceOf(problem("recommender")), /^Container recommender: CrashLoopBackOff/);
-  assert.equal(sentenceOf(problem("price-feed")), "0 of 2 endpoints ready", "a cause without a sentence");
+  assert.equal(
+    sentenceOf(problem("price-feed")),
+    "0 of 2 endpoints ready",
+    "a cause without a sentence keeps the sentence of the object",
+  );
   const self = { ...problem("node-07"), cause: { ...problem("node-07"), sentence: "other", missing: false } };
   assert.equal(sentenceOf(self), "Kubelet stopped posting node status");
 });
@@ -68,7 +72,7 @@ void test("changed fields have short names", () => {
   assert.equal(changeText(created, problem("price-feed")), "Deployment price-feed created by kubectl-scale");
 });
 
-void test("the previous log is that of the container that crashes", () => {
+void test("the link to the previous log selects the crashing container", () => {
   assert.deepEqual(crashedPod(problem("recommender")), {
     pod: problem("recommender").members[1],
     log: { container: "recommender", previous: true },
@@ -76,27 +80,30 @@ void test("the previous log is that of the container that crashes", () => {
   assert.equal(crashedPod(problem("storefront-canary")), null);
 });
 
-void test("objects are counted, not problems", () => {
+void test("the counts are of objects, not of problems", () => {
   const one: Overview = { ...overview, problems: [], counts: new Map([["failed", 7]]) };
   assert.equal(countOf(one, "failed"), 7);
   assert.equal(countOf(one, "degraded"), 0);
 });
 
-void test("a filter has the words of lists", () => {
+void test("the filter supports the filter words of lists", () => {
   const names = (q: string): string[] => overview.problems.filter((p) => matchesFilter(p, q)).map((p) => p.name);
   assert.equal(names("").length, overview.problems.length);
   assert.deepEqual(names("is:failed SHOP/"), ["storefront-canary", "recommender"]);
   assert.equal(names("is:failing").length, overview.problems.length);
   assert.deepEqual(names("is:progressing"), []);
   assert.deepEqual(names("fast-nvme"), ["model-cache"]);
-  assert.deepEqual(names("checkout-74fd-kxh98"), ["checkout"], "a member");
-  assert.deepEqual(names("argocd-controller"), ["recommender"], "the author of the last change");
+  assert.deepEqual(names("checkout-74fd-kxh98"), ["checkout"], "the name of a member matches");
+  assert.deepEqual(names("argocd-controller"), ["recommender"], "the author of the last change matches");
   assert.deepEqual(names("is:unknown"), []);
   const mixed = { ...problem("model-cache"), members: [{ ...problem("recommender"), kind: "Pod" }] };
-  assert.ok(matchesFilter(mixed, "is:failed") && matchesFilter(mixed, "is:degraded"), "a member of another severity");
+  assert.ok(
+    matchesFilter(mixed, "is:failed") && matchesFilter(mixed, "is:degraded"),
+    "a problem matches by the severity of each of its members",
+  );
 });
 
-void test("no problems are reported only of what is known", () => {
+void test("the page reports no problems only for resource types that are current", () => {
   const pods = watched("Pod", "live", 3000);
   assert.deepEqual(emptyText(quiet(pods, watched("Node", "live", 12)), ""), {
     title: "No problems in 2 resource types",
@@ -115,7 +122,7 @@ void test("no problems are reported only of what is known", () => {
   assert.deepEqual(emptyText(overview, "zzz"), { title: "No problems match “zzz”", detail: "11 problems hidden" });
 });
 
-void test("the page is as current as its most outdated resource", () => {
+void test("the page counts as outdated if one of its resources is outdated", () => {
   assert.equal(progressText(quiet(watched("Pod", "live"))), null);
   assert.equal(overallState(quiet(watched("Pod", "live"), watched("Secret", "forbidden"))).state, "live");
   const loading = overallState(quiet(watched("Pod", "live"), watched("Node", "syncing"), watched("Job", "stale")));
@@ -127,7 +134,7 @@ void test("the page is as current as its most outdated resource", () => {
   assert.deepEqual([stale.state, stale.since, stale.reason], ["stale", "2026-11-27T09:00:00Z", "Node: timeout"]);
 });
 
-void test("amounts are short", () => {
+void test("amounts have three digits and a unit", () => {
   assert.equal(bytesOf(1.5 * 2 ** 30, 96 * 2 ** 30), "1.5 of 96 GiB");
   assert.equal(bytesOf(27.3 * 2 ** 30, 3.4 * 2 ** 40), "27.3 GiB of 3.4 TiB");
   const quota = (resource: string, used: string, hard: string): string =>

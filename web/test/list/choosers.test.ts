@@ -74,7 +74,7 @@ const sets: [string[], string[], string[]][] = [
   [["namespace", "name", "ready"], ["namespace", "name", "ready"], []],
 ];
 for (const [cols, shown, back] of sets) {
-  void test(`cols=${cols.join()} shows ${shown.join()}`, () => {
+  void test(`the URL parameter cols=${cols.join()} shows ${shown.join()}`, () => {
     const all = columnChoices(columns, true, cols);
     assert.deepEqual(
       all.filter((c) => c.shown).map((c) => c.name),
@@ -114,8 +114,12 @@ void test("unknown columns are reported with the list of existing ones", () => {
     words("?cols=wide&cols=name"),
     "No column “wide” to show. Available: namespace, name, ready, ip address.",
   );
-  assert.match(words("?cols=severity") ?? "", /^No column “severity” to show/, "the column Why cannot be chosen");
-  assert.equal(words("?sort=colour", true, []), null, "none is known yet");
+  assert.match(
+    words("?cols=severity") ?? "",
+    /^No column “severity” to show/,
+    "the column Why is not a valid column to choose",
+  );
+  assert.equal(words("?sort=colour", true, []), null, "no note is shown before the columns are known");
 });
 
 void test("the export URL matches the view", () => {

@@ -32,7 +32,7 @@ void test("the header keeps its elements and selection while the columns are the
   assert.equal(thead.firstElementChild?.children.length, 3);
   thead.replaceChildren();
   drawHead(h, shape("Name", "Ready", "Age"), null);
-  assert.equal(thead.firstElementChild?.children.length, 3, "it was taken away");
+  assert.equal(thead.firstElementChild?.children.length, 3, "a header that was removed is drawn again");
 });
 
 void test("an invalid age fits into its column", () => {
@@ -68,12 +68,12 @@ void test("a list with verdicts has a column after the name that sorts by severi
   assert.deepEqual(
     colgroup.children.map((col) => col.style["width"]),
     ["calc(7ch + var(--cell-pad))", "", "calc(9ch + var(--cell-pad))"],
-    "the name has space for the shape, and the column Why fills the rest",
+    "the name column has space for the severity icon, and the column Why fills the remaining width",
   );
   assert.equal(table.style["minWidth"], "calc(40ch + 3 * var(--cell-pad))");
 });
 
-void test("a table reports its number of columns", () => {
+void test("the aria-colcount attribute contains the number of columns", () => {
   for (const namespace of [true, false]) {
     const { table, head: h } = head();
     drawHead(h, { ...shape("Name", "Ready", "Age"), namespace }, null);
@@ -108,7 +108,7 @@ void test("the last column becomes narrower before the table scrolls", () => {
   assert.equal(table.style["minWidth"], "calc(33ch + 2 * var(--cell-pad))");
 });
 
-void test("wide columns are shown while they fit, but not without a value", () => {
+void test("wide columns are shown if they fit and have values", () => {
   const names = ["Name", "IP", "Gates", "Node", "Age"];
   const columns = names.map((name) => ({
     name,

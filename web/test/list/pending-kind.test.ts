@@ -16,10 +16,14 @@ void test("an unsuccessful reload doubles the delay, up to five minutes", () => 
     return wait;
   });
   assert.deepEqual(waits, [0, 4600, 9600, 19_600, 39_600, 79_600, 159_600, 299_600, 299_600]);
-  assert.deepEqual(nextReload(state, now + 600_000), { wait: 0, delay: 5000 }, "long after it is another matter");
+  assert.deepEqual(
+    nextReload(state, now + 600_000),
+    { wait: 0, delay: 5000 },
+    "a reload long after the previous one has no delay",
+  );
 });
 
-void test("other state of the history entry is not a reload state", () => {
+void test("other values in the state of a history entry are not a reload state", () => {
   for (const state of [
     null,
     "1",
@@ -84,7 +88,7 @@ void test("the error page reloads once the cluster serves the resource, and stor
 void test("another version of the resource reloads the page only if it is new", () => {
   const p = start("v2");
   p.list("v2");
-  assert.deepEqual(browser.loads, [], "the page was rendered although the cluster had that version");
+  assert.deepEqual(browser.loads, [], "the page does not reload for a version that existed when it was rendered");
   p.list();
   p.list("v2");
   assert.deepEqual(browser.loads, ["reload"]);
@@ -99,7 +103,7 @@ void test("the page reloads only when it is idle, and only if the resource is st
   p.list();
   p.setIdle(true);
   mock.timers.tick(5000);
-  assert.deepEqual(browser.loads, [], "the resource is gone again");
+  assert.deepEqual(browser.loads, [], "the page does not reload after the resource disappears again");
   p.setIdle(false);
   p.list("v1");
   p.setIdle(true);

@@ -138,7 +138,7 @@ void test("the selected resource and resources with problems are never under Mor
   assert.deepEqual(shown("Cluster"), ["Nodes", "Leases"]);
 });
 
-void test("a resource shows its failed objects, or otherwise its degraded ones", () => {
+void test("a resource shows the number of its failed objects, or else that of its degraded objects", () => {
   const picker = start();
   const count = (failed: number, degraded: number): void =>
     picker.kindsCounted(
@@ -157,7 +157,7 @@ void test("a resource shows its failed objects, or otherwise its degraded ones",
   count(0, 2);
   assert.deepEqual([problems(), summary()], [["2", "degraded", "0 failed, 2 degraded"], null]);
   picker.kindsCounted(new Map([["core/v1/pods", 21]]), null);
-  assert.equal(problems()[0], "2", "an HTTP response has no numbers of problems");
+  assert.equal(problems()[0], "2", "the number of problems stays, because an HTTP response does not contain it");
   count(0, 0);
   assert.deepEqual(
     [problems()[0], link("core/v1/pods").children.map((e) => e.textContent)],

@@ -40,7 +40,7 @@ void test("two marked rows are compared, and a third mark replaces the first one
   assert.deepEqual([...marked.values()], [c]);
 });
 
-void test("the name is copied in the form of the rest of the page", async () => {
+void test("the copied name has the same format as on the page", async () => {
   const copied: string[] = [];
   Object.assign(navigator, { clipboard: { writeText: (text: string) => Promise.resolve(void copied.push(text)) } });
   const { run } = list(a);

@@ -63,7 +63,11 @@ void test("a tab that guests do not have is removed from the URL of the list", (
   assert.deepEqual(browser.history, ["replace /r/core/v1/pods?open=shop%2Fweb-1"]);
   assert.equal(start("/r/core/v1/pods?open=shop/web-1&tab=logs").list.view.tab, "logs");
   const node = start("/r/core/v1/pods?open=core/v1/nodes/_/n1&tab=logs").list.view;
-  assert.deepEqual([node.open?.ref, node.tab], ["core/v1/nodes", ""], "an object of another resource");
+  assert.deepEqual(
+    [node.open?.ref, node.tab],
+    ["core/v1/nodes", ""],
+    "an object of another resource keeps its resource and no tab",
+  );
 });
 
 void test("the open activity feed is in the URL, stays on other lists, and follows the browser's history", () => {
@@ -109,10 +113,10 @@ void test("a click on the shown resource clears its filters, and keeps its colum
   click("a", { "data-ref": "core/v1/services" });
   click("a", { "data-ref": "core/v1/pods" });
   storeList("columns.core/v1/pods", []);
-  assert.deepEqual(list.view.cols, ["name"], "the preferred columns of another resource");
+  assert.deepEqual(list.view.cols, ["name"], "another resource is shown with its preferred columns");
 });
 
-void test("the browser handles clicks with a modifier key, with another button, and handled clicks", () => {
+void test("the page ignores clicks with a modifier key, with another button, and handled clicks", () => {
   start();
   for (const more of [{ ctrlKey: true }, { metaKey: true }, { shiftKey: true }, { altKey: true }, { button: 1 }])
     assert.equal(click("a", { "data-ref": "core/v1/services" }, more), false, JSON.stringify(more));
@@ -120,7 +124,7 @@ void test("the browser handles clicks with a modifier key, with another button, 
   assert.deepEqual(browser.history, []);
 });
 
-void test("until data arrive, links load pages", () => {
+void test("before data arrives, links load pages", () => {
   start("/r/core/v1/pods", false);
   assert.equal(click("a", { "data-ref": "core/v1/services" }), false);
   assert.equal(click("a", { "data-address": "" }), false);
@@ -196,10 +200,10 @@ void test("back and forward show the view of the URL, at its scroll position", (
   assert.deepEqual([list.view.q, element("rows").scrollTop], ["", 0]);
   assert.equal(browser.loads.length, 0);
   goBack("/r/example.com/v1/widgets");
-  assert.deepEqual(browser.loads, ["reload"], "the page does not know the resource");
+  assert.deepEqual(browser.loads, ["reload"], "a resource that the page does not know is loaded with a page load");
 });
 
-void test("until data arrive, another URL is reloaded, but not another fragment", () => {
+void test("before data arrives, another URL is loaded with a page load, but not another fragment", () => {
   start("/r/core/v1/pods?q=web", false);
   goBack("/r/core/v1/pods?q=web#main");
   assert.deepEqual(browser.loads, []);
@@ -286,7 +290,7 @@ void test("a filter with quotes, a wildcard or an unknown word that hides all ro
   assert.doesNotMatch(note("is:failed"), /known filter word/);
 });
 
-void test("until data arrive, the browser submits the form", () => {
+void test("before data arrives, the browser submits the form", () => {
   start("/r/core/v1/pods", false);
   element("q").value = "web";
   element("q").fire("input");
@@ -322,14 +326,14 @@ void test("the palette opens objects of the list in the panel, and others in the
   assert.equal(list.kind.kind, "Pod");
 });
 
-void test("a lost connection refreshes the list", () => {
+void test("a lost connection updates the status of the list", () => {
   start();
   assert.equal(element("status").textContent.trim(), "Live");
   browser.socket.drop();
   assert.match(element("status").textContent, /^Connection lost at .*, reconnecting…/);
 });
 
-void test("the list's texts are updated every second", () => {
+void test("the texts of the list are updated every second", () => {
   start("/r/core/v1/pods", false);
   assert.match(element("status").textContent, /^Connecting…/);
   const { now } = Date;

@@ -318,7 +318,7 @@ void test("an empty table has no active row", () => {
   assert.equal(f.table.hasActiveRow, false);
 });
 
-void test("a click activates its row, and another list has no active row", () => {
+void test("a click activates its row, and the active row is cleared by another list", () => {
   const { rows } = complete(20);
   const f = new Fixture().show(rows);
   f.table.activateRow(f.rowElement(4) as unknown as Element);
@@ -391,7 +391,7 @@ void test("a change of only the verdict is drawn without a highlight", () => {
 void test("a table without verdicts reports that it lacks them, until it is shown with verdicts", () => {
   const { rows, send } = complete(8);
   const f = new Fixture();
-  assert.equal(f.table.lacksVerdicts, false, "it shows no rows");
+  assert.equal(f.table.lacksVerdicts, false, "an empty table does not count as lacking verdicts");
   f.show(rows);
   assert.deepEqual([f.table.lacksVerdicts, f.rowElement(1)?.children.length], [true, 2]);
   send(judged(1, "failed", "Evicted"));
@@ -418,7 +418,7 @@ void test("while the pointer is over the rows, a deleted row stays struck throug
   assert.deepEqual(f.names, [...names(0, 2), ...names(3, 8)]);
 });
 
-void test("rows that move under a pointer that rests are frozen", () => {
+void test("rows are frozen while they move under a resting pointer", () => {
   const { rows, send } = complete(8);
   const f = new Fixture().show(rows);
   page.body.dispatch("pointerover", { pointerType: "mouse", clientX: 1, clientY: 1 });
@@ -433,7 +433,7 @@ void test("rows that move under a pointer that rests are frozen", () => {
   assert.equal(rows.isFrozen, false, "the pointer has left the browser");
 });
 
-void test("a finger does not freeze the rows", () => {
+void test("touch input does not freeze the rows", () => {
   const { rows } = complete(8);
   const f = new Fixture().show(rows);
   page.pointed = f.elements[0] ?? null;
@@ -490,7 +490,7 @@ void test("changes within 50 ms are drawn together", () => {
   send(added(10));
   f.table.changed();
   frame();
-  assert.equal(f.names.length, 5, "the table was drawn a moment ago");
+  assert.equal(f.names.length, 5, "a change within 50 ms of the last drawing is not drawn yet");
   advance(30);
   send(added(11));
   f.table.changed();
@@ -547,7 +547,7 @@ void test("a step from an object that is not in the list returns no row", () => 
   assert.equal(row, null);
 });
 
-void test("another row height keeps the first visible row", () => {
+void test("the first visible row stays visible after the row height changes", () => {
   const f = new Fixture().show(complete(1000).rows);
   f.scrollTo(50);
   const global = globalThis as { getComputedStyle: unknown };
@@ -570,5 +570,9 @@ void test("arrow keys select a column, and stop at the first and last one", () =
     [1, 1, 1, 0, -1, -1].map((by) => right.column(by)),
     ["name", "status", "status", "status", "name", "name"].map((name) => [name, name]),
   );
-  assert.deepEqual(new Fixture().show(complete(2).rows).column(-1), ["status", "status"], "it starts at the end");
+  assert.deepEqual(
+    new Fixture().show(complete(2).rows).column(-1),
+    ["status", "status"],
+    "the left arrow starts at the last column",
+  );
 });

@@ -79,7 +79,10 @@ void test("the column Why appears with the first verdict, and stays", () => {
   const [header] = element("table").querySelectorAll("thead tr");
   receive(update("web-2", verdictOf("none")));
   assert.deepEqual([why(), counts()], [["", ""], []]);
-  assert.ok(element("table").querySelectorAll("thead tr")[0] === header, "columns do not change with each verdict");
+  assert.ok(
+    element("table").querySelectorAll("thead tr")[0] === header,
+    "the header is not drawn again for each verdict",
+  );
 });
 
 void test("a count filters the list, and its link removes the filter immediately", () => {
@@ -109,7 +112,7 @@ void test("a click on Why sorts by severity, without a note about an unknown col
   assert.equal(element("coverage-note").hidden, true);
 });
 
-void test("the worst rows are first while an object is failed, unless the URL contains another order", () => {
+void test("while an object is failed, the worst rows are first, unless the URL contains another order", () => {
   const { receive, click } = start();
   receive(...snapshot(row("web-1", verdictOf("ok")), row("web-2", verdictOf("progressing"))));
   const sorted = (): (string | null | undefined)[] =>
@@ -132,7 +135,7 @@ void test("the worst rows are first while an object is failed, unless the URL co
   click(name);
   assert.deepEqual([names(), sorted()], [["web-2", "web-1"], ["why"]]);
   receive(update("web-2", verdictOf("ok")));
-  assert.deepEqual([names(), sorted()], [["web-1", "web-2"], []], "no object is failed");
+  assert.deepEqual([names(), sorted()], [["web-1", "web-2"], []], "the default order returns once no object is failed");
 });
 
 void test("a window has the column Why if a row outside it has a verdict", () => {

@@ -126,7 +126,7 @@ void test("a reset of existing rows is reported once, with its reason", () => {
   assert.deepEqual(s.log, ["arrived, other columns", "reset", "arrived, other columns"]);
 });
 
-void test("a matching digest changes nothing, whatever the filter hides", () => {
+void test("a matching digest changes nothing, even if the filter hides rows", () => {
   const s = start("nothing has this");
   const rows = [row("a"), row("b")];
   s.receive({ type: "state", state: "live" });
@@ -137,9 +137,9 @@ void test("a matching digest changes nothing, whatever the filter hides", () => 
 });
 
 for (const [name, count, rows] of [
-  ["a row too many", 1, [row("a")]],
-  ["another version of a row", 2, [row("a"), row("b", "Ready", "2")]],
-  ["another row", 2, [row("a"), row("c")]],
+  ["the page has an additional row", 1, [row("a")]],
+  ["the page has another version of a row", 2, [row("a"), row("b", "Ready", "2")]],
+  ["the page has another row", 2, [row("a"), row("c")]],
 ] as const) {
   void test(`a digest mismatch reloads all rows: ${name}`, () => {
     const s = start();
@@ -176,10 +176,10 @@ void test("a digest is checked in slices against the rows at its arrival", () =>
     const s = start();
     s.receive({ type: "state", state: "live" });
     snapshot(s, "c1", ...many);
-    assert.equal(s.later.length, 1, "rows are read for the filter in one go");
+    assert.equal(s.later.length, 1, "the rows are scanned for the filter in one slice");
     for (let run = s.later.shift(); run !== undefined; run = s.later.shift()) run();
     s.receive({ type: "digest", cursor: "c1", count: many.length, digest: want });
-    assert.equal(s.later.length, 1, "it was counted in one go");
+    assert.equal(s.later.length, 1, "the digest is computed in one slice");
     s.receive({
       type: "events",
       cursor: "c2",
@@ -232,18 +232,18 @@ void test("the start of staleness survives a lost connection until a new message
   };
   snapshot(s, "e1.1", row("a"));
   s.receive({ type: "state", state: "stale", since });
-  assert.equal(stale(), null, "the state has it");
+  assert.equal(stale(), null, "the current state contains the start time");
   back();
   assert.deepEqual([stale(), s.feed.info().state], [since, null]);
   back();
-  assert.equal(stale(), since, "nothing was sent over the connection between");
+  assert.equal(stale(), since, "the start time stays, because the previous connection received no message");
   s.receive({ type: "state", state: "live" });
   assert.equal(stale(), null);
   back();
   assert.equal(stale(), null);
   s.receive({ type: "state", state: "stale" });
   back();
-  assert.equal(stale(), "", "that of a kind that is polled has no since");
+  assert.equal(stale(), "", "a polled kind is stale without a start time");
 });
 
 void test("a digest before the snapshot is complete is ignored", () => {
@@ -297,9 +297,9 @@ void test("a window with an unknown sort column uses the default order, like a c
     count: 400,
     rows: [],
   });
-  assert.equal(s.browser.socket.last["sort"], "colour", "it is there by now");
+  assert.equal(s.browser.socket.last["sort"], "colour", "the sort column exists now, so it is requested again");
   s.feed.setSort({ column: "phase", descending: true });
-  assert.equal(s.browser.socket.last["sort"], "-phase", "another one is requested again");
+  assert.equal(s.browser.socket.last["sort"], "-phase", "a new sort order is requested");
 });
 
 void test("a list above the row limit becomes a window", () => {
@@ -356,13 +356,13 @@ void test("a list above the row limit becomes a window", () => {
   s.receive({ type: "digest", cursor: "w2", count: 2, digest: digestOf([row("a"), row("c")]) });
   assert.equal(s.words(), "Live");
   s.feed.setFilter("a");
-  assert.equal(s.words(), "Live", "it appears at once");
+  assert.equal(s.words(), "Live", "the status stays Live until the request is slow");
   s.feed.setFilter("ab");
   s.feed.setFilter("a");
   s.later.at(-2)?.();
-  assert.equal(s.words(), "Live", "only the newest one is reported as slow");
+  assert.equal(s.words(), "Live", "only the newest request can be reported as slow");
   s.later.pop()?.();
-  assert.equal(s.words(), "Receiving", "the cached rows are those of another filter");
+  assert.equal(s.words(), "Receiving", "the status is Receiving while the rows are those of another filter");
   assert.equal(s.browser.socket.last["q"], "a");
   s.receive({ type: "state", state: "live" });
   s.receive({
@@ -393,7 +393,7 @@ void test("a list above the row limit becomes a window", () => {
   assert.deepEqual(
     [s.browser.socket.last["view"], s.words()],
     ["window", "Reloading"],
-    "rows that do not fit are read again",
+    "an inconsistent message reloads the rows",
   );
   s.receive({ type: "state", state: "live" });
   s.receive({
@@ -414,7 +414,7 @@ void test("a list above the row limit becomes a window", () => {
   assert.deepEqual(
     [s.seen(), s.words(), s.live.reloadCount],
     [[], "Reloading", 2],
-    "so are rows that are not the server's",
+    "a digest mismatch reloads the rows",
   );
 });
 
@@ -430,7 +430,7 @@ void test("rows above the limit stay visible until the window around the viewpor
   add(...rows.slice(1000, 1200));
   s.feed.rows.setFrozen(true);
   add(rows[1200] as (typeof rows)[0]);
-  assert.equal(view(), "table", "a little more is allowed, also while the order is frozen");
+  assert.equal(view(), "table", "slightly more rows than the limit are allowed, also while the order is frozen");
   s.feed.rows.setFrozen(false);
   add(row("w-0"));
   rows.push(row("w-0"));
@@ -447,8 +447,12 @@ void test("rows above the limit stay visible until the window around the viewpor
     [s.feed.rows.length, s.feed.rows.slice(700, 701)[0]?.name, s.words(), s.feed.isCurrent],
     [1202, "w-9299", "Live", true],
   );
-  assert.deepEqual(s.log, ["arrived, other columns", "arrived, other columns"], "nothing is dropped");
-  assert.equal(s.browser.socket.sent.filter((m) => m["op"] === "window").length, 0, "they are in the visible range");
+  assert.deepEqual(s.log, ["arrived, other columns", "arrived, other columns"], "no rows are dropped");
+  assert.equal(
+    s.browser.socket.sent.filter((m) => m["op"] === "window").length,
+    0,
+    "the window contains the visible rows, so no other window is requested",
+  );
 });
 
 void test("a filter set while rows wait for a window is sent with the window", () => {

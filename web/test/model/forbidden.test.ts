@@ -67,7 +67,7 @@ void test("losing permission to read the pod ends its log and discards the lines
   assert.match(text(tab), /you cannot list Pods.*no rule.*Forbidden/is);
   tab.show(shown(pod, "live"));
   write(upstream, "again");
-  assert.equal(upstream.requests.length, 2, "with the permission it is requested again");
+  assert.equal(upstream.requests.length, 2, "the log is requested again when the permission is back");
   assert.match(text(tab), /again.*Following/s);
   tab.close();
 });
@@ -114,7 +114,7 @@ void test("the log of a deleted pod stays, and is not requested again after an i
     assert.match(
       text(tab),
       /kept.*A new run of the container starts here.*of the next.*Following/s,
-      "a recreated one is read",
+      "the log of a recreated pod is read",
     );
     tab.close();
   }

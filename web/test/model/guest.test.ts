@@ -31,7 +31,7 @@ void test("a guest sees only the shared resources and tabs", () => {
   guest(pods, { resource: "core/v1/pods/log" }, { resource: "core/v1/events" });
   assert.equal(tabs(), "overview yaml changes events logs");
   page({ shared: "{" });
-  assert.deepEqual(sharedParts(), [], "what cannot be read is a share of nothing");
+  assert.deepEqual(sharedParts(), [], "a list of shared parts that cannot be decoded shares nothing");
   assert.deepEqual(readParts("x"), []);
   const words = (share: (() => void) | null, home: string | null = null): string[] =>
     pageCommands({ open: () => undefined } as never, () => undefined, share, null, home).map((c) => c.label);
@@ -50,7 +50,7 @@ void test("the connection is not retried after the share link has ended", () => 
   browser.advance(600_000);
   live.retryNow();
   assert.equal(browser.sockets.length, 1);
-  assert.equal(browser.reconnects.length, 1, "the page reports it");
+  assert.equal(browser.reconnects.length, 1, "the page handles the ended share link");
 });
 
 void test("links of a kiosk page stay in kiosk mode", () => {

@@ -45,7 +45,7 @@ void test("versions that the server never sent are unknown until it sends them",
   );
   assert.deepEqual(states(h), ["- update -", "- delete -", "- add 3", "3 update 4"]);
   assert.ok(h.applySnapshot(object("1", "another"), "t", [phase("2")]));
-  assert.deepEqual(states(h), ["- update -"], "a patch is of its own object alone");
+  assert.deepEqual(states(h), ["- update -"], "a patch is applied only to the object with its UID");
 });
 
 void test("a patch that does not apply is detected", () => {
@@ -82,10 +82,14 @@ void test("steps from before a server restart stay, with a gap for missed change
     [["1 update 2", "2 update 3", "missed 3 update 5", "5 update 6"], before],
   );
   assert.ok(h.applySnapshot(versioned("6", "6"), "2026-11-21T12:00:00Z", []));
-  assert.equal(statesWithGaps(h).length, 4, "it is the same: nothing was missed");
+  assert.equal(statesWithGaps(h).length, 4, "no gap is recorded if the version is the same");
   assert.ok(h.applySnapshot(versioned("8", "8"), "2026-11-21T13:00:00Z", []));
   assert.ok(h.applySnapshot(versioned("9", "9"), "2026-11-21T14:00:00Z", []));
-  assert.deepEqual(statesWithGaps(h).slice(3), ["5 update 6", "missed 6 update 9"], "once for what was missed twice");
+  assert.deepEqual(
+    statesWithGaps(h).slice(3),
+    ["5 update 6", "missed 6 update 9"],
+    "two consecutive gaps are recorded as one",
+  );
   const none = new History();
   none.applySnapshot(versioned("1", "1"), before, []);
   assert.ok(none.applySnapshot(versioned("4", "4"), after, []));
@@ -102,7 +106,7 @@ void test("repeated changes are stored once", () => {
   assert.deepEqual(
     statesWithGaps(h),
     ["1 update 2", "2 update 3", "3 update 4", "4 update 5"],
-    "a history that reaches as far replaces it",
+    "a history that includes all received changes replaces them",
   );
   h.clear();
   assert.deepEqual([h.steps, h.since], [[], ""]);
@@ -160,5 +164,8 @@ void test("the history is bounded by memory, too, but always keeps the newest ch
       Array.from({ length: 1000 }, (_, i) => phase(String(i))),
     ),
   );
-  assert.ok(h.steps.length > 50 && h.steps.length < 200, `each step has a list of 5,000 of its own: ${h.steps.length}`);
+  assert.ok(
+    h.steps.length > 50 && h.steps.length < 200,
+    `each step has its own list of 5,000 items, so the history must be bounded: ${h.steps.length} steps`,
+  );
 });

@@ -48,7 +48,7 @@ void test("socket messages add and remove kinds", () => {
   assert.deepEqual(seen, ["pods", "pods widgets", "pods"]);
 });
 
-void test("a late HTTP response removes no kind, but provides the counts", () => {
+void test("a late HTTP response does not remove kinds, but provides the counts", () => {
   const { browser, feed, seen, receive } = start();
   browser.socket.accept();
   receive({ type: "resources", ...body("pods", "widgets") });
@@ -101,7 +101,7 @@ void test("the build is read from the socket, and from HTTP responses only witho
   browser.socket.accept();
   receive({ type: "resources", ...body("pods") });
   feed.applyResponse({ ...body("pods"), build: "one" });
-  assert.deepEqual(builds, ["one", "two", ""], "a server that reports no build has an unknown one");
+  assert.deepEqual(builds, ["one", "two", ""], "the build is unknown if the server reports none");
 });
 
 void test(
@@ -139,7 +139,7 @@ void test(
       assert.equal(await round(), 2);
       assert.equal(await round(), 2);
       Date.now = now;
-      assert.equal(await round(), 3, "and back");
+      assert.equal(await round(), 3, "the server's time is requested again after the clock is set back");
     } finally {
       Object.assign(page, { document, fetch, setTimeout });
       Date.now = now;

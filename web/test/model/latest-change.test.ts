@@ -61,7 +61,7 @@ void test("latestChange returns the newest visible change with the previous cell
     },
   );
   const overdue: RowEvent = { ...update("a", []), verdict: verdictOf("degraded") } as RowEvent;
-  assert.equal(latestChange([overdue], rows), null, "no field was changed");
+  assert.equal(latestChange([overdue], rows), null, "an update without changed fields is not reported");
   assert.equal(latestChange([update("a", []), update("unheard-of", [[1, "x"]])], rows), null);
   assert.deepEqual(latestChange([update("a", [[1, "x"]]), { op: "delete", ns: "shop", name: "a" }], rows), {
     op: "delete",

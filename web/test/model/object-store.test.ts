@@ -59,7 +59,7 @@ void test("losing permission removes the object and its last author", () => {
   }
 });
 
-void test("a reset is reported once; the last author stays only if the version is the same", () => {
+void test("a reset is reported once, and the last author stays only if the version is the same", () => {
   for (const [now, want] of [
     ["3", undefined],
     ["2", "a"],
@@ -87,7 +87,11 @@ void test("an object deleted during a gap has no author and no deletion time", (
   });
   deletedFixture.receive({ type: "reset", reason: "" });
   deletedFixture.receive({ type: "snapshot", cursor: "d1", last: true });
-  assert.equal(deletedFixture.last(), "b", "of one that was deleted before it is still so");
+  assert.equal(
+    deletedFixture.last(),
+    "b",
+    "a deleted object keeps its last author if it is still deleted after the reset",
+  );
 });
 
 void test("a reset before the first snapshot is not counted", () => {

@@ -145,7 +145,7 @@ const one: Row = {
   cells: ["x", "Running", 0, at(0)],
 };
 
-void test("rows stay until the last chunk of a new snapshot", () => {
+void test("the old rows stay until the last chunk of a new snapshot arrives", () => {
   const rows = new Rows();
   rows.apply(snapshot([one], true));
   rows.apply(snapshot([{ ...one, name: "y" }], false));
@@ -178,7 +178,7 @@ void test("inconsistent messages are rejected", () => {
   };
   assert.equal(fits(update({})), true);
   assert.equal(fits(update({ name: "y" })), false, "an object that is not cached");
-  assert.equal(fits(update({ cells: new Map([[9, "?"]]) })), false, "a cell that is not there");
+  assert.equal(fits(update({ cells: new Map([[9, "?"]]) })), false, "a cell index out of range");
   assert.equal(new Rows().apply(events([])), false, "events before a snapshot");
 });
 
@@ -192,11 +192,11 @@ void test("a filter matches all words, and ignores times", () => {
   assert.deepEqual(names(" RUN  x "), ["x"]);
   assert.deepEqual(names("run y"), []);
   assert.deepEqual(names("2026"), []);
-  assert.deepEqual(names("a/y"), ["y"], "the name as the page shows it");
+  assert.deepEqual(names("a/y"), ["y"], "the filter matches the namespace and name as the page shows them");
   assert.deepEqual(names(""), ["x", "y"]);
 });
 
-void test("a frozen order stays, and reports the pending changes", () => {
+void test("a frozen order does not change, and the pending changes are reported", () => {
   const rows = new Rows();
   const row = (name: string, status: string): Row => ({ ...one, name, uid: name, cells: [name, status, 0, at(0)] });
   rows.apply(snapshot([row("a", "1"), row("b", "2"), row("c", "3")], true));
@@ -213,7 +213,7 @@ void test("a frozen order stays, and reports the pending changes", () => {
   rows.apply(events([move("a", "9"), { op: "add", row: row("d", "0") }, { op: "delete", ns: "a", name: "b" }]));
   assert.deepEqual(names(), ["a", "b", "c"]);
   assert.equal(rows.pendingText, "1 moved, 1 new, 1 removed");
-  assert.equal(rows.get("a/a")?.cells[1], "9", "what is in a row is true all the same");
+  assert.equal(rows.get("a/a")?.cells[1], "9", "cells of a frozen row are updated");
   assert.deepEqual(
     rows.visible().map((e) => e.name),
     ["d", "c", "a"],
@@ -227,16 +227,16 @@ void test("a frozen order stays, and reports the pending changes", () => {
   );
   assert.equal(rows.pendingText, "1 moved");
   rows.apply(events([{ op: "delete", ns: "a", name: "a" }]));
-  assert.equal(rows.pendingText, "1 removed", "it does not move any more");
+  assert.equal(rows.pendingText, "1 removed", "a deleted row does not count as moved");
   rows.apply(events([{ op: "add", row: row("a", "9") }]));
   rows.setFrozen(false);
   assert.deepEqual([names(), rows.pendingText], [["b", "c", "a"], ""]);
   rows.setFrozen(true);
   rows.setFilter("c");
-  assert.deepEqual([names(), rows.isFrozen], [["c"], false], "another filter is another order");
+  assert.deepEqual([names(), rows.isFrozen], [["c"], false], "a new filter unfreezes the order");
   rows.setFrozen(true);
   rows.apply(events([{ op: "add", row: row("x", "5") }, { op: "delete", ns: "a", name: "a" }, move("b", "7")]));
-  assert.equal(rows.pendingText, "", "what the filter keeps back does not wait");
+  assert.equal(rows.pendingText, "", "changes of rows that the filter hides are not pending");
   rows.apply(events([{ op: "add", row: row("cc", "5") }, move("cc", "6"), { op: "delete", ns: "a", name: "c" }]));
   assert.equal(rows.pendingText, "1 new, 1 removed");
   assert.deepEqual([rows.isDeleted("a/c"), rows.isDeleted("a/b")], [true, false]);
@@ -258,7 +258,7 @@ void test("a frozen order survives a new snapshot", () => {
   assert.deepEqual(names(), ["a", "c", "b"]);
   rows.setFrozen(true);
   rows.apply({ ...snapshot([row("a", "0")], true), columns: [{ ...columns[0], name: "Other" } as Column] });
-  assert.ok(!rows.isFrozen, "other columns");
+  assert.ok(!rows.isFrozen, "new columns unfreeze the order");
 });
 
 // Returns one row for each severity. The name of the row is its severity.
@@ -277,7 +277,7 @@ const verdictUpdate = (name: string, severity: Severity): RowEvent => ({
   verdict: verdictOf(severity),
 });
 
-void test("rows are counted by severity, whatever the filter", () => {
+void test("rows are counted by severity, regardless of the filter", () => {
   const rows = bySeverity();
   const counts = (): number[] => countedSeverities.map((s) => rows.countSeverity(s));
   rows.setFilter("is:ok");
@@ -299,10 +299,10 @@ void test("a filter selects severities, together with plain words", () => {
   assert.deepEqual(names("IS:Waiting"), ["progressing"]);
   assert.deepEqual(names("is:failing degrade"), ["degraded"]);
   assert.deepEqual(names("is:failed is:degraded"), [], "no row has two severities");
-  assert.deepEqual(names("is:well"), [], "another word is plain text");
+  assert.deepEqual(names("is:well"), [], "an unknown severity is plain text");
 });
 
-void test("a row enters and leaves a filter with its verdict alone", () => {
+void test("a change of only the verdict can make a row enter or leave a filter", () => {
   const rows = bySeverity();
   rows.setFilter("is:failed");
   assert.equal(rows.matching, 1);
@@ -318,7 +318,7 @@ void test("a row enters and leaves a filter with its verdict alone", () => {
   );
 });
 
-void test("rows are sorted by severity, the worst first, and equal ones by name", () => {
+void test("rows are sorted by severity, the worst first, and rows of equal severity by name", () => {
   const rows = bySeverity();
   rows.apply(events([{ op: "add", row: { ...one, name: "also-failed", verdict: verdictOf("failed", "Why") } }]));
   const names = (): string[] => rows.visible().map((e) => e.name);
@@ -364,7 +364,7 @@ void test("a change of only the verdict replaces the entry, and keeps its author
   const { version } = rows;
   rows.apply(events([{ ...update, cells: new Map(), verdict: verdictOf("degraded", "Overdue") }]));
   const after = rows.get("a/x") as Entry;
-  assert.ok(after !== before, "the table draws entries that it does not know");
+  assert.ok(after !== before, "the entry is a new object, because the table draws only new entries");
   assert.deepEqual(
     [after.verdict, after.cells, after.by, after.isDrawn],
     [verdictOf("degraded", "Overdue"), before.cells, by, false],
@@ -374,13 +374,13 @@ void test("a change of only the verdict replaces the entry, and keeps its author
   assert.deepEqual(rows.get("a/x")?.verdict, verdictOf("degraded", "Overdue"), "an update without a verdict keeps it");
 });
 
-void test("a change of the severity waits while the order is frozen", () => {
+void test("while the order is frozen, a row with a changed severity does not move", () => {
   const rows = bySeverity();
   rows.setSort({ column: "severity", descending: false });
   rows.setFrozen(true);
   rows.apply(events([verdictUpdate("ok", "failed")]));
   assert.equal(rows.pendingText, "1 moved");
-  assert.equal(rows.slice(3, 4)[0]?.verdict.severity, "failed", "the verdict of the row is current all the same");
+  assert.equal(rows.slice(3, 4)[0]?.verdict.severity, "failed", "the frozen row has the current verdict");
   rows.setFrozen(false);
   assert.deepEqual(
     rows.visible().map((e) => e.name),
@@ -388,7 +388,7 @@ void test("a change of the severity waits while the order is frozen", () => {
   );
 });
 
-void test("a row changed by several authors since it was drawn names none", () => {
+void test("a row changed by several authors since it was drawn shows no author", () => {
   const rows = new Rows();
   rows.apply(snapshot([one], true));
   const x = () => rows.get("a/x") as Entry;
@@ -425,7 +425,7 @@ void test("a row changed by several authors since it was drawn names none", () =
   x().isDrawn = true;
   assert.equal(who("a"), "a");
   quiet();
-  assert.equal(who("a"), "a", "who changed no cell has no part in it");
+  assert.equal(who("a"), "a", "an author who changed no cell is ignored");
   x().isDrawn = true;
   quiet();
   assert.deepEqual([x().isDrawn, who("b")], [true, "b"]);
@@ -472,7 +472,7 @@ void test("filtering during updates sorts only the new rows", () => {
         else rows.setFilter(`x${n % 4}`);
       }
       const seen = rows.visible().map((e) => e.name);
-      assert.ok(longest <= 4, `${steps}: ${longest} rows were sorted`);
+      assert.ok(longest <= 4, `in ${steps}, at most 4 rows may be sorted at once, but ${longest} were`);
       rows.setSort({ column: "status", descending: false });
       assert.deepEqual(
         seen,

@@ -103,14 +103,14 @@ void test("progress shows count and total if both are known", () => {
   assert.deepEqual(
     far({ expected: 9 }, { count: 2400 }),
     ["2,400", "2,400 so far"],
-    "the server's count has no other total",
+    "the server's count is not compared with the expected number",
   );
-  assert.deepEqual(far({ expected: 9 }, {}), ["", ""], "nothing has arrived");
+  assert.deepEqual(far({ expected: 9 }, {}), ["", ""], "no progress is shown before the first rows arrive");
   assert.deepEqual(far({ expected: 10016, arriving: 6000 }, null), ["6,000 of 10,016", "6,000 of 10,016"]);
   assert.deepEqual(
     far({ expected: 5000, arriving: 6000 }, null),
     ["6,000", "6,000 so far"],
-    "there are more than were expected",
+    "the total is omitted if more rows arrive than expected",
   );
   assert.deepEqual(far({ arriving: 6000 }, null), ["6,000", "6,000 so far"]);
   assert.equal(countText(status(liveInfo, 0)), "");
@@ -161,7 +161,7 @@ void test("a forbidden choice links to what the user may list", () => {
       null,
       true,
     ],
-    "no namespace has them",
+    "there is no link if the user cannot list the kind in any namespace",
   );
   assert.deepEqual(
     noteValues(false, true, true),
@@ -199,7 +199,7 @@ void test("the close reason of the server is shown", () => {
   );
 });
 
-void test("an offline page explains why, and how old its data is", () => {
+void test("an offline page shows the reason and the age of its data", () => {
   const at = new Date(2026, 0, 2, 14, 2, 10).toISOString();
   const words = (closeReason: string, reached: boolean | null): string =>
     offlineText(closeReason, reached, at, Date.parse(at));
@@ -218,7 +218,7 @@ void test("an offline page explains why, and how old its data is", () => {
   );
 });
 
-void test("an empty stale table reports since when, and what was known then", () => {
+void test("an empty stale table reports since when it is stale, and what was known then", () => {
   const at = new Date(2026, 0, 2, 14, 2, 10).toISOString();
   const now = Date.parse(at) + 60_000;
   const lost: SubscriptionInfo = { ...liveInfo, connection: "lost", since: Date.parse(at) };

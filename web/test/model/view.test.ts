@@ -29,7 +29,7 @@ const same: string[] = [
   "/r/core/v1/events?sort=namespace",
 ];
 for (const href of same) {
-  void test(`the view of ${href} has that URL`, () => {
+  void test(`the view parsed from ${href} is formatted as the same URL`, () => {
     const url = new URL(href, "http://x");
     const view = parseView(url.pathname, url.search, "");
     const back = new URL(formatView(view), "http://x");
@@ -49,7 +49,7 @@ void test("a log is in the URL only with its tab", () => {
   assert.equal(
     formatView({ ...view, open: { ns: "a", name: "web-2" } }),
     "/r/core/v1/pods?open=a/web-2&tab=logs",
-    "another object has others",
+    "another object has other logs",
   );
 });
 

@@ -128,32 +128,32 @@ for (let seed = 1; seed <= 20; seed++) {
       const want = rowTexts(s.rows.slice(from, from + 40));
       const got = rowTexts(s.window.slice(from, from + 40)).slice(0, want.length);
       for (const [i, g] of got.entries())
-        assert.ok(g === "?" || g === want[i], `${g} at ${from + i}, where there is ${want[i]}`);
+        assert.ok(g === "?" || g === want[i], `row ${from + i} shows ${g} instead of ${want[i]}`);
       for (let tries = 0; s.requestedOffsets.length > 0 && tries < 3; tries++) s.sendWindow();
       assert.deepEqual(
         rowTexts(s.window.slice(from, from + 40)).slice(0, want.length),
         want,
-        "it is applied after the row was visible",
+        "after all requested windows have arrived, the visible rows are those of the server",
       );
     }
   });
 }
 
-void test("one request at a time, for the range needed last", () => {
+void test("only one window is requested at a time, for the range needed last", () => {
   const s = new Server();
   for (let i = 0; i < 5000; i++) s.rows.push(row(i));
   s.sendWindow(true);
   s.window.slice(1000, 1040);
   s.window.slice(3000, 3040);
-  assert.equal(s.requestedOffsets.length, 1, "the second waits");
+  assert.equal(s.requestedOffsets.length, 1, "the second request waits for the first one");
   s.sendWindow();
-  assert.equal(s.requestedOffsets.length, 1, "and is requested then");
+  assert.equal(s.requestedOffsets.length, 1, "the second request is sent after the first response");
   s.sendWindow();
   assert.deepEqual(rowTexts(s.window.slice(3000, 3001)), ["u3000 1 Running"]);
   assert.deepEqual(s.requestedOffsets, []);
 });
 
-void test("a frozen order keeps its positions and updates its cells", () => {
+void test("rows of a frozen order keep their positions, and their cells are updated", () => {
   const s = new Server();
   for (let i = 0; i < 10; i++) s.rows.push(row(i));
   s.sendWindow(true);
@@ -182,7 +182,7 @@ void test("a row counts as deleted when the server reports it, until it is added
   assert.deepEqual(
     countedSeverities.map((severity) => s.window.countSeverity(severity)),
     [2, 1, 4],
-    "failing is failed and degraded",
+    "the count of failing rows includes failed and degraded rows",
   );
   s.rows.splice(3, 0, row(3));
   s.sendChanges();
@@ -192,10 +192,13 @@ void test("a row counts as deleted when the server reports it, until it is added
     s.rows.push(...Array.from({ length: 100 }, (_, i) => row(2000 + 100 * n + i)));
     s.sendChanges();
   }
-  assert.ok(s.window.isDeleted("a/web-2490") && !s.window.isDeleted("a/web-900"), "of so many only the last are kept");
+  assert.ok(
+    s.window.isDeleted("a/web-2490") && !s.window.isDeleted("a/web-900"),
+    "only the newest deleted rows are remembered",
+  );
 });
 
-void test("pending changes are counted everywhere, except rows that were only pushed in or out", () => {
+void test("pending changes outside the window are counted, too, except rows that only moved because of others", () => {
   const start = (): Server => {
     const s = new Server();
     for (let i = 0; i < 1000; i++) s.rows.push(row(i));
@@ -227,7 +230,7 @@ void test("pending changes are counted everywhere, except rows that were only pu
   assert.equal(
     change(start(), (rows) => rows.splice(400, 1)),
     "1 removed",
-    "here",
+    "a row in the window is deleted",
   );
   assert.equal(
     change(start(), (rows) => rows.splice(400, 1, row(2000))),
@@ -236,17 +239,17 @@ void test("pending changes are counted everywhere, except rows that were only pu
   assert.equal(
     change(start(), (rows) => moved(rows, 650, 600)),
     "1 moved",
-    "within",
+    "a row moves within the window",
   );
   assert.equal(
     change(start(), (rows) => moved(rows, 400, 10)),
     "1 moved",
-    "out of it",
+    "a row moves out of the window",
   );
   assert.equal(
     change(start(), (rows) => rows.splice(600, 0, ...rows.splice(650, 1))),
     "",
-    "sent for another position because others moved",
+    "a row that only changed its position because others moved is not counted",
   );
   const pendingAfter = (all: boolean, events: WindowEvent[]): string => {
     const s = start();
@@ -272,7 +275,7 @@ void test("pending changes are counted everywhere, except rows that were only pu
       { op: "insert", at: 0, row: row(5), by },
     ]),
     "1 moved",
-    "into it",
+    "a row moves into the window",
   );
   assert.equal(
     pendingAfter(false, [
@@ -280,7 +283,7 @@ void test("pending changes are counted everywhere, except rows that were only pu
       { op: "insert", at: 0, row: row(5), by },
     ]),
     "1 removed",
-    "through a filter it can have entered, and the counts show it",
+    "with a filter, the counts show that a row was removed and another one may have entered",
   );
   const left = start();
   for (const events of [
@@ -300,19 +303,19 @@ void test("pending changes are counted everywhere, except rows that were only pu
       newest: null,
       events,
     });
-  assert.equal(left.window.pendingText, "1 moved", "in and out again");
+  assert.equal(left.window.pendingText, "1 moved", "a row that entered and left the window counts as moved once");
   const s = start();
   assert.equal(
     change(s, (rows) => rows.splice(400, 1)),
     "1 removed",
   );
-  assert.equal(s.window.length, 1000, "as many places as there were");
+  assert.equal(s.window.length, 1000, "a frozen window keeps its number of rows");
   assert.equal(rowTexts(s.window.slice(400, 401))[0], "u400 1 Running");
   assert.ok(s.window.isDeleted("a/web-400"));
   assert.equal(
     change(s, (rows) => rows.splice(400, 0, row(400))),
     "",
-    "it is back",
+    "a row that was added again is not pending",
   );
   assert.equal(
     change(s, (rows) => rows.splice(400, 0, row(2000))),
@@ -321,28 +324,32 @@ void test("pending changes are counted everywhere, except rows that were only pu
   assert.equal(
     change(s, (rows) => rows.splice(400, 1)),
     "",
-    "created and deleted",
+    "a row that was created and deleted is not pending",
   );
   s.rows.splice(310, 300);
   s.sentRows = [];
   s.sendWindow();
-  assert.equal(rowTexts(s.window.slice(400, 401))[0], "u400 1 Running", "it is shown all the same");
+  assert.equal(
+    rowTexts(s.window.slice(400, 401))[0],
+    "u400 1 Running",
+    "a row deleted from the window stays visible while the order is frozen",
+  );
   assert.equal(s.window.pendingText, "300 removed");
   s.window.setFrozen(false);
   assert.deepEqual([s.window.length, rowTexts(s.window.slice(400, 401))[0]], [700, "u700 1 Running"]);
   // Other columns or another offset unfreeze the order.
   s.window.setFrozen(true);
   s.sendWindow(true);
-  assert.ok(!s.window.isFrozen, "other columns");
+  assert.ok(!s.window.isFrozen, "new columns unfreeze the order");
   const kept = s.window.slice(450, 451)[0];
   s.rows[400] = { ...(s.rows[400] as Row), rv: "9" };
   s.sendWindow();
-  assert.ok(s.window.slice(450, 451)[0] === kept, "what is the same is not drawn again");
+  assert.ok(s.window.slice(450, 451)[0] === kept, "an unchanged row keeps its entry");
   assert.equal(s.window.slice(400, 401)[0]?.rv, "9");
   s.window.setFrozen(true);
   s.offset = 250;
   s.sendWindow();
-  assert.ok(!s.window.isFrozen, "another place");
+  assert.ok(!s.window.isFrozen, "another offset unfreezes the order");
 });
 
 void test("a frozen row that moved out of the window keeps current cells", () => {
@@ -374,7 +381,7 @@ void test("a frozen row that moved out of the window keeps current cells", () =>
   );
 });
 
-void test("verdicts change without another version of the object", () => {
+void test("a verdict can change without a new version of the object", () => {
   const s = new Server();
   s.rows = [row(0), row(1)];
   s.sendWindow(true);
@@ -390,7 +397,7 @@ void test("verdicts change without another version of the object", () => {
     }),
   );
   assert.deepEqual(s.window.get("a/web-0")?.verdict, overdue);
-  assert.ok(s.window.get("a/web-0") !== first, "so that the table draws it");
+  assert.ok(s.window.get("a/web-0") !== first, "the entry is a new object, so that the table draws it");
   // After many changes, the server sends the complete window instead of events, as here.
   s.rows = [
     { ...row(0), verdict: overdue },
@@ -419,7 +426,7 @@ void test("a frozen row that the filter excludes keeps its current verdict", () 
   assert.deepEqual(s.window.slice(1, 2)[0]?.verdict, verdictOf("ok"));
 });
 
-void test("requestAround loads the rows around an object, whatever was requested before", () => {
+void test("requestAround loads the rows around an object, regardless of earlier requests", () => {
   const around: unknown[] = [];
   const window = new WindowRows((offset, row) => around.push([offset, row]));
   const receiveWindow = (offset: number): boolean =>
@@ -439,12 +446,12 @@ void test("requestAround loads the rows around an object, whatever was requested
       count: windowSize,
       rows: Array.from({ length: windowSize }, (_, i) => row(offset + i)),
     });
-  assert.ok(!window.requestAround("a", "web-3000"), "before there is anything");
+  assert.ok(!window.requestAround("a", "web-3000"), "no rows are requested before the first window");
   receiveWindow(0);
   window.slice(0, 40);
   assert.ok(window.requestAround("a", "web-3000"));
   receiveWindow(2800);
-  assert.deepEqual(around, [[0, { ns: "a", name: "web-3000" }]], "and the visible range is not requested again");
+  assert.deepEqual(around, [[0, { ns: "a", name: "web-3000" }]], "the visible range is not requested again");
   assert.deepEqual([window.indexOf("a/web-3000"), window.indexOf("a/web-1")], [3000, -1]);
   window.slice(0, 40);
   assert.equal(around.length, 2);
@@ -471,8 +478,11 @@ void test("inconsistent messages are rejected", () => {
   };
   assert.ok(fits({ op: "update", at: 0, uid: "u1", rv: "2", cells: new Map([[1, "x"]]) }));
   assert.ok(!fits({ op: "update", at: 0, uid: "u2", rv: "2", cells: new Map() }), "another object");
-  assert.ok(!fits({ op: "update", at: 1, uid: "u1", rv: "2", cells: new Map() }), "a place that is not there");
-  assert.ok(!fits({ op: "update", at: 0, uid: "u1", rv: "2", cells: new Map([[7, "x"]]) }), "a cell that is not there");
+  assert.ok(!fits({ op: "update", at: 1, uid: "u1", rv: "2", cells: new Map() }), "a row index out of range");
+  assert.ok(
+    !fits({ op: "update", at: 0, uid: "u1", rv: "2", cells: new Map([[7, "x"]]) }),
+    "a cell index out of range",
+  );
   assert.ok(!fits({ op: "remove", at: 1 }));
   assert.ok(!fits({ op: "insert", at: 2, row: row(2) }));
   assert.ok(
@@ -493,7 +503,7 @@ void test("inconsistent messages are rejected", () => {
   );
 });
 
-void test("a row changed by several authors since it was drawn names none, even if it moved", () => {
+void test("a row changed by several authors since it was drawn shows no author, even if it moved", () => {
   const counts = {
     id: 1,
     cursor: "c",

@@ -10,7 +10,7 @@ const page = (base?: string): void =>
   void Object.assign(globalThis, { document: { documentElement: { dataset: base === undefined ? {} : { base } } } });
 
 void test("routes start with the base path of the page", () => {
-  assert.equal(withBase("/status"), "/status", "without a page");
+  assert.equal(withBase("/status"), "/status", "without a page, there is no base path");
   page();
   assert.equal(withBase("/status"), "/status");
   page("/a/glasshouse");

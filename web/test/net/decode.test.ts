@@ -106,7 +106,7 @@ void test("chunks without columns and of a cluster-scoped kind are decoded", () 
     table: { ns: [""], name: ["n"], rv: ["1"], created: ["c"], cells: ["name", "created", [null]] },
   }).messages;
   assert.ok(m?.type === "rows" && m.columns === null && !m.last && m.rows[0]?.ns === "");
-  assert.deepEqual(m.rows[0].cells, ["n", "c", null], "a column that repeats another is sent as its name");
+  assert.deepEqual(m.rows[0].cells, ["n", "c", null], "a column that repeats another column refers to it by name");
 });
 
 void test("the rows of a table have one verdict for all, or one each", () => {
@@ -119,7 +119,7 @@ void test("the rows of a table have one verdict for all, or one each", () => {
   assert.deepEqual(verdictsOf("none"), [none, none]);
   assert.deepEqual(verdictsOf(["ok", row.verdict]), [verdictOf("ok"), row.verdict]);
   assert.deepEqual(verdictsOf([null, { severity: "splendid" }]), [none, none]);
-  assert.deepEqual(verdictsOf(undefined), [none, none], "a server that sends none");
+  assert.deepEqual(verdictsOf(undefined), [none, none], "a table without verdicts gives each row the verdict none");
 });
 
 void test("a row without a verdict has none, and an update without a verdict does not change it", () => {
@@ -137,7 +137,7 @@ void test("a row without a verdict has none, and an update without a verdict doe
   assert.deepEqual([added.row.verdict, "verdict" in same, changed.verdict], [none, false, verdictOf("ok")]);
 });
 
-void test("a snapshot without an object is decoded", () => {
+void test("a snapshot of an object that does not exist is decoded", () => {
   const [m] = read({ id: 2, type: "snapshot", cursor: "c", last: true }).messages;
   assert.ok(m?.type === "object" && m.object === null);
 });
@@ -341,7 +341,7 @@ void test("a window and its events are decoded", () => {
   assert.deepEqual(read({ ...windowMessage, id: 1 }).messages, []);
 });
 
-void test("an invalid window is a fault", () => {
+void test("an invalid window is rejected", () => {
   const fine = {
     id: 5,
     type: "window",
@@ -450,31 +450,31 @@ void test("unknown types, unknown subscriptions and unknown fields are ignored",
 });
 
 const malformed: [string, unknown, number | null][] = [
-  ["no JSON", "{", null],
-  ["no object", 7, null],
+  ["invalid JSON", "{", null],
+  ["a number instead of an object", 7, null],
   ["null in a frame", [null], null],
-  ["no type", { id: 1 }, 1],
-  ["no id", { type: "heartbeat", cursor: "" }, null],
-  ["a text for an id", { id: "1", type: "heartbeat" }, null],
+  ["a message without a type", { id: 1 }, 1],
+  ["a message without an id", { type: "heartbeat", cursor: "" }, null],
+  ["an id that is a string", { id: "1", type: "heartbeat" }, null],
   ["a table that is a list", { id: 1, type: "snapshot", table: [] }, 1],
   ["a table without names", { id: 1, type: "snapshot", table: { ...tableOf([row]), name: undefined } }, 1],
-  ["a name that is no text", { id: 1, type: "snapshot", table: { ...tableOf([row]), name: [null] } }, 1],
-  ["a column that is too short", { id: 1, type: "snapshot", table: { ...tableOf([row]), rv: [] } }, 1],
-  ["cells that are too short", { id: 1, type: "snapshot", table: { ...tableOf([row]), cells: [[]] } }, 1],
-  ["verdicts that are too few", { id: 1, type: "snapshot", table: { ...tableOf([row]), verdict: [] } }, 1],
-  ["verdicts that are too many", { id: 1, type: "snapshot", table: { ...tableOf([row]), verdict: ["ok", "ok"] } }, 1],
+  ["a name that is not a string", { id: 1, type: "snapshot", table: { ...tableOf([row]), name: [null] } }, 1],
+  ["a column with fewer values than rows", { id: 1, type: "snapshot", table: { ...tableOf([row]), rv: [] } }, 1],
+  ["cells with fewer values than rows", { id: 1, type: "snapshot", table: { ...tableOf([row]), cells: [[]] } }, 1],
+  ["fewer verdicts than rows", { id: 1, type: "snapshot", table: { ...tableOf([row]), verdict: [] } }, 1],
+  ["more verdicts than rows", { id: 1, type: "snapshot", table: { ...tableOf([row]), verdict: ["ok", "ok"] } }, 1],
   ["a table without cells", { id: 1, type: "snapshot", table: { ...tableOf([row]), cells: undefined } }, 1],
   ["a name that is a number", { id: 1, type: "events", cursor: "c", events: [{ op: "delete", name: 7 }] }, 1],
   ["events without a cursor", { id: 1, type: "events", events: [] }, 1],
   ["an unknown op", { id: 1, type: "events", cursor: "c", events: [{ op: "explode" }] }, 1],
   [
-    "a cell's index that is no number",
+    "a cell index that is not a number",
     { id: 1, type: "events", cursor: "c", events: [{ op: "update", name: "a", cells: { __proto__x: 1 } }] },
     1,
   ],
   ["an unknown state", { id: 1, type: "state", state: "fine" }, 1],
   [
-    "a patch path that is none",
+    "a patch path without a leading slash",
     { id: 2, type: "events", cursor: "c", events: [{ op: "update", uid: "u", patch: [{ op: "remove", path: "a" }] }] },
     2,
   ],
@@ -484,17 +484,17 @@ const malformed: [string, unknown, number | null][] = [
     2,
   ],
   [
-    "authors that are no list",
+    "authors that are not a list",
     { id: 2, type: "events", cursor: "c", events: [{ op: "update", uid: "u", patch, authors: {} }] },
     2,
   ],
   [
-    "an author of an operation that is not there",
+    "an author of an operation that does not exist",
     { id: 2, type: "events", cursor: "c", events: [{ op: "update", uid: "u", patch, authors: [{ ops: [2] }] }] },
     2,
   ],
   [
-    "an author of half an operation",
+    "an author with a fractional operation index",
     {
       id: 3,
       type: "events",
@@ -504,7 +504,7 @@ const malformed: [string, unknown, number | null][] = [
     3,
   ],
   [
-    "an update without its patch",
+    "an update without a patch",
     { id: 3, type: "events", cursor: "c", events: [{ op: "update", name: "a", uid: "u" }] },
     3,
   ],
@@ -513,13 +513,17 @@ const malformed: [string, unknown, number | null][] = [
     { id: 3, type: "events", cursor: "c", events: [{ op: "explode", name: "a", uid: "u" }] },
     3,
   ],
-  ["a change of nothing", { id: 3, type: "snapshot", cursor: "c", events: [{ op: "add", uid: "u" }], last: true }, 3],
-  ["namespaces that are no list", { id: 1, type: "state", state: "live", namespaces: "shop" }, 1],
+  [
+    "a change without an object",
+    { id: 3, type: "snapshot", cursor: "c", events: [{ op: "add", uid: "u" }], last: true },
+    3,
+  ],
+  ["namespaces that are not a list", { id: 1, type: "state", state: "live", namespaces: "shop" }, 1],
   ["a namespace that is a number", { id: 1, type: "state", state: "live", namespaces: [7] }, 1],
-  ["resources that are no list", { id: 4, type: "resources", resources: {} }, 4],
+  ["resources that are not a list", { id: 4, type: "resources", resources: {} }, 4],
   ["a digest of 7 digits", { id: 1, type: "digest", cursor: "c", count: 1, digest: "0ab12ef" }, 1],
   ["a digest without a count", { id: 1, type: "digest", cursor: "c", digest: "00ab12ef" }, 1],
-  ["a health that is a text", { id: 2, type: "snapshot", cursor: "c", object: {}, health: "fine" }, 2],
+  ["a health that is a string", { id: 2, type: "snapshot", cursor: "c", object: {}, health: "fine" }, 2],
   [
     "a health without a summary",
     {
@@ -531,7 +535,7 @@ const malformed: [string, unknown, number | null][] = [
     2,
   ],
   [
-    "a health with a detail that is no text",
+    "a health with a detail that is not a string",
     { id: 2, type: "snapshot", cursor: "c", object: {}, health: { status: "Failed", summary: "s", details: [{}] } },
     2,
   ],
@@ -553,7 +557,7 @@ for (const [name, frame, id] of malformed) {
   });
 }
 
-void test("a malformed message does not affect the others in its frame", () => {
+void test("a malformed message does not affect the other messages in its frame", () => {
   const heartbeat = { id: 1, type: "heartbeat", cursor: "c" };
   const { messages, faults } = read([heartbeat, { id: 1, type: "state" }, heartbeat]);
   assert.equal(messages.length, 2);

@@ -44,7 +44,11 @@ void test("the round-trip time is measured at intervals", () => {
   assert.deepEqual(s.measurements, [4]);
   s.pong();
   s.browser.advance(9995);
-  assert.deepEqual([s.pings(), s.measurements], [[1], [4]], "a pong counts once, and 10 s have not passed");
+  assert.deepEqual(
+    [s.pings(), s.measurements],
+    [[1], [4]],
+    "a second pong is ignored, and the next ping is sent after 10 s",
+  );
   s.browser.advance(1);
   s.browser.advance(30);
   s.pong();
@@ -70,17 +74,21 @@ void test("an unanswered ping clears the measurement", () => {
       [1, 2],
       [5, null],
     ],
-    "one that is not answered is not repeated, and ends what was known",
+    "an unanswered ping is not repeated, and clears the measurement",
   );
   s.pong();
-  assert.deepEqual(s.measurements, [5, null, 10_005], "however long it took");
+  assert.deepEqual(s.measurements, [5, null, 10_005], "a late pong is measured, too");
   s.browser.socket.drop();
   assert.deepEqual(s.measurements.at(-1), null);
   s.browser.advance(600);
   s.browser.socket.accept();
   s.browser.advance(999);
   s.pong(2);
-  assert.deepEqual([s.pings(), s.measurements.at(-1)], [[], null], "of the connection before");
+  assert.deepEqual(
+    [s.pings(), s.measurements.at(-1)],
+    [[], null],
+    "a pong for a ping of the previous connection is ignored",
+  );
   s.browser.advance(1);
   assert.deepEqual(s.pings(), [3]);
 });

@@ -21,7 +21,7 @@ function start() {
 }
 const snapshot = (id: unknown) => ({ id, type: "snapshot", cursor: "c1", columns: [], rows: [], last: true });
 
-void test("subscribes once the socket is open, and resumes from the cursor after a loss", () => {
+void test("the page subscribes once the socket is open, and resumes from the cursor after a lost connection", () => {
   const { browser, connections, got } = start();
   assert.deepEqual(browser.socket.sent, []);
   browser.socket.accept();
@@ -41,7 +41,7 @@ void test("subscribes once the socket is open, and resumes from the cursor after
   browser.advance(600);
   browser.socket.accept();
   assert.equal(browser.socket.last["cursor"], "c2");
-  assert.ok(browser.socket.last["id"] !== id, "another id, so that nothing old is taken for new");
+  assert.ok(browser.socket.last["id"] !== id, "the new subscription has another id, so that old messages are ignored");
 });
 
 void test("a field selector is sent only if it is not empty", () => {
@@ -76,7 +76,7 @@ void test("an interrupted snapshot is requested again completely", () => {
   assert.equal("cursor" in browser.socket.last, false);
 });
 
-void test("the retry delay doubles after each failure up to 20 s, without end, and retryNow skips it", () => {
+void test("the retry delay doubles up to 20 s, retries never end, and retryNow skips the delay", () => {
   const { browser, live } = start();
   const waits: number[] = [];
   for (let i = 0; i < 8; i++) {
@@ -99,20 +99,26 @@ void test("the retry delay doubles after each failure up to 20 s, without end, a
 });
 
 for (const [name, code, reason, wait, closeReason] of [
-  ["a server that stops", 1001, "retry after 1830 ms: the server stops", 1830, "the server stops"],
+  ["the server stops", 1001, "retry after 1830 ms: the server stops", 1830, "the server stops"],
   [
-    "one with too much to do",
+    "the server has too many viewers",
     1013,
     "retry after 42 ms: too many viewers: try again later",
     42,
     "too many viewers: try again later",
   ],
-  ["a time beyond all patience", 1013, "retry after 999999999 ms: no", 60_000, "no"],
-  ["words alone", 1001, "the server stops", 500, "the server stops"],
-  ["a time that goes with no such close", 1008, "retry after 9 ms: refused", 500, "retry after 9 ms: refused"],
-  ["no word", 1006, "", 500, ""],
+  ["the delay is longer than the maximum", 1013, "retry after 999999999 ms: no", 60_000, "no"],
+  ["a close reason without a delay", 1001, "the server stops", 500, "the server stops"],
+  [
+    "a delay with a close code that does not allow one",
+    1008,
+    "retry after 9 ms: refused",
+    500,
+    "retry after 9 ms: refused",
+  ],
+  ["no close reason", 1006, "", 500, ""],
 ] as const) {
-  void test(`reconnects after the delay that the server requests: ${name}`, () => {
+  void test(`the page reconnects after the delay that the server requests: ${name}`, () => {
     const { browser, live } = start();
     browser.socket.accept();
     browser.socket.drop(code, reason);
@@ -120,7 +126,7 @@ for (const [name, code, reason, wait, closeReason] of [
     const since = browser.time;
     while (browser.sockets.length === 1) browser.advance(1);
     assert.equal(browser.time - since, wait);
-    assert.equal(live.closeReason, closeReason, "until the server is back");
+    assert.equal(live.closeReason, closeReason, "the close reason stays until the connection is open");
     browser.socket.accept();
     assert.equal(live.closeReason, "");
   });
@@ -140,7 +146,7 @@ void test("retryNow does not skip a delay that the server requested, and the del
   assert.equal(browser.sockets.length, 3);
 });
 
-void test("35 s without a message is a lost connection; heartbeats prevent that", () => {
+void test("the connection is lost after 35 s without a message or heartbeat", () => {
   const { browser, connections } = start();
   browser.socket.accept();
   const id = browser.socket.last["id"];
@@ -163,7 +169,7 @@ void test("a heartbeat with a newer cursor resumes from the page's own cursor", 
   assert.equal(browser.socket.last["cursor"], "c1");
 });
 
-void test("a digest with a newer cursor resumes from the page's own cursor, and counts no reload", () => {
+void test("a digest with a newer cursor resumes from the page's own cursor, without a reload", () => {
   const { browser, got } = start();
   browser.socket.accept();
   browser.socket.receive(snapshot(browser.socket.last["id"]));
@@ -174,7 +180,7 @@ void test("a digest with a newer cursor resumes from the page's own cursor, and 
   assert.equal(browser.socket.last["cursor"], "c1");
 });
 
-void test("the resources view needs no resource, and may be silent", () => {
+void test("the resources view needs no resource, and stays connected without messages", () => {
   const browser = new Browser();
   const live: Live = new Live("ws://x", browser, () => undefined);
   live.subscribe({ resource: "", view: "resources" }, { message: () => undefined, restart: () => undefined });
@@ -185,7 +191,7 @@ void test("the resources view needs no resource, and may be silent", () => {
   assert.equal(live.connection, "open");
 });
 
-void test("a malformed message requests a new snapshot, with growing delays", () => {
+void test("after a malformed message, the page requests a new snapshot, with growing delays", () => {
   const { browser, restarts } = start();
   browser.socket.accept();
   browser.socket.receive(snapshot(browser.socket.last["id"]));
@@ -205,7 +211,7 @@ void test("a malformed message requests a new snapshot, with growing delays", ()
   assert.equal(browser.socket.last["op"], "subscribe");
 });
 
-void test("a closed subscription is unsubscribed and receives no messages", () => {
+void test("closing a subscription sends an unsubscribe, and later messages are ignored", () => {
   const { browser, sub, got } = start();
   browser.socket.accept();
   const id = browser.socket.last["id"];
@@ -255,7 +261,7 @@ void test("only a 503 error is retried", () => {
   assert.equal(requested(), before);
 });
 
-void test("unsubscribes only subscriptions that the server has", () => {
+void test("only subscriptions that the server knows are unsubscribed", () => {
   const { browser, sub } = start();
   const ended = () =>
     browser.sockets
@@ -319,7 +325,7 @@ void test("a chunked message reports its progress and is delivered once", () => 
   assert.deepEqual(
     [got, browser.reports],
     [["object", "state", "object"], []],
-    "nothing is left of the incomplete message",
+    "the chunks of the incomplete message are discarded",
   );
   got.splice(1);
   sendPart(0, 20);
@@ -341,11 +347,11 @@ void test("a chunked message reports its progress and is delivered once", () => 
   assert.deepEqual(
     [got, browser.reports],
     [["object", "object-events", "reset"], []],
-    "nothing is left of what was cut off",
+    "the chunks from before the lost connection are discarded",
   );
 });
 
-void test("a message for a subscription that has just ended is no fault of the page", () => {
+void test("an error about a subscription that has just ended is not reported", () => {
   const browser = new Browser();
   const live = new Live("ws://x", browser, () => undefined);
   live.connect();

@@ -25,19 +25,19 @@ void test("a logged-out connection is retried only if the user is still logged i
   assert.equal(live.connection, "open");
   browser.socket.drop(1006);
   browser.advance(600);
-  assert.equal(browser.sockets.length, 3, "another loss is tried again by itself");
+  assert.equal(browser.sockets.length, 3, "the page reconnects automatically after another lost connection");
 });
 
 for (const [name, get, want] of [
-  ["known", () => Promise.resolve(new Response("{}")), "known"],
-  ["a stranger", () => Promise.resolve(new Response("{}", { status: 401 })), "stranger"],
-  ["led elsewhere", () => Promise.reject(new TypeError("blocked")), "stranger"],
+  ["a valid login", () => Promise.resolve(new Response("{}")), "logged in"],
+  ["a 401 response", () => Promise.resolve(new Response("{}", { status: 401 })), "logged out"],
+  ["a failed request", () => Promise.reject(new TypeError("blocked")), "logged out"],
 ] as const) {
   void test(`checkLogin: ${name}`, async () => {
     const got: string[] = [];
     await checkLogin(
-      () => got.push("known"),
-      () => got.push("stranger"),
+      () => got.push("logged in"),
+      () => got.push("logged out"),
       get,
     );
     assert.deepEqual(got, [want]);

@@ -32,7 +32,7 @@ void test("an overview is read completely", () => {
     [first?.verdict.severity, first?.cause?.kind, first?.lastChange?.by],
     ["failed", "Pod", "kubectl-set"],
   );
-  assert.equal(o.problems.at(-1)?.since, "", "the year 1 is an unknown time");
+  assert.equal(o.problems.at(-1)?.since, "", "the Go zero time (year 1) is an unknown time");
   assert.deepEqual(o.summary.nodes, { ready: 11, total: 12 });
   assert.equal(o.summary.pods?.get("Running"), 158);
   assert.deepEqual(o.summary.apiServer, { version: "v1.34.1", state: "live", reason: "", latency: 20 });
@@ -71,7 +71,7 @@ void test("texts and lists have a maximum length", () => {
   assert.equal(o.unexamined[0]?.length, 2001);
 });
 
-void test("only a subscription for the overview gets it", () => {
+void test("only the overview subscription receives the overview", () => {
   const text = JSON.stringify({ id: 1, type: "overview", ...overview });
   const [message] = decode(text, () => "overview").messages;
   assert.deepEqual([message?.type, message?.id], ["overview", 1]);

@@ -47,7 +47,7 @@ void test("a replaced request is canceled and reports nothing", async () => {
   assert.deepEqual([requested, cancelled, responses.map(([q]) => q)], [["web", "webs"], ["web"], ["webs"]]);
 });
 
-void test("a server without search gets one request, and that is reported", async () => {
+void test("a server without search gets one request, and the response names this problem", async () => {
   const { requested, responses, search } = start(() => ({ status: 404 }));
   search.request("web", "");
   await afterDebounce();
@@ -55,7 +55,7 @@ void test("a server without search gets one request, and that is reported", asyn
   assert.deepEqual([requested, responses.map(([, a]) => a.trouble !== "")], [["web"], [true, true]]);
 });
 
-void test("a search names the list of the page, and is repeated until the server has read all resources", async () => {
+void test("a search is repeated with the list of the page until the server has read all resources", async () => {
   const pod = (state: string, count: number | null): object => ({ ref: "core/v1/pods", state, count });
   const bodies = [
     { searched: [pod("syncing", null)], notSearched: [] },
@@ -72,7 +72,7 @@ void test("a search names the list of the page, and is repeated until the server
   );
 });
 
-void test("a repeated search can be stopped, and a server of watched resources gets none", async () => {
+void test("a repeated search can be stopped, and a search of only watched resources is not repeated", async () => {
   const pending = { searched: [{ ref: "core/v1/pods", state: "syncing", count: null }] };
   const { requested, search } = start((q) => ({
     status: 200,

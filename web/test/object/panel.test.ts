@@ -45,7 +45,7 @@ void test("a lost connection is reported above a tab that failed to load", async
   }
 });
 
-void test("a tab without its style sheet subscribes to nothing, reports that, and opens when it loads", async () => {
+void test("a tab whose style sheet fails to load subscribes to nothing and shows an error, until it loads", async () => {
   mock.timers.enable({ apis: ["setTimeout"] });
   const { head, upstream, root, panel } = openPanel();
   const statusNow = async (): Promise<unknown[]> => {
@@ -54,11 +54,11 @@ void test("a tab without its style sheet subscribes to nothing, reports that, an
     return [upstream.requests.length - upstream.unsubscribes, root.find("class", "tab")?.textContent];
   };
   try {
-    assert.deepEqual(await statusNow(), [1, ""], "the object, and not yet its changes");
+    assert.deepEqual(await statusNow(), [1, ""], "only the object is subscribed, not its changes");
     head.children[0]?.fire("error");
     assert.deepEqual(await statusNow(), [1, failed]);
     panel.show("changes");
-    assert.deepEqual(await statusNow(), [1, ""], "it is loaded again when it is opened again");
+    assert.deepEqual(await statusNow(), [1, ""], "the tab is loaded again when the user opens it again");
     head.children[0]?.fire("error");
     assert.deepEqual(await statusNow(), [1, failed]);
     panel.refresh();
@@ -75,7 +75,7 @@ void test("a tab without its style sheet subscribes to nothing, reports that, an
   }
 });
 
-void test("the title names the state of an object only while it is not live, and compares the object", async () => {
+void test("the title names the state of an object only while it is not live, and links to the comparison", async () => {
   const { upstream, root, panel } = openPanel();
   const state = (): string => {
     frame();

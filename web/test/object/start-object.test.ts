@@ -80,12 +80,16 @@ void test("back and forward show the tab and the log of the URL", () => {
   assert.equal(browser.history.at(-1), "push /o/core/v1/pods/shop/web-1?tab=logs&container=proxy");
 });
 
-void test("the search text of a tab is in the URL, and not a history entry of its own", () => {
+void test("the search text of a tab is in the URL, but adds no history entry", () => {
   const p = start("?tab=changes&find=is:spec");
   assert.equal(p.selectedTab(), "changes");
   const before = browser.history.length;
   element("tab-yaml").fire("click");
-  assert.equal(browser.history.at(-1), "push /o/core/v1/pods/shop/web-1?tab=yaml", "other tabs have other texts");
+  assert.equal(
+    browser.history.at(-1),
+    "push /o/core/v1/pods/shop/web-1?tab=yaml",
+    "the search text of one tab is not in the URL of another tab",
+  );
   element("tab-changes").fire("click");
   assert.equal(browser.history.at(-1), "push /o/core/v1/pods/shop/web-1?tab=changes&find=is%3Aspec");
   assert.equal(browser.history.length, before + 2);
@@ -99,7 +103,7 @@ void test("one key opens the log of the previous run, and switches back", () => 
   assert.equal(browser.history.at(-1), "push /o/core/v1/pods/shop/web-1?tab=logs");
 });
 
-void test("the key for logs always does something", () => {
+void test("the logs shortcut opens the log or shows why there is none", () => {
   const kindOf = (ref: string, kind: string): typeof pod => ({ ...pod, ref, kind, resource: ref.split("/")[2] ?? "" });
   const toast = (): string => page.querySelector("#toast")?.textContent ?? "";
   const deployment = start("", "", undefined, kindOf("apps/v1/deployments", "Deployment"));
@@ -118,7 +122,7 @@ void test("Escape opens the list of the object's namespace", () => {
   assert.deepEqual(browser.loads, ["/r/core/v1/pods"]);
 });
 
-void test("a guest to whom only one object is shared has no command that opens the list", () => {
+void test("a guest with access to only one object has no command that opens the list", () => {
   const part = { resource: "core/v1/pods", namespaces: ["shop"] };
   start("", JSON.stringify([{ ...part, name: "web-1" }])).runEscape();
   assert.deepEqual(browser.loads, []);
@@ -126,14 +130,14 @@ void test("a guest to whom only one object is shared has no command that opens t
   assert.deepEqual(browser.loads, ["/r/core/v1/pods?ns=shop"]);
 });
 
-void test("the time of the server's HTML is hidden once the page is connected", () => {
+void test("the time of the server-rendered HTML is hidden once the page is connected", () => {
   const p = start();
   assert.equal(element("asof").hidden, false);
   connect(p.services);
   assert.equal(element("asof").hidden, true);
 });
 
-void test("in kiosk mode, a refused object is retried with a page load", () => {
+void test("in kiosk mode, the page is reloaded after the server rejects the object", () => {
   const p = start();
   const send = connect(p.services);
   assert.equal(p.controller.retryable?.isRefused, false);

@@ -35,33 +35,33 @@ const press = (key: string, spot: FocusArea, more: Partial<KeyPress> = {}): stri
     ?.label;
 
 const cases: [string, string | undefined, string | undefined][] = [
-  ["a letter at the rows", press("t", "rows"), "theme"],
-  ["a letter at a button", press("t", "control"), "theme"],
-  ["a letter in the panel", press("j", "page"), "down"],
-  ["a letter that is typed", press("t", "text-field"), undefined],
+  ["a letter while the rows have the focus", press("t", "rows"), "theme"],
+  ["a letter while a button has the focus", press("t", "control"), "theme"],
+  ["a letter while the panel has the focus", press("j", "page"), "down"],
+  ["a letter in a text field", press("t", "text-field"), undefined],
   ["a letter in the filter", press("j", "filter"), undefined],
-  ["an arrow at the rows", press("ArrowDown", "rows"), "down"],
-  ["an arrow elsewhere, which scrolls", press("ArrowDown", "page"), undefined],
-  ["Enter at the rows", press("Enter", "rows"), "open"],
-  ["Enter at a button, which is its own", press("Enter", "control"), undefined],
-  ["with Ctrl", press("t", "rows", { ctrlOrCmd: true, plain: false }), undefined],
-  ["with Alt", press("t", "rows", { plain: false }), undefined],
+  ["an arrow key while the rows have the focus", press("ArrowDown", "rows"), "down"],
+  ["an arrow key elsewhere, which scrolls the page", press("ArrowDown", "page"), undefined],
+  ["Enter while the rows have the focus", press("Enter", "rows"), "open"],
+  ["Enter on a button, which the button handles", press("Enter", "control"), undefined],
+  ["a letter with Ctrl", press("t", "rows", { ctrlOrCmd: true, plain: false }), undefined],
+  ["a letter with Alt", press("t", "rows", { plain: false }), undefined],
   ["Ctrl K", press("k", "rows", { ctrlOrCmd: true, plain: false }), "jump"],
   ["Ctrl K with Caps Lock, while typing", press("K", "text-field", { ctrlOrCmd: true, plain: false }), "jump"],
-  ["K alone", press("k", "rows"), undefined],
-  ["a repeating key", press("t", "rows", { repeat: true }), undefined],
-  ["one that goes on", press("j", "rows", { repeat: true }), "down"],
-  ["a letter, where they are to do nothing", press("t", "rows", { singleKeys: false }), undefined],
-  ["an arrow, where letters do nothing", press("ArrowDown", "rows", { singleKeys: false }), "down"],
-  ["Enter, where letters do nothing", press("Enter", "rows", { singleKeys: false }), "open"],
+  ["K without Ctrl", press("k", "rows"), undefined],
+  ["a repeated key of a command that does not repeat", press("t", "rows", { repeat: true }), undefined],
+  ["a repeated key of a command that repeats", press("j", "rows", { repeat: true }), "down"],
+  ["a letter with single-key shortcuts disabled", press("t", "rows", { singleKeys: false }), undefined],
+  ["an arrow key with single-key shortcuts disabled", press("ArrowDown", "rows", { singleKeys: false }), "down"],
+  ["Enter with single-key shortcuts disabled", press("Enter", "rows", { singleKeys: false }), "open"],
   [
-    "Ctrl K, where letters do nothing",
+    "Ctrl K with single-key shortcuts disabled",
     press("k", "rows", { singleKeys: false, ctrlOrCmd: true, plain: false }),
     "jump",
   ],
   ["Esc on the page", press("Escape", "rows"), "close"],
   ["Esc in a text field", press("Escape", "text-field"), "leave"],
-  ["Esc in the full filter", press("Escape", "filter"), "empty"],
+  ["Esc in the filter with text", press("Escape", "filter"), "empty"],
 ];
 for (const [name, got, want] of cases) void test(`keys: ${name}`, () => assert.equal(got, want));
 
@@ -70,7 +70,7 @@ void test("a disabled command passes its key to the next command", () => {
   assert.equal(press("Escape", "filter"), "leave");
 });
 
-void test("keys are labeled as on the keyboard", () => {
+void test("key labels match the labels of keyboards", () => {
   assert.deepEqual(
     ["Mod+k", "ArrowDown", "Escape", "PageUp", "G"].map((k) => keyLabel(k, false)),
     ["Ctrl K", "↓", "Esc", "PgUp", "G"],

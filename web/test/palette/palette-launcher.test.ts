@@ -54,7 +54,7 @@ void test("text that the user types while the palette loads is kept", async () =
     assert.deepEqual([e.defaultPrevented, e.stopped], key === "Shift" ? [false, false] : [true, true], key);
   }
   const shortcut = p.press("l", { ctrlKey: true });
-  assert.equal(shortcut.defaultPrevented, false, "the browser's shortcuts still work");
+  assert.equal(shortcut.defaultPrevented, false, "shortcuts of the browser are not canceled");
   await loaded();
   assert.deepEqual([p.dialog()?.open, p.text()], [true, ":po "]);
 });
@@ -67,7 +67,7 @@ void test("Enter pressed while the palette loads runs the first result", async (
   assert.deepEqual([p.dialog()?.open, p.ran], [false, ["theme"]]);
 });
 
-void test("keys are left alone before the palette opens and after it has loaded", async () => {
+void test("keys are not intercepted before the palette opens and after it has loaded", async () => {
   const p = start();
   assert.equal(p.press("x").defaultPrevented, false);
   p.launcher.open("");
@@ -86,7 +86,7 @@ void test("a click on the button opens the palette, and the palette returns the 
   assert.equal(page.activeElement, p.button);
 });
 
-void test("the palette loads, but stays closed, when the user is about to open it", async () => {
+void test("the palette is preloaded, but stays closed, when the user is about to open it", async () => {
   for (const prepare of [
     (p: ReturnType<typeof start>) => p.button.fire("pointerenter"),
     (p: ReturnType<typeof start>) => p.button.fire("focus"),
@@ -115,7 +115,7 @@ void test("the palette is created once", async () => {
   assert.deepEqual([p.dialog()?.open, p.text()], [true, ":"]);
 });
 
-void test("a failure is reported, releases the keys, and the next attempt loads the palette again", async () => {
+void test("a loading error is reported, keys work normally, and the next attempt loads the palette again", async () => {
   const p = start();
   const { append } = page.body;
   let fails = true;

@@ -87,7 +87,7 @@ const first: [string, string][] = [
 for (const [typed, want] of first)
   void test(`${typed} finds ${want} first`, () => assert.equal(rankKinds(known, typed, new Fuzzy())[0]?.ref, want));
 
-void test("an empty search lists pinned and recent kinds, without the page's own", () =>
+void test("an empty search lists pinned and recent kinds, except the kind of the page", () =>
   assert.deepEqual(labels("", { recent: ["core/v1/pods", "apps/v1/deployments"] }), ["Nodes", "Deployments"]));
 
 void test("a namespaced kind has no count while namespaces are selected, because counts include all of them", () => {
@@ -104,7 +104,7 @@ void test("a namespaced kind has no count while namespaces are selected, because
   );
 });
 
-void test("terms match in any order, apart, and without hyphens", () => {
+void test("terms match in any order, in separate places, and without hyphens", () => {
   const objects = (typed: string): string[] => labels(typed).filter((l) => l.includes("/"));
   assert.deepEqual(objects("xyz web"), ["shop/web-7c9-xyz99"]);
   assert.deepEqual(objects("web-abc"), ["shop/web-7c9-abc12"]);
@@ -113,7 +113,8 @@ void test("terms match in any order, apart, and without hyphens", () => {
 });
 
 void test(
-  "an object that has what is typed ranks before a kind with a similar name, " + "and behind one that has it",
+  "an object whose name contains the text ranks before a kind with a similar name, " +
+    "and after a kind whose name contains the text",
   () => {
     const other = kind("apiextensions.k8s.io/v1/customresourcedefinitions", "CustomResourceDefinition", ["crd"]);
     const answer: SearchResponse = {
@@ -124,11 +125,15 @@ void test(
       new PaletteSearch().find(typed, { ...known, kinds: [...kinds, other] }, answer).items.map((i) => i.label);
     assert.deepEqual(labels("store").slice(0, 2), ["shop/storefront", "CustomResourceDefinitions"]);
     assert.deepEqual(labels("custom").slice(0, 2), ["CustomResourceDefinitions", "shop/storefront"]);
-    assert.deepEqual(labels("definitions custom").slice(0, 1), ["CustomResourceDefinitions"], "in any order");
+    assert.deepEqual(
+      labels("definitions custom").slice(0, 1),
+      ["CustomResourceDefinitions"],
+      "words match in any order",
+    );
     assert.deepEqual(
       labels("customresourcedefinitions.apiextensions").slice(0, 1),
       ["CustomResourceDefinitions"],
-      "with its group",
+      "a kind matches with its API group",
     );
   },
 );
@@ -157,7 +162,7 @@ void test("changed names are searched again", () => {
   assert.equal(found(), 1);
 });
 
-void test("a namespace opens the same kind in it, or its pods if the kind is cluster-scoped", () => {
+void test("a namespace opens the current kind in it, or its pods if the kind is cluster-scoped", () => {
   const href = (ref: string): string | null | undefined =>
     new PaletteSearch()
       .find("kube-sys", { ...known, view: defaultView(ref), rows: null }, emptyResponse)
@@ -199,7 +204,7 @@ void test("the arguments of a colon command are parsed in any order", () =>
     filter: "x y",
   }));
 
-void test("the palette reports what was searched", () => {
+void test("the palette names the searched resource types and objects", () => {
   const searched = [
     { ref: "core/v1/pods", state: "live", count: 12 },
     { ref: "apps/v1/deployments", state: "syncing", count: null },
@@ -284,7 +289,7 @@ void test("search results within a windowed list count as objects of the page", 
   assert.deepEqual(
     sections({ ...windowed, view: { ...defaultView("core/v1/pods"), labels: "app=web" } })[0],
     "Other resources: shop/web-1",
-    "it may have other labels",
+    "with a label selector, search results are not assigned to the list",
   );
   assert.match(
     searchCoverage(windowed, answer),
@@ -293,16 +298,19 @@ void test("search results within a windowed list count as objects of the page", 
   assert.equal(
     sections({ ...windowed, windowTotal: null })[0],
     "Other resources: shop/web-1",
-    "before it is known that the server keeps them",
+    "results are not assigned to the list before the list is known to be a window",
   );
   assert.ok(
     !searchCoverage(windowed, {
       ...answer,
       searched: [{ ref: "core/v1/pods", state: "syncing", count: null }],
     }).includes("in this list"),
-    "before they were searched",
+    "the list is not mentioned before its kind was searched",
   );
-  assert.ok(!searchCoverage(windowed, emptyResponse).includes("in this list"), "before the server has");
+  assert.ok(
+    !searchCoverage(windowed, emptyResponse).includes("in this list"),
+    "the list is not mentioned before the server responds",
+  );
 });
 
 void test(":home and :ns NAME open the home page, if the viewer has one", () => {
@@ -318,7 +326,7 @@ void test(":home and :ns NAME open the home page, if the viewer has one", () => 
   assert.deepEqual(find(":ns shop", []).includes("/ns/shop"), false);
 });
 
-void test("a custom resource takes no name of Kubernetes, not even if it is pinned", () => {
+void test("a custom resource does not replace a built-in resource of the same name, even if it is pinned", () => {
   const pony = kind("x.io/v1/ponies", "Pony", ["po", "no"]);
   const service = kind("serving.knative.dev/v1/services", "Service", ["ksvc"]);
   const metrics = kind("metrics.k8s.io/v1beta1/pods", "PodMetrics", []);

@@ -112,7 +112,7 @@ function start() {
   };
 }
 
-void test("the palette opens with the focus in the box, and lists pinned resources and commands", () => {
+void test("the palette opens with the focus in its text field, and lists pinned resources and commands", () => {
   const p = start();
   p.palette.open("", false);
   assert.deepEqual([p.dialog.open, p.hasFocus(), p.text()], [true, true, ""]);
@@ -137,7 +137,7 @@ void test("typing shows matching results, and selects the first one", () => {
   assert.match(p.dialog.querySelector(".palette-words")?.textContent ?? "", /^Searching for “no-such-thing”…$/);
   assert.deepEqual([p.labels(), p.selected()], [[], ""]);
   assert.equal(p.press("ArrowDown"), true);
-  assert.equal(p.press("Enter"), false, "there is nothing to open");
+  assert.equal(p.press("Enter"), false, "Enter does nothing without results");
 });
 
 void test("arrow keys and Ctrl+N or Ctrl+P move the selection around the list", () => {
@@ -159,7 +159,7 @@ void test("arrow keys and Ctrl+N or Ctrl+P move the selection around the list", 
     assert.equal(p.press(key, more), true);
     assert.equal(p.selected(), String(want), key);
   }
-  assert.equal(p.press("n"), false, "letters are typed");
+  assert.equal(p.press("n"), false, "the key n without Ctrl types a letter");
   assert.equal(p.press("ArrowDown", { isComposing: true }), false, "an input method uses the arrow keys");
 });
 
@@ -217,11 +217,11 @@ void test("Tab completes the text from the selected result", () => {
   assert.equal(p.press("Tab"), true);
   assert.equal(p.text(), ":services ");
   p.type("no-such-thing");
-  assert.equal(p.press("Tab"), true, "the focus stays in the box");
+  assert.equal(p.press("Tab"), true, "Tab keeps the focus in the text field");
   assert.equal(p.text(), "no-such-thing");
 });
 
-void test("opening it again closes it, and opening it with a text replaces the text", () => {
+void test("opening an open palette closes it, and opening it with a text replaces the text", () => {
   const p = start();
   p.palette.open("", false);
   p.type("secret");
@@ -233,7 +233,7 @@ void test("opening it again closes it, and opening it with a text replaces the t
   assert.deepEqual([p.dialog.open, p.text()], [true, ""]);
 });
 
-void test("namespaces are those of the rows until all have arrived, and closing ends their subscription", () => {
+void test("namespaces are those of the rows until the complete list arrives, and closing ends the subscription", () => {
   const p = start();
   p.palette.open("", false);
   p.type("from-rows");
@@ -270,7 +270,7 @@ void test("a guest requests no namespaces", () => {
   }
 });
 
-void test("objects of the server's search are added, and the selected result stays selected", async () => {
+void test("results of the server's search are added, and the selected result stays selected", async () => {
   const p = start();
   let finish = (_: unknown): void => undefined;
   respond = () =>
@@ -358,5 +358,5 @@ void test("data that arrives later is drawn while the palette is open", () => {
   p.context.kinds = kinds;
   p.moreData();
   frame();
-  assert.ok(p.labels().includes("Endpoints"), "a closed palette is not drawn");
+  assert.ok(p.labels().includes("Endpoints"), "a closed palette is not updated");
 });

@@ -108,7 +108,7 @@ const cases: [string, ShareChoice, object[], string][] = [
     "/r/core/v1/pods?ns=shop&q=err&labels=app=web&sort=-age",
   ],
   [
-    "with logs and events",
+    "a view with logs and events",
     { ...view, logs: true, events: true },
     [
       part("core/v1/pods", { namespaces: ["shop"], labels: "app=web", q: "err" }),
@@ -119,7 +119,7 @@ const cases: [string, ShareChoice, object[], string][] = [
   ],
   ["an object", object, [part("core/v1/pods", { namespaces: ["shop"], name: "web-1" })], "/o/core/v1/pods/shop/web-1"],
   [
-    "with its log and events, at its log",
+    "an object with its log and events, with the Logs tab open",
     { ...object, tab: "logs", logs: true, events: true },
     [
       part("core/v1/pods", { namespaces: ["shop"], name: "web-1" }),
@@ -129,7 +129,7 @@ const cases: [string, ShareChoice, object[], string][] = [
     "/o/core/v1/pods/shop/web-1?tab=logs",
   ],
   [
-    "one in no namespace, which has no log",
+    "a cluster-scoped object, which has no log",
     node,
     [
       part("core/v1/nodes", { name: "node-1" }),
@@ -138,7 +138,7 @@ const cases: [string, ShareChoice, object[], string][] = [
     "/o/core/v1/nodes/_/node-1?tab=yaml",
   ],
   [
-    "one of another group, with events",
+    "an object of another API group, with events",
     deployment,
     [
       part("apps/v1/deployments", { namespaces: ["shop"], name: "web" }),
@@ -147,13 +147,13 @@ const cases: [string, ShareChoice, object[], string][] = [
     "/o/apps/v1/deployments/shop/web",
   ],
   [
-    "a view of what is in no namespace, with events",
+    "a view of a cluster-scoped kind, with events",
     { what: "view", kind: nodes, view: { ...defaultView("core/v1/nodes"), ns: ["shop"] }, logs: true, events: true },
     [part("core/v1/nodes"), part("core/v1/events", { namespaces: ["default"] })],
     "/r/core/v1/nodes?ns=shop",
   ],
   [
-    "kinds and namespaces",
+    "several kinds in several namespaces",
     kinds,
     [part("core/v1/pods", { namespaces: ["data", "shop"] }), part("core/v1/nodes")],
     "/r/core/v1/pods?ns=data&ns=shop",
@@ -165,7 +165,7 @@ const cases: [string, ShareChoice, object[], string][] = [
     "/?q=is:failed",
   ],
   [
-    "the page of a namespace, with logs and events first",
+    "the home page of one namespace, with its logs and events",
     home(["shop"], { logs: true, events: true }),
     [
       part("core/v1/pods", { namespaces: ["shop"] }),
@@ -176,7 +176,7 @@ const cases: [string, ShareChoice, object[], string][] = [
     "/ns/shop?q=is:failed",
   ],
   [
-    "the home page of two namespaces, which the parts restrict to them",
+    "the home page of two namespaces, with all parts restricted to them",
     home(["data", "shop"]),
     [
       part("core/v1/pods", { namespaces: ["data", "shop"] }),
@@ -194,7 +194,7 @@ for (const [name, choice, parts, to] of cases) {
     assert.equal(
       targetPath(choice, "/team/glasshouse"),
       to,
-      "below the base path, and no kiosk unless it is requested",
+      "the target omits the base path, and the kiosk parameter unless it is requested",
     );
   });
 }
@@ -205,10 +205,14 @@ void test("logs and events of the home page can be shared only if it reads pods 
   assert.deepEqual([hasLogs(none), hasEvents(none)], [false, false]);
   assert.deepEqual([hasLogs(view), hasEvents(view), hasLogs(node), hasEvents(kinds)], [true, true, false, false]);
   const many = Array.from({ length: 120 }, (_, n) => ({ ref: `example.com/v1/kind${n}`, namespaces: [] }));
-  assert.equal(partsOf(home([], { resources: many })).length, 100, "the server's limit");
+  assert.equal(
+    partsOf(home([], { resources: many })).length,
+    100,
+    "at most 100 parts are shared, because the server accepts no more",
+  );
 });
 
-void test("the request body of a new link", () => {
+void test("the request body of a new link contains the parts, the duration and the note", () => {
   page();
   assert.deepEqual(requestBody(object, "", 3600, " for the incident "), {
     parts: partsOf(object),
@@ -273,7 +277,7 @@ void test("sharing unmasked content shows a warning", () => {
 const now = new Date(2026, 10, 21, 14, 3, 22).getTime();
 const at = (hours: number): string => new Date(now + hours * 3_600_000).toISOString();
 
-void test("a link is described", () => {
+void test("the description of a link contains its expiry and use", () => {
   const link = {
     id: "a",
     to: "/",
@@ -351,7 +355,7 @@ void test("a kiosk link has the kiosk parameter before the #", () => {
   assert.equal(kioskUrl("https://x/base/share#token"), "https://x/base/share?kiosk=1#token");
 });
 
-void test("chosen lines are first, and stay whatever is typed", () => {
+void test("chosen items are first, and the filter does not hide them", () => {
   const lines = ["core/v1/pods", "core/v1/services", "apps/v1/deployments"].map((key) => ({
     key,
     text: key.split("/")[2] ?? "",

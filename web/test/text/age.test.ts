@@ -49,7 +49,7 @@ const cases: [number, string][] = [
 ];
 
 for (const [ms, want] of cases) {
-  void test(`${ms} ms is ${want}`, () => assert.equal(humanDuration(ms), want));
+  void test(`${ms} ms is formatted as ${want}`, () => assert.equal(humanDuration(ms), want));
 }
 
 void test("timestamps in a cell become ages", () => {

@@ -23,7 +23,7 @@ void test("right-to-left text is isolated from its surroundings", () => {
   assert.equal(
     isolateText("שלום\u2069 → \u202ex"),
     "\u2068שלום[U+2069] → [U+202E]x\u2069",
-    "it does not end what keeps it apart",
+    "invisible characters in the text cannot end the isolation",
   );
 });
 
@@ -38,7 +38,7 @@ void test("invisible and direction-changing characters are shown as code points"
 });
 
 void test(
-  "all that Unicode calls a control or a format character is shown, " + "but for those that letters and signs need",
+  "all Unicode control and format characters are shown as code points, " + "except those that scripts and symbols need",
   () => {
     const needed = new RegExp(
       "[\\t\\n\\r\\u0600-\\u0605\\u06dd\\u070f\\u0890\\u0891\\u08e2\\u200c\\u200d" +
@@ -52,7 +52,7 @@ void test(
   },
 );
 
-void test("many invisible characters stay bounded and isolated", () => {
+void test("the code points of many invisible characters are truncated and isolated", () => {
   const manyInvisible = "\u202ex".repeat(5000);
   const some = splitInvisible(manyInvisible);
   assert.equal(some.map((p) => p.text).join(""), manyInvisible);

@@ -37,7 +37,7 @@ class Tab {
 }
 const long = 600_000;
 
-void test("another build is reported once, and withdrawn when the server has the page's build again", () => {
+void test("another build is reported once, until the server has the page's build again", () => {
   const tab = new Tab();
   const page = tab.page("one");
   for (const build of ["one", "two", "two", "one", ""]) page.setServerBuild(build);
@@ -61,10 +61,10 @@ void test("a visible page never reloads itself", async () => {
   tab.hidden = false;
   page.visibilityChanged();
   await tab.advance(long);
-  assert.equal(tab.reloads, 0, "nor a page that was hidden for a moment");
+  assert.equal(tab.reloads, 0, "a page that was hidden only briefly does not reload");
 });
 
-void test("a hidden page reloads after a while, once it can do so without loss", async () => {
+void test("a hidden page reloads after a delay, once a reload loses no user input", async () => {
   for (const first of ["hidden", "shown"]) {
     const tab = new Tab();
     const page = tab.page("one");
@@ -81,45 +81,48 @@ void test("a hidden page reloads after a while, once it can do so without loss",
   }
 });
 
-void test("it reloads only if the reload brings the other build, " + "and nothing is to be lost by then", async () => {
-  const tab = new Tab();
-  const page = tab.page("one");
-  let requested = 0;
-  let answer: (is: boolean) => void = () => undefined;
-  tab.isServed = () => {
-    requested++;
-    return new Promise((done) => {
-      answer = done;
+void test(
+  "a hidden page reloads only if the server still serves the other build, " + "and a reload loses no user input",
+  async () => {
+    const tab = new Tab();
+    const page = tab.page("one");
+    let requested = 0;
+    let answer: (is: boolean) => void = () => undefined;
+    tab.isServed = () => {
+      requested++;
+      return new Promise((done) => {
+        answer = done;
+      });
+    };
+    const meanwhile = async (is: boolean, happens: () => void): Promise<void> => {
+      const before = requested;
+      await tab.advance(120_000);
+      assert.equal(requested, before + 1, "the page checks the served build again");
+      happens();
+      answer(is);
+      await tab.advance(1000);
+      assert.equal(tab.reloads, 0);
+    };
+    tab.hidden = true;
+    page.setServerBuild("two");
+    await meanwhile(false, () => undefined);
+    await meanwhile(true, () => {
+      tab.canReload = false;
     });
-  };
-  const meanwhile = async (is: boolean, happens: () => void): Promise<void> => {
-    const before = requested;
-    await tab.advance(120_000);
-    assert.equal(requested, before + 1, "it is tried again");
-    happens();
-    answer(is);
-    await tab.advance(1000);
-    assert.equal(tab.reloads, 0);
-  };
-  tab.hidden = true;
-  page.setServerBuild("two");
-  await meanwhile(false, () => undefined);
-  await meanwhile(true, () => {
-    tab.canReload = false;
-  });
-  tab.canReload = true;
-  await meanwhile(true, () => {
-    tab.hidden = false;
+    tab.canReload = true;
+    await meanwhile(true, () => {
+      tab.hidden = false;
+      page.visibilityChanged();
+    });
+    tab.hidden = true;
     page.visibilityChanged();
-  });
-  tab.hidden = true;
-  page.visibilityChanged();
-  await meanwhile(true, () => page.setServerBuild("three"));
-  await tab.advance(120_000);
-  answer(true);
-  await tab.advance(1000);
-  assert.equal(tab.reloads, 1);
-});
+    await meanwhile(true, () => page.setServerBuild("three"));
+    await tab.advance(120_000);
+    answer(true);
+    await tab.advance(1000);
+    assert.equal(tab.reloads, 1);
+  },
+);
 
 void test("isBuildServed checks the script URL in the page", async () => {
   const script = (build: string): string => `<script type="module" src="/static/app.js?v=${build}"></script>`;
@@ -155,13 +158,17 @@ void test("an old cached page, or servers with alternating builds, cause no relo
     page.setServerBuild(n % 2 === 0 ? "two" : "one");
     await tab.advance(long);
   }
-  assert.equal(tab.reloads, 2, "once for each build");
+  assert.equal(tab.reloads, 2, "the page reloads once for each build");
   tab.page("one").setServerBuild("two");
   await tab.advance(long);
-  assert.deepEqual([tab.reloads, tab.updates], [2, [true]], "then the page only reports it");
+  assert.deepEqual(
+    [tab.reloads, tab.updates],
+    [2, [true]],
+    "a page that has already reloaded for the build only reports it",
+  );
 });
 
-void test("a tab records the builds it reloaded for; without storage it never reloads", () => {
+void test("a tab stores the builds that it reloaded for, and never reloads without storage", () => {
   const storage = (get: () => unknown): void =>
     void Object.defineProperty(globalThis, "sessionStorage", { configurable: true, get });
   const kept = new Map<string, string>();

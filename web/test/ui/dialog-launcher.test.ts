@@ -5,7 +5,7 @@ import { dialogLauncher } from "../../static/src/ui/dialog-launcher.ts";
 
 const settled = (): Promise<void> => new Promise((done) => setTimeout(done));
 
-void test("a dialog is loaded when it opens for the first time, and once", async () => {
+void test("a dialog is loaded once, when it opens for the first time", async () => {
   let loads = 0;
   let opens = 0;
   const open = dialogLauncher(async () => {
@@ -20,7 +20,7 @@ void test("a dialog is loaded when it opens for the first time, and once", async
   assert.deepEqual([loads, opens], [1, 2]);
 });
 
-void test("a dialog that could not be loaded is reported, and loaded again", async () => {
+void test("if a dialog cannot be loaded, the error is reported, and the next attempt loads it again", async () => {
   clearPage();
   let fails = true;
   let opens = 0;

@@ -37,7 +37,7 @@ void test("without storage, preferences last as long as the page", () => {
   assert.deepEqual([preferences.get("wrap"), storedList("pins")], [null, []]);
 });
 
-void test("values that do not fit into the storage last as long as the page, others are stored", () => {
+void test("values that exceed the storage quota last as long as the page, other values are stored", () => {
   kept.set("wrap", "old");
   browser(() => quotaExceeded);
   preferences.set("wrap", "new");
@@ -49,7 +49,7 @@ void test("values that do not fit into the storage last as long as the page, oth
   assert.deepEqual([preferences.get("wrap"), kept.has("wrap")], [null, false]);
 });
 
-void test("only changes of the list by another tab are reported", () => {
+void test("only changes by another tab to the watched list are reported", () => {
   const page = new EventTarget();
   Object.defineProperty(globalThis, "addEventListener", {
     configurable: true,

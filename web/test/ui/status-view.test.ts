@@ -38,7 +38,7 @@ void test("without problems, there are no counts", () => {
   assert.deepEqual([part.hidden, linksOf(part)], [true, []]);
 });
 
-void test("the link of the present filter removes it, and the others replace it", () => {
+void test("the link of the current filter removes it, and the other links replace it", () => {
   const part = draw({ failed: 2, degraded: 1 }, "web is:failed");
   assert.deepEqual(linksOf(part), [
     ["2 failed", href("web"), "true"],

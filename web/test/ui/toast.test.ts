@@ -26,7 +26,11 @@ void test("the number of matches is announced once typing has paused", () => {
     found = "12 of 168 pods";
     browser.advance(100);
     assert.equal(toast.textContent, "12 of 168 pods");
-    assert.equal(toast.getAttribute("data-quiet"), "", "only screen readers need it, because the header shows it");
+    assert.equal(
+      toast.getAttribute("data-quiet"),
+      "",
+      "the toast is only for screen readers, because the header shows the count",
+    );
     showToastAfterTyping(() => "");
     browser.advance(1000);
     assert.equal(toast.textContent, "12 of 168 pods");

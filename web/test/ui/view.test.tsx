@@ -38,7 +38,7 @@ void test("ages are updated at every tick, and only while they are shown", async
   now += 5000;
   state.tick();
   await rendered();
-  assert.equal(part.html, "<main><p>11</p></main>", "the text of an earlier timestamp does not count");
+  assert.equal(part.html, "<main><p>11</p></main>", "the age is computed from the newest timestamp");
   unmount(element);
   assert.equal(part.html, "<main></main>");
   formatted = 0;

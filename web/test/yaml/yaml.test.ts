@@ -29,7 +29,7 @@ interface Case {
 const cases = JSON.parse(readFileSync("test/yaml.json", "utf8")) as readonly Case[];
 
 // The Go test TestPageYAMLParsesWithKubectlsParser reads the same file.
-void test("the YAML of the test cases", async () => {
+void test("the writer produces the expected YAML for each test case", async () => {
   for (const c of cases) assert.equal(text(await write(parse(c.json))), c.yaml, c.json.slice(0, 200));
 });
 
@@ -39,7 +39,7 @@ function parse(json: string): JsonObject {
   ) as JsonObject;
 }
 
-void test("the writer's output equals the library's", async () => {
+void test("the writer's output equals that of js-yaml", async () => {
   const below = random(7);
   const strings = [
     "",

@@ -47,7 +47,11 @@ void test("a workload shows the events of all objects that it owns", () => {
   const { cluster, tab, element, reasons } = open();
   assert.deepEqual(reasons, ["BackOff", "Created", "Scaled"]);
   const events = cluster.requests.find((m) => m["resource"] === "core/v1/events");
-  assert.deepEqual([events?.["ns"], events?.["fields"]], [["shop"], undefined], "no watch for each object");
+  assert.deepEqual(
+    [events?.["ns"], events?.["fields"]],
+    [["shop"], undefined],
+    "one subscription covers the events of all objects",
+  );
   assert.deepEqual(
     element
       .querySelectorAll(".regarding a")
@@ -56,7 +60,7 @@ void test("a workload shows the events of all objects that it owns", () => {
     ["/r/apps/v1/replicasets?ns=shop&open=shop/web-1", "/r/core/v1/pods?ns=shop&open=shop/web-1-aaaaa"],
   );
   tab.close();
-  assert.deepEqual(cluster.subscribed, [], "nothing stays open");
+  assert.deepEqual(cluster.subscribed, [], "closing the tab ends all subscriptions");
 });
 
 void test("guests see the events of the one object that the link includes", () => {

@@ -50,10 +50,10 @@ function check(object: unknown): void {
   const facts = (list: readonly Fact[]): void => {
     lists.push(list);
     for (const f of list) {
-      assert.ok(f.pieces.length > 0, `${f.key} has no text`);
+      assert.ok(f.pieces.length > 0, `the fact ${f.key} has no text`);
       assert.ok(
         f.bar === undefined || (Number.isFinite(f.bar.actual) && f.bar.desired > 0),
-        `${f.key} has a bar of nothing`,
+        `${f.key} has a bar without a valid number`,
       );
       pieces.push(...f.pieces);
     }
@@ -79,23 +79,24 @@ function check(object: unknown): void {
       typeof p.text === "string" && p.text !== "" && !/\bNaN\b|undefined|\[object/.test(p.text),
       JSON.stringify(p),
     );
-  for (const list of lists) assert.equal(new Set(list.map((t) => t.key)).size, list.length, "a key twice");
+  for (const list of lists)
+    assert.equal(new Set(list.map((t) => t.key)).size, list.length, "the keys of a list are unique");
   ownersOf(object);
 }
 
 for (const file of readdirSync("test/facts")) {
-  void test(`facts of ${file.replace(".yaml", "")} with any member of the wrong type`, () => {
+  void test(`facts of ${file.replace(".yaml", "")} with a member of the wrong type cause no errors`, () => {
     const [, object] = loadAll(readFileSync(`test/facts/${file}`, "utf8"));
     let n = 0;
     for (const o of spoilt(object)) {
       check(o);
       n++;
     }
-    assert.ok(n > 40, `only ${n} were tried`);
+    assert.ok(n > 40, `only ${n} variants were tested`);
   });
 }
 
-void test("facts of arbitrary JSON", () => {
+void test("facts of arbitrary JSON cause no errors", () => {
   for (const w of wrong) check(w);
   const kinds = [
     "v1 Pod",

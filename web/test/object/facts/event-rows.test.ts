@@ -68,7 +68,7 @@ rows.apply({
   ],
 });
 
-void test("events keep the order newest first, with unknown times last", () => {
+void test("events are sorted newest first, with unknown times last", () => {
   const all = eventsFrom(columns, rows.visible(), false);
   assert.deepEqual(
     all.map((e) => e.key),
@@ -103,7 +103,7 @@ void test("events keep the order newest first, with unknown times last", () => {
   assert.equal(all[0]?.source, "kubelet");
 });
 
-void test("warnings first keeps the order within each group", () =>
+void test("the option warnings first keeps the order within each group", () =>
   assert.deepEqual(
     eventsFrom(columns, rows.visible(), true).map((e) => e.key),
     ["u-old", "u-new", "u-odd"],

@@ -48,7 +48,7 @@ const sectionTexts = (sections: readonly Section[]) =>
   );
 
 for (const file of readdirSync("test/facts")) {
-  void test(`facts of ${file.replace(".yaml", "")}`, () => {
+  void test(`the facts of ${file.replace(".yaml", "")} are those in its file`, () => {
     const [want, object] = loadAll(readFileSync(`test/facts/${file}`, "utf8"));
     assert.deepEqual(sectionTexts(factsOf(object)), want);
   });

@@ -34,7 +34,7 @@ for (const [type, status, reason, want] of [
   ["ScalingLimited", "False", "", "quiet"],
   ["constructor", "True", "", "quiet"],
 ] as const) {
-  void test(`the condition ${type} ${status} ${reason} is ${want}`, () =>
+  void test(`the condition ${type} ${status} ${reason} has the level ${want}`, () =>
     assert.equal(condition(type, status, reason), want));
 }
 
@@ -101,7 +101,7 @@ void test("metadata facts show the generation and the observed generation", () =
   assert.equal(facts({ metadata: { generation: 4 }, status: {} })["Generation"], "4");
 });
 
-void test("labels, annotations and owners are sorted, whatever their values", () => {
+void test("labels, annotations and owners are sorted, including those with invalid values", () => {
   const metadata = {
     labels: { b: "2", a: "1", n: 7 },
     annotations: { z: "x", empty: "" },

@@ -25,7 +25,7 @@ const chainOf = async (start: unknown, cluster: Readonly<Record<string, OwnerRes
     requested.push(o.name);
     return Promise.resolve(cluster[o.name] ?? { trouble: "not found" });
   });
-  assert.equal(new Set(requested).size, requested.length, "one was read twice");
+  assert.equal(new Set(requested).size, requested.length, "no owner is requested twice");
   return steps.map((s) => (s.error === "" ? s.owner.name : `${s.owner.name} ${s.error}`));
 };
 
@@ -47,7 +47,7 @@ void test("a deleted, forbidden or replaced owner ends the chain", async () => {
   );
 });
 
-void test("a cycle and an endless chain end", async () => {
+void test("a cycle of owners and a very long chain end", async () => {
   const circle = { a: { object: object("a", "u-a", "b") }, b: { object: object("b", "u-b", "a") } };
   assert.deepEqual(await chainOf(circle.a.object, circle), ["b", "a circular ownership"]);
   const endless = Object.fromEntries(

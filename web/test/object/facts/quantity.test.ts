@@ -28,7 +28,7 @@ for (const [raw, want] of [
   [{}, null],
   ["1e999", null],
 ] as const) {
-  void test(`the quantity ${String(raw)} is ${String(want)}`, () => assert.equal(quantity(raw), want));
+  void test(`the quantity ${String(raw)} is parsed as ${String(want)}`, () => assert.equal(quantity(raw), want));
 }
 
 for (const [resource, raw, want] of [
@@ -63,7 +63,7 @@ void test("sizes have three digits and a unit", () => {
   ]);
 });
 
-void test("a time in a sentence is before or after the current time", () => {
+void test("a time in a sentence becomes an age or a remaining time", () => {
   const now = Date.parse("2026-11-21T10:05:00Z");
   assert.equal(formatAgesInSentence("2026-11-21T10:00:00Z ago", now), "5m ago");
   assert.equal(formatAgesInSentence("2026-11-21T10:05:01Z ago", now), "0s ago");

@@ -7,7 +7,7 @@ import { Heights } from "../../../static/src/object/logs/heights.ts";
 import { LogFilter, logLevelOf } from "../../../static/src/object/logs/log-filter.ts";
 import { Search } from "../../../static/src/object/logs/search.ts";
 
-void test("levels are recognized in the forms that programs write", () => {
+void test("levels are recognized in common log formats", () => {
   const line = (prefix: string): string => `${prefix} 12:00:00.000000 1 main.go:7] text`;
   for (const [text, level] of [
     [line("E1121"), "error"],
@@ -51,10 +51,10 @@ void test("a filter shows the lines that contain its text and have its level", (
   assert.deepEqual(shown(), [0, 1, 2]);
   assert.ok(filter.shows({ at: "", text: "a note of the page", note: true }));
   filter.set(".*", null);
-  assert.deepEqual(shown(), [], "the text is no pattern");
+  assert.deepEqual(shown(), [], "the filter text is not a regular expression");
 });
 
-void test("the form of a filter in the URL has its level and its text", () => {
+void test("the URL parameter of a filter contains its level and its text", () => {
   const forms: string[] = [];
   const make = (): LogFilter =>
     new LogFilter(
@@ -109,7 +109,7 @@ void test("matches in hidden lines do not count", () => {
   assert.equal(search.count, 3);
   assert.equal(search.step(1, 0)?.line, 0);
   search.setFilter(filter);
-  assert.equal(search.number, 1, "the selected match stays without a change");
+  assert.equal(search.number, 1, "the selected match stays selected if the filter does not change");
   filter.set("error", null);
   search.setFilter(filter);
   assert.equal(search.count, 2);

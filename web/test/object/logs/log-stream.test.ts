@@ -60,7 +60,7 @@ void test("a log is read to its end", () => {
   assert.deepEqual(
     [s.requests.length, s.unsubscribes, s.state?.at],
     [1, 0, "ended"],
-    "what has ended is not requested again",
+    "a log that has ended is not requested again",
   );
 });
 
@@ -70,7 +70,7 @@ void test("an interrupted log resumes without duplicate lines", () => {
   s.browser.advance(1000);
   s.interrupt();
   const cut = { at: "refused", problem: { title: "Log is cut", status: 503, detail: "so" }, again: true, since: 1000 };
-  assert.deepEqual(s.state, cut, "by the cluster: Glasshouse is there");
+  assert.deepEqual(s.state, cut, "the state reports an interruption by the API server, not by Glasshouse");
   s.browser.advance(2000);
   assert.deepEqual([s.requests.length, s.state], [2, cut]);
   assert.deepEqual([s.last["since"], s.last["tail"]], [at(2), 5000]);
@@ -106,7 +106,7 @@ void test("a long line is not duplicated after an interruption", () => {
   );
 });
 
-void test("an unreachable API server is reported with its start time, not as a log that is being read", () => {
+void test("while the API server is unreachable, the state is not reading, and contains the start of the outage", () => {
   const s = new Fixture();
   const away = {
     at: "refused",
@@ -120,7 +120,11 @@ void test("an unreachable API server is reported with its start time, not as a l
   for (let n = 0; n < 3; n++) {
     s.browser.advance(20_000);
     s.wait();
-    assert.deepEqual(s.state, { at: "requesting", isSlow: true, since: 1000 }, "it may be refused yet");
+    assert.deepEqual(
+      s.state,
+      { at: "requesting", isSlow: true, since: 1000 },
+      "the state stays requesting until the server responds",
+    );
     s.refuse(503, away.problem.title);
     assert.deepEqual(s.state, away);
   }
@@ -187,10 +191,10 @@ void test("an error is reported, and retried if it is temporary", () => {
       again: true,
       since: 0,
     },
-    "in the server's words, also once it was waited for",
+    "the problem of the server is shown, also after a slow request",
   );
   s.browser.advance(3999);
-  assert.equal(s.requests.length, 2, "the wait doubles while there is no output");
+  assert.equal(s.requests.length, 2, "the retry delay doubles while there is no output");
   s.stream.retryNow();
   assert.equal(s.requests.length, 3);
   s.refuse(403, "Forbidden");
@@ -200,14 +204,14 @@ void test("an error is reported, and retried if it is temporary", () => {
   assert.equal(s.requests.length, 3);
 });
 
-void test("an invalid message requests the log again with growing delays, and counts no reload", () => {
+void test("after an invalid message, the log is requested again with growing delays, without a reload", () => {
   const s = new Fixture();
   s.write(`${at(1)} one\n`);
   for (let n = 0; n < 50; n++) {
     s.browser.socket.receive({ id: s.last["id"], type: "log" });
     s.browser.advance(100);
   }
-  assert.equal(s.state?.at, "requesting", "there is a connection");
+  assert.equal(s.state?.at, "requesting", "the log is requested over the open connection");
   assert.deepEqual([s.live.reloadCount, s.live.reloadReason], [0, ""]);
   assert.ok(s.requests.length <= 4, String(s.requests.length));
 });
@@ -237,8 +241,7 @@ void test("following can stop and resume", () => {
 });
 
 void test(
-  "an abandoned log shows since when nothing was read; a log that was read to its end, " +
-    "or may not be read, stays so",
+  "a stopped log shows since when no output was read; " + "a completed or forbidden log keeps its state",
   () => {
     const s = new Fixture();
     s.write(`${at(1)} one\n`);

@@ -64,7 +64,7 @@ void test("the tab reads the log that the URL selects, if the container exists",
   requestedLog = { container: "", previous: false };
   tab.urlChanged();
   tab.show(shown(pod("main", "side")));
-  assert.deepEqual(read().slice(1), [["main", false, true]], "once");
+  assert.deepEqual(read().slice(1), [["main", false, true]], "the log is requested only once");
   requestedLog = { container: "nope\u202e", previous: false };
   tab.urlChanged();
   assert.deepEqual([read().length, words()], [2, "Container nope[U+202E] not found. Showing the log of main."]);
@@ -72,7 +72,7 @@ void test("the tab reads the log that the URL selects, if the container exists",
   tab.urlChanged();
   assert.equal(words(), "Container late not found. Showing the log of main.");
   tab.show(shown(pod("main", "side", "late")));
-  assert.deepEqual([read().slice(2), words()], [[["late", false, true]], ""], "a new one is read");
+  assert.deepEqual([read().slice(2), words()], [[["late", false, true]], ""], "the log of a new container is read");
   frame();
   tab.close();
 });
@@ -87,7 +87,7 @@ const screenText = (tab: LogsTab): string => {
   return ((tab.element as unknown as Part).find("class", "log-screen") as Part).textContent;
 };
 
-void test("a log opened before the status had the container ID stays the same container's log", () => {
+void test("a log opened before the container ID is known continues when the ID is known", () => {
   for (const [late, cut] of [
     [false, true],
     [true, true],
@@ -101,16 +101,16 @@ void test("a log opened before the status had the container ID stays the same co
     if (cut) {
       upstream.interrupt();
       tab.show(startedPod("x"));
-      assert.equal(upstream.requests.length, 1, "it goes on by itself");
+      assert.equal(upstream.requests.length, 1, "an interrupted log is not requested before the retry delay");
       upstream.browser.advance(2000);
       upstream.write("2026-11-21T10:00:01Z one\n");
     }
     const before = upstream.requests.length;
     upstream.end();
     tab.show(startedPod("x"));
-    assert.equal(upstream.requests.length, before, "that was all");
+    assert.equal(upstream.requests.length, before, "a completed log is not requested again");
     tab.show(startedPod("y", 1));
-    assert.equal(upstream.requests.length, before + 1, "the next is another");
+    assert.equal(upstream.requests.length, before + 1, "the log of the next run is requested");
     assert.match(screenText(tab), /one.*A new run of the container starts here/s);
     tab.close();
   }
@@ -142,14 +142,18 @@ void test("an interrupted log continues with the restarted container, without du
       assert.deepEqual(
         upstream.requests.slice(before).map((m) => m["since"]),
         [`2026-11-21T10:00:0${lost ? 2 : 1}Z`],
-        "it is requested once, from the last line on",
+        "the log is requested once, from the last line on",
       );
       upstream.write(`${lost ? "2026-11-21T10:00:02Z two\n" : ""}2026-11-21T10:00:03Z three\n`);
     }
     const before = upstream.requests.length;
     upstream.end();
     tab.show(startedPod("b", 1));
-    assert.equal(upstream.requests.length, before, "that was its log");
+    assert.equal(
+      upstream.requests.length,
+      before,
+      "the completed log of the restarted container is not requested again",
+    );
     const words = screenText(tab);
     assert.ok(!words.includes("A new run"), words);
     for (const line of ["one", ...(lost ? ["two"] : []), ...(cut ? ["three"] : [])])
@@ -158,7 +162,7 @@ void test("an interrupted log continues with the restarted container, without du
   }
 });
 
-void test("for a pod deleted during an interruption, the footer reports what was not read", () => {
+void test("after a pod is deleted during an interruption, the footer reports since when no output was read", () => {
   for (const read of [true, false]) {
     const { upstream, tab } = openTab();
     const part = tab.element as unknown as Part;

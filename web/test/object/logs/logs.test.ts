@@ -12,7 +12,7 @@ import { Search } from "../../../static/src/object/logs/search.ts";
 const line = (text: string, at = ""): Line => ({ at, text });
 const at = (n: number, fraction = ""): string => `2026-11-21T10:00:0${n}${fraction}Z`;
 
-void test("lines are complete for every split into chunks", () => {
+void test("lines are complete, however the text is split into chunks", () => {
   const text = `${at(1, ".5")} größe €\n\nno time 🙂 here\n${at(2)} \nlast`;
   const want = [line("größe €", at(1, ".5")), line(""), line("no time 🙂 here"), line("", at(2)), line("last")];
   for (let cut = 0; cut <= text.length; cut++) {
@@ -24,7 +24,7 @@ void test("lines are complete for every split into chunks", () => {
         ...reader.push(text.slice(second)),
         ...reader.end(),
       ];
-      assert.deepEqual(got, want, `cut at ${cut} and ${second}`);
+      assert.deepEqual(got, want, `the lines are complete if the text is cut at ${cut} and ${second}`);
     }
   }
 });
@@ -44,12 +44,16 @@ void test("a long line is returned once, and truncated at the limit", () => {
       const endless = "y".repeat(length);
       const kept = line(`${endless.slice(0, (1 << 20) - at(1).length - 1)} ⋯ the rest of this line is omitted`, at(1));
       assert.deepEqual(read(endless, part), [kept, line("next")]);
-      assert.deepEqual(read(endless, part, ""), [kept], "before its end, which might never arrive");
+      assert.deepEqual(
+        read(endless, part, ""),
+        [kept],
+        "a line is returned when it reaches the limit, before its end arrives",
+      );
     }
   }
 });
 
-void test("a log that is read again continues after the last line", () => {
+void test("a log that is requested again continues after the last line", () => {
   const overlap = new Overlap();
   overlap.restart();
   assert.deepEqual(
@@ -94,7 +98,7 @@ void test("the buffer keeps the newest lines within its limits", () => {
   assert.ok(buffer.size < 800 && buffer.size > 0, String(buffer.size));
   assert.equal(buffer.at(buffer.end - 1)?.text.length, 500_000);
   buffer.append([line("z".repeat(2 << 20))]);
-  assert.equal(buffer.size, 1, "one line is kept, however long");
+  assert.equal(buffer.size, 1, "the newest line is kept, even if it exceeds the limit");
 });
 
 void test("the text of the buffer contains no notes", () => {
@@ -104,7 +108,7 @@ void test("the text of the buffer contains no notes", () => {
   assert.equal(buffer.text(true), `${at(1)} a\n${at(2)} b\n`);
 });
 
-void test("matches are counted, stepped through, and dropped with their lines", () => {
+void test("matches are counted, selected one by one, and dropped with their lines", () => {
   const buffer = new LogBuffer(5);
   const search = new Search(buffer);
   buffer.append([line("Error one error"), line("calm"), line("ERROR"), line("a.b")]);
@@ -205,5 +209,5 @@ void test("heights convert between lines and positions", () => {
     [heights.first, heights.end, heights.total, heights.heightAbove(4), heights.lineAt(0)],
     [3, 10, 126, 18, 3],
   );
-  assert.equal(heights.set(2, 5), 0, "what has gone is not measured");
+  assert.equal(heights.set(2, 5), 0, "heights of dropped lines are ignored");
 });

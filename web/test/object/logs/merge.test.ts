@@ -10,7 +10,7 @@ const source = { name: "web-1/main", label: "web-1", color: 0 };
 const texts = (buffer: LogBuffer): string[] =>
   Array.from({ length: buffer.size }, (_, i) => buffer.at(buffer.first + i)?.text ?? "");
 
-void test("lines are in the order of their nanoseconds, in all time zones", () => {
+void test("lines are sorted by time to the nanosecond, in all time zones", () => {
   const lines = [
     line("06.9Z"),
     line("06.12Z"),
@@ -46,7 +46,7 @@ void test("late lines are inserted at their time, and the search finds them once
     return from;
   };
   assert.equal(merge(line("01Z", "one needle"), line("03Z", "three")), 0);
-  assert.equal(merge(line("04Z", "four needle")), 2, "newer lines follow");
+  assert.equal(merge(line("04Z", "four needle")), 2, "newer lines are appended");
   assert.equal(merge(line("02Z", "two needle")), 1, "an older one is inserted");
   assert.deepEqual(texts(buffer), ["one needle", "two needle", "three", "four needle"]);
   assert.equal(search.count, 3);

@@ -52,7 +52,7 @@ void test("the logs of all pods are merged by time, with a color for each", () =
   assert.deepEqual(t.lines().slice(-2), ["aaaaa late", "bbbbb four"], "a late line is inserted");
   assert.equal(t.foot(), "Following the logs of 2 containers");
   t.close();
-  assert.deepEqual(t.cluster.subscribed, [], "nothing stays open");
+  assert.deepEqual(t.cluster.subscribed, [], "closing the tab ends all subscriptions");
 });
 
 void test("a limited number of logs is read, and the page names the limit", () => {
@@ -62,7 +62,7 @@ void test("a limited number of logs is read, and the page names the limit", () =
   t.close();
 });
 
-void test("previous logs are those of restarted containers", () => {
+void test("previous logs are read only from restarted containers", () => {
   const t = open([pod("web-a"), pod("web-b", { restarts: 2 })], { container: "", previous: true });
   assert.deepEqual(t.logs(), ["core/v1/pods log web-b main"]);
   assert.equal(t.cluster.requests.find((m) => m["view"] === "log")?.["previous"], true);
@@ -87,7 +87,7 @@ void test("the search text of the URL is found, and a new one is stored in the U
   const tab = new MergedLogsTab(host);
   const box = (tab.element as unknown as Part).querySelector("input");
   assert.equal(box?.value, "needle");
-  assert.deepEqual(texts, [], "the URL stays");
+  assert.deepEqual(texts, [], "the URL does not change");
   box?.fire("input", { currentTarget: { value: "hay" } });
   assert.deepEqual(texts, ["hay"]);
   find = "";
@@ -110,7 +110,7 @@ void test("the filter of the URL is applied, and a new one is stored in the URL"
   });
   const box = (tab.element as unknown as Part).querySelector(".log-filter input");
   assert.equal(box?.value, "needle");
-  assert.deepEqual(changes, [], "the URL stays");
+  assert.deepEqual(changes, [], "the URL does not change");
   box?.fire("input", { currentTarget: { value: "hay" } });
   assert.deepEqual(changes, [["replace", { container: "web-a/main", previous: false, filter: "is:error hay" }]]);
   log = { container: "", previous: false };
@@ -132,7 +132,7 @@ void test("the log of one container has no note about the limit of pods", () => 
   t.close();
 });
 
-void test("pods that cannot be listed are explained", () => {
+void test("if pods cannot be listed, the tab shows the reason", () => {
   const t = open([], undefined, { "apps/v1/replicasets": sets });
   assert.match(t.note(), /^Forbidden: you cannot list Pods User ann cannot list this\./);
   assert.equal(t.foot(), "Forbidden");

@@ -38,7 +38,7 @@ void test("each part has its newest author", () => {
       ["kubectl-set", ["spec"]],
       ["helm", ["metadata"]],
     ],
-    "the annotations that a controller writes with the status are usually older",
+    "each part is assigned only to its newest author",
   );
   assert.deepEqual(readAuthors({ authors: [7, {}, { time: "x" }, { time: "2026-11-21T10:00:01Z", parts: 7 }] }), [
     { manager: "", operation: "", subresource: "", time: "2026-11-21T10:00:01Z", parts: [] },
@@ -56,7 +56,7 @@ void test("an author without a time can be the newest", () => {
     ["kube-controller-manager", ["status"]],
     ["helm", ["metadata"]],
   ];
-  assert.deepEqual(shown(authors), others, "the author of spec is unknown");
+  assert.deepEqual(shown(authors), others, "the part spec has no author, because its newest author has no time");
   const by = { manager: "oncall", operation: "Update", subresource: "", time: "" };
   const before = { metadata: { resourceVersion: "1" }, spec: { replicas: 1 } };
   const object = { metadata: { resourceVersion: "2" }, spec: { replicas: 2 } };
@@ -64,7 +64,7 @@ void test("an author without a time can be the newest", () => {
   assert.deepEqual(shown(withChange(authors, last, object) ?? []), [["oncall", ["spec"]], ...others]);
 });
 
-void test("a change that arrives replaces the author of the changed parts", () => {
+void test("a new change replaces the author of the changed parts", () => {
   const by = { manager: "oncall", operation: "Update", subresource: "", time: "" };
   const before = { metadata: { resourceVersion: "1" }, spec: { replicas: 1 }, status: {} };
   const object = { ...before, metadata: { resourceVersion: "2" }, spec: { replicas: 2 } };
@@ -114,7 +114,7 @@ void test("the authors are read when the tab opens, and again after a change of 
   );
   await show("1");
   await show("2");
-  assert.equal(requests.length, 1, "at most every 10 s");
+  assert.equal(requests.length, 1, "the authors are read at most every 10 s");
   now += 10_000;
   answer = () => Response.json({ authors: [] });
   reader.tick();
@@ -122,7 +122,7 @@ void test("the authors are read when the tab opens, and again after a change of 
   assert.equal(requests.length, 2);
   assert.equal(shown(), "");
   reader.tick();
-  assert.equal(requests.length, 2, "nothing changed");
+  assert.equal(requests.length, 2, "the authors are not read again without a change");
   now += 10_000;
   answer = () => new Response(null, { status: 503 });
   await show("3");
@@ -135,7 +135,7 @@ void test("the authors are read when the tab opens, and again after a change of 
   const last = { by, op: "update", at: "2026-11-21T10:01:00Z", before: version("3") };
   reader.show({ ...version("4"), spec: {} } as never, last as never, false);
   await nextTask();
-  assert.equal(requests.length, 4, "a read that failed is repeated");
+  assert.equal(requests.length, 4, "a failed read is repeated");
   now += 10_000;
   reader.tick();
   await nextTask();
@@ -144,9 +144,9 @@ void test("the authors are read when the tab opens, and again after a change of 
   now += 10_000;
   reader.tick();
   await nextTask();
-  assert.equal(requests.length, 6, "the authors of version 5 are unknown");
+  assert.equal(requests.length, 6, "the authors are read again if a version was skipped");
   page.documentElement.dataset["shared"] = "[]";
   now += 10_000;
   await show("7");
-  assert.equal(requests.length, 6, "a guest");
+  assert.equal(requests.length, 6, "a guest does not read the authors");
 });

@@ -49,7 +49,7 @@ void test("invalid parts of an explanation are skipped", () => {
   });
 });
 
-void test("the path has a link for each object but the first, and marks the cause", () => {
+void test("the path links each object except the first one, and marks the cause", () => {
   const { chain } = readExplanation({
     chain: [ingress, service, pod, { ...map, state: "missing", sentence: "ConfigMap env does not exist" }],
   });
@@ -82,7 +82,7 @@ void test("the affected objects are counted, and the first ones are shown", () =
   assert.equal(render(<AffectedObjects explanation={readExplanation({})} resource="core/v1/nodes" ns="" />), "");
 });
 
-void test("what was not examined is listed", () => {
+void test("sentences about resources that were not examined are listed", () => {
   assert.equal(render(<Unexamined sentences={["Node: stale."]} />), "Not examined Node: stale.");
   assert.equal(render(<Unexamined sentences={[]} />), "");
 });

@@ -18,7 +18,7 @@ void test("a deleted object shows no health, a recreated one does", () => {
   assert.equal(show(false), "ok: OK 4 of 4 replicas ready");
 });
 
-void test("an object without a verdict shows no sign of health", () => {
+void test("an object without a verdict shows no health", () => {
   const { part, element } = rendering();
   const health = { status: "Current", summary: "", details: [] } as const;
   const verdict = { severity: "none", reason: "", sentence: "" } as const;

@@ -56,7 +56,7 @@ void test("references are loaded on request", async () => {
       Response.json({ nodes: [self, ...nodes], edges, truncated: false, searched });
 
   await advance(60_000);
-  assert.deepEqual(requests, [], "nothing is searched without a request");
+  assert.deepEqual(requests, [], "nothing is searched until the user requests it");
 
   const pods = Array.from({ length: 11 }, (_, i) => node(`p${i}`));
   answer = graph(
@@ -74,7 +74,7 @@ void test("references are loaded on request", async () => {
   assert.match(e.textContent, /Searched the objects of 1 resource type(?!s)/);
 
   await advance(60_000);
-  assert.equal(requests.length, 1, "and not again by itself");
+  assert.equal(requests.length, 1, "the search is not repeated automatically");
   const click = async (): Promise<void> => {
     now += 6_000;
     (e.find("type", "button") as Part).fire("click");
@@ -119,14 +119,14 @@ void test("references are loaded on request", async () => {
   reader.show("1", true);
   draw();
   await advance(60_000);
-  assert.equal(requests.length, before, "nor of what is gone");
+  assert.equal(requests.length, before, "references of a deleted object are not searched");
   assert.equal(list(), "No references found");
-  assert.ok(!e.textContent.includes("Refresh"), "a deleted object has no button");
+  assert.ok(!e.textContent.includes("Refresh"), "a deleted object has no button to refresh");
   assert.match(e.textContent, /Snapshot from \d/);
 
   reader.show("2", false);
   draw();
-  assert.equal(list(), "", "of another object of that name nothing is known");
+  assert.equal(list(), "", "a recreated object of the same name shows no references");
   assert.match(e.textContent, /Find references/);
   reader.close();
 });

@@ -83,7 +83,7 @@ void test("the graph is refreshed while visible, and is live if the server repor
   assert.equal(
     (e.find("class", "related-body") as Part).firstElementChild,
     list,
-    "what is the same is not drawn again",
+    "an unchanged graph is not drawn again",
   );
 
   nodes = [node("web")];
@@ -92,22 +92,22 @@ void test("the graph is refreshed while visible, and is live if the server repor
 
   page.visibilityState = "hidden";
   await advance(30_000);
-  assert.equal(requests, 3, "the tab is hidden");
-  assert.ok(time().hasAttribute("data-old"), "old ones are marked");
+  assert.equal(requests, 3, "a hidden tab sends no requests");
+  assert.ok(time().hasAttribute("data-old"), "old times are marked");
   page.visibilityState = "visible";
 
   let answer = (): void => undefined;
   wait = new Promise((done) => (answer = done));
   await advance(10_000);
   await advance(10_000);
-  assert.equal(requests, 4, "one at a time");
+  assert.equal(requests, 4, "only one request is sent at a time");
   answer();
   await nextTask();
   await advance(0);
 
   tab.show(shown(true));
   await advance(60_000);
-  assert.equal(requests, 5, "of what is deleted there is nothing newer");
+  assert.equal(requests, 5, "the graph of a deleted object is not requested again");
 
   tab.show(shown(false));
   for (const [related, expected] of [
@@ -172,7 +172,7 @@ const focusedId = (): string | undefined => (page.activeElement as Part | null)?
 const cardIds = (e: Part): (string | undefined)[] =>
   (e.find("class", "graph") as Part).querySelectorAll(".card").map((card) => card.dataset["id"]);
 
-void test("the focus moves from a card of several pods to the first of these pods", async () => {
+void test("when a group of pods is opened, the focus moves to its first pod", async () => {
   const e = await openGraph(...ownedPods);
   assert.deepEqual(cardIds(e), ["rs", "rs+pods"]);
   const card = e.querySelector('[data-id="rs+pods"]') as Part;
@@ -182,7 +182,7 @@ void test("the focus moves from a card of several pods to the first of these pod
   assert.deepEqual([cardIds(e), focusedId()], [["rs", ...podNames], "pod-0"]);
 });
 
-void test("opened pods scale the graph to fit again", async () => {
+void test("after the user opens a group of pods, the graph is scaled to fit again", async () => {
   const e = await openGraph(...ownedPods);
   const scale = (): string | undefined =>
     /scale\((.*)\)/.exec((e.querySelector(".graph-content") as Part).style["transform"] as string)?.[1];
@@ -206,7 +206,7 @@ void test("a button groups opened pods again, and moves the focus to their card"
   assert.deepEqual([cardIds(e), focusedId(), button()], [["rs", "rs+pods"], "rs+pods", null]);
 });
 
-void test("an object without relations names what was and what was not examined", () => {
+void test("without related objects, the tab names the resource types that were and were not examined", () => {
   const host = { kindOfRef: () => undefined } as unknown as TabHost;
   const searched = (ref: string, state: string): Searched => ({ ref, state, reason: "", namespaces: [] });
   const text = (...all: Searched[]): string =>

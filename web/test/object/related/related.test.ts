@@ -134,7 +134,7 @@ const at = (list: Record<string, [number, number]>): GraphLayout => ({
   nodes: new Map(Object.entries(list).map(([id, [x, y]]) => [id, { x, y }])),
 });
 
-void test("two relations of the same two objects are one line", () => {
+void test("two relations between the same two objects share one line", () => {
   const links = linksOf(
     graph(
       [node("a"), node("b")],
@@ -186,7 +186,7 @@ void test("a line leaves a card on the side of its target", () => {
   assert.equal(
     pathOf({ x: 100, y: 0 }, { x: 500, y: 50 }, points),
     "M179 0C200 0 200 20 221 20H379C400 20 400 50 421 50",
-    "between the cards of the column that it crosses",
+    "a line passes between the cards of the column that it crosses",
   );
 });
 
@@ -235,7 +235,7 @@ void test("four or more pods of one owner share one node with their worst severi
   assert.deepEqual(
     linksOf(folded).map((l) => `${l.from} ${l.to}`),
     ["rs rs+pods", "rs+pods node-1", "rs+pods node-2"],
-    "one line for each pair of cards",
+    "two cards are connected by one line",
   );
   const card = folded.nodes[1];
   assert.equal(card && nodeDescription(card, false), "4 pods: 1 failed, 1 degraded. Show each of them");
@@ -247,12 +247,12 @@ void test("four or more pods of one owner share one node with their worst severi
   assert.equal(progressing && nodeDescription(progressing, false), "4 pods: 4 progressing. Show each of them");
   assert.equal(fold(g, new Set(["rs+pods"])), g, "opened");
   const three = graph([rs, ...pods.slice(1), ...workers], edges);
-  assert.equal(fold(three, new Set()), three, "three pods have cards of their own");
+  assert.equal(fold(three, new Set()), three, "three pods have separate cards");
   const ofPod = graph([...pods.slice(0, 1), rs, ...pods.slice(1), ...workers], edges);
-  assert.equal(fold(ofPod, new Set()), ofPod, "the subject is not combined with others");
+  assert.equal(fold(ofPod, new Set()), ofPod, "the subject of the graph is not grouped");
 });
 
-void test("the graph of a Node combines its pods that no other card combines", () => {
+void test("the graph of a Node groups the pods that are in no other group", () => {
   const kinds = { kind: "Node", ref: "core/v1/nodes", ns: "" };
   const ofSet = [0, 1, 2, 3].map((i) => node(`set-${i}`));
   const others = [0, 1, 2, 3].map((i) => node(`other-${i}`, { ns: i === 0 ? "b" : "a" }));
@@ -270,6 +270,6 @@ void test("the graph of a Node combines its pods that no other card combines", (
   const cards = ["worker 1 ", "rs 1 a", "ds 1 a", "rs+pods 4 a"];
   assert.deepEqual(names(fold(g(nodes.slice(1)), new Set())), [...cards, "worker+pods 4 "]);
   const three = ["other-0 1 b", "other-1 1 a", "other-2 1 a"];
-  assert.deepEqual(names(fold(g(nodes.slice(1, -1)), new Set())), [...cards, ...three], "three pods are readable");
+  assert.deepEqual(names(fold(g(nodes.slice(1, -1)), new Set())), [...cards, ...three], "three pods are not grouped");
   assert.equal(fold(g(nodes.slice(1), "core/v1/pods"), new Set()).nodes.length, 8, "the subject is not a Node");
 });

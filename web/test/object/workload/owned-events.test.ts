@@ -33,7 +33,7 @@ void test("events of a workload and of the objects that it owns are merged", () 
     assert.equal(isOwnedEvent(object, scope), false, object);
 });
 
-void test("pods of a StatefulSet have numbers", () => {
+void test("pods of a StatefulSet are recognized by their numbers", () => {
   const set = { ...scope, kind: "StatefulSet", intermediateKind: "", intermediates: [], pods: new Set<string>() };
   assert.equal(isOwnedEvent("pod/web-12", set), true);
   assert.equal(isOwnedEvent("pod/web-12-x", set), false);

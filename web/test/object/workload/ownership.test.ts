@@ -20,7 +20,7 @@ void test("each kind of workload has a query for its pods", () => {
   assert.equal(podQueryOf("core/v1/configmaps", object), null);
   assert.equal(podQueryOf("apps/v1/deployments", { spec: {} }), null);
   assert.equal(podQueryOf("core/v1/services", { spec: { selector: { app: "web" } } })?.ownsPods, false);
-  assert.equal(podQueryOf("core/v1/services", { spec: {} }), null, "a Service without a selector");
+  assert.equal(podQueryOf("core/v1/services", { spec: {} }), null, "a Service without a selector has no pods");
   assert.equal(podsOfJobs([]), "");
   assert.equal(podsOfJobs(["a", "b"]), "batch.kubernetes.io/job-name in (a,b)");
 });
@@ -32,12 +32,16 @@ void test("a workload owns a pod directly, or through an object that it owns", (
   assert.equal(ownsPod("u-web", owned("ReplicaSet", "web-1", "u-set"), read(set)), true);
   assert.equal(ownsPod("u-other", owned("ReplicaSet", "web-1", "u-set"), read(set)), false);
   assert.equal(ownsPod("u-web", owned("ReplicaSet", "web-1", "u-old"), read(set)), false, "another set of this name");
-  assert.equal(ownsPod("u-web", owned("ReplicaSet", "web-1", "u-set"), read(null)), true, "not loaded");
+  assert.equal(
+    ownsPod("u-web", owned("ReplicaSet", "web-1", "u-set"), read(null)),
+    true,
+    "a pod counts as owned while its ReplicaSet is not loaded",
+  );
   assert.equal(ownsPod("u-web", owned("StatefulSet", "db", "u-db"), read(null)), false);
-  assert.equal(ownsPod("u-web", { metadata: {} }, read(null)), false, "without an owner");
+  assert.equal(ownsPod("u-web", { metadata: {} }, read(null)), false, "a pod without an owner is not owned");
 });
 
-void test("revisions are numbers", () => {
+void test("revisions are read as numbers", () => {
   assert.equal(revisionOf({ revision: 7 }), 7);
   assert.equal(revisionOf({ metadata: { annotations: { "deployment.kubernetes.io/revision": "12" } } }), 12);
   for (const o of [null, {}, { metadata: { annotations: { "deployment.kubernetes.io/revision": "x" } } }])

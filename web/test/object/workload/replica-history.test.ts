@@ -25,7 +25,7 @@ const change = (seconds: number, ...patch: [path: string, value: number][]): Cha
 });
 const seconds = (times: readonly number[]): number[] => times.map((t) => t - start / 1000);
 
-void test("each version with other numbers is a step", () => {
+void test("each version with different numbers is a step", () => {
   const history = new ReplicaHistory(ref);
   assert.equal(history.chart(start), null);
   assert.ok(
@@ -60,7 +60,7 @@ void test("without changes, there is one line from the start of the history, and
   assert.deepEqual(
     chart?.series.map((s) => s.label),
     ["Desired", "Ready"],
-    "updated does not differ",
+    "there is no line for updated replicas if they equal the desired ones",
   );
   assert.deepEqual([chart?.min, chart?.gaps], [start / 1000 - 40, [[start / 1000 - 40, start / 1000]]]);
 });

@@ -41,7 +41,7 @@ void test("ReplicaSets are the revisions of a Deployment, newest first", () => {
   assert.deepEqual(
     differences(middle, newest).map((f) => f.pathText),
     ["spec.containers[app].image", "spec.containers[app].env[FEATURE_X].value"],
-    "the hash label is no difference",
+    "the pod template hash does not count as a difference",
   );
 });
 
@@ -62,7 +62,7 @@ void test("ControllerRevisions are the revisions of a StatefulSet", () => {
   assert.equal(changeSummary(all[1] as Revision, all[0] as Revision), "db 16 → 17");
 });
 
-void test("a rollback to an equal template is no change", () => {
+void test("a rollback to an equal template is not a change", () => {
   const all = revisionsOf(deployment, [set(3, "r/web:1"), set(2, "r/web:1")]);
   assert.equal(changeSummary(all[1] as Revision, all[0] as Revision), "");
 });

@@ -18,7 +18,7 @@ void test("label selectors become text in kubectl's syntax", () => {
   );
 });
 
-void test("a selector that selects nothing, or is not understood, never selects everything", () => {
+void test("an empty or unknown selector does not select everything", () => {
   for (const v of [
     undefined,
     null,

@@ -37,16 +37,16 @@ void test("the pods of a workload are those that it owns, the worst first", () =
   assert.deepEqual(
     workload.intermediates.map((o) => (o["metadata"] as { name: string }).name),
     ["web-1"],
-    "a ReplicaSet of another workload is no revision",
+    "a ReplicaSet of another workload does not count as a revision",
   );
   assert.ok(cluster.subscribed.includes("core/v1/pods table app=web"));
   workload.show(deployment as never);
-  assert.equal(cluster.subscribed.filter((s) => s.includes(" table ")).length, 2, "once");
+  assert.equal(cluster.subscribed.filter((s) => s.includes(" table ")).length, 2, "the lists are subscribed only once");
   workload.close();
-  assert.deepEqual(cluster.subscribed, [], "nothing stays open");
+  assert.deepEqual(cluster.subscribed, [], "closing the tab ends all subscriptions");
 });
 
-void test("only the first pods are loaded completely", () => {
+void test("only the first 20 pods are loaded completely", () => {
   const rows = Array.from({ length: 60 }, (_, i) => pod(`web-1-${String(i).padStart(2, "0")}`));
   const { cluster, workload, names } = follow({
     "core/v1/pods": { columns: podColumns, rows },
@@ -86,7 +86,7 @@ const sectionText = (workload: WorkloadPods): string => {
   return part.textContent.replace(/\s+/g, " ").trim();
 };
 
-void test("pods that cannot be read are explained in one sentence", () => {
+void test("if pods cannot be read, one sentence shows the reason", () => {
   const { workload } = follow({ "apps/v1/replicasets": sets });
   assert.equal(sectionText(workload), "Pods Pods are not shown: you cannot list Pods in namespace shop.");
   workload.close();
@@ -104,7 +104,7 @@ void test("a CronJob without permission for Jobs names the Jobs", () => {
   workload.close();
 });
 
-void test("guests without pods see that the link does not include them", () => {
+void test("guests see that the share link does not include pods", () => {
   document.documentElement.dataset["shared"] = JSON.stringify([{ resource: "apps/v1/deployments" }]);
   try {
     const { workload } = follow({ "apps/v1/replicasets": sets });
