@@ -132,7 +132,7 @@ func TestFilterAndEmptyTextMatchTheScript(t *testing.T) {
 	}
 }
 
-// The server and the page render the same problems. web/test/home/home.test.tsx reads the same files.
+// The server and the page render the same problems. web/test/home/problems.test.tsx reads the same files.
 //
 // Invariant: I31.
 func TestFindingsMatchTheScript(t *testing.T) {

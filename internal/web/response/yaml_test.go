@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// kubectl's YAML parser accepts the YAML that web/static/src/yaml writes. web/test/yaml/yaml.test.ts verifies that the
+// kubectl's YAML parser accepts the YAML that web/static/src/yaml writes. web/test/yaml/writer.test.ts verifies that the
 // script writes the YAML of these cases.
 //
 // Invariant: I36. If YAML is copied from the page and parsed, the result is the same object. When an object changes,

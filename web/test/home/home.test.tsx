@@ -1,26 +1,194 @@
-// Invariant: I31.
-
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { rendering } from "../fake-page.ts";
-import { Problems } from "../../static/src/home/problems.tsx";
-import { readOverview, type Overview } from "../../static/src/net/overview.ts";
-import type { JsonObject } from "../../static/src/net/wire.ts";
-import { mount, ViewState } from "../../static/src/ui/view.tsx";
+import { frame, page, Part } from "../fake-page.ts";
+import { browser, connect, element, openPage } from "../fake-app.ts";
+import { PageServices } from "../../static/src/page-services.ts";
+import { startHome } from "../../static/src/home/home.tsx";
 
-const file = JSON.parse(readFileSync("../internal/web/testdata/overview.json", "utf8")) as {
-  now: string;
-  overview: JsonObject;
+const { overview } = JSON.parse(readFileSync("../internal/web/testdata/overview.json", "utf8")) as {
+  overview: { problems: { resource: string; ns: string; name: string }[]; watched: object[] };
 };
 
-void test("the server and the page render the same problems", () => {
-  const overview = readOverview(file.overview) as Overview;
-  const { part, element } = rendering();
-  mount(element, <Problems findings={overview.problems} />, new ViewState(() => Date.parse(file.now)));
-  const html = part.children.map((e) => e.html).join("");
-  assert.equal(
-    `${html.replaceAll("<li class=", "\n<li class=")}\n`,
-    readFileSync("templates/testdata/findings.html", "utf8"),
-  );
+function start(address = "/") {
+  const section = openPage(address, { page: "home", name: "Home", clusterName: "prod" });
+  const body = new Part("div");
+  body.id = "overview";
+  page.body.append(body);
+  const services = new PageServices("one");
+  const controller = startHome(section, services);
+  services.page = controller;
+  const send = connect(services);
+  return {
+    controller,
+    services,
+    send: (message: object) => {
+      send("", message);
+      frame();
+    },
+    request: () => browser.socket.sent.findLast((m) => m["view"] === "overview"),
+    names: () => body.querySelectorAll(".finding").map((li) => li.querySelector(".what .name")?.textContent),
+    body,
+  };
+}
+
+void test("the page subscribes to the overview of its namespaces, and shows each message", () => {
+  const p = start("/ns/shop");
+  assert.deepEqual(p.request()?.["ns"], ["shop"]);
+  assert.equal(p.request()?.["resource"], undefined);
+  p.send({ type: "overview", ...overview });
+  assert.equal(p.names().length, 11);
+  assert.equal(page.title, "(32) Home - prod");
+  assert.equal(element("count").textContent, "11 problems");
+  p.send({ type: "overview", ...overview, problems: overview.problems.slice(6), total: 5, counts: { degraded: 5 } });
+  assert.equal(p.names()[0], "price-feed");
+  assert.equal(page.title, "Home - prod");
+});
+
+void test("several namespaces are selected in the query", () => {
+  assert.deepEqual(start("/?ns=a&ns=b").request()?.["ns"], ["a", "b"]);
+  assert.equal(start("/?ns=").request()?.["ns"], undefined);
+});
+
+void test("the filter is in the URL, and back and forward restore it", () => {
+  const p = start("/?q=is:degraded");
+  p.send({ type: "overview", ...overview });
+  assert.equal(p.names().length, 5);
+  const q = element("q");
+  q.value = "recommender ";
+  q.fire("input");
+  assert.deepEqual(p.names(), ["recommender"]);
+  assert.deepEqual(browser.history, ["replace /?q=recommender"]);
+  assert.equal(element("count").textContent, "1 of 11 problems");
+  browser.url = new URL("/?q=zzz", browser.url);
+  browser.fire("popstate");
+  assert.match(p.body.textContent ?? "", /No problems match “zzz”/);
+  assert.equal(q.value, "zzz");
+  p.controller
+    .commands()
+    .find((c) => c.keys.includes("Escape") && c.scope === "page")
+    ?.run("Escape");
+  assert.equal(p.names().length, 11);
+});
+
+void test("the share dialog gets the page with its namespaces and its filter", () => {
+  const p = start("/ns/shop?q=is:failed");
+  assert.equal(p.controller.content(), null, "there is nothing to share before the overview arrives");
+  p.send({ type: "overview", ...overview });
+  const content = p.controller.content();
+  assert.ok(content !== null && "home" in content);
+  assert.deepEqual(content.home, { ns: ["shop"], q: "is:failed" });
+  assert.equal(content.watched.length, overview.watched.length);
+});
+
+void test("the shortcuts of lists act on the focused problem", async () => {
+  const p = start();
+  p.send({ type: "overview", ...overview });
+  const press = (key: string): void => {
+    const command = p.controller.commands().find((c) => c.keys.includes(key) && c.scope !== "filter");
+    assert.ok(command !== undefined, `no command for ${key}`);
+    command.run(key);
+  };
+  const toast = (): string => page.getElementById("toast")?.textContent ?? "";
+  const [first, second] = overview.problems.map((o) => `${o.resource}/${o.ns === "" ? "_" : o.ns}/${o.name}`);
+  press("y");
+  assert.match(toast(), /^Select a problem first/);
+  press("j");
+  press("o");
+  press("j");
+  press("y");
+  press("e");
+  assert.deepEqual(browser.loads, [`/o/${first}`, `/o/${second}?tab=yaml`, `/o/${second}?tab=events`]);
+  const log = p.body.querySelectorAll(".finding").findIndex((li) => li.querySelector("a.log") !== null);
+  press("g");
+  for (let n = 0; n < log; n++) press("j");
+  press("P");
+  assert.match(browser.loads[3] ?? "", /tab=logs.*&previous=true$/);
+  const copied: string[] = [];
+  Object.assign(navigator, { clipboard: { writeText: (text: string) => Promise.resolve(void copied.push(text)) } });
+  press("PageDown");
+  press("Y");
+  for (let microtask = 0; microtask < 20; microtask++) await Promise.resolve();
+  const last = overview.problems.at(-1);
+  assert.deepEqual(copied, [`${last?.ns}/${last?.name}`]);
+  press("PageUp");
+  press("o");
+  assert.equal(browser.loads[4], `/o/${first}`);
+});
+
+void test("the logs shortcut shows a message for an object without logs", () => {
+  const p = start();
+  const [problem] = overview.problems;
+  p.send({
+    type: "overview",
+    ...overview,
+    problems: [{ ...problem, resource: "core/v1/nodes", kind: "Node", ns: "", name: "node-1" }],
+  });
+  for (const key of ["j", "l"])
+    p.controller
+      .commands()
+      .find((c) => c.keys.includes(key))
+      ?.run(key);
+  assert.equal(page.getElementById("toast")?.textContent, "This object has no Logs tab.");
+  assert.deepEqual(browser.loads, []);
+});
+
+void test("an invalid message requests a new overview, and an error is shown", () => {
+  const p = start();
+  p.send({ type: "overview", ...overview });
+  const first = p.request()?.["id"];
+  p.send({ type: "overview", problems: 7 });
+  page.title = "";
+  assert.equal(p.names().length, 11, "the last valid overview stays");
+  assert.equal(p.services.live.reloadCount, 1);
+  assert.ok(first !== undefined);
+  const q = start();
+  q.send({ type: "error", problem: { title: "Unknown namespace", status: 404, detail: "No namespace." } });
+  assert.match(element("banner").textContent ?? "", /Unknown namespace/);
+  assert.equal(q.controller.retryable?.isRefused, true);
+});
+
+void test("a guest gets links only to shared objects", () => {
+  const p = start();
+  page.documentElement.dataset["shared"] = JSON.stringify([
+    { resource: "apps/v1/deployments", namespaces: ["shop"] },
+    { resource: "core/v1/pods", namespaces: ["shop"] },
+  ]);
+  p.send({ type: "overview", ...overview });
+  const hrefs = p.body.querySelectorAll("a").map((a) => a.getAttribute("href") ?? "");
+  assert.ok(hrefs.length > 5);
+  for (const href of hrefs) assert.match(href, /^\/(o|r)\/(apps\/v1\/deployments|core\/v1\/pods)(\/shop\/|\?|$)/);
+  assert.ok(!hrefs.some((href) => href.includes("tab=logs")), "logs are not shared");
+  assert.doesNotMatch(p.body.textContent ?? "", /MiB|KiB/, "the memory use is not shared");
+});
+
+void test("the strip shows quotas in readable units", () => {
+  const p = start();
+  const quota = { name: "small", resource: "requests.cpu", used: "11580m", hard: "80", percent: 14 };
+  p.send({ type: "overview", ...overview, summary: { quotas: [quota], apiServer: {} } });
+  const fact = p.body.querySelectorAll("div").find((e) => e.getAttribute("title")?.startsWith("ResourceQuota small"));
+  assert.equal(fact?.textContent?.trim(), "Quota: requests.cpu 11.6 of 80 cores (14%)");
+  assert.equal(fact?.getAttribute("title"), "ResourceQuota small: 11580m of 80 used");
+});
+
+void test("the strip shows the version of the API server, and whether it responds", () => {
+  const p = start();
+  const shown = (apiServer: object): (string | null | undefined)[] => {
+    p.send({ type: "overview", ...overview, summary: { apiServer } });
+    const fact = p.body.querySelector(".strip div");
+    return [fact?.textContent, fact?.getAttribute("data-level"), fact?.getAttribute("title")];
+  };
+  assert.deepEqual(shown({ version: "v1.34.1", state: "live", latencyMs: 20 }), [
+    "API server v1.34.1 Responds in 20 ms",
+    "good",
+    "The last API discovery took at most 20 ms.",
+  ]);
+  const reason = "Discovery has failed since 2026-11-27T10:00:00Z";
+  assert.deepEqual(shown({ version: "v1.34.1", state: "stale", reason }), [
+    "API server v1.34.1 Unavailable",
+    "bad",
+    reason,
+  ]);
+  assert.deepEqual(shown({ version: "", state: "live" }).slice(0, 2), ["API server Responds", "good"]);
+  assert.deepEqual(shown({}).slice(0, 1), ["API server unknown"]);
 });
