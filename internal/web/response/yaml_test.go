@@ -11,8 +11,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// kubectl's YAML parser accepts the YAML that web/static/src/yaml writes. web/test/yaml/writer.test.ts verifies that the
-// script writes the YAML of these cases.
+// kubectl's YAML parser accepts the YAML that web/static/src/yaml writes. web/test/yaml/writer.test.ts verifies that
+// the script writes the YAML of these cases.
 //
 // Invariant: I36. If YAML is copied from the page and parsed, the result is the same object. When an object changes,
 // its YAML view keeps the scroll position, selection, folded lines and search. It marks only the last change, and lays
