@@ -45,7 +45,7 @@ void test("a lost connection is reported above a tab that failed to load", async
   }
 });
 
-void test("a tab whose style sheet fails to load subscribes to nothing and shows an error, until it loads", async () => {
+void test("a tab subscribes to nothing and shows an error until its style sheet is loaded", async () => {
   mock.timers.enable({ apis: ["setTimeout"] });
   const { head, upstream, root, panel } = openPanel();
   const statusNow = async (): Promise<unknown[]> => {

@@ -1,5 +1,5 @@
-// Package operator explains custom resources by what their controllers report in a less direct way: an object that is
-// wrong without a problem of its own, a condition that is True although something is missing, or no status at all.
+// Package operator explains custom resources by what their controllers report only indirectly: an object that is wrong
+// without a problem of its own, a condition that is True although something is missing, or no status at all.
 package operator
 
 import (
