@@ -196,6 +196,11 @@ func (b *builder) addWatched() {
 		slices.Sort(refused)
 		b.note("Glasshouse has no permission to list these resource types: " + strings.Join(refused, ", ") + ".")
 	}
+	b.noteProgress(waiting, planned)
+}
+
+// noteProgress reports how many of the planned resources are not read yet, and how many are omitted.
+func (b *builder) noteProgress(waiting, planned int) {
 	switch {
 	case waiting == 0 && b.state.IsPlanned:
 	case b.isGuest() || !b.state.IsPlanned: // The number of resource types is unknown, or not shared.
