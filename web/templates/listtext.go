@@ -214,7 +214,8 @@ func canListCommand(l List) string {
 	return command
 }
 
-// emptyNote returns the note of a list without rows. noteFor in static/src/model/status.ts returns the same texts.
+// emptyNote returns the note of a list without rows. For a list that is live, filtered or absent, noteFor in
+// static/src/model/status.ts returns the same texts.
 func emptyNote(l List) Problem {
 	note, resource := coverageNote(l.State), Plural(l.Kind, l.Resource)
 	filtered := len(l.Query.Namespaces) > 0 || l.Query.Q != "" || l.Query.Labels != ""
