@@ -33,3 +33,15 @@ func TestServiceHasSourcesOfPod(t *testing.T) {
 		}
 	}
 }
+
+// An event about a volume is all that explains a pod whose server is outside the cluster. A viewer who may not read
+// PersistentVolumes must see this explanation.
+//
+// Invariant: I18.
+func TestMountFailureNeedsOnlySourcesOfItsText(t *testing.T) {
+	c, _ := load(t, "testdata/pod-volume-server-stopped.yaml")
+	got := cause.Of(c, c.Find(graph.NewID(graph.Kind{Kind: "Pod"}, "shop", "outside")))
+	if got == nil || got.Sources.Contains("core/v1/persistentvolumes", "") {
+		t.Errorf("got %+v, want a verdict without PersistentVolumes as a source", got)
+	}
+}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -32,7 +33,7 @@ func DefaultLimit(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 		return nil
 	}
 	for _, c := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
-		if !isKilled(&c) || !hasDefaultLimit(set, c.Name) {
+		if !isKilled(&c) || !subject.ContainsName(s.Own.Sentence, c.Name) || !hasDefaultLimit(set, c.Name) {
 			continue
 		}
 		limit := memoryLimit(p, c.Name)
@@ -53,9 +54,8 @@ func DefaultLimit(s *subject.Subject, p *corev1.Pod) *verdict.Verdict {
 
 // isKilled reports whether a container does not run because it used too much memory.
 func isKilled(c *corev1.ContainerStatus) bool {
-	return c.State.Running == nil && slices.ContainsFunc(
-		[]*corev1.ContainerStateTerminated{c.State.Terminated, c.LastTerminationState.Terminated},
-		func(end *corev1.ContainerStateTerminated) bool { return end != nil && end.Reason == outOfMemory })
+	end := cmp.Or(c.State.Terminated, c.LastTerminationState.Terminated)
+	return c.State.Running == nil && end != nil && end.Reason == outOfMemory
 }
 
 // hasDefaultLimit reports whether an annotation states that the memory limit of a container is a default.

@@ -64,7 +64,9 @@ func rival(s *subject.Subject, sentence string) *neighbor.Neighbor {
 	}
 	uses, _ := s.References(s.ID)
 	for n := range uses[:min(len(uses), neighbor.Limit)] {
-		for _, id := range s.Users(uses[n].Target, neighbor.Limit) {
+		users := s.Users(uses[n].Target, neighbor.Limit)
+		slices.SortFunc(users, func(a, b graph.ID) int { return strings.Compare(a.Key, b.Key) })
+		for _, id := range users {
 			isRival := id.Kind == s.ID.Kind && id != s.ID && id.Namespace() == s.ID.Namespace()
 			if isRival && isQuoted(sentence, id.Name()) {
 				other := s.Find(id)

@@ -22,7 +22,7 @@ type interruption struct {
 // events are about one interruption, the first reason explains it best. When a node has no memory left, the kernel can
 // kill several processes at once, and the kubelet reports each of them.
 var interruptions = []interruption{ //nolint:gochecknoglobals // Constant.
-	{"SystemOOM", "Ran out of memory", 2, 5 * time.Minute},
+	{"SystemOOM", "Ran out of memory, and killed processes", 2, 5 * time.Minute},
 	{"Rebooted", "Rebooted", minInterruptions, 0},
 	{"NodeNotReady", "Became not ready", minInterruptions, 0},
 }

@@ -31,13 +31,10 @@ func unattached(s *subject.Subject, p *corev1.Pod, last *corev1.Event) *verdict.
 			continue
 		}
 		subject.Follow(s, &n)
-		if !s.HasProblem(&n) {
-			continue
+		if !s.HasProblem(&n) || !n.Object.Verdict().IsInherited() {
+			continue // The event contains the attachment's own error, too, and more viewers may read events.
 		}
 		s.AddSource(subject.EventsRef, last.Namespace)
-		if !n.Object.Verdict().IsInherited() { // The attachment and the event contain the same error.
-			return s.ExplainBy(&n, verdict.Degraded, last.Reason, last.Message)
-		}
 		return s.Inherit(&n, verdict.Degraded, subject.Sentences(last.Message, n.String()+": "))
 	}
 	return nil

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"bytes"
 	"net/netip"
 	"slices"
 	"strings"
@@ -23,7 +24,8 @@ func stoppedServer(s *subject.Subject, p *corev1.Pod, last *corev1.Event) *verdi
 	if found == nil || last.Reason != "FailedMount" {
 		return nil
 	}
-	n := serviceAt(s, serverOf(s, p, found[1]))
+	host, source := serverOf(s, p, found[1])
+	n := serviceAt(s, host)
 	if n == nil {
 		return nil
 	}
@@ -33,35 +35,37 @@ func stoppedServer(s *subject.Subject, p *corev1.Pod, last *corev1.Event) *verdi
 		return nil
 	}
 	s.AddSource(subject.EventsRef, last.Namespace)
+	if source != "" {
+		s.AddSource(source, "")
+	}
 	return s.Inherit(n, verdict.Degraded, subject.Sentences(strings.TrimSpace(last.Message), s.Name(n)+": "))
 }
 
 // serverOf returns the NFS or SMB server of a volume that an event names, or "". The volume is one in the spec of the
-// pod, or a PersistentVolume.
-func serverOf(s *subject.Subject, p *corev1.Pod, name string) string {
+// pod, or a PersistentVolume. In the second case, source is the resource of PersistentVolumes.
+func serverOf(s *subject.Subject, p *corev1.Pod, name string) (host, source string) {
 	for n := range p.Spec.Volumes {
 		switch v := &p.Spec.Volumes[n]; {
 		case v.Name != name:
 		case v.NFS != nil:
-			return v.NFS.Server
+			return v.NFS.Server, ""
 		case v.CSI != nil:
-			return serverIn(v.CSI.VolumeAttributes)
+			return serverIn(v.CSI.VolumeAttributes), ""
 		}
 	}
 	n := s.Find(graph.NewID(graph.Kind{Kind: "PersistentVolume"}, "", volumeName(s, p, name)))
 	volume := neighbor.Decode[corev1.PersistentVolume](n.Object)
 	owner := volume.Spec.ClaimRef
 	if owner == nil || owner.Namespace != s.ID.Namespace() {
-		return ""
+		return "", ""
 	}
-	s.AddSource(n.Resource, "")
 	switch {
 	case volume.Spec.NFS != nil:
-		return volume.Spec.NFS.Server
+		return volume.Spec.NFS.Server, n.Resource
 	case volume.Spec.CSI != nil:
-		return serverIn(volume.Spec.CSI.VolumeAttributes)
+		return serverIn(volume.Spec.CSI.VolumeAttributes), n.Resource
 	}
-	return ""
+	return "", ""
 }
 
 // serverIn returns the server in the attributes of the CSI drivers for NFS and SMB.
@@ -85,6 +89,10 @@ func serviceAt(s *subject.Subject, host string) *neighbor.Neighbor {
 	}
 	all := s.All(kind, neighbor.AnyNamespace, maxServices)
 	at := slices.IndexFunc(all, func(n neighbor.Neighbor) bool {
+		text, err := n.Object.JSON()
+		if err != nil || !bytes.Contains(text, []byte(host)) {
+			return false // Do not decode it.
+		}
 		return slices.Contains(neighbor.Decode[corev1.Service](n.Object).Spec.ClusterIPs, host)
 	})
 	if at < 0 {

@@ -34,12 +34,13 @@ var secretAnnotations = []secretAnnotation{ //nolint:gochecknoglobals // Constan
 	{"haproxy.org", "haproxy.org/server-crt", ""},
 	{"nginx.org", "nginx.org/basic-auth-secret", ""},
 	{"nginx.org", "nginx.com/jwt-key", ""},
-	{albController, "alb.ingress.kubernetes.io/auth-idp-oidc", "alb.ingress.kubernetes.io/auth-type"},
+	{albController, "alb.ingress.kubernetes.io/auth-idp-oidc", albAuthType},
 }
 
 const (
 	nginxController = "ingress-nginx"
 	albController   = "ingress.k8s.aws"
+	albAuthType     = "alb.ingress.kubernetes.io/auth-type"
 	// legacyClass is the annotation with the class of an Ingress, from the time before IngressClasses.
 	legacyClass = "kubernetes.io/ingress.class"
 )
@@ -62,7 +63,8 @@ func missingSecret(s *subject.Subject, o *networking.Ingress) *verdict.Verdict {
 	for n := range secretAnnotations {
 		a := &secretAnnotations[n]
 		isUsed := controller != "" && strings.Contains(controller, a.controller) &&
-			(a.needs == "" || o.Annotations[a.needs] != "" && o.Annotations[a.needs] != "none")
+			(a.needs == "" || o.Annotations[a.needs] != "" && o.Annotations[a.needs] != "none") &&
+			(a.needs != albAuthType || o.Annotations[albAuthType] == "oidc")
 		found := secretPattern.FindStringSubmatch(secretIn(o.Annotations[a.name]))
 		if !isUsed || found == nil {
 			continue

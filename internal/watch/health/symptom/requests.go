@@ -71,8 +71,8 @@ func messageIn(text string) string {
 	return textOf(decoded)
 }
 
-// maxRegistration is how long the registration of a node takes at most. Karpenter gives up after 15 minutes.
-const maxRegistration = 10 * time.Minute
+// maxRegistration is shortly before Karpenter gives up: after 15 minutes, because large machines start slowly.
+const maxRegistration = 14 * time.Minute
 
 // Patience returns how long an object may be in progress: normal, or less if its controller gives up earlier. Karpenter
 // replaces a NodeClaim whose node does not register, so none is in progress for longer.
