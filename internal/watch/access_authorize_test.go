@@ -50,21 +50,21 @@ func TestUsersShareOnlyReadableData(t *testing.T) {
 			"ann", part(watch.Part{Namespaces: []string{"a", "b"}}), status.Refused, "Forbidden", `in the namespace "b"`,
 		},
 		"object in a forbidden namespace": {
-			"ann", part(watch.Part{Namespaces: []string{"b"}, Name: "q"}), status.Refused, "Forbidden", "get pods",
+			"ann", part(watch.Part{Namespaces: []string{"b"}, Name: "q"}), status.Refused, "Forbidden", "get Pods",
 		},
 		"forbidden resource": {
-			"ann", part(watch.Part{Resource: "core/v1/namespaces"}), status.Refused, "Forbidden", "list namespaces",
+			"ann", part(watch.Part{Resource: "core/v1/namespaces"}), status.Refused, "Forbidden", "list Namespaces",
 		},
 		"forbidden logs": {
 			"lister", part(watch.Part{Resource: "core/v1/pods/log"}), status.Refused, "Forbidden", "get pods/log",
 		},
-		"get permission without list": {"getter", part(watch.Part{}), status.Refused, "Forbidden", "list pods"},
+		"get permission without list": {"getter", part(watch.Part{}), status.Refused, "Forbidden", "list Pods"},
 		"a second part": {
 			"ann",
 			append(part(watch.Part{}), part(watch.Part{Resource: "core/v1/namespaces"})...),
 			status.Refused,
 			"Forbidden",
-			"namespaces",
+			"Namespaces",
 		},
 		"unknown resource": {
 			"ann", part(watch.Part{Resource: "no/such/kind"}), status.Unknown, "Unknown resource", "no/such/kind",

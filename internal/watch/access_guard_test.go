@@ -410,7 +410,7 @@ func TestPermissionRevokedDuringFirstList(t *testing.T) {
 					t.Context(), query.Query{Resource: pods}, time.Minute,
 				)
 				if left == "" {
-					wantProblem(t, err, status.Refused, "Forbidden", "list pods")
+					wantProblem(t, err, status.Refused, "Forbidden", "list Pods")
 					return
 				}
 				if err != nil || !snapshot.Synced || len(snapshot.Objects) != 1 || snapshot.Objects[0].Name() != "p" ||

@@ -84,7 +84,7 @@ func TestNamedNamespacesAreLimited(t *testing.T) {
 					}
 					switch refused := n >= 499 && !all; {
 					case refused:
-						wantProblem(t, err, status.Invalid, "Too many namespaces", "500 namespaces of pods")
+						wantProblem(t, err, status.Invalid, "Too many namespaces", "500 namespaces of this resource")
 					case err != nil:
 						t.Fatalf("concurrent subscription %d: %v", n+1, err)
 					}
@@ -126,7 +126,7 @@ func TestRefusedRequestEvictsNoNamespaces(t *testing.T) {
 		_, err := cluster.For(watch.Viewer{Program: true}).Subscribe(
 			t.Context(), query.Query{Resource: pods, Namespaces: all[500:700]}, stream.Rows, "",
 		)
-		wantProblem(t, err, status.Invalid, "Too many namespaces", "500 namespaces of pods")
+		wantProblem(t, err, status.Invalid, "Too many namespaces", "500 namespaces of this resource")
 		want("after a refused reader", all[:500])
 		subscribeNamespaces(t, cluster, all[500:599])
 		want("after a reader within the limit", slices.Concat(all[:301], all[400:599]))
@@ -188,10 +188,10 @@ func TestNamespacesBeyondLimitWait(t *testing.T) {
 		if got := fmt.Sprint(covered()); got != "[175 175 150 0]" {
 			t.Errorf("got row counts %s, want those of the first 500 namespaces", got)
 		}
-		if last := readers[3]; last.state != "failed" || !strings.Contains(last.reason, "500 namespaces of pods") {
+		if last := readers[3]; last.state != "failed" || !strings.Contains(last.reason, "500 namespaces of Pods") {
 			t.Errorf("last reader: got state %s: %s, want failed with a reason", last.state, last.reason)
 		}
-		if partial := readers[2]; partial.state != "live" || !strings.Contains(partial.reason, "500 namespaces of pods") {
+		if partial := readers[2]; partial.state != "live" || !strings.Contains(partial.reason, "500 namespaces of Pods") {
 			t.Errorf("third reader: got state %s: %s, want live with a reason for the missing namespaces",
 				partial.state, partial.reason)
 		}

@@ -397,7 +397,7 @@ func TestInvalidSharesAreRefused(t *testing.T) {
 		body("", `{"resource":"core/v1/pods","labels":"a=b=c"}`):                {400, "Invalid label selector", "a=b=c"},
 		body("", `{"resource":"core/v1/pods","namespaces":["a"]}`):              {403, "Forbidden", `"a"`},
 		body("", `{"resource":"core/v1/pods","namespaces":["a","b"]}`):          {403, "Forbidden", `"a"`},
-		body("", `{"resource":"core/v1/namespaces"}`):                           {403, "Forbidden", "namespaces"},
+		body("", `{"resource":"core/v1/namespaces"}`):                           {403, "Forbidden", "Namespaces"},
 		body(`,"to":"/r/core/v1/pods?ns=a"`):                                    {400, "Not shared", "ns=a"},
 		body(`,"to":"/r/core/v1/namespaces"`):                                   {400, "Not shared", ""},
 		body(`,"to":"/r/core/v1/none"`):                                         {400, "Not shared", ""},

@@ -75,7 +75,7 @@ export interface RowsHost {
 /** Returns the commands of rows, which are the same in lists and on the home page. */
 export function rowCommands(rows: RowsHost): Command[] {
   const { group } = rows;
-  const one = group.toLowerCase().replace(/s$/, ""); // "row" or "problem"
+  const one = group.slice(0, -1).toLowerCase(); // "row" or "problem"
   const move = (keys: string, label: string, by: Parameters<RowsHost["move"]>[0]): Command =>
     command(group, keys, "rows", label, () => rows.move(by), { repeats: true });
   return [

@@ -119,8 +119,7 @@ export class ColumnWidths {
         col.style.width = i === filling ? "" : `calc(${Math.min(n, maxWidth) + more}ch + var(--cell-pad))`;
     });
     // The filling column shrinks before the table scrolls, so that its texts end with an ellipsis.
-    const last = Math.min(this.chars[filling] ?? 0, maxWidth);
-    const least = sum - last + Math.min(last, whyWidth);
+    const least = sum - Math.max(0, Math.min(this.chars[filling] ?? 0, maxWidth) - whyWidth);
     head.table.style.minWidth = `calc(${least}ch + ${this.chars.length} * var(--cell-pad))`;
   }
 }

@@ -258,7 +258,7 @@ export function noteFor(
   if (info.isComplete) return make(`No ${resource}`, coverageNote ?? "", "New ones appear here automatically.");
   if (info.connection === "lost")
     return make(
-      staleText(info, now) ?? "Connection lost",
+      staleNote ?? "",
       info.closeReason === ""
         ? "Glasshouse cannot be reached from this browser."
         : `Glasshouse reported: ${asSentence(info.closeReason)}`,

@@ -1,1 +1,0 @@
-import{b as a,c as b,d as c}from"./chunk-DBBIA3HA.js";import"./chunk-P55LPDER.js";import"./chunk-2GCUTCUC.js";import"./chunk-UY4MPQZZ.js";import"./chunk-H23FYKEA.js";import"./chunk-ATB4R42E.js";export{b as isNamespaceName,a as matchingNamespaces,c as namespaceChooser};
