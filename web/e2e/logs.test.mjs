@@ -32,7 +32,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
   const ns = await namespace(t);
   const pods = `/api/v1/namespaces/${ns}/pods`;
   await create(pods, pod("talker"));
-  await create(pods, pod("unscheduled", { nodeSelector: { "no-such": "node" } }));
+  await create(pods, pod("pending", { nodeSelector: { "no-such": "node" } }));
   const logs = (page) => page.locator(".logs");
   const texts = (page) => page.locator(".log-line").allTextContents();
   const foot = (page) => page.locator(".log-foot .status").innerText();
@@ -325,7 +325,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
   });
 
   await t.test("an unscheduled pod, a deleted pod and a missing permission are explained", async (t) => {
-    const unscheduled = await open(t, "unscheduled");
+    const unscheduled = await open(t, "pending");
     await unscheduled.locator(".logs .note h2", { hasText: "The pod is not scheduled yet" }).waitFor();
 
     await create(pods, pod("to-delete"));

@@ -64,7 +64,7 @@ await test("permissions", { timeout: 120_000 }, async (t) => {
     await page.locator("#namespace-button-pop .pop-note", { hasText: "Press Enter to show payments." }).waitFor();
     await page.keyboard.press("Enter");
     await become("the status", () => status(page), "Forbidden");
-    assert.match(await page.locator("#note").innerText(), /in the namespace "payments"/);
+    assert.match(await page.locator("#note").innerText(), /list pods -n payments/);
     const plain = await newPage(t, browser, { allow, javaScriptEnabled: false });
     await plain.goto(page.url());
     for (const shown of [page, plain])
