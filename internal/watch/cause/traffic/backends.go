@@ -49,10 +49,7 @@ func unhealthyBackends(s *subject.Subject, o *networking.Ingress, paths []path) 
 // unhealthyNames returns the names of the unhealthy backends of an Ingress, sorted. It omits the backend that the
 // cluster provides for requests that match no rule.
 func unhealthyNames(o *networking.Ingress) (names []string) {
-	class := o.Annotations[legacyClass]
-	if o.Spec.IngressClassName != nil {
-		class = *o.Spec.IngressClassName
-	}
+	class := className(o)
 	var states map[string]string
 	if class != "" && !strings.HasPrefix(class, "gce") || // Another controller replaced that of GKE.
 		json.Unmarshal([]byte(o.Annotations[backendStates]), &states) != nil {

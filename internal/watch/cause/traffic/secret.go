@@ -95,12 +95,17 @@ func secretIn(value string) string {
 	return value
 }
 
+// className returns the name of the class of an Ingress, or "".
+func className(o *networking.Ingress) string {
+	if o.Spec.IngressClassName != nil {
+		return *o.Spec.IngressClassName
+	}
+	return o.Annotations[legacyClass]
+}
+
 // controllerOf returns the name of the controller that handles an Ingress, or "" if it is unknown.
 func controllerOf(s *subject.Subject, o *networking.Ingress) string {
-	name := o.Annotations[legacyClass]
-	if o.Spec.IngressClassName != nil {
-		name = *o.Spec.IngressClassName
-	}
+	name := className(o)
 	if name == "" {
 		return ""
 	}
