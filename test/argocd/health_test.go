@@ -40,11 +40,16 @@ func isBuiltIn(kind string) bool {
 // the reason for it. Argo CD does not have the severity failed, which is worse than degraded.
 func disagreements() map[string]string {
 	const crd = "apiextensions.k8s.io/CustomResourceDefinition/testdata/crd-v1-"
+	const ended = "failed: the run has ended, and its controller does not try again"
 	return map[string]string{
 		crd + "names-not-accepted-degraded.yaml": "failed: the API server does not serve the kind at all",
 		crd + "not-established-degraded.yaml":    "failed: the API server does not serve the kind at all",
 		"batch/CronJob/testdata/never-succeeded.yaml": "degraded: the controller writes the end and the success of a run " +
 			"together, so a run without both has failed",
+		"apps.kruise.io/BroadcastJob/testdata/failed.yaml":          ended,
+		"astra.netapp.io/ExecHooksRun/testdata/degraded.yaml":       ended,
+		"lifecycle.keptn.sh/KeptnAppVersion/testdata/degraded.yaml": ended,
+		"lifecycle.keptn.sh/KeptnEvaluation/testdata/degraded.yaml": ended,
 	}
 }
 
