@@ -27,7 +27,7 @@ const scopes = (page) =>
       Object.fromEntries([...tr.children].map((td, i) => [head[i], td.textContent])),
     );
   });
-const limitRanges = async (page) => (await scopes(page)).find((s) => s.Resource === "limitrangescore/v1");
+const limitRanges = async (page) => (await scopes(page)).find((s) => s.Resource.startsWith("LimitRanges"));
 
 await test("status", { timeout: 120_000 }, async (t) => {
   const browser = await browse(t);
@@ -67,7 +67,7 @@ await test("status", { timeout: 120_000 }, async (t) => {
 
     await page
       .locator("#scopes a")
-      .filter({ hasText: /^limitranges$/ })
+      .filter({ hasText: /^LimitRanges$/ })
       .click();
     await page.locator('#status[data-state="live"]', { hasText: "Live" }).waitFor();
     await page.locator("header a.quiet").click();
@@ -78,7 +78,7 @@ await test("status", { timeout: 120_000 }, async (t) => {
     const page = await newPage(t, browser, { javaScriptEnabled: false });
     await page.goto(`${dashboard.url}status`);
     assert.match(await page.locator("#asof").innerText(), /^As of \d{4}-/);
-    assert.match(await page.locator("#scopes tr", { hasText: "limitranges" }).innerText(), /Live for/);
+    assert.match(await page.locator("#scopes tr", { hasText: "LimitRanges" }).innerText(), /Live for/);
     assert.doesNotMatch(await page.locator("#status").innerText(), /Live|Updated/);
   });
 

@@ -35,8 +35,8 @@ func formatStatus(layout templates.Layout, status watch.WatchStatus, now time.Ti
 		c := &status.Entries[i]
 		group, resource := path.Split(c.Resource)
 		row := templates.Scope{
-			Href: "/r/" + c.Resource, Resource: resource, Group: strings.TrimSuffix(group, "/"), Scope: scopeText(c),
-			State: string(c.State), Reason: c.Reason, Status: relativeCell(stateText(c)),
+			Href: "/r/" + c.Resource, Resource: templates.Plural(c.Kind, resource), Group: strings.TrimSuffix(group, "/"),
+			Scope: scopeText(c), State: string(c.State), Reason: c.Reason, Status: relativeCell(stateText(c)),
 		}
 		for _, wire := range statusCells(c) {
 			row.Cells = append(row.Cells, relativeCell(wire))

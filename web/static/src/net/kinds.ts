@@ -23,7 +23,7 @@ export interface ListedKind extends Kind {
 }
 
 /** Returns the plural of a kind, such as "NetworkPolicies". Plural in web/templates/format.go does the same in Go. */
-export function plural({ kind, resource }: Kind): string {
+export function plural({ kind, resource }: Pick<Kind, "kind" | "resource">): string {
   for (const [cut, put] of [
     ["", "s"],
     ["", "es"],

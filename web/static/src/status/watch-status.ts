@@ -1,6 +1,7 @@
 // Decodes and formats the watch status. internal/web/page/status.go creates the same texts for the server-rendered
 // page; tests compare both with internal/web/testdata/watchstatus.json.
 
+import { plural } from "../net/kinds.ts";
 import { formatInteger } from "../text/format.ts";
 
 /** One row of the status page, which describes one watch of the server. */
@@ -42,7 +43,7 @@ function readScope(c: Fields): WatchScope {
   return {
     key: [ref, metadata, shared, fields].join(" "),
     href: `/r/${ref}`,
-    resource: ref.slice(slash + 1),
+    resource: plural({ kind: text(c["kind"]), resource: ref.slice(slash + 1) }),
     group: ref.slice(0, Math.max(0, slash)),
     scope: `${ns || "all"}${metadata ? ", metadata only" : ""}${shared ? ", masked for guests" : ""}${
       fields === "" ? "" : ` where ${fields}`
